@@ -1,0 +1,9 @@
+//! Benchmarks: simulated commands per second and memory, on fixed scenarios, each with a hash of its results.
+//!
+//! Lives here: the scenarios, the timing, the table that is printed.
+//!
+//! Never lives here: a test framework, and anything that a room below could use.
+//!
+//! Start reading at `main`.
+
+fn main() {}
