@@ -1,0 +1,97 @@
+//! The agenda: what is due when. One per target, with a total order and no tie left to chance.
+use alloc::collections::BinaryHeap;
+use core::cmp::{Ordering, Reverse};
+use drivelab_units::Instant;
+
+/// Which of several events at one instant runs first; lower runs earlier.
+pub type Class = u8;
+
+struct Entry<E> {
+    due: Instant,
+    /// Class in the top byte, sequence number below: together with `due` the total order (due, class, sequence).
+    rank: u64,
+    event: E,
+}
+
+impl<E> PartialEq for Entry<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl<E> Eq for Entry<E> {}
+impl<E> PartialOrd for Entry<E> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<E> Ord for Entry<E> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.due, self.rank).cmp(&(other.due, other.rank))
+    }
+}
+
+/// A queue of events ordered by (due instant, class, order of scheduling).
+pub struct Agenda<E> {
+    heap: BinaryHeap<Reverse<Entry<E>>>,
+    sequence: u64,
+}
+
+impl<E> Agenda<E> {
+    pub fn with_capacity(events: usize) -> Self {
+        Agenda { heap: BinaryHeap::with_capacity(events), sequence: 0 }
+    }
+
+    pub fn schedule(&mut self, due: Instant, class: Class, event: E) {
+        debug_assert!(self.sequence < 1 << 56);
+        let rank = (u64::from(class) << 56) | self.sequence;
+        self.sequence += 1;
+        self.heap.push(Reverse(Entry { due, rank, event }));
+    }
+
+    /// The instant of the next event.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.heap.peek().map(|Reverse(entry)| entry.due)
+    }
+
+    /// Takes the next event if it is due at or before `now`.
+    pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, E)> {
+        if self.next_due()? > now {
+            return None;
+        }
+        self.heap.pop().map(|Reverse(entry)| (entry.due, entry.event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    proptest! {
+        #[test]
+        fn events_leave_by_due_then_class_then_sequence(events in prop::collection::vec((0u64..4, 0u8..3), 0..40)) {
+            let mut agenda = Agenda::with_capacity(1);
+            for (i, (due, class)) in events.iter().enumerate() {
+                agenda.schedule(Instant::from_ns(*due), *class, (*due, *class, i));
+            }
+            let mut expected: Vec<_> = events.iter().enumerate().map(|(i, (due, class))| (*due, *class, i)).collect();
+            expected.sort_unstable();
+            let mut left = Vec::new();
+            while let Some((due, event)) = agenda.pop_due(Instant::from_ns(9)) {
+                prop_assert_eq!(due.as_ns(), event.0);
+                left.push(event);
+            }
+            prop_assert_eq!(left, expected);
+        }
+    }
+
+    #[test]
+    fn nothing_leaves_before_it_is_due() {
+        let mut agenda = Agenda::with_capacity(1);
+        agenda.schedule(Instant::from_ns(5), 0, ());
+        assert!(agenda.pop_due(Instant::from_ns(4)).is_none());
+        assert!(agenda.pop_due(Instant::from_ns(5)).is_some());
+        assert!(agenda.next_due().is_none());
+    }
+}

@@ -1,0 +1,98 @@
+//! What crosses the wire between host and target: commands one way, completions the other.
+use drivelab_units::{Instant, Lba, Sectors, Span};
+
+/// What a command does to the addresses that it names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+/// The SCSI task attribute of a queued command.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Attribute {
+    #[default]
+    Simple,
+    Ordered,
+    HeadOfQueue,
+}
+
+/// One command as the host sends it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Command {
+    /// Unique in the run, in the order of issue.
+    pub id: u64,
+    pub initiator: u16,
+    pub logical_unit: u16,
+    /// Unique among the initiator's outstanding commands.
+    pub tag: u32,
+    pub attribute: Attribute,
+    /// Whose command it is, for schedulers that are fair by process.
+    pub process: u32,
+    /// Whether somebody waits for it.
+    pub synchronous: bool,
+    pub access: Access,
+    pub first: Lba,
+    pub count: Sectors,
+}
+
+impl Command {
+    /// The address behind the last one that the command names.
+    pub fn end(&self) -> Lba {
+        self.first + self.count
+    }
+}
+
+/// How a command ended. A simulated device error is a value, not an error of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Outcome {
+    Done,
+    /// The addresses lie beyond the end of the target.
+    OutOfRange,
+}
+
+/// Where the response time of a command went. The parts add up to it exactly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Breakdown {
+    /// In the drive's queue while its mechanism served others.
+    pub queue: Span,
+    /// Firmware and host work that no other work hid.
+    pub overhead: Span,
+    /// Moving the arm, with settling and head switch.
+    pub seek: Span,
+    /// Waiting for the first sector to come round.
+    pub rotation: Span,
+    /// The media passing under the head, with switches between tracks.
+    pub transfer: Span,
+    /// Data on the link that was not hidden behind the mechanism.
+    pub link: Span,
+    /// Outside the drive: for a free tag, or behind an arrival that was due earlier.
+    pub wait: Span,
+}
+
+impl Breakdown {
+    pub const PARTS: [&'static str; 7] = ["queue", "overhead", "seek", "rotation", "transfer", "link", "wait"];
+
+    /// The parts in the order of [`Self::PARTS`].
+    pub fn parts(&self) -> [Span; 7] {
+        [self.queue, self.overhead, self.seek, self.rotation, self.transfer, self.link, self.wait]
+    }
+
+    pub fn total(&self) -> Span {
+        self.parts().into_iter().fold(Span::ZERO, |sum, part| sum + part)
+    }
+}
+
+/// The target's answer to one command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Completion {
+    pub id: u64,
+    pub initiator: u16,
+    pub tag: u32,
+    pub outcome: Outcome,
+    /// When the target took the command.
+    pub submitted: Instant,
+    /// When it was done.
+    pub completed: Instant,
+    pub breakdown: Breakdown,
+}

@@ -1,0 +1,164 @@
+//! One job: draws the next I/O from the job's own streams.
+use super::params::{Addressing, JobParams};
+use crate::command::Access;
+use crate::rng::Stream;
+use alloc::format;
+use alloc::vec::Vec;
+use drivelab_units::{Lba, Sectors, Share};
+
+/// What a job wants to do next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Draw {
+    pub access: Access,
+    pub first: Lba,
+    pub count: Sectors,
+}
+
+pub struct Job {
+    pub params: JobParams,
+    /// Sizes with the weights summed up to here, in steps of 2^-32 of all weights.
+    sizes: Vec<(u64, Sectors)>,
+    size_stream: Stream,
+    access_stream: Stream,
+    address_stream: Stream,
+    pub arrival_stream: Stream,
+    /// Where the next sequential access of each kind begins, from the range's start.
+    next: [u64; 2],
+}
+
+impl Job {
+    /// The streams are named after the job's number: `host/job/<number>/...`.
+    pub fn new(params: JobParams, number: usize, seed: u64) -> Self {
+        let stream = |what: &str| Stream::named(seed, &format!("host/job/{number}/{what}"));
+        let total: u64 = params.sizes.iter().map(|share| u64::from(share.weight)).sum();
+        let mut sum = 0;
+        let sizes = params
+            .sizes
+            .iter()
+            .map(|share| {
+                sum += u64::from(share.weight);
+                (((u128::from(sum) << 32) / u128::from(total)) as u64, share.size)
+            })
+            .collect();
+        Job {
+            sizes,
+            size_stream: stream("size"),
+            access_stream: stream("access"),
+            address_stream: stream("address"),
+            arrival_stream: stream("arrival"),
+            next: [0; 2],
+            params,
+        }
+    }
+
+    #[inline]
+    pub fn draw(&mut self) -> Draw {
+        let count = self.draw_size();
+        let access = self.draw_access();
+        let offset = self.draw_offset(access, count);
+        Draw { access, first: self.params.first + Sectors::new(offset), count }
+    }
+
+    #[inline]
+    fn draw_size(&mut self) -> Sectors {
+        if let [(_, only)] = self.sizes[..] {
+            return only;
+        }
+        let at = self.size_stream.bits() >> 32;
+        let found = self.sizes.iter().find(|(up_to, _)| at < *up_to);
+        found.map_or(self.sizes[self.sizes.len() - 1].1, |(_, size)| *size)
+    }
+
+    #[inline]
+    fn draw_access(&mut self) -> Access {
+        let read = match self.params.reads {
+            Share::ALL => true,
+            Share::NONE => false,
+            share => self.access_stream.chance(share.bits()),
+        };
+        if read { Access::Read } else { Access::Write }
+    }
+
+    #[inline]
+    fn draw_offset(&mut self, access: Access, count: Sectors) -> u64 {
+        let range = self.params.count.get();
+        let random = match self.params.addressing {
+            Addressing::Sequential => false,
+            Addressing::Random => true,
+            Addressing::Mixed { random } => self.address_stream.chance(random.bits()),
+        };
+        let own = &mut self.next[usize::from(access == Access::Write)];
+        let offset = if random {
+            let align = self.params.align.get();
+            self.address_stream.below((range - count.get()) / align + 1) * align
+        } else if *own + count.get() <= range {
+            *own
+        } else {
+            0
+        };
+        *own = offset + count.get();
+        offset
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::params::{Arrivals, SizeShare};
+    use super::*;
+    use alloc::vec;
+    use drivelab_units::Span;
+
+    fn job(addressing: Addressing, sizes: Vec<SizeShare>, reads: Share) -> Job {
+        let params = JobParams {
+            initiator: 0,
+            logical_unit: 0,
+            process: 0,
+            synchronous: true,
+            reads,
+            addressing,
+            sizes,
+            first: Lba::new(1_000),
+            count: Sectors::new(100),
+            align: Sectors::new(8),
+            command_limit: None,
+            arrivals: Arrivals::Closed { outstanding: 1, think: Span::ZERO },
+        };
+        Job::new(params, 0, 1)
+    }
+
+    fn one_size() -> Vec<SizeShare> {
+        vec![SizeShare { size: Sectors::new(8), weight: 1 }]
+    }
+
+    #[test]
+    fn a_sequential_job_walks_its_range_and_begins_again() {
+        let mut job = job(Addressing::Sequential, one_size(), Share::ALL);
+        let firsts: Vec<u64> = (0..14).map(|_| job.draw().first.get()).collect();
+        let expected: Vec<u64> = (0..12).chain(0..2).map(|i| 1_000 + 8 * i).collect();
+        assert_eq!(firsts, expected);
+    }
+
+    #[test]
+    fn a_random_job_reaches_every_aligned_place_and_no_other() {
+        let mut job = job(Addressing::Random, one_size(), Share::ALL);
+        let mut seen = [0u32; 12];
+        for _ in 0..12_000 {
+            let offset = job.draw().first.get() - 1_000;
+            assert!(offset.is_multiple_of(8) && offset + 8 <= 100);
+            seen[(offset / 8) as usize] += 1;
+        }
+        // Four standard errors of 1 000.
+        assert!(seen.iter().all(|n| n.abs_diff(1_000) < 122), "{seen:?}");
+    }
+
+    #[test]
+    fn sizes_and_accesses_come_in_their_shares() {
+        let sizes = vec![SizeShare { size: Sectors::new(8), weight: 60 }, SizeShare { size: Sectors::new(16), weight: 40 }];
+        let mut job = job(Addressing::Random, sizes, Share::from_ratio(7, 10).unwrap());
+        let draws: Vec<Draw> = (0..10_000).map(|_| job.draw()).collect();
+        let small = draws.iter().filter(|d| d.count == Sectors::new(8)).count();
+        let reads = draws.iter().filter(|d| d.access == Access::Read).count();
+        // Four standard errors.
+        assert!(small.abs_diff(6_000) < 196 && reads.abs_diff(7_000) < 184, "{small} {reads}");
+    }
+}

@@ -1,0 +1,142 @@
+//! A workload in parameters: jobs that issue commands, each from its own random streams.
+use core::fmt;
+use drivelab_units::{Frequency, Lba, Sectors, Share, Span};
+
+/// How a job decides when to issue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrivals {
+    /// Keeps this many outstanding; issues the next one `think` after a completion.
+    Closed { outstanding: u32, think: Span },
+    /// Open loop, exponential gaps, whatever has completed.
+    Poisson { rate: Frequency },
+    /// Open loop, equal gaps.
+    Fixed { rate: Frequency },
+}
+
+/// Where a job's next address comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Addressing {
+    /// One after the other through the range, reads and writes each on their own, again from its start.
+    Sequential,
+    /// Uniform over the range, aligned to `JobParams::align`.
+    Random,
+    /// Random with this share, else the one after the last.
+    Mixed { random: Share },
+}
+
+/// A transfer size and its weight among a job's sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SizeShare {
+    pub size: Sectors,
+    pub weight: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct JobParams {
+    pub initiator: u16,
+    pub logical_unit: u16,
+    pub process: u32,
+    pub synchronous: bool,
+    /// Share of reads; the rest are writes.
+    pub reads: Share,
+    pub addressing: Addressing,
+    pub sizes: alloc::vec::Vec<SizeShare>,
+    /// The addresses that the job touches: `count` sectors from `first`.
+    pub first: Lba,
+    pub count: Sectors,
+    /// Random addresses are multiples of this, counted from `first`.
+    pub align: Sectors,
+    /// The largest single command: a larger I/O goes out as several at once and completes with the last.
+    pub command_limit: Option<Sectors>,
+    pub arrivals: Arrivals,
+}
+
+/// Most commands outstanding at once, over all jobs: a limit on everything.
+pub const OUTSTANDING_MAX: u64 = 1 << 16;
+/// Most commands that one I/O may be cut into.
+pub const PARTS_MAX: u64 = 1 << 12;
+
+/// Why a workload cannot run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JobError {
+    NoJobs,
+    NoSizes { job: usize },
+    ZeroSize { job: usize },
+    ZeroAlign { job: usize },
+    ZeroOutstanding { job: usize },
+    RangeTooSmall { job: usize },
+    TooManyOutstanding { asked: u64 },
+    TooManyParts { job: usize },
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoJobs => write!(f, "a workload needs at least one job"),
+            Self::NoSizes { job } => write!(f, "job {job} has no transfer size with a weight"),
+            Self::ZeroSize { job } => write!(f, "job {job} has a transfer size of zero"),
+            Self::ZeroAlign { job } => write!(f, "job {job} aligns its addresses to nothing"),
+            Self::ZeroOutstanding { job } => write!(f, "job {job} keeps nothing outstanding"),
+            Self::RangeTooSmall { job } => write!(f, "job {job}'s range does not hold its largest transfer"),
+            Self::TooManyOutstanding { asked } => {
+                write!(f, "{asked} commands outstanding at once; at most {OUTSTANDING_MAX} are possible")
+            }
+            Self::TooManyParts { job } => {
+                write!(f, "job {job}'s largest transfer is more than {PARTS_MAX} commands")
+            }
+        }
+    }
+}
+
+impl core::error::Error for JobError {}
+
+/// Finds what is wrong with the jobs before anything runs.
+pub fn check(jobs: &[JobParams]) -> Result<(), JobError> {
+    if jobs.is_empty() {
+        return Err(JobError::NoJobs);
+    }
+    let mut outstanding = 0;
+    for (job, params) in jobs.iter().enumerate() {
+        check_job(job, params)?;
+        if let Arrivals::Closed { outstanding: asked, .. } = params.arrivals {
+            outstanding += u64::from(asked) * params.parts_max();
+        }
+    }
+    if outstanding > OUTSTANDING_MAX {
+        return Err(JobError::TooManyOutstanding { asked: outstanding });
+    }
+    Ok(())
+}
+
+fn check_job(job: usize, params: &JobParams) -> Result<(), JobError> {
+    if params.sizes.iter().all(|share| share.weight == 0) {
+        return Err(JobError::NoSizes { job });
+    }
+    if params.sizes.iter().any(|share| share.size == Sectors::ZERO) || params.command_limit == Some(Sectors::ZERO) {
+        return Err(JobError::ZeroSize { job });
+    }
+    if params.align == Sectors::ZERO {
+        return Err(JobError::ZeroAlign { job });
+    }
+    if matches!(params.arrivals, Arrivals::Closed { outstanding: 0, .. }) {
+        return Err(JobError::ZeroOutstanding { job });
+    }
+    if params.largest() > params.count {
+        return Err(JobError::RangeTooSmall { job });
+    }
+    if params.parts_max() > PARTS_MAX {
+        return Err(JobError::TooManyParts { job });
+    }
+    Ok(())
+}
+
+impl JobParams {
+    pub fn largest(&self) -> Sectors {
+        self.sizes.iter().map(|share| share.size).max().unwrap_or(Sectors::ZERO)
+    }
+
+    /// The most commands that one I/O of this job becomes.
+    pub fn parts_max(&self) -> u64 {
+        self.command_limit.map_or(1, |limit| self.largest().get().div_ceil(limit.get().max(1)).max(1))
+    }
+}

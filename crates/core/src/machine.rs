@@ -1,0 +1,21 @@
+//! The contract of both machines: time is an argument, and every answer carries the instant at which it was due.
+use drivelab_units::Instant;
+
+/// A state machine in the style that both modes, virtual and real time, can drive.
+///
+/// Call `handle`, then drain `poll_output` until `None`, then ask `poll_timeout` when to call again. `now` never goes
+/// back. Internal events run at their own due instant, not at the wake-up, so a late or superfluous call changes
+/// nothing but the moment at which an answer is handed out.
+pub trait Machine {
+    type Input;
+    type Output;
+
+    /// The only way state changes: run every internal event due at or before `now`, then take `input`.
+    fn handle(&mut self, now: Instant, input: Self::Input);
+
+    /// The next output, oldest first; `None` when there is none left.
+    fn poll_output(&mut self) -> Option<Self::Output>;
+
+    /// When to call `handle` next at the latest; `None` while nothing is due. Reading it changes nothing.
+    fn poll_timeout(&self) -> Option<Instant>;
+}

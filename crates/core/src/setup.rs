@@ -1,0 +1,24 @@
+//! One run, fully decided: what the scenario text becomes and what a driver of either clock takes.
+use crate::host::params::JobParams;
+use crate::target::TargetParams;
+use alloc::vec::Vec;
+use drivelab_units::Span;
+
+/// When a run ends: at whichever limit comes first. At least one must be set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limit {
+    /// Measured time, after the warm-up.
+    pub duration: Option<Span>,
+    /// I/Os finished after the warm-up.
+    pub ios: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub target: TargetParams,
+    pub jobs: Vec<JobParams>,
+    /// Left out of every figure.
+    pub warmup: Span,
+    pub limit: Limit,
+    pub seed: u64,
+}

@@ -1,0 +1,33 @@
+//! What the boxes of a target share while an event runs: the instant, the agenda, the way out and the digest.
+use super::drive::DriveEvent;
+use super::server::ServerEvent;
+use crate::agenda::Agenda;
+use crate::command::Completion;
+use crate::digest::Digest;
+use alloc::collections::VecDeque;
+use drivelab_units::Instant;
+
+/// Everything that a target's agenda can hold; boxes of one kind are told apart by their index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event {
+    Drive(u16, DriveEvent),
+    Server(ServerEvent),
+}
+
+pub struct Context<'a> {
+    /// The due instant of the event that runs.
+    pub now: Instant,
+    pub agenda: &'a mut Agenda<Event>,
+    pub digest: &'a mut Digest,
+    pub out: &'a mut VecDeque<Completion>,
+}
+
+impl Context<'_> {
+    /// Hands a completion to the host and folds it into the digest.
+    #[inline]
+    pub fn complete(&mut self, completion: Completion) {
+        self.digest.fold(completion.id ^ (completion.outcome as u64) << 62);
+        self.digest.fold(completion.completed.as_ns());
+        self.out.push_back(completion);
+    }
+}

@@ -1,0 +1,157 @@
+//! A drive's parameters, and the immutable model built from them that several drives of one kind share.
+use super::geometry::{Geometry, GeometryError, GeometryParams};
+use super::mechanism::{Mechanism, SettleParams};
+use super::queue::QueueParams;
+use super::seek::{SeekCurve, SeekError, SeekParams};
+use crate::command::Access;
+use core::fmt;
+use drivelab_units::{Bytes, Rate, Rpm, Sectors, Span};
+
+/// A firmware overhead that depends on the kind of the command before it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Overhead {
+    pub after_read: Span,
+    pub after_write: Span,
+}
+
+impl Overhead {
+    pub const fn always(span: Span) -> Self {
+        Overhead { after_read: span, after_write: span }
+    }
+
+    #[inline]
+    pub fn after(self, before: Access) -> Span {
+        match before {
+            Access::Read => self.after_read,
+            Access::Write => self.after_write,
+        }
+    }
+}
+
+/// What the firmware takes for itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FirmwareParams {
+    /// From the arrival of a read whose data are in the buffer, or on their way to it, until they can be sent.
+    pub read_hit: Overhead,
+    /// From the arrival of any other read until the arm can start.
+    pub read_miss: Overhead,
+    /// From the arrival of a write until the arm can start.
+    pub write: Overhead,
+    /// From the last datum until the host sees the completion.
+    pub read_completion: Span,
+    pub write_completion: Span,
+}
+
+/// When a write's data cross the link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WriteData {
+    /// Before the arm starts.
+    BeforePositioning,
+    /// While the arm moves; the media waits a turn for data that come late.
+    WhilePositioning,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct LinkParams {
+    /// Infinitely fast when `None`.
+    pub rate: Option<Rate>,
+    pub write_data: WriteData,
+}
+
+impl LinkParams {
+    #[inline]
+    pub fn time_for(&self, count: Sectors) -> Span {
+        self.rate.map_or(Span::ZERO, |rate| rate.time_for(Bytes::new(count.bytes().get())))
+    }
+}
+
+/// The buffer that reads on behind a read until something disturbs it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadAheadParams {
+    /// How far it reads on behind the last block asked for.
+    pub size: Sectors,
+    /// Whether it reads on while commands wait in the queue.
+    pub when_queued: bool,
+}
+
+/// A drive in physical parameters.
+#[derive(Clone, Debug)]
+pub struct DriveParams {
+    pub rpm: Rpm,
+    pub geometry: GeometryParams,
+    pub seek: SeekParams,
+    pub settle: SettleParams,
+    pub firmware: FirmwareParams,
+    pub link: LinkParams,
+    pub queue: QueueParams,
+    pub read_ahead: Option<ReadAheadParams>,
+}
+
+/// Why a drive cannot be built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DriveError {
+    /// Slower than 30 or faster than 300 000 rpm.
+    Spindle,
+    Geometry(GeometryError),
+    Seek(SeekError),
+    /// A depth of zero, or one that the slot table cannot number.
+    Depth,
+    /// A read preference in time under a policy whose cost is not a time.
+    HandicapWithoutTime,
+}
+
+impl fmt::Display for DriveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Spindle => write!(f, "the spindle must turn with 30 to 300000 rpm"),
+            Self::Geometry(error) => write!(f, "{error}"),
+            Self::Seek(error) => write!(f, "{error}"),
+            Self::Depth => write!(f, "the queue must hold 1 to 65534 commands"),
+            Self::HandicapWithoutTime => {
+                write!(f, "a write handicap is a time and needs an order whose cost is one: sstf, sptf, aged-sptf")
+            }
+        }
+    }
+}
+
+impl core::error::Error for DriveError {}
+
+/// A drive ready to run: tables instead of formulas. Immutable, so that runs and array members can share it.
+#[derive(Debug)]
+pub struct DriveModel {
+    pub period: Span,
+    pub mechanism: Mechanism,
+    pub firmware: FirmwareParams,
+    pub link: LinkParams,
+    pub queue: QueueParams,
+    pub read_ahead: Option<ReadAheadParams>,
+}
+
+impl DriveModel {
+    pub fn new(params: &DriveParams) -> Result<Self, DriveError> {
+        let period = params.rpm.period();
+        if period < Span::from_us(200) || period > Span::from_s(2) {
+            return Err(DriveError::Spindle);
+        }
+        if params.queue.depth == 0 || params.queue.depth == u16::MAX {
+            return Err(DriveError::Depth);
+        }
+        if !params.queue.write_handicap.is_zero() && !params.queue.order.costs_time() {
+            return Err(DriveError::HandicapWithoutTime);
+        }
+        let geometry = Geometry::new(&params.geometry, period).map_err(DriveError::Geometry)?;
+        let seek = SeekCurve::new(&params.seek, geometry.cylinders()).map_err(DriveError::Seek)?;
+        Ok(DriveModel {
+            period,
+            mechanism: Mechanism { geometry, seek, settle: params.settle },
+            firmware: params.firmware,
+            link: params.link,
+            queue: params.queue.clone(),
+            read_ahead: params.read_ahead,
+        })
+    }
+
+    pub fn capacity(&self) -> Sectors {
+        self.mechanism.geometry.capacity()
+    }
+}

@@ -1,0 +1,45 @@
+//! LOOK: on in the present direction to the next command's cylinder; when none is left there, turn round. Commands on
+//! the arm's own cylinder belong to either direction and go in order of arrival.
+//! Source: A. G. Merten, "Some quantitative techniques for file organization", 1970 (the SCAN that looks ahead).
+use super::{Entry, SlotIndex, Slots, View, clook};
+
+/// Above any distance in cylinders.
+const BEHIND: i64 = 1 << 32;
+
+/// Cylinders to travel in the present direction; commands behind come after all of those before.
+pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
+    let ahead = i64::from(entry.landing.cylinder) - i64::from(view.arm.cylinder);
+    let ahead = if view.upward { ahead } else { -ahead };
+    if ahead >= 0 { ahead } else { BEHIND - ahead }
+}
+
+/// Whether the arm moves upward after this choice.
+pub fn upward_after(entry: &Entry, view: &View<'_>) -> bool {
+    match entry.landing.cylinder.cmp(&view.arm.cylinder) {
+        core::cmp::Ordering::Greater => true,
+        core::cmp::Ordering::Less => false,
+        core::cmp::Ordering::Equal => view.upward,
+    }
+}
+
+pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
+    let up = || clook::lowest_at_or_above(slots, view.arm.cylinder);
+    let down = || highest_at_or_below(slots, view.arm.cylinder);
+    if view.upward { up().or_else(down) } else { down().or_else(up) }
+}
+
+/// The oldest entry on the highest cylinder at or below this one.
+fn highest_at_or_below(slots: &Slots, cylinder: u32) -> Option<SlotIndex> {
+    let mut bucket = slots.bucket_at_or_below(slots.bucket_of(cylinder))?;
+    loop {
+        let below = slots.in_bucket(bucket).filter(|&slot| slots.entry(slot).landing.cylinder <= cylinder);
+        let found = below.min_by_key(|&slot| {
+            let entry = slots.entry(slot);
+            (core::cmp::Reverse(entry.landing.cylinder), entry.sequence)
+        });
+        if found.is_some() {
+            return found;
+        }
+        bucket = slots.bucket_at_or_below(bucket.checked_sub(1)?)?;
+    }
+}

@@ -1,0 +1,87 @@
+//! The drive's queue: which of the waiting commands goes to the mechanism next.
+//!
+//! [`slots`] keeps the entries, in order of arrival and by cylinder. Each policy is one file that opens with its rule,
+//! defines a cost (the lowest wins, ties go to the older command) and finds the winner without looking at everything.
+//! The rules that hold for every policy, starvation bound and window, are in [`choose`].
+pub mod aged_sptf;
+pub mod choose;
+pub mod clook;
+pub mod fcfs;
+pub mod look;
+pub mod outward;
+pub mod params;
+pub mod slots;
+pub mod sptf;
+pub mod sstf;
+#[cfg(test)]
+mod tests;
+
+pub use choose::choose;
+pub use params::{AgeWeight, Chooses, Knows, Order, QueueParams};
+pub use slots::{Entry, SlotIndex, Slots};
+
+use super::mechanism::{Arm, Mechanism};
+use crate::command::Access;
+
+/// What the drive knows at the moment of choosing.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub mechanism: &'a Mechanism,
+    pub params: &'a QueueParams,
+    pub arm: Arm,
+    /// Towards higher cylinders (LOOK).
+    pub upward: bool,
+    /// Nanoseconds since the run began.
+    pub now: u64,
+    /// Nanoseconds into the present revolution.
+    pub turned: u64,
+    /// Nanoseconds of a revolution.
+    pub period: u64,
+}
+
+impl View<'_> {
+    /// Nanoseconds of seek, settling and head switch to the entry's first track.
+    #[inline]
+    fn seek(&self, entry: &Entry) -> u64 {
+        let access = if entry.write { Access::Write } else { Access::Read };
+        self.mechanism.positioning(self.arm, entry.landing.cylinder, entry.landing.head, access)
+    }
+
+    /// What the policy adds to a write's cost so that reads go first.
+    #[inline]
+    fn handicap(&self, entry: &Entry) -> u64 {
+        if entry.write { self.params.write_handicap.as_ns() } else { 0 }
+    }
+
+    /// Nanoseconds from now until the entry's first sector is under the head, or until the arm is there when the
+    /// drive knows distance alone; a write's lead and handicap included.
+    #[inline]
+    fn positioning(&self, entry: &Entry) -> u64 {
+        let moved = u64::from(entry.lead) + self.seek(entry);
+        let rotation = match self.params.knows {
+            Knows::Distance => 0,
+            Knows::Angle => self.rotation(moved, entry),
+        };
+        moved + rotation + self.handicap(entry)
+    }
+
+    /// Rotation left when the arm is there in so many nanoseconds.
+    #[inline]
+    fn rotation(&self, moved: u64, entry: &Entry) -> u64 {
+        let mut at = self.turned + moved;
+        // A seek rarely lasts longer than two turns: subtracting beats dividing.
+        while at >= self.period {
+            at -= self.period;
+        }
+        let start = u64::from(entry.landing.start);
+        let wait = if start >= at { start - at } else { start + self.period - at };
+        wait.min(u64::from(entry.landing.longest_wait))
+    }
+
+    /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.
+    #[inline]
+    fn floor_beyond(&self, distance: u32) -> u64 {
+        let settle = self.mechanism.settle.write_settle_ns.min(0);
+        u64::from(self.mechanism.seek.floor_beyond(distance)).saturating_add_signed(settle)
+    }
+}

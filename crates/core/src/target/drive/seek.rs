@@ -1,0 +1,225 @@
+//! The arm: how long a seek over a number of cylinders takes, and the least time of any seek at least that long.
+use alloc::vec::Vec;
+use core::fmt;
+use drivelab_units::Span;
+use libm::sqrt;
+
+/// How the seek time depends on the distance.
+#[derive(Clone, PartialEq, Debug)]
+pub enum SeekParams {
+    /// Measured points (distance in cylinders, time), by ascending distance; linear between them, from zero at
+    /// distance zero, and running on with the slope of the last two.
+    Table(Vec<(u32, Span)>),
+    /// Lee's form a sqrt(d - 1) + b (d - 1) + c through three figures of a data sheet: the times of one cylinder, of
+    /// the mean over uniform random pairs, and of the full stroke (E. K. Lee, UCB//CSD-93-770).
+    Lee { single: Span, average: Span, full: Span },
+    /// The three-part form of Ruemmler and Wilkes (1994): 0; a + b sqrt(d) below `limit`; c + e d from there on.
+    /// `b` is per root of a cylinder and `e` per thousand cylinders.
+    ThreePart { a: Span, b: Span, limit: u32, c: Span, e: Span },
+}
+
+/// Why a seek curve cannot be built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SeekError {
+    TooFewPoints,
+    NotAscending { point: usize },
+    /// The form gives a negative or overlong time at this distance.
+    Absurd { distance: u32 },
+    /// More than a second, or zero for a distance above zero.
+    OutOfRange { distance: u32 },
+}
+
+impl fmt::Display for SeekError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooFewPoints => write!(f, "a seek table needs at least two points"),
+            Self::NotAscending { point } => {
+                write!(f, "point {point} of the seek table does not lie farther out than the one before it")
+            }
+            Self::Absurd { distance } => write!(f, "the seek form gives no sensible time for {distance} cylinders"),
+            Self::OutOfRange { distance } => {
+                write!(f, "the seek time of {distance} cylinders is not between 0 and 1s")
+            }
+        }
+    }
+}
+
+impl core::error::Error for SeekError {}
+
+/// Distances that share one entry of the bound.
+const BLOCK_SHIFT: u32 = 4;
+
+/// Seek times by distance, looked up directly.
+#[derive(Clone, Debug)]
+pub struct SeekCurve {
+    /// Nanoseconds by distance.
+    times: Vec<u32>,
+    /// The least time of any seek whose distance lies in this block of distances or beyond.
+    floors: Vec<u32>,
+}
+
+impl SeekCurve {
+    /// The curve for distances below `cylinders`.
+    pub fn new(params: &SeekParams, cylinders: u32) -> Result<Self, SeekError> {
+        check_points(params)?;
+        let mut times = Vec::with_capacity(cylinders as usize);
+        times.push(0);
+        for distance in 1..cylinders.max(1) {
+            let ns = params.time_at(distance, cylinders);
+            if !(ns.is_finite() && ns > 0.0) {
+                return Err(SeekError::Absurd { distance });
+            }
+            if ns > 1e9 {
+                return Err(SeekError::OutOfRange { distance });
+            }
+            times.push((ns + 0.5) as u32);
+        }
+        let mut floors: Vec<u32> = times.chunks(1 << BLOCK_SHIFT).map(least).collect();
+        for block in (1..floors.len()).rev() {
+            floors[block - 1] = floors[block - 1].min(floors[block]);
+        }
+        Ok(SeekCurve { times, floors })
+    }
+
+    /// The time of a seek over this many cylinders.
+    #[inline]
+    pub fn time(&self, distance: u32) -> u32 {
+        self.times[distance as usize]
+    }
+
+    /// No seek over this many cylinders or more takes less.
+    #[inline]
+    pub fn floor_beyond(&self, distance: u32) -> u32 {
+        self.floors[(distance >> BLOCK_SHIFT) as usize]
+    }
+
+    /// Distances that the curve knows: 0 up to one below this.
+    pub fn cylinders(&self) -> u32 {
+        self.times.len() as u32
+    }
+
+    /// The mean time in nanoseconds between two cylinders drawn uniformly and independently.
+    pub fn mean_of_random_pairs(&self) -> f64 {
+        let count = self.times.len() as f64;
+        let weighted = |(distance, &time): (usize, &u32)| 2.0 * (count - distance as f64) * f64::from(time);
+        self.times.iter().enumerate().map(weighted).sum::<f64>() / (count * count)
+    }
+}
+
+fn least(block: &[u32]) -> u32 {
+    block.iter().copied().min().unwrap_or(0)
+}
+
+fn check_points(params: &SeekParams) -> Result<(), SeekError> {
+    let SeekParams::Table(points) = params else { return Ok(()) };
+    if points.len() < 2 {
+        return Err(SeekError::TooFewPoints);
+    }
+    let mut before = 0;
+    for (point, &(distance, _)) in points.iter().enumerate() {
+        if distance <= before {
+            return Err(SeekError::NotAscending { point });
+        }
+        before = distance;
+    }
+    Ok(())
+}
+
+impl SeekParams {
+    /// Nanoseconds at this distance (above zero) of a drive with this many cylinders. Set-up only, never per command.
+    fn time_at(&self, distance: u32, cylinders: u32) -> f64 {
+        let d = f64::from(distance);
+        let ns = |span: Span| span.as_ns() as f64;
+        match self {
+            SeekParams::Table(points) => between(points, distance),
+            SeekParams::Lee { single, average, full } => {
+                let n = f64::from(cylinders);
+                let (least, mean, most) = (ns(*single), ns(*average), ns(*full));
+                let a = (-10.0 * least + 15.0 * mean - 5.0 * most) / (3.0 * sqrt(n));
+                let b = (7.0 * least - 15.0 * mean + 8.0 * most) / (3.0 * n);
+                a * sqrt(d - 1.0) + b * (d - 1.0) + least
+            }
+            SeekParams::ThreePart { a, b, limit, .. } if distance < *limit => ns(*a) + ns(*b) * sqrt(d),
+            SeekParams::ThreePart { c, e, .. } => ns(*c) + ns(*e) * d / 1000.0,
+        }
+    }
+}
+
+/// Linear between the two points around `distance`; below the first from zero, beyond the last with the last slope.
+fn between(points: &[(u32, Span)], distance: u32) -> f64 {
+    let behind = points.partition_point(|&(at, _)| at < distance);
+    let point = |i: usize| (f64::from(points[i].0), points[i].1.as_ns() as f64);
+    let (low, high) = match behind {
+        0 => ((0.0, 0.0), point(0)),
+        i if i == points.len() => (point(i - 2), point(i - 1)),
+        i => (point(i - 1), point(i)),
+    };
+    low.1 + (high.1 - low.1) * (f64::from(distance) - low.0) / (high.0 - low.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    const fn us(us: u64) -> Span {
+        Span::from_us(us)
+    }
+
+    #[test]
+    fn a_table_is_linear_between_its_points() {
+        let table = SeekParams::Table(vec![(2, us(1_000)), (4, us(3_000)), (8, us(4_000))]);
+        let curve = SeekCurve::new(&table, 12).unwrap();
+        let times: Vec<u32> = (0..12).map(|d| curve.time(d) / 1_000).collect();
+        assert_eq!(times, [0, 500, 1000, 2000, 3000, 3250, 3500, 3750, 4000, 4250, 4500, 4750]);
+    }
+
+    #[test]
+    fn lee_meets_its_three_figures() {
+        let lee = SeekParams::Lee { single: us(600), average: us(4_700), full: us(10_500) };
+        let curve = SeekCurve::new(&lee, 50_000).unwrap();
+        assert_eq!(curve.time(1), 600_000);
+        assert!(curve.time(49_999).abs_diff(10_500_000) < 2_000, "{}", curve.time(49_999));
+        // The closed mean over random pairs in the continuous limit is the figure itself.
+        let mean = curve.mean_of_random_pairs();
+        assert!((mean / 4.7e6 - 1.0).abs() < 1e-3, "{mean}");
+    }
+
+    #[test]
+    fn the_hp_97560_comes_out_as_published() {
+        // 3.24 + 0.400 sqrt(d) ms up to 383 cylinders, 8.00 + 0.008 d from there (Ruemmler and Wilkes 1994).
+        let hp = SeekParams::ThreePart { a: us(3_240), b: us(400), limit: 384, c: us(8_000), e: us(8_000) };
+        let curve = SeekCurve::new(&hp, 1_962).unwrap();
+        assert_eq!(curve.time(1), 3_640_000);
+        assert_eq!(curve.time(383), 11_068_163);
+        assert_eq!(curve.time(384), 11_072_000);
+        assert_eq!(curve.time(1_961), 23_688_000);
+    }
+
+    proptest! {
+        #[test]
+        fn the_floor_is_never_above_a_time_farther_out(times in prop::collection::vec(1u64..9_000, 2..200)) {
+            let points: Vec<_> = (1u32..).zip(times.iter().map(|&t| us(t))).collect();
+            let cylinders = points.len() as u32 + 1;
+            let curve = SeekCurve::new(&SeekParams::Table(points), cylinders).unwrap();
+            for from in 0..cylinders {
+                let least = (from..cylinders).map(|d| curve.time(d)).min().unwrap();
+                prop_assert!(curve.floor_beyond(from) <= least);
+            }
+        }
+    }
+
+    #[test]
+    fn bad_curves_are_refused() {
+        let table = |points: &[(u32, u64)]| {
+            let points = points.iter().map(|&(d, t)| (d, us(t))).collect();
+            SeekCurve::new(&SeekParams::Table(points), 100).map(|_| ()).unwrap_err()
+        };
+        assert_eq!(table(&[(1, 500)]), SeekError::TooFewPoints);
+        assert_eq!(table(&[(1, 500), (1, 600)]), SeekError::NotAscending { point: 1 });
+        assert_eq!(table(&[(1, 5_000), (50, 1)]), SeekError::Absurd { distance: 51 });
+        let lee = SeekParams::Lee { single: us(9_000), average: us(1_000), full: us(20_000) };
+        assert!(SeekCurve::new(&lee, 100).is_err());
+    }
+}
