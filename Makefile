@@ -1,0 +1,108 @@
+# drivelab: `make run` shows what it does, `make test` proves it, `make bench` times it. Each sets up what it needs,
+# below this folder only, and does again only what has changed. `make help` lists the rest.
+#
+# PYTHON=python3.12 names the interpreter that .venv is made with (3.11 or newer; the newest found otherwise).
+
+ifneq ($(filter 3.%,$(MAKE_VERSION)),)
+$(error GNU make $(MAKE_VERSION) is too old: install 4.0 or newer (on macOS: gmake))
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help run test bench setup determinism lint tidy test-rust test-python format pins clean
+
+export PYTHON
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+
+# Relative paths only: the folder above may have blanks in its name.
+VENV := .venv
+PY := $(VENV)/bin/python
+CARGO := cargo
+LOCKED := --locked
+
+# What this machine lacks, in one line, before anything is tried.
+ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),help)),)
+LACKING := $(shell PYTHON='$(PYTHON)' sh tools/preflight.sh check $(if $(filter test lint format,$(MAKECMDGOALS)),test))
+ifneq ($(LACKING),)
+$(error $(LACKING))
+endif
+endif
+
+# Folders are listed too: their time stamps tell that a file is gone.
+EXTENSION_SOURCES := Cargo.toml Cargo.lock pyproject.toml .cargo/config.toml \
+	$(shell find $(wildcard crates catalogue) -name tests -prune -o -print)
+PYTHON_ROOMS := $(wildcard python/drivelab tools)
+# The extension goes into the package, so it is built once there is one.
+PACKAGE := $(if $(wildcard python/drivelab/__init__.py),$(VENV)/stamp-package)
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
+
+run: $(VENV)/stamp-package ## Reproduce a published table, with its report, in out/lkml-2007
+	$(VENV)/bin/drivelab reproduce lkml-2007 --out out/lkml-2007
+
+test: determinism lint tidy test-rust test-python ## Everything that must hold before a commit
+
+bench: ## Simulated commands per second
+	$(CARGO) run --release $(LOCKED) --package drivelab-bench
+
+setup: $(VENV)/stamp-dev $(PACKAGE) ## What run and test need: .venv, its packages, the extension
+
+determinism: $(VENV)/stamp-dev ## The same seed twice, in debug and in release
+	$(PY) tools/determinism.py
+
+lint: $(VENV)/stamp-dev ## Formatters and linters, Rust and Python; changes nothing
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets $(LOCKED) -- -D warnings
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+tidy: $(VENV)/stamp-dev ## What no compiler checks: arrows between rooms, openings, lengths; the core without std
+	$(PY) tools/tidy.py
+	$(PY) tools/no_std.py
+
+test-rust: ## The tests of the rooms
+	$(CARGO) test --workspace $(LOCKED)
+
+test-python: $(VENV)/stamp-dev $(PACKAGE) ## Types, then the tests of package, tools and tables
+	$(PY) -m mypy $(PYTHON_ROOMS)
+	$(PY) -m pytest
+
+format: $(VENV)/stamp-dev ## Format everything
+	$(CARGO) fmt --all
+	$(PY) -m ruff check --fix --exit-zero --quiet .
+	$(PY) -m ruff format .
+
+pins: ## Renew requirements/*.txt from requirements/*.in (needs the network)
+	rm -rf build/pins
+	"$$(sh tools/preflight.sh python)" -m venv build/pins
+	build/pins/bin/python -m pip install --quiet pip-tools==7.6.2
+	for name in run dev; do \
+		build/pins/bin/python -m piptools compile --quiet --upgrade --generate-hashes --strip-extras --no-header \
+			--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
+			--output-file requirements/$$name.txt requirements/$$name.in || exit 1; \
+	done
+
+clean: ## Delete everything that was built, .venv included
+	rm -rf $(VENV) target build dist out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -f python/drivelab/_core*.so
+
+$(VENV)/folder:
+	rm -rf $(VENV)
+	"$$(sh tools/preflight.sh python)" -m venv $(VENV)
+	pwd -P > $@
+
+$(VENV)/stamp-run: requirements/run.txt $(VENV)/folder
+	$(PY) -m pip install --quiet --require-hashes -r $<
+	touch $@
+
+$(VENV)/stamp-dev: requirements/dev.txt $(VENV)/stamp-run
+	$(PY) -m pip install --quiet --require-hashes -r $<
+	touch $@
+
+# The build tool is the pinned one, found on PATH; nothing is fetched but what Cargo.lock names.
+$(VENV)/stamp-package: $(EXTENSION_SOURCES) $(VENV)/stamp-run
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m pip install --quiet --no-index --no-deps --no-build-isolation --editable .
+	touch $@

@@ -1,0 +1,86 @@
+"""The first test: the same seed gives the same digests, twice, in debug and in release.
+
+A room takes part with a test program `tests/determinism.rs` that prints lines `digest NAME HEX` (NAME has no
+blanks). It is run twice in each build; the first line that differs is shown with both of its values. That a
+digest is yesterday's, and another machine's, is for the test program itself to assert: it holds the value.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from itertools import zip_longest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DIGEST = re.compile(r"\bdigest (\S+) ([0-9a-f]{8,})\b")
+BUILDS = {"debug": [], "release": ["--release"]}
+RUNS_PER_BUILD = 2
+
+Digests = list[tuple[str, str]]
+
+
+def packages(root: Path) -> list[str]:
+    """The packages that take part, in order of their rooms."""
+    manifests = (
+        path.parent.parent / "Cargo.toml" for path in sorted(root.glob("crates/*/tests/determinism.rs"))
+    )
+    return [tomllib.loads(path.read_text(encoding="utf-8"))["package"]["name"] for path in manifests]
+
+
+def digests(output: str) -> Digests:
+    """The digests that a test program printed, in its order."""
+    return DIGEST.findall(output)
+
+
+def first_difference(one: Digests, other: Digests) -> str | None:
+    """Where two runs part, None where they do not."""
+    for left, right in zip_longest(one, other):
+        if left != right:
+            shown = [" ".join(side) if side else "nothing" for side in (left, right)]
+            return f"{shown[0]} against {shown[1]}"
+    return None
+
+
+def run(package: str, flags: list[str]) -> Digests:
+    """Run the test program of one package once. Exit where it fails or prints no digest."""
+    cargo = os.environ.get("CARGO", "cargo")
+    command = [cargo, "test", "--quiet", "--locked", "--package", package, "--test", "determinism", *flags]
+    # One thread: the order of the lines is then the order of the tests.
+    command += ["--", "--nocapture", "--test-threads=1"]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout}\ndeterminism: {package} fails: {' '.join(command)}")
+    found = digests(done.stdout)
+    if not found:
+        sys.exit(f"determinism: {package} prints no line `digest NAME HEX`")
+    return found
+
+
+def main() -> int:
+    """Compare every run with the first one. Return the exit code."""
+    taking_part = packages(ROOT)
+    if not taking_part:
+        print("determinism: nothing to compare: no room has tests/determinism.rs", file=sys.stderr)
+        return 1
+    for package in taking_part:
+        reference: Digests | None = None
+        for build, flags in BUILDS.items():
+            for number in range(1, RUNS_PER_BUILD + 1):
+                found = run(package, flags)
+                reference = reference or found
+                difference = first_difference(reference, found)
+                if difference is not None:
+                    where = f"debug run 1 and {build} run {number}"
+                    print(f"determinism: {package} differs between {where}: {difference}", file=sys.stderr)
+                    return 1
+        count = len(reference or [])
+        print(f"determinism: {package}: {count} digests, the same in {RUNS_PER_BUILD} runs of each build")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
