@@ -1,8 +1,16 @@
 //! The result of a run, the same one whether a drive was simulated, emulated or measured.
 //!
-//! Lives here: the manifest (seed, model version, scenario hash, digest), mergeable histograms, series, the command
-//! log, and the version policy of all of them.
-//!
-//! Never lives here: a clock, a file, a socket. Records are read from and written to what the caller brings.
-//!
-//! Start reading at the manifest: it says what every record carries.
+//! What lives here: the collector that a driver feeds with finished I/Os, and the point that it becomes: rates, depth,
+//! latency with mergeable histograms, breakdown, digest. What never does: a clock, a file, a socket. Start reading at
+//! [`collector`].
+pub mod collector;
+pub mod latency;
+pub mod point;
+pub mod precision;
+
+pub use collector::Collector;
+pub use latency::Latencies;
+pub use point::{Direction, LatencySummary, Point};
+
+/// Version of the record's layout; raised when a key changes its meaning or goes away.
+pub const RECORD_VERSION: u32 = 1;

@@ -1,0 +1,150 @@
+//! The collector: a driver tells it when I/Os begin and finish, and it keeps what the record needs, in constant memory.
+//!
+//! Two accounts run side by side and must agree to the nanosecond: the integral of the number in the system over the
+//! window, and the residence times of all I/Os clipped to the window. Likewise each I/O's breakdown and its latency.
+use crate::latency::Latencies;
+use crate::precision::BatchMeans;
+use drivelab_core::host::Io;
+use drivelab_core::{Access, Outcome};
+use drivelab_units::{Instant, Span};
+
+pub struct Collector {
+    start: u64,
+    /// I/Os that have begun and not finished.
+    in_system: u64,
+    /// The same number integrated over the window up to `changed`.
+    integral: u128,
+    changed: u64,
+    /// Residence of finished I/Os inside the window.
+    residence: u128,
+    /// Sum of the begin times (clipped to the window's start) of those still in the system.
+    begins: u128,
+    latencies: [Latencies; 2],
+    bytes: [u64; 2],
+    breakdown: [u128; 7],
+    errors: u64,
+    batches: BatchMeans,
+}
+
+/// The two accounts of a run at its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Accounts {
+    /// Integral of the number in the system over the window, in nanoseconds.
+    pub integral_ns: u128,
+    /// Residence times of all I/Os, clipped to the window.
+    pub residence_ns: u128,
+    /// Latencies of the I/Os that finished in the window.
+    pub latency_ns: u128,
+    /// Their breakdowns, all parts together.
+    pub breakdown_ns: u128,
+}
+
+impl Accounts {
+    /// Whether both pairs agree exactly.
+    pub fn agree(&self) -> bool {
+        self.integral_ns == self.residence_ns && self.latency_ns == self.breakdown_ns
+    }
+}
+
+impl Collector {
+    /// Collects what finishes after `warmup`.
+    pub fn new(warmup: Span) -> Self {
+        let start = warmup.as_ns();
+        Collector {
+            start,
+            in_system: 0,
+            integral: 0,
+            changed: start,
+            residence: 0,
+            begins: 0,
+            latencies: [Latencies::default(), Latencies::default()],
+            bytes: [0; 2],
+            breakdown: [0; 7],
+            errors: 0,
+            batches: BatchMeans::new(start),
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, at: u64) {
+        if at > self.changed {
+            self.integral += u128::from(self.in_system) * u128::from(at - self.changed);
+            self.changed = at;
+        }
+    }
+
+    /// An I/O entered the system.
+    #[inline]
+    pub fn began(&mut self, at: Instant) {
+        let at = at.as_ns();
+        self.advance(at);
+        self.in_system += 1;
+        self.begins += u128::from(at.max(self.start));
+    }
+
+    /// An I/O left the system. Returns whether it counts.
+    #[inline]
+    pub fn finished(&mut self, io: &Io) -> bool {
+        let (began, at) = (io.intended.as_ns(), io.finished.as_ns());
+        self.advance(at);
+        self.in_system -= 1;
+        let clipped = began.max(self.start);
+        self.begins -= u128::from(clipped);
+        self.residence += u128::from(at.saturating_sub(clipped));
+        if at <= self.start {
+            return false;
+        }
+        if io.outcome != Outcome::Done {
+            self.errors += 1;
+            return false;
+        }
+        let kind = usize::from(io.access == Access::Write);
+        self.latencies[kind].record(at - began);
+        self.bytes[kind] += io.count.bytes().get();
+        for (sum, part) in self.breakdown.iter_mut().zip(io.breakdown.parts()) {
+            *sum += u128::from(part.as_ns());
+        }
+        self.batches.finished(at);
+        true
+    }
+
+    /// I/Os that count so far.
+    pub fn ios(&self) -> u64 {
+        self.latencies.iter().map(Latencies::count).sum()
+    }
+
+    /// Closes the window at `end` and returns the accounts.
+    pub fn close(&mut self, end: Instant) -> Accounts {
+        let end = end.as_ns().max(self.start);
+        self.advance(end);
+        let still_inside = u128::from(self.in_system) * u128::from(end) - self.begins;
+        Accounts {
+            integral_ns: self.integral,
+            residence_ns: self.residence + still_inside,
+            latency_ns: self.latencies.iter().map(Latencies::sum_ns).sum(),
+            breakdown_ns: self.breakdown.iter().sum(),
+        }
+    }
+
+    pub fn latencies(&self, access: Access) -> &Latencies {
+        &self.latencies[usize::from(access == Access::Write)]
+    }
+
+    pub fn bytes(&self, access: Access) -> u64 {
+        self.bytes[usize::from(access == Access::Write)]
+    }
+
+    /// Sums of the parts of the breakdown in nanoseconds, in the order of `Breakdown::PARTS`.
+    pub fn breakdown_ns(&self) -> [u128; 7] {
+        self.breakdown
+    }
+
+    /// I/Os that ended with an error in the window.
+    pub fn errors(&self) -> u64 {
+        self.errors
+    }
+
+    pub fn relative_error(&self) -> Option<f64> {
+        self.batches.relative_error()
+    }
+}

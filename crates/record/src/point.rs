@@ -1,0 +1,145 @@
+//! One point of a sweep as it is written down. Keys carry their unit.
+use crate::collector::{Accounts, Collector};
+use crate::latency::Latencies;
+use drivelab_core::{Access, Breakdown};
+use drivelab_units::Span;
+use serde::Serialize;
+
+/// Percentiles are null where fewer than ten I/Os lie beyond them.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LatencySummary {
+    pub n: u64,
+    pub mean: Option<f64>,
+    pub min: Option<u64>,
+    pub max: Option<u64>,
+    pub p50: Option<u64>,
+    pub p90: Option<u64>,
+    pub p95: Option<u64>,
+    pub p99: Option<u64>,
+    pub p99_9: Option<u64>,
+    pub p99_99: Option<u64>,
+}
+
+impl From<&Latencies> for LatencySummary {
+    fn from(latencies: &Latencies) -> Self {
+        LatencySummary {
+            n: latencies.count(),
+            mean: latencies.mean_ns(),
+            min: latencies.least_ns(),
+            max: latencies.most_ns(),
+            p50: latencies.percentile_ns(50_000),
+            p90: latencies.percentile_ns(90_000),
+            p95: latencies.percentile_ns(95_000),
+            p99: latencies.percentile_ns(99_000),
+            p99_9: latencies.percentile_ns(99_900),
+            p99_99: latencies.percentile_ns(99_990),
+        }
+    }
+}
+
+/// Reads alone, or writes alone.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Direction {
+    pub ios: u64,
+    pub iops: f64,
+    pub bytes: u64,
+    pub bytes_per_s: f64,
+    pub latency_ns: LatencySummary,
+    /// HdrHistogram V2, deflated, base64.
+    pub histogram: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Depth {
+    /// I/Os that the jobs keep outstanding; null in an open loop.
+    pub asked: Option<u64>,
+    /// I/Os in the system, averaged over the window.
+    pub achieved: f64,
+}
+
+/// Mean nanoseconds of each part of the response time.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct BreakdownMeans {
+    pub queue: f64,
+    pub overhead: f64,
+    pub seek: f64,
+    pub rotation: f64,
+    pub transfer: f64,
+    pub link: f64,
+    pub wait: f64,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Point {
+    pub iops: f64,
+    /// Half the width of the 95 % confidence interval of `iops`, as a share of it.
+    pub iops_relative_error: Option<f64>,
+    pub bytes_per_s: f64,
+    pub read: Direction,
+    pub write: Direction,
+    pub depth: Depth,
+    pub latency_ns: LatencySummary,
+    /// Null when nothing finished.
+    pub breakdown_ns: Option<BreakdownMeans>,
+    /// I/Os that ended with an error.
+    pub errors: u64,
+    /// Measured time.
+    pub window_ns: u64,
+    /// 16 hexadecimal digits over all events of the run, warm-up included.
+    pub digest: String,
+}
+
+/// What a driver knows beside what it collected.
+#[derive(Clone, Copy, Debug)]
+pub struct Closing {
+    pub window: Span,
+    pub accounts: Accounts,
+    pub depth_asked: Option<u64>,
+    pub digest: u64,
+}
+
+impl Point {
+    pub fn new(collector: &Collector, closing: &Closing) -> Self {
+        let window_ns = closing.window.as_ns();
+        let seconds = window_ns.max(1) as f64 / 1e9;
+        let direction = |access| {
+            let latencies = collector.latencies(access);
+            let bytes = collector.bytes(access);
+            Direction {
+                ios: latencies.count(),
+                iops: latencies.count() as f64 / seconds,
+                bytes,
+                bytes_per_s: bytes as f64 / seconds,
+                latency_ns: latencies.into(),
+                histogram: latencies.to_hdr_base64(),
+            }
+        };
+        let mut all = collector.latencies(Access::Read).clone();
+        all.merge(collector.latencies(Access::Write));
+        let (read, write) = (direction(Access::Read), direction(Access::Write));
+        Point {
+            iops: all.count() as f64 / seconds,
+            iops_relative_error: collector.relative_error(),
+            bytes_per_s: (read.bytes + write.bytes) as f64 / seconds,
+            read,
+            write,
+            depth: Depth {
+                asked: closing.depth_asked,
+                achieved: closing.accounts.integral_ns as f64 / window_ns.max(1) as f64,
+            },
+            latency_ns: (&all).into(),
+            breakdown_ns: means(collector.breakdown_ns(), all.count()),
+            errors: collector.errors(),
+            window_ns,
+            digest: format!("{:016x}", closing.digest),
+        }
+    }
+}
+
+fn means(sums: [u128; Breakdown::PARTS.len()], count: u64) -> Option<BreakdownMeans> {
+    if count == 0 {
+        return None;
+    }
+    let [queue, overhead, seek, rotation, transfer, link, wait] = sums.map(|sum| sum as f64 / count as f64);
+    Some(BreakdownMeans { queue, overhead, seek, rotation, transfer, link, wait })
+}

@@ -1,0 +1,143 @@
+//! One run in virtual time.
+use drivelab_core::host::{Host, HostInput, HostOutput};
+use drivelab_core::host::params::JobError;
+use drivelab_core::target::{Target, TargetInput};
+use drivelab_core::{Machine, Setup};
+use drivelab_record::Collector;
+use drivelab_record::point::{Closing, Point};
+use drivelab_units::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use thiserror::Error;
+
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum RunError {
+    #[error("interrupted")]
+    Interrupted,
+    #[error("the workload cannot run: {0}")]
+    Workload(#[from] JobError),
+    #[error("the run has no end: set a duration or a number of I/Os")]
+    Endless,
+    #[error("the run stands still at {at_ns} ns: nothing is due and nothing is finished")]
+    Stalled { at_ns: u64 },
+    #[error("the accounts of the run do not agree: {0}")]
+    Accounts(String),
+}
+
+/// How the caller follows a run and stops it.
+pub struct Control<'a> {
+    /// Set it and the run ends with [`RunError::Interrupted`].
+    pub stop: &'a AtomicBool,
+    /// Called now and then with the share that is done, from zero to one.
+    pub progress: &'a (dyn Fn(f64) + Sync),
+}
+
+/// I/Os between two looks at the control.
+const LOOK_EVERY: u64 = 1 << 14;
+
+/// Runs a setup to its end.
+pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
+    let mut clock = Clock::new(setup)?;
+    let ended = clock.run(setup, control)?;
+    let depth_asked = clock.host.depth_asked();
+    let accounts = clock.collector.close(ended);
+    if !accounts.agree() {
+        return Err(RunError::Accounts(format!("{accounts:?}")));
+    }
+    let window = ended.since(Instant::ZERO + setup.warmup);
+    let digest = clock.target.digest().value();
+    Ok(Point::new(&clock.collector, &Closing { window, accounts, depth_asked, digest }))
+}
+
+struct Clock {
+    host: Host,
+    target: Target,
+    collector: Collector,
+    /// Finished I/Os, counted or not.
+    finished: u64,
+    counted: u64,
+}
+
+impl Clock {
+    fn new(setup: &Setup) -> Result<Self, RunError> {
+        if setup.limit.duration.is_none() && setup.limit.ios.is_none() {
+            return Err(RunError::Endless);
+        }
+        Ok(Clock {
+            host: Host::new(&setup.jobs, setup.seed)?,
+            target: Target::new(&setup.target, setup.seed),
+            collector: Collector::new(setup.warmup),
+            finished: 0,
+            counted: 0,
+        })
+    }
+
+    /// Runs to the limit; returns the instant at which the window closes.
+    fn run(&mut self, setup: &Setup, control: &Control<'_>) -> Result<Instant, RunError> {
+        let start = Instant::ZERO + setup.warmup;
+        let end = setup.limit.duration.map(|duration| start + duration);
+        let ios = setup.limit.ios.unwrap_or(u64::MAX);
+        let mut look = LOOK_EVERY;
+        let mut now = Instant::ZERO;
+        loop {
+            let due = match (self.target.poll_timeout(), self.host.poll_timeout()) {
+                (Some(target), Some(host)) => target.min(host),
+                (Some(due), None) | (None, Some(due)) => due,
+                (None, None) => return Err(RunError::Stalled { at_ns: now.as_ns() }),
+            };
+            if let Some(end) = end
+                && due > end
+            {
+                return Ok(end);
+            }
+            now = due;
+            self.step(now, ios)?;
+            if self.counted >= ios {
+                return Ok(now);
+            }
+            if self.finished >= look {
+                look = self.finished + LOOK_EVERY;
+                if control.stop.load(Ordering::Relaxed) {
+                    return Err(RunError::Interrupted);
+                }
+                (control.progress)(self.share_done(now, start, end, ios));
+            }
+        }
+    }
+
+    fn share_done(&self, now: Instant, start: Instant, end: Option<Instant>, ios: u64) -> f64 {
+        let by_count = self.counted as f64 / ios as f64;
+        let by_time = end.map_or(0.0, |end| now.since(start).as_ns() as f64 / end.since(start).as_ns().max(1) as f64);
+        by_count.max(by_time).min(1.0)
+    }
+
+    /// Everything that is due at `now`, in both machines, until neither has anything left to say.
+    fn step(&mut self, now: Instant, ios: u64) -> Result<(), RunError> {
+        self.target.handle(now, TargetInput::Tick);
+        if self.host.poll_timeout().is_some_and(|due| due <= now) {
+            self.host.handle(now, HostInput::Tick);
+        }
+        // A target that answers at once and a host that asks again at once would never let time pass.
+        let mut answers = 0u32;
+        loop {
+            while let Some(output) = self.host.poll_output() {
+                match output {
+                    HostOutput::Submit(at, command) => self.target.handle(at, TargetInput::Submit(command)),
+                    HostOutput::Began(at) => self.collector.began(at),
+                    HostOutput::Finished(io) => {
+                        self.finished += 1;
+                        self.counted += u64::from(self.collector.finished(&io));
+                        if self.counted >= ios {
+                            return Ok(());
+                        }
+                    }
+                }
+            }
+            let Some(completion) = self.target.poll_output() else { return Ok(()) };
+            answers += 1;
+            if answers > 1 << 24 {
+                return Err(RunError::Stalled { at_ns: now.as_ns() });
+            }
+            self.host.handle(completion.completed, HostInput::Completed(completion));
+        }
+    }
+}
