@@ -68,6 +68,7 @@ test-rust: ## The tests of the rooms
 
 test-python: $(VENV)/stamp-dev $(PACKAGE) ## Types, then the tests of package, tools and tables
 	$(PY) -m mypy $(PYTHON_ROOMS)
+	$(if $(PACKAGE),$(PY) -m mypy.stubtest drivelab._core)
 	$(PY) -m pytest
 
 format: $(VENV)/stamp-dev ## Format everything
@@ -95,6 +96,7 @@ $(VENV)/folder:
 	pwd -P > $@
 
 $(VENV)/stamp-run: requirements/run.txt $(VENV)/folder
+	@echo "installing the pinned packages"
 	$(PY) -m pip install --quiet --require-hashes -r $<
 	touch $@
 
@@ -104,5 +106,6 @@ $(VENV)/stamp-dev: requirements/dev.txt $(VENV)/stamp-run
 
 # The build tool is the pinned one, found on PATH; nothing is fetched but what Cargo.lock names.
 $(VENV)/stamp-package: $(EXTENSION_SOURCES) $(VENV)/stamp-run
+	@echo "building the extension: a minute or two the first time"
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m pip install --quiet --no-index --no-deps --no-build-isolation --editable .
 	touch $@

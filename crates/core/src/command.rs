@@ -71,7 +71,8 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
-    pub const PARTS: [&'static str; 7] = ["queue", "overhead", "seek", "rotation", "transfer", "link", "wait"];
+    pub const PARTS: [&'static str; 7] =
+        ["queue", "overhead", "seek", "rotation", "transfer", "link", "wait"];
 
     /// The parts in the order of [`Self::PARTS`].
     pub fn parts(&self) -> [Span; 7] {

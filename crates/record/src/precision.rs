@@ -20,7 +20,12 @@ pub struct BatchMeans {
 
 impl BatchMeans {
     pub fn new(began_ns: u64) -> Self {
-        BatchMeans { spans: Vec::with_capacity(BATCHES_MAX), batch_size: 1, in_batch: 0, batch_began_ns: began_ns }
+        BatchMeans {
+            spans: Vec::with_capacity(BATCHES_MAX),
+            batch_size: 1,
+            in_batch: 0,
+            batch_began_ns: began_ns,
+        }
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! One run in virtual time.
-use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::host::params::JobError;
+use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::target::{Target, TargetInput};
 use drivelab_core::{Machine, Setup};
 use drivelab_record::Collector;
@@ -106,7 +106,8 @@ impl Clock {
 
     fn share_done(&self, now: Instant, start: Instant, end: Option<Instant>, ios: u64) -> f64 {
         let by_count = self.counted as f64 / ios as f64;
-        let by_time = end.map_or(0.0, |end| now.since(start).as_ns() as f64 / end.since(start).as_ns().max(1) as f64);
+        let by_time =
+            end.map_or(0.0, |end| now.since(start).as_ns() as f64 / end.since(start).as_ns().max(1) as f64);
         by_count.max(by_time).min(1.0)
     }
 
@@ -121,7 +122,12 @@ impl Clock {
         loop {
             while let Some(output) = self.host.poll_output() {
                 match output {
-                    HostOutput::Submit(at, command) => self.target.handle(at, TargetInput::Submit(command)),
+                    HostOutput::Submit { at, begins, command } => {
+                        if begins {
+                            self.collector.began(at);
+                        }
+                        self.target.handle(at, TargetInput::Submit(command));
+                    }
                     HostOutput::Began(at) => self.collector.began(at),
                     HostOutput::Finished(io) => {
                         self.finished += 1;

@@ -153,7 +153,10 @@ mod tests {
 
     #[test]
     fn sizes_and_accesses_come_in_their_shares() {
-        let sizes = vec![SizeShare { size: Sectors::new(8), weight: 60 }, SizeShare { size: Sectors::new(16), weight: 40 }];
+        let sizes = vec![
+            SizeShare { size: Sectors::new(8), weight: 60 },
+            SizeShare { size: Sectors::new(16), weight: 40 },
+        ];
         let mut job = job(Addressing::Random, sizes, Share::from_ratio(7, 10).unwrap());
         let draws: Vec<Draw> = (0..10_000).map(|_| job.draw()).collect();
         let small = draws.iter().filter(|d| d.count == Sectors::new(8)).count();

@@ -36,9 +36,9 @@ pub struct Io {
 
 #[derive(Clone, Copy, Debug)]
 pub enum HostOutput {
-    /// Send this command at this instant.
-    Submit(Instant, Command),
-    /// An I/O entered the system at this instant.
+    /// Send this command at this instant; with it a new I/O enters the system, or not.
+    Submit { at: Instant, begins: bool, command: Command },
+    /// An I/O entered the system at this instant, but its commands must wait.
     Began(Instant),
     /// An I/O is finished.
     Finished(Io),
@@ -125,7 +125,9 @@ impl Host {
     fn gap(&mut self, job: u32) -> Span {
         let job = &mut self.jobs[job as usize];
         match job.params.arrivals {
-            Arrivals::Poisson { rate } => Span::from_ns(job.arrival_stream.exponential(rate.interval().as_ns())),
+            Arrivals::Poisson { rate } => {
+                Span::from_ns(job.arrival_stream.exponential(rate.interval().as_ns()))
+            }
             Arrivals::Fixed { rate } => rate.interval(),
             Arrivals::Closed { think, .. } => think,
         }
@@ -137,11 +139,11 @@ impl Host {
                 let gap = self.gap(job);
                 self.agenda.schedule(due + gap, 0, Due { job, open });
             }
-            self.out.push_back(HostOutput::Began(due));
             if self.is_full() {
+                self.out.push_back(HostOutput::Began(due));
                 self.backlog.push_back((job, due));
             } else {
-                self.issue(job, due, due);
+                self.issue(job, due, due, true);
             }
         }
     }
@@ -151,8 +153,8 @@ impl Host {
         self.free.is_empty() && (self.outstanding.len() as u64 + 1) * u64::from(self.parts) > OUTSTANDING_MAX
     }
 
-    /// Draws a job's next I/O and sends its commands at `at`.
-    fn issue(&mut self, job: u32, intended: Instant, at: Instant) {
+    /// Draws a job's next I/O and sends its commands at `at`; `begins` unless it was announced before.
+    fn issue(&mut self, job: u32, intended: Instant, at: Instant, begins: bool) {
         let Draw { access, first, count } = self.jobs[job as usize].draw();
         let params = &self.jobs[job as usize].params;
         let limit = params.command_limit.unwrap_or(count).min(count);
@@ -180,7 +182,7 @@ impl Host {
                 count: Sectors::new((count.get() - done.get()).min(limit.get())),
             };
             self.next_id += 1;
-            self.out.push_back(HostOutput::Submit(at, command));
+            self.out.push_back(HostOutput::Submit { at, begins: begins && part == 0, command });
         }
     }
 
@@ -199,14 +201,21 @@ impl Host {
         let mut breakdown = completion.breakdown;
         breakdown.wait += completion.submitted - intended;
         let finished = completion.completed;
-        self.out.push_back(HostOutput::Finished(Io { job, access, count, outcome, intended, finished, breakdown }));
+        self.out.push_back(HostOutput::Finished(Io {
+            job,
+            access,
+            count,
+            outcome,
+            intended,
+            finished,
+            breakdown,
+        }));
         if let Some((job, intended)) = self.backlog.pop_front() {
-            self.issue(job, intended, finished);
+            self.issue(job, intended, finished, false);
         }
         if let Arrivals::Closed { think, .. } = self.jobs[job as usize].params.arrivals {
             if think.is_zero() {
-                self.out.push_back(HostOutput::Began(finished));
-                self.issue(job, finished, finished);
+                self.issue(job, finished, finished, true);
             } else {
                 self.agenda.schedule(finished + think, 0, Due { job, open: false });
             }

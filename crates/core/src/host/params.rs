@@ -112,7 +112,9 @@ fn check_job(job: usize, params: &JobParams) -> Result<(), JobError> {
     if params.sizes.iter().all(|share| share.weight == 0) {
         return Err(JobError::NoSizes { job });
     }
-    if params.sizes.iter().any(|share| share.size == Sectors::ZERO) || params.command_limit == Some(Sectors::ZERO) {
+    if params.sizes.iter().any(|share| share.size == Sectors::ZERO)
+        || params.command_limit == Some(Sectors::ZERO)
+    {
         return Err(JobError::ZeroSize { job });
     }
     if params.align == Sectors::ZERO {

@@ -92,7 +92,15 @@ impl Target {
         if command.count.get() == 0 || command.end().get() > capacity {
             let Command { id, initiator, tag, .. } = command;
             let (outcome, breakdown) = (Outcome::OutOfRange, Breakdown::default());
-            context.complete(Completion { id, initiator, tag, outcome, submitted: now, completed: now, breakdown });
+            context.complete(Completion {
+                id,
+                initiator,
+                tag,
+                outcome,
+                submitted: now,
+                completed: now,
+                breakdown,
+            });
             return;
         }
         match body {

@@ -10,11 +10,19 @@ use drivelab_units::{Instant, Sectors, Span};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Service {
     Fixed(Span),
-    Exponential { mean: Span },
+    Exponential {
+        mean: Span,
+    },
     /// Uniform from `least` up to `most`.
-    Uniform { least: Span, most: Span },
+    Uniform {
+        least: Span,
+        most: Span,
+    },
     /// The sum of `phases` exponentials of this total mean (Erlang).
-    Erlang { mean: Span, phases: u32 },
+    Erlang {
+        mean: Span,
+        phases: u32,
+    },
 }
 
 impl Service {
@@ -22,7 +30,9 @@ impl Service {
         let ns = match self {
             Service::Fixed(span) => span.as_ns(),
             Service::Exponential { mean } => stream.exponential(mean.as_ns()),
-            Service::Uniform { least, most } => least.as_ns() + stream.below(most.as_ns() - least.as_ns() + 1),
+            Service::Uniform { least, most } => {
+                least.as_ns() + stream.below(most.as_ns() - least.as_ns() + 1)
+            }
             Service::Erlang { mean, phases } => {
                 (0..phases).map(|_| stream.exponential(mean.as_ns() / u64::from(phases))).sum()
             }

@@ -64,7 +64,10 @@ impl fmt::Display for GeometryError {
                 write!(f, "zone {zone} is too large: at most 65535 sectors a track and 2^32 slots")
             }
             Self::BadSlip { zone } => {
-                write!(f, "zone {zone} has slips that are not ascending slots inside it, or nothing but slips")
+                write!(
+                    f,
+                    "zone {zone} has slips that are not ascending slots inside it, or nothing but slips"
+                )
             }
             Self::NoSerpent => write!(f, "a serpentine needs at least one cylinder per head"),
             Self::CapacityTooLarge { capacity, held } => {

@@ -23,7 +23,10 @@ fn layouts() -> impl Strategy<Value = GeometryParams> {
         Just(SurfaceOrder::Cylinder),
         (1u32..5).prop_map(|cylinders_per_head| SurfaceOrder::Serpentine { cylinders_per_head }),
     ];
-    let shape = prop::collection::vec((0u32..3, 1u32..9, 1u32..12, prop::collection::btree_set(0u64..400, 0..9)), 1..4);
+    let shape = prop::collection::vec(
+        (0u32..3, 1u32..9, 1u32..12, prop::collection::btree_set(0u64..400, 0..9)),
+        1..4,
+    );
     (1u32..5, order, shape).prop_map(|(heads, order, shape)| {
         let (mut next, mut zones) = (0, Vec::new());
         for (gap, cylinders, sectors, slips) in shape {

@@ -34,6 +34,8 @@ pub struct Passage {
     pub end: Instant,
     /// Where it leaves the arm.
     pub arm: Arm,
+    /// From `end` until the last track has passed the head.
+    pub track_left: Span,
 }
 
 /// The first part of an access, all on one track: what choosing between accesses needs to know.
@@ -45,6 +47,14 @@ pub struct Landing {
     pub start: u32,
     /// The longest wait that rotation can cost: one period, or less for an access that may begin on arrival.
     pub longest_wait: u32,
+    /// How long the part takes to pass the head.
+    pub duration: u32,
+    /// From its end until the track has passed.
+    pub track_left: u32,
+    zone: u32,
+    track: u32,
+    /// Whether the access ends on this track.
+    whole: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -52,13 +62,6 @@ pub struct Mechanism {
     pub geometry: Geometry,
     pub seek: SeekCurve,
     pub settle: SettleParams,
-}
-
-/// Part of an access that lies on one track.
-struct Piece {
-    slot: Slot,
-    /// Slots up to the last block of the piece, slipped ones included.
-    slots: u32,
 }
 
 impl Mechanism {
@@ -82,93 +85,104 @@ impl Mechanism {
         }
     }
 
-    /// Where an access begins.
-    pub fn landing(&self, first: Lba, count: Sectors, access: Access, spindle: &Spindle) -> Landing {
-        let slot = self.geometry.locate(first);
-        let track = self.geometry.track(slot.zone, slot.track);
-        let offset = self.geometry.boundary(slot.zone, slot.sector).as_ns();
-        let start = wrap(track.start.as_ns() + offset, spindle.period());
-        let mut longest_wait = spindle.period();
-        if self.on_arrival(access) {
-            let left = u64::from(self.geometry.sectors_per_track(slot.zone) - slot.sector);
-            let end = slot.sector + count.get().min(left) as u32;
-            longest_wait -= self.geometry.boundary(slot.zone, end).as_ns() - offset;
-        }
-        Landing { cylinder: track.cylinder, head: track.head, start: start as u32, longest_wait: longest_wait as u32 }
-    }
-
-    /// Carries out an access that begins at `now`.
+    /// Where an access begins, and how much of it lies there.
     ///
     /// # Panics
     /// When the access is empty or leaves the drive.
     #[inline]
-    pub fn pass(&self, spindle: &Spindle, now: Instant, arm: Arm, first: Lba, count: Sectors, access: Access) -> Passage {
+    pub fn landing(&self, first: Lba, count: Sectors, access: Access, spindle: &Spindle) -> Landing {
         assert!(count.get() > 0, "an access moves at least one sector");
         let slot = self.geometry.locate(first);
         let per_track = self.geometry.sectors_per_track(slot.zone);
-        let (seek, rotation, duration, arm_there);
-        if u64::from(slot.sector) + count.get() <= u64::from(per_track) && !self.geometry.has_slips(slot.zone) {
-            // The common case: one piece on one track.
-            let piece = Piece { slot, slots: count.get() as u32 };
-            (seek, rotation, duration, arm_there) = self.piece(spindle, now, arm, &piece, access);
-            let end = now + Span::from_ns(seek + rotation + duration);
-            let [seek, rotation, transfer] = [seek, rotation, duration].map(Span::from_ns);
-            return Passage { seek, rotation, transfer, end, arm: arm_there };
+        let (mut end, mut whole) = (u64::from(slot.sector) + count.get(), true);
+        if end > per_track.into() || self.geometry.has_slips(slot.zone) {
+            let last = self.geometry.locate(Lba::new((first + count).get() - 1));
+            whole = (last.zone, last.track) == (slot.zone, slot.track);
+            end = if whole { last.sector + 1 } else { per_track }.into();
         }
-        self.pass_tracks(spindle, now, arm, first, count, access)
+        self.piece(slot, end as u32, whole, access, spindle)
     }
 
-    /// The general case: several tracks, or slipped slots on the way.
-    fn pass_tracks(
+    /// The part of a track from a slot up to slot `end`.
+    #[inline]
+    fn piece(&self, slot: Slot, end: u32, whole: bool, access: Access, spindle: &Spindle) -> Landing {
+        let Slot { zone, track, sector } = slot;
+        let (place, period) = (self.geometry.track(zone, track), spindle.period());
+        let begin = self.geometry.boundary(zone, sector).as_ns();
+        let end = self.geometry.boundary(zone, end).as_ns();
+        let longest_wait = if self.on_arrival(access) { period - (end - begin) } else { period };
+        Landing {
+            cylinder: place.cylinder,
+            head: place.head,
+            start: wrap(place.start.as_ns() + begin, period) as u32,
+            longest_wait: longest_wait as u32,
+            duration: (end - begin) as u32,
+            track_left: (period - end) as u32,
+            zone,
+            track,
+            whole,
+        }
+    }
+
+    /// Carries out an access that begins at `now` on its landing.
+    #[inline]
+    pub fn pass(
         &self,
         spindle: &Spindle,
         now: Instant,
-        mut arm: Arm,
-        first: Lba,
-        count: Sectors,
+        arm: Arm,
+        landing: &Landing,
+        last: Lba,
         access: Access,
     ) -> Passage {
-        let last = self.geometry.locate(Lba::new((first + count).get() - 1));
-        let mut slot = self.geometry.locate(first);
-        let (mut at, mut passage) = (now, None);
-        loop {
-            let here = (slot.zone, slot.track);
-            let end = if here == (last.zone, last.track) {
-                last.sector + 1
-            } else {
-                self.geometry.sectors_per_track(slot.zone)
-            };
-            let piece = Piece { slot, slots: end - slot.sector };
-            let (seek, rotation, duration, there) = self.piece(spindle, at, arm, &piece, access);
-            at += Span::from_ns(seek + rotation + duration);
-            arm = there;
-            let (seek, rotation, begun) = *passage.get_or_insert((seek, rotation, now + Span::from_ns(seek + rotation)));
-            if here == (last.zone, last.track) {
-                let [seek, rotation] = [seek, rotation].map(Span::from_ns);
-                return Passage { seek, rotation, transfer: at - begun, end: at, arm };
-            }
-            let Some((zone, track)) = self.geometry.next_track(slot.zone, slot.track) else {
-                unreachable!("the last block lies on a track of the drive")
-            };
-            slot = Slot { zone, track, sector: 0 };
+        let (seek, rotation) = self.reach(spindle, now, arm, landing, access);
+        let begun = now + Span::from_ns(seek + rotation);
+        let mut at = begun + Span::from_ns(landing.duration.into());
+        let mut piece = *landing;
+        if !landing.whole {
+            (at, piece) = self.pass_on(spindle, at, piece, last, access);
+        }
+        Passage {
+            seek: Span::from_ns(seek),
+            rotation: Span::from_ns(rotation),
+            transfer: at - begun,
+            end: at,
+            arm: Arm { cylinder: piece.cylinder, head: piece.head },
+            track_left: Span::from_ns(piece.track_left.into()),
         }
     }
 
-    /// Seek, rotation and media time in nanoseconds of one piece, and where the arm is then.
-    #[inline]
-    fn piece(&self, spindle: &Spindle, at: Instant, arm: Arm, piece: &Piece, access: Access) -> (u64, u64, u64, Arm) {
-        let Slot { zone, track, sector } = piece.slot;
-        let track = self.geometry.track(zone, track);
-        let seek = self.positioning(arm, track.cylinder, track.head, access);
-        let offset = self.geometry.boundary(zone, sector).as_ns();
-        let duration = self.geometry.boundary(zone, sector + piece.slots).as_ns() - offset;
-        let target = wrap(track.start.as_ns() + offset, spindle.period());
-        let mut rotation = spindle.until(at + Span::from_ns(seek), target);
-        if rotation + duration > spindle.period() && self.on_arrival(access) {
-            // The head lands inside the piece: it takes what passes, and the rest when it comes round.
-            rotation = spindle.period() - duration;
+    /// The rest of an access behind its first track; returns when it ends, and its last piece.
+    fn pass_on(
+        &self,
+        spindle: &Spindle,
+        mut at: Instant,
+        mut piece: Landing,
+        last: Lba,
+        access: Access,
+    ) -> (Instant, Landing) {
+        let last = self.geometry.locate(last);
+        while !piece.whole {
+            let Some((zone, track)) = self.geometry.next_track(piece.zone, piece.track) else {
+                unreachable!("the last block lies on a track of the drive")
+            };
+            let whole = (zone, track) == (last.zone, last.track);
+            let end = if whole { last.sector + 1 } else { self.geometry.sectors_per_track(zone) };
+            let arm = Arm { cylinder: piece.cylinder, head: piece.head };
+            piece = self.piece(Slot { zone, track, sector: 0 }, end, whole, access, spindle);
+            let (switch, rotation) = self.reach(spindle, at, arm, &piece, access);
+            at += Span::from_ns(switch + rotation + u64::from(piece.duration));
         }
-        (seek, rotation, duration, Arm { cylinder: track.cylinder, head: track.head })
+        (at, piece)
+    }
+
+    /// Nanoseconds of movement and of rotation until a piece begins. A head that lands inside a piece that it may
+    /// begin on arrival takes what passes, and the rest when it comes round.
+    #[inline]
+    fn reach(&self, spindle: &Spindle, at: Instant, arm: Arm, piece: &Landing, access: Access) -> (u64, u64) {
+        let seek = self.positioning(arm, piece.cylinder, piece.head, access);
+        let wait = spindle.until(at + Span::from_ns(seek), piece.start.into());
+        (seek, wait.min(piece.longest_wait.into()))
     }
 }
 

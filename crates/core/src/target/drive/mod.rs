@@ -21,10 +21,10 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors, Span};
-use mechanism::Arm;
+use mechanism::{Arm, Landing};
 use params::{DriveModel, WriteData};
 use queue::{Chooses, Entry, Order, SlotIndex, Slots, View, choose, look};
-use read_ahead::{Cover, Motion, ReadAhead};
+use read_ahead::{Cover, Ended, Motion, ReadAhead};
 use spindle::Spindle;
 
 /// What happens inside a drive.
@@ -60,6 +60,9 @@ struct InFlight {
     arrived: Instant,
     /// When its first sector came under the head.
     begun: Instant,
+    landing: Landing,
+    /// What is left of its last track when it ends.
+    track_left: Span,
     breakdown: Breakdown,
 }
 
@@ -147,8 +150,15 @@ impl Drive {
         let now = context.now;
         let wait = now - submitted;
         let breakdown = Breakdown { wait, ..Breakdown::default() };
-        let begun = now;
-        self.in_flight[usize::from(slot)] = Some(InFlight { command, submitted, arrived: now, begun, breakdown });
+        self.in_flight[usize::from(slot)] = Some(InFlight {
+            command,
+            submitted,
+            arrived: now,
+            begun: now,
+            landing: Landing::default(),
+            track_left: Span::ZERO,
+            breakdown,
+        });
         let firmware = &self.model.firmware;
         let overhead = match command.access {
             Access::Write => firmware.write,
@@ -167,15 +177,18 @@ impl Drive {
         if command.access == Access::Read {
             match self.cover(&command, now) {
                 Cover::Hit => return self.serve_from_buffer(context, slot),
-                Cover::Coming(at) if self.activity == Activity::Idle => return self.meet_head(context, slot, at),
+                Cover::Coming(at) if self.activity == Activity::Idle => {
+                    return self.meet_head(context, slot, at);
+                }
                 _ => {}
             }
         }
-        let model = Arc::clone(&self.model);
-        let landing = model.mechanism.landing(command.first, command.count, command.access, &self.spindle);
+        let landing =
+            self.model.mechanism.landing(command.first, command.count, command.access, &self.spindle);
         let lead = self.lead(&command).as_ns() as u32;
-        let arrived = self.flight(slot).arrived.as_ns();
-        let entry = Entry { landing, write: command.access == Access::Write, lead, arrived, sequence: 0 };
+        let flight = self.flight(slot);
+        flight.landing = landing;
+        let entry = Entry::new(&landing, command.access, lead, flight.arrived);
         self.slots.insert(slot, entry);
         self.choose(context);
     }
@@ -220,10 +233,12 @@ impl Drive {
     /// The arm starts for this command.
     fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
-        let command = self.flight(slot).command;
+        let InFlight { command, landing, .. } = *self.flight(slot);
         let Command { first, count, access, .. } = command;
         let lead = self.lead(&command);
-        let mut passage = self.model.mechanism.pass(&self.spindle, now + lead, self.arm, first, count, access);
+        let last = Lba::new(command.end().get() - 1);
+        let mut passage =
+            self.model.mechanism.pass(&self.spindle, now + lead, self.arm, &landing, last, access);
         let late = self.turns_lost_to_late_data(access, count, &passage);
         passage.rotation += late;
         passage.end += late;
@@ -237,6 +252,7 @@ impl Drive {
         flight.breakdown.rotation = passage.rotation;
         flight.breakdown.transfer = passage.transfer;
         flight.begun = now + lead + passage.seek + passage.rotation;
+        flight.track_left = passage.track_left;
         self.arm = passage.arm;
         self.activity = Activity::Busy;
         if access == Access::Write
@@ -292,8 +308,14 @@ impl Drive {
         if access == Access::Read {
             // The link runs beside the media, but cannot end before it, nor begin before the first sector.
             sent = sent.max(self.link_free.max(flight.begun) + self.model.link.time_for(count));
-            let may_read_on = self.slots.is_empty() || self.model.read_ahead.is_some_and(|params| params.when_queued);
-            self.read_on(first, first + count, now, may_read_on);
+            let may_read_on =
+                self.slots.is_empty() || self.model.read_ahead.is_some_and(|params| params.when_queued);
+            self.read_on(
+                first,
+                first + count,
+                &Ended { at: now, arm: self.arm, track_left: flight.track_left },
+                may_read_on,
+            );
         }
         let completed = self.finish(context, slot, now, sent);
         self.choose_from = match self.model.queue.chooses {
@@ -304,19 +326,25 @@ impl Drive {
     }
 
     /// The head goes on behind a read, unless others want the arm.
-    fn read_on(&mut self, first: Lba, end: Lba, now: Instant, may: bool) {
+    fn read_on(&mut self, first: Lba, end: Lba, ended: &Ended, may: bool) {
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
         let Some(read_ahead) = &mut self.read_ahead else { return };
         if !read_ahead.continues_to(end) {
-            read_ahead.start(first, end, now, self.arm, motion);
+            read_ahead.start(first, end, ended, motion);
         }
-        if !may && let Some(arm) = read_ahead.stop(now, motion) {
+        if !may && let Some(arm) = read_ahead.stop(ended.at, motion) {
             self.arm = arm;
         }
     }
 
     /// The mechanism's part ended at `mechanism_end`, the link's at `sent`: the completion follows. Returns when.
-    fn finish(&mut self, context: &mut Context<'_>, slot: SlotIndex, mechanism_end: Instant, sent: Instant) -> Instant {
+    fn finish(
+        &mut self,
+        context: &mut Context<'_>,
+        slot: SlotIndex,
+        mechanism_end: Instant,
+        sent: Instant,
+    ) -> Instant {
         self.link_free = self.link_free.max(sent);
         let firmware = self.model.firmware;
         let flight = self.flight(slot);
@@ -348,7 +376,9 @@ impl Drive {
 
     fn cover(&self, command: &Command, now: Instant) -> Cover {
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        self.read_ahead.as_ref().map_or(Cover::Miss, |buffer| buffer.cover(command.first, command.end(), now, motion))
+        self.read_ahead
+            .as_ref()
+            .map_or(Cover::Miss, |buffer| buffer.cover(command.first, command.end(), now, motion))
     }
 
     fn stop_reading_ahead(&mut self, now: Instant) -> Option<Arm> {

@@ -108,7 +108,10 @@ impl fmt::Display for DriveError {
             Self::Seek(error) => write!(f, "{error}"),
             Self::Depth => write!(f, "the queue must hold 1 to 65534 commands"),
             Self::HandicapWithoutTime => {
-                write!(f, "a write handicap is a time and needs an order whose cost is one: sstf, sptf, aged-sptf")
+                write!(
+                    f,
+                    "a write handicap is a time and needs an order whose cost is one: sstf, sptf, aged-sptf"
+                )
             }
         }
     }

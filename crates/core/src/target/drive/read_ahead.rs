@@ -3,11 +3,11 @@
 //!
 //! One segment. Nothing is scheduled: the state is where the head was at some instant, and what it has read since
 //! follows from the platter's turning.
-use super::mechanism::{Arm, Mechanism};
+use super::mechanism::{Arm, Mechanism, Passage};
 use super::params::ReadAheadParams;
 use super::spindle::Spindle;
 use crate::command::Access;
-use drivelab_units::{Instant, Lba, Sectors};
+use drivelab_units::{Instant, Lba, Sectors, Span};
 
 /// What the buffer can do for a read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,6 +20,15 @@ pub enum Cover {
     Coming(Instant),
 }
 
+/// How the media transfer of a read left the head.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    pub at: Instant,
+    pub arm: Arm,
+    /// Until its track has passed.
+    pub track_left: Span,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     /// The oldest block kept.
@@ -28,6 +37,8 @@ struct Segment {
     next: Lba,
     at: Instant,
     arm: Arm,
+    /// Until then the head stays on its track.
+    track_ends: Instant,
     /// Where reading on ends for want of room.
     limit: Lba,
     /// When the arm was called away; still reading on when `None`.
@@ -48,6 +59,12 @@ pub struct Motion<'a> {
 }
 
 impl Motion<'_> {
+    /// Reads `first .. end` from `now` on.
+    fn read(&self, now: Instant, arm: Arm, first: Lba, end: Lba) -> Passage {
+        let landing = self.mechanism.landing(first, end - first, Access::Read, self.spindle);
+        self.mechanism.pass(self.spindle, now, arm, &landing, Lba::new(end.get() - 1), Access::Read)
+    }
+
     fn capacity(&self) -> Lba {
         Lba::new(self.mechanism.geometry.capacity().get())
     }
@@ -55,13 +72,17 @@ impl Motion<'_> {
 
 impl Segment {
     /// When the head has read all blocks before `end` (at most `limit`).
-    fn time_of(&self, end: Lba, motion: Motion<'_>) -> (Instant, Arm) {
-        if end <= self.next {
-            return (self.at, self.arm);
+    fn time_of(&self, end: Lba, motion: Motion<'_>) -> Instant {
+        if end <= self.next { self.at } else { motion.read(self.at, self.arm, self.next, end).end }
+    }
+
+    /// Lets the head read up to `end`.
+    fn advance(&mut self, end: Lba, motion: Motion<'_>) {
+        if end > self.next {
+            let passage = motion.read(self.at, self.arm, self.next, end);
+            (self.next, self.at, self.arm) = (end, passage.end, passage.arm);
+            self.track_ends = passage.end + passage.track_left;
         }
-        let Motion { mechanism, spindle } = motion;
-        let passage = mechanism.pass(spindle, self.at, self.arm, self.next, end - self.next, Access::Read);
-        (passage.end, passage.arm)
     }
 
     /// Makes room for `size` blocks behind `end`. A head that had stopped for want of room waits for its block again.
@@ -70,13 +91,13 @@ impl Segment {
         if limit <= self.limit {
             return;
         }
-        let (full, arm) = self.time_of(self.limit, motion);
-        if full < now {
-            let (next, mechanism) = (self.limit, motion.mechanism);
-            let again = mechanism.pass(motion.spindle, now, arm, next, Sectors::new(1), Access::Read);
-            self.next = next;
+        if self.time_of(self.limit, motion) < now {
+            let next = self.limit;
+            self.advance(next, motion);
+            let again = motion.read(now, self.arm, next, next + Sectors::new(1));
             self.at = now + again.seek + again.rotation;
             self.arm = again.arm;
+            self.track_ends = again.end + again.track_left;
         }
         self.limit = limit;
         self.start = self.start.max(Lba::new(end.get().saturating_sub(size.get())));
@@ -89,10 +110,12 @@ impl ReadAhead {
     }
 
     /// The media transfer of the read `first .. end` has just ended: the head reads on.
-    pub fn start(&mut self, first: Lba, end: Lba, now: Instant, arm: Arm, motion: Motion<'_>) {
+    pub fn start(&mut self, first: Lba, end: Lba, passed: &Ended, motion: Motion<'_>) {
         let limit = (end + self.size).min(motion.capacity());
         let start = first.max(Lba::new(end.get().saturating_sub(self.size.get())));
-        self.segment = Some(Segment { start, next: end, at: now, arm, limit, stopped: None });
+        let Ended { at, arm, track_left } = *passed;
+        self.segment =
+            Some(Segment { start, next: end, at, arm, track_ends: at + track_left, limit, stopped: None });
     }
 
     /// What the buffer can do for a read at `now`; changes nothing.
@@ -102,10 +125,10 @@ impl ReadAhead {
             return Cover::Miss;
         }
         let until = segment.stopped.unwrap_or(now);
-        if segment.time_of(first, motion).0 > until && first > segment.next {
+        if first > segment.next && segment.time_of(first, motion) > until {
             return Cover::Miss;
         }
-        if end <= segment.limit && segment.time_of(end, motion).0 <= until {
+        if end <= segment.limit && segment.time_of(end, motion) <= until {
             return Cover::Hit;
         }
         if segment.stopped.is_some() {
@@ -113,7 +136,7 @@ impl ReadAhead {
         }
         let mut extended = *segment;
         extended.extend(end, self.size, now, motion);
-        Cover::Coming(extended.time_of(end, motion).0)
+        Cover::Coming(extended.time_of(end, motion))
     }
 
     /// A read that ends at `end` was served from the buffer or from the head on its way: read on behind it.
@@ -123,10 +146,7 @@ impl ReadAhead {
             return;
         }
         segment.extend(end, self.size, now, motion);
-        let (at, arm) = segment.time_of(end, motion);
-        if end > segment.next {
-            (segment.next, segment.at, segment.arm) = (end, at, arm);
-        }
+        segment.advance(end, motion);
     }
 
     /// Whether the head has just read up to `end` as part of reading on, so that there is nothing to start.
@@ -140,15 +160,14 @@ impl ReadAhead {
         segment.stopped = Some(now);
         let geometry = &motion.mechanism.geometry;
         // Track by track, for at most the buffer's size.
-        while segment.next < segment.limit {
+        while segment.track_ends <= now && segment.next < segment.limit {
             let slot = geometry.locate(segment.next);
             let left = geometry.sectors_per_track(slot.zone) - slot.sector;
             let end = (segment.next + Sectors::new(left.into())).min(segment.limit);
-            let (at, arm) = segment.time_of(end, motion);
-            if at > now {
+            if segment.time_of(end, motion) > now {
                 break;
             }
-            (segment.next, segment.at, segment.arm) = (end, at, arm);
+            segment.advance(end, motion);
         }
         Some(segment.arm)
     }

@@ -22,11 +22,17 @@ pub enum SeekParams {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SeekError {
     TooFewPoints,
-    NotAscending { point: usize },
+    NotAscending {
+        point: usize,
+    },
     /// The form gives a negative or overlong time at this distance.
-    Absurd { distance: u32 },
+    Absurd {
+        distance: u32,
+    },
     /// More than a second, or zero for a distance above zero.
-    OutOfRange { distance: u32 },
+    OutOfRange {
+        distance: u32,
+    },
 }
 
 impl fmt::Display for SeekError {
@@ -36,7 +42,9 @@ impl fmt::Display for SeekError {
             Self::NotAscending { point } => {
                 write!(f, "point {point} of the seek table does not lie farther out than the one before it")
             }
-            Self::Absurd { distance } => write!(f, "the seek form gives no sensible time for {distance} cylinders"),
+            Self::Absurd { distance } => {
+                write!(f, "the seek form gives no sensible time for {distance} cylinders")
+            }
             Self::OutOfRange { distance } => {
                 write!(f, "the seek time of {distance} cylinders is not between 0 and 1s")
             }

@@ -8,7 +8,7 @@ const WRAPPED: i64 = 1 << 32;
 
 /// Cylinders to travel upward; commands below come after all of those above, lowest first.
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
-    let cylinder = entry.landing.cylinder;
+    let cylinder = entry.cylinder;
     if cylinder >= view.arm.cylinder {
         i64::from(cylinder - view.arm.cylinder)
     } else {
@@ -24,10 +24,10 @@ pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
 pub fn lowest_at_or_above(slots: &Slots, cylinder: u32) -> Option<SlotIndex> {
     let mut bucket = slots.bucket_at_or_above(slots.bucket_of(cylinder))?;
     loop {
-        let above = slots.in_bucket(bucket).filter(|&slot| slots.entry(slot).landing.cylinder >= cylinder);
+        let above = slots.in_bucket(bucket).filter(|&slot| slots.entry(slot).cylinder >= cylinder);
         let found = above.min_by_key(|&slot| {
             let entry = slots.entry(slot);
-            (entry.landing.cylinder, entry.sequence)
+            (entry.cylinder, entry.sequence)
         });
         if found.is_some() {
             return found;

@@ -8,14 +8,14 @@ const BEHIND: i64 = 1 << 32;
 
 /// Cylinders to travel in the present direction; commands behind come after all of those before.
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
-    let ahead = i64::from(entry.landing.cylinder) - i64::from(view.arm.cylinder);
+    let ahead = i64::from(entry.cylinder) - i64::from(view.arm.cylinder);
     let ahead = if view.upward { ahead } else { -ahead };
     if ahead >= 0 { ahead } else { BEHIND - ahead }
 }
 
 /// Whether the arm moves upward after this choice.
 pub fn upward_after(entry: &Entry, view: &View<'_>) -> bool {
-    match entry.landing.cylinder.cmp(&view.arm.cylinder) {
+    match entry.cylinder.cmp(&view.arm.cylinder) {
         core::cmp::Ordering::Greater => true,
         core::cmp::Ordering::Less => false,
         core::cmp::Ordering::Equal => view.upward,
@@ -32,10 +32,10 @@ pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
 fn highest_at_or_below(slots: &Slots, cylinder: u32) -> Option<SlotIndex> {
     let mut bucket = slots.bucket_at_or_below(slots.bucket_of(cylinder))?;
     loop {
-        let below = slots.in_bucket(bucket).filter(|&slot| slots.entry(slot).landing.cylinder <= cylinder);
+        let below = slots.in_bucket(bucket).filter(|&slot| slots.entry(slot).cylinder <= cylinder);
         let found = below.min_by_key(|&slot| {
             let entry = slots.entry(slot);
-            (core::cmp::Reverse(entry.landing.cylinder), entry.sequence)
+            (core::cmp::Reverse(entry.cylinder), entry.sequence)
         });
         if found.is_some() {
             return found;

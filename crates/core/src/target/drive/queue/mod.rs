@@ -44,7 +44,7 @@ impl View<'_> {
     #[inline]
     fn seek(&self, entry: &Entry) -> u64 {
         let access = if entry.write { Access::Write } else { Access::Read };
-        self.mechanism.positioning(self.arm, entry.landing.cylinder, entry.landing.head, access)
+        self.mechanism.positioning(self.arm, entry.cylinder, entry.head, access)
     }
 
     /// What the policy adds to a write's cost so that reads go first.
@@ -73,9 +73,9 @@ impl View<'_> {
         while at >= self.period {
             at -= self.period;
         }
-        let start = u64::from(entry.landing.start);
+        let start = u64::from(entry.start);
         let wait = if start >= at { start - at } else { start + self.period - at };
-        wait.min(u64::from(entry.landing.longest_wait))
+        wait.min(u64::from(entry.longest_wait))
     }
 
     /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.

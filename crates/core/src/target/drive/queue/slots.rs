@@ -3,8 +3,10 @@
 //! Insertion and removal take constant time and allocate nothing. A bucket holds neighbouring cylinders; walking
 //! outward from any cylinder skips empty buckets by counting zero bits.
 use super::super::mechanism::Landing;
+use crate::command::Access;
 use alloc::vec;
 use alloc::vec::Vec;
+use drivelab_units::Instant;
 
 /// Which slot of the queue. Slots are numbered from zero up to the depth.
 pub type SlotIndex = u16;
@@ -16,14 +18,27 @@ const BUCKETS: usize = 64 * 64;
 /// What choosing needs to know of one waiting command.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entry {
-    pub landing: Landing,
-    pub write: bool,
-    /// Nanoseconds before the arm may start, because the data must come first.
-    pub lead: u32,
+    /// The order of arrival, for ties; set by the table.
+    pub sequence: u64,
     /// When it arrived, in nanoseconds.
     pub arrived: u64,
-    /// The order of arrival, for ties.
-    pub sequence: u64,
+    pub cylinder: u32,
+    pub head: u32,
+    /// Time into the revolution at which it begins.
+    pub start: u32,
+    /// The longest wait that rotation can cost.
+    pub longest_wait: u32,
+    /// Nanoseconds before the arm may start, because the data must come first.
+    pub lead: u32,
+    pub write: bool,
+}
+
+impl Entry {
+    pub fn new(landing: &Landing, access: Access, lead: u32, arrived: Instant) -> Self {
+        let Landing { cylinder, head, start, longest_wait, .. } = *landing;
+        let (write, arrived) = (access == Access::Write, arrived.as_ns());
+        Entry { sequence: 0, arrived, cylinder, head, start, longest_wait, lead, write }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -87,7 +102,7 @@ impl Slots {
 
     /// Files an arrival. The slot must be free; the entry's `sequence` is set here.
     pub fn insert(&mut self, slot: SlotIndex, entry: Entry) {
-        let (i, bucket) = (usize::from(slot), self.bucket_of(entry.landing.cylinder));
+        let (i, bucket) = (usize::from(slot), self.bucket_of(entry.cylinder));
         self.entries[i] = Entry { sequence: self.sequence, ..entry };
         self.sequence += 1;
         let next = self.buckets[bucket];
@@ -124,7 +139,7 @@ impl Slots {
         if previous != NONE {
             self.links[usize::from(previous)].next = next;
         } else {
-            let bucket = self.bucket_of(self.entry(slot).landing.cylinder);
+            let bucket = self.bucket_of(self.entry(slot).cylinder);
             self.buckets[bucket] = next;
             if next == NONE {
                 self.words[bucket / 64] &= !(1 << (bucket % 64));
