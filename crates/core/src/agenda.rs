@@ -32,33 +32,44 @@ impl<E> Ord for Entry<E> {
 
 /// A queue of events ordered by (due instant, class, order of scheduling).
 pub struct Agenda<E> {
-    heap: BinaryHeap<Reverse<Entry<E>>>,
+    /// The event that is due first, kept out of the heap: with one event at a time the heap is never touched.
+    first: Option<Entry<E>>,
+    rest: BinaryHeap<Reverse<Entry<E>>>,
     sequence: u64,
 }
 
 impl<E> Agenda<E> {
     pub fn with_capacity(events: usize) -> Self {
-        Agenda { heap: BinaryHeap::with_capacity(events), sequence: 0 }
+        Agenda { first: None, rest: BinaryHeap::with_capacity(events), sequence: 0 }
     }
 
+    #[inline]
     pub fn schedule(&mut self, due: Instant, class: Class, event: E) {
         debug_assert!(self.sequence < 1 << 56);
         let rank = (u64::from(class) << 56) | self.sequence;
         self.sequence += 1;
-        self.heap.push(Reverse(Entry { due, rank, event }));
+        let entry = Entry { due, rank, event };
+        match &mut self.first {
+            None => self.first = Some(entry),
+            Some(first) if entry < *first => self.rest.push(Reverse(core::mem::replace(first, entry))),
+            Some(_) => self.rest.push(Reverse(entry)),
+        }
     }
 
     /// The instant of the next event.
+    #[inline]
     pub fn next_due(&self) -> Option<Instant> {
-        self.heap.peek().map(|Reverse(entry)| entry.due)
+        self.first.as_ref().map(|entry| entry.due)
     }
 
     /// Takes the next event if it is due at or before `now`.
+    #[inline]
     pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, E)> {
         if self.next_due()? > now {
             return None;
         }
-        self.heap.pop().map(|Reverse(entry)| (entry.due, entry.event))
+        let next = self.rest.pop().map(|Reverse(entry)| entry);
+        core::mem::replace(&mut self.first, next).map(|entry| (entry.due, entry.event))
     }
 }
 

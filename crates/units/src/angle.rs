@@ -66,22 +66,13 @@ mod tests {
     fn angles_wrap_as_a_platter_does() {
         let third = Angle::from_ratio(1, 3);
         assert_eq!(Angle::from_ratio(4, 3), third);
-        assert_eq!(
-            Angle::from_ratio(3, 4) + Angle::from_ratio(1, 2),
-            Angle::from_ratio(1, 4)
-        );
-        assert_eq!(
-            Angle::from_ratio(1, 4) - Angle::from_ratio(1, 2),
-            Angle::from_ratio(3, 4)
-        );
+        assert_eq!(Angle::from_ratio(3, 4) + Angle::from_ratio(1, 2), Angle::from_ratio(1, 4));
+        assert_eq!(Angle::from_ratio(1, 4) - Angle::from_ratio(1, 2), Angle::from_ratio(3, 4));
         assert_eq!(Angle::from_ratio(1, 8).times(10), Angle::from_ratio(1, 4));
     }
 
     #[test]
     fn a_quarter_turn_takes_a_quarter_period() {
-        assert_eq!(
-            Angle::from_ratio(1, 4).at_period(Span::from_ms(6)),
-            Span::from_us(1_500)
-        );
+        assert_eq!(Angle::from_ratio(1, 4).at_period(Span::from_ms(6)), Span::from_us(1_500));
     }
 }

@@ -41,11 +41,7 @@ count! {
 impl Bytes {
     /// Whole sectors in this many bytes, or `None` when it is not a multiple of a sector.
     pub const fn sectors(self) -> Option<Sectors> {
-        if self.0.is_multiple_of(SECTOR_BYTES) {
-            Some(Sectors(self.0 / SECTOR_BYTES))
-        } else {
-            None
-        }
+        if self.0.is_multiple_of(SECTOR_BYTES) { Some(Sectors(self.0 / SECTOR_BYTES)) } else { None }
     }
 }
 
@@ -101,13 +97,7 @@ mod tests {
 
     #[test]
     fn bytes_print_exactly() {
-        for (count, text) in [
-            (0, "0B"),
-            (512, "512B"),
-            (4096, "4KiB"),
-            (1 << 20, "1MiB"),
-            (1000, "1000B"),
-        ] {
+        for (count, text) in [(0, "0B"), (512, "512B"), (4096, "4KiB"), (1 << 20, "1MiB"), (1000, "1000B")] {
             assert_eq!(Bytes::new(count).to_string(), text);
         }
     }

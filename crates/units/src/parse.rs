@@ -17,11 +17,7 @@ pub struct Unit {
 }
 
 const fn unit(name: &'static str, numerator: u128) -> Unit {
-    Unit {
-        name,
-        numerator,
-        denominator: 1,
-    }
+    Unit { name, numerator, denominator: 1 }
 }
 
 /// Why a text is not the quantity asked for.
@@ -52,10 +48,7 @@ impl fmt::Display for QuantityError {
             Self::NoUnit { example } => write!(f, "the unit is missing; write for example \"{example}\""),
             Self::UnknownUnit { known } => write!(f, "unknown unit; known here: {known}"),
             Self::AmbiguousUnit => {
-                write!(
-                    f,
-                    "\"KB\" is ambiguous; write \"KiB\" for 1024 bytes or \"kB\" for 1000"
-                )
+                write!(f, "\"KB\" is ambiguous; write \"KiB\" for 1024 bytes or \"kB\" for 1000")
             }
             Self::Negative => write!(f, "must not be negative"),
             Self::TooLarge => write!(f, "too large"),
@@ -129,41 +122,19 @@ const RATE: Kind = Kind {
     example: "150MB/s",
 };
 
-const FREQUENCY: Kind = Kind {
-    units: &[unit("/s", 1_000)],
-    known: "/s",
-    example: "120/s",
-};
+const FREQUENCY: Kind = Kind { units: &[unit("/s", 1_000)], known: "/s", example: "120/s" };
 
-const RPM: Kind = Kind {
-    units: &[unit("rpm", 1_000)],
-    known: "rpm",
-    example: "7200rpm",
-};
+const RPM: Kind = Kind { units: &[unit("rpm", 1_000)], known: "rpm", example: "7200rpm" };
 
 const TURN: u128 = 1 << 32;
 const ANGLE: Kind = Kind {
-    units: &[
-        unit("rev", TURN),
-        Unit {
-            name: "deg",
-            numerator: TURN,
-            denominator: 360,
-        },
-    ],
+    units: &[unit("rev", TURN), Unit { name: "deg", numerator: TURN, denominator: 360 }],
     known: "rev, deg",
     example: "0.24rev",
 };
 
-const SHARE: Kind = Kind {
-    units: &[Unit {
-        name: "%",
-        numerator: TURN,
-        denominator: 100,
-    }],
-    known: "%",
-    example: "70%",
-};
+const SHARE: Kind =
+    Kind { units: &[Unit { name: "%", numerator: TURN, denominator: 100 }], known: "%", example: "70%" };
 
 /// The value in the kind's smallest step, rounded to the nearest.
 fn quantity(text: &str, kind: &Kind) -> Result<u128, QuantityError> {
@@ -171,15 +142,11 @@ fn quantity(text: &str, kind: &Kind) -> Result<u128, QuantityError> {
     if text.starts_with('-') {
         return Err(QuantityError::Negative);
     }
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
     let (number, name) = (&text[..end], text[end..].trim_start());
     let (digits, scale) = decimal(number, kind.example)?;
     if name.is_empty() {
-        return Err(QuantityError::NoUnit {
-            example: kind.example,
-        });
+        return Err(QuantityError::NoUnit { example: kind.example });
     }
     let Some(unit) = kind.units.iter().find(|u| u.name == name) else {
         let ambiguous = matches!(name, "KB" | "KB/s");
@@ -189,9 +156,7 @@ fn quantity(text: &str, kind: &Kind) -> Result<u128, QuantityError> {
             QuantityError::UnknownUnit { known: kind.known }
         });
     };
-    let numerator = digits
-        .checked_mul(unit.numerator)
-        .ok_or(QuantityError::TooLarge)?;
+    let numerator = digits.checked_mul(unit.numerator).ok_or(QuantityError::TooLarge)?;
     let denominator = scale * unit.denominator;
     Ok((numerator + denominator / 2) / denominator)
 }
@@ -217,19 +182,12 @@ fn decimal(number: &str, example: &'static str) -> Result<(u128, u128), Quantity
             }
         }
     }
-    if any {
-        Ok((digits, scale))
-    } else {
-        Err(QuantityError::NoNumber { example })
-    }
+    if any { Ok((digits, scale)) } else { Err(QuantityError::NoNumber { example }) }
 }
 
 fn as_u64(value: u128) -> Result<u64, QuantityError> {
     // Half the range is kept free so that sums of two quantities cannot overflow.
-    u64::try_from(value)
-        .ok()
-        .filter(|v| *v <= u64::MAX / 2)
-        .ok_or(QuantityError::TooLarge)
+    u64::try_from(value).ok().filter(|v| *v <= u64::MAX / 2).ok_or(QuantityError::TooLarge)
 }
 
 /// A length of time such as `"8.5ms"`.

@@ -88,7 +88,8 @@ pub struct Drive {
     link_free: Instant,
     before: Access,
     slots: Slots,
-    in_flight: Vec<Option<InFlight>>,
+    /// By slot; what a free slot holds is left over.
+    in_flight: Vec<InFlight>,
     free: Vec<SlotIndex>,
     /// Commands that found no free tag, in order of arrival.
     held: VecDeque<(Command, Instant)>,
@@ -113,7 +114,7 @@ impl Drive {
             link_free: Instant::ZERO,
             before: Access::Read,
             slots: Slots::new(depth, model.mechanism.geometry.cylinders()),
-            in_flight: (0..depth).map(|_| None).collect(),
+            in_flight: Vec::with_capacity(depth.into()),
             free: (0..depth).rev().collect(),
             held: VecDeque::with_capacity(64),
             read_ahead: model.read_ahead.as_ref().map(ReadAhead::new),
@@ -150,15 +151,14 @@ impl Drive {
         let now = context.now;
         let wait = now - submitted;
         let breakdown = Breakdown { wait, ..Breakdown::default() };
-        self.in_flight[usize::from(slot)] = Some(InFlight {
-            command,
-            submitted,
-            arrived: now,
-            begun: now,
-            landing: Landing::default(),
-            track_left: Span::ZERO,
-            breakdown,
-        });
+        let (landing, track_left) = (Landing::default(), Span::ZERO);
+        let flight =
+            InFlight { command, submitted, arrived: now, begun: now, landing, track_left, breakdown };
+        match self.in_flight.get_mut(usize::from(slot)) {
+            Some(place) => *place = flight,
+            // Slots are first used in the order of their numbers.
+            None => self.in_flight.push(flight),
+        }
         let firmware = &self.model.firmware;
         let overhead = match command.access {
             Access::Write => firmware.write,
@@ -302,20 +302,15 @@ impl Drive {
         let now = context.now;
         self.activity = Activity::Idle;
         self.free_since = now;
-        let flight = *self.flight(slot);
-        let Command { first, count, access, .. } = flight.command;
+        let InFlight { command, begun, track_left, .. } = *self.flight(slot);
+        let Command { first, count, access, .. } = command;
         let mut sent = now;
         if access == Access::Read {
             // The link runs beside the media, but cannot end before it, nor begin before the first sector.
-            sent = sent.max(self.link_free.max(flight.begun) + self.model.link.time_for(count));
+            sent = sent.max(self.link_free.max(begun) + self.model.link.time_for(count));
             let may_read_on =
                 self.slots.is_empty() || self.model.read_ahead.is_some_and(|params| params.when_queued);
-            self.read_on(
-                first,
-                first + count,
-                &Ended { at: now, arm: self.arm, track_left: flight.track_left },
-                may_read_on,
-            );
+            self.read_on(first, first + count, &Ended { at: now, arm: self.arm, track_left }, may_read_on);
         }
         let completed = self.finish(context, slot, now, sent);
         self.choose_from = match self.model.queue.chooses {
@@ -360,11 +355,8 @@ impl Drive {
 
     fn on_complete(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
-        let Some(flight) = self.in_flight[usize::from(slot)].take() else {
-            unreachable!("a completion is scheduled for a command in flight")
-        };
-        debug_assert_eq!(flight.breakdown.total(), now - flight.submitted);
-        let InFlight { command, submitted, breakdown, .. } = flight;
+        let InFlight { command, submitted, breakdown, .. } = *self.flight(slot);
+        debug_assert_eq!(breakdown.total(), now - submitted);
         let Command { id, initiator, tag, .. } = command;
         let outcome = Outcome::Done;
         context.complete(Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown });
@@ -409,10 +401,7 @@ impl Drive {
 
     #[inline]
     fn flight(&mut self, slot: SlotIndex) -> &mut InFlight {
-        match &mut self.in_flight[usize::from(slot)] {
-            Some(flight) => flight,
-            None => unreachable!("the slot of a command in flight is taken"),
-        }
+        &mut self.in_flight[usize::from(slot)]
     }
 
     #[inline]

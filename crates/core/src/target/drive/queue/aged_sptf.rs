@@ -13,5 +13,6 @@ fn credit(entry: &Entry, view: &View<'_>) -> u64 {
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let oldest = slots.oldest()?;
-    outward::least(slots, view, credit(slots.entry(oldest), view), |entry| cost(entry, view))
+    let most = credit(slots.entry(oldest), view);
+    outward::least(slots, view, most, |entry| view.positioning_floor(entry), |entry| cost(entry, view))
 }

@@ -65,17 +65,32 @@ impl View<'_> {
         moved + rotation + self.handicap(entry)
     }
 
+    /// Nanoseconds until the entry's first sector next passes the head's angle, wherever the arm is.
+    #[inline]
+    fn passes_in(&self, entry: &Entry) -> u64 {
+        let start = u64::from(entry.start);
+        if start >= self.turned { start - self.turned } else { start + self.period - self.turned }
+    }
+
     /// Rotation left when the arm is there in so many nanoseconds.
     #[inline]
     fn rotation(&self, moved: u64, entry: &Entry) -> u64 {
-        let mut at = self.turned + moved;
-        // A seek rarely lasts longer than two turns: subtracting beats dividing.
-        while at >= self.period {
-            at -= self.period;
+        let mut passes = self.passes_in(entry);
+        // A seek rarely lasts longer than two turns: adding beats dividing.
+        while passes < moved {
+            passes += self.period;
         }
-        let start = u64::from(entry.start);
-        let wait = if start >= at { start - at } else { start + self.period - at };
-        wait.min(u64::from(entry.longest_wait))
+        (passes - moved).min(entry.longest_wait.into())
+    }
+
+    /// No positioning takes less than this, known without looking the seek up.
+    #[inline]
+    fn positioning_floor(&self, entry: &Entry) -> u64 {
+        if self.params.knows == Knows::Angle && u64::from(entry.longest_wait) == self.period {
+            self.passes_in(entry)
+        } else {
+            0
+        }
     }
 
     /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.

@@ -1,0 +1,61 @@
+//! The floor: a loop that does for each command the least that a disk's simulation must do, and nothing else.
+//!
+//! Draw an address with splitmix64, search its zone, look the seek up directly, take the angle with one modulo, count
+//! the result in one bucket.
+use std::hint::black_box;
+use std::time::Instant;
+
+/// First block, blocks per cylinder and first cylinder of a zone.
+struct Zone {
+    first: u64,
+    per_cylinder: u64,
+    cylinder: u64,
+}
+
+/// A drive as data that the compiler does not know, as in a simulator that reads a scenario.
+pub struct Floor {
+    zones: Vec<Zone>,
+    seek: Vec<u32>,
+    blocks: u64,
+    period: u64,
+}
+
+impl Floor {
+    pub fn new() -> Self {
+        let (mut zones, mut first) = (Vec::new(), 0);
+        for zone in 0..24 {
+            let per_cylinder = 4 * (1_320 - zone * 28);
+            zones.push(Zone { first, per_cylinder, cylinder: zone * 3_333 });
+            first += per_cylinder * 3_333;
+        }
+        let seek = (0..24 * 3_333u64).map(|d| 500_000 + 40_000 * d.isqrt() as u32).collect();
+        Floor { zones, seek, blocks: black_box(first), period: black_box(8_333_333) }
+    }
+
+    /// Nanoseconds per command over so many commands.
+    pub fn time(&self, commands: u64) -> f64 {
+        let mut buckets = vec![0u32; 4096];
+        let begun = Instant::now();
+        let (mut state, mut now, mut cylinder) = (black_box(1u64), 0u64, 0u64);
+        for _ in 0..commands {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^= z >> 31;
+            let lba = ((u128::from(z) * u128::from(self.blocks)) >> 64) as u64;
+            let zone = &self.zones[self.zones.partition_point(|zone| zone.first <= lba) - 1];
+            let target = zone.cylinder + (lba - zone.first) / zone.per_cylinder;
+            let seek = u64::from(self.seek[target.abs_diff(cylinder) as usize]);
+            cylinder = target;
+            let angle = (now + seek) % self.period;
+            let wait = (z & 0xffff) * self.period >> 16;
+            let service = seek + if wait >= angle { wait - angle } else { wait + self.period - angle };
+            now += service;
+            buckets[(service >> 13) as usize & 4095] += 1;
+        }
+        let spent = begun.elapsed();
+        black_box((buckets, now));
+        spent.as_nanos() as f64 / commands as f64
+    }
+}
