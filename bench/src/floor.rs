@@ -49,7 +49,7 @@ impl Floor {
             let seek = u64::from(self.seek[target.abs_diff(cylinder) as usize]);
             cylinder = target;
             let angle = (now + seek) % self.period;
-            let wait = (z & 0xffff) * self.period >> 16;
+            let wait = ((z & 0xffff) * self.period) >> 16;
             let service = seek + if wait >= angle { wait - angle } else { wait + self.period - angle };
             now += service;
             buckets[(service >> 13) as usize & 4095] += 1;

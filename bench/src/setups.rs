@@ -1,5 +1,5 @@
 //! What is timed: 4 KiB random reads on one 7 200 rpm drive of 250 GB, digest, stamps and histograms on.
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare};
+use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
@@ -42,6 +42,7 @@ pub fn queue_depth(depth: u16, commands: u64) -> Setup {
         align: Sectors::new(8),
         command_limit: None,
         arrivals: Arrivals::Closed { outstanding: depth.into(), think: Span::ZERO },
+        submit: SubmitCost::NONE,
     };
     Setup {
         target: TargetParams::Drive(Arc::new(model)),

@@ -1,10 +1,10 @@
 //! One job: draws the next I/O from the job's own streams.
-use super::params::{Addressing, JobParams};
+use super::params::{Addressing, JobParams, SubmitCost};
 use crate::command::Access;
 use crate::rng::Stream;
 use alloc::format;
 use alloc::vec::Vec;
-use drivelab_units::{Lba, Sectors, Share};
+use drivelab_units::{Lba, Sectors, Share, Span};
 
 /// What a job wants to do next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +22,7 @@ pub struct Job {
     access_stream: Stream,
     address_stream: Stream,
     pub arrival_stream: Stream,
+    submit_stream: Stream,
     /// Where the next sequential access of each kind begins, from the range's start.
     next: [u64; 2],
 }
@@ -46,6 +47,7 @@ impl Job {
             access_stream: stream("access"),
             address_stream: stream("address"),
             arrival_stream: stream("arrival"),
+            submit_stream: stream("submit"),
             next: [0; 2],
             params,
         }
@@ -57,6 +59,16 @@ impl Job {
         let access = self.draw_access();
         let offset = self.draw_offset(access, count);
         Draw { access, first: self.params.first + Sectors::new(offset), count }
+    }
+
+    /// What the host takes for an I/O of this size before its first command goes out.
+    #[inline]
+    pub fn draw_submit(&mut self, count: Sectors) -> Span {
+        let SubmitCost { fixed, rate, spread } = self.params.submit;
+        let Some(rate) = rate else { return fixed };
+        let mean = rate.time_for(count.bytes()).as_ns();
+        let swing = ((u128::from(mean) * u128::from(spread.bits())) >> 32) as u64;
+        fixed + Span::from_ns(mean - swing + self.submit_stream.below(2 * swing + 1))
     }
 
     #[inline]
@@ -106,7 +118,6 @@ mod tests {
     use super::super::params::{Arrivals, SizeShare};
     use super::*;
     use alloc::vec;
-    use drivelab_units::Span;
 
     fn job(addressing: Addressing, sizes: Vec<SizeShare>, reads: Share) -> Job {
         let params = JobParams {
@@ -122,6 +133,7 @@ mod tests {
             align: Sectors::new(8),
             command_limit: None,
             arrivals: Arrivals::Closed { outstanding: 1, think: Span::ZERO },
+            submit: SubmitCost::NONE,
         };
         Job::new(params, 0, 1)
     }

@@ -10,9 +10,9 @@ use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome}
 use crate::machine::Machine;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Sectors, Span};
+use drivelab_units::{Instant, Lba, Sectors, Span};
 use job::{Draw, Job};
-use params::{Arrivals, JobError, JobParams, OUTSTANDING_MAX};
+use params::{Arrivals, JobError, JobParams, OUTSTANDING_MAX, SubmitCost};
 
 pub enum HostInput {
     /// Nothing but the time.
@@ -49,17 +49,20 @@ struct Outstanding {
     job: u32,
     parts_left: u32,
     access: Access,
+    first: Lba,
     count: Sectors,
     outcome: Outcome,
     intended: Instant,
+    /// When the host's software took it up.
+    taken: Instant,
 }
 
-/// The next issue of a job is due.
 #[derive(Clone, Copy)]
-struct Due {
-    job: u32,
-    /// Whether the job's clock goes on by itself.
-    open: bool,
+enum Due {
+    /// A job's next I/O; `open` when the job's clock goes on by itself.
+    Begin { job: u32, open: bool },
+    /// The next command of an I/O that the software has prepared.
+    Send { slot: u32, part: u32 },
 }
 
 pub struct Host {
@@ -111,12 +114,12 @@ impl Host {
         match self.jobs[job as usize].params.arrivals {
             Arrivals::Closed { outstanding, .. } => {
                 for _ in 0..outstanding {
-                    self.agenda.schedule(Instant::ZERO, 0, Due { job, open: false });
+                    self.agenda.schedule(Instant::ZERO, 0, Due::Begin { job, open: false });
                 }
             }
             Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => {
                 let gap = self.gap(job);
-                self.agenda.schedule(Instant::ZERO + gap, 0, Due { job, open: true });
+                self.agenda.schedule(Instant::ZERO + gap, 0, Due::Begin { job, open: true });
             }
         }
     }
@@ -134,16 +137,21 @@ impl Host {
     }
 
     fn run_until(&mut self, now: Instant) {
-        while let Some((due, Due { job, open })) = self.agenda.pop_due(now) {
-            if open {
-                let gap = self.gap(job);
-                self.agenda.schedule(due + gap, 0, Due { job, open });
-            }
-            if self.is_full() {
-                self.out.push_back(HostOutput::Began(due));
-                self.backlog.push_back((job, due));
-            } else {
-                self.issue(job, due, due, true);
+        while let Some((due, event)) = self.agenda.pop_due(now) {
+            match event {
+                Due::Begin { job, open } => {
+                    if open {
+                        let gap = self.gap(job);
+                        self.agenda.schedule(due + gap, 0, event);
+                    }
+                    if self.is_full() {
+                        self.out.push_back(HostOutput::Began(due));
+                        self.backlog.push_back((job, due));
+                    } else {
+                        self.issue(job, due, due, true);
+                    }
+                }
+                Due::Send { slot, part } => self.send_prepared(slot, part, due),
             }
         }
     }
@@ -153,13 +161,12 @@ impl Host {
         self.free.is_empty() && (self.outstanding.len() as u64 + 1) * u64::from(self.parts) > OUTSTANDING_MAX
     }
 
-    /// Draws a job's next I/O and sends its commands at `at`; `begins` unless it was announced before.
+    /// Draws a job's next I/O, which the software takes up at `at`; `begins` unless it was announced before.
     fn issue(&mut self, job: u32, intended: Instant, at: Instant, begins: bool) {
         let Draw { access, first, count } = self.jobs[job as usize].draw();
-        let params = &self.jobs[job as usize].params;
-        let limit = params.command_limit.unwrap_or(count).min(count);
-        let parts_left = count.get().div_ceil(limit.get()) as u32;
-        let io = Outstanding { job, parts_left, access, count, outcome: Outcome::Done, intended };
+        let parts_left = count.get().div_ceil(self.part_size(job, count).get()) as u32;
+        let outcome = Outcome::Done;
+        let io = Outstanding { job, parts_left, access, first, count, outcome, intended, taken: at };
         let slot = if let Some(slot) = self.free.pop() {
             self.outstanding[slot as usize] = io;
             slot
@@ -167,23 +174,53 @@ impl Host {
             self.outstanding.push(io);
             self.outstanding.len() as u32 - 1
         };
-        for part in 0..parts_left {
-            let done = Sectors::new(limit.get() * u64::from(part));
-            let command = Command {
-                id: self.next_id,
-                initiator: params.initiator,
-                logical_unit: params.logical_unit,
-                tag: slot * self.parts + part,
-                attribute: Attribute::Simple,
-                process: params.process,
-                synchronous: params.synchronous,
-                access,
-                first: first + done,
-                count: Sectors::new((count.get() - done.get()).min(limit.get())),
-            };
-            self.next_id += 1;
-            self.out.push_back(HostOutput::Submit { at, begins: begins && part == 0, command });
+        if self.jobs[job as usize].params.submit == SubmitCost::NONE {
+            for part in 0..parts_left {
+                self.send(slot, part, at, begins && part == 0);
+            }
+        } else {
+            let cost = self.jobs[job as usize].draw_submit(count);
+            if begins {
+                self.out.push_back(HostOutput::Began(at));
+            }
+            self.agenda.schedule(at + cost, 0, Due::Send { slot, part: 0 });
         }
+    }
+
+    /// Sends one command of an I/O; the next one follows after the software's fixed cost.
+    fn send_prepared(&mut self, slot: u32, part: u32, at: Instant) {
+        self.send(slot, part, at, false);
+        let Outstanding { job, count, .. } = self.outstanding[slot as usize];
+        if u64::from(part + 1) * self.part_size(job, count).get() < count.get() {
+            let fixed = self.jobs[job as usize].params.submit.fixed;
+            self.agenda.schedule(at + fixed, 0, Due::Send { slot, part: part + 1 });
+        }
+    }
+
+    /// The size of an I/O's commands, but for the last.
+    fn part_size(&self, job: u32, count: Sectors) -> Sectors {
+        self.jobs[job as usize].params.command_limit.map_or(count, |limit| limit.min(count))
+    }
+
+    fn send(&mut self, slot: u32, part: u32, at: Instant, begins: bool) {
+        let Outstanding { job, access, first, count, .. } = self.outstanding[slot as usize];
+        let size = self.part_size(job, count).get();
+        let done = size * u64::from(part);
+        let params = &self.jobs[job as usize].params;
+        let command = Command {
+            id: self.next_id,
+            initiator: params.initiator,
+            logical_unit: params.logical_unit,
+            tag: slot * self.parts + part,
+            attribute: Attribute::Simple,
+            process: params.process,
+            synchronous: params.synchronous,
+            access,
+            first: first + Sectors::new(done),
+            count: Sectors::new((count.get() - done).min(size)),
+        };
+        self.next_id += 1;
+        self.out.push_back(HostOutput::Submit { at, begins, command });
     }
 
     fn complete(&mut self, completion: &Completion) {
@@ -196,10 +233,11 @@ impl Host {
         if io.parts_left > 0 {
             return;
         }
-        let Outstanding { job, access, count, outcome, intended, .. } = *io;
+        let Outstanding { job, access, count, outcome, intended, taken, .. } = *io;
         self.free.push(slot);
         let mut breakdown = completion.breakdown;
-        breakdown.wait += completion.submitted - intended;
+        breakdown.wait += taken - intended;
+        breakdown.overhead += completion.submitted - taken;
         let finished = completion.completed;
         self.out.push_back(HostOutput::Finished(Io {
             job,
@@ -217,7 +255,7 @@ impl Host {
             if think.is_zero() {
                 self.issue(job, finished, finished, true);
             } else {
-                self.agenda.schedule(finished + think, 0, Due { job, open: false });
+                self.agenda.schedule(finished + think, 0, Due::Begin { job, open: false });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! A workload in parameters: jobs that issue commands, each from its own random streams.
 use core::fmt;
-use drivelab_units::{Frequency, Lba, Sectors, Share, Span};
+use drivelab_units::{Frequency, Lba, Rate, Sectors, Share, Span};
 
 /// How a job decides when to issue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +31,21 @@ pub struct SizeShare {
     pub weight: u32,
 }
 
+/// What the host's own software takes for an I/O before its first command goes out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SubmitCost {
+    /// For each command, one after the other.
+    pub fixed: Span,
+    /// For the I/O's data, at this rate (pinning and mapping its pages); nothing when `None`.
+    pub rate: Option<Rate>,
+    /// The part for the data varies uniformly by up to this share of itself, either way.
+    pub spread: Share,
+}
+
+impl SubmitCost {
+    pub const NONE: SubmitCost = SubmitCost { fixed: Span::ZERO, rate: None, spread: Share::NONE };
+}
+
 #[derive(Clone, Debug)]
 pub struct JobParams {
     pub initiator: u16,
@@ -49,6 +64,7 @@ pub struct JobParams {
     /// The largest single command: a larger I/O goes out as several at once and completes with the last.
     pub command_limit: Option<Sectors>,
     pub arrivals: Arrivals,
+    pub submit: SubmitCost,
 }
 
 /// Most commands outstanding at once, over all jobs: a limit on everything.

@@ -1,8 +1,8 @@
 //! One drive: queue, firmware, read-ahead buffer, mechanism and link, as a box in a target.
 //!
-//! A command lives through: arrival (a tag is taken), ready (its firmware overhead is over), dispatch (it is chosen and
-//! the arm starts), media end, completion. Reads that the buffer covers skip the queue and the arm. Start reading at
-//! [`Drive::submit`] and follow the events.
+//! A command lives through: arrival (a tag is taken, the firmware takes it up), dispatch (it is chosen and the arm
+//! starts), media end, completion. Reads that the buffer covers skip the queue and the arm. Arrival and completion are
+//! here, what the mechanism does in between is in [`service`]. Start reading at [`Drive::submit`].
 pub mod geometry;
 #[cfg(test)]
 mod geometry_tests;
@@ -11,6 +11,7 @@ pub mod params;
 pub mod queue;
 pub mod read_ahead;
 pub mod seek;
+mod service;
 pub mod spindle;
 
 use super::context::{Context, Event};
@@ -23,8 +24,9 @@ use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use mechanism::{Arm, Landing};
 use params::{DriveModel, WriteData};
-use queue::{Chooses, Entry, Order, SlotIndex, Slots, View, choose, look};
-use read_ahead::{Cover, Ended, Motion, ReadAhead};
+use queue::{Entry, SlotIndex, Slots};
+use read_ahead::{Cover, Motion, ReadAhead};
+use service::Sweep;
 use spindle::Spindle;
 
 /// What happens inside a drive.
@@ -34,8 +36,6 @@ pub enum DriveEvent {
     MediaEnd(SlotIndex),
     /// The host sees the completion.
     Complete(SlotIndex),
-    /// A command's overhead is over.
-    Ready(SlotIndex),
     /// The drive has waited long enough for the host's answer.
     Choose,
 }
@@ -46,8 +46,7 @@ impl DriveEvent {
         match self {
             DriveEvent::MediaEnd(_) => 0,
             DriveEvent::Complete(_) => 1,
-            DriveEvent::Ready(_) => 2,
-            DriveEvent::Choose => 3,
+            DriveEvent::Choose => 2,
         }
     }
 }
@@ -58,7 +57,9 @@ struct InFlight {
     command: Command,
     submitted: Instant,
     arrived: Instant,
-    /// When its first sector came under the head.
+    /// When the firmware has taken it up.
+    ready: Instant,
+    /// When its first sector comes under the head.
     begun: Instant,
     landing: Landing,
     /// What is left of its last track when it ends.
@@ -66,19 +67,15 @@ struct InFlight {
     breakdown: Breakdown,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Activity {
-    Idle,
-    Busy,
-}
-
 pub struct Drive {
     index: u16,
     model: Arc<DriveModel>,
     spindle: Spindle,
     arm: Arm,
+    /// Towards higher cylinders (LOOK).
     upward: bool,
-    activity: Activity,
+    /// What the mechanism is carrying out.
+    sweep: Option<Sweep>,
     /// Since when the mechanism has been free.
     free_since: Instant,
     /// Before this the drive does not choose.
@@ -86,6 +83,7 @@ pub struct Drive {
     choose_scheduled: bool,
     firmware_free: Instant,
     link_free: Instant,
+    /// The kind of the command taken up last.
     before: Access,
     slots: Slots,
     /// By slot; what a free slot holds is left over.
@@ -106,7 +104,7 @@ impl Drive {
             spindle: Spindle::new(model.period, Span::from_ns(phase)),
             arm: Arm::default(),
             upward: true,
-            activity: Activity::Idle,
+            sweep: None,
             free_since: Instant::ZERO,
             choose_from: Instant::ZERO,
             choose_scheduled: false,
@@ -136,7 +134,6 @@ impl Drive {
 
     pub fn on_event(&mut self, context: &mut Context<'_>, event: DriveEvent) {
         match event {
-            DriveEvent::Ready(slot) => self.on_ready(context, slot),
             DriveEvent::MediaEnd(slot) => self.on_media_end(context, slot),
             DriveEvent::Complete(slot) => self.on_complete(context, slot),
             DriveEvent::Choose => {
@@ -146,211 +143,74 @@ impl Drive {
         }
     }
 
-    /// A tag is free: the firmware takes the command up as soon as it can.
+    /// A tag is free: the firmware takes the command up, one after the other.
     fn accept(&mut self, context: &mut Context<'_>, slot: SlotIndex, command: Command, submitted: Instant) {
         let now = context.now;
-        let wait = now - submitted;
-        let breakdown = Breakdown { wait, ..Breakdown::default() };
-        let (landing, track_left) = (Landing::default(), Span::ZERO);
+        let firmware = &self.model.firmware;
+        let cover = if command.access == Access::Read { self.cover(&command, now) } else { Cover::Miss };
+        let overhead = match (command.access, cover) {
+            (Access::Write, _) => firmware.write,
+            (Access::Read, Cover::Miss) => firmware.read_miss,
+            (Access::Read, _) => firmware.read_hit,
+        };
+        let ready = now.max(self.firmware_free) + overhead.after(self.before);
+        self.before = command.access;
+        self.firmware_free = ready;
+        let breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
+        let (landing, track_left, begun) = (Landing::default(), Span::ZERO, ready);
         let flight =
-            InFlight { command, submitted, arrived: now, begun: now, landing, track_left, breakdown };
+            InFlight { command, submitted, arrived: now, ready, begun, landing, track_left, breakdown };
         match self.in_flight.get_mut(usize::from(slot)) {
             Some(place) => *place = flight,
             // Slots are first used in the order of their numbers.
             None => self.in_flight.push(flight),
         }
-        let firmware = &self.model.firmware;
-        let overhead = match command.access {
-            Access::Write => firmware.write,
-            Access::Read if self.cover(&command, now) == Cover::Miss => firmware.read_miss,
-            Access::Read => firmware.read_hit,
-        };
-        let ready = now.max(self.firmware_free) + overhead.after(self.before);
-        self.before = command.access;
-        self.firmware_free = ready;
-        self.schedule(context, ready, DriveEvent::Ready(slot));
+        match cover {
+            Cover::Hit => self.serve_from_buffer(context, slot),
+            Cover::Coming(at) if self.sweep.is_none() => self.meet_head(context, slot, at),
+            _ => self.enqueue(context, slot),
+        }
     }
 
-    fn on_ready(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        let now = context.now;
+    /// The command needs the mechanism: it waits for its turn.
+    fn enqueue(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let command = self.flight(slot).command;
-        if command.access == Access::Read {
-            match self.cover(&command, now) {
-                Cover::Hit => return self.serve_from_buffer(context, slot),
-                Cover::Coming(at) if self.activity == Activity::Idle => {
-                    return self.meet_head(context, slot, at);
-                }
-                _ => {}
-            }
-        }
-        let landing =
-            self.model.mechanism.landing(command.first, command.count, command.access, &self.spindle);
+        let Command { first, count, access, .. } = command;
+        let landing = self.model.mechanism.landing(first, count, access, &self.spindle);
         let lead = self.lead(&command).as_ns() as u32;
         let flight = self.flight(slot);
         flight.landing = landing;
-        let entry = Entry::new(&landing, command.access, lead, flight.arrived);
+        let (arrived, ready) = (flight.arrived.as_ns(), flight.ready.as_ns());
+        let Landing { cylinder, head, start, longest_wait, .. } = landing;
+        let write = access == Access::Write;
+        if self.joins(context.now, first, access, slot) {
+            return;
+        }
+        let entry =
+            Entry { sequence: 0, arrived, ready, first, cylinder, head, start, longest_wait, lead, write };
         self.slots.insert(slot, entry);
         self.choose(context);
     }
 
-    /// The arm is free: pick the next command, if this is the time to.
-    fn choose(&mut self, context: &mut Context<'_>) {
-        let now = context.now;
-        if self.activity != Activity::Idle || self.slots.is_empty() {
-            return;
-        }
-        if now < self.choose_from {
-            if !self.choose_scheduled {
-                self.choose_scheduled = true;
-                self.schedule(context, self.choose_from, DriveEvent::Choose);
-            }
-            return;
-        }
-        if self.model.queue.chooses == Chooses::AfterAnswer && self.firmware_free > now {
-            // A command is being taken up; it will come back here when it is ready.
-            return;
-        }
-        if let Some(arm) = self.stop_reading_ahead(now) {
-            self.arm = arm;
-        }
-        let view = View {
-            mechanism: &self.model.mechanism,
-            params: &self.model.queue,
-            arm: self.arm,
-            upward: self.upward,
-            now: now.as_ns(),
-            turned: self.spindle.turned(now),
-            period: self.spindle.period(),
-        };
-        let Some(slot) = choose(&self.slots, &view) else { return };
-        if self.model.queue.order == Order::Look {
-            self.upward = look::upward_after(self.slots.entry(slot), &view);
-        }
-        self.slots.remove(slot);
-        self.dispatch(context, slot);
-    }
-
-    /// The arm starts for this command.
-    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        let now = context.now;
-        let InFlight { command, landing, .. } = *self.flight(slot);
-        let Command { first, count, access, .. } = command;
-        let lead = self.lead(&command);
-        let last = Lba::new(command.end().get() - 1);
-        let mut passage =
-            self.model.mechanism.pass(&self.spindle, now + lead, self.arm, &landing, last, access);
-        let late = self.turns_lost_to_late_data(access, count, &passage);
-        passage.rotation += late;
-        passage.end += late;
-        let free_since = self.free_since;
-        let flight = self.flight(slot);
-        let base = flight.arrived.max(free_since);
-        flight.breakdown.queue = base - flight.arrived;
-        flight.breakdown.overhead = now - base;
-        flight.breakdown.link = lead;
-        flight.breakdown.seek = passage.seek;
-        flight.breakdown.rotation = passage.rotation;
-        flight.breakdown.transfer = passage.transfer;
-        flight.begun = now + lead + passage.seek + passage.rotation;
-        flight.track_left = passage.track_left;
-        self.arm = passage.arm;
-        self.activity = Activity::Busy;
-        if access == Access::Write
-            && let Some(read_ahead) = &mut self.read_ahead
-        {
-            read_ahead.written(first, first + count);
-        }
-        context.digest.fold(now.as_ns());
-        self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
-    }
-
-    /// A read that the head, reading ahead, is just about to pass: no arm movement, no rotation.
-    fn meet_head(&mut self, context: &mut Context<'_>, slot: SlotIndex, at: Instant) {
-        let now = context.now;
-        let free_since = self.free_since;
-        let flight = self.flight(slot);
-        let base = flight.arrived.max(free_since.min(now));
-        let end = flight.command.end();
-        flight.breakdown.queue = base - flight.arrived;
-        flight.breakdown.overhead = now - base;
-        flight.breakdown.transfer = at - now;
-        flight.begun = now;
-        self.activity = Activity::Busy;
-        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        if let Some(read_ahead) = &mut self.read_ahead {
-            read_ahead.consume(end, now, motion);
-        }
-        context.digest.fold(now.as_ns());
-        self.schedule(context, at, DriveEvent::MediaEnd(slot));
-    }
-
     /// A read whose data are all in the buffer: only the link has work.
     fn serve_from_buffer(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        let now = context.now;
         let flight = self.flight(slot);
-        let (arrived, end, count) = (flight.arrived, flight.command.end(), flight.command.count);
-        flight.breakdown.overhead = now - arrived;
-        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        if let Some(read_ahead) = &mut self.read_ahead {
-            read_ahead.consume(end, now, motion);
-        }
-        let sent = self.link_free.max(now) + self.model.link.time_for(count);
-        self.finish(context, slot, now, sent);
+        let (ready, end, count) = (flight.ready, flight.command.end(), flight.command.count);
+        flight.breakdown.overhead = ready - flight.arrived;
+        self.consume(end, context.now);
+        let sent = self.link_free.max(ready) + self.model.link.time_for(count);
+        self.finish(context, slot, ready, sent);
     }
 
-    fn on_media_end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        let now = context.now;
-        self.activity = Activity::Idle;
-        self.free_since = now;
-        let InFlight { command, begun, track_left, .. } = *self.flight(slot);
-        let Command { first, count, access, .. } = command;
-        let mut sent = now;
-        if access == Access::Read {
-            // The link runs beside the media, but cannot end before it, nor begin before the first sector.
-            sent = sent.max(self.link_free.max(begun) + self.model.link.time_for(count));
-            let may_read_on =
-                self.slots.is_empty() || self.model.read_ahead.is_some_and(|params| params.when_queued);
-            self.read_on(first, first + count, &Ended { at: now, arm: self.arm, track_left }, may_read_on);
-        }
-        let completed = self.finish(context, slot, now, sent);
-        self.choose_from = match self.model.queue.chooses {
-            Chooses::AtMediaEnd => now,
-            Chooses::AfterAnswer => completed + self.model.queue.answer_time,
-        };
-        self.choose(context);
-    }
-
-    /// The head goes on behind a read, unless others want the arm.
-    fn read_on(&mut self, first: Lba, end: Lba, ended: &Ended, may: bool) {
-        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        let Some(read_ahead) = &mut self.read_ahead else { return };
-        if !read_ahead.continues_to(end) {
-            read_ahead.start(first, end, ended, motion);
-        }
-        if !may && let Some(arm) = read_ahead.stop(ended.at, motion) {
-            self.arm = arm;
-        }
-    }
-
-    /// The mechanism's part ended at `mechanism_end`, the link's at `sent`: the completion follows. Returns when.
-    fn finish(
-        &mut self,
-        context: &mut Context<'_>,
-        slot: SlotIndex,
-        mechanism_end: Instant,
-        sent: Instant,
-    ) -> Instant {
+    /// Mechanism and firmware are done at `done`, the link at `sent`: the completion follows.
+    fn finish(&mut self, context: &mut Context<'_>, slot: SlotIndex, done: Instant, sent: Instant) {
         self.link_free = self.link_free.max(sent);
-        let firmware = self.model.firmware;
+        let (read, write) = (self.model.firmware.read_completion, self.model.firmware.write_completion);
         let flight = self.flight(slot);
-        let completion = match flight.command.access {
-            Access::Read => firmware.read_completion,
-            Access::Write => firmware.write_completion,
-        };
-        flight.breakdown.link += sent - mechanism_end;
+        let completion = if flight.command.access == Access::Read { read } else { write };
+        flight.breakdown.link += sent - done;
         flight.breakdown.overhead += completion;
         self.schedule(context, sent + completion, DriveEvent::Complete(slot));
-        sent + completion
     }
 
     fn on_complete(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
@@ -366,16 +226,21 @@ impl Drive {
         }
     }
 
-    fn cover(&self, command: &Command, now: Instant) -> Cover {
-        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        self.read_ahead
-            .as_ref()
-            .map_or(Cover::Miss, |buffer| buffer.cover(command.first, command.end(), now, motion))
+    fn motion(&self) -> Motion<'_> {
+        Motion { mechanism: &self.model.mechanism, spindle: &self.spindle }
     }
 
-    fn stop_reading_ahead(&mut self, now: Instant) -> Option<Arm> {
+    fn cover(&self, command: &Command, now: Instant) -> Cover {
+        let Some(read_ahead) = &self.read_ahead else { return Cover::Miss };
+        read_ahead.cover(command.first, command.end(), now, self.motion())
+    }
+
+    /// The buffer has served a read that ends at `end`.
+    fn consume(&mut self, end: Lba, now: Instant) {
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        self.read_ahead.as_mut().and_then(|buffer| buffer.stop(now, motion))
+        if let Some(read_ahead) = &mut self.read_ahead {
+            read_ahead.consume(end, now, motion);
+        }
     }
 
     /// How long the arm must wait for a write's data.
@@ -384,19 +249,6 @@ impl Drive {
             (Access::Write, WriteData::BeforePositioning) => self.model.link.time_for(command.count),
             _ => Span::ZERO,
         }
-    }
-
-    /// Whole turns that a write waits on its first sector because the link would fall behind the media.
-    fn turns_lost_to_late_data(&self, access: Access, count: Sectors, passage: &mechanism::Passage) -> Span {
-        if access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
-            return Span::ZERO;
-        }
-        let link = self.model.link.time_for(count);
-        let needed = link.as_ns().saturating_sub(passage.transfer.as_ns());
-        let needed = needed.max(self.model.link.time_for(Sectors::new(1)).as_ns());
-        let there = (passage.seek + passage.rotation).as_ns();
-        let period = self.spindle.period();
-        Span::from_ns(needed.saturating_sub(there).div_ceil(period) * period)
     }
 
     #[inline]

@@ -17,7 +17,7 @@ pub mod sstf;
 mod tests;
 
 pub use choose::choose;
-pub use params::{AgeWeight, Chooses, Knows, Order, QueueParams};
+pub use params::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
 pub use slots::{Entry, SlotIndex, Slots};
 
 use super::mechanism::{Arm, Mechanism};
@@ -54,10 +54,10 @@ impl View<'_> {
     }
 
     /// Nanoseconds from now until the entry's first sector is under the head, or until the arm is there when the
-    /// drive knows distance alone; a write's lead and handicap included.
+    /// drive knows distance alone; what the firmware still needs and a write's lead, margin and handicap included.
     #[inline]
     fn positioning(&self, entry: &Entry) -> u64 {
-        let moved = u64::from(entry.lead) + self.seek(entry);
+        let moved = entry.ready.saturating_sub(self.now) + u64::from(entry.lead) + self.seek(entry);
         let rotation = match self.params.knows {
             Knows::Distance => 0,
             Knows::Angle => self.rotation(moved, entry),
@@ -75,9 +75,10 @@ impl View<'_> {
     /// Rotation left when the arm is there in so many nanoseconds.
     #[inline]
     fn rotation(&self, moved: u64, entry: &Entry) -> u64 {
+        let planned = if entry.write { moved + self.params.write_margin.as_ns() } else { moved };
         let mut passes = self.passes_in(entry);
         // A seek rarely lasts longer than two turns: adding beats dividing.
-        while passes < moved {
+        while passes < planned {
             passes += self.period;
         }
         (passes - moved).min(entry.longest_wait.into())

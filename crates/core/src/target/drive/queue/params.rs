@@ -40,6 +40,17 @@ pub enum Chooses {
     AfterAnswer,
 }
 
+/// Until when a command that begins where the one in service ends, and does the same, is carried out with it in one
+/// sweep, whatever else waits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Joins {
+    Never,
+    /// It must be there before the arm starts, or before the first sector when the arm has no way to go.
+    BeforeStart,
+    /// While the media transfer runs.
+    UntilEnd,
+}
+
 /// How much of a command's age is taken off its cost, in steps of 2^-16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AgeWeight(u32);
@@ -67,12 +78,18 @@ pub struct QueueParams {
     pub order: Order,
     pub knows: Knows,
     pub chooses: Chooses,
-    /// With [`Chooses::AfterAnswer`]: how long after a completion the drive waits for the answer.
+    /// With [`Chooses::AfterAnswer`]: how long after a media transfer the drive waits for the host's answer, unless
+    /// nothing else waits: then it starts with the first command that comes.
     pub answer_time: Span,
     /// How many entries it looks at, oldest first; all when `None`.
     pub considers: Option<u16>,
     /// Added to the cost of a write: how much longer a read may take to reach and still go first.
     pub write_handicap: Span,
+    /// How much earlier than needed a write is planned to arrive at its sector: with less to spare it is reckoned to
+    /// come a turn later.
+    pub write_margin: Span,
+    pub joins_reads: Joins,
+    pub joins_writes: Joins,
     /// A command this old goes before any younger one; no bound when `None`.
     pub age_limit: Option<Span>,
     /// Used by [`Order::AgedSptf`] alone.
@@ -89,6 +106,9 @@ impl QueueParams {
         answer_time: Span::ZERO,
         considers: None,
         write_handicap: Span::ZERO,
+        write_margin: Span::ZERO,
+        joins_reads: Joins::Never,
+        joins_writes: Joins::Never,
         age_limit: None,
         age_weight: AgeWeight(0),
     };

@@ -2,11 +2,9 @@
 //!
 //! Insertion and removal take constant time and allocate nothing. A bucket holds neighbouring cylinders; walking
 //! outward from any cylinder skips empty buckets by counting zero bits.
-use super::super::mechanism::Landing;
-use crate::command::Access;
 use alloc::vec;
 use alloc::vec::Vec;
-use drivelab_units::Instant;
+use drivelab_units::Lba;
 
 /// Which slot of the queue. Slots are numbered from zero up to the depth.
 pub type SlotIndex = u16;
@@ -22,6 +20,10 @@ pub struct Entry {
     pub sequence: u64,
     /// When it arrived, in nanoseconds.
     pub arrived: u64,
+    /// When the firmware has taken it up, in nanoseconds.
+    pub ready: u64,
+    /// Its first block.
+    pub first: Lba,
     pub cylinder: u32,
     pub head: u32,
     /// Time into the revolution at which it begins.
@@ -31,14 +33,6 @@ pub struct Entry {
     /// Nanoseconds before the arm may start, because the data must come first.
     pub lead: u32,
     pub write: bool,
-}
-
-impl Entry {
-    pub fn new(landing: &Landing, access: Access, lead: u32, arrived: Instant) -> Self {
-        let Landing { cylinder, head, start, longest_wait, .. } = *landing;
-        let (write, arrived) = (access == Access::Write, arrived.as_ns());
-        Entry { sequence: 0, arrived, cylinder, head, start, longest_wait, lead, write }
-    }
 }
 
 #[derive(Clone, Copy)]

@@ -1,0 +1,213 @@
+//! What the mechanism does: choose, carry out, join what follows without a gap, read on.
+use super::mechanism::Passage;
+use super::params::WriteData;
+use super::queue::{Chooses, Joins, Order, SlotIndex, View, choose, look};
+use super::read_ahead::{Ended, Motion};
+use super::{Drive, DriveEvent, InFlight};
+use crate::command::{Access, Command};
+use crate::target::context::Context;
+use drivelab_units::{Instant, Lba, Sectors, Span};
+
+/// What the mechanism is carrying out, and what may be joined to it.
+#[derive(Clone, Copy)]
+pub(super) struct Sweep {
+    /// Where it ends.
+    end: Lba,
+    access: Access,
+    /// Until then a command that begins at `end` is carried out in the same sweep.
+    join_until: Instant,
+    joined: Option<SlotIndex>,
+}
+
+impl Drive {
+    /// The arm is free: pick the next command, if this is the time to.
+    pub(super) fn choose(&mut self, context: &mut Context<'_>) {
+        let now = context.now;
+        if self.sweep.is_some() || self.slots.is_empty() {
+            return;
+        }
+        if now < self.choose_from {
+            if !self.choose_scheduled {
+                self.choose_scheduled = true;
+                self.schedule(context, self.choose_from, DriveEvent::Choose);
+            }
+            return;
+        }
+        self.stop_reading_on(now);
+        let view = View {
+            mechanism: &self.model.mechanism,
+            params: &self.model.queue,
+            arm: self.arm,
+            upward: self.upward,
+            now: now.as_ns(),
+            turned: self.spindle.turned(now),
+            period: self.spindle.period(),
+        };
+        let Some(slot) = choose(&self.slots, &view) else { return };
+        if self.model.queue.order == Order::Look {
+            self.upward = look::upward_after(self.slots.entry(slot), &view);
+        }
+        self.slots.remove(slot);
+        self.dispatch(context, slot);
+    }
+
+    /// The arm starts for this command, as soon as the firmware has taken it up and its data are there.
+    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        let now = context.now;
+        let InFlight { command, landing, ready, .. } = *self.flight(slot);
+        let Command { count, access, .. } = command;
+        let (started, lead) = (now.max(ready), self.lead(&command));
+        let cylinders = self.arm.cylinder.abs_diff(landing.cylinder);
+        let last = Lba::new(command.end().get() - 1);
+        let mut passage =
+            self.model.mechanism.pass(&self.spindle, started + lead, self.arm, &landing, last, access);
+        let late = self.turns_lost_to_late_data(access, count, &passage);
+        passage.rotation += late;
+        passage.end += late;
+        let free_since = self.free_since;
+        let flight = self.flight(slot);
+        let base = flight.arrived.max(free_since);
+        flight.breakdown.queue = base - flight.arrived;
+        flight.breakdown.overhead = started - base;
+        flight.breakdown.link = lead;
+        flight.breakdown.seek = passage.seek;
+        flight.breakdown.rotation = passage.rotation;
+        flight.breakdown.transfer = passage.transfer;
+        flight.begun = started + lead + passage.seek + passage.rotation;
+        flight.track_left = passage.track_left;
+        let begun = flight.begun;
+        self.arm = passage.arm;
+        if access == Access::Write
+            && let Some(read_ahead) = &mut self.read_ahead
+        {
+            read_ahead.written(command.first, command.end());
+        }
+        // With the arm there already (at most a switch to the next track) a command can still join until the media.
+        let started = if cylinders <= 1 { begun } else { now };
+        self.sweep(&command, started, &passage);
+        context.digest.fold(now.as_ns());
+        self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
+    }
+
+    /// The mechanism is busy with a command: settle what may be joined to it.
+    fn sweep(&mut self, command: &Command, started: Instant, passage: &Passage) {
+        let queue = &self.model.queue;
+        let joins = if command.access == Access::Read { queue.joins_reads } else { queue.joins_writes };
+        let join_until = match joins {
+            Joins::Never => Instant::ZERO,
+            Joins::BeforeStart => started,
+            Joins::UntilEnd => passage.end,
+        };
+        let (end, access) = (command.end(), command.access);
+        let joined = if joins == Joins::Never { None } else { self.take_queued(end, access, passage) };
+        self.sweep = Some(Sweep { end, access, join_until, joined });
+    }
+
+    /// Takes the oldest command out of the queue that goes on at `end` with the same access, if there is one.
+    fn take_queued(&mut self, end: Lba, access: Access, passage: &Passage) -> Option<SlotIndex> {
+        if self.slots.is_empty() || end.get() >= self.capacity().get() {
+            return None;
+        }
+        let cylinder = if passage.track_left.is_zero() {
+            self.model.mechanism.landing(end, Sectors::new(1), access, &self.spindle).cylinder
+        } else {
+            passage.arm.cylinder
+        };
+        let follows = |&slot: &SlotIndex| {
+            let entry = self.slots.entry(slot);
+            entry.first == end && entry.write == (access == Access::Write)
+        };
+        let bucket = self.slots.in_bucket(self.slots.bucket_of(cylinder));
+        let slot = bucket.filter(follows).min_by_key(|&slot| self.slots.entry(slot).sequence)?;
+        self.slots.remove(slot);
+        Some(slot)
+    }
+
+    /// Whether an arriving command is carried out in the same sweep as the one in service; if so it is noted.
+    pub(super) fn joins(&mut self, now: Instant, first: Lba, access: Access, slot: SlotIndex) -> bool {
+        let Some(sweep) = &mut self.sweep else { return false };
+        let fits = sweep.joined.is_none() && sweep.end == first && sweep.access == access;
+        if fits && now <= sweep.join_until {
+            sweep.joined = Some(slot);
+            return true;
+        }
+        false
+    }
+
+    /// A read that the head, reading on, is just about to pass: no arm movement, no rotation.
+    pub(super) fn meet_head(&mut self, context: &mut Context<'_>, slot: SlotIndex, at: Instant) {
+        let now = context.now;
+        let flight = self.flight(slot);
+        let (arrived, end) = (flight.arrived, flight.command.end());
+        flight.breakdown.overhead = flight.ready - arrived;
+        flight.breakdown.transfer = at.since(flight.ready);
+        self.consume(end, now);
+        // The head reads on anyway, so what goes on there can join until the end.
+        self.sweep = Some(Sweep { end, access: Access::Read, join_until: at, joined: None });
+        context.digest.fold(now.as_ns());
+        self.schedule(context, at, DriveEvent::MediaEnd(slot));
+    }
+
+    pub(super) fn on_media_end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        let now = context.now;
+        let joined = self.sweep.take().and_then(|sweep| sweep.joined);
+        self.free_since = now;
+        let InFlight { command, ready, begun, track_left, .. } = *self.flight(slot);
+        let done = now.max(ready);
+        let mut sent = done;
+        if command.access == Access::Read {
+            // The link runs beside the media, but cannot end before it, nor begin before the first sector.
+            sent = done.max(self.link_free.max(begun) + self.model.link.time_for(command.count));
+            let may = joined.is_none() && (self.slots.is_empty() || self.reads_on_when_queued());
+            self.read_on(&command, &Ended { at: now, arm: self.arm, track_left }, may);
+        }
+        self.finish(context, slot, done, sent);
+        if let Some(next) = joined {
+            self.stop_reading_on(now);
+            return self.dispatch(context, next);
+        }
+        self.choose_from = match self.model.queue.chooses {
+            // With nothing else to do there is nothing to choose: it starts with what comes first.
+            Chooses::AfterAnswer if !self.slots.is_empty() => now + self.model.queue.answer_time,
+            _ => now,
+        };
+        self.choose(context);
+    }
+
+    fn reads_on_when_queued(&self) -> bool {
+        self.model.read_ahead.is_some_and(|params| params.when_queued)
+    }
+
+    /// The head goes on behind a read, unless others want the arm.
+    fn read_on(&mut self, command: &Command, ended: &Ended, may: bool) {
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        let Some(read_ahead) = &mut self.read_ahead else { return };
+        let end = command.end();
+        if !read_ahead.continues_to(end) {
+            read_ahead.start(command.first, end, ended, motion);
+        }
+        if !may {
+            self.stop_reading_on(ended.at);
+        }
+    }
+
+    /// The arm is needed elsewhere.
+    fn stop_reading_on(&mut self, now: Instant) {
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        if let Some(arm) = self.read_ahead.as_mut().and_then(|buffer| buffer.stop(now, motion)) {
+            self.arm = arm;
+        }
+    }
+
+    /// Whole turns that a write waits on its first sector because the link would fall behind the media.
+    fn turns_lost_to_late_data(&self, access: Access, count: Sectors, passage: &Passage) -> Span {
+        if access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
+            return Span::ZERO;
+        }
+        let needed = self.model.link.time_for(count).as_ns().saturating_sub(passage.transfer.as_ns());
+        let needed = needed.max(self.model.link.time_for(Sectors::new(1)).as_ns());
+        let there = (passage.seek + passage.rotation).as_ns();
+        let period = self.spindle.period();
+        Span::from_ns(needed.saturating_sub(there).div_ceil(period) * period)
+    }
+}

@@ -1,0 +1,237 @@
+//! Random setups, small enough to run thousands of them, that reach every part of the model.
+use super::{layout, stations, target, us};
+use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare};
+use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
+use drivelab_core::target::drive::mechanism::SettleParams;
+use drivelab_core::target::drive::params::{
+    DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
+};
+use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Knows, Order, QueueParams};
+use drivelab_core::target::drive::seek::SeekParams;
+use drivelab_core::target::server::Service;
+use drivelab_core::target::{Target, TargetParams};
+use drivelab_core::{Limit, Setup};
+use drivelab_units::{Angle, Frequency, Lba, Rate, Rpm, Sectors, Share, Span};
+use proptest::collection::{btree_set, vec};
+use proptest::option;
+use proptest::prelude::*;
+
+fn spans(most_us: u64) -> impl Strategy<Value = Span> {
+    prop_oneof![Just(Span::ZERO), (0..=most_us * 1_000).prop_map(Span::from_ns)]
+}
+
+fn shares() -> impl Strategy<Value = Share> {
+    (0u64..=4).prop_map(|quarters| Share::from_ratio(quarters, 4).unwrap())
+}
+
+/// Up to three zones, with gaps, any skews, and slips.
+pub fn geometries() -> impl Strategy<Value = GeometryParams> {
+    let order = prop_oneof![
+        2 => Just(SurfaceOrder::Cylinder),
+        1 => (1u32..9).prop_map(|cylinders_per_head| SurfaceOrder::Serpentine { cylinders_per_head }),
+    ];
+    let slips = prop_oneof![2 => Just(Default::default()), 1 => btree_set(0u64..4_000, 0..9)];
+    let shape = (0u32..4, 1u32..60, 8u32..120, any::<u32>(), any::<u32>(), slips);
+    (1u32..5, order, vec(shape, 1..4)).prop_map(|(heads, order, shapes)| {
+        let (mut next, mut zones) = (0, Vec::new());
+        for (gap, cylinders, sectors_per_track, track_skew, cylinder_skew, slips) in shapes {
+            let slots = u64::from(cylinders * heads * sectors_per_track);
+            zones.push(ZoneParams {
+                first_cylinder: next + gap,
+                cylinders,
+                sectors_per_track,
+                track_skew: Angle::from_turn_bits(track_skew),
+                cylinder_skew: Angle::from_turn_bits(cylinder_skew),
+                slips: slips.into_iter().filter(|&slip| slip + 1 < slots).collect(),
+            });
+            next += gap + cylinders;
+        }
+        GeometryParams { order, ..layout(heads, zones) }
+    })
+}
+
+/// Measured curves of any shape, falling stretches included, and both closed forms.
+pub fn seeks() -> impl Strategy<Value = SeekParams> {
+    let points = vec((1u32..40, 50u64..9_000), 2..12).prop_map(|steps| {
+        let mut distance = 0;
+        let mut points: Vec<(u32, Span)> = steps
+            .into_iter()
+            .map(|(step, time)| {
+                distance += step;
+                (distance, us(time))
+            })
+            .collect();
+        // Flat from the last measured distance on, so that no falling stretch runs below zero.
+        let (_, time) = points[points.len() - 1];
+        points.push((distance + 1, time));
+        SeekParams::Table(points)
+    });
+    let lee = SeekParams::Lee { single: us(600), average: us(4_700), full: us(10_500) };
+    let three = SeekParams::ThreePart { a: us(3_240), b: us(400), limit: 383, c: us(8_000), e: us(8_000) };
+    prop_oneof![3 => points, 1 => Just(lee), 1 => Just(three)]
+}
+
+pub fn settles() -> impl Strategy<Value = SettleParams> {
+    (spans(1_500), -800_000i64..1_500_000, any::<[bool; 2]>()).prop_map(|(head_switch, write, on_arrival)| {
+        SettleParams {
+            head_switch,
+            write_settle_ns: write,
+            read_on_arrival: on_arrival[0],
+            write_on_arrival: on_arrival[1],
+        }
+    })
+}
+
+fn overheads() -> impl Strategy<Value = Overhead> {
+    (spans(400), spans(400)).prop_map(|(after_read, after_write)| Overhead { after_read, after_write })
+}
+
+fn firmwares() -> impl Strategy<Value = FirmwareParams> {
+    let parts = (overheads(), overheads(), overheads(), spans(300), spans(300));
+    parts.prop_map(|(read_hit, read_miss, write, read_completion, write_completion)| FirmwareParams {
+        read_hit,
+        read_miss,
+        write,
+        read_completion,
+        write_completion,
+    })
+}
+
+fn links() -> impl Strategy<Value = LinkParams> {
+    let write_data = prop_oneof![Just(WriteData::BeforePositioning), Just(WriteData::WhilePositioning)];
+    (option::of(1_000_000u64..400_000_000), write_data)
+        .prop_map(|(rate, write_data)| LinkParams { rate: rate.and_then(Rate::from_bytes_per_s), write_data })
+}
+
+pub fn orders() -> impl Strategy<Value = Order> {
+    prop::sample::select(Order::ALL.as_slice())
+}
+
+pub fn queues() -> impl Strategy<Value = QueueParams> {
+    let knows = prop_oneof![Just(Knows::Distance), Just(Knows::Angle)];
+    let chooses = prop_oneof![Just(Chooses::AtMediaEnd), Just(Chooses::AfterAnswer)];
+    let limits = (option::weighted(0.3, 0u16..20), option::weighted(0.3, spans(40_000)));
+    let when = (chooses, spans(300));
+    (1u16..24, orders(), knows, when, limits, spans(4_000), (0u64..8, 1u64..4)).prop_map(
+        |(depth, order, knows, (chooses, answer_time), (considers, age_limit), handicap, (credit, age))| {
+            QueueParams {
+                depth,
+                order,
+                knows,
+                chooses,
+                answer_time,
+                considers: considers.map(|window| window + 1),
+                write_handicap: if order.costs_time() { handicap } else { Span::ZERO },
+                age_limit,
+                age_weight: AgeWeight::from_ratio(credit, age).unwrap(),
+            }
+        },
+    )
+}
+
+pub fn drives() -> impl Strategy<Value = DriveParams> {
+    let rpm = prop::sample::select(vec![5_400_000u64, 7_200_000, 10_000_000, 15_000_000]);
+    let read_ahead = (1u64..2_000, any::<bool>())
+        .prop_map(|(size, when_queued)| ReadAheadParams { size: Sectors::new(size), when_queued });
+    let mechanics = (rpm, geometries(), seeks(), settles());
+    (mechanics, firmwares(), links(), queues(), option::of(read_ahead)).prop_map(
+        |((rpm, geometry, seek, settle), firmware, link, queue, read_ahead)| DriveParams {
+            rpm: Rpm::from_milli(rpm).unwrap(),
+            geometry,
+            seek,
+            settle,
+            firmware,
+            link,
+            queue,
+            read_ahead,
+        },
+    )
+}
+
+fn servers() -> impl Strategy<Value = TargetParams> {
+    let service = prop_oneof![
+        spans(2_000).prop_map(Service::Fixed),
+        (1u64..2_000).prop_map(|mean| Service::Exponential { mean: us(mean) }),
+        (spans(1_000), spans(1_000)).prop_map(|(least, more)| Service::Uniform { least, most: least + more }),
+        (1u64..2_000, 1u32..6).prop_map(|(mean, phases)| Service::Erlang { mean: us(mean), phases }),
+    ];
+    (option::weighted(0.9, service), 0u16..4).prop_map(|(service, count)| stations(service, count))
+}
+
+pub fn targets() -> impl Strategy<Value = TargetParams> {
+    prop_oneof![1 => servers(), 4 => drives().prop_map(|params| target(&params))]
+}
+
+fn arrivals() -> impl Strategy<Value = Arrivals> {
+    let rate = || (20_000u64..800_000).prop_map(|millihertz| Frequency::from_millihertz(millihertz).unwrap());
+    prop_oneof![
+        // Never without a pause: on a target that answers at once no time would pass.
+        4 => (1u32..30, 1u64..2_000).prop_map(|(outstanding, think)| Arrivals::Closed { outstanding, think: us(think) }),
+        4 => (1u32..30).prop_map(|outstanding| Arrivals::Closed { outstanding, think: Span::ZERO }),
+        1 => rate().prop_map(|rate| Arrivals::Poisson { rate }),
+        1 => rate().prop_map(|rate| Arrivals::Fixed { rate }),
+    ]
+}
+
+/// A job for a target with this capacity.
+fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
+    let addressing = prop_oneof![
+        2 => Just(Addressing::Random),
+        2 => Just(Addressing::Sequential),
+        1 => shares().prop_map(|random| Addressing::Mixed { random }),
+    ];
+    let largest = (capacity / 2).clamp(1, 300);
+    let sizes = vec((1..=largest, 1u32..5), 1..4);
+    let range = (0..=capacity / 2, 0..=capacity / 2);
+    let rest = (option::weighted(0.3, 1u64..100), 1u64..20);
+    (shares(), addressing, sizes, range, rest, arrivals()).prop_map(
+        move |(reads, addressing, sizes, (first, less), (command_limit, align), arrivals)| {
+            let most = sizes.iter().map(|(size, _)| *size).max().unwrap_or(1);
+            JobParams {
+                initiator: 0,
+                logical_unit: 0,
+                process: 0,
+                synchronous: true,
+                reads,
+                addressing,
+                sizes: sizes
+                    .into_iter()
+                    .map(|(size, weight)| SizeShare { size: Sectors::new(size), weight })
+                    .collect(),
+                first: Lba::new(first),
+                count: Sectors::new((capacity - first).saturating_sub(less).max(most)),
+                align: Sectors::new(align),
+                command_limit: command_limit.map(Sectors::new),
+                arrivals,
+            }
+        },
+    )
+}
+
+/// A whole run of a few hundred I/Os: any target, one to three jobs.
+pub fn setups() -> impl Strategy<Value = Setup> {
+    let jobs_for = |target: TargetParams| {
+        let capacity = Target::new(&target, 1).capacity().get();
+        (Just(target), vec(jobs(capacity), 1..4))
+    };
+    let end = prop_oneof![
+        (1u64..300).prop_map(|ios| Limit { duration: None, ios: Some(ios) }),
+        (1u64..300).prop_map(|ms| Limit { duration: Some(Span::from_ms(ms)), ios: None }),
+        (1u64..300, 1u64..300)
+            .prop_map(|(ms, ios)| Limit { duration: Some(Span::from_ms(ms)), ios: Some(ios) }),
+    ];
+    (targets().prop_flat_map(jobs_for), spans(100_000), end, any::<u64>()).prop_map(
+        |((target, jobs), warmup, limit, seed)| {
+            let mut setup = Setup { target, jobs, warmup, limit, seed };
+            for job in &mut setup.jobs {
+                // A null target answers at once: whoever asks again at once would stop time.
+                if let (TargetParams::Server(_), Arrivals::Closed { think, .. }) =
+                    (&setup.target, &mut job.arrivals)
+                {
+                    *think = (*think).max(us(1));
+                }
+            }
+            setup
+        },
+    )
+}

@@ -1,0 +1,222 @@
+//! The contract of the two machines: superfluous and missing ticks change nothing, answers carry their due instants,
+//! every command is answered once, and one seed gives one run.
+mod common;
+
+use common::scenarios::setups;
+use common::{Probe, drive, job, outstanding, random_job, setup, target};
+use drivelab_core::host::params::JobParams;
+use drivelab_core::host::{Host, HostInput, HostOutput, Io};
+use drivelab_core::rng::Stream;
+use drivelab_core::target::{Target, TargetInput};
+use drivelab_core::{Command, Completion, Machine, Setup};
+use drivelab_units::{Instant, Share, Span};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// Everything that crossed the wire in a run, and what the host said of it.
+#[derive(Default, PartialEq, Debug)]
+struct Trace {
+    commands: Vec<(Instant, Command)>,
+    completions: Vec<Completion>,
+    ios: Vec<Io>,
+    digest: u64,
+    end: Instant,
+}
+
+/// Runs until so many I/Os are finished, with up to `ticks` superfluous calls between any two events.
+fn trace(setup: &Setup, ios: usize, ticks: u64) -> Trace {
+    let (mut host, mut target) =
+        (Host::new(&setup.jobs, setup.seed).unwrap(), Target::new(&setup.target, setup.seed));
+    let mut stream = Stream::named(setup.seed, "test/ticks");
+    let (mut trace, mut now) = (Trace::default(), Instant::ZERO);
+    while trace.ios.len() < ios {
+        let due = [target.poll_timeout(), host.poll_timeout()].into_iter().flatten().min();
+        let due = due.expect("commands are under way, so something is due");
+        for _ in 0..stream.below(ticks + 1) {
+            let left = due.since(now).as_ns();
+            now += Span::from_ns(stream.below(left + 1));
+            target.handle(now, TargetInput::Tick);
+            host.handle(now, HostInput::Tick);
+            exchange(&mut host, &mut target, &mut trace, now);
+        }
+        now = due;
+        target.handle(now, TargetInput::Tick);
+        host.handle(now, HostInput::Tick);
+        exchange(&mut host, &mut target, &mut trace, now);
+    }
+    // What is under way when the host falls silent is answered too.
+    while let Some(due) = target.poll_timeout() {
+        target.handle(due, TargetInput::Tick);
+        trace.completions.extend(std::iter::from_fn(|| target.poll_output()));
+    }
+    trace.digest = target.digest().value();
+    trace.end = now;
+    trace
+}
+
+/// Hands everything that either machine has to say to the other.
+fn exchange(host: &mut Host, target: &mut Target, trace: &mut Trace, now: Instant) {
+    loop {
+        while let Some(output) = host.poll_output() {
+            match output {
+                HostOutput::Submit { at, command, .. } => {
+                    trace.commands.push((at, command));
+                    target.handle(at, TargetInput::Submit(command));
+                }
+                HostOutput::Finished(io) => trace.ios.push(io),
+                HostOutput::Began(_) => {}
+            }
+        }
+        let Some(completion) = target.poll_output() else { break };
+        assert_eq!(
+            completion.completed, now,
+            "with every due instant visited, an answer is due when it comes"
+        );
+        trace.completions.push(completion);
+        host.handle(completion.completed, HostInput::Completed(completion));
+    }
+    let ahead = |due: Option<Instant>| due.is_none_or(|due| due > now);
+    assert!(ahead(target.poll_timeout()) && ahead(host.poll_timeout()), "what is due has run");
+}
+
+/// Replays the log of commands into a fresh target that is woken only now and then; returns what it answers.
+fn replay(setup: &Setup, log: &Trace, wake: impl Fn(usize) -> bool) -> (Vec<Completion>, u64) {
+    let mut target = Target::new(&setup.target, setup.seed);
+    let mut answers = Vec::new();
+    for (i, &(at, command)) in log.commands.iter().enumerate() {
+        target.handle(at, TargetInput::Submit(command));
+        if wake(i) {
+            answers.extend(std::iter::from_fn(|| target.poll_output()));
+        }
+    }
+    target.handle(log.end + Span::from_s(1_000), TargetInput::Tick);
+    answers.extend(std::iter::from_fn(|| target.poll_output()));
+    (answers, target.digest().value())
+}
+
+proptest! {
+    #[test]
+    fn superfluous_ticks_change_nothing(setup in setups(), ticks in 1u64..5) {
+        let plain = trace(&setup, 120, 0);
+        let ticked = trace(&setup, 120, ticks);
+        prop_assert_eq!(plain.digest, ticked.digest);
+        prop_assert_eq!(plain, ticked);
+    }
+
+    #[test]
+    fn late_and_missing_ticks_change_nothing(setup in setups(), seldom in 1usize..50) {
+        let log = trace(&setup, 120, 0);
+        for wake in [1, seldom, usize::MAX] {
+            let (answers, digest) = replay(&setup, &log, |i| (i + 1).is_multiple_of(wake));
+            prop_assert_eq!(digest, log.digest);
+            prop_assert_eq!(&answers, &log.completions);
+        }
+    }
+
+    #[test]
+    fn every_command_is_answered_once_and_in_order(setup in setups()) {
+        let trace = trace(&setup, 120, 0);
+        let sent: BTreeSet<u64> = trace.commands.iter().map(|(_, command)| command.id).collect();
+        let answered: BTreeSet<u64> = trace.completions.iter().map(|completion| completion.id).collect();
+        prop_assert_eq!(sent.len(), trace.commands.len(), "every command has its own number");
+        prop_assert_eq!(trace.completions.len(), trace.commands.len(), "as many answers as commands");
+        prop_assert_eq!(sent, answered);
+        prop_assert!(trace.completions.is_sorted_by_key(|completion| completion.completed));
+        for completion in &trace.completions {
+            prop_assert_eq!(completion.breakdown.total(), completion.completed - completion.submitted);
+        }
+    }
+
+    #[test]
+    fn a_tag_is_used_by_one_command_at_a_time(setup in setups()) {
+        let trace = trace(&setup, 120, 0);
+        let mut events: Vec<(Instant, bool, u32)> = Vec::new();
+        events.extend(trace.completions.iter().map(|completion| (completion.completed, false, completion.tag)));
+        events.extend(trace.commands.iter().map(|(at, command)| (*at, true, command.tag)));
+        // An answer frees its tag before the instant's next command.
+        events.sort_unstable_by_key(|(at, sent, _)| (*at, *sent));
+        let mut used = BTreeSet::new();
+        for (at, sent, tag) in events {
+            let changed = if sent { used.insert(tag) } else { used.remove(&tag) };
+            prop_assert!(changed, "tag {tag} at {at:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_run(setup in setups()) {
+        prop_assert_eq!(trace(&setup, 120, 0), trace(&setup, 120, 0));
+    }
+}
+
+/// Random commands to a drive, eight at a time.
+fn random_on_drive(seed: u64) -> Setup {
+    let target = target(&drive());
+    let job = JobParams { arrivals: outstanding(8), ..random_job(&target, seed, 8) };
+    Setup { seed, ..setup(target, job, 100) }
+}
+
+#[test]
+fn another_seed_gives_another_digest() {
+    let digests: BTreeSet<u64> = (1..=50).map(|seed| trace(&random_on_drive(seed), 50, 0).digest).collect();
+    assert_eq!(digests.len(), 50);
+}
+
+/// The draws of a job: what it asks for, in its order.
+fn draws(setup: &Setup, job: u32) -> Vec<Command> {
+    let commands = trace(setup, 200, 0).commands;
+    let mut own: Vec<Command> =
+        commands.iter().map(|(_, command)| *command).filter(|command| command.process == job).collect();
+    own.truncate(60);
+    // Number and tag follow the order of issue over all jobs.
+    own.iter_mut().for_each(|command| (command.id, command.tag) = (0, 0));
+    own
+}
+
+#[test]
+fn another_job_shifts_no_draw_of_the_first() {
+    let alone = random_on_drive(3);
+    let mut both = alone.clone();
+    both.jobs.push(JobParams {
+        process: 1,
+        reads: Share::from_ratio(1, 2).unwrap(),
+        ..alone.jobs[0].clone()
+    });
+    assert_eq!(draws(&alone, 0), draws(&both, 0));
+    let places =
+        |setup: &Setup, job| draws(setup, job).iter().map(|command| command.first).collect::<Vec<_>>();
+    assert_ne!(places(&both, 0), places(&both, 1), "two jobs do not draw the same");
+}
+
+#[test]
+fn another_mix_of_accesses_shifts_no_address() {
+    let reads = random_on_drive(3);
+    let mut mixed = reads.clone();
+    mixed.jobs[0].reads = Share::from_ratio(1, 2).unwrap();
+    let (reads, mixed) = (draws(&reads, 0), draws(&mixed, 0));
+    assert!(reads.iter().map(|command| command.first).eq(mixed.iter().map(|command| command.first)));
+    assert_ne!(reads, mixed);
+}
+
+#[test]
+fn the_workload_does_not_turn_the_platter() {
+    // The same command at the same instant waits the same time, whatever jobs there are; another seed turns the platter.
+    let wait = |seed| Probe::new(&target(&drive()), seed).read(5 * common::TRACK, 1).breakdown.rotation;
+    assert_eq!(wait(1), wait(1));
+    assert_ne!(wait(1), wait(2));
+}
+
+#[test]
+#[should_panic(expected = "time went back")]
+fn a_target_refuses_time_that_goes_back() {
+    let mut target = Target::new(&target(&drive()), 1);
+    target.handle(Instant::from_ns(2), TargetInput::Tick);
+    target.handle(Instant::from_ns(1), TargetInput::Tick);
+}
+
+#[test]
+#[should_panic(expected = "time went back")]
+fn a_host_refuses_time_that_goes_back() {
+    let mut host = Host::new(&[job()], 1).unwrap();
+    host.handle(Instant::from_ns(2), HostInput::Tick);
+    host.handle(Instant::from_ns(1), HostInput::Tick);
+}
