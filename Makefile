@@ -64,7 +64,7 @@ tidy: $(VENV)/stamp-dev ## What no compiler checks: arrows between rooms, openin
 	$(PY) tools/no_std.py
 
 test-rust: ## The tests of the rooms
-	$(CARGO) test --workspace $(LOCKED)
+	$(CARGO) test --workspace --no-fail-fast $(LOCKED)
 
 test-python: $(VENV)/stamp-dev $(PACKAGE) ## Types, then the tests of package, tools and tables
 	$(PY) -m mypy $(PYTHON_ROOMS)
