@@ -1,0 +1,13 @@
+"""The pictures of drivelab: one grammar for notebook, PNG, SVG and single-file HTML.
+
+`depth` and `breakdown` draw the points of a sweep, `experiment` a published table beside what the model
+predicts, `save` writes any of them. Nothing here simulates, measures or reads a file. Start with rows.py.
+"""
+
+from drivelab.charts.curves import depth
+from drivelab.charts.errors import ChartError, ChartInputError, ChartOutputError
+from drivelab.charts.files import save
+from drivelab.charts.parts import breakdown
+from drivelab.charts.published import experiment
+
+__all__ = ["ChartError", "ChartInputError", "ChartOutputError", "breakdown", "depth", "experiment", "save"]

@@ -1,0 +1,226 @@
+"""IOPS over queue depth, and below it the latency: one line for each combination of the other axes.
+
+Few lines share one latency panel, where the dash tells mean, p99 and maximum apart. Many lines get a panel
+for each statistic, on one scale. Two axes beside x that both have few values are colour and dash; else each
+combination has its own colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from drivelab.charts.errors import ChartInputError
+from drivelab.charts.rows import Point, Row, Sweep, number, sweep
+from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline, log_axis
+
+WIDTH = 680
+HEIGHT_IOPS = 270
+HEIGHT_LATENCY = 240
+PANEL_GAP = 14
+
+STATISTICS = ("mean", "p99", "max")
+_DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [4, 1])
+# Above this many lines, one panel for three statistics is a thicket.
+_SHARED_PANEL_LINES = 3
+# IOPS start at zero unless the smallest would then lie on the axis.
+_LOG_IOPS_RATIO = 40.0
+_LEGEND_ROWS = 22
+# As many steps of the ramp as an eye can follow.
+_COLOURS_MAX = 16
+
+
+def depth(points: Sequence[Point], title: str | None = None) -> alt.VConcatChart:
+    """IOPS (top) and latency in ms: mean, p99, max (bottom), over queue depth.
+
+    `points` are dicts as in `simulate --json`: `axes`, `iops`, `bytes_per_s`, `depth` {`asked`, `achieved`},
+    `latency_ns`. x is the swept `iodepth`, `outstanding` or `numjobs`, else the depth asked, else the axis
+    with the most values. Nulls leave gaps. Raises ChartError where there is nothing to draw.
+    """
+    plan = sweep(points)
+    rows = [row for row in plan.rows if row["iops"] is not None]
+    tail = [
+        {**row, "statistic": name, "ms": row[name]}
+        for row in plan.rows
+        for name in STATISTICS
+        if row[name] is not None and row[name] > 0
+    ]
+    if not rows and not tail:
+        raise ChartInputError("no point has a rate or a latency")
+    style = _style(plan)
+    iops = _panel(plan, rows, style, _iops_axis(rows), height=HEIGHT_IOPS)
+    lower = _latency(plan, tail, style)
+    over = "queue depth" if plan.x_is_depth and plan.x_title != "Jobs" else plan.x_title.lower()
+    text = f"IOPS and latency over {over}" if title is None else title
+    chart = alt.vconcat(iops, lower, spacing=18, title=heading(text, plan.notes()))
+    return dress(chart)
+
+
+@dataclass(frozen=True)
+class _Style:
+    """How lines are told apart: what their colour is, and their dash where a second axis has it."""
+
+    colour: alt.Color | alt.ColorValue
+    dash: alt.StrokeDash | None
+    picked: alt.Parameter | None
+
+
+def _style(plan: Sweep) -> _Style:
+    """Colour and dash for two short axes, colour alone otherwise, nothing where there is one line."""
+    if len(plan.series) < 2:
+        return _Style(alt.ColorValue(LINE_COLOURS[0]), None, None)
+    pair = _colour_and_dash(plan)
+    if pair is not None:
+        first, other = pair
+        field, names, legend_title = f"key_{first}", plan.line_keys[first], plan.line_axes[first]
+        second = plan.line_keys[other]
+        dash = alt.StrokeDash(
+            f"key_{other}:N",
+            title=plan.line_axes[other],
+            scale=alt.Scale(domain=second, range=[list(dash) for dash in _DASHES[: len(second)]]),
+            legend=alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2),
+        )
+    else:
+        field, names, legend_title, dash = "series", plan.series, plan.series_title, None
+    colour = alt.Color(
+        f"{field}:N",
+        title=legend_title,
+        scale=alt.Scale(domain=names, range=colours(len(names))),
+        legend=alt.Legend(
+            symbolType="circle", symbolLimit=len(names), columns=1 + (len(names) - 1) // _LEGEND_ROWS
+        ),
+    )
+    return _Style(colour, dash, alt.selection_point(name="picked", fields=[field], bind="legend"))
+
+
+def _colour_and_dash(plan: Sweep) -> tuple[int, int] | None:
+    """Which of two axes is colour and which is dash; None where one of them has to be both."""
+    if len(plan.line_axes) != 2 or len(plan.series) <= _SHARED_PANEL_LINES:
+        return None
+    sizes = [len(keys) for keys in plan.line_keys]
+    pairs = ((0, 1), (1, 0))
+    return next((p for p in pairs if sizes[p[0]] <= _COLOURS_MAX and sizes[p[1]] <= len(_DASHES)), None)
+
+
+def _latency(plan: Sweep, tail: list[Row], style: _Style) -> Panel | alt.HConcatChart:
+    """The latency panel, or one panel for each statistic, all on one logarithmic scale in ms."""
+    values = [row["ms"] for row in tail]
+    y = _log_y("ms", "Latency, ms", values, HEIGHT_LATENCY)
+    present = [name for name in STATISTICS if any(row["statistic"] == name for row in tail)]
+    if len(plan.series) <= _SHARED_PANEL_LINES and len(plan.x_values) > 1:
+        return _panel(plan, tail, style, y, height=HEIGHT_LATENCY, statistics=present)
+    width = (WIDTH - PANEL_GAP * (len(present) - 1)) / max(len(present), 1)
+    panels = []
+    for place, name in enumerate(present):
+        axis = y if place == 0 else _log_y("ms", None, values, HEIGHT_LATENCY)
+        shown = [row for row in tail if row["statistic"] == name]
+        panel = _panel(plan, shown, style, axis, height=HEIGHT_LATENCY, width=width)
+        panels.append(panel.properties(title=alt.TitleParams(name, fontSize=12, anchor="middle", offset=4)))
+    return alt.hconcat(*panels, spacing=PANEL_GAP, bounds="flush")
+
+
+def _panel(
+    plan: Sweep,
+    rows: list[Row],
+    style: _Style,
+    y: alt.Y,
+    *,
+    height: float,
+    width: float = WIDTH,
+    statistics: Sequence[str] = (),
+) -> Panel:
+    """Lines with a mark at each point. `statistics` are told apart by dash."""
+    channels: dict[str, Any] = {"x": _x_axis(plan, width), "y": y, "color": style.colour}
+    channels["detail"] = "series:N"
+    points = dict(channels)
+    if statistics:
+        names = list(statistics)
+        dashes = [list(_DASHES[STATISTICS.index(name)]) for name in names]
+        legend = alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2, symbolStrokeColor=SOFT)
+        channels["strokeDash"] = alt.StrokeDash(
+            "statistic:N", title="Latency", scale=alt.Scale(domain=names, range=dashes), legend=legend
+        )
+    elif style.dash is not None:
+        channels["strokeDash"] = style.dash
+    if style.picked is not None:
+        channels["opacity"] = alt.when(style.picked).then(alt.value(1)).otherwise(alt.value(0.12))
+        points["opacity"] = channels["opacity"]
+    base = alt.Chart(inline(rows))
+    line = base.mark_line(strokeWidth=1.8, strokeJoin="round").encode(**channels)
+    dots = base.mark_point(filled=True, size=38, opacity=1).encode(**points, tooltip=_tooltip(plan, rows))
+    layered = alt.layer(line, dots).properties(width=width, height=height)
+    # One view holds the selection; its legend dims the lines of all of them.
+    return layered.add_params(style.picked) if style.picked is not None and height == HEIGHT_IOPS else layered
+
+
+def _x_axis(plan: Sweep, width: float) -> alt.X:
+    """log2 of the depth with a tick at each depth asked, or one place for each value of another axis."""
+    if not plan.x_is_log:
+        angle = -90 if sum(7 * len(str(x)) + 8 for x in plan.x_values) > width else 0
+        axis = alt.Axis(labelAngle=angle, labelLimit=140, grid=True)
+        scale = alt.Scale(type="point", padding=0.5)
+        return alt.X("x:N", title=plan.x_title, sort=plan.x_values, scale=scale, axis=axis)
+    low, high = min(plan.x_values), max(plan.x_values)
+    margin = 2.0 if low == high else (high / low) ** 0.04
+    return alt.X(
+        "x:Q",
+        title=plan.x_title,
+        scale=alt.Scale(type="log", base=2, domain=[low / margin, high * margin], nice=False),
+        axis=alt.Axis(
+            values=plan.x_values,
+            tickCount=2 * len(plan.x_values),
+            format="~r",
+            labelOverlap="greedy",
+            labelSeparation=3,
+        ),
+    )
+
+
+def _iops_axis(rows: list[Row]) -> alt.Y:
+    """IOPS from zero, or logarithmic where one end of the sweep would vanish."""
+    values = [row["iops"] for row in rows]
+    above = [value for value in values if value > 0]
+    if above and len(above) == len(values) and max(above) > _LOG_IOPS_RATIO * min(above):
+        return _log_y("iops", "IOPS", above, HEIGHT_IOPS)
+    top = max(values, default=0.0) * 1.06 or 1.0
+    scale = alt.Scale(domain=[0, top], nice=False)
+    return alt.Y("iops:Q", title="IOPS", scale=scale, axis=alt.Axis(tickCount=6))
+
+
+def _log_y(field: str, title: str | None, values: list[float], height: float) -> alt.Y:
+    """A logarithmic y axis around `values`; without a title it is the neighbour's, without labels."""
+    named = title is not None
+    domain, ticks = log_axis(values or [1.0], height)
+    return alt.Y(
+        f"{field}:Q",
+        title=title,
+        scale=alt.Scale(type="log", domain=domain, nice=False),
+        axis=alt.Axis(
+            values=ticks,
+            tickCount=2 * len(ticks),
+            format=",~r",
+            labelOverlap="greedy",
+            labels=named,
+            ticks=named,
+        ),
+    )
+
+
+def _tooltip(plan: Sweep, rows: list[Row]) -> list[alt.Tooltip]:
+    """What a pointer on one mark reads: where it is, and everything that was measured there."""
+    found = [alt.Tooltip("x:Q" if plan.x_is_log else "x:N", title=plan.x_title)]
+    found += [alt.Tooltip(f"key_{index}:N", title=name) for index, name in enumerate(plan.line_axes)]
+    measured = [
+        ("iops", "IOPS", ",.1f"),
+        ("mb_per_s", "MB/s", ",.2f"),
+        ("achieved", "depth achieved", ".2f"),
+        ("mean", "mean, ms", ",.3f"),
+        ("p99", "p99, ms", ",.3f"),
+        ("max", "max, ms", ",.3f"),
+        ("n", "commands", ",d"),
+    ]
+    present = [item for item in measured if any(number(row.get(item[0])) is not None for row in rows)]
+    return found + [alt.Tooltip(f"{field}:Q", title=text, format=form) for field, text, form in present]

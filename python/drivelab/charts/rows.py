@@ -1,0 +1,198 @@
+"""From the points of a sweep to flat rows: which axis is x, which axes make the lines, and their names.
+
+No drawing here. A value that is missing, null, not a number or not finite becomes None, never zero.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drivelab.charts.errors import ChartInputError
+
+Point = Mapping[str, Any]
+Row = dict[str, Any]
+
+NS_PER_MS = 1e6
+BYTES_PER_MB = 1e6
+
+# The axes that are a depth, by the last word of their path; the first that is swept becomes x.
+DEPTH_AXES = {"iodepth": "Queue depth asked", "outstanding": "Queue depth asked", "numjobs": "Jobs"}
+# What x is where no axis was swept: the depth that the point itself says it asked for.
+_ASKED = "depth.asked"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The points of one sweep as rows, ready to draw.
+
+    A row holds `at` (its place in the input), `x` (a number, or text on an ordinal axis), `series` (the text
+    that names its line), one `key_N` for each axis in `line_axes`, and what `measures` finds in the point.
+    """
+
+    rows: list[Row]
+    x_title: str
+    x_values: list[Any]
+    x_is_depth: bool
+    x_is_log: bool
+    series: list[str]
+    line_axes: list[str]
+    line_keys: list[list[str]]
+    constants: str
+    dropped: int
+
+    @property
+    def series_title(self) -> str:
+        """The names of the axes that tell the lines apart."""
+        return " · ".join(self.line_axes)
+
+    def notes(self) -> list[str]:
+        """What a reader must know beside the picture: the axes that stay the same, and points left out."""
+        missing = f"{self.dropped} points without a value for x are left out" if self.dropped else ""
+        return [note for note in (self.constants, missing) if note]
+
+
+def number(value: object) -> float | None:
+    """`value` as a finite float, None where it is anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def scaled(value: object, divisor: float) -> float | None:
+    """A number divided by `divisor`, None where there is no number."""
+    found = number(value)
+    return None if found is None else found / divisor
+
+
+def label(value: object) -> str:
+    """An axis value as people write it: 4 and 0.5, sptf, on and off."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None:
+        return "none"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return json.dumps(value, separators=(",", ":"), default=str)
+
+
+def sweep(points: Sequence[Point]) -> Sweep:
+    """Lay out `points`, dicts as in `simulate --json`. At least one is needed."""
+    if not points:
+        raise ChartInputError("there are no points to draw")
+    axes = [_axes(point, at) for at, point in enumerate(points)]
+    names = list(dict.fromkeys(name for values in axes for name in values))
+    swept = [name for name in names if len({label(values.get(name)) for values in axes}) > 1]
+    x_axis = _choose_x(swept, axes, points)
+    xs = [_asked(point) for point in points] if x_axis == _ASKED else [values.get(x_axis) for values in axes]
+    x_order = _ordered([x for x in xs if x is not None])
+    if not x_order:
+        raise ChartInputError(f"no point says where it lies on x ({x_axis})")
+
+    is_depth = x_axis == _ASKED or _last(x_axis) in DEPTH_AXES
+    is_log = is_depth and all((number(x) or 0) > 0 for x in x_order)
+    short = _short_names(names)
+    lines = [name for name in swept if name != x_axis]
+    keys = {name: _ordered([values.get(name) for values in axes]) for name in lines}
+
+    rows = []
+    for at, (point, values, x) in enumerate(zip(points, axes, xs, strict=True)):
+        if x is None:
+            continue
+        parts = [label(values.get(name)) for name in lines]
+        row: Row = {"at": at, "x": x if is_log else label(x), "series": " · ".join(parts)}
+        row.update({f"key_{index}": part for index, part in enumerate(parts)})
+        rows.append({**row, **measures(point)})
+    rank = {name: {label(value): place for place, value in enumerate(keys[name])} for name in lines}
+    by_rank = sorted(
+        {tuple(row[f"key_{index}"] for index in range(len(lines))) for row in rows},
+        key=lambda parts: [rank[name][part] for name, part in zip(lines, parts, strict=True)],
+    )
+    constants = [name for name in names if name not in swept and name != x_axis]
+    return Sweep(
+        rows=rows,
+        x_title=DEPTH_AXES.get(_last(x_axis), "Queue depth asked") if is_depth else short[x_axis],
+        x_values=x_order if is_log else [label(x) for x in x_order],
+        x_is_depth=is_depth,
+        x_is_log=is_log,
+        series=[" · ".join(parts) for parts in by_rank],
+        line_axes=[short[name] for name in lines],
+        line_keys=[[label(value) for value in keys[name]] for name in lines],
+        constants=" · ".join(f"{short[name]} {label(axes[0].get(name))}" for name in constants),
+        dropped=len(points) - len(rows),
+    )
+
+
+def measures(point: Point) -> Row:
+    """What a point measured, with its units in the names: iops, mb_per_s, achieved depth, latencies in ms."""
+    latency = part(point, "latency_ns")
+    return {
+        "iops": number(point.get("iops")),
+        "mb_per_s": scaled(point.get("bytes_per_s"), BYTES_PER_MB),
+        "achieved": number(part(point, "depth").get("achieved")),
+        "n": number(latency.get("n")),
+        **{name: scaled(latency.get(name), NS_PER_MS) for name in ("mean", "p50", "p99", "max")},
+    }
+
+
+def part(point: Point, key: str) -> Mapping[str, Any]:
+    """The object at `key`, an empty one where it is missing or null."""
+    found = point.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _axes(point: Point, at: int) -> Mapping[str, Any]:
+    """The axes of one point, which may be missing."""
+    if not isinstance(point, Mapping):
+        raise ChartInputError(f"point {at} is {type(point).__name__}, not an object as in `simulate --json`")
+    return part(point, "axes")
+
+
+def _asked(point: Point) -> float | None:
+    """The queue depth that a point asked for."""
+    return number(part(point, "depth").get("asked"))
+
+
+def _choose_x(swept: list[str], axes: list[Mapping[str, Any]], points: Sequence[Point]) -> str:
+    """The path of the axis that becomes x: a swept depth, else a varying depth asked, or the longest axis."""
+    for word in DEPTH_AXES:
+        for name in swept:
+            if _last(name) == word:
+                return name
+    asked = {_asked(point) for point in points} - {None}
+    if len(asked) > 1 or (asked and not swept):
+        return _ASKED
+    if swept:
+        return max(swept, key=lambda name: len({label(values.get(name)) for values in axes}))
+    return next(iter(axes[0]), _ASKED)
+
+
+def _ordered(values: Sequence[Any]) -> list[Any]:
+    """The distinct values: by size where all are numbers, else in the order in which they come."""
+    distinct = list({label(value): value for value in values}.values())
+    if all(number(value) is not None for value in distinct):
+        return sorted(distinct)
+    return distinct
+
+
+def _last(path: str) -> str:
+    """The last word of an axis's path."""
+    return path.rsplit(".", 1)[-1]
+
+
+def _short_names(paths: list[str]) -> dict[str, str]:
+    """Each path cut to its last words, as many as it takes to tell it from the others."""
+    short = {}
+    for path in paths:
+        words = path.split(".")
+        tails = (".".join(words[-count:]) for count in range(1, len(words) + 1))
+        others = [other for other in paths if other != path]
+        short[path] = next((t for t in tails if not any(f".{o}".endswith(f".{t}") for o in others)), path)
+    return short

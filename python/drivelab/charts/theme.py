@@ -1,0 +1,130 @@
+"""How every drivelab picture looks: fonts, colours that colour-blind readers can tell apart, axes, titles.
+
+What is drawn lives in the files beside this one. Nothing here registers a global theme: a chart carries its
+own configuration, so that importing this package changes nothing in anybody's notebook.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import altair as alt
+
+# Three fonts of the same metrics come first, so that a label measured on one system fits on another.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+INK = "#222222"
+SOFT = "#5f5f5f"
+GRID = "#e6e6e6"
+
+# Okabe and Ito 2008, "Color Universal Design", without its yellow, which is lost on white where it is thin.
+LINE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+
+# The parts of a response time in the order in which a command meets them; neighbours differ in lightness too.
+PART_COLOURS = {
+    "queue": "#B8B8B8",
+    "overhead": "#D55E00",
+    "seek": "#0072B2",
+    "rotation": "#56B4E9",
+    "transfer": "#009E73",
+    "link": "#F0E442",
+    "wait": "#CC79A7",
+}
+SPARE_PART_COLOURS = ("#E69F00", "#000000", "#7F3C8D", "#6B4C12")
+
+# Viridis without its last, nearly white, fifth: for more lines than there are names for colours.
+_RAMP = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#a0da39")
+
+# What altair makes of layers on one pair of axes.
+Panel: TypeAlias = alt.LayerChart | alt.FacetChart
+
+_AnyChart = TypeVar("_AnyChart", bound=alt.TopLevelMixin)
+
+
+def colours(count: int) -> list[str]:
+    """`count` colours: named ones as far as they go, then steps of one ramp from dark to light."""
+    if count <= len(LINE_COLOURS):
+        return list(LINE_COLOURS[:count])
+    return [_blend(index / (count - 1)) for index in range(count)]
+
+
+def _blend(share: float) -> str:
+    """The ramp's colour at `share` of its length, 0 to 1."""
+    place = share * (len(_RAMP) - 1)
+    left = min(int(place), len(_RAMP) - 2)
+    ends = [[int(ramp[at : at + 2], 16) for at in (1, 3, 5)] for ramp in _RAMP[left : left + 2]]
+    return "#" + "".join(f"{round(a + (b - a) * (place - left)):02x}" for a, b in zip(*ends, strict=True))
+
+
+def log_axis(values: Sequence[float], height: float) -> tuple[list[float], list[float]]:
+    """The domain [low, high] of a logarithmic axis that holds `values` (all above 0), and its ticks.
+
+    Ticks are at 1, 2, 5 times a power of ten where `height` points have room for them, else at powers of ten
+    alone; at every digit where the values are close together.
+    """
+    low, high = min(values) / 1.25, max(values) * 1.25
+    if high / low < 4:
+        middle = math.sqrt(low * high)
+        low, high = middle / 2, middle * 2
+    decades = math.log10(high / low)
+    steps = (1,) if height < 60 * decades else (1, 2, 5) if decades > 0.9 else (1, 2, 3, 4, 5, 6, 7, 8, 9)
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [float(f"{step}e{exponent}") for exponent in exponents for step in steps]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    # A label at the very edge would stand out of its panel, and push the title up.
+    if ticks:
+        high = max(high, ticks[-1] * (high / low) ** 0.04)
+    return [low, high], ticks
+
+
+def inline(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:
+    """Rows as data inside the chart, however many: a saved chart needs no other file."""
+    return alt.InlineData(values=[dict(row) for row in rows])
+
+
+def heading(text: str, notes: Sequence[str] = ()) -> alt.TitleParams:
+    """A chart's title, with one smaller line below it for each note."""
+    return alt.TitleParams(text=text, subtitle=list(notes)) if notes else alt.TitleParams(text=text)
+
+
+def dress(chart: _AnyChart) -> _AnyChart:
+    """The same top-level chart with the house configuration: white ground, grey grid, dark text."""
+    text: dict[str, Any] = {"labelColor": INK, "titleColor": INK, "labelFontSize": 11, "titleFontSize": 12}
+    return chart.properties(
+        background="white",
+        padding=14,
+        config=alt.Config(
+            font=FONT,
+            view=alt.ViewConfig(stroke="#bdbdbd"),
+            title=alt.TitleConfig(
+                anchor="start",
+                color=INK,
+                fontSize=16,
+                fontWeight="bold",
+                subtitleColor=SOFT,
+                subtitleFontSize=11.5,
+                subtitlePadding=5,
+                offset=12,
+            ),
+            axis=alt.AxisConfig(
+                **text,
+                titleFontWeight="bold",
+                domainColor="#8a8a8a",
+                tickColor="#8a8a8a",
+                gridColor=GRID,
+                titlePadding=8,
+            ),
+            legend=alt.LegendConfig(
+                **text,
+                padding=6,
+                titleFontWeight="bold",
+                titleLimit=320,
+                labelLimit=320,
+                symbolSize=90,
+                rowPadding=4,
+            ),
+            header=alt.HeaderConfig(**text, titleFontWeight="bold", labelFontWeight="bold"),
+        ),
+    )
