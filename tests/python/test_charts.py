@@ -1,0 +1,303 @@
+"""The charts as a user meets them: representative sweeps, odd ones, and the files that `save` leaves."""
+
+from __future__ import annotations
+
+import re
+import struct
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import pytest
+
+from drivelab import charts
+from drivelab.charts.rows import sweep
+from drivelab.charts.theme import colours, log_axis
+
+PARTS = ("queue", "overhead", "seek", "rotation", "transfer", "link", "wait")
+IDENTITY = {
+    "version": "0.1.0",
+    "model_version": 3,
+    "scenario_hash": "5ce7a610",
+    "seed": 1,
+    "digest": "<d1&9e57>",
+}
+
+
+def point(axes: dict[str, Any], asked: float | None = 1, **changes: Any) -> dict[str, Any]:  # noqa: ANN401
+    mean = 12e6 * (asked or 1)
+    whole = {
+        "axes": axes,
+        "iops": 1e9 * (asked or 1) / mean,
+        "bytes_per_s": 341_333.3,
+        "read": {},
+        "write": {},
+        "depth": {"asked": asked, "achieved": asked},
+        "latency_ns": {
+            "n": 1000,
+            "mean": mean,
+            "min": mean / 3,
+            "max": 3 * mean,
+            "p50": mean,
+            "p99": 2 * mean,
+        },
+        "breakdown_ns": dict.fromkeys(PARTS, mean / len(PARTS)),
+        "digest": "00ff",
+    }
+    return whole | changes
+
+
+def depths(*values: int, **others: str) -> list[dict[str, Any]]:
+    axes = {f"target.{name}": value for name, value in others.items()}
+    return [point({"workload.iodepth": value, **axes}, value) for value in values]
+
+
+def cell(id_: str, published: float | None, predicted: float | None, **changes: Any) -> dict[str, Any]:  # noqa: ANN401
+    rates = {"published": published, "predicted": predicted, "unit": "MiB/s", "resolution": 0.05}
+    return {"id": id_, **rates, "role": "validation", **changes}
+
+
+def table() -> dict[str, Any]:
+    cells = [
+        cell(
+            f"{drive}/{block}/{threads}/{column}",
+            0.1 * block**0.8,
+            0.11 * block**0.8,
+            role="calibration" if column == "linRd" else "validation",
+        )
+        for drive in ("scsi", "sata")
+        for block in (4, 16, 64, 128, 512, 1024)
+        for threads in (1, 2, 4)
+        for column in (
+            "linRd",
+            "rndRd",
+            "linWr",
+            "rndWr",
+            "linRW_read",
+            "linRW_write",
+            "rndRW_read",
+            "rndRW_write",
+        )
+    ]
+    return {"experiment": "lkml-2007", "cells": cells, "claims": []}
+
+
+SWEEPS: dict[str, list[dict[str, Any]]] = {
+    "one point": depths(8),
+    "no axes": [point({}, 4)],
+    "depths": depths(1, 2, 4, 8, 16, 32),
+    "two lines": depths(1, 4, order="fcfs") + depths(1, 4, order="sptf"),
+    "many lines": [p for name in "abcdefghijklmno" for p in depths(1, 2, 4, order=name)],
+    "two axes": [p for a in "abcd" for b in "xyz" for p in depths(1, 2, order=a, drive=b)],
+    "jobs": [point({"workload.numjobs": jobs}, jobs) for jobs in (1, 2, 8)],
+    "strings": [point({"target.queue.order": name}, 16) for name in ("sptf", "fcfs", "a:b.c[0]'\"</script>")],
+    "mixed axes": [point({"workload.iodepth": value}, None) for value in (1, "auto", None, 4)],
+    "zero depth": [point({"workload.iodepth": value}, value) for value in (0, 1, 4)],
+    "lists": [point({"workload.bssplit": value}, 4) for value in ([1, 2], {"4k": 1}, True)],
+    "null rates": [
+        *depths(1, 2),
+        point({"workload.iodepth": 4}, 4, iops=None, latency_ns=None, breakdown_ns=None),
+    ],
+    "null percentiles": [
+        point({"workload.iodepth": depth}, depth, latency_ns={"mean": 1e6, "max": 2e6, "p99": None})
+        for depth in (1, 2)
+    ],
+    "nothing done": [point({"workload.iodepth": 1}, 1, iops=0.0), *depths(2)],
+    "wide range": [point({"workload.iodepth": d}, d, iops=80.0 * d**3) for d in (1, 8, 64)],
+    "hundreds": [p for a in range(12) for p in depths(*range(1, 21), seed=str(a))],
+}
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_a_sweep_is_drawn(name: str, tmp_path: Path) -> None:
+    for chart in (charts.depth(SWEEPS[name]), charts.breakdown(SWEEPS[name], title="A title")):
+        chart.to_dict()
+        charts.save(chart, tmp_path / "chart.svg")
+        drawn = (tmp_path / "chart.svg").read_text()
+        assert "NaN" not in drawn
+        assert "Infinity" not in drawn
+
+
+def test_x_and_lines_are_chosen_from_the_axes() -> None:
+    plan = sweep(SWEEPS["two axes"])
+    assert (plan.x_title, plan.x_values, plan.x_is_log) == ("Queue depth asked", [1, 2], True)
+    assert (plan.line_axes, len(plan.series)) == (["order", "drive"], 12)
+    plan = sweep(SWEEPS["strings"])
+    assert (plan.x_title, plan.x_is_log, plan.series) == ("order", False, [""])
+    assert plan.x_values[:2] == ["sptf", "fcfs"]
+    assert sweep(SWEEPS["jobs"]).x_title == "Jobs"
+
+
+def test_numbers_sort_by_size_and_names_stay_in_their_order() -> None:
+    points = [p for name in ("sptf", "fcfs") for p in depths(16, 2, 4, order=name)]
+    plan = sweep(points)
+    assert plan.x_values == [2, 4, 16]
+    assert plan.series == ["sptf", "fcfs"]
+
+
+def test_a_point_without_x_is_counted_not_hidden() -> None:
+    plan = sweep([*depths(1, 2), point({}, 4)])
+    assert plan.dropped == 1
+    assert "1 points without" in plan.notes()[-1]
+
+
+def test_the_parts_keep_their_order_and_add_up() -> None:
+    rows = _rows(charts.breakdown(depths(1, 2)), "part")
+    one = [row for row in rows if row["x"] == "1"]
+    assert [row["part"] for row in one] == list(PARTS)
+    assert one[0]["start"] == 0
+    assert one[-1]["end"] == pytest.approx(12.0)
+
+
+@pytest.mark.parametrize(
+    ("points", "says"),
+    [
+        ([], "no points"),
+        (["text"], "not an object"),
+        ([{}], "no point says where it lies"),
+        ([point({"workload.iodepth": 1}, 1, iops=None, latency_ns=None, breakdown_ns={})], "no point has a"),
+    ],
+)
+def test_what_cannot_be_drawn_says_why(points: list[Any], says: str) -> None:
+    for draw in (charts.depth, charts.breakdown):
+        with pytest.raises(charts.ChartError, match=says):
+            draw(points)
+
+
+def test_an_experiment_fits_a_page(tmp_path: Path) -> None:
+    charts.save(charts.experiment(table()), tmp_path / "table.png")
+    width, height = _size(tmp_path / "table.png")
+    assert 2 * 1300 <= width <= 2 * 1450
+    assert height < width
+
+
+def test_errors_are_those_of_the_record_else_beyond_the_rounding() -> None:
+    cells = [
+        cell("d/4/1/a", 1.0, 1.2),
+        cell("d/16/1/a", 1.0, 1.04),
+        cell("d/64/1/a", 1.0, 0.5, error=-0.25),
+        cell("d/128/1/a", 1.0, 9.0),
+        cell("d/512/1/a", None, 9.0),
+        cell("d/1024/1/a", 1.0, None),
+    ]
+    chart = charts.experiment({"experiment": "x", "cells": cells})
+    rows = _rows(chart, "drawn")
+    assert [round(row["error"], 6) for row in rows] == [15, 0, -25, 795]
+    assert [round(row["drawn"], 6) for row in rows] == [15, 0, -25, 60]
+    assert "1 errors beyond" in chart.to_dict()["title"]["subtitle"][-1]
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ([], "no cells"),
+        ([cell("scsi/4/1", 1, 1)], "not named drive/block KiB/threads/column"),
+        ([cell("scsi/four/1/rndRd", 1, 1)], "not named"),
+        ([cell("scsi/0/1/rndRd", 1, 1)], "block size"),
+        ([cell("scsi/4/1/rndRd", None, 0.0)], "above zero"),
+        ([cell("s/4/1/a", 1, 1), cell("s/4/1/b", 1, 1, unit="IO/s")], "cannot share one axis"),
+    ],
+)
+def test_a_table_of_another_form_says_why(cells: list[dict[str, Any]], says: str) -> None:
+    with pytest.raises(charts.ChartError, match=says):
+        charts.experiment({"experiment": "x", "cells": cells})
+
+
+def test_a_png_has_its_signature_size_and_identity(tmp_path: Path) -> None:
+    path = tmp_path / "chart.PNG"
+    charts.save(charts.depth(depths(1, 2, 4)), path, IDENTITY)
+    content = path.read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert b"scenario 5ce7a610; seed 1" in content
+    width, height = _size(path)
+    assert width > 2 * 680
+    assert height > 2 * 500
+
+
+def test_an_svg_has_its_title_and_identity(tmp_path: Path) -> None:
+    path = tmp_path / "chart.svg"
+    charts.save(charts.depth(depths(1, 2), title="A < B & C"), path, IDENTITY)
+    assert "<title>A &lt; B &amp; C</title><desc>drivelab 0.1.0; model 3;" in path.read_text()
+
+
+class _Page(HTMLParser):
+    """Everything in a page that a browser might fetch, and what it shows of the run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.outside: list[str] = []
+        self.scripts = 0
+        self.policy = ""
+        self.text: dict[str, str] = {}
+        self.inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.inside = tag if tag in {"title", "code", "style", "script"} else self.inside
+        self.scripts += tag == "script"
+        values = dict(attrs)
+        self.outside += [
+            f"{tag} {name}" for name in values if name in {"src", "href", "data", "action", "srcset"}
+        ]
+        if values.get("http-equiv") == "Content-Security-Policy":
+            self.policy = values["content"] or ""
+
+    def handle_data(self, data: str) -> None:
+        self.text[self.inside] = self.text.get(self.inside, "") + data
+
+
+def test_a_page_needs_nothing_from_outside(tmp_path: Path) -> None:
+    path = tmp_path / "chart.html"
+    charts.save(charts.depth(SWEEPS["strings"], title="Orders </title><b>"), path, IDENTITY)
+    page = _Page()
+    page.feed(path.read_text())
+    assert page.outside == []
+    assert page.scripts == 2
+    assert "default-src 'none'" in page.policy
+    assert "http" not in page.policy
+    assert not re.search(r"@import|url\(", page.text["style"])
+    assert page.text["title"].startswith("Orders </title><b>")
+    for value in IDENTITY.values():
+        assert str(value) in page.text["code"]
+
+
+def test_what_cannot_be_written_says_why_and_leaves_nothing(tmp_path: Path) -> None:
+    chart = charts.depth(depths(1))
+    with pytest.raises(charts.ChartInputError, match=r"must end in one of \.png, \.svg, \.html"):
+        charts.save(chart, tmp_path / "chart.pdf")
+    (tmp_path / "taken.svg").mkdir()
+    (tmp_path / "file").touch()
+    for place in ("missing/chart.svg", "taken.svg", "file/chart.svg"):
+        with pytest.raises(charts.ChartOutputError, match="cannot write"):
+            charts.save(chart, tmp_path / place)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "taken.svg"]
+
+
+def test_a_picture_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "chart.svg"
+    path.write_text("old")
+    charts.save(charts.depth(depths(1)), path)
+    first = path.read_bytes()
+    charts.save(charts.depth(depths(1)), path)
+    assert path.read_bytes() == first != b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_scales_and_colours() -> None:
+    domain, ticks = log_axis([8.0, 900.0], 240)
+    assert ticks == [10, 20, 50, 100, 200, 500, 1000]
+    assert domain[0] < 8
+    assert domain[1] > 1000
+    assert log_axis([1e-3, 1e3], 170)[1] == [0.001, 0.01, 0.1, 1, 10, 100, 1000]
+    assert len(set(colours(40))) == 40
+
+
+def _rows(chart: alt.TopLevelMixin, field: str) -> list[dict[str, Any]]:
+    """The rows of the first piece of data that has `field`."""
+    return next(rows for rows in chart.to_dict()["datasets"].values() if rows and field in rows[0])
+
+
+def _size(path: Path) -> tuple[int, int]:
+    """Width and height of a PNG in pixels."""
+    width, height = struct.unpack(">II", path.read_bytes()[16:24])
+    return width, height
