@@ -18,7 +18,7 @@ from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import Row, number
 from drivelab.charts.theme import INK, SOFT, Panel, colours, dress, heading, inline, log_axis
 
-GRID_WIDTH = 1290
+GRID_WIDTH = 1250
 HEIGHT_RATES = 170
 HEIGHT_ERRORS = 110
 BANDS = (5.0, 15.0)
