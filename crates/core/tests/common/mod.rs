@@ -4,7 +4,7 @@
 
 pub mod scenarios;
 
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare};
+use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare, SubmitCost};
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams, FirmwareParams, LinkParams, WriteData};
@@ -94,6 +94,7 @@ pub fn job() -> JobParams {
         align: Sectors::new(8),
         command_limit: None,
         arrivals: outstanding(1),
+        submit: SubmitCost::NONE,
     }
 }
 

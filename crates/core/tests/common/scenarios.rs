@@ -1,12 +1,12 @@
 //! Random setups, small enough to run thousands of them, that reach every part of the model.
 use super::{layout, stations, target, us};
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare};
+use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare, SubmitCost};
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
     DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
 };
-use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Knows, Order, QueueParams};
+use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::target::server::Service;
 use drivelab_core::target::{Target, TargetParams};
@@ -107,23 +107,33 @@ pub fn orders() -> impl Strategy<Value = Order> {
     prop::sample::select(Order::ALL.as_slice())
 }
 
+fn joins() -> impl Strategy<Value = Joins> {
+    prop_oneof![2 => Just(Joins::Never), 1 => Just(Joins::BeforeStart), 1 => Just(Joins::UntilEnd)]
+}
+
 pub fn queues() -> impl Strategy<Value = QueueParams> {
     let knows = prop_oneof![Just(Knows::Distance), Just(Knows::Angle)];
     let chooses = prop_oneof![Just(Chooses::AtMediaEnd), Just(Chooses::AfterAnswer)];
-    let limits = (option::weighted(0.3, 0u16..20), option::weighted(0.3, spans(40_000)));
-    let when = (chooses, spans(300));
-    (1u16..24, orders(), knows, when, limits, spans(4_000), (0u64..8, 1u64..4)).prop_map(
-        |(depth, order, knows, (chooses, answer_time), (considers, age_limit), handicap, (credit, age))| {
+    let limits = (option::weighted(0.3, 1u16..20), option::weighted(0.3, spans(40_000)));
+    let weight = (0u64..8, 1u64..4).prop_map(|(credit, age)| AgeWeight::from_ratio(credit, age).unwrap());
+    let costs = (spans(4_000), spans(2_000), weight);
+    (1u16..24, orders(), knows, (chooses, spans(300)), (joins(), joins()), limits, costs).prop_map(
+        |(depth, order, knows, (chooses, answer_time), (joins_reads, joins_writes), limits, costs)| {
+            let (considers, age_limit) = limits;
+            let (handicap, write_margin, age_weight) = costs;
             QueueParams {
                 depth,
                 order,
                 knows,
                 chooses,
                 answer_time,
-                considers: considers.map(|window| window + 1),
+                considers,
                 write_handicap: if order.costs_time() { handicap } else { Span::ZERO },
+                write_margin,
+                joins_reads,
+                joins_writes,
                 age_limit,
-                age_weight: AgeWeight::from_ratio(credit, age).unwrap(),
+                age_weight,
             }
         },
     )
@@ -163,7 +173,7 @@ pub fn targets() -> impl Strategy<Value = TargetParams> {
 }
 
 fn arrivals() -> impl Strategy<Value = Arrivals> {
-    let rate = || (20_000u64..800_000).prop_map(|millihertz| Frequency::from_millihertz(millihertz).unwrap());
+    let rate = || (5_000u64..200_000).prop_map(|millihertz| Frequency::from_millihertz(millihertz).unwrap());
     prop_oneof![
         // Never without a pause: on a target that answers at once no time would pass.
         4 => (1u32..30, 1u64..2_000).prop_map(|(outstanding, think)| Arrivals::Closed { outstanding, think: us(think) }),
@@ -171,6 +181,14 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
         1 => rate().prop_map(|rate| Arrivals::Poisson { rate }),
         1 => rate().prop_map(|rate| Arrivals::Fixed { rate }),
     ]
+}
+
+fn submit_costs() -> impl Strategy<Value = SubmitCost> {
+    let some =
+        (spans(100), option::of(10_000_000u64..1_000_000_000), shares()).prop_map(|(fixed, rate, spread)| {
+            SubmitCost { fixed, rate: rate.and_then(Rate::from_bytes_per_s), spread }
+        });
+    prop_oneof![2 => Just(SubmitCost::NONE), 1 => some]
 }
 
 /// A job for a target with this capacity.
@@ -183,9 +201,9 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
     let largest = (capacity / 2).clamp(1, 300);
     let sizes = vec((1..=largest, 1u32..5), 1..4);
     let range = (0..=capacity / 2, 0..=capacity / 2);
-    let rest = (option::weighted(0.3, 1u64..100), 1u64..20);
+    let rest = (option::weighted(0.3, 1u64..100), 1u64..20, submit_costs());
     (shares(), addressing, sizes, range, rest, arrivals()).prop_map(
-        move |(reads, addressing, sizes, (first, less), (command_limit, align), arrivals)| {
+        move |(reads, addressing, sizes, (first, less), (command_limit, align, submit), arrivals)| {
             let most = sizes.iter().map(|(size, _)| *size).max().unwrap_or(1);
             JobParams {
                 initiator: 0,
@@ -201,8 +219,10 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
                 first: Lba::new(first),
                 count: Sectors::new((capacity - first).saturating_sub(less).max(most)),
                 align: Sectors::new(align),
-                command_limit: command_limit.map(Sectors::new),
+                // At most eight commands an I/O.
+                command_limit: command_limit.map(|limit| Sectors::new(limit.max(most.div_ceil(8)))),
                 arrivals,
+                submit,
             }
         },
     )

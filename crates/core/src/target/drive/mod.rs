@@ -92,6 +92,8 @@ pub struct Drive {
     /// Commands that found no free tag, in order of arrival.
     held: VecDeque<(Command, Instant)>,
     read_ahead: Option<ReadAhead>,
+    /// Where the last read ended.
+    read_end: Lba,
 }
 
 impl Drive {
@@ -116,6 +118,7 @@ impl Drive {
             free: (0..depth).rev().collect(),
             held: VecDeque::with_capacity(64),
             read_ahead: model.read_ahead.as_ref().map(ReadAhead::new),
+            read_end: Lba::ZERO,
             model,
         }
     }
@@ -198,6 +201,7 @@ impl Drive {
         let (ready, end, count) = (flight.ready, flight.command.end(), flight.command.count);
         flight.breakdown.overhead = ready - flight.arrived;
         self.consume(end, context.now);
+        self.read_end = end;
         let sent = self.link_free.max(ready) + self.model.link.time_for(count);
         self.finish(context, slot, ready, sent);
     }

@@ -72,6 +72,8 @@ pub struct ReadAheadParams {
     pub size: Sectors,
     /// Whether it reads on while commands wait in the queue.
     pub when_queued: bool,
+    /// Whether it reads on only behind a read that goes on where the read before it ended.
+    pub when_sequential: bool,
 }
 
 /// A drive in physical parameters.

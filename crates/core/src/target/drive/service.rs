@@ -55,13 +55,13 @@ impl Drive {
     fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
         let InFlight { command, landing, ready, .. } = *self.flight(slot);
-        let Command { count, access, .. } = command;
+        let access = command.access;
         let (started, lead) = (now.max(ready), self.lead(&command));
         let cylinders = self.arm.cylinder.abs_diff(landing.cylinder);
         let last = Lba::new(command.end().get() - 1);
         let mut passage =
             self.model.mechanism.pass(&self.spindle, started + lead, self.arm, &landing, last, access);
-        let late = self.turns_lost_to_late_data(access, count, &passage);
+        let late = self.turns_lost_to_late_data(&command, ready, started + lead, &passage);
         passage.rotation += late;
         passage.end += late;
         let free_since = self.free_since;
@@ -158,8 +158,7 @@ impl Drive {
         if command.access == Access::Read {
             // The link runs beside the media, but cannot end before it, nor begin before the first sector.
             sent = done.max(self.link_free.max(begun) + self.model.link.time_for(command.count));
-            let may = joined.is_none() && (self.slots.is_empty() || self.reads_on_when_queued());
-            self.read_on(&command, &Ended { at: now, arm: self.arm, track_left }, may);
+            self.read_on(&command, &Ended { at: now, arm: self.arm, track_left }, joined.is_some());
         }
         self.finish(context, slot, done, sent);
         if let Some(next) = joined {
@@ -174,19 +173,17 @@ impl Drive {
         self.choose(context);
     }
 
-    fn reads_on_when_queued(&self) -> bool {
-        self.model.read_ahead.is_some_and(|params| params.when_queued)
-    }
-
-    /// The head goes on behind a read, unless others want the arm.
-    fn read_on(&mut self, command: &Command, ended: &Ended, may: bool) {
+    /// The head goes on behind a read, where the drive reads on at all and nobody else wants the arm.
+    fn read_on(&mut self, command: &Command, ended: &Ended, wanted: bool) {
+        let sequential = command.first == self.read_end;
+        self.read_end = command.end();
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        let Some(read_ahead) = &mut self.read_ahead else { return };
-        let end = command.end();
-        if !read_ahead.continues_to(end) {
-            read_ahead.start(command.first, end, ended, motion);
+        let (Some(params), Some(read_ahead)) = (&self.model.read_ahead, &mut self.read_ahead) else { return };
+        if !read_ahead.continues_to(command.end()) {
+            read_ahead.start(command.first, command.end(), ended, motion);
         }
-        if !may {
+        let queued = !self.slots.is_empty() && !params.when_queued;
+        if wanted || queued || (params.when_sequential && !sequential) {
             self.stop_reading_on(ended.at);
         }
     }
@@ -199,15 +196,24 @@ impl Drive {
         }
     }
 
-    /// Whole turns that a write waits on its first sector because the link would fall behind the media.
-    fn turns_lost_to_late_data(&self, access: Access, count: Sectors, passage: &Passage) -> Span {
-        if access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
+    /// Whole turns that a write waits on its first sector because the link, which brings its data from `ready` on,
+    /// would fall behind the media.
+    fn turns_lost_to_late_data(
+        &self,
+        command: &Command,
+        ready: Instant,
+        started: Instant,
+        passage: &Passage,
+    ) -> Span {
+        if command.access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
             return Span::ZERO;
         }
-        let needed = self.model.link.time_for(count).as_ns().saturating_sub(passage.transfer.as_ns());
-        let needed = needed.max(self.model.link.time_for(Sectors::new(1)).as_ns());
-        let there = (passage.seek + passage.rotation).as_ns();
+        let link = &self.model.link;
+        let ahead = link.time_for(command.count).as_ns().saturating_sub(passage.transfer.as_ns());
+        let ahead = ahead.max(link.time_for(Sectors::new(1)).as_ns());
+        let begun = started + passage.seek + passage.rotation;
+        let short = (ready + Span::from_ns(ahead)).since(begun).as_ns();
         let period = self.spindle.period();
-        Span::from_ns(needed.saturating_sub(there).div_ceil(period) * period)
+        Span::from_ns(short.div_ceil(period) * period)
     }
 }
