@@ -1,8 +1,25 @@
 //! From scenario text to parameters that cannot be wrong.
 //!
-//! Lives here: what was typed (`Raw`), what it means (`Checked`), the step between them, the catalogue's files, and
+//! Lives here: what was typed (`raw`), what it means (`check`), the step between them, the catalogue's files, and
 //! the errors, each with its line, its column and a remedy, all of them at once.
 //!
-//! Never lives here: physics, a clock, a run. This room only builds what `drivelab-core` takes.
+//! Never lives here: physics, a clock, a run, a file system. This room only builds what `drivelab-core` takes.
 //!
-//! Start reading at the raw types: they are the file format.
+//! Start reading at the declarations in `raw/scenario.rs`: they are the file format, and reader, JSON Schema and
+//! `docs/scenario.md` are all made from them. Then [`plan`].
+pub mod catalogue;
+mod check;
+mod fio;
+mod hash;
+mod keys;
+mod plan;
+mod raw;
+mod sweep;
+mod text;
+
+pub use check::resolve::{Loader, NoFiles};
+pub use keys::Mark;
+pub use plan::{Plan, Point, Source, plan};
+pub use sweep::POINTS_MAX;
+pub use text::over::Override;
+pub use text::problem::{Problem, Problems};

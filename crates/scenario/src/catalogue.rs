@@ -1,0 +1,100 @@
+//! The catalogue: drives and other content that come with the program, each fact with its source.
+use crate::keys::kind::Section;
+use crate::keys::read::{Mark, Read};
+use crate::raw::drive::DriveRaw;
+use crate::text::problem::Log;
+use crate::text::tree::{Node, Value, document};
+use include_dir::{Dir, include_dir};
+
+static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../catalogue");
+
+/// One file of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The file's name without its ending: what a scenario says.
+    pub name: &'static str,
+    /// Where it lies in the repository.
+    pub path: &'static str,
+    pub text: &'static str,
+}
+
+/// The TOML files of one folder of the catalogue (`drives`, `experiments`, ..), by name.
+pub fn entries(kind: &str) -> Vec<Entry> {
+    let Some(folder) = FILES.get_dir(kind) else { return Vec::new() };
+    let mut found: Vec<Entry> = folder
+        .files()
+        .filter(|file| file.path().extension().is_some_and(|ending| ending == "toml"))
+        .filter_map(|file| {
+            let name = file.path().file_stem()?.to_str()?;
+            Some(Entry { name, path: file.path().to_str()?, text: file.contents_utf8()? })
+        })
+        .collect();
+    found.sort_by_key(|entry| entry.name);
+    found
+}
+
+/// The text of a drive's file.
+pub fn drive(name: &str) -> Option<&'static str> {
+    entries("drives").into_iter().find(|entry| entry.name == name).map(|entry| entry.text)
+}
+
+/// A statement of a drive file, with where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// The key's full name.
+    pub key: String,
+    pub value: serde_json::Value,
+    pub mark: Option<Mark>,
+    pub source: Option<String>,
+}
+
+/// Every fact of a drive file in the order of its text; what has no source has `None` there.
+pub fn facts(text: &str) -> Vec<Fact> {
+    let mut log = Log::default();
+    let all = log.add("", text, true);
+    let root = Node { place: all, value: Value::Table(document(text, all, &mut log)) };
+    let mut found = Vec::new();
+    if let Some(section) = DriveRaw::kind().section() {
+        collect(&root, section, "", &mut found, &mut log);
+    }
+    found
+}
+
+/// Keys of the whole file that state nothing about the drive.
+const NO_FACTS: [&str; 4] = ["base", "sources", "source", "mark"];
+
+fn collect(node: &Node, section: &Section, prefix: &str, found: &mut Vec<Fact>, log: &mut Log) {
+    let Value::Table(table) = &node.value else { return };
+    let text = |node: Option<&Node>| match node.map(|node| &node.value) {
+        Some(Value::Text(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let mut mark = |node: Option<&Node>| node.and_then(|node| Mark::read(node, log));
+    let (own_source, own_mark) = (text(table.get("source")), mark(table.get("mark")));
+    let mut inner = Vec::new();
+    for entry in &table.entries {
+        let name = entry.key.as_str();
+        if NO_FACTS.contains(&name) {
+            continue;
+        }
+        let key = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
+        let (mut value, mut source, mut how) = (&entry.node, own_source.clone(), own_mark);
+        if let Value::Table(fact) = &entry.node.value
+            && let Some(inside) = fact.get("value")
+        {
+            value = inside;
+            source = text(fact.get("source")).or(source);
+            how = mark(fact.get("mark")).or(how);
+        } else if let Some(section) =
+            section.keys.iter().find(|key| key.name == name).and_then(|key| key.kind.section())
+            && section.facts
+        {
+            inner.push((key, &entry.node, section));
+            continue;
+        }
+        found.push(Fact { key, value: value.to_json(), mark: how, source });
+    }
+    for (key, node, section) in inner {
+        collect(node, section, &key, found, log);
+    }
+}

@@ -1,0 +1,195 @@
+//! A drive from its sections: parameters for the core, and the core's refusals as problems with a place.
+use super::geometry::{geometry, skews};
+use super::queue::queue;
+use crate::check::given;
+use crate::keys::At;
+use crate::raw::drive::{DriveRaw, FirmwareRaw, LinkRaw, OverheadTimes, SeekRaw, SettleRaw};
+use crate::raw::queue::{QueueRaw, ReadAheadRaw, Switch};
+use crate::text::problem::{Log, Place};
+use drivelab_core::target::drive::geometry::GeometryError;
+use drivelab_core::target::drive::mechanism::SettleParams;
+use drivelab_core::target::drive::params::{
+    DriveError, DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
+};
+use drivelab_core::target::drive::seek::{SeekError, SeekParams};
+use drivelab_units::Span;
+
+/// What a scenario lays over a drive's own sections.
+#[derive(Clone, Copy)]
+pub struct Above<'a> {
+    pub queue: Option<&'a At<QueueRaw>>,
+    pub read_ahead: Option<&'a At<Switch<ReadAheadRaw>>>,
+}
+
+/// The parameters of a drive; `place` is where the scenario names it.
+pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> Option<DriveParams> {
+    let mut missing = |name: &str, example: &str, is_there: bool| {
+        if !is_there && raw.readable(name) {
+            log.fault(
+                place,
+                format!("the drive has no `{name}`"),
+                format!("add {example}, or a `base` that has it"),
+            );
+        }
+    };
+    missing("rpm", "rpm = \"7200rpm\"", raw.rpm.is_some());
+    missing("geometry", "a section `geometry`", raw.geometry.is_some());
+    missing(
+        "seek",
+        "seek = { single = \"0.8ms\", average = \"8.5ms\", full = \"18ms\" }",
+        raw.seek.is_some(),
+    );
+    check_write_cache(raw.write_cache.as_ref(), log);
+    let settle = raw.settle.as_ref().map_or_else(SettleParams::default, |at| settle(&at.value));
+    let queue = queue(above.queue, raw.queue.as_ref(), log);
+    let read_ahead = read_ahead(above.read_ahead, raw.read_ahead.as_ref(), log);
+    let seek = raw.seek.as_ref().and_then(|at| seek(at, log));
+    let rpm = raw.rpm.as_ref().and_then(|rpm| check_spindle(rpm, log));
+    let (rpm, seek) = (rpm?, seek?);
+    let skews = skews(raw.skew.as_ref().map(|at| &at.value), rpm.period(), &settle, &seek);
+    let geometry = geometry(raw.geometry.as_ref()?, skews, rpm.period(), log)?;
+    let firmware = raw.firmware.as_ref().map_or_else(FirmwareParams::default, |at| firmware(&at.value));
+    let link = link(raw.link.as_ref().map(|at| &at.value));
+    Some(DriveParams { rpm, geometry, seek, settle, firmware, link, queue, read_ahead })
+}
+
+/// Drives are modelled with the write cache off.
+pub fn check_write_cache(write_cache: Option<&At<bool>>, log: &mut Log) {
+    if let Some(at) = write_cache.filter(|at| at.value) {
+        let message = "write_cache = true: this version models drives with the write cache off";
+        log.fault(at.place, message, "set write_cache = false, or leave it out");
+    }
+}
+
+fn check_spindle(rpm: &At<drivelab_units::Rpm>, log: &mut Log) -> Option<drivelab_units::Rpm> {
+    // The core's own bounds, 30 to 300 000 rpm.
+    if (30_000..=300_000_000).contains(&rpm.value.milli()) {
+        return Some(rpm.value);
+    }
+    log.fault(rpm.place, "no spindle turns like this", "write a speed from \"30rpm\" to \"300000rpm\"");
+    None
+}
+
+fn settle(raw: &SettleRaw) -> SettleParams {
+    SettleParams {
+        head_switch: given(raw.head_switch.as_ref()).unwrap_or(Span::ZERO),
+        write_settle_ns: given(raw.write_settle.as_ref()).map_or(0, |settle| settle.0),
+        read_on_arrival: given(raw.read_on_arrival.as_ref()).unwrap_or(false),
+        write_on_arrival: given(raw.write_on_arrival.as_ref()).unwrap_or(false),
+    }
+}
+
+fn read_ahead(
+    above: Option<&At<Switch<ReadAheadRaw>>>,
+    below: Option<&At<Switch<ReadAheadRaw>>>,
+    log: &mut Log,
+) -> Option<ReadAheadParams> {
+    let effective = crate::keys::section::lay_over(above.cloned(), below.cloned())?;
+    let Switch::On(raw) = &effective.value else { return None };
+    if raw.size.is_none() && raw.readable("size") {
+        log.fault(
+            effective.place,
+            "the read-ahead has no size",
+            "add size = \"1MiB\", or set read_ahead = false",
+        );
+    }
+    let size = given(raw.size.as_ref())?.0;
+    let when_queued = given(raw.when_queued.as_ref()).unwrap_or(false);
+    let when_sequential = given(raw.when_sequential.as_ref()).unwrap_or(false);
+    (size.get() > 0).then_some(ReadAheadParams { size, when_queued, when_sequential })
+}
+
+fn seek(at: &At<SeekRaw>, log: &mut Log) -> Option<SeekParams> {
+    let raw = &at.value;
+    if let Some(table) = &raw.table {
+        return Some(SeekParams::Table(
+            table.value.iter().map(|at| (at.value.distance, at.value.time)).collect(),
+        ));
+    }
+    if !raw.unreadable.is_empty() {
+        return None;
+    }
+    if let (Some(single), Some(average), Some(full)) = (&raw.single, &raw.average, &raw.full) {
+        let (single, average, full) = (single.value, average.value, full.value);
+        return Some(SeekParams::Lee { single, average, full });
+    }
+    if let (Some(b), Some(limit), Some(c)) = (&raw.b, &raw.limit, &raw.c) {
+        let span = |at: Option<&At<Span>>| given(at).unwrap_or(Span::ZERO);
+        let (a, e) = (span(raw.a.as_ref()), span(raw.e.as_ref()));
+        return Some(SeekParams::ThreePart { a, b: b.value, limit: limit.value.0 as u32, c: c.value, e });
+    }
+    let forms = "table; or single, average and full; or b, limit and c (with a and e)";
+    log.fault(at.place, "the seek curve is incomplete", format!("give all keys of one form: {forms}"));
+    None
+}
+
+fn firmware(raw: &FirmwareRaw) -> FirmwareParams {
+    let overhead = |at: Option<&At<OverheadTimes>>| {
+        at.map_or_else(Overhead::default, |at| Overhead {
+            after_read: at.value.after_read,
+            after_write: at.value.after_write,
+        })
+    };
+    FirmwareParams {
+        read_hit: overhead(raw.read_hit.as_ref()),
+        read_miss: overhead(raw.read_miss.as_ref()),
+        write: overhead(raw.write.as_ref()),
+        read_completion: given(raw.read_completion.as_ref()).unwrap_or(Span::ZERO),
+        write_completion: given(raw.write_completion.as_ref()).unwrap_or(Span::ZERO),
+    }
+}
+
+fn link(raw: Option<&LinkRaw>) -> LinkParams {
+    LinkParams {
+        rate: raw.and_then(|raw| given(raw.rate.as_ref())),
+        write_data: raw.and_then(|raw| given(raw.write_data.as_ref())).unwrap_or(WriteData::WhilePositioning),
+    }
+}
+
+/// Builds the tables; what the core refuses becomes a problem at the key that it speaks of.
+pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) -> Option<DriveModel> {
+    let error = match DriveModel::new(params) {
+        Ok(model) => return Some(model),
+        Err(error) => error,
+    };
+    let at = |found: Option<Place>| found.unwrap_or(place);
+    let geometry = raw.geometry.as_ref();
+    let zone = |number: usize| {
+        let listed =
+            geometry.and_then(|at| at.value.zones.as_ref()).and_then(|zones| zones.value.get(number));
+        listed.map(|zone| zone.place).or(geometry.map(|at| at.place))
+    };
+    let (place, remedy) = match error {
+        DriveError::Spindle => (at(raw.rpm.as_ref().map(|rpm| rpm.place)), "correct rpm"),
+        DriveError::Geometry(error) => match error {
+            GeometryError::EmptyZone { zone: number }
+            | GeometryError::ZonesOverlap { zone: number }
+            | GeometryError::BadSlip { zone: number } => (at(zone(number)), "correct the zone"),
+            GeometryError::ZoneTooLarge { zone: number } => {
+                (at(zone(number)), "split the zone, or raise zone_count")
+            }
+            GeometryError::CapacityTooLarge { .. } => {
+                let capacity =
+                    geometry.and_then(|at| at.value.capacity.as_ref()).map(|capacity| capacity.place);
+                (at(capacity), "lower capacity, or add what the zones lack")
+            }
+            GeometryError::NoZones | GeometryError::NoHeads | GeometryError::NoSerpent => {
+                (at(geometry.map(|at| at.place)), "complete the geometry")
+            }
+        },
+        DriveError::Seek(error) => {
+            let seek = raw.seek.as_ref();
+            let point = match error {
+                SeekError::NotAscending { point } => {
+                    seek.and_then(|at| at.value.table.as_ref()).and_then(|table| table.value.get(point))
+                }
+                _ => None,
+            };
+            (at(point.map(|point| point.place).or(seek.map(|at| at.place))), "correct the seek curve")
+        }
+        DriveError::Depth => (place, "correct queue.depth"),
+        DriveError::HandicapWithoutTime => (place, "correct queue.order or queue.write_handicap"),
+    };
+    log.fault(place, error.to_string(), remedy);
+    None
+}

@@ -1,0 +1,287 @@
+//! Where the blocks lie: the three forms of a geometry, skews and slipped defects, as zones for the core.
+use crate::check::given;
+use crate::keys::At;
+use crate::raw::drive::{GeometryRaw, OrderName, SkewRaw, SlipRaw, ZoneRaw};
+use crate::text::problem::{Log, Place};
+use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
+use drivelab_core::target::drive::mechanism::SettleParams;
+use drivelab_core::target::drive::seek::{SeekCurve, SeekParams};
+use drivelab_units::{Angle, SECTOR_BYTES, Share, Span};
+
+/// Both skews of a drive.
+#[derive(Clone, Copy, Debug)]
+pub struct Skews {
+    track: Angle,
+    cylinder: Angle,
+}
+
+/// Most cylinders of a drive: ten times those of the finest today; the seek curve has an entry for each.
+const CYLINDERS_MAX: u64 = 1 << 22;
+const MARGIN: Span = Span::from_us(100);
+
+/// The skews as given, or what a switch before a write takes, with a margin.
+pub fn skews(raw: Option<&SkewRaw>, period: Span, settle: &SettleParams, seek: &SeekParams) -> Skews {
+    let margin = raw.and_then(|raw| given(raw.margin.as_ref())).unwrap_or(MARGIN);
+    let head = settle.head_switch;
+    let one = SeekCurve::new(seek, 2).map_or(Span::ZERO, |curve| Span::from_ns(u64::from(curve.time(1))));
+    let turned = |switch: Span| {
+        if switch.is_zero() && margin.is_zero() {
+            return Angle::ZERO;
+        }
+        let write = Span::from_ns(settle.write_settle_ns.max(0) as u64);
+        Angle::from_ratio((switch + write + margin).as_ns(), period.as_ns()) + Angle::from_turn_bits(1)
+    };
+    Skews {
+        track: raw.and_then(|raw| given(raw.track.as_ref())).unwrap_or_else(|| turned(head)),
+        cylinder: raw.and_then(|raw| given(raw.cylinder.as_ref())).unwrap_or_else(|| turned(head.max(one))),
+    }
+}
+
+/// The zones; what is missing or cannot be is recorded. `place` is the drive's.
+pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log) -> Option<GeometryParams> {
+    let (place, raw) = (raw.place, &raw.value);
+    let heads =
+        required(raw, "heads", "heads = 4", raw.heads.as_ref(), place, log).map(|heads| heads.0 as u32);
+    let order = surface_order(raw, place, log);
+    let (heads, order) = (heads?, order?);
+    let layout = Layout { heads, order, skews, period };
+    let mut zones = if raw.zones.is_some() || !raw.readable("zones") {
+        measured(raw.zones.as_ref()?, skews)
+    } else if raw.outer_radius.is_some() || raw.linear_density.is_some() || raw.track_density.is_some() {
+        from_densities(raw, place, layout, log)?
+    } else {
+        from_rates(raw, place, layout, log)?
+    };
+    let cylinders = zones.last().map_or(0, |zone| u64::from(zone.first_cylinder) + u64::from(zone.cylinders));
+    if cylinders > CYLINDERS_MAX {
+        let message = format!("{cylinders} cylinders are too many for a drive");
+        log.fault(place, message, format!("at most {CYLINDERS_MAX} are possible"));
+        return None;
+    }
+    for slip in raw.slips.iter().flat_map(|slips| &slips.value) {
+        add_slip(&mut zones, heads, order, slip, log)?;
+    }
+    for zone in &mut zones {
+        zone.slips.sort_unstable();
+        zone.slips.dedup();
+    }
+    let capacity = given(raw.capacity.as_ref()).map(|capacity| capacity.0);
+    Some(GeometryParams { heads, order, zones, capacity })
+}
+
+/// A key's value, or a problem that names it.
+fn required<T: Clone>(
+    raw: &GeometryRaw,
+    name: &'static str,
+    example: &str,
+    at: Option<&At<T>>,
+    place: Place,
+    log: &mut Log,
+) -> Option<T> {
+    if at.is_none() && raw.readable(name) {
+        log.fault(place, format!("`geometry.{name}` is missing"), format!("add {example}"));
+    }
+    given(at)
+}
+
+fn surface_order(raw: &GeometryRaw, place: Place, log: &mut Log) -> Option<SurfaceOrder> {
+    match given(raw.surface_order.as_ref()).unwrap_or(OrderName::Cylinder) {
+        OrderName::Serpentine => {
+            let each = raw.cylinders_per_head.as_ref();
+            let each = required(raw, "cylinders_per_head", "cylinders_per_head = 128", each, place, log)?;
+            Some(SurfaceOrder::Serpentine { cylinders_per_head: each.0 as u32 })
+        }
+        OrderName::Cylinder => {
+            if let Some(each) = &raw.cylinders_per_head
+                && raw.readable("surface_order")
+            {
+                let message = "`cylinders_per_head` has no effect with surface_order = \"cylinder\"";
+                log.fault(each.place, message, "set surface_order = \"serpentine\", or leave it out");
+            }
+            Some(SurfaceOrder::Cylinder)
+        }
+    }
+}
+
+fn measured(zones: &At<Vec<At<ZoneRaw>>>, skews: Skews) -> Vec<ZoneParams> {
+    let mut next = 0;
+    let mut laid = Vec::new();
+    for zone in &zones.value {
+        let zone = &zone.value;
+        let first = given(zone.first_cylinder.as_ref()).map_or(next, |first| first.0);
+        // What is missing is zero, which the core refuses by the zone's number.
+        let cylinders = given(zone.cylinders.as_ref()).map_or(0, |count| count.0);
+        let sectors = given(zone.sectors_per_track.as_ref()).map_or(0, |count| count.0);
+        next = (first + cylinders).min(u64::from(u32::MAX) / 2);
+        laid.push(ZoneParams {
+            first_cylinder: first.min(u64::from(u32::MAX) / 2) as u32,
+            cylinders: cylinders as u32,
+            sectors_per_track: sectors as u32,
+            track_skew: given(zone.track_skew.as_ref()).unwrap_or(skews.track),
+            cylinder_skew: given(zone.cylinder_skew.as_ref()).unwrap_or(skews.cylinder),
+            slips: Vec::new(),
+        });
+    }
+    laid
+}
+
+#[derive(Clone, Copy)]
+struct Layout {
+    heads: u32,
+    order: SurfaceOrder,
+    skews: Skews,
+    period: Span,
+}
+
+impl Layout {
+    fn zone(&self, first_cylinder: u64, cylinders: u64, sectors_per_track: u64) -> ZoneParams {
+        ZoneParams {
+            first_cylinder: first_cylinder as u32,
+            cylinders: cylinders as u32,
+            sectors_per_track: sectors_per_track as u32,
+            track_skew: self.skews.track,
+            cylinder_skew: self.skews.cylinder,
+            slips: Vec::new(),
+        }
+    }
+
+    /// Tracks, and nanoseconds to run over them, until the pattern of switches repeats.
+    fn cycle(&self) -> (u128, u128) {
+        let heads = u128::from(self.heads);
+        let tracks = match self.order {
+            SurfaceOrder::Cylinder => heads,
+            SurfaceOrder::Serpentine { cylinders_per_head } => heads * u128::from(cylinders_per_head),
+        };
+        let ns = |angle: Angle| u128::from(angle.at_period(self.period).as_ns());
+        let switches = (heads - 1) * ns(self.skews.track) + (tracks - (heads - 1)) * ns(self.skews.cylinder);
+        (tracks, tracks * u128::from(self.period.as_ns()) + switches)
+    }
+}
+
+/// Zones of equal width whose outermost meets the rate of a long sequential transfer, skews included, whose innermost
+/// has the given share of its sectors, and which together hold the capacity.
+fn from_rates(raw: &GeometryRaw, place: Place, layout: Layout, log: &mut Log) -> Option<Vec<ZoneParams>> {
+    if raw.capacity.is_none() && raw.outer_rate.is_none() && raw.inner_to_outer.is_none() {
+        let forms = "zones; or capacity, outer_rate and inner_to_outer; or radii and densities";
+        log.fault(place, "the geometry says nothing about zones", format!("add one of: {forms}"));
+        return None;
+    }
+    let capacity = required(raw, "capacity", "capacity = \"250GB\"", raw.capacity.as_ref(), place, log);
+    let rate = required(raw, "outer_rate", "outer_rate = \"80MB/s\"", raw.outer_rate.as_ref(), place, log);
+    let ratio =
+        required(raw, "inner_to_outer", "inner_to_outer = \"52%\"", raw.inner_to_outer.as_ref(), place, log);
+    let (capacity, rate, ratio) = (capacity?.0.get(), rate?, ratio?);
+    let (tracks, ns) = layout.cycle();
+    let per_track = u128::from(SECTOR_BYTES) * tracks * 1_000_000_000;
+    let outer = ((u128::from(rate.bytes_per_s()) * ns + per_track / 2) / per_track) as u64;
+    let inner = (u128::from(outer) * u128::from(ratio.bits()) >> 32) as u64;
+    let place = raw.outer_rate.as_ref().map_or(place, |rate| rate.place);
+    if inner == 0 || outer > 65_535 {
+        let message = format!("this rate needs {outer} to {inner} sectors per track");
+        log.fault(place, message, "1 to 65535 are possible: correct outer_rate, inner_to_outer or rpm");
+        return None;
+    }
+    let count = given(raw.zone_count.as_ref()).map_or(16, |count| count.0);
+    let sectors: Vec<u64> = (0..count).map(|i| outer - (outer - inner) * i / (count - 1).max(1)).collect();
+    let a_cylinder: u64 = sectors.iter().sum::<u64>() * u64::from(layout.heads);
+    let each = capacity.div_ceil(a_cylinder).max(1);
+    if each * count > CYLINDERS_MAX {
+        let message = format!("this capacity needs {} cylinders", each * count);
+        log.fault(
+            place,
+            message,
+            format!("at most {CYLINDERS_MAX} are possible: correct heads, capacity or outer_rate"),
+        );
+        return None;
+    }
+    Some((0..).zip(sectors).map(|(i, sectors)| layout.zone(i * each, each, sectors)).collect())
+}
+
+/// Zones of equal width from radii and densities: each zone is written at the linear density of its inner edge.
+fn from_densities(raw: &GeometryRaw, place: Place, layout: Layout, log: &mut Log) -> Option<Vec<ZoneParams>> {
+    let outer =
+        required(raw, "outer_radius", "outer_radius = \"46.5mm\"", raw.outer_radius.as_ref(), place, log);
+    let inner =
+        required(raw, "inner_radius", "inner_radius = \"20mm\"", raw.inner_radius.as_ref(), place, log);
+    let linear = raw.linear_density.as_ref();
+    let linear = required(raw, "linear_density", "linear_density = \"813kBPI\"", linear, place, log);
+    let tracks = raw.track_density.as_ref();
+    let tracks = required(raw, "track_density", "track_density = \"145kTPI\"", tracks, place, log);
+    let (outer, inner, linear, tracks) = (outer?.0, inner?.0, linear?.0, tracks?.0);
+    if inner >= outer {
+        log.fault(
+            place,
+            "the inner radius is not smaller than the outer one",
+            "exchange inner_radius and outer_radius",
+        );
+        return None;
+    }
+    const INCH: f64 = 25_400.0;
+    let count = given(raw.zone_count.as_ref()).map_or(16, |count| count.0);
+    let cylinders = (outer - inner) as f64 / INCH * tracks as f64;
+    if cylinders > CYLINDERS_MAX as f64 || cylinders < count as f64 {
+        let message = format!("these radii and track density make {cylinders:.0} cylinders");
+        log.fault(place, message, format!("{count} to {CYLINDERS_MAX} are possible"));
+        return None;
+    }
+    let each = (cylinders as u64).div_ceil(count);
+    let share =
+        given(raw.format_efficiency.as_ref()).unwrap_or(Share::ALL).bits() as f64 / Share::ALL.bits() as f64;
+    let mut zones = Vec::new();
+    for i in 0..count {
+        let radius = outer as f64 - (outer - inner) as f64 * (i + 1) as f64 / count as f64;
+        let bits = 2.0 * core::f64::consts::PI * radius / INCH * linear as f64 * share;
+        let sectors = (bits / (8 * SECTOR_BYTES) as f64) as u64;
+        if !(1..=65_535).contains(&sectors) {
+            let message = format!("these radii and linear density make {sectors} sectors on a track");
+            log.fault(place, message, "1 to 65535 are possible");
+            return None;
+        }
+        zones.push(layout.zone(i * each, each, sectors));
+    }
+    Some(zones)
+}
+
+/// Finds the slot that a defect takes, in the order in which the zone's slots run over its tracks.
+fn add_slip(
+    zones: &mut [ZoneParams],
+    heads: u32,
+    order: SurfaceOrder,
+    slip: &At<SlipRaw>,
+    log: &mut Log,
+) -> Option<()> {
+    let raw = &slip.value;
+    let (Some(cylinder), Some(head), Some(sector)) = (&raw.cylinder, &raw.head, &raw.sector) else {
+        log.fault(
+            slip.place,
+            "a slip needs its cylinder, head and sector",
+            "write { cylinder = 12, head = 1, sector = 88 }",
+        );
+        return None;
+    };
+    let (cylinder, head, sector) = (cylinder.value.0 as u32, head.value.0 as u32, sector.value.0 as u32);
+    let zone = zones
+        .iter_mut()
+        .find(|zone| cylinder.checked_sub(zone.first_cylinder).is_some_and(|inside| inside < zone.cylinders));
+    let Some(zone) = zone.filter(|zone| head < heads && sector < zone.sectors_per_track) else {
+        log.fault(
+            slip.place,
+            "this slot is not on the drive",
+            "give a cylinder of a zone, a head and a slot of its tracks",
+        );
+        return None;
+    };
+    let inside = cylinder - zone.first_cylinder;
+    let track = match order {
+        SurfaceOrder::Cylinder => u64::from(inside) * u64::from(heads) + u64::from(head),
+        SurfaceOrder::Serpentine { cylinders_per_head } => {
+            let group = inside / cylinders_per_head;
+            let first = group * cylinders_per_head;
+            let width = cylinders_per_head.min(zone.cylinders - first);
+            let step = if head % 2 == 0 { inside - first } else { width - 1 - (inside - first) };
+            u64::from(first) * u64::from(heads) + u64::from(head) * u64::from(width) + u64::from(step)
+        }
+    };
+    zone.slips.push(track * u64::from(zone.sectors_per_track) + u64::from(sector));
+    Some(())
+}

@@ -1,0 +1,15 @@
+//! From what was typed to what the machines take: nothing leaves here that could be wrong.
+pub mod drive;
+pub mod geometry;
+pub mod queue;
+pub mod resolve;
+pub mod run;
+pub mod target;
+pub mod workload;
+
+use crate::keys::At;
+
+/// The value of a key that may be left out.
+pub(crate) fn given<T: Clone>(at: Option<&At<T>>) -> Option<T> {
+    at.map(|at| at.value.clone())
+}

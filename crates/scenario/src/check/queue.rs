@@ -1,0 +1,129 @@
+//! The queue: the scenario's keys over the drive's own, defaults, and what contradicts what.
+//!
+//! A key of the drive that a key of the scenario makes pointless is dropped in silence: who sets `protocol = "none"`
+//! need not set `depth = 1` too. Two keys of one author that contradict each other are a problem.
+use crate::check::given;
+use crate::keys::At;
+use crate::raw::queue::{Protocol, QueueRaw};
+use crate::text::problem::Log;
+use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
+use drivelab_units::Span;
+
+/// A key's value and whether it was set above, in the scenario.
+struct Layered<T> {
+    at: At<T>,
+    above: bool,
+}
+
+fn pick<T: Clone>(above: Option<&At<T>>, below: Option<&At<T>>) -> Option<Layered<T>> {
+    let layered = |at: &At<T>, above| Layered { at: at.clone(), above };
+    above.map(|at| layered(at, true)).or_else(|| below.map(|at| layered(at, false)))
+}
+
+/// Forgets a key of the drive that a key of the scenario makes pointless.
+fn unless_displaced<T>(dependent: Option<Layered<T>>, decided_above: bool) -> Option<Layered<T>> {
+    dependent.filter(|dependent| dependent.above || !decided_above)
+}
+
+fn is_above<T>(layered: Option<&Layered<T>>) -> bool {
+    layered.is_some_and(|layered| layered.above)
+}
+
+/// The queue in force; what cannot be is recorded.
+pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &mut Log) -> QueueParams {
+    let empty = QueueRaw::default();
+    let (above, below) = (above.map_or(&empty, |at| &at.value), below.map_or(&empty, |at| &at.value));
+    let problems = log.count();
+    let protocol = pick(above.protocol.as_ref(), below.protocol.as_ref());
+    let named = protocol.as_ref().map_or(Protocol::None, |protocol| protocol.at.value);
+    let mut depth = pick(above.depth.as_ref(), below.depth.as_ref());
+    let mut order = pick(above.order.as_ref(), below.order.as_ref());
+    if named == Protocol::None {
+        let decided = is_above(protocol.as_ref());
+        (depth, order) = (unless_displaced(depth, decided), unless_displaced(order, decided));
+    }
+    let clear = above.readable("protocol") && below.readable("protocol");
+    if clear {
+        check_protocol(named, depth.as_ref(), order.as_ref(), log);
+    }
+    let usual = match named {
+        Protocol::None => (1, Order::Fcfs),
+        Protocol::Ncq | Protocol::AtaTcq => (32, Order::Sptf),
+        Protocol::ScsiTcq => (64, Order::Sptf),
+    };
+    let chosen = order.as_ref().map_or(usual.1, |order| order.at.value);
+    let mut handicap = pick(above.write_handicap.as_ref(), below.write_handicap.as_ref());
+    if !chosen.costs_time() {
+        let decided = is_above(order.as_ref()) || is_above(protocol.as_ref());
+        let pointless = unless_displaced(handicap.take(), decided);
+        if let Some(pointless) = pointless.filter(|pointless| !pointless.at.value.is_zero())
+            && above.readable("order")
+        {
+            let message = "`write_handicap` is a time, but the order's cost is none";
+            let remedy = "set order to sstf, sptf or aged-sptf, or leave write_handicap out";
+            log.fault(pointless.at.place, message, remedy);
+        }
+    }
+    let chooses = pick(above.chooses.as_ref(), below.chooses.as_ref());
+    let answer_time = pick(above.answer_time.as_ref(), below.answer_time.as_ref());
+    let answer_time = unless_displaced(answer_time, is_above(chooses.as_ref()));
+    let chooses = chooses.map_or(Chooses::AtMediaEnd, |chooses| chooses.at.value);
+    if let Some(answer) = answer_time.as_ref().filter(|answer| !answer.at.value.is_zero())
+        && chooses == Chooses::AtMediaEnd
+        && above.readable("chooses")
+    {
+        let message = "`answer_time` has no effect: the drive chooses at the media's end";
+        log.fault(answer.at.place, message, "set chooses = \"after-answer\", or leave answer_time out");
+    }
+    if log.count() > problems {
+        return QueueParams::NONE;
+    }
+    let weight = given(above.age_weight.as_ref().or(below.age_weight.as_ref())).map_or(0, |weight| weight.0);
+    QueueParams {
+        depth: depth.map_or(usual.0, |depth| depth.at.value.0 as u16),
+        order: chosen,
+        knows: given(above.knows.as_ref().or(below.knows.as_ref())).unwrap_or(Knows::Angle),
+        chooses,
+        answer_time: answer_time.map_or(Span::ZERO, |answer| answer.at.value),
+        considers: given(above.considers.as_ref().or(below.considers.as_ref())).map(|count| count.0 as u16),
+        write_handicap: handicap.map_or(Span::ZERO, |handicap| handicap.at.value),
+        write_margin: given(above.write_margin.as_ref().or(below.write_margin.as_ref()))
+            .unwrap_or(Span::ZERO),
+        joins_reads: given(above.joins_reads.as_ref().or(below.joins_reads.as_ref())).unwrap_or(Joins::Never),
+        joins_writes: given(above.joins_writes.as_ref().or(below.joins_writes.as_ref()))
+            .unwrap_or(Joins::Never),
+        age_limit: given(above.age_limit.as_ref().or(below.age_limit.as_ref())),
+        age_weight: AgeWeight::from_ratio(weight, 1_000_000).unwrap_or_default(),
+    }
+}
+
+fn check_protocol(
+    named: Protocol,
+    depth: Option<&Layered<crate::keys::quantities::Count<1, 65534>>>,
+    order: Option<&Layered<Order>>,
+    log: &mut Log,
+) {
+    let most = match named {
+        Protocol::None => 1,
+        Protocol::Ncq | Protocol::AtaTcq => 32,
+        Protocol::ScsiTcq => 65_534,
+    };
+    if let Some(depth) = depth.filter(|depth| depth.at.value.0 > most) {
+        let asked = depth.at.value.0;
+        let (message, remedy) = match named {
+            Protocol::None => (
+                format!(
+                    "a depth of {asked} needs a protocol that queues; without one a drive holds one command"
+                ),
+                "set protocol to ncq, ata-tcq or scsi-tcq",
+            ),
+            Protocol::Ncq => (format!("a depth of {asked}: NCQ has 32 tags"), "set depth to 32 or less"),
+            _ => (format!("a depth of {asked}: ATA TCQ has 32 tags"), "set depth to 32 or less"),
+        };
+        log.fault(depth.at.place, message, remedy);
+    }
+    if let Some(order) = order.filter(|order| named == Protocol::None && order.at.value != Order::Fcfs) {
+        let message = "one command at a time can only be served in its order of arrival";
+        log.fault(order.at.place, message, "set protocol to ncq, ata-tcq or scsi-tcq, or order to fcfs");
+    }
+}

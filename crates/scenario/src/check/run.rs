@@ -1,0 +1,51 @@
+//! When a run ends and what it is left out of it.
+use crate::keys::At;
+use crate::raw::scenario::RunRaw;
+use crate::raw::workload::WorkloadRaw;
+use crate::text::problem::Log;
+use drivelab_core::Limit;
+use drivelab_units::Span;
+
+/// Warm-up, limit and seed of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    pub warmup: Span,
+    pub limit: Limit,
+    pub seed: u64,
+}
+
+const DURATION: Span = Span::from_s(60);
+
+/// The run, with fio's names for warm-up and duration taken from the workload.
+pub fn run(raw: Option<&At<RunRaw>>, workload: Option<&At<WorkloadRaw>>, log: &mut Log) -> Run {
+    let empty = RunRaw::default();
+    let raw = raw.map_or(&empty, |at| &at.value);
+    let workload = workload.map(|at| &at.value);
+    let ramp_time = workload.and_then(|workload| workload.ramp_time.as_ref());
+    let runtime = workload.and_then(|workload| workload.runtime.as_ref());
+    let warmup = either(raw.warmup.as_ref(), ramp_time, ["run.warmup", "workload.ramp_time"], log);
+    let duration = either(raw.duration.as_ref(), runtime, ["run.duration", "workload.runtime"], log);
+    if let Some(duration) = duration.filter(|duration| duration.value.is_zero()) {
+        log.fault(duration.place, "a run of no time measures nothing", "write a duration such as \"60s\"");
+    }
+    let ios = raw.ios.as_ref().map(|ios| ios.value.0);
+    let duration = duration.map(|duration| duration.value).or(ios.is_none().then_some(DURATION));
+    Run {
+        warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value),
+        limit: Limit { duration, ios },
+        seed: raw.seed.as_ref().map_or(1, |seed| seed.value.0),
+    }
+}
+
+fn either<'a>(
+    own: Option<&'a At<Span>>,
+    fio: Option<&'a At<Span>>,
+    names: [&str; 2],
+    log: &mut Log,
+) -> Option<&'a At<Span>> {
+    if let (Some(_), Some(second)) = (own, fio) {
+        let message = format!("`{}` and `{}` are two names of one thing", names[0], names[1]);
+        log.fault(second.place, message, "keep one of the two");
+    }
+    own.or(fio)
+}

@@ -1,0 +1,195 @@
+//! The target: a drive, stations of queueing theory, or nothing at all.
+use super::drive::{Above, check_write_cache, model, params};
+use super::resolve::{Drives, Loader};
+use crate::check::given;
+use crate::keys::{At, Read};
+use crate::raw::drive::DriveRaw;
+use crate::raw::scenario::{ServerRaw, ServiceName, TargetRaw};
+use crate::text::problem::{Log, Place};
+use drivelab_core::target::TargetParams;
+use drivelab_core::target::drive::params::DriveModel;
+use drivelab_core::target::server::{ServerParams, Service};
+use drivelab_units::{Sectors, Span};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What the points of a plan share: drive files and the models built from them.
+pub struct Shared<'a> {
+    drives: Drives<'a>,
+    models: BTreeMap<String, Option<Arc<DriveModel>>>,
+    cylinders: u64,
+}
+
+/// Table entries of all drives of a plan together: 2 GiB of memory.
+const CYLINDERS_MAX: u64 = 1 << 29;
+
+/// A target, and its meaning in one spelling.
+pub struct Meant {
+    pub params: TargetParams,
+    pub canonical: String,
+}
+
+impl<'a> Shared<'a> {
+    pub fn new(loader: &'a dyn Loader) -> Self {
+        Shared { drives: Drives::new(loader), models: BTreeMap::new(), cylinders: 0 }
+    }
+
+    /// The target that is described; `place` is the document's.
+    pub fn target(&mut self, raw: Option<&At<TargetRaw>>, place: Place, log: &mut Log) -> Option<Meant> {
+        let examples = "[target]\ndrive = \"wd-4tb-7200\"";
+        let Some(at) = raw else {
+            log.fault(
+                place,
+                "the scenario has no target",
+                format!("add a section, for example:\n{examples}"),
+            );
+            return None;
+        };
+        let raw = &at.value;
+        let kinds = [
+            ("drive", raw.drive.as_ref().map(|at| at.place)),
+            ("server", raw.server.as_ref().map(|at| at.place)),
+            ("null", raw.null.as_ref().map(|at| at.place)),
+        ];
+        let named: Vec<_> =
+            kinds.iter().filter_map(|(name, place)| place.map(|place| (*name, place))).collect();
+        match named[..] {
+            [] if ["drive", "server", "null"].iter().all(|name| raw.readable(name)) => {
+                let remedy = "add drive = \"name\", server = { mean = \"10ms\" } or null = {}";
+                log.fault(at.place, "the target is neither a drive nor a server nor null", remedy);
+                return None;
+            }
+            [_, (second, place), ..] => {
+                let message = format!("a target is one thing: `{second}` contradicts `{}`", named[0].0);
+                log.fault(place, message, "keep one of drive, server and null");
+                return None;
+            }
+            _ => {}
+        }
+        check_write_cache(raw.write_cache.as_ref(), log);
+        if raw.drive.is_some() {
+            return self.drive(raw, log);
+        }
+        only_for_drives(raw, log);
+        let mut canonical = String::new();
+        let params = if let Some(null) = &raw.null {
+            null.value.write(&mut canonical);
+            let capacity = given(null.value.capacity.as_ref()).map_or(CAPACITY, |capacity| capacity.0);
+            ServerParams { capacity, service: None, stations: 1 }
+        } else {
+            let server = raw.server.as_ref()?;
+            server.value.write(&mut canonical);
+            server_params(server, log)?
+        };
+        Some(Meant { params: TargetParams::Server(params), canonical })
+    }
+
+    fn drive(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<Meant> {
+        let choice = raw.drive.as_ref()?;
+        let drive = self.drives.resolve(choice, log)?;
+        let canonical = spelling(raw, &drive);
+        if let Some(known) = self.models.get(&canonical)
+            && let Some(model) = known
+        {
+            return Some(Meant { params: TargetParams::Drive(Arc::clone(model)), canonical });
+        }
+        let above = Above { queue: raw.queue.as_ref(), read_ahead: raw.read_ahead.as_ref() };
+        let built = params(&drive, above, choice.place, log)
+            .and_then(|params| model(&params, &drive, choice.place, log))
+            .map(Arc::new);
+        self.cylinders += built.as_ref().map_or(0, |model| u64::from(model.mechanism.seek.cylinders()));
+        if self.cylinders > CYLINDERS_MAX {
+            log.fault(choice.place, "the sweep makes too many different drives", "split the scenario");
+            return None;
+        }
+        self.models.insert(canonical.clone(), built.clone());
+        built.map(|model| Meant { params: TargetParams::Drive(model), canonical })
+    }
+}
+
+/// A drive's meaning in one spelling: what it is called does not matter.
+fn spelling(raw: &TargetRaw, drive: &DriveRaw) -> String {
+    let mut drive = drive.clone();
+    (drive.identity, drive.sources, drive.base) = (None, None, None);
+    let mut text = String::new();
+    drive.write(&mut text);
+    let mut above = raw.clone();
+    above.drive = None;
+    text.push('|');
+    above.write(&mut text);
+    text
+}
+
+const CAPACITY: Sectors = Sectors::new(1_000_000_000_000 / 512);
+
+fn only_for_drives(raw: &TargetRaw, log: &mut Log) {
+    let keys = [
+        ("queue", raw.queue.as_ref().map(|at| at.place)),
+        ("read_ahead", raw.read_ahead.as_ref().map(|at| at.place)),
+    ];
+    for (name, place) in keys {
+        if let Some(place) = place {
+            log.fault(
+                place,
+                format!("`{name}` is a property of a drive; this target has none"),
+                "leave it out",
+            );
+        }
+    }
+}
+
+fn server_params(at: &At<ServerRaw>, log: &mut Log) -> Option<ServerParams> {
+    let raw = &at.value;
+    let name = given(raw.service.as_ref()).unwrap_or(ServiceName::Exponential);
+    let mut need = |key: &'static str, value: Option<&At<Span>>| {
+        if value.is_none() && raw.readable(key) {
+            log.fault(at.place, format!("this service needs `{key}`"), format!("add {key} = \"10ms\""));
+        }
+        given(value)
+    };
+    let service = match name {
+        ServiceName::Fixed => Service::Fixed(need("mean", raw.mean.as_ref())?),
+        ServiceName::Exponential => Service::Exponential { mean: need("mean", raw.mean.as_ref())? },
+        ServiceName::Erlang => {
+            let phases = given(raw.phases.as_ref()).map_or(2, |phases| phases.0 as u32);
+            Service::Erlang { mean: need("mean", raw.mean.as_ref())?, phases }
+        }
+        ServiceName::Uniform => {
+            let most = need("most", raw.most.as_ref())?;
+            let least = given(raw.least.as_ref()).unwrap_or(Span::ZERO);
+            if least > most {
+                log.fault(at.place, "`least` is longer than `most`", "exchange the two");
+                return None;
+            }
+            Service::Uniform { least, most }
+        }
+    };
+    check_service_keys(raw, name, log);
+    let stations = given(raw.stations.as_ref()).map_or(1, |stations| stations.0 as u16);
+    let capacity = given(raw.capacity.as_ref()).map_or(CAPACITY, |capacity| capacity.0);
+    Some(ServerParams { capacity, service: Some(service), stations })
+}
+
+/// Keys that the named service does not use are a mistake of the author.
+fn check_service_keys(raw: &ServerRaw, name: ServiceName, log: &mut Log) {
+    let used: &[&str] = match name {
+        ServiceName::Fixed | ServiceName::Exponential => &["mean"],
+        ServiceName::Erlang => &["mean", "phases"],
+        ServiceName::Uniform => &["least", "most"],
+    };
+    for (key, place) in raw.set() {
+        if ["mean", "least", "most", "phases"].contains(&key)
+            && !used.contains(&key)
+            && raw.readable("service")
+        {
+            log.fault(
+                place,
+                format!("this service has no `{key}`"),
+                format!("it has {}", used.join(" and ")),
+            );
+        }
+        if key == "mean" && raw.mean.as_ref().is_some_and(|mean| mean.value.is_zero()) {
+            log.fault(place, "a service of no time", "write a time such as \"10ms\", or use null = {}");
+        }
+    }
+}

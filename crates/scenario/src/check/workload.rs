@@ -1,0 +1,258 @@
+//! Jobs from fio's words.
+use crate::check::given;
+use crate::keys::At;
+use crate::keys::Read;
+use crate::raw::workload::{JobRaw, Part, RateProcess, Rw, WorkloadRaw};
+use crate::text::problem::{Log, Place};
+use drivelab_core::host::params::{Addressing, Arrivals, JobError, JobParams, SizeShare, SubmitCost, check};
+use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
+
+/// A job as it was written, and the copies that it runs in.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub name: String,
+    pub rw: Rw,
+    pub params: JobParams,
+    pub copies: u32,
+}
+
+/// The largest I/O; core and hosts alike cut what is larger.
+const IO_MAX: u64 = 1 << 30;
+/// Jobs of a workload, copies counted.
+const JOBS_MAX: u64 = 1 << 14;
+const BS: Bytes = Bytes::new(4096);
+
+/// The jobs; `None` when one cannot be, or when nothing is known of the target. `place` is the document's.
+pub fn jobs(
+    raw: Option<&At<WorkloadRaw>>,
+    capacity: Option<Sectors>,
+    place: Place,
+    log: &mut Log,
+) -> Option<Vec<Job>> {
+    let empty = WorkloadRaw::default();
+    let place = raw.map_or(place, |at| at.place);
+    let raw = raw.map_or(&empty, |at| &at.value);
+    let problems = log.count();
+    let mut found = Vec::new();
+    match &raw.job {
+        Some(named) if named.value.0.is_empty() => {
+            log.fault(
+                named.place,
+                "no job in the table of jobs",
+                "add [workload.job.NAME], or leave `job` out",
+            );
+        }
+        Some(named) => {
+            for (name, at) in &named.value.0 {
+                let job = at.value.clone().over(raw.inherited());
+                found.push(one(name, &job, at.place, capacity, log));
+            }
+        }
+        None => found.push(one("job", &raw.inherited(), place, capacity, log)),
+    }
+    let copies: u64 = found.iter().flatten().map(|job| u64::from(job.copies)).sum();
+    if copies > JOBS_MAX {
+        log.fault(place, format!("{copies} jobs at once; at most {JOBS_MAX} are possible"), "lower numjobs");
+    }
+    if log.count() > problems {
+        return None;
+    }
+    let found: Vec<Job> = found.into_iter().collect::<Option<_>>()?;
+    check_with_core(&found, place, log)?;
+    Some(found)
+}
+
+/// The jobs of the core: each copy is a process of its own.
+pub fn expand(jobs: &[Job]) -> Vec<JobParams> {
+    let copies = jobs.iter().flat_map(|job| (0..job.copies).map(|_| job.params.clone()));
+    (0..).zip(copies).map(|(process, params)| JobParams { process, ..params }).collect()
+}
+
+fn check_with_core(jobs: &[Job], place: Place, log: &mut Log) -> Option<()> {
+    let Err(error) = check(&expand(jobs)) else { return Some(()) };
+    let remedy = match error {
+        JobError::TooManyOutstanding { .. } => "lower iodepth or numjobs, or raise max_transfer",
+        JobError::TooManyParts { .. } => "raise max_transfer",
+        _ => "correct the workload",
+    };
+    log.fault(place, error.to_string(), remedy);
+    None
+}
+
+fn one(name: &str, raw: &JobRaw, place: Place, capacity: Option<Sectors>, log: &mut Log) -> Option<Job> {
+    let rw = given(raw.rw.as_ref()).unwrap_or(Rw::RandRead);
+    let sizes = sizes(raw, log);
+    let command_limit = raw.max_transfer.as_ref().and_then(|at| sectors(at, "max_transfer", log));
+    let align = raw.blockalign.as_ref().and_then(|at| sectors(at, "blockalign", log));
+    let addressing = addressing(raw, rw, log);
+    let arrivals = arrivals(raw, log);
+    let sizes = sizes?;
+    let smallest = sizes.iter().map(|share| share.size).min()?;
+    let largest = sizes.iter().map(|share| share.size).max()?;
+    let (first, count) = range(raw, capacity?, largest, place, log)?;
+    let params = JobParams {
+        initiator: 0,
+        logical_unit: 0,
+        process: 0,
+        synchronous: matches!(arrivals, Arrivals::Closed { .. }),
+        reads: reads(raw, rw),
+        addressing,
+        sizes,
+        first,
+        count,
+        align: align.unwrap_or(smallest),
+        command_limit,
+        arrivals,
+        submit: submit(raw),
+    };
+    let copies = given(raw.numjobs.as_ref()).map_or(1, |count| count.0 as u32);
+    Some(Job { name: name.to_owned(), rw, params, copies })
+}
+
+fn submit(raw: &JobRaw) -> SubmitCost {
+    raw.submit.as_ref().map_or(SubmitCost::NONE, |at| SubmitCost {
+        fixed: given(at.value.fixed.as_ref()).unwrap_or(Span::ZERO),
+        rate: given(at.value.rate.as_ref()),
+        spread: given(at.value.spread.as_ref()).unwrap_or(Share::NONE),
+    })
+}
+
+fn reads(raw: &JobRaw, rw: Rw) -> Share {
+    match rw {
+        Rw::Read | Rw::RandRead => Share::ALL,
+        Rw::Write | Rw::RandWrite => Share::NONE,
+        Rw::Rw | Rw::RandRw => match given(raw.rwmixread.as_ref()) {
+            Some(share) => share,
+            None => Share::from_ratio(1, 2).unwrap_or(Share::NONE),
+        },
+    }
+}
+
+fn addressing(raw: &JobRaw, rw: Rw, log: &mut Log) -> Addressing {
+    let random = raw.percentage_random.as_ref();
+    if !rw.is_random() {
+        if let Some(at) = random.filter(|_| raw.readable("rw")) {
+            let message = format!("`percentage_random` has no effect with rw = \"{}\"", rw.name());
+            log.fault(at.place, message, "set rw to randread, randwrite or randrw, or leave it out");
+        }
+        return Addressing::Sequential;
+    }
+    match given(random).unwrap_or(Share::ALL) {
+        Share::ALL => Addressing::Random,
+        Share::NONE => Addressing::Sequential,
+        random => Addressing::Mixed { random },
+    }
+}
+
+fn arrivals(raw: &JobRaw, log: &mut Log) -> Arrivals {
+    let Some(rate) = &raw.rate_iops else {
+        if let Some(process) = raw.rate_process.as_ref().filter(|_| raw.readable("rate_iops")) {
+            log.fault(
+                process.place,
+                "`rate_process` has no effect without `rate_iops`",
+                "add rate_iops, or leave it out",
+            );
+        }
+        let outstanding = given(raw.iodepth.as_ref()).map_or(1, |depth| depth.0 as u32);
+        return Arrivals::Closed { outstanding, think: given(raw.thinktime.as_ref()).unwrap_or(Span::ZERO) };
+    };
+    let rate = rate.value.0;
+    match given(raw.rate_process.as_ref()).unwrap_or(RateProcess::Linear) {
+        RateProcess::Linear => Arrivals::Fixed { rate },
+        RateProcess::Poisson => Arrivals::Poisson { rate },
+    }
+}
+
+fn sizes(raw: &JobRaw, log: &mut Log) -> Option<Vec<SizeShare>> {
+    let Some(split) = &raw.bssplit else {
+        if !raw.readable("bs") || !raw.readable("bssplit") {
+            return None;
+        }
+        let bs = match &raw.bs {
+            Some(at) => size(at.value, at.place, "bs", log)?,
+            None => size(BS, Place::default(), "bs", log)?,
+        };
+        return Some(vec![SizeShare { size: bs, weight: 1 }]);
+    };
+    let mut sizes = Vec::new();
+    for (bytes, weight) in &split.value.0 {
+        sizes.push(size(*bytes, split.place, "bssplit", log).map(|size| SizeShare { size, weight: *weight }));
+    }
+    sizes.into_iter().collect()
+}
+
+fn sectors(at: &At<Bytes>, key: &str, log: &mut Log) -> Option<Sectors> {
+    size(at.value, at.place, key, log)
+}
+
+/// An amount in whole sectors, more than none and not absurd.
+fn size(bytes: Bytes, place: Place, key: &str, log: &mut Log) -> Option<Sectors> {
+    let count = bytes.get();
+    if count == 0 {
+        log.fault(place, format!("`{key}` is zero"), "write a size such as \"4KiB\"");
+        return None;
+    }
+    if count > IO_MAX {
+        log.fault(place, format!("`{key}` is too large"), "an I/O has at most 1GiB");
+        return None;
+    }
+    let Some(sectors) = bytes.sectors() else {
+        let near = count.next_multiple_of(SECTOR_BYTES);
+        let message = format!("`{key}` of {count} bytes is no whole number of sectors");
+        log.fault(place, message, format!("write a multiple of 512 bytes, such as \"{near}B\""));
+        return None;
+    };
+    Some(sectors)
+}
+
+/// The range that a job touches.
+fn range(
+    raw: &JobRaw,
+    capacity: Sectors,
+    largest: Sectors,
+    place: Place,
+    log: &mut Log,
+) -> Option<(Lba, Sectors)> {
+    if !raw.readable("offset") || !raw.readable("size") {
+        return None;
+    }
+    let all = capacity.get();
+    let part = |at: &At<Part>| match at.value {
+        Part::Extent(extent) => extent.0.get(),
+        // Down to a multiple of 4 KiB.
+        Part::Share(share) => ((u128::from(all) * u128::from(share.bits())) >> 32) as u64 / 8 * 8,
+    };
+    let first = raw.offset.as_ref().map_or(0, part);
+    if first >= all {
+        let place = raw.offset.as_ref().map_or(place, |at| at.place);
+        log.fault(
+            place,
+            format!("the range begins at sector {first}, behind the target's {all}"),
+            "lower offset",
+        );
+        return None;
+    }
+    let share_of_all = raw.size.as_ref().is_some_and(|at| at.value == Part::Share(Share::ALL));
+    let count = match &raw.size {
+        Some(at) if !share_of_all => part(at),
+        _ => all - first,
+    };
+    let size_place = raw.size.as_ref().map_or(place, |at| at.place);
+    if count > all - first {
+        let message = format!("the range ends at sector {}, behind the target's {all}", first + count);
+        log.fault(size_place, message, "lower size or offset");
+        return None;
+    }
+    if largest.get() > count {
+        let place = raw
+            .bs
+            .as_ref()
+            .map(|at| at.place)
+            .or(raw.bssplit.as_ref().map(|at| at.place))
+            .unwrap_or(size_place);
+        let message = format!("an I/O of {} does not fit the range of {count} sectors", largest.bytes());
+        log.fault(place, message, "raise size, or lower the size of the I/O");
+        return None;
+    }
+    Some((Lba::new(first), Sectors::new(count)))
+}

@@ -1,0 +1,97 @@
+//! A workload as a fio job file, for the same test on a real device.
+use crate::check::run::Run;
+use crate::check::workload::Job;
+use crate::raw::workload::Rw;
+use drivelab_core::host::params::{Addressing, Arrivals};
+use drivelab_units::Share;
+use std::fmt::Write;
+
+/// The job file; the device is left to the user, since a job that writes destroys what is on it.
+pub fn job_file(jobs: &[Job], run: &Run) -> String {
+    let mut out =
+        String::from("; run with: fio --filename=DEVICE this-file\n[global]\nioengine=libaio\ndirect=1\n");
+    let mut line = |key: &str, value: String| {
+        let _ = writeln!(out, "{key}={value}");
+    };
+    line("randseed", run.seed.to_string());
+    line("randrepeat", "1".to_owned());
+    line("norandommap", "1".to_owned());
+    if let Some(duration) = run.limit.duration {
+        line("time_based", "1".to_owned());
+        line("runtime", microseconds(duration.as_ns()));
+    }
+    if !run.warmup.is_zero() {
+        line("ramp_time", microseconds(run.warmup.as_ns()));
+    }
+    if let Some(ios) = run.limit.ios {
+        // fio counts for each job, we count over all.
+        line("number_ios", ios.to_string());
+    }
+    line("group_reporting", "1".to_owned());
+    for job in jobs {
+        out.push('\n');
+        section(&mut out, job);
+    }
+    out
+}
+
+fn section(out: &mut String, job: &Job) {
+    let params = &job.params;
+    let _ = writeln!(out, "[{}]\nrw={}", job.name, job.rw.name());
+    let mut line = |key: &str, value: String| {
+        let _ = writeln!(out, "{key}={value}");
+    };
+    match &params.sizes[..] {
+        [one] => line("bs", one.size.bytes().get().to_string()),
+        sizes => line("bssplit", split(sizes)),
+    }
+    if matches!(job.rw, Rw::Rw | Rw::RandRw) {
+        line("rwmixread", percent(params.reads));
+    }
+    match params.addressing {
+        Addressing::Mixed { random } => line("percentage_random", percent(random)),
+        Addressing::Sequential if job.rw.is_random() => line("percentage_random", "0".to_owned()),
+        _ => {}
+    }
+    line("offset", (params.first.get() * drivelab_units::SECTOR_BYTES).to_string());
+    line("size", params.count.bytes().get().to_string());
+    line("blockalign", params.align.bytes().get().to_string());
+    match params.arrivals {
+        Arrivals::Closed { outstanding, think } => {
+            line("iodepth", outstanding.to_string());
+            if !think.is_zero() {
+                line("thinktime", microseconds(think.as_ns()));
+            }
+        }
+        Arrivals::Poisson { rate } | Arrivals::Fixed { rate } => {
+            line("rate_iops", rate.millihertz().div_ceil(1_000).to_string());
+            let poisson = matches!(params.arrivals, Arrivals::Poisson { .. });
+            line("rate_process", if poisson { "poisson" } else { "linear" }.to_owned());
+            // Deep enough never to hold an arrival back.
+            line("iodepth", "1024".to_owned());
+        }
+    }
+    if job.copies > 1 {
+        line("numjobs", job.copies.to_string());
+    }
+}
+
+fn split(sizes: &[drivelab_core::host::params::SizeShare]) -> String {
+    let total: u64 = sizes.iter().map(|share| u64::from(share.weight)).sum();
+    let part = |share: &drivelab_core::host::params::SizeShare| {
+        format!("{}/{}", share.size.bytes().get(), (u64::from(share.weight) * 100 + total / 2) / total.max(1))
+    };
+    sizes.iter().map(part).collect::<Vec<_>>().join(":")
+}
+
+fn percent(share: Share) -> String {
+    ((share.bits() * 100 + (1 << 31)) >> 32).to_string()
+}
+
+fn microseconds(ns: u64) -> String {
+    if ns.is_multiple_of(1_000_000_000) {
+        format!("{}s", ns / 1_000_000_000)
+    } else {
+        format!("{}us", ns.div_ceil(1_000))
+    }
+}

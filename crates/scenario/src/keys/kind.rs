@@ -1,0 +1,143 @@
+//! The description of a value's type: what a reader accepts, for the schema, the reference and the sweeps.
+
+/// The type of a key's value.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A number with its unit, as text.
+    Quantity {
+        what: &'static str,
+        units: &'static str,
+        example: &'static str,
+    },
+    /// A whole number without a unit, in these bounds.
+    Count {
+        least: u64,
+        most: u64,
+    },
+    /// A number with a fraction, in these bounds.
+    Number {
+        least: u64,
+        most: u64,
+    },
+    /// A number of percent.
+    Percent,
+    Flag,
+    Text,
+    /// One of these names, each with what it means.
+    Choice(Vec<(&'static str, &'static str)>),
+    Table(Section),
+    /// A table whose keys are names that the author chooses.
+    Names {
+        what: &'static str,
+        each: Box<Kind>,
+    },
+    /// A list that is no sweep.
+    List {
+        each: Box<Kind>,
+        example: &'static str,
+    },
+    Either(Vec<Kind>),
+}
+
+/// A table with known keys.
+#[derive(Clone, Debug)]
+pub struct Section {
+    pub doc: String,
+    /// Whether values may carry where they come from: `{ value, source, mark }`.
+    pub facts: bool,
+    pub keys: Vec<Key>,
+}
+
+/// One key of a section.
+#[derive(Clone, Debug)]
+pub struct Key {
+    pub name: &'static str,
+    pub doc: String,
+    /// What holds when it is left out; empty when nothing does.
+    pub default: &'static str,
+    pub kind: Kind,
+}
+
+impl Kind {
+    /// The kinds to choose from; one for most.
+    pub fn alternatives(&self) -> &[Kind] {
+        match self {
+            Kind::Either(kinds) => kinds,
+            kind => std::slice::from_ref(kind),
+        }
+    }
+
+    /// The section behind this kind, where it may be a table.
+    pub fn section(&self) -> Option<&Section> {
+        self.alternatives().iter().find_map(|kind| match kind {
+            Kind::Table(section) => Some(section),
+            _ => None,
+        })
+    }
+
+    /// The kind of the value under `name`, where this may be a table.
+    pub fn child(&self, name: &str) -> Option<&Kind> {
+        self.alternatives().iter().find_map(|kind| match kind {
+            Kind::Table(section) => section.keys.iter().find(|key| key.name == name).map(|key| &key.kind),
+            Kind::Names { each, .. } => Some(each),
+            _ => None,
+        })
+    }
+
+    /// Whether a list is a value of this kind, not a sweep.
+    pub fn takes_list(&self) -> bool {
+        self.alternatives().iter().any(|kind| matches!(kind, Kind::List { .. }))
+    }
+
+    pub fn takes_text(&self) -> bool {
+        self.alternatives().iter().any(|kind| matches!(kind, Kind::Text))
+    }
+
+    /// The type in words: what a message says was expected.
+    pub fn words(&self) -> String {
+        match self {
+            Kind::Quantity { what, example, .. } => format!("{what} such as \"{example}\""),
+            Kind::Count { least, most } => format!("a whole number from {least} to {most}"),
+            Kind::Number { least, most } => format!("a number from {least} to {most}"),
+            Kind::Percent => "a percentage such as \"70%\" or 70".to_owned(),
+            Kind::Flag => "true or false".to_owned(),
+            Kind::Text => "a text in quotes".to_owned(),
+            Kind::Choice(names) => {
+                let names: Vec<String> = names.iter().map(|(name, _)| format!("\"{name}\"")).collect();
+                format!("one of {}", names.join(", "))
+            }
+            Kind::Table(_) | Kind::Names { .. } => "a table".to_owned(),
+            Kind::List { example, .. } => format!("a list such as {example}"),
+            Kind::Either(kinds) => {
+                let words: Vec<String> = kinds.iter().map(Kind::words).collect();
+                words.join(", or ")
+            }
+        }
+    }
+
+    /// Every key below this kind with its full name, in order.
+    pub fn paths(&self) -> Vec<String> {
+        fn walk(kind: &Kind, prefix: &str, found: &mut Vec<String>) {
+            for kind in kind.alternatives() {
+                match kind {
+                    Kind::Table(section) => {
+                        for key in &section.keys {
+                            let path = if prefix.is_empty() {
+                                key.name.to_owned()
+                            } else {
+                                format!("{prefix}.{}", key.name)
+                            };
+                            found.push(path.clone());
+                            walk(&key.kind, &path, found);
+                        }
+                    }
+                    Kind::Names { each, .. } => walk(each, &format!("{prefix}.NAME"), found),
+                    _ => {}
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(self, "", &mut found);
+        found
+    }
+}

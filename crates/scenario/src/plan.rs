@@ -1,0 +1,152 @@
+//! From a scenario's text to a plan: every point of its sweep, ready to run.
+use crate::check::resolve::Loader;
+use crate::check::run::run;
+use crate::check::target::{Meant, Shared};
+use crate::check::workload::{expand, jobs};
+use crate::fio;
+use crate::hash::Hash;
+use crate::keys::Read;
+use crate::raw::ScenarioRaw;
+use crate::sweep;
+use crate::text::over::{Override, apply};
+use crate::text::problem::{Log, Place, Problems};
+use crate::text::tree::{Node, Table, Value, document};
+use drivelab_core::Setup;
+use drivelab_core::target::TargetParams;
+use drivelab_units::Sectors;
+
+/// A scenario's text and what to call it in messages.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub origin: String,
+    pub text: String,
+}
+
+/// A scenario, fully decided.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub name: String,
+    /// 32 hexadecimal digits: the same for the same meaning, drives of the catalogue included, however it is written.
+    pub hash: String,
+    /// Of the first point.
+    pub seed: u64,
+    /// The keys that are swept, in order; the first moves slowest.
+    pub axes: Vec<String>,
+    pub points: Vec<Point>,
+}
+
+/// One run of a plan.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The values of the axes here.
+    pub axes: Vec<(String, serde_json::Value)>,
+    /// As the plan's hash, of this point alone.
+    pub hash: String,
+    pub setup: Setup,
+    /// The workload as a fio job file.
+    pub fio: String,
+}
+
+/// Reads a scenario, lays the overrides over it and decides every point; or says all that is wrong with it.
+pub fn plan(source: &Source, overrides: &[Override], loader: &dyn Loader) -> Result<Plan, Problems> {
+    let mut log = Log::default();
+    match build(source, overrides, loader, &mut log) {
+        Some(plan) if log.count() == 0 => Ok(plan),
+        _ => Err(log.into_problems().unwrap_or_else(|| unexplained(source))),
+    }
+}
+
+/// Nothing is refused without a reason; should that ever happen, there is still an answer.
+fn unexplained(source: &Source) -> Problems {
+    let mut log = Log::default();
+    let place = log.add(&source.origin, &source.text, true);
+    log.fault(
+        Place { end: 0, ..place },
+        "the scenario cannot be used, and no reason is known",
+        "report this scenario",
+    );
+    log.into_problems().unwrap_or(Problems(Vec::new()))
+}
+
+fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut Log) -> Option<Plan> {
+    let kind = ScenarioRaw::kind();
+    let all = log.add(&source.origin, &source.text, true);
+    let mut root = document(&source.text, all, log);
+    for over in overrides {
+        apply(&mut root, &kind, over, log);
+    }
+    let axes = sweep::axes(&root, &kind, log);
+    let node = Node { place: all, value: Value::Table(root) };
+    let count = sweep::points(&axes, node.size(), log);
+    let Value::Table(root) = node.value else { return None };
+    let mut shared = Shared::new(loader);
+    let mut points = Vec::new();
+    let mut name = None;
+    // Too many points: look at the first all the same, for what else is wrong.
+    for number in 0..count.unwrap_or(1) {
+        let values = sweep::values(&axes, number);
+        let table = sweep::substitute(&root, &axes, &values);
+        let found = point(table, all, &mut shared, log);
+        if log.is_full() || number > 1_000 && points.is_empty() {
+            break;
+        }
+        let Some((raw, setup, hash, fio)) = found else { continue };
+        name = name.or(raw.name.map(|name| name.value));
+        let named =
+            axes.iter().zip(&values).map(|(axis, value)| (axis.key.clone(), value.to_json())).collect();
+        points.push(Point { axes: named, hash, setup, fio });
+    }
+    let seed = points.first()?.setup.seed;
+    let hashes: Vec<&str> = points.iter().map(|point| point.hash.as_str()).collect();
+    let keys: Vec<String> = axes.iter().map(|axis| axis.key.clone()).collect();
+    let hash = Hash::of(&format!("{};{}", keys.join(","), hashes.join(","))).hex();
+    let name = name.unwrap_or_else(|| stem(&source.origin));
+    Some(Plan { name, hash, seed, axes: keys, points })
+}
+
+/// A file's name without folders and ending.
+fn stem(origin: &str) -> String {
+    let file = origin.rsplit(['/', '\\']).next().unwrap_or(origin);
+    let stem = file.strip_suffix(".toml").unwrap_or(file);
+    if stem.is_empty() { "scenario".to_owned() } else { stem.to_owned() }
+}
+
+fn point(
+    table: Table,
+    all: Place,
+    shared: &mut Shared<'_>,
+    log: &mut Log,
+) -> Option<(ScenarioRaw, Setup, String, String)> {
+    let here = Place { end: all.start, ..all };
+    let raw = ScenarioRaw::read(&Node { place: here, value: Value::Table(table) }, log)?;
+    let target = if raw.readable("target") { shared.target(raw.target.as_ref(), here, log) } else { None };
+    let capacity = target.as_ref().map(|meant| capacity(&meant.params));
+    let found = jobs(raw.workload.as_ref(), capacity, here, log);
+    let run = run(raw.run.as_ref(), raw.workload.as_ref(), log);
+    let (Meant { params, canonical }, found) = (target?, found?);
+    let hash = Hash::of(&meaning(&raw, &canonical)).hex();
+    let fio = fio::job_file(&found, &run);
+    let setup =
+        Setup { target: params, jobs: expand(&found), warmup: run.warmup, limit: run.limit, seed: run.seed };
+    Some((raw, setup, hash, fio))
+}
+
+/// A point's meaning in one spelling, its name left out.
+fn meaning(raw: &ScenarioRaw, target: &str) -> String {
+    let mut text = format!("target={target};");
+    if let Some(workload) = &raw.workload {
+        workload.value.write(&mut text);
+    }
+    text.push('|');
+    if let Some(run) = &raw.run {
+        run.value.write(&mut text);
+    }
+    text
+}
+
+fn capacity(params: &TargetParams) -> Sectors {
+    match params {
+        TargetParams::Server(server) => server.capacity,
+        TargetParams::Drive(model) => model.capacity(),
+    }
+}

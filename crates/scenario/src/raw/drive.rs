@@ -1,0 +1,320 @@
+//! The sections of a drive file: physical parameters, each with its source.
+use super::queue::{QueueRaw, ReadAheadRaw, Switch};
+use crate::keys::quantities::{Count, Extent, Length, LinearDensity, SignedSpan, TrackDensity};
+use crate::keys::read::{At, Example, Names, wrong_type};
+use crate::keys::{Kind, Read, choices, section};
+use crate::text::problem::Log;
+use crate::text::tree::{Node, Value};
+use drivelab_core::target::drive::params::WriteData;
+use drivelab_units::{Angle, Rate, Rpm, Share, Span};
+use std::fmt::Write;
+
+section! {
+    facts: true,
+    /// A drive in physical parameters. Any value may be written `{ value = .., source = "..", mark = ".." }`; a
+    /// section's own `source` and `mark` hold for the values in it that carry none.
+    pub struct DriveRaw {
+        /// The drive that this one changes: a name of the catalogue or a path. All keys are laid over its own.
+        base: String = "",
+        /// Which drive it is.
+        identity: IdentityRaw = "",
+        /// Short names for sources, with the full reference of each.
+        sources: Names<String> = "",
+        /// The spindle speed.
+        rpm: Rpm = "",
+        /// Where the blocks lie.
+        geometry: GeometryRaw = "",
+        /// How far each track is turned against the one before.
+        skew: SkewRaw = "a margin of 0.1 ms",
+        /// Seek time over distance.
+        seek: SeekRaw = "",
+        /// What the mechanism costs beside the seek curve.
+        settle: SettleRaw = "nothing",
+        /// What the firmware takes for itself.
+        firmware: FirmwareRaw = "nothing",
+        /// The way of the data to the host.
+        link: LinkRaw = "infinitely fast",
+        /// The queue.
+        queue: QueueRaw = "one command at a time",
+        /// The buffer that reads on behind a read.
+        read_ahead: Switch<ReadAheadRaw> = "none",
+        /// Whether writes complete in the cache. Drives are modelled with the write cache off.
+        write_cache: bool = "false",
+    }
+}
+
+section! {
+    facts: true,
+    /// Which drive it is. For people only.
+    pub struct IdentityRaw {
+        /// Who made it.
+        maker: String = "",
+        /// Its name on the label.
+        model: String = "",
+        /// The year it came out, or was measured in.
+        year: Count<1956, 2100> = "",
+        /// How it is attached.
+        interface: String = "",
+        /// Capacity, or a class of drives, in words.
+        class: String = "",
+        /// What a reader should know.
+        notes: String = "",
+    }
+}
+
+/// In which order blocks run over the surfaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OrderName {
+    Cylinder,
+    Serpentine,
+}
+
+choices!(OrderName {
+    "cylinder" => OrderName::Cylinder, "all heads of a cylinder, then the next cylinder";
+    "serpentine" => OrderName::Serpentine, "`cylinders_per_head` cylinders under one head, then back under the next";
+});
+
+section! {
+    facts: true,
+    exclusive: &[&[
+        &["zones", "slips"],
+        &["outer_rate", "inner_to_outer", "zone_count"],
+        &["outer_radius", "inner_radius", "linear_density", "track_density", "format_efficiency", "zone_count"],
+    ]],
+    /// Where the blocks lie, in one of three forms: `zones` as measured; `capacity`, `outer_rate` and
+    /// `inner_to_outer` as on a data sheet; or radii and densities, from first principles.
+    pub struct GeometryRaw {
+        /// Surfaces that hold data.
+        heads: Count<1, 255> = "",
+        /// In which order blocks run over the surfaces.
+        surface_order: OrderName = "cylinder",
+        /// With `serpentine`: cylinders under one head before the next head's turn.
+        cylinders_per_head: Count<1, 1048576> = "",
+        /// Blocks that the drive reports.
+        capacity: Extent = "all that the zones hold",
+        /// The zones, outermost first.
+        zones: Vec<At<ZoneRaw>> = "",
+        /// Slots that hold no block: slipped defects.
+        slips: Vec<At<SlipRaw>> = "none",
+        /// The rate of a long sequential transfer in the outermost zone, skews included.
+        outer_rate: Rate = "",
+        /// Sectors per track of the innermost zone as a share of the outermost.
+        inner_to_outer: Share = "",
+        /// How many zones to derive, with the same number of cylinders each.
+        zone_count: Count<1, 1024> = "16",
+        /// The outermost track.
+        outer_radius: Length = "",
+        /// The innermost track.
+        inner_radius: Length = "",
+        /// Bits along the track, at the inner edge of each zone.
+        linear_density: LinearDensity = "",
+        /// Tracks across the platter.
+        track_density: TrackDensity = "",
+        /// Share of the bits that are data of blocks, not servo, gaps or codes.
+        format_efficiency: Share = "100%",
+    }
+}
+
+section! {
+    facts: false,
+    /// Cylinders whose tracks hold the same number of sectors.
+    pub struct ZoneRaw {
+        /// Its outermost cylinder.
+        first_cylinder: Count<0, 4194304> = "behind the zone before",
+        /// How many cylinders it has.
+        cylinders: Count<1, 4194304> = "",
+        /// Sectors on each of its tracks.
+        sectors_per_track: Count<1, 65535> = "",
+        /// In place of `skew.track` in this zone.
+        track_skew: Angle = "skew.track",
+        /// In place of `skew.cylinder` in this zone.
+        cylinder_skew: Angle = "skew.cylinder",
+    }
+}
+
+impl Example for ZoneRaw {
+    const EXAMPLE: &'static str = "[{ cylinders = 5000, sectors_per_track = 1200 }]";
+}
+
+section! {
+    facts: false,
+    /// A slot that holds no block.
+    pub struct SlipRaw {
+        /// Its cylinder.
+        cylinder: Count<0, 4194304> = "",
+        /// Its head.
+        head: Count<0, 254> = "",
+        /// Its slot on the track.
+        sector: Count<0, 65534> = "",
+    }
+}
+
+impl Example for SlipRaw {
+    const EXAMPLE: &'static str = "[{ cylinder = 12, head = 1, sector = 88 }]";
+}
+
+section! {
+    facts: true,
+    exclusive: &[&[&["track", "cylinder"], &["margin"]]],
+    /// How far each track is turned against the one before: as angles, or derived from the times of a switch.
+    pub struct SkewRaw {
+        /// Between a track and the next one under another head.
+        track: Angle = "from `margin`",
+        /// Between a track and the next one on another cylinder.
+        cylinder: Angle = "from `margin`",
+        /// Spare time beyond what a switch takes before a write; both skews follow from it.
+        margin: Span = "0.1ms",
+    }
+}
+
+section! {
+    facts: true,
+    exclusive: &[&[&["table"], &["single", "average", "full"], &["a", "b", "limit", "c", "e"]]],
+    /// Seek time over distance, in one of three forms: a measured `table`; `single`, `average` and `full` of a data
+    /// sheet, through which Lee's curve is laid; or the three-part form `a`, `b`, `limit`, `c`, `e`.
+    pub struct SeekRaw {
+        /// Measured points `[cylinders, "time"]`, linear between them.
+        table: Vec<At<SeekPoint>> = "",
+        /// Over one cylinder.
+        single: Span = "",
+        /// Mean over random pairs of cylinders.
+        average: Span = "",
+        /// From the first cylinder to the last.
+        full: Span = "",
+        /// Below `limit` the time is a + b sqrt(distance).
+        a: Span = "0s",
+        /// Per root of a cylinder.
+        b: Span = "",
+        /// The distance from which on the second part holds.
+        limit: Count<1, 4194304> = "",
+        /// From `limit` on the time is c + e distance.
+        c: Span = "",
+        /// Per thousand cylinders.
+        e: Span = "0s",
+    }
+}
+
+/// A measured point of a seek curve.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SeekPoint {
+    pub distance: u32,
+    pub time: Span,
+}
+
+impl Example for SeekPoint {
+    const EXAMPLE: &'static str = "[[1, \"0.8ms\"], [1000, \"3.2ms\"]]";
+}
+
+impl Read for SeekPoint {
+    fn kind() -> Kind {
+        let each = Box::new(Kind::Either(vec![Kind::Count { least: 1, most: 4_194_304 }, Span::kind()]));
+        Kind::List { each, example: "[1000, \"3.2ms\"]" }
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        let Value::List(items) = &node.value else {
+            wrong_type(node, &Self::kind(), log);
+            return None;
+        };
+        let [distance, time] = &items[..] else {
+            log.fault(
+                node.place,
+                "a point of a seek table has two values",
+                "write [cylinders, \"time\"], such as [1000, \"3.2ms\"]",
+            );
+            return None;
+        };
+        let distance = Count::<1, 4_194_304>::read(distance, log);
+        let time = Span::read(time, log);
+        Some(SeekPoint { distance: distance?.0 as u32, time: time? })
+    }
+
+    fn write(&self, out: &mut String) {
+        let _ = write!(out, "{}:{}", self.distance, self.time.as_ns());
+    }
+}
+
+section! {
+    facts: true,
+    /// What the mechanism costs beside the seek curve.
+    pub struct SettleRaw {
+        /// From one head to another; beside a seek the longer of the two counts.
+        head_switch: Span = "0s",
+        /// Added to every movement before a write; may be negative.
+        write_settle: SignedSpan = "0s",
+        /// Whether a read may begin in the middle of its part of a track.
+        read_on_arrival: bool = "false",
+        /// Whether a write may.
+        write_on_arrival: bool = "false",
+    }
+}
+
+/// A time that may depend on the kind of the command before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OverheadTimes {
+    pub after_read: Span,
+    pub after_write: Span,
+}
+
+section! {
+    facts: false,
+    /// A time that depends on the kind of the command before.
+    pub struct OverheadRaw {
+        /// When a read went before.
+        after_read: Span = "0s",
+        /// When a write went before.
+        after_write: Span = "0s",
+    }
+}
+
+impl Read for OverheadTimes {
+    fn kind() -> Kind {
+        Kind::Either(vec![Span::kind(), OverheadRaw::kind()])
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        if !matches!(node.value, Value::Table(_)) {
+            return Span::read(node, log).map(|time| OverheadTimes { after_read: time, after_write: time });
+        }
+        let raw = OverheadRaw::read(node, log)?;
+        let time = |at: Option<At<Span>>| at.map_or(Span::ZERO, |at| at.value);
+        Some(OverheadTimes { after_read: time(raw.after_read), after_write: time(raw.after_write) })
+    }
+
+    fn write(&self, out: &mut String) {
+        let _ = write!(out, "{}/{}", self.after_read.as_ns(), self.after_write.as_ns());
+    }
+}
+
+section! {
+    facts: true,
+    /// What the firmware takes for itself. A time may also be `{ after_read = "..", after_write = ".." }`.
+    pub struct FirmwareRaw {
+        /// From the arrival of a read whose data are in the buffer until they can be sent.
+        read_hit: OverheadTimes = "0s",
+        /// From the arrival of any other read until the arm can start.
+        read_miss: OverheadTimes = "0s",
+        /// From the arrival of a write until the arm can start.
+        write: OverheadTimes = "0s",
+        /// From the last datum of a read until the host sees the completion.
+        read_completion: Span = "0s",
+        /// From the last datum of a write until the host sees the completion.
+        write_completion: Span = "0s",
+    }
+}
+
+choices!(WriteData {
+    "before-positioning" => WriteData::BeforePositioning, "before the arm starts";
+    "while-positioning" => WriteData::WhilePositioning, "while the arm moves; the media wait a turn for late data";
+});
+
+section! {
+    facts: true,
+    /// The way of the data to the host.
+    pub struct LinkRaw {
+        /// Its rate.
+        rate: Rate = "infinitely fast",
+        /// When a write's data cross it.
+        write_data: WriteData = "while-positioning",
+    }
+}

@@ -1,0 +1,47 @@
+//! What was typed: the sections and keys of a scenario and of a drive file, each declared once.
+//!
+//! These declarations are the file format. Nothing in here knows what a value means for the machines.
+pub mod drive;
+pub mod queue;
+pub mod scenario;
+pub mod workload;
+
+use crate::keys::Read;
+use crate::text::suggest;
+pub use scenario::ScenarioRaw;
+
+/// Names that other tools, or the same tool elsewhere, use for what we call otherwise.
+const ALIASES: [(&str, &str); 19] = [
+    ("outstanding", "`iodepth`"),
+    ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
+    ("qd", "`iodepth` in [workload], `queue.depth` in [target]"),
+    ("threads", "`numjobs`"),
+    ("block_size", "`bs`"),
+    ("blocksize", "`bs`"),
+    ("pattern", "`rw`"),
+    ("readwrite", "`rw`"),
+    ("scheduler", "`queue.order`"),
+    ("policy", "`order`"),
+    ("randseed", "`run.seed`"),
+    ("time_based", "nothing: every run is time-based up to `run.duration`"),
+    ("direct", "nothing: every I/O is direct"),
+    ("ioengine", "nothing: the target is the engine"),
+    ("filename", "nothing: the target is `target.drive`"),
+    ("number_ios", "`run.ios`"),
+    ("io_size", "`run.ios`"),
+    ("loops", "`run.ios` or `run.duration`"),
+    ("disk", "`drive`"),
+];
+
+/// The remedy for a key that has another name here, or its place elsewhere; `None` when it is a mere typo.
+pub fn elsewhere(key: &str, here: &[&str]) -> Option<String> {
+    if let Some((_, right)) = ALIASES.iter().find(|(alias, _)| *alias == key) {
+        return Some(format!("here it is {right}"));
+    }
+    if !suggest::nearest(key, here.iter().copied()).is_empty() {
+        return None;
+    }
+    let paths = ScenarioRaw::kind().paths();
+    let same_name = paths.iter().find(|path| path.rsplit('.').next() == Some(key));
+    same_name.map(|path| format!("`{key}` belongs elsewhere: `{path}`"))
+}

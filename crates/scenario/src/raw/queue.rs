@@ -1,0 +1,153 @@
+//! The queue of a drive and its read-ahead, as typed in a drive file or, laid over it, in a scenario.
+use crate::keys::quantities::{Count, Decimal, Extent};
+use crate::keys::{Kind, Read, choices, section};
+use crate::text::problem::Log;
+use crate::text::tree::{Node, Value};
+use drivelab_core::target::drive::queue::{Chooses, Joins, Knows, Order};
+use drivelab_units::Span;
+
+/// How commands reach a drive, which bounds how many it can hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocol {
+    None,
+    ScsiTcq,
+    AtaTcq,
+    Ncq,
+}
+
+choices!(Protocol {
+    "none" => Protocol::None, "one command at a time";
+    "scsi-tcq" => Protocol::ScsiTcq, "SCSI tagged queueing";
+    "ata-tcq" => Protocol::AtaTcq, "ATA-4 tagged queueing: at most 32 commands";
+    "ncq" => Protocol::Ncq, "SATA native command queueing: at most 32 commands";
+});
+
+choices!(Order {
+    "fcfs" => Order::Fcfs, "first come, first served";
+    "sstf" => Order::Sstf, "shortest seek first";
+    "look" => Order::Look, "up and down over the cylinders, like a lift";
+    "c-look" => Order::CLook, "upward only, then back to the lowest";
+    "sptf" => Order::Sptf, "shortest positioning time first: seek and rotation together";
+    "aged-sptf" => Order::AgedSptf, "sptf less a credit for the time waited";
+});
+
+choices!(Knows {
+    "distance" => Knows::Distance, "seek time by distance";
+    "angle" => Knows::Angle, "the angle of the platter too";
+});
+
+choices!(Chooses {
+    "at-media-end" => Chooses::AtMediaEnd, "as the media transfer ends";
+    "after-answer" => Chooses::AfterAnswer, "only after the host could answer the completion";
+});
+
+choices!(Joins {
+    "never" => Joins::Never, "each command by itself";
+    "before-start" => Joins::BeforeStart, "if it is there before the arm starts";
+    "until-end" => Joins::UntilEnd, "while the media transfer runs";
+});
+
+section! {
+    facts: true,
+    /// A drive's queue. In a scenario, `target.queue` is laid over the drive's own.
+    pub struct QueueRaw {
+        /// How commands reach the drive. `none` implies depth 1 and order fcfs unless they are set beside it.
+        protocol: Protocol = "none",
+        /// Commands that the drive holds at once, the one in service included.
+        depth: Count<1, 65534> = "1 for none, 32 for ncq and ata-tcq, 64 for scsi-tcq",
+        /// In which order the waiting commands are served.
+        order: Order = "fcfs for none, sptf for the others",
+        /// What the drive knows of a command's place when it chooses.
+        knows: Knows = "angle",
+        /// When the drive chooses the next command.
+        chooses: Chooses = "at-media-end",
+        /// With `after-answer`: how long after a completion the drive waits for the host's answer.
+        answer_time: Span = "0s",
+        /// How many waiting commands it looks at, oldest first.
+        considers: Count<1, 65534> = "all",
+        /// Added to the cost of a write: how much longer a read may take to reach and still go first. Needs an order
+        /// whose cost is a time.
+        write_handicap: Span = "0s",
+        /// How much earlier than needed a write is planned to arrive at its sector.
+        write_margin: Span = "0s",
+        /// Until when a read that begins where the one in service ends is carried out with it in one sweep.
+        joins_reads: Joins = "never",
+        /// The same for writes.
+        joins_writes: Joins = "never",
+        /// A command this old goes before any younger one.
+        age_limit: Span = "none",
+        /// With `aged-sptf`: credit for each unit of time waited.
+        age_weight: Decimal<0, 1000> = "0",
+    }
+}
+
+section! {
+    facts: true,
+    /// The buffer that reads on behind a read until something disturbs it.
+    pub struct ReadAheadRaw {
+        /// How far it reads on behind the last block asked for.
+        size: Extent = "",
+        /// Whether it reads on while commands wait in the queue.
+        when_queued: bool = "false",
+        /// Whether it reads on only behind a read that follows the one before without a gap.
+        when_sequential: bool = "false",
+    }
+}
+
+/// A section that can be switched off with `false`.
+#[derive(Clone, Debug)]
+pub enum Switch<T> {
+    Off,
+    On(T),
+}
+
+impl<T: Read> Read for Switch<T> {
+    fn kind() -> Kind {
+        Kind::Either(vec![T::kind(), Kind::Flag])
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        match node.value {
+            Value::Flag(false) => Some(Switch::Off),
+            Value::Flag(true) => {
+                log.fault(
+                    node.place,
+                    "true says too little here",
+                    "write a table such as { size = \"1MiB\" }, or false",
+                );
+                None
+            }
+            _ => T::read(node, log).map(Switch::On),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        match self {
+            Switch::Off => out.push_str("off"),
+            Switch::On(value) => value.write(out),
+        }
+    }
+
+    fn over(self, below: Self) -> Self {
+        match (self, below) {
+            (Switch::On(above), Switch::On(below)) => Switch::On(above.over(below)),
+            (above, _) => above,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_has_its_name() {
+        let Kind::Choice(names) = Order::kind() else { panic!() };
+        assert_eq!(names.len(), Order::ALL.len());
+        for order in Order::ALL {
+            let mut name = String::new();
+            order.write(&mut name);
+            assert!(names.iter().any(|(known, _)| *known == name), "{order:?}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The sections of a scenario: target, workload, run.
+use super::drive::DriveRaw;
+use super::queue::{QueueRaw, ReadAheadRaw, Switch};
+use super::workload::WorkloadRaw;
+use crate::keys::quantities::{Count, Extent};
+use crate::keys::{Kind, Read, choices, section};
+use crate::text::problem::Log;
+use crate::text::tree::{Node, Value};
+use drivelab_units::Span;
+
+section! {
+    facts: false,
+    /// A storage system, a workload and the length of the run.
+    pub struct ScenarioRaw {
+        /// What the scenario is called in results.
+        name: String = "the file's name",
+        /// The storage system.
+        target: TargetRaw = "",
+        /// What is asked of it.
+        workload: WorkloadRaw = "4 KiB random reads, one at a time",
+        /// How long, and from which seed.
+        run: RunRaw = "60 s from seed 1",
+    }
+}
+
+section! {
+    facts: false,
+    /// The storage system. Exactly one of `drive`, `server` and `null`.
+    pub struct TargetRaw {
+        /// A drive of the catalogue by name, the path of a drive file (from the scenario's folder), or a drive written
+        /// here as a table; its `base` names the drive that it changes.
+        drive: DriveChoice = "",
+        /// Stations of queueing theory in place of a drive.
+        server: ServerRaw = "",
+        /// A target that answers at once.
+        null: NullRaw = "",
+        /// Laid over the drive's own queue.
+        queue: QueueRaw = "the drive's own",
+        /// Laid over the drive's own read-ahead; false switches it off.
+        read_ahead: Switch<ReadAheadRaw> = "the drive's own",
+        /// Whether writes complete in the cache. Drives are modelled with the write cache off.
+        write_cache: bool = "false",
+    }
+}
+
+/// A drive by name or path, or written out.
+#[derive(Clone, Debug)]
+pub enum DriveChoice {
+    Named(String),
+    Inline(Box<DriveRaw>),
+}
+
+impl Read for DriveChoice {
+    fn kind() -> Kind {
+        Kind::Either(vec![Kind::Text, DriveRaw::kind()])
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        match &node.value {
+            Value::Text(name) => Some(DriveChoice::Named(name.clone())),
+            _ => DriveRaw::read(node, log).map(|drive| DriveChoice::Inline(Box::new(drive))),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        match self {
+            DriveChoice::Named(name) => out.push_str(name),
+            DriveChoice::Inline(drive) => drive.write(out),
+        }
+    }
+}
+
+/// The distribution of a server's time for one command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ServiceName {
+    Fixed,
+    Exponential,
+    Uniform,
+    Erlang,
+}
+
+choices!(ServiceName {
+    "fixed" => ServiceName::Fixed, "always `mean`";
+    "exponential" => ServiceName::Exponential, "exponential of mean `mean`";
+    "uniform" => ServiceName::Uniform, "uniform from `least` to `most`";
+    "erlang" => ServiceName::Erlang, "the sum of `phases` exponentials, of total mean `mean`";
+});
+
+section! {
+    facts: false,
+    /// Stations that a command visits one after the other, each with its own queue and one server.
+    pub struct ServerRaw {
+        /// The distribution of the time for one command.
+        service: ServiceName = "exponential",
+        /// The mean time, for fixed, exponential and erlang.
+        mean: Span = "",
+        /// The shortest time, for uniform.
+        least: Span = "0s",
+        /// The longest time, for uniform.
+        most: Span = "",
+        /// How many exponentials, for erlang.
+        phases: Count<1, 1000> = "2",
+        /// How many stations.
+        stations: Count<1, 1024> = "1",
+        /// The addresses that it answers for.
+        capacity: Extent = "1TB",
+    }
+}
+
+section! {
+    facts: false,
+    /// A target that answers at once: what is left is the host.
+    pub struct NullRaw {
+        /// The addresses that it answers for.
+        capacity: Extent = "1TB",
+    }
+}
+
+section! {
+    facts: false,
+    /// When the run ends: at whichever limit comes first.
+    pub struct RunRaw {
+        /// Left out of every figure.
+        warmup: Span = "0s",
+        /// Measured time, after the warm-up.
+        duration: Span = "60s, or none when `ios` is set",
+        /// I/Os finished after the warm-up.
+        ios: Count<1, 1_000_000_000_000> = "",
+        /// Every random draw follows from it.
+        seed: Count<0, 0x7fff_ffff_ffff_ffff> = "1",
+    }
+}

@@ -1,0 +1,290 @@
+//! The workload in fio's words.
+use crate::keys::quantities::{Count, Extent};
+use crate::keys::read::{Names, wrong_type};
+use crate::keys::section::Forms;
+use crate::keys::{Kind, Read, choices, section};
+use crate::text::problem::Log;
+use crate::text::tree::{Node, Value};
+use drivelab_units::{Bytes, Frequency, Rate, Share, Span, parse};
+use std::fmt::Write;
+
+/// fio's `rw`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rw {
+    Read,
+    Write,
+    RandRead,
+    RandWrite,
+    Rw,
+    RandRw,
+}
+
+choices!(Rw {
+    "read" => Rw::Read, "sequential reads";
+    "write" => Rw::Write, "sequential writes";
+    "randread" => Rw::RandRead, "random reads";
+    "randwrite" => Rw::RandWrite, "random writes";
+    "rw" => Rw::Rw, "sequential reads and writes, mixed";
+    "randrw" => Rw::RandRw, "random reads and writes, mixed";
+});
+
+impl Rw {
+    pub fn is_random(self) -> bool {
+        matches!(self, Rw::RandRead | Rw::RandWrite | Rw::RandRw)
+    }
+
+    pub fn name(self) -> String {
+        let mut name = String::new();
+        self.write(&mut name);
+        name
+    }
+}
+
+/// How the arrivals of an open loop are spaced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RateProcess {
+    Linear,
+    Poisson,
+}
+
+choices!(RateProcess {
+    "linear" => RateProcess::Linear, "equal gaps";
+    "poisson" => RateProcess::Poisson, "exponential gaps";
+});
+
+/// Part of the target: an extent, or a share of the capacity.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    Extent(Extent),
+    Share(Share),
+}
+
+impl Read for Part {
+    fn kind() -> Kind {
+        Kind::Either(vec![Extent::kind(), Kind::Percent])
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        match &node.value {
+            Value::Text(text) if text.trim_end().ends_with('%') => Share::read(node, log).map(Part::Share),
+            _ => Extent::read(node, log).map(Part::Extent),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        match self {
+            Part::Extent(extent) => extent.write(out),
+            Part::Share(share) => {
+                share.write(out);
+                out.push('%');
+            }
+        }
+    }
+}
+
+/// I/Os per second, as in fio a bare number, or with its unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RateIops(pub Frequency);
+
+impl Read for RateIops {
+    fn kind() -> Kind {
+        let quantity = Kind::Quantity { what: "a number of I/Os per second", units: "/s", example: "120/s" };
+        Kind::Either(vec![Kind::Count { least: 1, most: 10_000_000 }, quantity])
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        let text = match &node.value {
+            Value::Text(text) if text.contains('/') => text.clone(),
+            Value::Text(text) => format!("{text}/s"),
+            Value::Integer(number) => format!("{number}/s"),
+            Value::Decimal(number) => format!("{number}/s"),
+            _ => {
+                wrong_type(node, &Self::kind(), log);
+                return None;
+            }
+        };
+        // Above this, the gap between two arrivals has less than two digits of a nanosecond count.
+        match parse::frequency(&text) {
+            Ok(rate) if rate.millihertz() <= 10_000_000_000 => Some(RateIops(rate)),
+            _ => {
+                log.fault(
+                    node.place,
+                    "not a rate of I/Os",
+                    "write a number from 0.001 to 10000000 per second, such as 120",
+                );
+                None
+            }
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        let _ = write!(out, "{}", self.0.millihertz());
+    }
+}
+
+/// fio's `bssplit`: sizes and their percentages.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BsSplit(pub Vec<(Bytes, u32)>);
+
+impl Read for BsSplit {
+    fn kind() -> Kind {
+        let units = "sizes as in bs, percentages after a slash, sizes without one share the rest";
+        Kind::Quantity { what: "sizes and their percentages", units, example: "4k/60:64k/40" }
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        let Value::Text(text) = &node.value else {
+            wrong_type(node, &Self::kind(), log);
+            return None;
+        };
+        match split(text) {
+            Ok(sizes) => Some(BsSplit(sizes)),
+            Err((part, why)) => {
+                log.fault(node.place, format!("`{part}`: {why}"), format!("write {}", Self::kind().words()));
+                None
+            }
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        for (size, percent) in &self.0 {
+            let _ = write!(out, "{}/{percent}:", size.get());
+        }
+    }
+}
+
+/// More sizes than any published pattern has.
+const SIZES_MAX: usize = 64;
+
+fn split(text: &str) -> Result<Vec<(Bytes, u32)>, (String, String)> {
+    let mut sizes = Vec::new();
+    for part in text.split(':') {
+        let fail = |why: String| (part.to_owned(), why);
+        let (size, percent) = part.split_once('/').unwrap_or((part, ""));
+        let size = parse::bytes(size).map_err(|error| fail(error.to_string()))?;
+        let percent = match percent.trim().trim_end_matches('%') {
+            "" => None,
+            number => match number.parse::<u32>() {
+                Ok(percent @ 0..=100) => Some(percent),
+                _ => return Err(fail("the percentage is not a whole number from 0 to 100".to_owned())),
+            },
+        };
+        sizes.push((size, percent));
+    }
+    if sizes.len() > SIZES_MAX {
+        return Err((format!("{} sizes", sizes.len()), format!("at most {SIZES_MAX} are possible")));
+    }
+    let given: u32 = sizes.iter().filter_map(|(_, percent)| *percent).sum();
+    let open = sizes.iter().filter(|(_, percent)| percent.is_none()).count() as u32;
+    if given > 100 || open == 0 && given != 100 {
+        return Err((text.to_owned(), format!("the percentages add up to {given}, not to 100")));
+    }
+    // In hundred-percent steps times the sizes that share the rest, so that every weight stays whole.
+    let scale = open.max(1);
+    Ok(sizes.into_iter().map(|(size, percent)| (size, percent.map_or(100 - given, |p| p * scale))).collect())
+}
+
+section! {
+    facts: false,
+    /// What the host's own software takes for an I/O before its first command goes out.
+    pub struct SubmitRaw {
+        /// For each command, one after the other.
+        fixed: Span = "0s",
+        /// The I/O's data at this rate: pinning and mapping its pages.
+        rate: Rate = "no time for the data",
+        /// The part for the data varies uniformly by up to this share of itself, either way.
+        spread: Share = "0%",
+    }
+}
+
+/// One size or several; closed loop or open.
+const EXCLUSIVE: &[Forms] =
+    &[&[&["bs"], &["bssplit"]], &[&["iodepth", "thinktime"], &["rate_iops", "rate_process"]]];
+
+macro_rules! workload_sections {
+    ($( $(#[doc = $key_doc:literal])+ $key:ident : $type:ty = $default:literal, )*) => {
+        section! {
+            facts: false,
+            exclusive: EXCLUSIVE,
+            /// One of several jobs that run at once. It inherits the keys of `[workload]` that it does not set itself.
+            pub struct JobRaw { $( $(#[doc = $key_doc])+ $key : $type = $default, )* }
+        }
+
+        section! {
+            facts: false,
+            exclusive: EXCLUSIVE,
+            /// What is asked of the target, in fio's words.
+            pub struct WorkloadRaw {
+                $( $(#[doc = $key_doc])+ $key : $type = $default, )*
+                /// fio's name for `run.warmup`.
+                ramp_time: Span = "",
+                /// fio's name for `run.duration`.
+                runtime: Span = "",
+                /// Several jobs at once, each a table of its own: `[workload.job.readers]`.
+                job: Names<JobRaw> = "one job of the keys above",
+            }
+        }
+
+        impl WorkloadRaw {
+            /// The keys that jobs inherit.
+            pub fn inherited(&self) -> JobRaw {
+                JobRaw {
+                    $( $key: self.$key.clone(), )*
+                    own_source: self.own_source.clone(),
+                    unreadable: self.unreadable.clone(),
+                }
+            }
+        }
+    };
+}
+
+workload_sections! {
+    /// Direction and pattern.
+    rw: Rw = "randread",
+    /// The size of an I/O.
+    bs: Bytes = "4KiB",
+    /// Several sizes by share, in place of `bs`.
+    bssplit: BsSplit = "",
+    /// I/Os that each job keeps outstanding (closed loop).
+    iodepth: Count<1, 65536> = "1",
+    /// Copies of the job, each a process of its own. As in fio, sequential copies all start at `offset`.
+    numjobs: Count<1, 4096> = "1",
+    /// Share of reads, for `rw` and `randrw`.
+    rwmixread: Share = "50%",
+    /// For the random patterns: this share of I/Os goes to a random place, the rest follow the one before.
+    percentage_random: Share = "100%",
+    /// Where the job's range begins.
+    offset: Part = "0B",
+    /// How long the job's range is; a percentage is one of the whole target.
+    size: Part = "up to the end of the target",
+    /// Random places are multiples of this.
+    blockalign: Bytes = "bs, or the smallest size of bssplit",
+    /// Between a completion and the next issue (closed loop).
+    thinktime: Span = "0s",
+    /// I/Os per second of each job, whatever has completed (open loop); in place of `iodepth`.
+    rate_iops: RateIops = "",
+    /// How the arrivals of `rate_iops` are spaced.
+    rate_process: RateProcess = "linear",
+    /// The largest single command: a larger I/O goes out as several at once and completes with the last.
+    max_transfer: Bytes = "no limit",
+    /// What the host's own software takes before an I/O goes out.
+    submit: SubmitRaw = "nothing",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_split_shares_the_rest_as_fio_does() {
+        let sizes = |text: &str| {
+            split(text).map(|sizes| sizes.iter().map(|(b, w)| (b.get(), *w)).collect::<Vec<_>>())
+        };
+        assert_eq!(sizes("4k/60:64k/40"), Ok(vec![(4096, 60), (65536, 40)]));
+        assert_eq!(sizes("4k/50:64k/:1m"), Ok(vec![(4096, 100), (65536, 50), (1 << 20, 50)]));
+        assert!(sizes("4k/60:64k/50").is_err());
+        assert!(sizes("4k/60").is_err());
+        assert!(sizes("4q/60").is_err());
+        assert!(sizes("").is_err());
+    }
+}

@@ -1,0 +1,161 @@
+//! Overrides: `key = value` from the command line, laid over the scenario's tree.
+use super::problem::{Log, Place};
+use super::tree::{self, Entry, Node, Table, Value};
+use crate::keys::Kind;
+
+/// A value for one key, whatever the scenario says.
+#[derive(Clone, Debug)]
+pub struct Override {
+    /// The full name, such as `target.queue.order`.
+    pub key: String,
+    /// A TOML value; if it is none, a list where it has commas (`1,4,16`), else a text.
+    pub value: String,
+    /// What the user typed, for messages: `--set target.queue.order=sptf`, or `--iodepth`.
+    pub origin: String,
+}
+
+/// More parts than any key has.
+const DEPTH_MAX: usize = 16;
+
+/// Sets the override's key in a document whose root is of this kind.
+pub fn apply(root: &mut Table, kind: &Kind, over: &Override, log: &mut Log) {
+    let all = log.add(&over.origin, &format!("{} = {}", over.key, over.value), false);
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for part in over.key.split('.') {
+        let place = Place { start, end: start + part.len() as u32, ..all };
+        start = place.end + 1;
+        if part.trim().is_empty() {
+            log.fault(
+                Place { end: place.end.max(place.start + 1), ..place },
+                "a part of the key is empty",
+                "write section.key=value",
+            );
+            return;
+        }
+        parts.push((part.trim(), place));
+    }
+    if parts.len() > DEPTH_MAX {
+        log.fault(
+            Place { end: over.key.len() as u32, ..all },
+            "no key has so many parts",
+            "write section.key=value",
+        );
+        return;
+    }
+    let target = parts.iter().try_fold(kind, |kind, (part, _)| kind.child(part));
+    let shift = over.key.len() + 3;
+    let node = value(&over.value, target, Place { start: shift as u32, ..all }, log);
+    set(root, kind, &parts, &node);
+}
+
+/// The value of an override: TOML, a comma list, or a text.
+fn value(text: &str, kind: Option<&Kind>, place: Place, log: &mut Log) -> Node {
+    if let Some(node) = tree::value(text, place.source, place.start as usize, log) {
+        return node;
+    }
+    let plain_text = matches!(kind, Some(Kind::Text));
+    if !plain_text && text.contains(',') {
+        let inner = text.trim();
+        let bare = inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(inner);
+        let mut at = place.start as usize + text.find(bare).unwrap_or(0);
+        let mut items = Vec::new();
+        for part in bare.split(',') {
+            items.push(single(part, place.source, at, log));
+            at += part.len() + 1;
+        }
+        return Node { place, value: Value::List(items) };
+    }
+    single(text, place.source, place.start as usize, log)
+}
+
+fn single(text: &str, source: u32, start: usize, log: &mut Log) -> Node {
+    tree::value(text, source, start, log).unwrap_or_else(|| {
+        let lead = text.len() - text.trim_start().len();
+        let start = (start + lead) as u32;
+        let place = Place { source, start, end: start + text.trim().len() as u32 };
+        Node { place, value: Value::Text(text.trim().to_owned()) }
+    })
+}
+
+fn set(table: &mut Table, kind: &Kind, parts: &[(&str, Place)], node: &Node) {
+    let Some(&(part, key_place)) = parts.first() else { return };
+    let Some(entry) = table.entries.iter_mut().find(|entry| entry.key == part) else {
+        let mut new = Node { place: key_place, value: Value::Table(Table::default()) };
+        set_inside(&mut new, kind.child(part), &parts[1..], node);
+        table.entries.push(Entry { key: part.to_owned(), key_place, node: new });
+        return;
+    };
+    set_inside(&mut entry.node, kind.child(part), &parts[1..], node);
+}
+
+fn set_inside(at: &mut Node, kind: Option<&Kind>, parts: &[(&str, Place)], node: &Node) {
+    if parts.is_empty() {
+        *at = node.clone();
+        return;
+    }
+    let any = Kind::Flag;
+    let kind = kind.unwrap_or(&any);
+    match &mut at.value {
+        Value::Table(_) => {}
+        // Several values of a sweep: each is changed.
+        Value::List(items) if !kind.takes_list() => {
+            for item in items {
+                set_inside(item, Some(kind), parts, node);
+            }
+            return;
+        }
+        // A drive by its name: the named drive with this key changed.
+        Value::Text(_) if kind.child("base").is_some() => {
+            let base = Entry { key: "base".to_owned(), key_place: at.place, node: at.clone() };
+            at.value = Value::Table(Table { entries: vec![base] });
+        }
+        _ => at.value = Value::Table(Table::default()),
+    }
+    if let Value::Table(table) = &mut at.value {
+        set(table, kind, parts, node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::Read;
+    use crate::raw::ScenarioRaw;
+
+    fn set_in(text: &str, key: &str, value: &str) -> serde_json::Value {
+        let mut log = Log::default();
+        let all = log.add("a.toml", text, true);
+        let mut table = tree::document(text, all, &mut log);
+        let over = Override { key: key.to_owned(), value: value.to_owned(), origin: String::new() };
+        apply(&mut table, &ScenarioRaw::kind(), &over, &mut log);
+        assert_eq!(log.count(), 0);
+        Node { place: all, value: Value::Table(table) }.to_json()
+    }
+
+    #[test]
+    fn values_are_toml_or_lists_or_texts() {
+        for (value, expected) in [
+            ("4", "4"),
+            ("4k", "\"4k\""),
+            ("1,4,16", "[1,4,16]"),
+            ("4k, 64k", "[\"4k\",\"64k\"]"),
+            ("[4k,64k]", "[\"4k\",\"64k\"]"),
+            ("[1, 4]", "[1,4]"),
+            ("\"4k\"", "\"4k\""),
+            ("true", "true"),
+            ("8.5ms", "\"8.5ms\""),
+        ] {
+            assert_eq!(set_in("", "workload.bs", value)["workload"]["bs"].to_string(), expected, "{value}");
+        }
+        assert_eq!(set_in("", "name", "a, b")["name"], "a, b");
+    }
+
+    #[test]
+    fn a_key_inside_a_named_drive_makes_a_variant_of_it() {
+        let text = "[target]\ndrive = [\"a\", \"b\"]\n";
+        let json = set_in(text, "target.drive.seek.average", "8ms");
+        assert_eq!(json["target"]["drive"][1]["base"], "b");
+        assert_eq!(json["target"]["drive"][0]["seek"]["average"], "8ms");
+    }
+}

@@ -1,0 +1,188 @@
+//! What is wrong with a text and where: each problem with its line, its column and a remedy, all of them at once.
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// A range of bytes in one of the sources of a [`Log`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Place {
+    pub source: u32,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Problem {
+    /// The file, or the command-line option, that the text came from.
+    pub origin: String,
+    /// From 1; in a command-line option always 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// The offending text.
+    pub text: String,
+    /// The whole line that it stands in.
+    pub line_text: String,
+    pub message: String,
+    /// What to write instead, where that is known.
+    pub remedy: Option<String>,
+    /// Whether line and column mean anything to the reader.
+    #[serde(skip)]
+    in_file: bool,
+}
+
+/// Everything that is wrong with a scenario; never empty.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Problems(pub Vec<Problem>);
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = if self.in_file { self.line.to_string() } else { String::new() };
+        let margin = " ".repeat(number.len());
+        writeln!(f, "error: {}", self.message)?;
+        if self.in_file {
+            writeln!(f, "{margin}--> {}:{}:{}", self.origin, self.line, self.column)?;
+        } else {
+            writeln!(f, "{margin}--> {}", self.origin)?;
+        }
+        writeln!(f, "{margin} |")?;
+        writeln!(f, "{number} | {}", self.line_text.replace('\t', " "))?;
+        let left = self.line_text.chars().count().saturating_sub(self.column - 1);
+        let carets = self.text.lines().next().unwrap_or("").chars().count().clamp(1, left.max(1));
+        write!(f, "{margin} | {}{}", " ".repeat(self.column - 1), "^".repeat(carets))?;
+        if let Some(remedy) = &self.remedy {
+            write!(f, "\n{margin} = help: {remedy}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for problem in &self.0 {
+            write!(f, "{problem}\n\n")?;
+        }
+        match self.0.len() {
+            1 => write!(f, "1 problem"),
+            count => write!(f, "{count} problems"),
+        }
+    }
+}
+
+impl std::error::Error for Problems {}
+
+struct Text {
+    origin: String,
+    text: String,
+    in_file: bool,
+}
+
+/// More problems than anybody reads; the rest is dropped.
+const PROBLEMS_MAX: usize = 100;
+
+/// Collects texts and what is wrong with them.
+#[derive(Default)]
+pub struct Log {
+    texts: Vec<Text>,
+    problems: Vec<(Place, Problem)>,
+    seen: BTreeSet<(Place, String)>,
+}
+
+impl Log {
+    /// Takes in a text; returns its number and the place of all of it.
+    pub fn add(&mut self, origin: &str, text: &str, in_file: bool) -> Place {
+        let source = self.texts.len() as u32;
+        self.texts.push(Text { origin: origin.to_owned(), text: text.to_owned(), in_file });
+        Place { source, start: 0, end: text.len() as u32 }
+    }
+
+    /// Records a problem; the same one at the same place only once.
+    pub fn error(&mut self, place: Place, message: impl Into<String>, remedy: Option<String>) {
+        let message = message.into();
+        if self.problems.len() >= PROBLEMS_MAX || !self.seen.insert((place, message.clone())) {
+            return;
+        }
+        let problem = self.problem(place, message, remedy);
+        self.problems.push((place, problem));
+    }
+
+    /// An error whose remedy is known.
+    pub fn fault(&mut self, place: Place, message: impl Into<String>, remedy: impl Into<String>) {
+        self.error(place, message, Some(remedy.into()));
+    }
+
+    pub fn count(&self) -> usize {
+        self.problems.len()
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.problems.len() >= PROBLEMS_MAX
+    }
+
+    /// The problems in the order of the texts, `None` when there are none.
+    pub fn into_problems(mut self) -> Option<Problems> {
+        self.problems.sort_by_key(|(place, _)| *place);
+        let problems: Vec<Problem> = self.problems.into_iter().map(|(_, problem)| problem).collect();
+        if problems.is_empty() { None } else { Some(Problems(problems)) }
+    }
+
+    fn problem(&self, place: Place, message: String, remedy: Option<String>) -> Problem {
+        let Some(source) = self.texts.get(place.source as usize) else {
+            let text = String::new();
+            let (origin, line_text) = (text.clone(), text.clone());
+            return Problem { origin, line: 1, column: 1, text, line_text, message, remedy, in_file: false };
+        };
+        let all = source.text.as_str();
+        let start = floor_boundary(all, place.start as usize);
+        let end = floor_boundary(all, place.end as usize).max(start);
+        let line_start = all[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = all[start..].find('\n').map_or(all.len(), |at| start + at);
+        Problem {
+            origin: source.origin.clone(),
+            line: all[..start].matches('\n').count() + 1,
+            column: all[line_start..start].chars().count() + 1,
+            text: all[start..end].to_owned(),
+            line_text: all[line_start..line_end].trim_end_matches('\r').to_owned(),
+            message,
+            remedy,
+            in_file: source.in_file,
+        }
+    }
+}
+
+/// The nearest place at or before `at` where a character begins.
+fn floor_boundary(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_shows_its_line_and_a_caret_under_the_text() {
+        let mut log = Log::default();
+        let all = log.add("a.toml", "x = 1\nbß = \"8.5\"\n", true);
+        let place = Place { start: 12, end: 17, ..all };
+        log.fault(place, "the unit is missing", "write \"8.5ms\"");
+        log.fault(place, "the unit is missing", "write \"8.5ms\"");
+        let problems = log.into_problems().unwrap();
+        let expected = "error: the unit is missing\n --> a.toml:2:6\n  |\n2 | bß = \"8.5\"\n  |      ^^^^^\n  = help: \
+                        write \"8.5ms\"\n\n1 problem";
+        assert_eq!(problems.to_string(), expected);
+    }
+
+    #[test]
+    fn places_outside_the_text_are_harmless() {
+        let mut log = Log::default();
+        log.add("a.toml", "ß", true);
+        log.error(Place { source: 0, start: 1, end: 99 }, "one", None);
+        log.error(Place { source: 7, start: 1, end: 99 }, "two", None);
+        assert_eq!(log.into_problems().unwrap().0.len(), 2);
+    }
+}
