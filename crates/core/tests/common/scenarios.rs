@@ -141,8 +141,11 @@ pub fn queues() -> impl Strategy<Value = QueueParams> {
 
 pub fn drives() -> impl Strategy<Value = DriveParams> {
     let rpm = prop::sample::select(vec![5_400_000u64, 7_200_000, 10_000_000, 15_000_000]);
-    let read_ahead = (1u64..2_000, any::<bool>())
-        .prop_map(|(size, when_queued)| ReadAheadParams { size: Sectors::new(size), when_queued });
+    let read_ahead = (1u64..2_000, any::<[bool; 2]>()).prop_map(|(size, when)| ReadAheadParams {
+        size: Sectors::new(size),
+        when_queued: when[0],
+        when_sequential: when[1],
+    });
     let mechanics = (rpm, geometries(), seeks(), settles());
     (mechanics, firmwares(), links(), queues(), option::of(read_ahead)).prop_map(
         |((rpm, geometry, seek, settle), firmware, link, queue, read_ahead)| DriveParams {
