@@ -1,0 +1,30 @@
+"""drivelab: a laboratory for drives and arrays under command queueing.
+
+`simulate` runs a scenario in virtual time, `check` finds all that is wrong with one, `catalogue` lists the
+drives that are known, `reproduce` runs a published table again. The command `drivelab` does the same from a
+shell.
+"""
+
+from drivelab import _core
+from drivelab.errors import InputError, Interrupted, OutputError, RunError, ScenarioError
+from drivelab.library import catalogue, check, reproduce, schema
+from drivelab.result import Failure, Result
+from drivelab.simulation import simulate
+
+__version__ = _core.VERSION
+
+__all__ = [
+    "Failure",
+    "InputError",
+    "Interrupted",
+    "OutputError",
+    "Result",
+    "RunError",
+    "ScenarioError",
+    "__version__",
+    "catalogue",
+    "check",
+    "reproduce",
+    "schema",
+    "simulate",
+]

@@ -1,0 +1,59 @@
+"""What the compiled module offers: conversions over the rooms in Rust, nothing of its own."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, final
+
+from drivelab.problem import Problem
+
+__all__ = [
+    "GENERATOR",
+    "MODEL_VERSION",
+    "RECORD_VERSION",
+    "VERSION",
+    "Plan",
+    "RunError",
+    "ScenarioError",
+    "drives",
+    "experiments",
+    "run",
+    "schema",
+]
+
+GENERATOR: Final[str]
+MODEL_VERSION: Final[int]
+RECORD_VERSION: Final[int]
+VERSION: Final[str]
+
+class ScenarioError(ValueError):
+    """The scenario cannot be run; the message shows every problem in its line."""
+
+    problems: list[Problem]
+
+class RunError(RuntimeError):
+    """A run ended before its limit."""
+
+@final
+class Plan:
+    """A checked scenario: every point of its sweep, ready to run."""
+
+    def __new__(
+        cls, text: str, origin: str, base_dir: str, overrides: Sequence[tuple[str, str, str]]
+    ) -> Plan: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def scenario_hash(self) -> str: ...
+    @property
+    def axes(self) -> list[dict[str, Any]]: ...
+    @property
+    def fio(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+
+def run(
+    plans: Sequence[Plan], workers: int, on_progress: Callable[[float], object] | None = None
+) -> list[list[dict[str, Any] | RunError | None]]: ...
+def schema() -> dict[str, Any]: ...
+def drives() -> list[dict[str, Any]]: ...
+def experiments() -> dict[str, str]: ...

@@ -1,0 +1,32 @@
+"""The command line: one file per verb. `main` is what the installed command `drivelab` calls.
+
+Verbs return an exit code and raise what goes wrong; `boundary.py` turns that into a message and a code.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import NoReturn
+
+from drivelab.cli.boundary import guarded
+
+
+def main() -> NoReturn:
+    """Run the command line and exit with its code."""
+    # Started without a stdout or stderr (`>&-`), Python has None there.
+    nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - stays open until exit
+    sys.stdout = sys.stdout or nowhere
+    sys.stderr = sys.stderr or nowhere
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(guarded(_run, sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> object:
+    # Inside the boundary, so that Ctrl-C while the verbs load ends as quietly as any other.
+    from drivelab.cli.app import app  # noqa: PLC0415
+
+    return app(args=arguments, standalone_mode=False)

@@ -1,0 +1,45 @@
+"""The verbs of the command line and what they share: each is a function that returns an exit code."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from drivelab import _core
+from drivelab.cli.catalogue import catalogue
+from drivelab.cli.check import check
+from drivelab.cli.output import emit
+from drivelab.cli.reproduce import reproduce
+from drivelab.cli.schema import schema
+from drivelab.cli.simulate import simulate
+
+app = typer.Typer(
+    help="A laboratory for drives and arrays under command queueing.",
+    epilog="Exit codes: 0 ok, 1 the run failed, 2 usage or scenario, 3 a comparison failed, 4 refused, "
+    "130 interrupted.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={
+        # fio's names have underscores, and dashes are easier to type.
+        "token_normalize_func": lambda word: word.replace("_", "-"),
+        "help_option_names": ["-h", "--help"],
+    },
+)
+for verb in (simulate, check, reproduce, catalogue, schema):
+    app.command()(verb)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        emit(f"drivelab {_core.VERSION}, model {_core.MODEL_VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version")
+    ] = False,
+) -> None:
+    """Options before the verb."""

@@ -1,0 +1,79 @@
+"""The one place where an exception becomes a message and an exit code. No traceback passes it.
+
+Set DRIVELAB_TRACEBACK=1 to see where a defect of drivelab itself comes from.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+import typer
+
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import ReaderGone, say
+from drivelab.errors import InputError, OutputError, RunError, ScenarioError
+
+
+def guarded(verbs: Callable[[list[str]], object], arguments: list[str]) -> int:
+    """Run the verbs on the arguments and return the exit code, whatever happens."""
+    try:
+        code = verbs(arguments)
+    except BaseException as error:  # noqa: BLE001 - the boundary
+        code = _code_of(error)
+    return _flushed(code if isinstance(code, int) else Exit.OK)
+
+
+def _code_of(error: BaseException) -> int:
+    match error:
+        case SystemExit(code=code):
+            return code if isinstance(code, int) else Exit.FAILED
+        case KeyboardInterrupt() | typer.Abort():
+            say("interrupted")
+            return Exit.INTERRUPTED
+        case ReaderGone():
+            _abandon_stdout()
+            return Exit.OK
+        case typer.TyperException():
+            # Without a verb the help is on stdout already, and there is no message.
+            if message := error.format_message():
+                say(f"error: {message}\nTry --help for the options.")
+            return error.exit_code
+        case ScenarioError():
+            say(str(error))
+            return Exit.USAGE
+        case InputError():
+            say(f"error: {error}")
+            return Exit.USAGE
+        case OutputError() | RunError():
+            say(f"error: {error}")
+            return Exit.FAILED
+        case OSError():
+            say(f"error: {error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+            return Exit.FAILED
+        case MemoryError():
+            say("error: out of memory")
+            return Exit.FAILED
+    if os.environ.get("DRIVELAB_TRACEBACK"):
+        raise error
+    say(f"error: a defect of drivelab, please report it: {type(error).__name__}: {error}")
+    return Exit.FAILED
+
+
+def _flushed(code: int) -> int:
+    """What is still in stdout's buffer goes out now: at exit it is too late for a message."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _abandon_stdout()
+        if not isinstance(error, BrokenPipeError):
+            say(f"error: cannot write to stdout: {(error.strerror or str(error)).lower()}")
+            return Exit.FAILED
+    return code
+
+
+def _abandon_stdout() -> None:
+    """Send the rest nowhere, or the interpreter complains on its way out."""
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a file descriptor is wanted
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -1,0 +1,55 @@
+"""`drivelab check`: everything that is wrong with a scenario, at once, or what it would run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab import _core
+from drivelab.cli import workload_options as words
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, say
+from drivelab.errors import ScenarioError
+from drivelab.points_table import axis_text
+from drivelab.scenario import plan, read_source
+
+
+def check(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml")],
+    settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    as_json: Annotated[bool, typer.Option("--json", help="The verdict as JSON")] = False,
+) -> int:
+    """Check a scenario without running it: all its problems, or what it would run."""
+    try:
+        checked = plan(read_source(scenario), words.overrides_of({}, settings))
+    except ScenarioError as error:
+        if as_json:
+            emit_json({"ok": False, "problems": error.problems})
+        else:
+            say(str(error))
+        return Exit.USAGE
+    if as_json:
+        emit_json({"ok": True, "problems": [], **_facts(checked)})
+    else:
+        emit(_summary(checked))
+    return Exit.OK
+
+
+def _facts(checked: _core.Plan) -> dict[str, object]:
+    return {
+        "name": checked.name,
+        "seed": checked.seed,
+        "scenario_hash": checked.scenario_hash,
+        "points": [{"axes": axes, "fio": fio} for axes, fio in zip(checked.axes, checked.fio, strict=True)],
+    }
+
+
+def _summary(checked: _core.Plan) -> str:
+    lines = [f"{checked.name}: ok, {len(checked)} {'point' if len(checked) == 1 else 'points'}"]
+    for axis in checked.axes[0]:
+        values = dict.fromkeys(axis_text(axes[axis]) for axes in checked.axes)
+        lines.append(f"  {axis}: {', '.join(values)}")
+    lines.append(f"seed {checked.seed}, scenario {checked.scenario_hash}")
+    return "\n".join(lines)

@@ -1,0 +1,72 @@
+"""Where the command line's words go: data to stdout, everything else to stderr.
+
+A pipe that is closed early raises ReaderGone, a full disk OutputError; `boundary.py` handles both.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from drivelab.errors import OutputError
+from drivelab.simulation import Progress
+from drivelab.table import Table
+
+
+class ReaderGone(Exception):  # noqa: N818 - not an error: the reader has seen enough, as in `| head`
+    """Nobody reads stdout any more."""
+
+
+def emit(text: str) -> None:
+    """Put text on stdout, at once, so that a failure to write is noticed here and not at exit."""
+    try:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+    except OSError as error:
+        raise OutputError(f"cannot write to stdout: {(error.strerror or str(error)).lower()}") from error
+
+
+def emit_json(value: object) -> None:
+    """One JSON document on stdout. NaN and infinity are not JSON, and raise ValueError."""
+    emit(json_text(value))
+
+
+def json_text(value: object) -> str:
+    """A JSON document as it is printed and written to files."""
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def emit_table(table: Table) -> None:
+    """A table on stdout: with lines and colours on a terminal, plain where a program or a file reads."""
+    if not sys.stdout.isatty():
+        emit(str(table))
+        return
+    from rich.console import Console  # noqa: PLC0415 - slow to load, and only a terminal needs it
+
+    Console(highlight=False).print(table.rich())
+
+
+def say(text: str) -> None:
+    """A remark to the person, on stderr."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+@contextmanager
+def progress_bar(total: int, what: str, *, quiet: bool) -> Iterator[Progress | None]:
+    """A bar on stderr over `total` points; None, and nothing shown, where stderr is no terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import Progress as Bar  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -1,0 +1,86 @@
+"""`drivelab reproduce`: run a published table again and set the figures side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab import experiment
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar
+from drivelab.cli.pictures import draw
+from drivelab.experiment import Experiment, Outcome
+from drivelab.experiment.engine import scenarios_of
+from drivelab.experiment.tables import LEGEND, cell_tables, claims_table, summary_table
+from drivelab.files import make_folder, write_text
+
+
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="An experiment, or the path of one; without it, list them"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Cells, claims and summary as JSON")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for record.json and the picture", metavar="DIR")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 3 unless every claim holds")] = False,
+    workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no legend")] = False,
+) -> int:
+    """Run a published table again: what was printed, what the model predicts, and how far apart they are."""
+    if name is None:
+        _list(as_json=as_json)
+        return Exit.OK
+    loaded = experiment.load(name)
+    if out is not None:
+        make_folder(out)
+    with progress_bar(len(scenarios_of(loaded)), loaded.name, quiet=quiet) as progress:
+        outcome = experiment.run(loaded, workers, progress)
+    if as_json:
+        emit_json(outcome.to_dict())
+    else:
+        _print(outcome, quiet=quiet)
+    if out is not None:
+        picture = _write(outcome, out)
+        if not as_json:
+            emit(f"\npicture: {picture}")
+    holds = all(verdict.holds for verdict in outcome.verdicts)
+    return Exit.COMPARISON if strict and not holds else Exit.OK
+
+
+def _list(*, as_json: bool) -> None:
+    loaded: list[Experiment] = [experiment.load(name) for name in experiment.names()]
+    if as_json:
+        facts = [
+            {"name": e.name, "title": e.title, "source": e.source, "cells": len(e.cells)} for e in loaded
+        ]
+        emit_json({"experiments": facts})
+    else:
+        emit("\n".join(f"{e.name}: {e.title}, {len(e.cells)} cells\n  {e.source}" for e in loaded))
+
+
+def _print(outcome: Outcome, *, quiet: bool) -> None:
+    loaded = outcome.experiment
+    emit(f"{loaded.title}, in {loaded.unit}\n{loaded.source}")
+    if not quiet:
+        emit(LEGEND)
+    for table in (*cell_tables(outcome), summary_table(outcome), claims_table(outcome)):
+        emit("")
+        emit_table(table)
+    if not quiet:
+        identity = outcome.identity()
+        emit(
+            f"\n{outcome.runs} runs, seed {outcome.seed}, drivelab {identity['version']}, "
+            f"model {identity['model_version']}, digest {identity['digest']}"
+        )
+
+
+def _write(outcome: Outcome, out: Path) -> Path:
+    """The record and the picture; returns the picture's path."""
+    write_text(out / "record.json", json_text(outcome.to_dict()))
+    picture = out / f"{outcome.experiment.name}.html"
+    draw(outcome.chart, picture, outcome.identity())
+    return picture

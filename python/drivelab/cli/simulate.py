@@ -1,0 +1,108 @@
+"""`drivelab simulate`: run a scenario in virtual time and print what came out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab.cli import workload_options as words
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
+from drivelab.cli.pictures import check_suffix, draw
+from drivelab.errors import InputError
+from drivelab.files import make_folder, write_text
+from drivelab.points_table import points_csv
+from drivelab.result import Result
+from drivelab.scenario import Source, plan, read_source
+from drivelab.simulation import run_plan
+
+
+def simulate(
+    scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
+    drive: words.Drive = None,
+    rw: words.Rw = None,
+    bs: words.Bs = None,
+    bssplit: words.Bssplit = None,
+    iodepth: words.Iodepth = None,
+    numjobs: words.Numjobs = None,
+    rwmixread: words.Rwmixread = None,
+    percentage_random: words.PercentageRandom = None,
+    rate_iops: words.RateIops = None,
+    rate_process: words.RateProcess = None,
+    thinktime: words.Thinktime = None,
+    size: words.Size = None,
+    offset: words.Offset = None,
+    runtime: words.Runtime = None,
+    ramp_time: words.RampTime = None,
+    number_ios: words.NumberIos = None,
+    randseed: words.Randseed = None,
+    settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    as_json: Annotated[bool, typer.Option("--json", help="The record as JSON")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="One line per point")] = False,
+    as_fio: Annotated[bool, typer.Option("--fio", help="Run nothing: print the workload for fio")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for record.json and pictures", metavar="DIR")
+    ] = None,
+    chart: Annotated[
+        Path | None, typer.Option(help="Draw rates and latency: .png, .svg or .html", metavar="FILE")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no footer")] = False,
+) -> int:
+    """Run a scenario in virtual time.
+
+    A list is a sweep and several lists make a grid: --bs 4k,64k --iodepth 1,4,16,64.
+    """
+    options = dict(locals())
+    if as_json + as_csv + as_fio > 1:
+        raise InputError("choose one of --json, --csv and --fio")
+    if chart is not None:
+        check_suffix(chart)
+    source = Source("", "command line") if scenario is None else read_source(scenario)
+    checked = plan(source, words.overrides_of(options, settings))
+    if as_fio:
+        emit("\n".join(dict.fromkeys(checked.fio)))
+        return Exit.OK
+    if out is not None:
+        make_folder(out)
+    with progress_bar(len(checked), checked.name, quiet=quiet) as progress:
+        result = run_plan(checked, workers, progress)
+    _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
+    if out is not None:
+        write_text(out / "record.json", json_text(result.to_dict()))
+    _draw(result, out, chart)
+    return _exit_code(result, len(checked))
+
+
+def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
+    if as_json:
+        emit_json(result.to_dict())
+    elif as_csv:
+        emit(points_csv(result.points))
+    elif result.points:
+        emit_table(result.table())
+        if not quiet:
+            emit(f"\n{result.identity()}\nMB/s = 1,000,000 bytes/s, MiB/s = 1,048,576 bytes/s")
+
+
+def _draw(result: Result, out: Path | None, chart: Path | None) -> None:
+    """The pictures that were asked for; a result without points has none."""
+    if not result.points:
+        return
+    if chart is not None:
+        draw(result.chart, chart, result.provenance())
+    if out is not None:
+        draw(result.chart, out / "depth.html", result.provenance())
+        draw(result.breakdown_chart, out / "breakdown.html", result.provenance())
+
+
+def _exit_code(result: Result, asked: int) -> Exit:
+    for failure in result.failures:
+        place = ", ".join(f"{key}={value}" for key, value in failure.axes.items())
+        say(f"error: {f'at {place}: ' if place else ''}{failure.message}")
+    if result.interrupted:
+        say(f"interrupted: {len(result.points)} of {asked} points finished")
+        return Exit.INTERRUPTED
+    return Exit.FAILED if result.failures else Exit.OK

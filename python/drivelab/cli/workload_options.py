@@ -1,0 +1,82 @@
+"""The workload in fio's words, as options. An option becomes an override: the scenario room judges it.
+
+Dashes and underscores are the same (`--rate-iops`, `--rate_iops`). Values are passed on as they are typed, so
+that a list is a sweep everywhere: `--iodepth 1,4,16,64`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import typer
+
+from drivelab.errors import InputError
+from drivelab.scenario import Override
+
+WORKLOAD_PANEL = "The scenario, in fio's words"
+
+# The parameter of a verb, and the key of the scenario that it replaces.
+KEYS = {
+    "drive": "target.drive",
+    "rw": "workload.rw",
+    "bs": "workload.bs",
+    "bssplit": "workload.bssplit",
+    "iodepth": "workload.iodepth",
+    "numjobs": "workload.numjobs",
+    "rwmixread": "workload.rwmixread",
+    "percentage_random": "workload.percentage_random",
+    "rate_iops": "workload.rate_iops",
+    "rate_process": "workload.rate_process",
+    "thinktime": "workload.thinktime",
+    "size": "workload.size",
+    "offset": "workload.offset",
+    "runtime": "run.duration",
+    "ramp_time": "run.warmup",
+    "number_ios": "run.ios",
+    "randseed": "run.seed",
+}
+
+
+def _option(text: str, metavar: str) -> object:
+    return typer.Option(help=text, metavar=metavar, rich_help_panel=WORKLOAD_PANEL, show_default=False)
+
+
+Drive = Annotated[str | None, _option("A drive of the catalogue, or a path to one", "NAME")]
+Rw = Annotated[str | None, _option("read, write, randread, randwrite, rw or randrw", "KIND")]
+Bs = Annotated[str | None, _option("Transfer size; k is 1024", "SIZE")]
+Bssplit = Annotated[str | None, _option("Several sizes with shares in percent: 4k/60:64k/40", "SPLIT")]
+Iodepth = Annotated[str | None, _option("Commands outstanding per job; 1,4,16 is a sweep", "N")]
+Numjobs = Annotated[str | None, _option("Jobs at the same time", "N")]
+Rwmixread = Annotated[str | None, _option("Share of reads in percent", "PERCENT")]
+PercentageRandom = Annotated[
+    str | None, _option("Share of I/Os that go to a random place; the rest follow on", "PERCENT")
+]
+RateProcess = Annotated[str | None, _option("linear or poisson: how arrivals are spaced", "NAME")]
+RateIops = Annotated[str | None, _option("Arrivals per second, whatever has finished", "RATE")]
+Thinktime = Annotated[str | None, _option("Pause after a completion", "TIME")]
+Size = Annotated[str | None, _option("How much of the drive is used", "SIZE")]
+Offset = Annotated[str | None, _option("Where the used part begins", "SIZE")]
+Runtime = Annotated[str | None, _option("Measured time, after the ramp", "TIME")]
+RampTime = Annotated[str | None, _option("Time before anything is counted", "TIME")]
+NumberIos = Annotated[str | None, _option("Stop after so many I/Os", "N")]
+Randseed = Annotated[str | None, _option("Seed of every random stream", "SEED")]
+Set = Annotated[
+    list[str],
+    typer.Option("--set", help="Replace any value of the scenario: --set run.seed=7", metavar="KEY=VALUE"),
+]
+
+
+def overrides_of(options: Mapping[str, object], settings: Sequence[str]) -> list[Override]:
+    """Overrides for the options that were given, then for `--set`. Raises InputError for one without `=`."""
+    found = []
+    for name, key in KEYS.items():
+        value = options.get(name)
+        if isinstance(value, str):
+            found.append(Override(key, value, f"--{name.replace('_', '-')}"))
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f"--set {setting}: not KEY=VALUE, such as --set workload.iodepth=4")
+        found.append(Override(key.strip(), value.strip(), f"--set {key.strip()}"))
+    return found

@@ -1,0 +1,29 @@
+"""What can go wrong, as the package raises it. The command line turns each kind into an exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from drivelab._core import RunError, ScenarioError
+
+if TYPE_CHECKING:
+    from drivelab.result import Result
+
+__all__ = ["InputError", "Interrupted", "OutputError", "RunError", "ScenarioError"]
+
+
+class InputError(ValueError):
+    """What was asked for cannot be read or does not exist."""
+
+
+class OutputError(OSError):
+    """A result cannot be written."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a simulation; `result` holds the points that had finished."""
+
+    def __init__(self, result: Result) -> None:
+        """Keep what had finished."""
+        super().__init__(f"interrupted after {len(result.points)} points")
+        self.result = result

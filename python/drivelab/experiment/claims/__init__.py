@@ -1,0 +1,29 @@
+"""The findings of published tables as functions of predicted cells: one file per experiment.
+
+A function takes the outcome and returns whether the finding holds and the numbers that decide it. The
+experiment's file holds the sentence; `CLAIMS` in the file of the same name here has the function under it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from drivelab.errors import InputError
+from drivelab.experiment.claims import lkml_2007
+from drivelab.experiment.outcome import Outcome, Verdict
+
+Claim = Callable[[Outcome], tuple[bool, str]]
+
+OF_EXPERIMENT: Mapping[str, Mapping[str, Claim]] = {"lkml-2007": lkml_2007.CLAIMS}
+
+
+def judge(outcome: Outcome) -> list[Verdict]:
+    """A verdict on each claim of the experiment's file. Raises InputError for one without a function."""
+    functions = OF_EXPERIMENT.get(outcome.experiment.name, {})
+    verdicts = []
+    for id_, text in outcome.experiment.claims.items():
+        if id_ not in functions:
+            raise InputError(f"{outcome.experiment.name}: no function checks the claim {id_}")
+        holds, numbers = functions[id_](outcome)
+        verdicts.append(Verdict(id_, text, holds, numbers))
+    return verdicts

@@ -1,0 +1,162 @@
+"""An experiment after its runs: what was predicted beside what was published, and how far apart they are."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from drivelab import _core
+from drivelab.experiment.model import CALIBRATION, VALIDATION, Cell, Experiment
+from drivelab.result import combined_digest
+
+if TYPE_CHECKING:
+    import altair
+
+NEAR, FAR = 0.05, 0.15
+"""The bands in which cells are counted, as shares of the published figure."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the model says about one cell, in the experiment's unit."""
+
+    cell: Cell
+    predicted: float
+    statistical_error: float | None
+    """Half the width of the 95 % confidence interval, as a share: None where the run is too short to say."""
+    digest: str
+
+    @property
+    def error(self) -> float:
+        """How far the prediction lies outside the rounding of the print, as a signed share of it."""
+        distance = self.predicted - self.cell.published
+        beyond = max(0.0, abs(distance) - self.cell.resolution)
+        return (beyond if distance >= 0 else -beyond) / self.cell.published
+
+    def to_dict(self, unit: str) -> dict[str, Any]:
+        """The cell as `reproduce --json` prints it."""
+        return {
+            "id": self.cell.id,
+            "published": self.cell.published,
+            "predicted": self.predicted,
+            "unit": unit,
+            "resolution": self.cell.resolution,
+            "role": self.cell.role,
+            "error": self.error,
+            "statistical_error": self.statistical_error,
+            "digest": self.digest,
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a published finding holds for the predicted cells, and the numbers that say so."""
+
+    id: str
+    text: str
+    holds: bool
+    numbers: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How well a group of cells was predicted. Shares and errors are shares of one."""
+
+    count: int
+    within_near: float
+    within_far: float
+    median: float
+    worst: float
+
+    @classmethod
+    def of(cls, predictions: Iterable[Prediction]) -> Summary | None:
+        """The summary of a group, None where it is empty."""
+        errors = [abs(prediction.error) for prediction in predictions]
+        if not errors:
+            return None
+        return cls(
+            count=len(errors),
+            within_near=sum(error <= NEAR for error in errors) / len(errors),
+            within_far=sum(error <= FAR for error in errors) / len(errors),
+            median=statistics.median(errors),
+            worst=max(errors),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary with the bands in its keys."""
+        return {
+            "count": self.count,
+            "within_5_percent": self.within_near,
+            "within_15_percent": self.within_far,
+            "error_median": self.median,
+            "error_max": self.worst,
+        }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A whole experiment with its predictions, in the order of its cells."""
+
+    experiment: Experiment
+    predictions: list[Prediction]
+    variants: dict[str, dict[str, Prediction]]
+    """For each variant of the experiment, the prediction for each cell's id."""
+    runs: int
+    seed: int
+    verdicts: list[Verdict] = field(default_factory=list)
+
+    def digest(self) -> str:
+        """16 hexadecimal digits over the events of all runs behind the cells."""
+        return combined_digest([prediction.digest for prediction in self.predictions])
+
+    def identity(self) -> dict[str, Any]:
+        """From what the table can be repeated and recognised."""
+        return {
+            "version": _core.VERSION,
+            "model_version": _core.MODEL_VERSION,
+            "generator": _core.GENERATOR,
+            "seed": self.seed,
+            "digest": self.digest(),
+        }
+
+    def chart(self) -> altair.TopLevelMixin:
+        """Published against predicted; a notebook shows it. Raises ChartError."""
+        from drivelab import charts  # noqa: PLC0415 - altair takes long to load
+
+        return charts.experiment(self.to_dict())
+
+    def by_id(self) -> dict[str, Prediction]:
+        """Each cell's prediction under its id."""
+        return {prediction.cell.id: prediction for prediction in self.predictions}
+
+    def group(self, role: str, *, main_only: bool = False) -> list[Prediction]:
+        """The predictions of one role, of all cells or of those that count most."""
+        return [
+            prediction
+            for prediction in self.predictions
+            if prediction.cell.role == role and (not main_only or self.experiment.is_main(prediction.cell))
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `drivelab reproduce --json` prints."""
+        groups = {
+            CALIBRATION: self.group(CALIBRATION),
+            VALIDATION: self.group(VALIDATION),
+            "validation_main": self.group(VALIDATION, main_only=True),
+        }
+        summaries = {name: Summary.of(group) for name, group in groups.items()}
+        return {
+            "experiment": self.experiment.name,
+            "title": self.experiment.title,
+            "source": self.experiment.source,
+            **self.identity(),
+            "runs": self.runs,
+            "cells": [prediction.to_dict(self.experiment.unit) for prediction in self.predictions],
+            "claims": [
+                {"id": verdict.id, "text": verdict.text, "holds": verdict.holds, "numbers": verdict.numbers}
+                for verdict in self.verdicts
+            ],
+            "summary": {name: summary and summary.to_dict() for name, summary in summaries.items()},
+        }

@@ -1,0 +1,98 @@
+"""An experiment's outcome as people read it: cells, a summary of errors, a verdict on each claim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from drivelab.experiment.model import CALIBRATION, VALIDATION, TableLayout
+from drivelab.experiment.outcome import FAR, NEAR, Outcome, Prediction, Summary
+from drivelab.table import Cell, Table
+
+LEGEND = "Each cell: published, predicted, error beyond the rounding of the print; * = calibrated on it."
+
+
+def cell_tables(outcome: Outcome) -> list[Table]:
+    """The tables that the experiment's file asks for, each once per value of the field that splits it."""
+    tables = []
+    values = dict.fromkeys(
+        (layout.split, prediction.cell.fields[layout.split])
+        for layout in outcome.experiment.tables
+        for prediction in outcome.predictions
+    )
+    for split, value in values:
+        for layout in outcome.experiment.tables:
+            if layout.split == split:
+                members = [p for p in outcome.predictions if p.cell.fields[split] == value]
+                tables.append(_cell_table(layout, value, members))
+    return tables
+
+
+def summary_table(outcome: Outcome) -> Table:
+    """How many cells came close, for each group that means something by itself."""
+    main = " and ".join(f"{name} from {least:g}" for name, least in outcome.experiment.main.items())
+    groups = [(CALIBRATION, outcome.group(CALIBRATION)), (VALIDATION, outcome.group(VALIDATION))]
+    if main:
+        groups.append((f"{VALIDATION}, {main}", outcome.group(VALIDATION, main_only=True)))
+    rows = []
+    for name, predictions in groups:
+        if summary := Summary.of(predictions):
+            figures = (summary.within_near, summary.within_far, summary.median, summary.worst)
+            rows.append(
+                [Cell(name), Cell(str(summary.count)), *(Cell(f"{figure:.1%}") for figure in figures)]
+            )
+    columns = ["cells", "count", f"within {NEAR:.0%}", f"within {FAR:.0%}", "error median", "error max"]
+    return Table(columns, rows, left=frozenset({0}))
+
+
+def claims_table(outcome: Outcome) -> Table:
+    """Each published finding and whether the predicted cells show it too."""
+    rows = [
+        [
+            Cell("yes" if verdict.holds else "NO", "green" if verdict.holds else "red"),
+            Cell(verdict.id),
+            Cell(verdict.numbers),
+        ]
+        for verdict in outcome.verdicts
+    ]
+    return Table(["holds", "claim", "predicted"], rows, left=frozenset({0, 1, 2}))
+
+
+def _cell_table(layout: TableLayout, value: str, members: list[Prediction]) -> Table:
+    rows: dict[tuple[str, ...], dict[str, Prediction]] = {}
+    for prediction in members:
+        fields = prediction.cell.fields
+        if fields[layout.columns] in layout.shown:
+            place = tuple(fields[name] for name in layout.rows)
+            rows.setdefault(place, {})[fields[layout.columns]] = prediction
+    widths = {name: _widths(row[name] for row in rows.values() if name in row) for name in layout.shown}
+    return Table(
+        columns=[*layout.rows, *layout.shown],
+        rows=[
+            [*map(Cell, place), *(_cell(row.get(name), widths[name]) for name in layout.shown)]
+            for place, row in rows.items()
+        ],
+        title=f"{value}: {layout.title}",
+    )
+
+
+def _cell(prediction: Prediction | None, widths: tuple[int, int]) -> Cell:
+    if prediction is None:
+        return Cell("")
+    error = abs(prediction.error)
+    published, predicted = _texts(prediction)
+    mark = "*" if prediction.cell.role == CALIBRATION else " "
+    text = f"{published:>{widths[0]}} {predicted:>{widths[1]}} {prediction.error:>+5.0%}{mark}"
+    return Cell(text, "green" if error <= NEAR else "yellow" if error <= FAR else "red")
+
+
+def _widths(predictions: Iterable[Prediction]) -> tuple[int, int]:
+    """The widest published and predicted figure of a column, so that figures stand below each other."""
+    texts = [_texts(prediction) for prediction in predictions]
+    return max((len(text) for text, _ in texts), default=0), max((len(text) for _, text in texts), default=0)
+
+
+def _texts(prediction: Prediction) -> tuple[str, str]:
+    """Published as printed, predicted with one digit more."""
+    digits = round(-math.log10(2 * prediction.cell.resolution))
+    return f"{prediction.cell.published:.{digits}f}", f"{prediction.predicted:.{digits + 1}f}"

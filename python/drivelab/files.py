@@ -1,0 +1,86 @@
+"""Reading and writing files so that a reader never sees half a file, and a failure says what to do.
+
+Every failure is an InputError or an OutputError whose message names the file.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from drivelab.errors import InputError, OutputError
+
+_SIZE_MAX_BYTES = 16 * 2**20
+
+
+def read_text(path: Path) -> str:
+    """The text of a small UTF-8 file (at most 16 MiB). Raises InputError."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_SIZE_MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {_reason(error)}") from error
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"cannot read {str(path)!r}: {error}") from error
+    if len(data) > _SIZE_MAX_BYTES:
+        raise InputError(f"cannot read {path}: larger than 16 MiB, so it is no scenario")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"cannot read {path}: line {line} is not UTF-8 text") from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it. Raises OutputError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder {path}: {_reason(error)}") from error
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Put `data` at `path`: all of it, or what was there before. Raises OutputError.
+
+    A device or pipe is written to as it is; anything else by way of a temporary file beside it.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            _replace(path, data)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {_reason(error)}") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """The same for text, in UTF-8."""
+    write_bytes(path, text.encode())
+
+
+def _replace(path: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """The mask that new files get; reading it means setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _reason(error: OSError) -> str:
+    """Why, as a person says it."""
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,106 @@
+"""The points of a sweep as a table and as CSV. People read MB/s and ms, programs bytes and nanoseconds."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from drivelab.table import Cell, Table
+
+_LATENCIES = ("mean", "p50", "p99", "max")
+_MISSING = "-"
+
+Format = Callable[[dict[str, Any]], str]
+
+
+def points_table(points: Sequence[dict[str, Any]]) -> Table:
+    """One row per point: its place in the sweep, rates, latency, and the queue depth asked and achieved."""
+    axes = list(points[0]["axes"]) if points else []
+    columns = [(_axis_title(axis, axes), _axis(axis)) for axis in axes]
+    columns.append(("IOPS", lambda point: rate_text(point["iops"])))
+    if any(point["read"]["iops"] and point["write"]["iops"] for point in points):
+        columns.append(("read IOPS", lambda point: rate_text(point["read"]["iops"])))
+        columns.append(("write IOPS", lambda point: rate_text(point["write"]["iops"])))
+    columns.append(("MB/s", lambda point: rate_text(point["bytes_per_s"] / 1e6)))
+    columns.append(("MiB/s", lambda point: rate_text(point["bytes_per_s"] / 2**20)))
+    unit, scale = _latency_unit(points)
+    columns += [(f"{name} {unit}", _latency(name, scale)) for name in _LATENCIES]
+    columns.append(("depth asked", lambda point: _count_text(point["depth"]["asked"])))
+    columns.append(("achieved", lambda point: f"{point['depth']['achieved']:.2f}"))
+    if any(point["errors"] for point in points):
+        columns.append(("errors", lambda point: str(point["errors"])))
+    return Table(
+        columns=[title for title, _ in columns],
+        rows=[[Cell(text(point)) for _, text in columns] for point in points],
+        left=frozenset(range(len(axes))),
+    )
+
+
+def points_csv(points: Sequence[dict[str, Any]]) -> str:
+    """The points as CSV: axes first, then each figure of the record under its path, e.g. `latency_ns.p99`."""
+    rows = [_flat(point) for point in points]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def rate_text(rate: float) -> str:
+    """A rate with four figures, never in powers of ten."""
+    if rate >= 1000 or rate == 0:
+        return f"{rate:,.0f}"
+    return f"{rate:.1f}" if rate >= 100 else f"{rate:.2f}" if rate >= 1 else f"{rate:.4f}"
+
+
+def axis_text(value: object) -> str:
+    """A place on an axis of the sweep."""
+    return value if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _axis_title(axis: str, axes: Sequence[str]) -> str:
+    """The last word of an axis's name, where no other axis ends in it."""
+    last = axis.rsplit(".", 1)[-1]
+    return last if [other.rsplit(".", 1)[-1] for other in axes].count(last) == 1 else axis
+
+
+def _latency_unit(points: Sequence[dict[str, Any]]) -> tuple[str, float]:
+    """One unit for the whole table, so that rows can be compared by eye."""
+    means = [point["latency_ns"]["mean"] for point in points if point["latency_ns"]["mean"] is not None]
+    return ("ms", 1e6) if not means or max(means) >= 1e6 else ("us", 1e3)
+
+
+def _axis(axis: str) -> Format:
+    return lambda point: axis_text(point["axes"][axis])
+
+
+def _latency(name: str, scale: float) -> Format:
+    def text(point: dict[str, Any]) -> str:
+        latency_ns = point["latency_ns"][name]
+        return _MISSING if latency_ns is None else f"{latency_ns / scale:.2f}"
+
+    return text
+
+
+def _count_text(count: int | None) -> str:
+    return _MISSING if count is None else str(count)
+
+
+def _flat(point: dict[str, Any]) -> dict[str, Any]:
+    """Nested keys joined by dots; the axes keep their names. Histograms are for programs that read JSON."""
+    row: dict[str, Any] = dict(point["axes"])
+    row.update(_flat_below({key: value for key, value in point.items() if key != "axes"}, ""))
+    return row
+
+
+def _flat_below(table: dict[str, Any], prefix: str) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            row.update(_flat_below(value, f"{prefix}{key}."))
+        elif key != "histogram":
+            row[prefix + key] = value
+    return row

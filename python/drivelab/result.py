@@ -1,0 +1,96 @@
+"""The result of a simulation: the same figures for a notebook, a table, a chart and JSON."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from drivelab import _core
+from drivelab.points_table import points_table
+from drivelab.table import Table
+
+if TYPE_CHECKING:
+    import altair
+
+Point = dict[str, Any]
+"""One run as the record holds it, e.g. `point["latency_ns"]["p99"]`; `axes` names its place in the sweep."""
+
+
+def combined_digest(digests: Sequence[str]) -> str:
+    """One digest for several runs, 16 hexadecimal digits; that of the run itself where there is one."""
+    if len(digests) == 1:
+        return digests[0]
+    return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A point of the sweep that has no result, and why."""
+
+    axes: dict[str, Any]
+    message: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a scenario came to: its points in the order of the sweep, and the identity of the run."""
+
+    points: list[Point]
+    name: str
+    seed: int
+    scenario_hash: str
+    interrupted: bool = False
+    failures: list[Failure] = field(default_factory=list)
+    fio: list[str] = field(default_factory=list)
+    """The workload of each point as fio arguments."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record: what `drivelab simulate --json` prints."""
+        return {
+            "record_version": _core.RECORD_VERSION,
+            "name": self.name,
+            **self.provenance(),
+            "generator": _core.GENERATOR,
+            "interrupted": self.interrupted,
+            "failures": [{"axes": failure.axes, "message": failure.message} for failure in self.failures],
+            "points": self.points,
+        }
+
+    def provenance(self) -> dict[str, Any]:
+        """From what the run can be repeated and recognised."""
+        return {
+            "version": _core.VERSION,
+            "model_version": _core.MODEL_VERSION,
+            "scenario_hash": self.scenario_hash,
+            "seed": self.seed,
+            "digest": combined_digest([point["digest"] for point in self.points]),
+        }
+
+    def identity(self) -> str:
+        """The same in one line."""
+        facts = self.provenance()
+        return (
+            f"drivelab {facts['version']}, model {facts['model_version']}, seed {facts['seed']}, "
+            f"scenario {facts['scenario_hash']}, digest {facts['digest']}"
+        )
+
+    def table(self) -> Table:
+        """The points, one row each, as a person reads them."""
+        return points_table(self.points)
+
+    def chart(self) -> altair.TopLevelMixin:
+        """Rates and latency over the sweep; a notebook shows it. Raises ChartError without points."""
+        from drivelab import charts  # noqa: PLC0415 - altair takes longer to load than a run takes
+
+        return charts.depth(self.points)
+
+    def breakdown_chart(self) -> altair.TopLevelMixin:
+        """Where the response time went, over the sweep. Raises ChartError without points."""
+        from drivelab import charts  # noqa: PLC0415
+
+        return charts.breakdown(self.points)
+
+    def _repr_html_(self) -> str:
+        return f"{self.table()._repr_html_()}<p><small>{self.identity()}</small></p>"

@@ -1,0 +1,68 @@
+"""From what the caller has in hand (a file, text, a dictionary, a few words) to a checked plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from drivelab import _core, toml_text
+from drivelab.errors import InputError
+from drivelab.files import read_text
+
+Scenario = str | Path | Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Override:
+    """A value that replaces one of the scenario's; `origin` is what an error message calls it."""
+
+    key: str
+    value: str
+    origin: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Scenario text, what error messages call it, and the folder that its relative paths start from."""
+
+    text: str
+    origin: str
+    base_dir: Path = Path()
+
+
+def read_source(scenario: Scenario) -> Source:
+    """The text of a scenario: a string of one line without `=` and a Path name a file. Raises InputError."""
+    if isinstance(scenario, Mapping):
+        try:
+            return Source(toml_text.dumps(scenario), "scenario")
+        except (TypeError, RecursionError) as error:
+            raise InputError(f"the scenario dictionary: {error}") from error
+    if isinstance(scenario, str):
+        if "\n" in scenario or "=" in scenario or not scenario.strip():
+            return Source(scenario, "scenario")
+        scenario = Path(scenario)
+    return Source(read_text(scenario), str(scenario), scenario.parent)
+
+
+def overrides_from(values: Mapping[str, object]) -> list[Override]:
+    """Overrides for keyword arguments such as `**{"workload.iodepth": [1, 4]}`. Raises InputError."""
+    found = []
+    for key, value in values.items():
+        try:
+            text = value if isinstance(value, str) else toml_text.value_text(value, key)
+        except TypeError as error:
+            raise InputError(str(error)) from error
+        found.append(Override(key, text, key))
+    return found
+
+
+def plan(source: Source, overrides: Iterable[Override] = ()) -> _core.Plan:
+    """Check a scenario and lay out its sweep. Raises ScenarioError with all that is wrong, or InputError."""
+    triples = [(item.key, item.value, item.origin) for item in overrides]
+    for text in (source.text, *(part for triple in triples for part in triple)):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"{text!r} is not UTF-8 text") from error
+    return _core.Plan(source.text, source.origin, str(source.base_dir), triples)

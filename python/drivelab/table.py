@@ -1,0 +1,78 @@
+"""A table of text, written for whoever looks: aligned plain text, a terminal's rich table, HTML."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import rich.table
+
+STYLES_CSS = {
+    "bold": "font-weight:bold",
+    "dim": "color:gray",
+    "green": "color:green",
+    "yellow": "color:#b58900",
+}
+STYLES_CSS["red"] = "color:#c0392b"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a table says in one place; `style` is a colour's name, and never carries the meaning alone."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under titled columns. Figures are set to the right, text to the left."""
+
+    columns: list[str]
+    rows: list[list[Cell]]
+    title: str = ""
+    left: frozenset[int] = field(default_factory=frozenset)
+    """Columns that hold text."""
+
+    def __str__(self) -> str:
+        """Plain text in aligned columns, two blanks between them; no line is cut."""
+        widths = [
+            max(len(title), *(len(row[i].text) for row in self.rows), 0)
+            for i, title in enumerate(self.columns)
+        ]
+        lines = [self._line(self.columns, widths)]
+        lines += [self._line([cell.text for cell in row], widths) for row in self.rows]
+        return "\n".join([*([self.title] if self.title else []), *lines])
+
+    def _line(self, texts: list[str], widths: list[int]) -> str:
+        padded = (
+            text.ljust(width) if i in self.left else text.rjust(width)
+            for i, (text, width) in enumerate(zip(texts, widths, strict=True))
+        )
+        return "  ".join(padded).rstrip()
+
+    def rich(self) -> rich.table.Table:
+        """The table for a terminal."""
+        from rich import box  # noqa: PLC0415 - only a terminal needs it
+        from rich.table import Table as RichTable  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        table = RichTable(title=self.title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        for i, title in enumerate(self.columns):
+            table.add_column(Text(title), justify="left" if i in self.left else "right")
+        for row in self.rows:
+            table.add_row(*(Text(cell.text, style=cell.style) for cell in row))
+        return table
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(title)}</th>" for title in self.columns)
+        body = "".join(f"<tr>{''.join(map(_html_cell, row))}</tr>" for row in self.rows)
+        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _html_cell(cell: Cell) -> str:
+    style = f' style="{STYLES_CSS[cell.style]}"' if cell.style in STYLES_CSS else ""
+    return f"<td{style}>{html.escape(cell.text)}</td>"
