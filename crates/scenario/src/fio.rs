@@ -45,7 +45,7 @@ fn section(out: &mut String, job: &Job) {
         [one] => line("bs", one.size.bytes().get().to_string()),
         sizes => line("bssplit", split(sizes)),
     }
-    if matches!(job.rw, Rw::Rw | Rw::RandRw) {
+    if matches!(job.rw, Rw::Mixed | Rw::RandMixed) {
         line("rwmixread", percent(params.reads));
     }
     match params.addressing {

@@ -14,12 +14,16 @@ mod hash;
 mod keys;
 mod plan;
 mod raw;
+mod reference;
+mod schema;
 mod sweep;
 mod text;
 
 pub use check::resolve::{Loader, NoFiles};
 pub use keys::Mark;
 pub use plan::{Plan, Point, Source, plan};
+pub use reference::reference;
+pub use schema::{drive_schema, schema};
 pub use sweep::POINTS_MAX;
 pub use text::over::Override;
 pub use text::problem::{Problem, Problems};

@@ -40,9 +40,11 @@ fn every_fact_has_its_mark_and_its_source() {
 
 #[test]
 fn capacities_are_the_published_ones() {
-    for (name, sectors) in
-        [("seagate-10k-scsi-74gb", 143_374_744), ("seagate-st3250620as", 488_397_168), ("wd-4tb-7200", 7_725_673_570)]
-    {
+    for (name, sectors) in [
+        ("seagate-10k-scsi-74gb", 143_374_744),
+        ("seagate-st3250620as", 488_397_168),
+        ("wd-4tb-7200", 7_725_673_570),
+    ] {
         assert_eq!(model(name).capacity().get(), sectors, "{name}");
     }
 }

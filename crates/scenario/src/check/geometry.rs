@@ -174,7 +174,7 @@ fn from_rates(raw: &GeometryRaw, place: Place, layout: Layout, log: &mut Log) ->
     let (tracks, ns) = layout.cycle();
     let per_track = u128::from(SECTOR_BYTES) * tracks * 1_000_000_000;
     let outer = ((u128::from(rate.bytes_per_s()) * ns + per_track / 2) / per_track) as u64;
-    let inner = (u128::from(outer) * u128::from(ratio.bits()) >> 32) as u64;
+    let inner = ((u128::from(outer) * u128::from(ratio.bits())) >> 32) as u64;
     let place = raw.outer_rate.as_ref().map_or(place, |rate| rate.place);
     if inner == 0 || outer > 65_535 {
         let message = format!("this rate needs {outer} to {inner} sectors per track");

@@ -121,7 +121,7 @@ fn reads(raw: &JobRaw, rw: Rw) -> Share {
     match rw {
         Rw::Read | Rw::RandRead => Share::ALL,
         Rw::Write | Rw::RandWrite => Share::NONE,
-        Rw::Rw | Rw::RandRw => match given(raw.rwmixread.as_ref()) {
+        Rw::Mixed | Rw::RandMixed => match given(raw.rwmixread.as_ref()) {
             Some(share) => share,
             None => Share::from_ratio(1, 2).unwrap_or(Share::NONE),
         },

@@ -28,7 +28,6 @@ pub enum Kind {
     Table(Section),
     /// A table whose keys are names that the author chooses.
     Names {
-        what: &'static str,
         each: Box<Kind>,
     },
     /// A list that is no sweep.
@@ -79,7 +78,7 @@ impl Kind {
     pub fn child(&self, name: &str) -> Option<&Kind> {
         self.alternatives().iter().find_map(|kind| match kind {
             Kind::Table(section) => section.keys.iter().find(|key| key.name == name).map(|key| &key.kind),
-            Kind::Names { each, .. } => Some(each),
+            Kind::Names { each } => Some(each),
             _ => None,
         })
     }
@@ -87,10 +86,6 @@ impl Kind {
     /// Whether a list is a value of this kind, not a sweep.
     pub fn takes_list(&self) -> bool {
         self.alternatives().iter().any(|kind| matches!(kind, Kind::List { .. }))
-    }
-
-    pub fn takes_text(&self) -> bool {
-        self.alternatives().iter().any(|kind| matches!(kind, Kind::Text))
     }
 
     /// The type in words: what a message says was expected.
@@ -131,7 +126,7 @@ impl Kind {
                             walk(&key.kind, &path, found);
                         }
                     }
-                    Kind::Names { each, .. } => walk(each, &format!("{prefix}.NAME"), found),
+                    Kind::Names { each } => walk(each, &format!("{prefix}.NAME"), found),
                     _ => {}
                 }
             }

@@ -169,7 +169,7 @@ impl<T> Default for Names<T> {
 
 impl<T: Read> Read for Names<T> {
     fn kind() -> Kind {
-        Kind::Names { what: "a name", each: Box::new(T::kind()) }
+        Kind::Names { each: Box::new(T::kind()) }
     }
 
     fn read(node: &Node, log: &mut Log) -> Option<Self> {

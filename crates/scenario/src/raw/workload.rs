@@ -15,8 +15,8 @@ pub enum Rw {
     Write,
     RandRead,
     RandWrite,
-    Rw,
-    RandRw,
+    Mixed,
+    RandMixed,
 }
 
 choices!(Rw {
@@ -24,13 +24,13 @@ choices!(Rw {
     "write" => Rw::Write, "sequential writes";
     "randread" => Rw::RandRead, "random reads";
     "randwrite" => Rw::RandWrite, "random writes";
-    "rw" => Rw::Rw, "sequential reads and writes, mixed";
-    "randrw" => Rw::RandRw, "random reads and writes, mixed";
+    "rw" => Rw::Mixed, "sequential reads and writes, mixed";
+    "randrw" => Rw::RandMixed, "random reads and writes, mixed";
 });
 
 impl Rw {
     pub fn is_random(self) -> bool {
-        matches!(self, Rw::RandRead | Rw::RandWrite | Rw::RandRw)
+        matches!(self, Rw::RandRead | Rw::RandWrite | Rw::RandMixed)
     }
 
     pub fn name(self) -> String {

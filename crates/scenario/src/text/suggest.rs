@@ -29,7 +29,7 @@ fn likeness(a: &str, b: &str) -> u32 {
 }
 
 /// A remedy for a wrong name: the nearest right ones, or all of them when none is near and they are few.
-pub fn remedy<'a>(wrong: &str, right: &[&'a str]) -> String {
+pub fn remedy(wrong: &str, right: &[&str]) -> String {
     let near: Vec<String> =
         nearest(wrong, right.iter().copied()).iter().map(|name| format!("`{name}`")).collect();
     if near.is_empty() {

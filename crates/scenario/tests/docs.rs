@@ -1,0 +1,135 @@
+//! The documentation and the schema against the reader: every example is a scenario, every catalogue file conforms.
+use drivelab_scenario::{NoFiles, Source, catalogue, drive_schema, plan, reference, schema};
+use serde_json::Value;
+use std::path::PathBuf;
+
+const BEGIN: &str =
+    "<!-- keys: written by the tests of crates/scenario; UPDATE_DOCS=1 writes them anew -->\n";
+const END: &str = "<!-- keys: end -->";
+
+fn path() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md"))
+}
+
+fn text() -> String {
+    std::fs::read_to_string(path()).unwrap()
+}
+
+fn examples(text: &str) -> Vec<&str> {
+    text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[test]
+fn the_reference_is_current() {
+    let text = text();
+    let (head, rest) = text.split_once(BEGIN).expect("the begin of the keys");
+    let (_, tail) = rest.split_once(END).expect("the end of the keys");
+    let current = format!("{head}{BEGIN}\n{}\n{END}{tail}", reference());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path(), &current).unwrap();
+    } else {
+        assert!(
+            current == text,
+            "docs/scenario.md is not current: run `UPDATE_DOCS=1 cargo test -p drivelab-scenario`"
+        );
+    }
+}
+
+#[test]
+fn every_example_is_a_scenario_and_conforms() {
+    let (text, schema) = (text(), schema());
+    assert!(examples(&text).len() >= 6);
+    for example in examples(&text) {
+        let source = Source { origin: "docs/scenario.md".to_owned(), text: example.to_owned() };
+        let planned = plan(&source, &[], &NoFiles).unwrap_or_else(|problems| panic!("{example}\n{problems}"));
+        assert!(!planned.points.is_empty());
+        let json: Value = toml::from_str(example).unwrap();
+        assert_eq!(faults(&schema, &json), Vec::<String>::new(), "{example}");
+    }
+}
+
+#[test]
+fn every_drive_of_the_catalogue_conforms() {
+    let schema = drive_schema();
+    for drive in catalogue::entries("drives") {
+        let json: Value = toml::from_str(drive.text).unwrap();
+        assert_eq!(faults(&schema, &json), Vec::<String>::new(), "{}", drive.path);
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let schema = schema();
+    for text in [
+        "workload.iodpeth = 1",
+        "workload.iodepth = 0",
+        "workload.iodepth = []",
+        "run.seed = \"x\"",
+        "target = 4",
+    ] {
+        let json: Value = toml::from_str(text).unwrap();
+        assert!(!faults(&schema, &json).is_empty(), "{text}");
+    }
+}
+
+/// The words of JSON Schema that our schemas use, checked plainly.
+fn faults(schema: &Value, value: &Value) -> Vec<String> {
+    if let Some(options) = schema.get("anyOf").or(schema.get("oneOf")).and_then(Value::as_array) {
+        let tried: Vec<Vec<String>> = options.iter().map(|option| faults(option, value)).collect();
+        return if tried.iter().any(Vec::is_empty) { Vec::new() } else { tried.concat() };
+    }
+    if let Some(right) = schema.get("const") {
+        return if right == value { Vec::new() } else { vec![format!("{value} is not {right}")] };
+    }
+    let right = match schema["type"].as_str() {
+        Some("string") => value.is_string(),
+        Some("integer") => value.is_i64() || value.is_u64(),
+        Some("number") => value.is_number(),
+        Some("boolean") => value.is_boolean(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        other => panic!("a type that the check does not know: {other:?} in {schema}"),
+    };
+    if !right {
+        return vec![format!("{value} is no {}", schema["type"])];
+    }
+    let mut found = Vec::new();
+    if let Some(number) = value.as_f64() {
+        let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
+        if bound("minimum").is_some_and(|least| number < least)
+            || bound("maximum").is_some_and(|most| number > most)
+        {
+            found.push(format!("{value} is out of range"));
+        }
+    }
+    if let Some(text) = value.as_str()
+        && schema.get("pattern").is_some()
+        && !text.trim_end().ends_with('%')
+    {
+        found.push(format!("{value} is no percentage"));
+    }
+    if let Some(items) = value.as_array() {
+        if (items.len() as u64) < schema.get("minItems").and_then(Value::as_u64).unwrap_or(0) {
+            found.push("too few items".to_owned());
+        }
+        found.extend(items.iter().flat_map(|item| faults(&schema["items"], item)));
+    }
+    for (key, inner) in value.as_object().into_iter().flatten() {
+        match (schema["properties"].get(key), schema.get("additionalProperties")) {
+            (Some(property), _) => {
+                found.extend(faults(property, inner).into_iter().map(|fault| format!("{key}: {fault}")));
+            }
+            (None, Some(Value::Bool(false))) => found.push(format!("unknown key {key}")),
+            (None, Some(each)) => found.extend(faults(each, inner)),
+            (None, None) => {}
+        }
+    }
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    found.extend(
+        required
+            .filter_map(Value::as_str)
+            .filter(|key| value.get(key).is_none())
+            .map(|key| format!("no {key}")),
+    );
+    found
+}
