@@ -4,18 +4,49 @@
 //!
 //! Never lives here: logic. A rule that Python needs is written in a room below and called from here.
 //!
-//! Start reading at the module function below: it lists everything that Python can see.
+//! Start reading at the module below: it lists everything that Python can see. Then [`run`].
+mod catalogue;
+mod convert;
+mod errors;
+mod files;
+mod plan;
+mod run;
 
 use pyo3::prelude::*;
 
 /// The module as Python sees it.
 #[pymodule]
 mod _core {
-    use super::*;
+    use super::convert::to_python;
+    use pyo3::prelude::*;
 
-    /// The version of the workspace that this module was built from.
+    #[pymodule_export]
+    use super::catalogue::{drives, experiments};
+    #[pymodule_export]
+    use super::errors::{RunError, ScenarioError};
+    #[pymodule_export]
+    use super::plan::Plan;
+    #[pymodule_export]
+    use super::run::run;
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    const MODEL_VERSION: u32 = drivelab_core::MODEL_VERSION;
+    #[pymodule_export]
+    const RECORD_VERSION: u32 = drivelab_record::RECORD_VERSION;
+    #[pymodule_export]
+    const GENERATOR: &str = drivelab_core::rng::GENERATOR;
+
+    /// The JSON Schema of a scenario.
     #[pyfunction]
-    fn version() -> &'static str {
-        env!("CARGO_PKG_VERSION")
+    fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        to_python(py, &drivelab_scenario::schema())
+    }
+
+    /// The JSON Schema of a drive file.
+    #[pyfunction]
+    fn drive_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        to_python(py, &drivelab_scenario::drive_schema())
     }
 }

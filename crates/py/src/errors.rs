@@ -1,0 +1,36 @@
+//! The one map from our errors to Python's.
+use crate::convert::to_python;
+use drivelab_scenario::Problems;
+use drivelab_simulate::RunError as SimulateError;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    drivelab._core,
+    ScenarioError,
+    PyValueError,
+    "The scenario cannot be run. `problems` lists everything that is wrong with it, each with its place and remedy."
+);
+create_exception!(drivelab._core, RunError, PyRuntimeError, "A run ended before its limit.");
+
+/// Everything that is wrong with a scenario: the message shows each problem in its line.
+pub fn scenario_error(py: Python<'_>, problems: &Problems) -> PyErr {
+    let error = ScenarioError::new_err(problems.to_string());
+    match to_python(py, &problems.0).and_then(|list| error.value(py).setattr("problems", list)) {
+        Ok(()) => error,
+        Err(unexpected) => unexpected,
+    }
+}
+
+/// Why one point has no result.
+pub fn run_error(error: &SimulateError) -> PyErr {
+    RunError::new_err(error.to_string())
+}
+
+/// The model broke one of its own rules; the panic itself is on stderr.
+pub fn defect() -> PyErr {
+    RunError::new_err(
+        "the model broke one of its own rules: this is a defect of drivelab, not of the scenario",
+    )
+}

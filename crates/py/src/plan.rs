@@ -1,0 +1,73 @@
+//! `Plan`: a checked scenario as Python holds it.
+use crate::convert::to_python;
+use crate::errors::scenario_error;
+use crate::files::Folder;
+use drivelab_scenario::{Override, Source, plan};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::path::PathBuf;
+
+/// A checked scenario: every point of its sweep, ready to run.
+#[pyclass(frozen, module = "drivelab._core")]
+pub struct Plan {
+    pub inner: drivelab_scenario::Plan,
+}
+
+#[pymethods]
+impl Plan {
+    /// Checks `text`, called `origin` in messages. Each override is (key, value, origin); relative paths in the
+    /// scenario start from `base_dir`.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        text: String,
+        origin: String,
+        base_dir: PathBuf,
+        overrides: Vec<(String, String, String)>,
+    ) -> PyResult<Self> {
+        let overrides: Vec<Override> =
+            overrides.into_iter().map(|(key, value, origin)| Override { key, value, origin }).collect();
+        plan(&Source { origin, text }, &overrides, &Folder(base_dir))
+            .map(|inner| Plan { inner })
+            .map_err(|problems| scenario_error(py, &problems))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.inner.seed
+    }
+
+    #[getter]
+    fn scenario_hash(&self) -> &str {
+        &self.inner.hash
+    }
+
+    /// For each point, its place on each axis of the sweep.
+    #[getter]
+    fn axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for point in &self.inner.points {
+            let axes = PyDict::new(py);
+            for (key, value) in &point.axes {
+                axes.set_item(key, to_python(py, value)?)?;
+            }
+            list.append(axes)?;
+        }
+        Ok(list)
+    }
+
+    /// For each point, the same workload as a fio job file.
+    #[getter]
+    fn fio(&self) -> Vec<String> {
+        self.inner.points.iter().map(|point| point.fio.clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.points.len()
+    }
+}
