@@ -3,92 +3,15 @@
 mod common;
 
 use common::scenarios::setups;
+use common::trace::{Trace, Until, trace};
 use common::{Probe, drive, job, outstanding, random_job, setup, target};
 use drivelab_core::host::params::JobParams;
-use drivelab_core::host::{Host, HostInput, HostOutput, Io};
-use drivelab_core::rng::Stream;
+use drivelab_core::host::{Host, HostInput};
 use drivelab_core::target::{Target, TargetInput};
 use drivelab_core::{Command, Completion, Machine, Setup};
 use drivelab_units::{Instant, Share, Span};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-
-/// Everything that crossed the wire in a run, and what the host said of it.
-#[derive(Default, PartialEq, Debug)]
-struct Trace {
-    commands: Vec<(Instant, Command)>,
-    completions: Vec<Completion>,
-    ios: Vec<Io>,
-    /// Tags in the order in which they were taken (true) and given back.
-    tags: Vec<(bool, u32)>,
-    digest: u64,
-    end: Instant,
-}
-
-/// Runs until so many I/Os are finished, with up to `ticks` superfluous calls between any two events.
-fn trace(setup: &Setup, ios: usize, ticks: u64) -> Trace {
-    let (mut host, mut target) =
-        (Host::new(&setup.jobs, setup.seed).unwrap(), Target::new(&setup.target, setup.seed));
-    let mut stream = Stream::named(setup.seed, "test/ticks");
-    let (mut trace, mut now) = (Trace::default(), Instant::ZERO);
-    while trace.ios.len() < ios {
-        let due = [target.poll_timeout(), host.poll_timeout()].into_iter().flatten().min();
-        let due = due.expect("commands are under way, so something is due");
-        for _ in 0..stream.below(ticks + 1) {
-            let left = due.since(now).as_ns();
-            now += Span::from_ns(stream.below(left + 1));
-            target.handle(now, TargetInput::Tick);
-            host.handle(now, HostInput::Tick);
-            exchange(&mut host, &mut target, &mut trace, now);
-        }
-        now = due;
-        target.handle(now, TargetInput::Tick);
-        host.handle(now, HostInput::Tick);
-        exchange(&mut host, &mut target, &mut trace, now);
-    }
-    // What is under way when the host falls silent is answered too.
-    while let Some(due) = target.poll_timeout() {
-        target.handle(due, TargetInput::Tick);
-        trace.completions.extend(std::iter::from_fn(|| target.poll_output()));
-    }
-    trace.digest = target.digest().value();
-    trace.end = now;
-    trace
-}
-
-/// Hands everything that either machine has to say to the other.
-fn exchange(host: &mut Host, target: &mut Target, trace: &mut Trace, now: Instant) {
-    loop {
-        while let Some(output) = host.poll_output() {
-            match output {
-                HostOutput::Submit { at, command, .. } => {
-                    trace.commands.push((at, command));
-                    trace.tags.push((true, command.tag));
-                    target.handle(at, TargetInput::Submit(command));
-                }
-                HostOutput::Finished(io) => trace.ios.push(io),
-                HostOutput::Began(_) => {}
-            }
-        }
-        let Some(completion) = target.poll_output() else {
-            if host.poll_timeout() != Some(now) {
-                break;
-            }
-            // Software that takes no time: its command is due at once.
-            host.handle(now, HostInput::Tick);
-            continue;
-        };
-        assert_eq!(
-            completion.completed, now,
-            "with every due instant visited, an answer is due when it comes"
-        );
-        trace.completions.push(completion);
-        trace.tags.push((false, completion.tag));
-        host.handle(completion.completed, HostInput::Completed(completion));
-    }
-    let ahead = |due: Option<Instant>| due.is_none_or(|due| due > now);
-    assert!(ahead(target.poll_timeout()) && ahead(host.poll_timeout()), "what is due has run");
-}
 
 /// Replays the log of commands into a fresh target that is woken only now and then; returns what it answers.
 fn replay(setup: &Setup, log: &Trace, wake: impl Fn(usize) -> bool) -> (Vec<Completion>, u64) {
@@ -108,15 +31,15 @@ fn replay(setup: &Setup, log: &Trace, wake: impl Fn(usize) -> bool) -> (Vec<Comp
 proptest! {
     #[test]
     fn superfluous_ticks_change_nothing(setup in setups(), ticks in 1u64..5) {
-        let plain = trace(&setup, 120, 0);
-        let ticked = trace(&setup, 120, ticks);
+        let plain = trace(&setup, Until::Finished(120), 0);
+        let ticked = trace(&setup, Until::Finished(120), ticks);
         prop_assert_eq!(plain.digest, ticked.digest);
         prop_assert_eq!(plain, ticked);
     }
 
     #[test]
     fn late_and_missing_ticks_change_nothing(setup in setups(), seldom in 1usize..50) {
-        let log = trace(&setup, 120, 0);
+        let log = trace(&setup, Until::Finished(120), 0);
         for wake in [1, seldom, usize::MAX] {
             let (answers, digest) = replay(&setup, &log, |i| (i + 1).is_multiple_of(wake));
             prop_assert_eq!(digest, log.digest);
@@ -126,7 +49,7 @@ proptest! {
 
     #[test]
     fn every_command_is_answered_once_and_in_order(setup in setups()) {
-        let trace = trace(&setup, 120, 0);
+        let trace = trace(&setup, Until::Finished(120), 0);
         let sent: BTreeSet<u64> = trace.commands.iter().map(|(_, command)| command.id).collect();
         let answered: BTreeSet<u64> = trace.completions.iter().map(|completion| completion.id).collect();
         prop_assert_eq!(sent.len(), trace.commands.len(), "every command has its own number");
@@ -141,7 +64,7 @@ proptest! {
     #[test]
     fn a_tag_is_used_by_one_command_at_a_time(setup in setups()) {
         let mut used = BTreeSet::new();
-        for (taken, tag) in trace(&setup, 120, 0).tags {
+        for (taken, tag) in trace(&setup, Until::Finished(120), 0).tags {
             let changed = if taken { used.insert(tag) } else { used.remove(&tag) };
             prop_assert!(changed, "tag {tag}");
         }
@@ -149,7 +72,7 @@ proptest! {
 
     #[test]
     fn the_same_seed_gives_the_same_run(setup in setups()) {
-        prop_assert_eq!(trace(&setup, 120, 0), trace(&setup, 120, 0));
+        prop_assert_eq!(trace(&setup, Until::Finished(120), 0), trace(&setup, Until::Finished(120), 0));
     }
 }
 
@@ -162,13 +85,14 @@ fn random_on_drive(seed: u64) -> Setup {
 
 #[test]
 fn another_seed_gives_another_digest() {
-    let digests: BTreeSet<u64> = (1..=50).map(|seed| trace(&random_on_drive(seed), 50, 0).digest).collect();
+    let digests: BTreeSet<u64> =
+        (1..=50).map(|seed| trace(&random_on_drive(seed), Until::Finished(50), 0).digest).collect();
     assert_eq!(digests.len(), 50);
 }
 
 /// The draws of a job: what it asks for, in its order.
 fn draws(setup: &Setup, job: u32) -> Vec<Command> {
-    let commands = trace(setup, 200, 0).commands;
+    let commands = trace(setup, Until::Finished(200), 0).commands;
     let mut own: Vec<Command> =
         commands.iter().map(|(_, command)| *command).filter(|command| command.process == job).collect();
     own.truncate(60);

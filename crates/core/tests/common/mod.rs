@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 pub mod scenarios;
+pub mod trace;
 
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare, SubmitCost};
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
