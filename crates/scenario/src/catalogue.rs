@@ -52,7 +52,8 @@ pub struct Fact {
 pub fn facts(text: &str) -> Vec<Fact> {
     let mut log = Log::default();
     let all = log.add("", text, true);
-    let root = Node { place: all, value: Value::Table(document(text, all, &mut log)) };
+    let table = document(text, all, &mut log).unwrap_or_default();
+    let root = Node { place: all, value: Value::Table(table) };
     let mut found = Vec::new();
     if let Some(section) = DriveRaw::kind().section() {
         collect(&root, section, "", &mut found, &mut log);

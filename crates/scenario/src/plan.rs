@@ -71,7 +71,7 @@ fn unexplained(source: &Source) -> Problems {
 fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut Log) -> Option<Plan> {
     let kind = ScenarioRaw::kind();
     let all = log.add(&source.origin, &source.text, true);
-    let mut root = document(&source.text, all, log);
+    let mut root = document(&source.text, all, log)?;
     for over in overrides {
         apply(&mut root, &kind, over, log);
     }

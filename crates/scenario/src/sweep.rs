@@ -117,7 +117,7 @@ mod tests {
                     [run]\nseed = []\n";
         let mut log = Log::default();
         let all = log.add("a.toml", text, true);
-        let root = document(text, all, &mut log);
+        let root = document(text, all, &mut log).unwrap();
         let axes = axes(&root, &ScenarioRaw::kind(), &mut log);
         let keys: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
         assert_eq!(keys, ["workload.iodepth", "workload.bs"]);

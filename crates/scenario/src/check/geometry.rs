@@ -58,8 +58,12 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
         log.fault(place, message, format!("at most {CYLINDERS_MAX} are possible"));
         return None;
     }
+    let problems = log.count();
     for slip in raw.slips.iter().flat_map(|slips| &slips.value) {
-        add_slip(&mut zones, heads, order, slip, log)?;
+        add_slip(&mut zones, heads, order, slip, log);
+    }
+    if log.count() > problems {
+        return None;
     }
     for zone in &mut zones {
         zone.slips.sort_unstable();
@@ -243,13 +247,7 @@ fn from_densities(raw: &GeometryRaw, place: Place, layout: Layout, log: &mut Log
 }
 
 /// Finds the slot that a defect takes, in the order in which the zone's slots run over its tracks.
-fn add_slip(
-    zones: &mut [ZoneParams],
-    heads: u32,
-    order: SurfaceOrder,
-    slip: &At<SlipRaw>,
-    log: &mut Log,
-) -> Option<()> {
+fn add_slip(zones: &mut [ZoneParams], heads: u32, order: SurfaceOrder, slip: &At<SlipRaw>, log: &mut Log) {
     let raw = &slip.value;
     let (Some(cylinder), Some(head), Some(sector)) = (&raw.cylinder, &raw.head, &raw.sector) else {
         log.fault(
@@ -257,7 +255,7 @@ fn add_slip(
             "a slip needs its cylinder, head and sector",
             "write { cylinder = 12, head = 1, sector = 88 }",
         );
-        return None;
+        return;
     };
     let (cylinder, head, sector) = (cylinder.value.0 as u32, head.value.0 as u32, sector.value.0 as u32);
     let zone = zones
@@ -269,7 +267,7 @@ fn add_slip(
             "this slot is not on the drive",
             "give a cylinder of a zone, a head and a slot of its tracks",
         );
-        return None;
+        return;
     };
     let inside = cylinder - zone.first_cylinder;
     let track = match order {
@@ -283,5 +281,4 @@ fn add_slip(
         }
     };
     zone.slips.push(track * u64::from(zone.sectors_per_track) + u64::from(sector));
-    Some(())
 }

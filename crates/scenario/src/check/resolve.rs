@@ -86,13 +86,14 @@ impl<'a> Drives<'a> {
             (format!("catalogue/drives/{name}.toml"), text.to_owned())
         } else {
             let names: Vec<&str> = catalogue::entries("drives").iter().map(|entry| entry.name).collect();
-            let remedy = format!("{}; a path ends in .toml", suggest::remedy(name, &names));
+            let remedy =
+                format!("{} (the path of a drive file ends in .toml)", suggest::remedy(name, &names));
             log.fault(place, format!("the catalogue has no drive \"{name}\""), remedy);
             return None;
         };
         let all = log.add(&origin, &text, true);
         let before = log.count();
-        let table = document(&text, all, log);
+        let table = document(&text, all, log)?;
         let raw = DriveRaw::read(&Node { place: all, value: Value::Table(table) }, log)?;
         (log.count() == before).then_some(raw)
     }

@@ -36,12 +36,11 @@ impl<'a> Shared<'a> {
 
     /// The target that is described; `place` is the document's.
     pub fn target(&mut self, raw: Option<&At<TargetRaw>>, place: Place, log: &mut Log) -> Option<Meant> {
-        let examples = "[target]\ndrive = \"wd-4tb-7200\"";
         let Some(at) = raw else {
             log.fault(
                 place,
                 "the scenario has no target",
-                format!("add a section, for example:\n{examples}"),
+                "add a section [target] with drive = \"wd-4tb-7200\", or another drive",
             );
             return None;
         };
@@ -71,6 +70,12 @@ impl<'a> Shared<'a> {
             return self.drive(raw, log);
         }
         only_for_drives(raw, log);
+        let server = raw.server.as_ref().and_then(|at| at.value.capacity.as_ref());
+        let null = raw.null.as_ref().and_then(|at| at.value.capacity.as_ref());
+        if let Some(empty) = server.or(null).filter(|capacity| capacity.value.0 == Sectors::ZERO) {
+            log.fault(empty.place, "a target of no capacity", "write a capacity such as \"1TB\"");
+            return None;
+        }
         let mut canonical = String::new();
         let params = if let Some(null) = &raw.null {
             null.value.write(&mut canonical);

@@ -86,10 +86,10 @@ fn one(name: &str, raw: &JobRaw, place: Place, capacity: Option<Sectors>, log: &
     let align = raw.blockalign.as_ref().and_then(|at| sectors(at, "blockalign", log));
     let addressing = addressing(raw, rw, log);
     let arrivals = arrivals(raw, log);
-    let sizes = sizes?;
+    let largest = sizes.iter().flatten().map(|share| share.size).max();
+    let range = capacity.and_then(|capacity| range(raw, capacity, largest.unwrap_or_default(), place, log));
+    let (sizes, (first, count)) = (sizes?, range?);
     let smallest = sizes.iter().map(|share| share.size).min()?;
-    let largest = sizes.iter().map(|share| share.size).max()?;
-    let (first, count) = range(raw, capacity?, largest, place, log)?;
     let params = JobParams {
         initiator: 0,
         logical_unit: 0,

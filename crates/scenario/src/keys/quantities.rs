@@ -15,23 +15,20 @@ fn quantity<T>(
     parse: impl Fn(&str) -> Result<T, QuantityError>,
 ) -> Option<T> {
     let Kind::Quantity { units, example, .. } = kind else { return None };
-    let unit = example.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let usual = example.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    // A bare whole number of data is most often one of bytes.
+    let unit = |text: &str| {
+        if units.split([',', ' ']).any(|unit| unit == "B") && !text.contains('.') { "B" } else { usual }
+    };
+    let with_unit = |text: &str| format!("write \"{text}{}\"; known units: {units}", unit(text));
     let text = match &node.value {
         Value::Text(text) => text,
         Value::Integer(number) if *number >= 0 => {
-            log.fault(
-                node.place,
-                "the unit is missing",
-                format!("write \"{number}{unit}\"; known units: {units}"),
-            );
+            log.fault(node.place, "the unit is missing", with_unit(&number.to_string()));
             return None;
         }
         Value::Decimal(number) => {
-            log.fault(
-                node.place,
-                "the unit is missing",
-                format!("write \"{number}{unit}\"; known units: {units}"),
-            );
+            log.fault(node.place, "the unit is missing", with_unit(number));
             return None;
         }
         _ => {
@@ -45,13 +42,11 @@ fn quantity<T>(
     };
     let typed = text.trim();
     let (message, remedy) = match error {
-        QuantityError::NoUnit { .. } => {
-            ("the unit is missing".to_owned(), format!("write \"{typed}{unit}\"; known units: {units}"))
-        }
+        QuantityError::NoUnit { .. } => ("the unit is missing".to_owned(), with_unit(typed)),
         QuantityError::UnknownUnit { .. } => {
             let wrong =
                 typed.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_')).trim();
-            let known: Vec<&str> = units.split([',', ' ']).filter(|unit| !unit.is_empty()).collect();
+            let known: Vec<&str> = units.split([',', ' ']).filter(|unit| unit.len() > 1).collect();
             let near = suggest::nearest(wrong, known);
             let hint = near.first().map_or(String::new(), |near| format!("did you mean \"{near}\"? "));
             (format!("unknown unit \"{wrong}\""), format!("{hint}known units: {units}"))
@@ -89,7 +84,7 @@ macro_rules! quantities {
 
 quantities! {
     Span, "a time", "ns, us, ms, s, min, h, d", "8.5ms", span, |v| v.as_ns();
-    Bytes, "an amount of data", "B, KiB, MiB, GiB, TiB (1024), k, m, g (1024 as in fio), kB, MB, GB, TB (1000)", "4KiB", bytes, |v| v.get();
+    Bytes, "an amount of data", "KiB, MiB, GiB, TiB (1024), k, m, g (1024 as in fio), kB, MB, GB, TB (1000), B", "4KiB", bytes, |v| v.get();
     Rate, "a data rate", "B/s, kB/s, MB/s, GB/s (1000), KiB/s, MiB/s, GiB/s (1024)", "150MB/s", rate, |v| v.bytes_per_s();
     Rpm, "a spindle speed", "rpm", "7200rpm", parse::rpm, |v| v.milli();
     Angle, "an angle", "rev, deg", "0.24rev", parse::angle, |v| v.turn_bits();
@@ -226,9 +221,17 @@ impl<const LEAST: u64, const MOST: u64> Read for Count<LEAST, MOST> {
     }
 
     fn read(node: &Node, log: &mut Log) -> Option<Self> {
-        let Value::Integer(number) = node.value else {
-            wrong_type(node, &Self::kind(), log);
-            return None;
+        let number = match &node.value {
+            Value::Integer(number) => *number,
+            Value::Text(text) if text.trim().parse::<u64>().is_ok() => {
+                let remedy = format!("leave the quotes out: {}", text.trim());
+                log.fault(node.place, "a text where a whole number is wanted", remedy);
+                return None;
+            }
+            _ => {
+                wrong_type(node, &Self::kind(), log);
+                return None;
+            }
         };
         match u64::try_from(number) {
             Ok(count) if (LEAST..=MOST).contains(&count) => Some(Count(count)),

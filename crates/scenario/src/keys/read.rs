@@ -91,6 +91,10 @@ pub fn read_entry<T: Read>(entry: &Entry, facts: bool, log: &mut Log) -> Option<
 pub fn wrong_type(node: &Node, kind: &Kind, log: &mut Log) {
     let mut remedy = format!("write {}", kind.words());
     if let (Value::List(items), false) = (&node.value, kind.takes_list()) {
+        if items.is_empty() && log.has_at(node.place) {
+            // An empty sweep, reported as such.
+            return;
+        }
         if items.iter().any(|item| matches!(item.value, Value::List(_))) {
             remedy = "the values of a sweep cannot be lists themselves".to_owned();
         } else {

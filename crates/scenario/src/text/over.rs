@@ -126,7 +126,7 @@ mod tests {
     fn set_in(text: &str, key: &str, value: &str) -> serde_json::Value {
         let mut log = Log::default();
         let all = log.add("a.toml", text, true);
-        let mut table = tree::document(text, all, &mut log);
+        let mut table = tree::document(text, all, &mut log).unwrap();
         let over = Override { key: key.to_owned(), value: value.to_owned(), origin: String::new() };
         apply(&mut table, &ScenarioRaw::kind(), &over, &mut log);
         assert_eq!(log.count(), 0);

@@ -36,6 +36,26 @@ pub struct Problem {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Problems(pub Vec<Problem>);
 
+/// A line is shown as far as this around the offending text.
+const SHOWN_BEFORE: usize = 60;
+const SHOWN: usize = 110;
+
+impl Problem {
+    /// The part of the line to show, and how many characters of it stand before the offending text.
+    fn window(&self) -> (String, usize) {
+        let line = self.line_text.replace('\t', " ");
+        let (length, before) = (line.chars().count(), self.column - 1);
+        if length <= SHOWN {
+            return (line, before);
+        }
+        let start = before.saturating_sub(SHOWN_BEFORE);
+        let shown: String = line.chars().skip(start).take(SHOWN).collect();
+        let (head, tail) =
+            (if start > 0 { "..." } else { "" }, if start + SHOWN < length { "..." } else { "" });
+        (format!("{head}{shown}{tail}"), before - start + head.len())
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = if self.in_file { self.line.to_string() } else { String::new() };
@@ -44,13 +64,14 @@ impl fmt::Display for Problem {
         if self.in_file {
             writeln!(f, "{margin}--> {}:{}:{}", self.origin, self.line, self.column)?;
         } else {
-            writeln!(f, "{margin}--> {}", self.origin)?;
+            writeln!(f, "{margin}--> {}", self.origin.replace('\n', " "))?;
         }
         writeln!(f, "{margin} |")?;
-        writeln!(f, "{number} | {}", self.line_text.replace('\t', " "))?;
-        let left = self.line_text.chars().count().saturating_sub(self.column - 1);
+        let (shown, before) = self.window();
+        writeln!(f, "{number} | {shown}")?;
+        let left = shown.chars().count().saturating_sub(before);
         let carets = self.text.lines().next().unwrap_or("").chars().count().clamp(1, left.max(1));
-        write!(f, "{margin} | {}{}", " ".repeat(self.column - 1), "^".repeat(carets))?;
+        write!(f, "{margin} | {}{}", " ".repeat(before), "^".repeat(carets))?;
         if let Some(remedy) = &self.remedy {
             write!(f, "\n{margin} = help: {remedy}")?;
         }
@@ -110,6 +131,11 @@ impl Log {
     /// An error whose remedy is known.
     pub fn fault(&mut self, place: Place, message: impl Into<String>, remedy: impl Into<String>) {
         self.error(place, message, Some(remedy.into()));
+    }
+
+    /// Whether a problem is recorded at exactly this place.
+    pub fn has_at(&self, place: Place) -> bool {
+        self.problems.iter().any(|(at, _)| *at == place)
     }
 
     pub fn count(&self) -> usize {

@@ -89,10 +89,12 @@ impl Node {
 const TEXT_MAX: usize = 64 << 20;
 
 /// Parses a whole document that `log` holds at `all`; what does not parse is recorded and left out.
-pub fn document(text: &str, all: Place, log: &mut Log) -> Table {
+///
+/// `None` when the text's structure is so broken that more messages would only be echoes of the first.
+pub fn document(text: &str, all: Place, log: &mut Log) -> Option<Table> {
     if text.len() > TEXT_MAX {
         log.fault(Place { end: 1, ..all }, "the text is too long", "a scenario has at most 64 MiB");
-        return Table::default();
+        return None;
     }
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
@@ -100,7 +102,8 @@ pub fn document(text: &str, all: Place, log: &mut Log) -> Table {
         let place = Place { start: span.start as u32, end: span.end as u32, ..all };
         log.error(place, format!("this is not TOML: {}", error.message()), syntax_remedy(error.message()));
     }
-    build_table(table.get_ref(), all.source, 0, log)
+    let whole = errors.iter().all(|error| syntax_remedy(error.message()).is_some());
+    whole.then(|| build_table(table.get_ref(), all.source, 0, log))
 }
 
 /// Parses `text` as one TOML value, or `None` when it is none. `shift` moves its places.
@@ -114,8 +117,9 @@ pub fn value(text: &str, source: u32, shift: usize, log: &mut Log) -> Option<Nod
     Some(build(&parsed, source, (shift + lead) as u32, log))
 }
 
+/// What to do about an error that leaves the structure whole.
 fn syntax_remedy(message: &str) -> Option<String> {
-    let remedy = if message.contains("string values must be quoted") || message.contains("must be quoted") {
+    let remedy = if message.contains("must be quoted") {
         "put quotes around it: key = \"4k\""
     } else if message.contains("duplicate key") {
         "keep one of the two; for a sweep write a list: iodepth = [1, 4, 16]"
@@ -174,7 +178,7 @@ mod tests {
         let text = "[workload]\nbs = \"4k\"\niodepth = [1, 4]\n";
         let mut log = Log::default();
         let all = log.add("a.toml", text, true);
-        let table = document(text, all, &mut log);
+        let table = document(text, all, &mut log).unwrap();
         let Value::Table(workload) = &table.get("workload").unwrap().value else { panic!() };
         let keys: Vec<&str> = workload.entries.iter().map(|entry| entry.key.as_str()).collect();
         assert_eq!(keys, ["bs", "iodepth"], "in the order of the text");
@@ -187,12 +191,21 @@ mod tests {
 
     #[test]
     fn all_syntax_errors_are_found_and_the_rest_is_kept() {
-        let text = "a = 4k\nb = 2\nc = \"x\nd = 3\n";
+        let text = "a = 4k\nb = 2\nc = 64k\nd = 3\n";
         let mut log = Log::default();
         let all = log.add("a.toml", text, true);
-        let table = document(text, all, &mut log);
+        let table = document(text, all, &mut log).unwrap();
         assert!(matches!(table.get("d").unwrap().value, Value::Integer(3)));
         let lines: Vec<usize> = log.into_problems().unwrap().0.iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [1, 3]);
+    }
+
+    #[test]
+    fn a_broken_structure_is_not_read_on() {
+        let text = "a = {\nb = \"x\nc = 3\n";
+        let mut log = Log::default();
+        let all = log.add("a.toml", text, true);
+        assert!(document(text, all, &mut log).is_none());
+        assert!(log.count() > 0);
     }
 }

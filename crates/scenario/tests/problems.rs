@@ -1,0 +1,247 @@
+//! Every message, as the user sees it. A change of wording shows in `snapshots/`.
+use drivelab_scenario::{Loader, Override, Problems, Source, plan};
+use std::fmt::Write;
+
+struct Files;
+
+impl Loader for Files {
+    fn load(&self, path: &str) -> Result<String, String> {
+        match path {
+            "drives/mine.toml" => {
+                Ok("rpm = \"7200\"\nsek = { single = \"1ms\" }\n[geometry]\nheads = [1, 2]\n".to_owned())
+            }
+            "drives/circle.toml" => Ok("base = \"drives/circle.toml\"\n".to_owned()),
+            _ => Err("no such file".to_owned()),
+        }
+    }
+}
+
+fn problems(text: &str, overrides: &[(&str, &str)]) -> Problems {
+    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
+    let over = |(key, value): &(&str, &str)| Override {
+        key: (*key).to_owned(),
+        value: (*value).to_owned(),
+        origin: format!("--set {key}={value}"),
+    };
+    let overrides: Vec<Override> = overrides.iter().map(over).collect();
+    match plan(&source, &overrides, &Files) {
+        Ok(plan) => panic!("{text}\nis a plan of {} points", plan.points.len()),
+        Err(problems) => problems,
+    }
+}
+
+/// The snapshot of scenarios that are wrong, each under its title.
+fn snapshot(cases: &[(&str, &str)]) -> String {
+    let mut out = String::new();
+    for (title, text) in cases {
+        let _ = write!(out, "=== {title}\n{}\n\n", problems(text, &[]));
+    }
+    out
+}
+
+const DRIVE: &str = "target.drive = \"wd-4tb-7200\"\n";
+
+fn workload(keys: &str) -> String {
+    format!("{DRIVE}[workload]\n{keys}")
+}
+
+#[test]
+fn texts_that_are_no_scenario() {
+    let all = snapshot(&[
+        ("nothing", ""),
+        ("values without quotes", "target.drive = wd-4tb-7200\n[workload]\nbs = 4k\niodpeth = 4\n"),
+        ("no TOML", "target = {\ndrive = wd-4tb-7200\n[workload]\nbs = 4k\n"),
+        ("a key twice", "[target]\nnull = {}\n[workload]\nbs = \"4k\"\nbs = \"8k\"\n"),
+        ("an unknown section", "[targt]\nnull = {}\n[target]\nnull = {}\n"),
+        ("a section that is no table", "target = 4\nworkload = \"fast\"\nrun = true\n"),
+        ("a drive that does not exist", "[target]\ndrive = \"wd-4tb-7201\"\n"),
+        ("a file that does not exist", "[target]\ndrive = \"drives/other.toml\"\n"),
+        ("a file with mistakes", "[target]\ndrive = \"drives/mine.toml\"\n"),
+        ("a drive based on itself", "[target]\ndrive = \"drives/circle.toml\"\n"),
+        ("two targets", "[target]\nnull = {}\ndrive = \"wd-4tb-7200\"\n"),
+        ("no target in the target", "[target]\nwrite_cache = false\n"),
+        ("keys of a drive without one", "[target]\nnull = {}\nqueue = { depth = 4 }\nread_ahead = false\n"),
+        ("a write cache", "[target]\ndrive = \"wd-4tb-7200\"\nwrite_cache = true\n"),
+    ]);
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn values_that_are_none() {
+    let cases: Vec<(&str, String)> = [
+        ("unknown keys", "iodpeth = 4\nqueue_depth = 4\ndepth = 32\nzzz = 1\n"),
+        (
+            "wrong types",
+            "bs = true\niodepth = \"4\"\nnumjobs = 1.5\nrw = 4\nthinktime = { a = 1 }\nrate_iops = false\n",
+        ),
+        ("missing units", "bs = 4096\nthinktime = \"8.5\"\nmax_transfer = 0.5\noffset = 1\n"),
+        ("wrong units", "bs = \"4KB\"\nthinktime = \"8msec\"\nblockalign = \"4ms\"\nsize = \"4 sector s\"\n"),
+        ("wrong names", "rw = \"random\"\nrate_process = \"poison\"\n"),
+        (
+            "out of range",
+            "iodepth = 0\nnumjobs = -1\nrwmixread = 101\npercentage_random = \"-5%\"\nrate_iops = 0\n",
+        ),
+        (
+            "absurd",
+            "bs = \"8GiB\"\nthinktime = \"99999d\"\noffset = \"1000000TB\"\niodepth = 99999999999999999999\n",
+        ),
+        ("zero and fractions of sectors", "bs = \"0B\"\nmax_transfer = \"1000B\"\n"),
+        ("a date", "thinktime = 2007-06-24\n"),
+        ("splits", "bssplit = \"4k/60:64k/50\"\n[run]\nseed = -4\n"),
+        ("splits of nothing", "bssplit = \"4k/x\"\n"),
+        ("odd jobs", "job = {}\n"),
+        ("a job with a mistake", "[workload.job.a]\niodeph = 4\n[workload.job.b]\nruntime = \"4s\"\n"),
+    ]
+    .iter()
+    .map(|(title, keys)| (*title, workload(keys)))
+    .collect();
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    let all = snapshot(&cases);
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn keys_that_contradict_each_other() {
+    let cases: Vec<(&str, String)> = [
+        ("two ways of a size", "bs = \"4k\"\nbssplit = \"4k/50:8k/50\"\n"),
+        ("open and closed", "iodepth = 4\nrate_iops = 100\n"),
+        ("spaced nothing", "rate_process = \"poisson\"\n"),
+        ("random order of a sequence", "rw = \"read\"\npercentage_random = 50\n"),
+        ("an I/O larger than its range", "bs = \"1MiB\"\nsize = \"64KiB\"\n"),
+        ("a range behind the end", "offset = \"5TB\"\n"),
+        ("a range over the end", "offset = \"90%\"\nsize = \"20%\"\n"),
+        ("too much at once", "iodepth = 60000\nnumjobs = 2\n"),
+        ("too many jobs", "numjobs = 4096\n[workload.job.a]\n[workload.job.b]\n[workload.job.c]\n[workload.job.d]\n[workload.job.e]\n"),
+        ("two names of one thing", "runtime = \"5s\"\nramp_time = \"1s\"\n[run]\nduration = \"4s\"\nwarmup = \"1s\"\n"),
+        ("no time", "[run]\nduration = \"0s\"\n"),
+    ]
+    .iter()
+    .map(|(title, keys)| (*title, workload(keys)))
+    .collect();
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    let all = snapshot(&cases);
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn queues_that_cannot_be() {
+    let cases: Vec<(&str, String)> = [
+        ("a protocol without enough tags", "{ protocol = \"ncq\", depth = 64 }"),
+        ("the drive's protocol without enough tags", "{ depth = 64 }"),
+        ("ATA tags", "{ protocol = \"ata-tcq\", depth = 33 }"),
+        ("no protocol, but a queue", "{ protocol = \"none\", depth = 4, order = \"sptf\" }"),
+        ("a handicap without time", "{ order = \"look\", write_handicap = \"1ms\" }"),
+        ("an answer nobody waits for", "{ answer_time = \"1ms\" }"),
+        ("a wrong order", "{ order = \"spft\", write_handicap = \"1ms\", depth = 0 }"),
+        ("a wrong number", "{ age_weight = \"0.1\", considers = 0, age_limit = \"1\" }"),
+        ("a weight too large", "{ order = \"aged-sptf\", age_weight = 1001.0 }"),
+    ]
+    .iter()
+    .map(|(title, queue)| (*title, format!("[target]\ndrive = \"wd-4tb-7200\"\nqueue = {queue}\n")))
+    .collect();
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    let all = snapshot(&cases);
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn servers_that_cannot_be() {
+    let all = snapshot(&[
+        ("no time", "[target.server]\nservice = \"fixed\"\n"),
+        ("zero time", "[target.server]\nmean = \"0s\"\n"),
+        (
+            "another service's keys",
+            "[target.server]\nservice = \"uniform\"\nmost = \"1ms\"\nmean = \"1ms\"\nphases = 4\n",
+        ),
+        ("upside down", "[target.server]\nservice = \"uniform\"\nleast = \"2ms\"\nmost = \"1ms\"\n"),
+        ("no capacity", "[target.null]\ncapacity = \"0 sectors\"\n"),
+    ]);
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn drives_that_cannot_be() {
+    let lee = "seek = { single = \"1ms\", average = \"8ms\", full = \"16ms\" }\n";
+    let zones = "zones = [{ cylinders = 100, sectors_per_track = 500 }]";
+    let cases: Vec<(&str, String)> = [
+        ("nothing there", String::new()),
+        ("half a geometry", format!("rpm = \"7200rpm\"\n{lee}geometry = {{ heads = 2 }}\n")),
+        ("half a data sheet", format!("rpm = \"7200rpm\"\n{lee}geometry = {{ heads = 2, outer_rate = \"80MB/s\" }}\n")),
+        ("two forms", format!("rpm = \"7200rpm\"\n{lee}geometry = {{ heads = 2, {zones}, outer_rate = \"80MB/s\" }}\n")),
+        ("half a serpentine", format!("rpm = \"7200rpm\"\n{lee}geometry = {{ heads = 2, surface_order = \"serpentine\", {zones} }}\n")),
+        ("a serpent in a cylinder", format!("rpm = \"7200rpm\"\n{lee}geometry = {{ heads = 2, cylinders_per_head = 4, {zones} }}\n")),
+        ("an empty zone", format!("rpm = \"7200rpm\"\n{lee}geometry = {{ heads = 2, zones = [{{ cylinders = 4 }}] }}\n")),
+        ("zones that overlap", format!("rpm = \"7200rpm\"\n{lee}[target.drive.geometry]\nheads = 2\nzones = [\n  {{ cylinders = 9, sectors_per_track = 9 }},\n  {{ first_cylinder = 3, cylinders = 9, sectors_per_track = 9 }},\n]\n")),
+        ("no zones", format!("rpm = \"7200rpm\"\n{lee}geometry = {{ heads = 2, zones = [] }}\n")),
+        ("more than it holds", format!("rpm = \"7200rpm\"\n{lee}geometry = {{ heads = 2, capacity = \"1TB\", {zones} }}\n")),
+        ("a slip beside the drive", format!("rpm = \"7200rpm\"\n{lee}geometry = {{ heads = 2, {zones}, slips = [{{ cylinder = 100, head = 0, sector = 0 }}, {{ head = 1 }}] }}\n")),
+        ("an absurd rate", format!("rpm = \"7200rpm\"\n{lee}geometry = {{ heads = 2, capacity = \"1TB\", outer_rate = \"80GB/s\", inner_to_outer = \"50%\" }}\n")),
+        ("radii inside out", format!("rpm = \"7200rpm\"\n{lee}geometry = {{ heads = 2, outer_radius = \"20mm\", inner_radius = \"1.8in\", linear_density = \"813kBPI\", track_density = \"145\" }}\n")),
+        ("a spindle that stands", format!("rpm = \"1rpm\"\n{lee}geometry = {{ heads = 2, {zones} }}\n")),
+        ("half a curve", format!("rpm = \"7200rpm\"\nseek = {{ single = \"1ms\" }}\ngeometry = {{ heads = 2, {zones} }}\n")),
+        ("a curve of one point", format!("rpm = \"7200rpm\"\nseek = {{ table = [[1, \"1ms\"]] }}\ngeometry = {{ heads = 2, {zones} }}\n")),
+        ("a curve back and forth", format!("rpm = \"7200rpm\"\nseek = {{ table = [[1, \"1ms\"], [9, \"2ms\"], [3, \"1ms\"]] }}\ngeometry = {{ heads = 2, {zones} }}\n")),
+        ("points that are none", format!("rpm = \"7200rpm\"\nseek = {{ table = [[1, \"1\"], 4, [\"1ms\", 9], [1]] }}\ngeometry = {{ heads = 2, {zones} }}\n")),
+        ("an impossible curve", format!("rpm = \"7200rpm\"\nseek = {{ single = \"9ms\", average = \"1ms\", full = \"20ms\" }}\ngeometry = {{ heads = 2, {zones} }}\n")),
+        ("a read-ahead of no size", format!("rpm = \"7200rpm\"\nread_ahead = {{ when_queued = true }}\nwrite_cache = true\n{lee}geometry = {{ heads = 2, {zones} }}\n")),
+        ("facts with mistakes", format!("rpm = {{ value = \"7200rpm\", surce = \"x\", mark = \"guessed\" }}\n{lee}geometry = {{ heads = 2, {zones} }}\n")),
+        ("a settling time of a minute", format!("rpm = \"7200rpm\"\nsettle = {{ write_settle = \"-1min\", head_switch = \"-1ms\" }}\n{lee}geometry = {{ heads = 2, {zones} }}\n")),
+    ]
+    .into_iter()
+    .map(|(title, keys)| (title, format!("[target.drive]\n{keys}")))
+    .collect();
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    let all = snapshot(&cases);
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn sweeps_that_cannot_be() {
+    let hundred: Vec<String> = (1..=100).map(|i| i.to_string()).collect();
+    let hundred = hundred.join(", ");
+    let grid = format!(
+        "run.seed = [{hundred}]\nworkload.iodepth = [{hundred}]\nworkload.numjobs = [{hundred}]\n{DRIVE}"
+    );
+    let all = snapshot(&[
+        ("empty", "[target]\nnull = {}\n[workload]\niodepth = []\nbs = []\n"),
+        ("a list in a list", "[target]\nnull = {}\n[workload]\niodepth = [1, [2, 3]]\n"),
+        (
+            "one bad value",
+            "[target]\nnull = {}\n[workload]\niodepth = [1, 0, \"x\"]\nbs = [\"4k\", \"5q\"]\n",
+        ),
+        ("a value that contradicts", "[target]\ndrive = \"wd-4tb-7200\"\nqueue = { depth = [16, 32, 64] }\n"),
+        (
+            "a contradiction at one point",
+            "[target]\nnull = {}\n[workload]\nbs = [\"4k\", \"1m\"]\nsize = [\"8k\", \"2m\"]\n",
+        ),
+        ("too large", &grid),
+        (
+            "a list where none can be",
+            "name = [\"a\", \"b\"]\n[target]\nnull = {}\n[workload.job]\na = [{}, {}]\nb = [1, 2]\n",
+        ),
+    ]);
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn overrides_that_cannot_be() {
+    let mut out = String::new();
+    for over in [
+        ("iodepth", "4"),
+        ("workload.iodpeth", "4"),
+        ("workload.iodepth", "1,x,0"),
+        ("workload.bs", "4096"),
+        ("target.queue.order", "spft"),
+        ("target.drive.seek.averge", "8ms"),
+        ("target.drive.seek.average", "8"),
+        ("workload..bs", "4k"),
+        ("", "4k"),
+        ("workload.bs", "\"4k\"\nrun.seed = 4"),
+        ("a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r", "1"),
+        ("target.drive.seek", "4"),
+    ] {
+        let text = "[target]\ndrive = \"seagate-st3250620as\"\n";
+        let _ = write!(out, "=== {} = {}\n{}\n\n", over.0, over.1, problems(text, &[over]));
+    }
+    insta::assert_snapshot!(out);
+}
