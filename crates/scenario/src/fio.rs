@@ -24,8 +24,7 @@ pub fn job_file(jobs: &[Job], run: &Run) -> String {
         line("ramp_time", microseconds(run.warmup.as_ns()));
     }
     if let Some(ios) = run.limit.ios {
-        // fio counts for each job, we count over all.
-        line("number_ios", ios.to_string());
+        line("; over all jobs together; fio counts for each\nnumber_ios", ios.to_string());
     }
     line("group_reporting", "1".to_owned());
     for job in jobs {
@@ -70,6 +69,13 @@ fn section(out: &mut String, job: &Job) {
             // Deep enough never to hold an arrival back.
             line("iodepth", "1024".to_owned());
         }
+    }
+    if let Some(limit) = params.command_limit {
+        let kib = limit.bytes().get() / 1024;
+        line(
+            "; no command larger than (set it in the device's queue/max_sectors_kb)\n; max_sectors_kb",
+            kib.to_string(),
+        );
     }
     if job.copies > 1 {
         line("numjobs", job.copies.to_string());

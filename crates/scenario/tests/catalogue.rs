@@ -1,7 +1,9 @@
 //! The catalogue: every drive builds, meets its published figures, and says where each fact comes from.
-use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::params::DriveModel;
+use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::{Access, Attribute, Command, Machine};
 use drivelab_scenario::{NoFiles, Plan, Source, catalogue, plan};
+use drivelab_units::{Instant, Lba, Sectors};
 use std::sync::Arc;
 
 fn planned(text: &str) -> Plan {
@@ -47,4 +49,71 @@ fn capacities_are_the_published_ones() {
     ] {
         assert_eq!(model(name).capacity().get(), sectors, "{name}");
     }
+}
+
+#[test]
+fn short_names_of_sources_are_explained_and_used() {
+    for drive in catalogue::entries("drives") {
+        let table: toml::Table = drive.text.parse().unwrap();
+        let explained: Vec<&String> = table["sources"].as_table().unwrap().keys().collect();
+        let facts = catalogue::facts(drive.text);
+        let sources: Vec<String> = facts.into_iter().filter_map(|fact| fact.source).collect();
+        for source in &sources {
+            let first = source.split(':').next().unwrap();
+            let short = first.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
+            assert!(!short || explained.iter().any(|name| *name == first), "{}: {source}", drive.path);
+        }
+        for name in explained {
+            assert!(
+                sources.iter().any(|source| source.starts_with(name.as_str())),
+                "{}: {name} is unused",
+                drive.path
+            );
+        }
+    }
+}
+
+/// Bytes per second of the media in one long access from the first block on.
+fn outer_rate(model: Arc<DriveModel>, access: Access) -> f64 {
+    let mut target = Target::new(&TargetParams::Drive(model), 1);
+    let count = Sectors::new(1 << 18);
+    let command = Command {
+        id: 0,
+        initiator: 0,
+        logical_unit: 0,
+        tag: 0,
+        attribute: Attribute::Simple,
+        process: 0,
+        synchronous: true,
+        access,
+        first: Lba::new(0),
+        count,
+    };
+    target.handle(Instant::ZERO, TargetInput::Submit(command));
+    while let Some(due) = target.poll_timeout() {
+        target.handle(due, TargetInput::Tick);
+    }
+    let transfer = target.poll_output().unwrap().breakdown.transfer;
+    count.bytes().get() as f64 / (transfer.as_ns() as f64 / 1e9)
+}
+
+#[test]
+fn the_outermost_zone_meets_the_published_rate_skews_included() {
+    for (name, mib_per_s) in [("seagate-10k-scsi-74gb", 84.8), ("seagate-st3250620as", 78.4)] {
+        let published = mib_per_s * 1_048_576.0;
+        for access in [Access::Read, Access::Write] {
+            let rate = outer_rate(model(name), access);
+            assert!(
+                (rate / published - 1.0).abs() < 2e-3,
+                "{name}: {access:?} at {rate} instead of {published}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_4_tb_drive_meets_its_published_mean_seek() {
+    // 7.45 ms over random pairs of cylinders, by the full curve of 1792 points; ours has thirteen of them.
+    let mean = model("wd-4tb-7200").mechanism.seek.mean_of_random_pairs() / 1e6;
+    assert!((mean / 7.45 - 1.0).abs() < 0.05, "{mean}");
 }

@@ -100,9 +100,13 @@ pub fn document(text: &str, all: Place, log: &mut Log) -> Option<Table> {
     for error in &errors {
         let span = error.span().unwrap_or(0..0);
         let place = Place { start: span.start as u32, end: span.end as u32, ..all };
-        log.error(place, format!("this is not TOML: {}", error.message()), syntax_remedy(error.message()));
+        log.error(
+            place,
+            format!("this is not TOML: {}", error.message()),
+            syntax_remedy(error.message(), text.get(span).unwrap_or_default()),
+        );
     }
-    let whole = errors.iter().all(|error| syntax_remedy(error.message()).is_some());
+    let whole = errors.iter().all(|error| syntax_remedy(error.message(), "").is_some());
     whole.then(|| build_table(table.get_ref(), all.source, 0, log))
 }
 
@@ -118,15 +122,14 @@ pub fn value(text: &str, source: u32, shift: usize, log: &mut Log) -> Option<Nod
 }
 
 /// What to do about an error that leaves the structure whole.
-fn syntax_remedy(message: &str) -> Option<String> {
-    let remedy = if message.contains("must be quoted") {
-        "put quotes around it: key = \"4k\""
+fn syntax_remedy(message: &str, text: &str) -> Option<String> {
+    if message.contains("must be quoted") {
+        Some(format!("put quotes around it: \"{}\"", text.trim().replace('"', "")))
     } else if message.contains("duplicate key") {
-        "keep one of the two; for a sweep write a list: iodepth = [1, 4, 16]"
+        Some("keep one of the two; for a sweep write a list: iodepth = [1, 4, 16]".to_owned())
     } else {
-        return None;
-    };
-    Some(remedy.to_owned())
+        None
+    }
 }
 
 fn build_table(table: &DeTable<'_>, source: u32, shift: u32, log: &mut Log) -> Table {
