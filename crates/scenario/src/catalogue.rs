@@ -9,7 +9,7 @@ use include_dir::{Dir, include_dir};
 static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../catalogue");
 
 /// One file of the catalogue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Entry {
     /// The file's name without its ending: what a scenario says.
     pub name: &'static str,
@@ -39,7 +39,7 @@ pub fn drive(name: &str) -> Option<&'static str> {
 }
 
 /// A statement of a drive file, with where it comes from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Fact {
     /// The key's full name.
     pub key: String,

@@ -23,7 +23,8 @@ pub trait Read: Sized {
 }
 
 /// How a fact became known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mark {
     /// From the maker's specification.
     Datasheet,
