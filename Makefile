@@ -32,10 +32,7 @@ endif
 
 # Folders are listed too: their time stamps tell that a file is gone.
 EXTENSION_SOURCES := Cargo.toml Cargo.lock pyproject.toml .cargo/config.toml \
-	$(shell find $(wildcard crates catalogue) -name tests -prune -o -print)
-PYTHON_ROOMS := $(wildcard python/drivelab tools)
-# The extension goes into the package, so it is built once there is one.
-PACKAGE := $(if $(wildcard python/drivelab/__init__.py),$(VENV)/stamp-package)
+	$(shell find crates catalogue -name tests -prune -o -print)
 
 help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -48,7 +45,7 @@ test: determinism lint tidy test-rust test-python ## Everything that must hold b
 bench: ## Simulated commands per second
 	$(CARGO) run --release $(LOCKED) --package drivelab-bench
 
-setup: $(VENV)/stamp-dev $(PACKAGE) ## What run and test need: .venv, its packages, the extension
+setup: $(VENV)/stamp-dev $(VENV)/stamp-package ## What run and test need: .venv, its packages, the extension
 
 determinism: $(VENV)/stamp-dev ## The same seed twice, in debug and in release
 	$(PY) tools/determinism.py
@@ -66,9 +63,9 @@ tidy: $(VENV)/stamp-dev ## What no compiler checks: arrows between rooms, openin
 test-rust: ## The tests of the rooms
 	$(CARGO) test --workspace --no-fail-fast $(LOCKED)
 
-test-python: $(VENV)/stamp-dev $(PACKAGE) ## Types, then the tests of package, tools and tables
-	$(PY) -m mypy $(PYTHON_ROOMS)
-	$(if $(PACKAGE),$(PY) -m mypy.stubtest drivelab._core)
+test-python: $(VENV)/stamp-dev $(VENV)/stamp-package ## Types, then the tests of package, tools and tables
+	$(PY) -m mypy python/drivelab tools
+	$(PY) -m mypy.stubtest drivelab._core
 	$(PY) -m pytest
 
 format: $(VENV)/stamp-dev ## Format everything
