@@ -138,6 +138,10 @@ fn queues_that_cannot_be() {
     ]
     .iter()
     .map(|(title, queue)| (*title, format!("[target]\ndrive = \"wd-4tb-7200\"\nqueue = {queue}\n")))
+    .chain([(
+        "an unknown drive beside it",
+        "[target]\ndrive = \"wd-4tb-7201\"\nqueue = { protocol = \"ncq\", depth = 64 }\n".to_owned(),
+    )])
     .collect();
     let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     let all = snapshot(&cases);

@@ -1,5 +1,6 @@
 //! The target: a drive, stations of queueing theory, or nothing at all.
 use super::drive::{Above, check_write_cache, model, params};
+use super::queue::queue;
 use super::resolve::{Drives, Loader};
 use crate::check::given;
 use crate::keys::{At, Read};
@@ -91,7 +92,13 @@ impl<'a> Shared<'a> {
 
     fn drive(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<Meant> {
         let choice = raw.drive.as_ref()?;
-        let drive = self.drives.resolve(choice, log)?;
+        let Some(drive) = self.drives.resolve(choice, log) else {
+            // What the scenario says of the queue can still contradict itself.
+            if let Some(own) = raw.queue.as_ref().filter(|own| own.value.protocol.is_some()) {
+                queue(Some(own), None, log);
+            }
+            return None;
+        };
         let canonical = spelling(raw, &drive);
         if let Some(known) = self.models.get(&canonical)
             && let Some(model) = known
