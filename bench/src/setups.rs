@@ -97,6 +97,10 @@ fn drive(depth: u16) -> DriveParams {
             chooses: Chooses::AtMediaEnd,
             ..QueueParams::NONE
         },
-        read_ahead: Some(ReadAheadParams { size: Sectors::new(4_096), when_queued: false, when_sequential: false }),
+        read_ahead: Some(ReadAheadParams {
+            size: Sectors::new(4_096),
+            when_queued: false,
+            when_sequential: false,
+        }),
     }
 }

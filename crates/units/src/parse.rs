@@ -172,7 +172,7 @@ fn decimal(number: &str, example: &'static str) -> Result<(u128, u128), Quantity
             _ => {
                 any = true;
                 let digit = u128::from(c as u32 - '0' as u32);
-                if digits > u128::MAX >> 70 || scale > 1_000_000_000_000_000 {
+                if digits > u128::MAX >> 8 || scale > 1_000_000_000_000_000 {
                     return Err(QuantityError::TooLarge);
                 }
                 digits = digits * 10 + digit;
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(rpm("7200rpm").map(Rpm::milli), Ok(7_200_000));
         assert_eq!(angle("0.25rev"), Ok(Angle::from_ratio(1, 4)));
         assert_eq!(angle("90deg"), Ok(Angle::from_ratio(1, 4)));
-        assert_eq!(share("70%").map(Share::bits), Ok((7u64 << 32) / 10 + 1));
+        assert_eq!(share("70%").map(Share::bits), Ok((7u64 << 32) / 10));
         assert_eq!(frequency("0.5/s").map(|f| f.interval()), Ok(Span::from_s(2)));
     }
 

@@ -200,7 +200,7 @@ mod tests {
         let hp = SeekParams::ThreePart { a: us(3_240), b: us(400), limit: 384, c: us(8_000), e: us(8_000) };
         let curve = SeekCurve::new(&hp, 1_962).unwrap();
         assert_eq!(curve.time(1), 3_640_000);
-        assert_eq!(curve.time(383), 11_068_163);
+        assert_eq!(curve.time(383), 11_068_154);
         assert_eq!(curve.time(384), 11_072_000);
         assert_eq!(curve.time(1_961), 23_688_000);
     }
