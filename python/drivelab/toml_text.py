@@ -26,7 +26,7 @@ def value_text(value: object, key: str = "value") -> str:
         case float():
             return repr(value) if math.isfinite(value) else str(value).lower()
         case str():
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+            return _quoted(value)
         case Mapping():
             inside = ", ".join(f"{_key(name)} = {value_text(item, name)}" for name, item in value.items())
             return f"{{ {inside} }}" if inside else "{}"
@@ -58,4 +58,9 @@ def _is_tables(value: Any) -> bool:  # noqa: ANN401 - whatever a scenario may ho
 
 
 def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+    return key if _BARE_KEY.fullmatch(key) else _quoted(key)
+
+
+def _quoted(text: str) -> str:
+    """JSON's escapes are TOML's, but for the one control character that JSON lets through."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

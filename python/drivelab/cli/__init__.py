@@ -16,13 +16,13 @@ from drivelab.cli.boundary import guarded
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
     # Started without a stdout or stderr (`>&-`), Python has None there.
-    nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - stays open until exit
-    sys.stdout = sys.stdout or nowhere
-    sys.stderr = sys.stderr or nowhere
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    sys.exit(guarded(_run, sys.argv[1:]))
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123
+        sys.stdout = sys.stdout or nowhere
+        sys.stderr = sys.stderr or nowhere
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        sys.exit(guarded(_run, sys.argv[1:]))
 
 
 def _run(arguments: list[str]) -> object:

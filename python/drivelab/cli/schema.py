@@ -1,4 +1,4 @@
-"""`drivelab schema`: the JSON Schema of a scenario, for editors that complete and check as you type."""
+"""`drivelab schema`: the JSON Schema of the files, for editors that complete and check as you type."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from drivelab.cli.output import emit_json
 
 
 def schema(
+    drive: Annotated[bool, typer.Option("--drive", help="Of a drive file, not of a scenario")] = False,
     as_json: Annotated[bool, typer.Option("--json", hidden=True)] = True,  # noqa: ARG001 - every verb has it
 ) -> int:
-    """Print the JSON Schema of a scenario."""
-    emit_json(_core.schema())
+    """Print the JSON Schema of a scenario or of a drive file."""
+    emit_json(_core.drive_schema() if drive else _core.schema())
     return Exit.OK
