@@ -1,0 +1,70 @@
+"""The command line as a user has it: a process of its own, its two outputs apart."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+# A station of queueing theory: quick, and no drive file decides what it does.
+QUEUE = """\
+name = "one station"
+
+[target]
+server = { service = "exponential", mean = "8ms" }
+
+[workload]
+rw = "randread"
+iodepth = [1, 4, 16]
+
+[run]
+warmup = "1s"
+ios = 5000
+"""
+
+
+@pytest.fixture
+def command() -> list[str]:
+    """What a shell would find under `drivelab`."""
+    return [sys.executable, "-m", "drivelab"]
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    """No colours and no terminal width from whoever runs the tests."""
+    kept = {name: value for name, value in os.environ.items() if name not in {"FORCE_COLOR", "COLUMNS"}}
+    return {**kept, "PYTHONWARNINGS": "error", "DRIVELAB_TRACEBACK": ""}
+
+
+@pytest.fixture
+def run(command: list[str], environment: dict[str, str], tmp_path: Path) -> Run:
+    """Run a verb in an empty folder: `run("simulate", "a.toml")`."""
+
+    def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(  # type: ignore[call-overload,no-any-return]  # noqa: PLW1510 - the tests look at the code
+            [*command, *map(str, arguments)],
+            **{
+                "cwd": tmp_path,
+                "env": environment,
+                "timeout": 120,
+                "encoding": "utf-8",
+                "capture_output": True,
+            }
+            | options,
+        )
+
+    return run
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> Path:
+    """A scenario of three points that takes no time."""
+    path = tmp_path / "queue.toml"
+    path.write_text(QUEUE, encoding="utf-8")
+    return path

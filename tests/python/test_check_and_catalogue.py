@@ -1,0 +1,119 @@
+"""`drivelab check`, `catalogue` and `schema`: what a scenario gets wrong, what is known, what may be written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+BROKEN = """\
+name = "broken"
+
+[target]
+drive = "seagate-st3250620"
+
+[workload]
+rw = "randrd"
+bs = "4"
+iodept = 4
+"""
+
+# The last of them as it is shown. The wording of every message is held by the scenario room's own snapshots.
+SNIPPET = """\
+error: unknown key `iodept`
+ --> broken.toml:9:1
+  |
+9 | iodept = 4
+  | ^^^^^^
+  = help: did you mean `iodepth`?
+
+4 problems
+"""
+
+
+@pytest.fixture
+def broken(tmp_path):
+    path = tmp_path / "broken.toml"
+    path.write_text(BROKEN, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("verb", ["check", "simulate"])
+def test_all_problems_are_shown_at_once(run, broken, verb):
+    done = run(verb, "broken.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+    places = [line.strip() for line in done.stderr.splitlines() if "-->" in line]
+    assert places == [f"--> broken.toml:{place}" for place in ("4:9", "7:6", "8:6", "9:1")]
+    assert done.stderr.endswith(SNIPPET)
+
+
+def test_problems_as_json(run, broken):
+    done = run("check", broken, "--json")
+    verdict = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, verdict["ok"]) == (2, "", False)
+    assert [(problem["line"], problem["column"]) for problem in verdict["problems"]] == [
+        (4, 9),
+        (7, 6),
+        (8, 6),
+        (9, 1),
+    ]
+    assert verdict["problems"][3]["remedy"] == "did you mean `iodepth`?"
+
+
+def test_a_good_scenario_is_summed_up(run, queue):
+    done = run("check", queue)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(
+        "one station: ok, 3 points\n  workload.iodepth: 1, 4, 16\nseed 1, scenario "
+    )
+
+
+def test_a_good_scenario_as_json(run, queue):
+    verdict = json.loads(run("check", queue, "--json", "--set", "run.seed=9").stdout)
+    assert (verdict["ok"], verdict["problems"], verdict["seed"]) == (True, [], 9)
+    assert len(verdict["points"]) == 3
+    assert "iodepth=16" in verdict["points"][2]["fio"]
+
+
+def test_check_and_record_agree_on_the_hash(run, queue):
+    checked = json.loads(run("check", queue, "--json").stdout)
+    record = json.loads(run("simulate", queue, "--json").stdout)
+    assert checked["scenario_hash"] == record["scenario_hash"]
+
+
+def test_the_catalogue_lists_its_drives(run):
+    done = run("catalogue")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert any(
+        line.startswith("seagate-st3250620as ") and "7200rpm" in line for line in done.stdout.splitlines()
+    )
+
+
+def test_every_drive_of_the_catalogue_can_be_shown_and_run(run):
+    drives = json.loads(run("catalogue", "--json").stdout)["drives"]
+    assert len(drives) >= 3
+    for drive in drives:
+        shown = json.loads(run("catalogue", drive["name"], "--json").stdout)
+        assert shown == drive
+        done = run("simulate", "--drive", drive["name"], "--number-ios", "100", "--json")
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_drive_shows_each_fact_with_its_source(run):
+    done = run("catalogue", "seagate-st3250620as")
+    rpm = next(line for line in done.stdout.splitlines() if line.startswith("rpm "))
+    assert "7200rpm" in rpm
+    assert rpm.split()[2] in {"datasheet", "measured", "inferred", "fitted"}
+
+
+@pytest.mark.parametrize("options", [(), ("--drive",), ("--json",)])
+def test_the_schema_knows_the_sections(run, options):
+    schema = json.loads(run("schema", *options).stdout)
+    known = schema["properties"].keys()
+    assert ({"geometry", "seek"} if "--drive" in options else {"target", "workload", "run"}) <= known
+
+
+def test_the_version_is_told(run):
+    done = run("--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("drivelab ")

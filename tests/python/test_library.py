@@ -1,0 +1,123 @@
+"""`import drivelab`: the same as the command line, for programs and notebooks."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import drivelab
+from drivelab import toml_text
+
+QUEUE = {
+    "target": {"server": {"service": "exponential", "mean": "8ms"}},
+    "workload": {"iodepth": 2},
+    "run": {"ios": 2000},
+}
+
+
+def test_a_dictionary_text_and_file_are_the_same_scenario(tmp_path):
+    path = tmp_path / "queue.toml"
+    path.write_text(toml_text.dumps(QUEUE), encoding="utf-8")
+    results = [drivelab.simulate(form) for form in (QUEUE, toml_text.dumps(QUEUE), path, str(path))]
+    assert len({result.scenario_hash for result in results}) == 1
+    assert len({result.points[0]["digest"] for result in results}) == 1
+
+
+def test_overrides_sweep():
+    result = drivelab.simulate(QUEUE, **{"workload.iodepth": [1, 4], "workload.bs": "8k"})
+    assert [point["axes"] for point in result.points] == [{"workload.iodepth": 1}, {"workload.iodepth": 4}]
+    assert "iodepth" in str(result.table())
+    html = result._repr_html_()
+    assert html.count("<tr>") == 3
+    assert result.scenario_hash in html
+    assert len(result.fio) == 2
+
+
+def test_a_result_draws_itself():
+    result = drivelab.simulate(QUEUE, **{"workload.iodepth": [1, 4]})
+    assert result.chart().to_dict()
+    assert result.breakdown_chart().to_dict()
+
+
+def test_problems_are_raised_or_listed():
+    with pytest.raises(drivelab.ScenarioError) as caught:
+        drivelab.simulate(QUEUE, **{"workload.iodepth": 0, "workload.rw": "sideways"})
+    assert [problem["origin"] for problem in caught.value.problems] == ["workload.iodepth", "workload.rw"]
+    assert drivelab.check(QUEUE) == []
+    assert len(drivelab.check(QUEUE, **{"workload.rw": "sideways"})) == 1
+
+
+@pytest.mark.parametrize("scenario", ["absent.toml", {"target": {1, 2}}, "name = '\udcff'"])
+def test_what_cannot_be_read_is_an_input_error(scenario):
+    with pytest.raises(drivelab.InputError):
+        drivelab.simulate(scenario)
+
+
+def test_an_interruption_keeps_what_finished():
+    started = threading.Event()
+
+    def on_progress(done: float) -> None:
+        # Two points are done, the third has begun: now somebody presses Ctrl-C.
+        if done >= 2 and not started.is_set():
+            started.set()
+            _thread.interrupt_main()
+
+    with pytest.raises(drivelab.Interrupted) as caught:
+        drivelab.simulate(QUEUE, workers=1, progress=on_progress, **{"run.ios": [100, 200, 10**12]})
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert [point["latency_ns"]["n"] for point in caught.value.result.points] == [100, 200]
+    assert caught.value.result.to_dict()["interrupted"] is True
+
+
+def test_a_fault_in_the_progress_callback_ends_the_run():
+    def on_progress(done: float) -> None:
+        raise LookupError(done)
+
+    with pytest.raises(LookupError):
+        drivelab.simulate(QUEUE, progress=on_progress, **{"run.ios": 10**12})
+
+
+def test_a_run_that_cannot_go_on_is_a_run_error():
+    # A null target answers at once, so a limit in time is never reached.
+    with pytest.raises(drivelab.RunError):
+        drivelab.simulate({"target": {"null": {}}, "run": {"duration": "1s"}})
+
+
+def test_progress_reaches_the_number_of_points():
+    seen: list[float] = []
+    drivelab.simulate(QUEUE, progress=seen.append, **{"workload.iodepth": [1, 2, 3]})
+    assert seen == sorted(seen)
+    assert seen[-1] == 3
+
+
+def test_the_catalogue_and_the_schema():
+    assert {"name", "path", "facts", "sources"} == drivelab.catalogue()[0].keys()
+    assert drivelab.schema()["properties"]["workload"]
+
+
+_values = st.recursive(
+    st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), _values, max_size=4))
+def test_toml_reads_back_as_it_was_written(document):
+    assert tomllib.loads(toml_text.dumps(document)) == document
+
+
+def test_what_toml_cannot_say_is_named():
+    with pytest.raises(TypeError, match=r"a\.b: a NoneType"):
+        toml_text.dumps({"a": {"b": None}})

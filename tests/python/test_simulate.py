@@ -1,0 +1,181 @@
+"""`drivelab simulate`: what it prints for whom, and the laws that every record obeys."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PARTS = {"queue", "overhead", "seek", "rotation", "transfer", "link", "wait"}
+LATENCIES = {"n", "mean", "min", "max", "p50", "p90", "p95", "p99", "p99_9", "p99_99"}
+
+
+def test_json_is_all_that_stdout_holds(run, queue):
+    done = run("simulate", queue, "--json")
+    record = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [point["axes"] for point in record["points"]] == [{"workload.iodepth": n} for n in (1, 4, 16)]
+    assert record["interrupted"] is False
+    assert record["name"] == "one station"
+    manifest = {"seed", "model_version", "version", "scenario_hash", "generator", "digest", "record_version"}
+    assert manifest <= record.keys()
+    point = record["points"][0]
+    assert point["latency_ns"].keys() == LATENCIES
+    assert point["breakdown_ns"].keys() == PARTS
+    assert {"iops", "bytes_per_s", "read", "write", "depth", "digest"} <= point.keys()
+
+
+def test_a_percentile_that_the_count_cannot_support_is_null(run, queue):
+    latency = json.loads(run("simulate", queue, "--json").stdout)["points"][0]["latency_ns"]
+    assert latency["n"] == 5000
+    assert latency["p99"] is not None
+    assert latency["p99_99"] is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--rw", "randread", "--bs", "4k", "--iodepth", "1,4,32"),
+        ("--rw", "randwrite", "--bs", "64k", "--iodepth", "1,8", "--numjobs", "2"),
+        ("--rw", "randrw", "--rwmixread", "70", "--bssplit", "4k/60:64k/40", "--iodepth", "4"),
+        ("--rw", "read", "--bs", "128k", "--size", "10%", "--offset", "1GiB"),
+    ],
+)
+def test_every_record_obeys_the_laws(run, options):
+    done = run("simulate", "--drive", "seagate-st3250620as", *options, "--number-ios", "3000", "--json")
+    assert done.stderr == ""
+    for point in json.loads(done.stdout)["points"]:
+        latency_s = point["latency_ns"]["mean"] / 1e9
+        # Little's law, up to what began before the window or ended after it.
+        in_system = point["iops"] * latency_s
+        assert in_system == pytest.approx(point["depth"]["achieved"], rel=0.02)
+        assert point["depth"]["achieved"] <= point["depth"]["asked"] + 1e-9
+        assert sum(point["breakdown_ns"].values()) == pytest.approx(point["latency_ns"]["mean"], rel=1e-6)
+        assert point["read"]["iops"] + point["write"]["iops"] == pytest.approx(point["iops"])
+        assert point["read"]["bytes_per_s"] + point["write"]["bytes_per_s"] == pytest.approx(
+            point["bytes_per_s"]
+        )
+
+
+def test_the_same_seed_gives_the_same_record_whatever_the_workers(run, queue):
+    one = run("simulate", queue, "--json", "--workers", "1").stdout
+    assert run("simulate", queue, "--json", "--workers", "4").stdout == one
+    assert run("simulate", queue, "--json", "--randseed", "2").stdout != one
+
+
+def test_a_pipe_gets_a_plain_table_with_both_units_and_the_identity(run, queue):
+    done = run("simulate", queue)
+    lines = done.stdout.splitlines()
+    for title in ("iodepth", "IOPS", "MB/s", "MiB/s", "mean ms", "p50 ms", "p99 ms", "max ms", "depth asked"):
+        assert title in lines[0]
+    assert len(lines[1].split()) == 10
+    for word in ("seed 1", "model ", "scenario ", "digest ", "MB/s = 1,000,000 bytes/s"):
+        assert word in done.stdout
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+
+
+def test_quiet_leaves_the_table(run, queue):
+    assert len(run("simulate", queue, "-q").stdout.splitlines()) == 4
+
+
+def test_csv_has_a_line_for_each_point_and_units_in_its_header(run, queue):
+    rows = list(csv.DictReader(io.StringIO(run("simulate", queue, "--csv").stdout)))
+    assert [row["workload.iodepth"] for row in rows] == ["1", "4", "16"]
+    assert {"iops", "bytes_per_s", "latency_ns.p99", "breakdown_ns.seek", "depth.achieved"} <= rows[0].keys()
+
+
+def test_options_take_dashes_and_underscores_and_override_the_file(run, queue):
+    queue.write_text(queue.read_text(encoding="utf-8").replace("iodepth = [1, 4, 16]", ""), encoding="utf-8")
+    dashes = json.loads(run("simulate", queue, "--rate-iops", "20", "--json").stdout)
+    underscores = json.loads(run("simulate", queue, "--rate_iops=20", "--json").stdout)
+    assert dashes == underscores
+    assert dashes["points"][0]["iops"] == pytest.approx(20, rel=0.02)
+    assert dashes["points"][0]["depth"]["asked"] is None
+    plain = run("simulate", queue, "--rate-iops", "20").stdout
+    assert plain.splitlines()[1].split()[-2] == "-"
+
+
+def test_set_replaces_any_value(run, queue):
+    done = run("simulate", queue, "--set", "run.seed=7", "--set", "workload.iodepth=[2, 3]", "--json")
+    record = json.loads(done.stdout)
+    assert record["seed"] == 7
+    assert [point["depth"]["asked"] for point in record["points"]] == [2, 3]
+
+
+def test_two_sweeps_make_a_grid(run, queue):
+    done = run("simulate", queue, "--bs", "4k,64k", "--iodepth", "1,2", "--csv")
+    assert len(done.stdout.splitlines()) == 5
+
+
+def test_fio_prints_the_workload_and_runs_nothing(run):
+    done = run(
+        "simulate",
+        "--drive",
+        "seagate-st3250620as",
+        "--fio",
+        "--rw",
+        "randrw",
+        "--bs",
+        "64k",
+        "--iodepth",
+        "3",
+    )
+    assert done.returncode == 0
+    for line in ("rw=randrw", "bs=65536", "iodepth=3", "rwmixread=50"):
+        assert line in done.stdout.splitlines()
+
+
+def test_out_holds_the_record_and_two_pictures(run, queue, tmp_path):
+    done = run("simulate", queue, "--json", "--out", "results/here")
+    folder = tmp_path / "results" / "here"
+    assert sorted(path.name for path in folder.iterdir()) == ["breakdown.html", "depth.html", "record.json"]
+    assert (folder / "record.json").read_text(encoding="utf-8") == done.stdout
+    digest = json.loads(done.stdout)["digest"]
+    assert digest in (folder / "depth.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<svg"), ("a.html", b"<!DOCTYPE")]
+)
+def test_a_chart_is_what_its_name_says(run, queue, tmp_path, name, start):
+    assert run("simulate", queue, "--chart", name).returncode == 0
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+def test_a_terminal_gets_lines_and_colours_unless_told_otherwise(command, environment, queue, no_color):
+    table = on_terminal(
+        [*command, "simulate", str(queue)], environment | ({"NO_COLOR": "1"} if no_color else {})
+    )
+    assert "───" in table
+    assert "IOPS" in table
+    assert ("\x1b[1m" in table) or no_color
+    assert not (no_color and "\x1b[3" in table)
+
+
+def on_terminal(command: list[str], environment: dict[str, str]) -> str:
+    """What a terminal that is wide enough shows of a command."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(command, env=environment | {"COLUMNS": "160", "TERM": "xterm"}, stdout=theirs)
+    os.close(theirs)
+    shown = b""
+    try:
+        while block := os.read(ours, 65536):
+            shown += block
+    except OSError:  # Linux ends a terminal so
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    return shown.decode()
+
+
+def test_the_current_folder_is_left_alone(run, queue, tmp_path: Path):
+    run("simulate", queue)
+    assert list(tmp_path.iterdir()) == [queue]
