@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from drivelab._core import RunError, ScenarioError
 
 if TYPE_CHECKING:
+    from drivelab.experiment import Outcome
     from drivelab.result import Result
 
 __all__ = ["InputError", "Interrupted", "OutputError", "RunError", "ScenarioError"]
@@ -21,9 +22,9 @@ class OutputError(OSError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a simulation; `result` holds the points that had finished."""
+    """Ctrl-C ended a simulation or an experiment; `result` holds what had finished."""
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: Result | Outcome) -> None:
         """Keep what had finished."""
-        super().__init__(f"interrupted after {len(result.points)} points")
+        super().__init__("interrupted; `result` holds what had finished")
         self.result = result

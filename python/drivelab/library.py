@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from drivelab import _core, experiment
-from drivelab.errors import InputError, ScenarioError
+from drivelab.errors import InputError, Interrupted, ScenarioError
 from drivelab.experiment import Outcome
 from drivelab.problem import Problem
 from drivelab.scenario import Scenario, overrides_from, plan, read_source
@@ -51,9 +51,13 @@ def check(scenario: Scenario, **overrides: object) -> list[Problem]:
 def reproduce(name: str, *, workers: int | None = None, progress: Progress | None = None) -> Outcome:
     """Run a published table again, e.g. `reproduce("lkml-2007")`; or the experiment in the file at a path.
 
-    Raises InputError (no such experiment), ScenarioError and RunError.
+    Raises InputError (no such experiment), ScenarioError, RunError and Interrupted (Ctrl-C; its `result` holds
+    the finished cells).
     """
-    return experiment.run(experiment.load(name), workers, progress)
+    outcome = experiment.run(experiment.load(name), workers, progress)
+    if outcome.interrupted:
+        raise Interrupted(outcome)
+    return outcome
 
 
 def schema() -> dict[str, Any]:

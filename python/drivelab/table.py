@@ -59,9 +59,18 @@ class Table:
         from rich.table import Table as RichTable  # noqa: PLC0415
         from rich.text import Text  # noqa: PLC0415
 
-        table = RichTable(title=self.title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        table = RichTable(
+            title=self.title or None,
+            title_justify="left",
+            box=box.SIMPLE_HEAD,
+            pad_edge=False,
+            collapse_padding=True,
+        )
         for i, title in enumerate(self.columns):
-            table.add_column(Text(title), justify="left" if i in self.left else "right")
+            # A figure is never cut or broken; its title may take two lines instead.
+            whole = not any(" " in row[i].text for row in self.rows)
+            text = Text(title.replace(" ", "\n") if whole else title)
+            table.add_column(text, justify="left" if i in self.left else "right", no_wrap=whole)
         for row in self.rows:
             table.add_row(*(Text(cell.text, style=cell.style) for cell in row))
         return table

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import time
 import tomllib
 
 import pytest
@@ -109,6 +112,27 @@ def test_the_2007_table(run, tmp_path):
     assert done.returncode == (0 if all(claim["holds"] for claim in record["claims"]) else 3)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["lkml-2007.html", "record.json"]
     assert json.loads((tmp_path / "out" / "record.json").read_text(encoding="utf-8")) == record
+
+
+def test_ctrl_c_keeps_the_cells_that_finished(command, environment, small, tmp_path):
+    # The variant's runs come last, and never end.
+    small.write_text(SMALL.replace('mean = "16ms"', 'mean = "1ns"\n[variant.slow.run]\nios = 1000000000000'))
+    for delay_s in (1.0, 3.0, 9.0, 27.0):
+        process = subprocess.Popen(
+            [*command, "reproduce", str(small), "--json", "--workers", "1"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        time.sleep(delay_s)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=30)
+        if "3 of 3" in stderr:
+            break
+    assert (process.returncode, stderr) == (130, "interrupted: 3 of 3 cells finished\n")
+    record = json.loads(stdout)
+    assert (record["interrupted"], len(record["cells"]), record["claims"]) == (True, 3, [])
 
 
 @pytest.mark.parametrize("name", experiment.names())

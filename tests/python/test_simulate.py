@@ -160,10 +160,23 @@ def test_a_terminal_gets_lines_and_colours_unless_told_otherwise(command, enviro
     assert not (no_color and "\x1b[3" in table)
 
 
-def on_terminal(command: list[str], environment: dict[str, str]) -> str:
-    """What a terminal that is wide enough shows of a command."""
+def test_no_figure_is_cut_on_a_narrow_terminal(command, environment, queue):
+    wide = on_terminal([*command, "simulate", str(queue), "-q"], environment | {"NO_COLOR": "1"})
+    narrow = on_terminal(
+        [*command, "simulate", str(queue), "-q"], environment | {"NO_COLOR": "1"}, columns=40
+    )
+    assert "…" not in narrow
+    assert [word for word in wide.split() if word[0].isdigit()] == [
+        word for word in narrow.split() if word[0].isdigit()
+    ]
+
+
+def on_terminal(command: list[str], environment: dict[str, str], columns: int = 160) -> str:
+    """What a terminal shows of a command."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(command, env=environment | {"COLUMNS": "160", "TERM": "xterm"}, stdout=theirs)
+    process = subprocess.Popen(
+        command, env=environment | {"COLUMNS": str(columns), "TERM": "xterm"}, stdout=theirs
+    )
     os.close(theirs)
     shown = b""
     try:

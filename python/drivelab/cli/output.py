@@ -46,8 +46,14 @@ def emit_table(table: Table) -> None:
         emit(str(table))
         return
     from rich.console import Console  # noqa: PLC0415 - slow to load, and only a terminal needs it
+    from rich.measure import Measurement  # noqa: PLC0415
 
-    Console(highlight=False).print(table.rich())
+    console = Console(highlight=False)
+    drawn = table.rich()
+    # Where the terminal is too narrow it breaks the lines itself: no figure is lost.
+    needed = Measurement.get(console, console.options.update(max_width=10_000), drawn).minimum
+    console.width = max(console.width, needed)
+    console.print(drawn)
 
 
 def say(text: str) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from drivelab import experiment
 from drivelab.cli.exits import Exit
-from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar
+from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.experiment import Experiment, Outcome
 from drivelab.experiment.engine import scenarios_of
@@ -44,7 +44,13 @@ def reproduce(
     else:
         _print(outcome, quiet=quiet)
     if out is not None:
-        picture = _write(outcome, out)
+        write_text(out / "record.json", json_text(outcome.to_dict()))
+    if outcome.interrupted:
+        say(f"interrupted: {len(outcome.predictions)} of {len(loaded.cells)} cells finished")
+        return Exit.INTERRUPTED
+    if out is not None:
+        picture = out / f"{loaded.name}.html"
+        draw(outcome.chart, picture, outcome.identity())
         if not as_json:
             emit(f"\npicture: {picture}")
     holds = all(verdict.holds for verdict in outcome.verdicts)
@@ -68,19 +74,12 @@ def _print(outcome: Outcome, *, quiet: bool) -> None:
     if not quiet:
         emit(LEGEND)
     for table in (*cell_tables(outcome), summary_table(outcome), claims_table(outcome)):
-        emit("")
-        emit_table(table)
+        if table.rows:
+            emit("")
+            emit_table(table)
     if not quiet:
         identity = outcome.identity()
         emit(
             f"\n{outcome.runs} runs, seed {outcome.seed}, drivelab {identity['version']}, "
             f"model {identity['model_version']}, digest {identity['digest']}"
         )
-
-
-def _write(outcome: Outcome, out: Path) -> Path:
-    """The record and the picture; returns the picture's path."""
-    write_text(out / "record.json", json_text(outcome.to_dict()))
-    picture = out / f"{outcome.experiment.name}.html"
-    draw(outcome.chart, picture, outcome.identity())
-    return picture

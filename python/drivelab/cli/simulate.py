@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from drivelab import _core
 from drivelab.cli import workload_options as words
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import check_suffix, draw
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
-from drivelab.points_table import points_csv
+from drivelab.points_table import axis_text, points_csv
 from drivelab.result import Result
 from drivelab.scenario import Source, plan, read_source
 from drivelab.simulation import run_plan
@@ -63,7 +65,7 @@ def simulate(
     source = Source("", "command line") if scenario is None else read_source(scenario)
     checked = plan(source, words.overrides_of(options, settings))
     if as_fio:
-        emit("\n".join(dict.fromkeys(checked.fio)))
+        emit("\n".join(_fio_files(checked)))
         return Exit.OK
     if out is not None:
         make_folder(out)
@@ -74,6 +76,13 @@ def simulate(
         write_text(out / "record.json", json_text(result.to_dict()))
     _draw(result, out, chart)
     return _exit_code(result, len(checked))
+
+
+def _fio_files(checked: _core.Plan) -> Iterator[str]:
+    """A job file for each point, with its place in the sweep above it where there are several."""
+    for axes, text in zip(checked.axes, checked.fio, strict=True):
+        place = ", ".join(f"{axis} = {axis_text(value)}" for axis, value in axes.items())
+        yield f"; {place}\n{text}" if place else text
 
 
 def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:

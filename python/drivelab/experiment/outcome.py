@@ -105,6 +105,8 @@ class Outcome:
     """For each variant of the experiment, the prediction for each cell's id."""
     runs: int
     seed: int
+    interrupted: bool = False
+    """Ctrl-C came first: only finished cells are here, and no verdicts."""
     verdicts: list[Verdict] = field(default_factory=list)
 
     def digest(self) -> str:
@@ -152,6 +154,7 @@ class Outcome:
             "title": self.experiment.title,
             "source": self.experiment.source,
             **self.identity(),
+            "interrupted": self.interrupted,
             "runs": self.runs,
             "cells": [prediction.to_dict(self.experiment.unit) for prediction in self.predictions],
             "claims": [
