@@ -2,11 +2,11 @@
 mod common;
 
 use common::{assert_mean, job, ms, outstanding, point, points, poisson, setup, stations, try_point};
-use drivelab_core::host::params::{Arrivals, JobParams};
+use drivelab_core::host::params::{Arrivals, JobParams, SubmitCost};
 use drivelab_core::target::server::Service;
 use drivelab_core::{Limit, Setup};
 use drivelab_simulate::RunError;
-use drivelab_units::{Frequency, Span};
+use drivelab_units::{Frequency, Rate, Share, Span};
 
 /// A millisecond in nanoseconds: the mean of every service here.
 const MS: f64 = 1e6;
@@ -146,6 +146,31 @@ fn a_think_time_is_kept_to_the_nanosecond() {
     assert_eq!((point.read.ios, point.window_ns), (1_000, 4_000_000_000));
     assert_eq!((point.latency_ns.min, point.latency_ns.max), (Some(1_000_000), Some(1_000_000)));
     assert!((point.depth.achieved - 0.25).abs() < 1e-12, "{}", point.depth.achieved);
+}
+
+#[test]
+fn what_the_hosts_software_takes_comes_before_the_service() {
+    let response = |spread| {
+        // 100 us for the command, 100 us for its 4 096 bytes.
+        let rate = Rate::from_bytes_per_s(40_960_000);
+        let submit = SubmitCost { fixed: Span::from_us(100), rate, spread };
+        let job = JobParams { submit, ..job() };
+        let point = point(&setup(stations(Some(Service::Fixed(MEAN)), 1), job, 20_000));
+        let parts = point.breakdown_ns.unwrap();
+        assert!((parts.overhead + MS - point.latency_ns.mean.unwrap()).abs() < 1e-3, "{parts:?}");
+        point.latency_ns
+    };
+    let fixed = response(Share::NONE);
+    assert_eq!((fixed.min, fixed.max), (Some(1_200_000), Some(1_200_000)));
+    let spread = response(Share::from_ratio(1, 2).unwrap());
+    let (least, most) = (spread.min.unwrap(), spread.max.unwrap());
+    assert!(
+        (1_150_000..1_150_100).contains(&least) && (1_249_900..=1_250_000).contains(&most),
+        "{least} {most}"
+    );
+    // Four standard errors of a uniform spread of 100 us.
+    let error = 100e3 / (12.0 * 20_000.0_f64).sqrt();
+    assert!((spread.mean.unwrap() - 1.2e6).abs() < 4.0 * error, "{:?}", spread.mean);
 }
 
 #[test]
