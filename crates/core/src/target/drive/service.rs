@@ -113,12 +113,19 @@ impl Drive {
         } else {
             passage.arm.cylinder
         };
-        let follows = |&slot: &SlotIndex| {
+        let write = access == Access::Write;
+        let mut next = self.slots.at_or_above(cylinder);
+        let slot = loop {
+            let slot = next?;
             let entry = self.slots.entry(slot);
-            entry.first == end && entry.write == (access == Access::Write)
+            if entry.cylinder != cylinder {
+                return None;
+            }
+            if entry.first == end && entry.write == write {
+                break slot;
+            }
+            next = self.slots.above(slot);
         };
-        let bucket = self.slots.in_bucket(self.slots.bucket_of(cylinder));
-        let slot = bucket.filter(follows).min_by_key(|&slot| self.slots.entry(slot).sequence)?;
         self.slots.remove(slot);
         Some(slot)
     }

@@ -17,21 +17,5 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
 }
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
-    lowest_at_or_above(slots, view.arm.cylinder).or_else(|| lowest_at_or_above(slots, 0))
-}
-
-/// The oldest entry on the lowest cylinder at or above this one.
-pub fn lowest_at_or_above(slots: &Slots, cylinder: u32) -> Option<SlotIndex> {
-    let mut bucket = slots.bucket_at_or_above(slots.bucket_of(cylinder))?;
-    loop {
-        let above = slots.in_bucket(bucket).filter(|&slot| slots.entry(slot).cylinder >= cylinder);
-        let found = above.min_by_key(|&slot| {
-            let entry = slots.entry(slot);
-            (entry.cylinder, entry.sequence)
-        });
-        if found.is_some() {
-            return found;
-        }
-        bucket = slots.bucket_at_or_above(bucket + 1)?;
-    }
+    slots.at_or_above(view.arm.cylinder).or_else(|| slots.at_or_above(0))
 }

@@ -1,7 +1,7 @@
-//! The slot table of the queue: entries linked in order of arrival, and by cylinder in buckets under a two-level bitmap.
+//! The slot table of the queue: entries in order of arrival, and in order of cylinder under a two-level bitmap.
 //!
-//! Insertion and removal take constant time and allocate nothing. A bucket holds neighbouring cylinders; walking
-//! outward from any cylinder skips empty buckets by counting zero bits.
+//! Both orders are linked lists through the slots. The bitmap over buckets of neighbouring cylinders leads to a place in
+//! the second list by counting zero bits; from there on, outward is along the links. Nothing allocates.
 use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_units::Lba;
@@ -39,18 +39,21 @@ pub struct Entry {
 struct Links {
     older: SlotIndex,
     younger: SlotIndex,
-    previous: SlotIndex,
-    next: SlotIndex,
+    /// Neighbours in order of cylinder, entries of one cylinder in order of arrival.
+    below: SlotIndex,
+    above: SlotIndex,
 }
 
-const UNLINKED: Links = Links { older: NONE, younger: NONE, previous: NONE, next: NONE };
+const UNLINKED: Links = Links { older: NONE, younger: NONE, below: NONE, above: NONE };
 
 pub struct Slots {
     entries: Vec<Entry>,
     links: Vec<Links>,
     oldest: SlotIndex,
     youngest: SlotIndex,
+    highest: SlotIndex,
     len: usize,
+    /// The lowest entry of each bucket.
     buckets: Vec<SlotIndex>,
     words: [u64; 64],
     summary: u64,
@@ -72,6 +75,7 @@ impl Slots {
             links: vec![UNLINKED; depth],
             oldest: NONE,
             youngest: NONE,
+            highest: NONE,
             len: 0,
             buckets: vec![NONE; BUCKETS],
             words: [0; 64],
@@ -96,21 +100,26 @@ impl Slots {
 
     /// Files an arrival. The slot must be free; the entry's `sequence` is set here.
     pub fn insert(&mut self, slot: SlotIndex, entry: Entry) {
-        let (i, bucket) = (usize::from(slot), self.bucket_of(entry.cylinder));
-        self.entries[i] = Entry { sequence: self.sequence, ..entry };
+        self.entries[usize::from(slot)] = Entry { sequence: self.sequence, ..entry };
         self.sequence += 1;
-        let next = self.buckets[bucket];
-        self.links[i] = Links { older: self.youngest, younger: NONE, previous: NONE, next };
-        if next != NONE {
-            self.links[usize::from(next)].previous = slot;
+        let (below, above) = self.neighbours(entry.cylinder);
+        self.links[usize::from(slot)] = Links { older: self.youngest, younger: NONE, below, above };
+        match above {
+            NONE => self.highest = slot,
+            above => self.links[usize::from(above)].below = slot,
         }
-        self.buckets[bucket] = slot;
-        self.words[bucket / 64] |= 1 << (bucket % 64);
-        self.summary |= 1 << (bucket / 64);
-        if self.youngest == NONE {
-            self.oldest = slot;
-        } else {
-            self.links[usize::from(self.youngest)].younger = slot;
+        if below != NONE {
+            self.links[usize::from(below)].above = slot;
+        }
+        let bucket = self.bucket_of(entry.cylinder);
+        if !self.is_in(below, bucket) {
+            self.buckets[bucket] = slot;
+            self.words[bucket / 64] |= 1 << (bucket % 64);
+            self.summary |= 1 << (bucket / 64);
+        }
+        match self.youngest {
+            NONE => self.oldest = slot,
+            youngest => self.links[usize::from(youngest)].younger = slot,
         }
         self.youngest = slot;
         self.len += 1;
@@ -118,7 +127,7 @@ impl Slots {
 
     /// Takes an entry out.
     pub fn remove(&mut self, slot: SlotIndex) {
-        let Links { older, younger, previous, next } = self.links[usize::from(slot)];
+        let Links { older, younger, below, above } = self.links[usize::from(slot)];
         match older {
             NONE => self.oldest = younger,
             older => self.links[usize::from(older)].younger = younger,
@@ -127,15 +136,19 @@ impl Slots {
             NONE => self.youngest = older,
             younger => self.links[usize::from(younger)].older = older,
         }
-        if next != NONE {
-            self.links[usize::from(next)].previous = previous;
+        match above {
+            NONE => self.highest = below,
+            above => self.links[usize::from(above)].below = below,
         }
-        if previous != NONE {
-            self.links[usize::from(previous)].next = next;
-        } else {
-            let bucket = self.bucket_of(self.entry(slot).cylinder);
-            self.buckets[bucket] = next;
-            if next == NONE {
+        if below != NONE {
+            self.links[usize::from(below)].above = above;
+        }
+        let bucket = self.bucket_of(self.entry(slot).cylinder);
+        if self.buckets[bucket] == slot {
+            if self.is_in(above, bucket) {
+                self.buckets[bucket] = above;
+            } else {
+                self.buckets[bucket] = NONE;
                 self.words[bucket / 64] &= !(1 << (bucket % 64));
                 if self.words[bucket / 64] == 0 {
                     self.summary &= !(1 << (bucket / 64));
@@ -143,6 +156,39 @@ impl Slots {
             }
         }
         self.len -= 1;
+    }
+
+    /// The entries between which an arrival for this cylinder belongs.
+    fn neighbours(&self, cylinder: u32) -> (SlotIndex, SlotIndex) {
+        let mut above = self.lowest_from(self.bucket_of(cylinder) + 1);
+        let mut below = if above == NONE { self.highest } else { self.links[usize::from(above)].below };
+        while below != NONE && self.entry(below).cylinder > cylinder {
+            (above, below) = (below, self.links[usize::from(below)].below);
+        }
+        (below, above)
+    }
+
+    fn is_in(&self, slot: SlotIndex, bucket: usize) -> bool {
+        slot != NONE && self.bucket_of(self.entry(slot).cylinder) == bucket
+    }
+
+    /// The lowest entry of this bucket or of a higher one.
+    #[inline]
+    fn lowest_from(&self, bucket: usize) -> SlotIndex {
+        if bucket >= BUCKETS {
+            return NONE;
+        }
+        let here = self.words[bucket / 64] >> (bucket % 64);
+        if here != 0 {
+            return self.buckets[bucket + here.trailing_zeros() as usize];
+        }
+        // Shifted in two steps: by 64 at once is no shift.
+        let higher = (self.summary >> (bucket / 64)) >> 1;
+        if higher == 0 {
+            return NONE;
+        }
+        let word = bucket / 64 + 1 + higher.trailing_zeros() as usize;
+        self.buckets[word * 64 + self.words[word].trailing_zeros() as usize]
     }
 
     /// The entry that has waited longest.
@@ -160,62 +206,36 @@ impl Slots {
         core::iter::successors(self.oldest(), |&slot| self.younger(slot))
     }
 
+    /// The oldest entry on the lowest cylinder at or above this one.
     #[inline]
-    pub fn bucket_of(&self, cylinder: u32) -> usize {
+    pub fn at_or_above(&self, cylinder: u32) -> Option<SlotIndex> {
+        let mut slot = self.lowest_from(self.bucket_of(cylinder));
+        while slot != NONE && self.entry(slot).cylinder < cylinder {
+            slot = self.links[usize::from(slot)].above;
+        }
+        some(slot)
+    }
+
+    /// The next entry upward, in order of cylinder and then of arrival.
+    #[inline]
+    pub fn above(&self, slot: SlotIndex) -> Option<SlotIndex> {
+        some(self.links[usize::from(slot)].above)
+    }
+
+    /// The next entry downward.
+    #[inline]
+    pub fn below(&self, slot: SlotIndex) -> Option<SlotIndex> {
+        some(self.links[usize::from(slot)].below)
+    }
+
+    /// The entry on the highest cylinder, the youngest of several.
+    pub fn highest(&self) -> Option<SlotIndex> {
+        some(self.highest)
+    }
+
+    #[inline]
+    fn bucket_of(&self, cylinder: u32) -> usize {
         (cylinder >> self.shift) as usize
-    }
-
-    /// The first cylinder of a bucket.
-    #[inline]
-    pub fn bucket_first(&self, bucket: usize) -> u32 {
-        (bucket as u32) << self.shift
-    }
-
-    /// The last cylinder of a bucket.
-    #[inline]
-    pub fn bucket_last(&self, bucket: usize) -> u32 {
-        self.bucket_first(bucket) + ((1 << self.shift) - 1)
-    }
-
-    /// The entries of a bucket, in no particular order.
-    #[inline]
-    pub fn in_bucket(&self, bucket: usize) -> impl Iterator<Item = SlotIndex> + '_ {
-        let next = |&slot: &SlotIndex| some(self.links[usize::from(slot)].next);
-        core::iter::successors(some(self.buckets[bucket]), next)
-    }
-
-    /// The lowest occupied bucket at or above `bucket`.
-    #[inline]
-    pub fn bucket_at_or_above(&self, bucket: usize) -> Option<usize> {
-        if bucket >= BUCKETS {
-            return None;
-        }
-        let here = self.words[bucket / 64] >> (bucket % 64);
-        if here != 0 {
-            return Some(bucket + here.trailing_zeros() as usize);
-        }
-        // Shifted in two steps: by 64 at once is no shift.
-        let above = (self.summary >> (bucket / 64)) >> 1;
-        if above == 0 {
-            return None;
-        }
-        let word = bucket / 64 + 1 + above.trailing_zeros() as usize;
-        Some(word * 64 + self.words[word].trailing_zeros() as usize)
-    }
-
-    /// The highest occupied bucket at or below `bucket`.
-    #[inline]
-    pub fn bucket_at_or_below(&self, bucket: usize) -> Option<usize> {
-        let here = self.words[bucket / 64] << (63 - bucket % 64);
-        if here != 0 {
-            return Some(bucket - here.leading_zeros() as usize);
-        }
-        let below = (self.summary << (63 - bucket / 64)) << 1;
-        if below == 0 {
-            return None;
-        }
-        let word = bucket / 64 - 1 - below.leading_zeros() as usize;
-        Some(word * 64 + 63 - self.words[word].leading_zeros() as usize)
     }
 }
 

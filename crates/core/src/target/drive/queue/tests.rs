@@ -271,28 +271,20 @@ fn check_table(slots: &Slots, list: &[(SlotIndex, u32)], cylinders: u32) -> Resu
     let ages: Vec<(SlotIndex, u32)> = slots.by_age().map(|slot| (slot, slots.entry(slot).cylinder)).collect();
     prop_assert_eq!(&ages[..], list);
     prop_assert!(slots.by_age().map(|slot| slots.entry(slot).sequence).is_sorted());
-    let buckets: Vec<usize> = list.iter().map(|&(_, cylinder)| slots.bucket_of(cylinder)).collect();
-    for bucket in
-        [0, slots.bucket_of(cylinders / 3), slots.bucket_of(cylinders - 1)].into_iter().chain(buckets.clone())
-    {
-        let above = buckets.iter().copied().filter(|&other| other >= bucket).min();
-        let below = buckets.iter().copied().filter(|&other| other <= bucket).max();
-        prop_assert_eq!(slots.bucket_at_or_above(bucket), above);
-        prop_assert_eq!(slots.bucket_at_or_below(bucket), below);
-        let mut inside: Vec<SlotIndex> = slots.in_bucket(bucket).collect();
-        inside.sort_unstable();
-        let mut expected: Vec<SlotIndex> = list
-            .iter()
-            .zip(&buckets)
-            .filter(|(_, other)| **other == bucket)
-            .map(|(entry, _)| entry.0)
-            .collect();
-        expected.sort_unstable();
-        prop_assert_eq!(inside, expected);
+    let mut upward = list.to_vec();
+    // Stable: entries of one cylinder stay in order of arrival.
+    upward.sort_by_key(|&(_, cylinder)| cylinder);
+    let slot_of = |entry: Option<&(SlotIndex, u32)>| entry.map(|(slot, _)| *slot);
+    prop_assert_eq!(slots.highest(), slot_of(upward.last()));
+    for (i, &(slot, _)) in upward.iter().enumerate() {
+        prop_assert_eq!(slots.above(slot), slot_of(upward.get(i + 1)));
+        prop_assert_eq!(slots.below(slot), slot_of(i.checked_sub(1).and_then(|i| upward.get(i))));
     }
-    for &(_, cylinder) in list {
-        let bucket = slots.bucket_of(cylinder);
-        prop_assert!((slots.bucket_first(bucket)..=slots.bucket_last(bucket)).contains(&cylinder));
+    let places =
+        [0, cylinders / 3, cylinders - 1].into_iter().chain(list.iter().map(|&(_, cylinder)| cylinder));
+    for from in places {
+        let expected = upward.iter().find(|&&(_, cylinder)| cylinder >= from);
+        prop_assert_eq!(slots.at_or_above(from), slot_of(expected));
     }
     Ok(())
 }
