@@ -6,7 +6,7 @@ use common::scenarios::setups;
 use common::trace::{Trace, Until, trace};
 use common::{Probe, drive, job, outstanding, random_job, setup, target};
 use drivelab_core::host::params::JobParams;
-use drivelab_core::host::{Host, HostInput};
+use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::target::{Target, TargetInput};
 use drivelab_core::{Command, Completion, Machine, Setup};
 use drivelab_units::{Instant, Share, Span};
@@ -73,6 +73,34 @@ proptest! {
     #[test]
     fn the_same_seed_gives_the_same_run(setup in setups()) {
         prop_assert_eq!(trace(&setup, Until::Finished(120), 0), trace(&setup, Until::Finished(120), 0));
+    }
+}
+
+/// Everything that a host without answers sends up to the end, ticked every so often.
+fn sent(setup: &Setup, end: Instant, every: Option<Span>) -> Vec<(Instant, Command)> {
+    let mut host = Host::new(&setup.jobs, setup.seed).unwrap();
+    let (mut now, mut sent) = (Instant::ZERO, Vec::new());
+    while now < end {
+        let next = match every {
+            Some(every) => now + every,
+            None => host.poll_timeout().unwrap_or(end),
+        };
+        now = next.min(end);
+        host.handle(now, HostInput::Tick);
+        sent.extend(std::iter::from_fn(|| host.poll_output()).filter_map(|output| match output {
+            HostOutput::Submit { at, command, .. } => Some((at, command)),
+            HostOutput::Began(_) | HostOutput::Finished(_) => None,
+        }));
+    }
+    sent
+}
+
+proptest! {
+    #[test]
+    fn a_host_that_is_woken_late_sends_at_the_due_instants(setup in setups(), every in 1u64..400) {
+        let end = Instant::ZERO + Span::from_ms(500);
+        let on_time = sent(&setup, end, None);
+        prop_assert_eq!(sent(&setup, end, Some(Span::from_ms(every))), on_time);
     }
 }
 
