@@ -4,12 +4,12 @@ mod common;
 
 use common::scenarios::setups;
 use common::trace::{Trace, Until, trace};
-use common::{Probe, drive, job, outstanding, random_job, setup, target};
-use drivelab_core::host::params::JobParams;
+use common::{Probe, drive, job, outstanding, poisson, random_job, setup, stations, target};
+use drivelab_core::host::params::{JobParams, SizeShare};
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::target::{Target, TargetInput};
-use drivelab_core::{Command, Completion, Machine, Setup};
-use drivelab_units::{Instant, Share, Span};
+use drivelab_core::{Access, Command, Completion, Machine, Setup};
+use drivelab_units::{Instant, Sectors, Share, Span};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -152,6 +152,47 @@ fn another_mix_of_accesses_shifts_no_address() {
     let (reads, mixed) = (draws(&reads, 0), draws(&mixed, 0));
     assert!(reads.iter().map(|command| command.first).eq(mixed.iter().map(|command| command.first)));
     assert_ne!(reads, mixed);
+}
+
+/// The correlation of two series.
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let n = a.len() as f64;
+    let (mean_a, mean_b) = (a.iter().sum::<f64>() / n, b.iter().sum::<f64>() / n);
+    let product =
+        |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| (x - mean_a) * (y - mean_b)).sum() };
+    let square = |x: &[f64], mean: f64| -> f64 { x.iter().map(|x| (x - mean) * (x - mean)).sum() };
+    product(a, b) / (square(a, mean_a) * square(b, mean_b)).sqrt()
+}
+
+#[test]
+fn what_a_job_draws_is_independent_of_what_else_it_draws() {
+    let size = |size, weight| SizeShare { size: Sectors::new(size), weight };
+    let half = Share::from_ratio(1, 2).unwrap();
+    let job =
+        JobParams { reads: half, sizes: vec![size(8, 1), size(16, 1)], arrivals: poisson(500), ..job() };
+    let both = Setup {
+        jobs: vec![job.clone(), JobParams { process: 1, ..job }],
+        ..setup(stations(None, 0), common::job(), 0)
+    };
+    let commands = trace(&both, Until::Finished(10_000), 0).commands;
+    let series = |process| -> Vec<Vec<f64>> {
+        let own = || commands.iter().filter(move |(_, command)| command.process == process).take(4_000);
+        let mut before = Instant::ZERO;
+        vec![
+            own().map(|(at, _)| (*at - std::mem::replace(&mut before, *at)).as_ns() as f64).collect(),
+            own().map(|(_, command)| f64::from(u8::from(command.access == Access::Read))).collect(),
+            own().map(|(_, command)| command.count.get() as f64).collect(),
+            own().map(|(_, command)| command.first.get() as f64).collect(),
+        ]
+    };
+    let all = [series(0), series(1)].concat();
+    for (i, a) in all.iter().enumerate() {
+        for (j, b) in all.iter().enumerate().take(i) {
+            // Four standard errors of no correlation; the sizes leave their mark on the last addresses alone.
+            let found = correlation(a, b);
+            assert!(found.abs() < 4.0 / 4_000.0_f64.sqrt(), "series {i} and {j}: {found}");
+        }
+    }
 }
 
 #[test]

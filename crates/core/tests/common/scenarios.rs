@@ -148,15 +148,13 @@ pub fn drives() -> impl Strategy<Value = DriveParams> {
     });
     let mechanics = (rpm, geometries(), seeks(), settles());
     (mechanics, firmwares(), links(), queues(), option::of(read_ahead)).prop_map(
-        |((rpm, geometry, seek, settle), firmware, link, queue, read_ahead)| DriveParams {
-            rpm: Rpm::from_milli(rpm).unwrap(),
-            geometry,
-            seek,
-            settle,
-            firmware,
-            link,
-            queue,
-            read_ahead,
+        |((rpm, geometry, seek, settle), mut firmware, link, queue, read_ahead)| {
+            if read_ahead.is_some() {
+                // With nothing to do for a hit, who asks for one block again and again would stop time.
+                firmware.read_completion = firmware.read_completion.max(us(5));
+            }
+            let rpm = Rpm::from_milli(rpm).unwrap();
+            DriveParams { rpm, geometry, seek, settle, firmware, link, queue, read_ahead }
         },
     )
 }
