@@ -57,12 +57,34 @@ impl View<'_> {
     /// drive knows distance alone; what the firmware still needs and a write's lead, margin and handicap included.
     #[inline]
     fn positioning(&self, entry: &Entry) -> u64 {
-        let moved = entry.ready.saturating_sub(self.now) + u64::from(entry.lead) + self.seek(entry);
-        let rotation = match self.params.knows {
-            Knows::Distance => 0,
-            Knows::Angle => self.rotation(moved, entry),
-        };
-        moved + rotation + self.handicap(entry)
+        self.positioning_within(entry, u64::MAX)
+    }
+
+    /// The same; but when it exceeds `limit` and that shows before the seek is looked up, any number above the limit.
+    #[inline]
+    fn positioning_within(&self, entry: &Entry, limit: u64) -> u64 {
+        if self.params.knows == Knows::Distance {
+            return self.moved(entry) + self.handicap(entry);
+        }
+        // Whatever the seek takes, the first sector must come round.
+        let passes = self.passes_in(entry);
+        if passes > limit && u64::from(entry.longest_wait) == self.period {
+            return u64::MAX;
+        }
+        let moved = self.moved(entry);
+        let planned = if entry.write { moved + self.params.write_margin.as_ns() } else { moved };
+        let mut rotated = passes;
+        // A seek rarely lasts longer than two turns: adding beats dividing.
+        while rotated < planned {
+            rotated += self.period;
+        }
+        moved + (rotated - moved).min(entry.longest_wait.into()) + self.handicap(entry)
+    }
+
+    /// Nanoseconds from now until the arm is there.
+    #[inline]
+    fn moved(&self, entry: &Entry) -> u64 {
+        entry.ready.saturating_sub(self.now) + u64::from(entry.lead) + self.seek(entry)
     }
 
     /// Nanoseconds until the entry's first sector next passes the head's angle, wherever the arm is.
@@ -70,28 +92,6 @@ impl View<'_> {
     fn passes_in(&self, entry: &Entry) -> u64 {
         let start = u64::from(entry.start);
         if start >= self.turned { start - self.turned } else { start + self.period - self.turned }
-    }
-
-    /// Rotation left when the arm is there in so many nanoseconds.
-    #[inline]
-    fn rotation(&self, moved: u64, entry: &Entry) -> u64 {
-        let planned = if entry.write { moved + self.params.write_margin.as_ns() } else { moved };
-        let mut passes = self.passes_in(entry);
-        // A seek rarely lasts longer than two turns: adding beats dividing.
-        while passes < planned {
-            passes += self.period;
-        }
-        (passes - moved).min(entry.longest_wait.into())
-    }
-
-    /// No positioning takes less than this, known without looking the seek up.
-    #[inline]
-    fn positioning_floor(&self, entry: &Entry) -> u64 {
-        if self.params.knows == Knows::Angle && u64::from(entry.longest_wait) == self.period {
-            self.passes_in(entry)
-        } else {
-            0
-        }
     }
 
     /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.

@@ -7,15 +7,14 @@ use super::{Entry, SlotIndex, Slots, View};
 
 /// The entry with the least (cost, sequence).
 ///
-/// `credit` is the most that age takes off any entry's cost. `floor` is a cheap lower bound of an entry's cost, age
-/// apart.
+/// `credit` is the most that age takes off any entry's cost. `cost` is told the best cost so far and may return any
+/// number above it as soon as it sees that the entry's is above it.
 #[inline]
 pub fn least(
     slots: &Slots,
     view: &View<'_>,
     credit: u64,
-    floor: impl Fn(&Entry) -> u64,
-    cost: impl Fn(&Entry) -> i64,
+    cost: impl Fn(&Entry, i64) -> i64,
 ) -> Option<SlotIndex> {
     let credit = credit as i64;
     let first = slots.at_or_above(view.arm.cylinder);
@@ -30,9 +29,7 @@ pub fn least(
             return best.slot;
         }
         let entry = slots.entry(slot);
-        if floor(entry) as i64 - credit <= best.cost {
-            best.offer(slot, entry, cost(entry));
-        }
+        best.offer(slot, entry, cost(entry, best.cost));
         if upward {
             above = Side::new(slots.above(slot), slots, view);
         } else {

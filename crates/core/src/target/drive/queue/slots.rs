@@ -44,11 +44,17 @@ struct Links {
     above: SlotIndex,
 }
 
+/// One slot: together a cache line.
+#[derive(Clone, Copy)]
+struct Place {
+    entry: Entry,
+    links: Links,
+}
+
 const UNLINKED: Links = Links { older: NONE, younger: NONE, below: NONE, above: NONE };
 
 pub struct Slots {
-    entries: Vec<Entry>,
-    links: Vec<Links>,
+    places: Vec<Place>,
     oldest: SlotIndex,
     youngest: SlotIndex,
     highest: SlotIndex,
@@ -71,8 +77,7 @@ impl Slots {
             shift += 1;
         }
         Slots {
-            entries: vec![Entry::default(); depth],
-            links: vec![UNLINKED; depth],
+            places: vec![Place { entry: Entry::default(), links: UNLINKED }; depth],
             oldest: NONE,
             youngest: NONE,
             highest: NONE,
@@ -95,21 +100,22 @@ impl Slots {
 
     #[inline]
     pub fn entry(&self, slot: SlotIndex) -> &Entry {
-        &self.entries[usize::from(slot)]
+        &self.places[usize::from(slot)].entry
     }
 
     /// Files an arrival. The slot must be free; the entry's `sequence` is set here.
     pub fn insert(&mut self, slot: SlotIndex, entry: Entry) {
-        self.entries[usize::from(slot)] = Entry { sequence: self.sequence, ..entry };
-        self.sequence += 1;
         let (below, above) = self.neighbours(entry.cylinder);
-        self.links[usize::from(slot)] = Links { older: self.youngest, younger: NONE, below, above };
+        let links = Links { older: self.youngest, younger: NONE, below, above };
+        let entry = Entry { sequence: self.sequence, ..entry };
+        self.places[usize::from(slot)] = Place { entry, links };
+        self.sequence += 1;
         match above {
             NONE => self.highest = slot,
-            above => self.links[usize::from(above)].below = slot,
+            above => self.places[usize::from(above)].links.below = slot,
         }
         if below != NONE {
-            self.links[usize::from(below)].above = slot;
+            self.places[usize::from(below)].links.above = slot;
         }
         let bucket = self.bucket_of(entry.cylinder);
         if !self.is_in(below, bucket) {
@@ -119,7 +125,7 @@ impl Slots {
         }
         match self.youngest {
             NONE => self.oldest = slot,
-            youngest => self.links[usize::from(youngest)].younger = slot,
+            youngest => self.places[usize::from(youngest)].links.younger = slot,
         }
         self.youngest = slot;
         self.len += 1;
@@ -127,21 +133,21 @@ impl Slots {
 
     /// Takes an entry out.
     pub fn remove(&mut self, slot: SlotIndex) {
-        let Links { older, younger, below, above } = self.links[usize::from(slot)];
+        let Links { older, younger, below, above } = self.places[usize::from(slot)].links;
         match older {
             NONE => self.oldest = younger,
-            older => self.links[usize::from(older)].younger = younger,
+            older => self.places[usize::from(older)].links.younger = younger,
         }
         match younger {
             NONE => self.youngest = older,
-            younger => self.links[usize::from(younger)].older = older,
+            younger => self.places[usize::from(younger)].links.older = older,
         }
         match above {
             NONE => self.highest = below,
-            above => self.links[usize::from(above)].below = below,
+            above => self.places[usize::from(above)].links.below = below,
         }
         if below != NONE {
-            self.links[usize::from(below)].above = above;
+            self.places[usize::from(below)].links.above = above;
         }
         let bucket = self.bucket_of(self.entry(slot).cylinder);
         if self.buckets[bucket] == slot {
@@ -161,9 +167,10 @@ impl Slots {
     /// The entries between which an arrival for this cylinder belongs.
     fn neighbours(&self, cylinder: u32) -> (SlotIndex, SlotIndex) {
         let mut above = self.lowest_from(self.bucket_of(cylinder) + 1);
-        let mut below = if above == NONE { self.highest } else { self.links[usize::from(above)].below };
+        let mut below =
+            if above == NONE { self.highest } else { self.places[usize::from(above)].links.below };
         while below != NONE && self.entry(below).cylinder > cylinder {
-            (above, below) = (below, self.links[usize::from(below)].below);
+            (above, below) = (below, self.places[usize::from(below)].links.below);
         }
         (below, above)
     }
@@ -198,7 +205,7 @@ impl Slots {
 
     /// The next younger entry.
     pub fn younger(&self, slot: SlotIndex) -> Option<SlotIndex> {
-        some(self.links[usize::from(slot)].younger)
+        some(self.places[usize::from(slot)].links.younger)
     }
 
     /// The entries, oldest first.
@@ -211,7 +218,7 @@ impl Slots {
     pub fn at_or_above(&self, cylinder: u32) -> Option<SlotIndex> {
         let mut slot = self.lowest_from(self.bucket_of(cylinder));
         while slot != NONE && self.entry(slot).cylinder < cylinder {
-            slot = self.links[usize::from(slot)].above;
+            slot = self.places[usize::from(slot)].links.above;
         }
         some(slot)
     }
@@ -219,13 +226,13 @@ impl Slots {
     /// The next entry upward, in order of cylinder and then of arrival.
     #[inline]
     pub fn above(&self, slot: SlotIndex) -> Option<SlotIndex> {
-        some(self.links[usize::from(slot)].above)
+        some(self.places[usize::from(slot)].links.above)
     }
 
     /// The next entry downward.
     #[inline]
     pub fn below(&self, slot: SlotIndex) -> Option<SlotIndex> {
-        some(self.links[usize::from(slot)].below)
+        some(self.places[usize::from(slot)].links.below)
     }
 
     /// The entry on the highest cylinder, the youngest of several.
