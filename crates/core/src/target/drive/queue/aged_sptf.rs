@@ -13,10 +13,5 @@ fn credit(entry: &Entry, view: &View<'_>) -> u64 {
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let most = credit(slots.entry(slots.oldest()?), view);
-    outward::least(slots, view, most, |entry, best| {
-        let own = credit(entry, view) as i64;
-        // A cost below zero is one for an entry that is older than it is far.
-        let limit = u64::try_from(best.saturating_add(own)).unwrap_or(0);
-        i64::try_from(view.positioning_within(entry, limit)).map_or(i64::MAX, |positioning| positioning - own)
-    })
+    outward::least(slots, view, most, |entry| cost(entry, view))
 }

@@ -57,41 +57,35 @@ impl View<'_> {
     /// drive knows distance alone; what the firmware still needs and a write's lead, margin and handicap included.
     #[inline]
     fn positioning(&self, entry: &Entry) -> u64 {
-        self.positioning_within(entry, u64::MAX)
+        let moved = self.moved(entry);
+        let rotation = match self.params.knows {
+            Knows::Distance => 0,
+            Knows::Angle => self.rotation(moved, entry),
+        };
+        moved + rotation + self.handicap(entry)
     }
 
-    /// The same; but when it exceeds `limit` and that shows before the seek is looked up, any number above the limit.
+    /// Rotation left when the arm is there in so many nanoseconds.
     #[inline]
-    fn positioning_within(&self, entry: &Entry, limit: u64) -> u64 {
-        if self.params.knows == Knows::Distance {
-            return self.moved(entry) + self.handicap(entry);
-        }
-        // Whatever the seek takes, the first sector must come round.
-        let passes = self.passes_in(entry);
-        if passes > limit && u64::from(entry.longest_wait) == self.period {
-            return u64::MAX;
-        }
-        let moved = self.moved(entry);
+    fn rotation(&self, moved: u64, entry: &Entry) -> u64 {
         let planned = if entry.write { moved + self.params.write_margin.as_ns() } else { moved };
-        let mut rotated = passes;
-        // A seek rarely lasts longer than two turns: adding beats dividing.
-        while rotated < planned {
-            rotated += self.period;
+        let start = u64::from(entry.start);
+        // When the first sector next passes the head's angle, wherever the arm is.
+        let mut passes =
+            if start >= self.turned { start - self.turned } else { start + self.period - self.turned };
+        // A seek rarely lasts longer than two turns: adding without a branch beats looping and dividing.
+        passes += if passes < planned { self.period } else { 0 };
+        passes += if passes < planned { self.period } else { 0 };
+        while passes < planned {
+            passes += self.period;
         }
-        moved + (rotated - moved).min(entry.longest_wait.into()) + self.handicap(entry)
+        (passes - moved).min(entry.longest_wait.into())
     }
 
     /// Nanoseconds from now until the arm is there.
     #[inline]
     fn moved(&self, entry: &Entry) -> u64 {
         entry.ready.saturating_sub(self.now) + u64::from(entry.lead) + self.seek(entry)
-    }
-
-    /// Nanoseconds until the entry's first sector next passes the head's angle, wherever the arm is.
-    #[inline]
-    fn passes_in(&self, entry: &Entry) -> u64 {
-        let start = u64::from(entry.start);
-        if start >= self.turned { start - self.turned } else { start + self.period - self.turned }
     }
 
     /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.

@@ -1,39 +1,37 @@
 //! The search outward from the arm: the least cost without looking at entries that are too far out to win.
 //!
-//! Entries are visited in the order of the least that any seek so far out can take: the seek curve's suffix minimum at
-//! their distance (measured curves are not monotone) less a negative write settle. The search ends when that, less the
-//! largest age credit, is above the best cost found.
+//! On each side entries are visited by their distance, together with the least that any seek so far out can take: the
+//! seek curve's suffix minimum (measured curves are not monotone) less a negative write settle. A side ends when that,
+//! less the largest age credit, is above the best cost found.
 use super::{Entry, SlotIndex, Slots, View};
 
 /// The entry with the least (cost, sequence).
 ///
-/// `credit` is the most that age takes off any entry's cost. `cost` is told the best cost so far and may return any
-/// number above it as soon as it sees that the entry's is above it.
+/// `credit` is the most that age takes off any entry's cost.
 #[inline]
-pub fn least(
-    slots: &Slots,
-    view: &View<'_>,
-    credit: u64,
-    cost: impl Fn(&Entry, i64) -> i64,
-) -> Option<SlotIndex> {
+pub fn least(slots: &Slots, view: &View<'_>, credit: u64, cost: impl Fn(&Entry) -> i64) -> Option<SlotIndex> {
     let credit = credit as i64;
     let first = slots.at_or_above(view.arm.cylinder);
     let mut above = Side::new(first, slots, view);
     let mut below = Side::new(first.map_or_else(|| slots.highest(), |slot| slots.below(slot)), slots, view);
     let mut best = Best { cost: i64::MAX, sequence: u64::MAX, slot: None };
+    // Both sides in turn: a direction that depends on the data would be mispredicted half of the time.
     loop {
-        let upward = above.floor < below.floor;
-        let side = if upward { above } else { below };
-        let Some(slot) = side.slot else { return best.slot };
-        if best.cost < side.floor.saturating_sub(credit) {
-            return best.slot;
-        }
-        let entry = slots.entry(slot);
-        best.offer(slot, entry, cost(entry, best.cost));
-        if upward {
+        let (mut open, bound) = (false, best.cost.saturating_add(credit));
+        if let Some(slot) = above.slot.filter(|_| above.floor <= bound) {
+            open = true;
+            let entry = slots.entry(slot);
+            best.offer(slot, entry, cost(entry));
             above = Side::new(slots.above(slot), slots, view);
-        } else {
+        }
+        if let Some(slot) = below.slot.filter(|_| below.floor <= bound) {
+            open = true;
+            let entry = slots.entry(slot);
+            best.offer(slot, entry, cost(entry));
             below = Side::new(slots.below(slot), slots, view);
+        }
+        if !open {
+            return best.slot;
         }
     }
 }

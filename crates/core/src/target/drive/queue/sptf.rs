@@ -9,7 +9,5 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
 }
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
-    outward::least(slots, view, 0, |entry, best| {
-        i64::try_from(view.positioning_within(entry, best as u64)).unwrap_or(i64::MAX)
-    })
+    outward::least(slots, view, 0, |entry| cost(entry, view))
 }

@@ -7,5 +7,5 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
 }
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
-    outward::least(slots, view, 0, |entry, _| cost(entry, view))
+    outward::least(slots, view, 0, |entry| cost(entry, view))
 }

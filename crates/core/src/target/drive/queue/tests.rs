@@ -239,9 +239,6 @@ proptest! {
         let last = Lba::new(first.get() + count - 1);
         let passage = mechanism.pass(&spindle, at + Span::from_ns(wait), arm, &landing, last, access);
         prop_assert_eq!(view.positioning(&entry), wait + (passage.seek + passage.rotation).as_ns());
-        let exact = view.positioning(&entry);
-        prop_assert_eq!(view.positioning_within(&entry, exact), exact);
-        prop_assert!(view.positioning_within(&entry, exact.saturating_sub(1)) >= exact);
         let distance = arm.cylinder.abs_diff(landing.cylinder);
         prop_assert!(view.floor_beyond(distance) <= passage.seek.as_ns());
     }
