@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(angle("0.25rev"), Ok(Angle::from_ratio(1, 4)));
         assert_eq!(angle("90deg"), Ok(Angle::from_ratio(1, 4)));
         assert_eq!(share("70%").map(Share::bits), Ok((7u64 << 32) / 10));
-        assert_eq!(frequency("0.5/s").map(|f| f.interval()), Ok(Span::from_s(2)));
+        assert_eq!(frequency("0.5/s").map(Frequency::interval), Ok(Span::from_s(2)));
     }
 
     #[test]
