@@ -35,6 +35,9 @@ def assert_clean(done: subprocess.CompletedProcess[str], code: int, *words: str)
         (("simulat",), ("No such command 'simulat'",)),
         (("simulate", "queue.toml", "--json", "--csv"), ("choose one of",)),
         (("simulate", "queue.toml", "--chart", "a.gif"), (".png, .svg, .html",)),
+        (("simulate", "queue.toml", "--chart", ""), ("--chart", "the name is empty")),
+        (("simulate", "queue.toml", "--out", ""), ("--out", "the name is empty")),
+        (("reproduce", "lkml-2007", "--out", ""), ("--out", "the name is empty")),
         (("simulate", "queue.toml", "--set", "iodepth"), ("not KEY=VALUE",)),
         (("simulate", "queue.toml", "--workers", "0"), ("workers",)),
         (("simulate", "queue.toml", "--bs", "\udcff"), ("is not UTF-8 text",)),
@@ -106,6 +109,16 @@ def test_a_write_that_fails_half_way_leaves_the_old_record(run, queue, tmp_path)
 def test_a_folder_that_cannot_be_made_is_exit_1_before_anything_runs(run, queue, place):
     done = run("simulate", queue, "--out", place)
     assert_clean(done, 1, "cannot make the folder")
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("absent/a.svg", "there is no folder absent"), ("taken.svg", "is a directory")]
+)
+def test_a_picture_without_a_place_is_exit_1_before_anything_runs(run, queue, tmp_path, name, words):
+    (tmp_path / "taken.svg").mkdir()
+    done = run("simulate", queue, "--set", "run.ios=1000000000000", "--chart", name)
+    assert_clean(done, 1, f"--chart {name}: cannot write: ", words)
     assert done.stdout == ""
 
 

@@ -6,18 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab.errors import InputError, OutputError
+from drivelab.errors import OutputError
 
 if TYPE_CHECKING:
     import altair
-
-SUFFIXES = (".png", ".svg", ".html")
-
-
-def check_suffix(path: Path) -> None:
-    """Refuse a picture's name before anything runs. Raises InputError."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"--chart {path}: a picture ends in {', '.join(SUFFIXES)}")
 
 
 def draw(make: Callable[[], altair.TopLevelMixin], path: Path, provenance: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from drivelab import experiment
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
+from drivelab.cli.places import place
 from drivelab.experiment import Experiment, Outcome
 from drivelab.experiment.engine import scenarios_of
 from drivelab.experiment.tables import LEGEND, cell_tables, claims_table, summary_table
@@ -24,7 +25,7 @@ def reproduce(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Cells, claims and summary as JSON")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for record.json and the picture", metavar="DIR")
+        Path | None, typer.Option(help="Folder for record.json and the picture", metavar="DIR", parser=place)
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 unless every claim holds")] = False,
     workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,

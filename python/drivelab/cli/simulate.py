@@ -12,7 +12,8 @@ from drivelab import _core
 from drivelab.cli import workload_options as words
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
-from drivelab.cli.pictures import check_suffix, draw
+from drivelab.cli.pictures import draw
+from drivelab.cli.places import check_picture, place
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
 from drivelab.points_table import axis_text, points_csv
@@ -45,10 +46,11 @@ def simulate(
     as_csv: Annotated[bool, typer.Option("--csv", help="One line per point")] = False,
     as_fio: Annotated[bool, typer.Option("--fio", help="Run nothing: print the workload for fio")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for record.json and pictures", metavar="DIR")
+        Path | None, typer.Option(help="Folder for record.json and pictures", metavar="DIR", parser=place)
     ] = None,
     chart: Annotated[
-        Path | None, typer.Option(help="Draw rates and latency: .png, .svg or .html", metavar="FILE")
+        Path | None,
+        typer.Option(help="Draw rates and latency: .png, .svg or .html", metavar="FILE", parser=place),
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no footer")] = False,
@@ -61,7 +63,7 @@ def simulate(
     if as_json + as_csv + as_fio > 1:
         raise InputError("choose one of --json, --csv and --fio")
     if chart is not None:
-        check_suffix(chart)
+        check_picture(chart)
     source = Source("", "command line") if scenario is None else read_source(scenario)
     checked = plan(source, words.overrides_of(options, settings))
     if as_fio:

@@ -1,0 +1,34 @@
+"""Where a verb writes: options that name a place, and whether it can be written to, before anything runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import typer
+
+from drivelab.errors import InputError, OutputError
+
+PICTURE_SUFFIXES = (".png", ".svg", ".html")
+
+
+def place(text: str) -> Path:
+    """A path as it was typed. The empty one is refused here: as a Path it would be the current folder."""
+    if not text.strip():
+        raise typer.BadParameter("the name is empty; for the current folder write .")
+    return Path(text)
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a picture that could not be written. Raises InputError (its suffix) and OutputError."""
+    if path.suffix.lower() not in PICTURE_SUFFIXES:
+        raise InputError(f"--chart {path}: a picture ends in {', '.join(PICTURE_SUFFIXES)}")
+    try:
+        if path.is_dir():
+            raise OutputError(f"--chart {path}: cannot write: is a directory")
+        if not path.parent.is_dir():
+            raise OutputError(f"--chart {path}: cannot write: there is no folder {path.parent}")
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"--chart {str(path)!r}: {error}") from error
+    if not os.access(path.parent, os.W_OK):
+        raise OutputError(f"--chart {path}: cannot write: permission denied in the folder {path.parent}")
