@@ -138,9 +138,39 @@ def test_a_reader_that_has_seen_enough_is_no_error(command, environment, queue, 
     assert (process.wait(timeout=60), errors) == (0, b"")
 
 
-def test_a_closed_stdout_is_no_error(run, queue):
-    done = run("simulate", queue, preexec_fn=lambda: os.close(1))
-    assert_clean(done, 0)
+@pytest.mark.parametrize("arguments", [("--help",), ("simulate", "--help"), ("schema",)])
+def test_a_reader_that_stops_early_is_no_error_for_any_verb(command, environment, arguments):
+    ours, theirs = os.pipe()
+    os.close(ours)
+    try:
+        done = subprocess.run(
+            [*command, *arguments], env=environment, stdout=theirs, stderr=subprocess.PIPE, check=False
+        )
+    finally:
+        os.close(theirs)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("arguments", [("simulate", "queue.toml"), ("schema",), ("--help",), ("--version",)])
+def test_a_closed_stdout_loses_data_and_is_exit_1(run, queue, arguments):
+    done = run(*arguments, preexec_fn=lambda: os.close(1))
+    assert_clean(done, 1, "it is closed")
+
+
+@pytest.mark.parametrize("form", ["--json", "--csv", "-q"])
+def test_a_sweep_with_a_failed_point_is_exit_1_and_keeps_the_others(run, tmp_path, form):
+    # A null target answers at once: without a pause, time never passes.
+    (tmp_path / "null.toml").write_text(
+        '[target]\nnull = {}\n[workload]\nthinktime = ["0s", "1ms"]\n[run]\nduration = "1s"\n',
+        encoding="utf-8",
+    )
+    done = run("simulate", "null.toml", form)
+    assert_clean(done, 1, "error: at workload.thinktime=")
+    if form == "--json":
+        record = json.loads(done.stdout)
+        assert (len(record["points"]), len(record["failures"])) == (1, 1)
+    else:
+        assert len(done.stdout.splitlines()) == 2
 
 
 @pytest.mark.parametrize("form", ["--json", "--csv", "-q"])
@@ -150,7 +180,9 @@ def test_ctrl_c_keeps_the_points_that_finished(command, environment, queue, tmp_
         environment,
     )
     assert code == 130
-    assert stderr == "interrupted: 2 of 3 points finished\n"
+    *written, last = stderr.splitlines()
+    assert last == "interrupted: 2 of 3 points finished"
+    assert all(line.startswith("wrote ") for line in written)
     record = json.loads((tmp_path / "out" / "record.json").read_text(encoding="utf-8"))
     assert record["interrupted"] is True
     assert [point["latency_ns"]["n"] for point in record["points"]] == [1000, 2000]

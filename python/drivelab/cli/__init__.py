@@ -5,6 +5,7 @@ Verbs return an exit code and raise what goes wrong; `boundary.py` turns that in
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -15,14 +16,31 @@ from drivelab.cli.boundary import guarded
 
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
-    # Started without a stdout or stderr (`>&-`), Python has None there.
+    # Started without a stdout or stderr (`>&-`), Python has None there. What cannot be said is not missed,
+    # lost data are; `nowhere` also keeps a file opened later from getting the number of stdout.
     with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123
-        sys.stdout = sys.stdout or nowhere
+        sys.stdout = sys.stdout or _Closed()
         sys.stderr = sys.stderr or nowhere
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         sys.exit(guarded(_run, sys.argv[1:]))
+
+
+class _Closed(io.TextIOBase):
+    """A stdout that is not there."""
+
+    encoding = "utf-8"
+
+    def writable(self) -> bool:
+        """It would be, were it there."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Fail where there is something to lose."""
+        if text:
+            raise OSError(errno.EBADF, "it is closed")
+        return 0
 
 
 def _run(arguments: list[str]) -> object:

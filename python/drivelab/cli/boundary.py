@@ -27,14 +27,15 @@ def guarded(verbs: Callable[[list[str]], object], arguments: list[str]) -> int:
 
 def _code_of(error: BaseException) -> int:
     match error:
+        # rich, which writes the help, raises SystemExit where its reader has seen enough.
+        case ReaderGone() | SystemExit(__context__=BrokenPipeError()):
+            _abandon_stdout()
+            return Exit.OK
         case SystemExit(code=code):
             return code if isinstance(code, int) else Exit.FAILED
         case KeyboardInterrupt() | typer.Abort():
             say("interrupted")
             return Exit.INTERRUPTED
-        case ReaderGone():
-            _abandon_stdout()
-            return Exit.OK
         case typer.TyperException():
             # Without a verb the help is on stdout already, and there is no message.
             if message := error.format_message():
