@@ -141,6 +141,22 @@ def test_out_holds_the_record_and_two_pictures(run, queue, tmp_path):
     assert digest in (folder / "depth.html").read_text(encoding="utf-8")
 
 
+def test_what_was_written_is_said_on_stderr(run, queue):
+    done = run("simulate", queue, "--out", "there", "--chart", "a.svg")
+    files = ["there/record.json", "a.svg", "there/depth.html", "there/breakdown.html"]
+    assert done.stderr.splitlines() == [f"wrote {name}" for name in files]
+    assert run("simulate", queue, "-q", "--chart", "a.svg").stderr == ""
+
+
+def test_a_run_too_short_for_any_io_says_so(run, tmp_path):
+    drive = ("simulate", "--drive", "seagate-st3250620as")
+    done = run(*drive, "--runtime", "100us", "--iodepth", "1,2", "--out", "there", "--chart", "a.svg")
+    assert done.returncode == 0
+    assert "note: no I/O finished at workload.iodepth=1; workload.iodepth=2: " in done.stderr
+    assert "0.1 ms are too short; measure longer, e.g. --runtime 10s" in done.stderr
+    assert [path.name for path in tmp_path.rglob("*.*")] == ["record.json"]
+
+
 @pytest.mark.parametrize(
     ("name", "start"), [("a.png", b"\x89PNG"), ("a.svg", b"<svg"), ("a.html", b"<!DOCTYPE")]
 )

@@ -45,17 +45,23 @@ def reproduce(
     else:
         _print(outcome, quiet=quiet)
     if out is not None:
-        write_text(out / "record.json", json_text(outcome.to_dict()))
+        record = out / "record.json"
+        write_text(record, json_text(outcome.to_dict()))
+        _tell_written(record, quiet=quiet)
     if outcome.interrupted:
         say(f"interrupted: {len(outcome.predictions)} of {len(loaded.cells)} cells finished")
         return Exit.INTERRUPTED
     if out is not None:
         picture = out / f"{loaded.name}.html"
         draw(outcome.chart, picture, outcome.identity())
-        if not as_json:
-            emit(f"\npicture: {picture}")
+        _tell_written(picture, quiet=quiet)
     holds = all(verdict.holds for verdict in outcome.verdicts)
     return Exit.COMPARISON if strict and not holds else Exit.OK
+
+
+def _tell_written(path: Path, *, quiet: bool) -> None:
+    if not quiet:
+        say(f"wrote {path}")
 
 
 def _list(*, as_json: bool) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,12 @@ from drivelab.points_table import axis_text, points_csv
 from drivelab.result import Result
 from drivelab.scenario import Source, plan, read_source
 from drivelab.simulation import run_plan
+
+if TYPE_CHECKING:
+    import altair
+
+# Of many points in one remark, so many are named.
+PLACES_NAMED_MAX = 4
 
 
 def simulate(
@@ -74,17 +80,18 @@ def simulate(
     with progress_bar(len(checked), checked.name, quiet=quiet) as progress:
         result = run_plan(checked, workers, progress)
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
-    if out is not None:
-        write_text(out / "record.json", json_text(result.to_dict()))
-    _draw(result, out, chart)
+    _note_empty(result)
+    for path in _write(result, out, chart):
+        if not quiet:
+            say(f"wrote {path}")
     return _exit_code(result, len(checked))
 
 
 def _fio_files(checked: _core.Plan) -> Iterator[str]:
     """A job file for each point, with its place in the sweep above it where there are several."""
     for axes, text in zip(checked.axes, checked.fio, strict=True):
-        place = ", ".join(f"{axis} = {axis_text(value)}" for axis, value in axes.items())
-        yield f"; {place}\n{text}" if place else text
+        at = ", ".join(f"{axis} = {axis_text(value)}" for axis, value in axes.items())
+        yield f"; {at}\n{text}" if at else text
 
 
 def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
@@ -98,21 +105,49 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
             emit(f"\n{result.identity()}\nMB/s = 1,000,000 bytes/s, MiB/s = 1,048,576 bytes/s")
 
 
-def _draw(result: Result, out: Path | None, chart: Path | None) -> None:
-    """The pictures that were asked for; a result without points has none."""
-    if not result.points:
-        return
+def _write(result: Result, out: Path | None, chart: Path | None) -> Iterator[Path]:
+    """Each file that was asked for, as soon as it is there; a result without points has no picture."""
+    pictures: list[tuple[Callable[[], altair.TopLevelMixin], Path]] = []
     if chart is not None:
-        draw(result.chart, chart, result.provenance())
+        pictures.append((result.chart, chart))
     if out is not None:
-        draw(result.chart, out / "depth.html", result.provenance())
-        draw(result.breakdown_chart, out / "breakdown.html", result.provenance())
+        record = out / "record.json"
+        write_text(record, json_text(result.to_dict()))
+        yield record
+        pictures += [(result.chart, out / "depth.html"), (result.breakdown_chart, out / "breakdown.html")]
+    if not any(point["latency_ns"]["n"] for point in result.points):
+        if pictures:
+            say("note: no picture, because there is nothing to draw")
+        return
+    for make, path in pictures:
+        draw(make, path, result.provenance())
+        yield path
+
+
+def _note_empty(result: Result) -> None:
+    """Points at which no I/O finished have nothing but dashes: say why, and what to do."""
+    empty = [point for point in result.points if point["latency_ns"]["n"] == 0 and not point["errors"]]
+    if not empty:
+        return
+    places = [place for point in empty if (place := _place(point["axes"]))]
+    more = f" and {len(places) - PLACES_NAMED_MAX} more" if len(places) > PLACES_NAMED_MAX else ""
+    at = f" at {'; '.join(places[:PLACES_NAMED_MAX])}{more}" if places else ""
+    longest_ms = max(point["window_ns"] for point in empty) / 1e6
+    say(
+        f"note: no I/O finished{at}: the measured {longest_ms:g} ms are too short; "
+        "measure longer, e.g. --runtime 10s (run.duration)"
+    )
+
+
+def _place(axes: Mapping[str, object]) -> str:
+    """Where in the sweep a point is; nothing where it is the only one."""
+    return ", ".join(f"{key}={axis_text(value)}" for key, value in axes.items())
 
 
 def _exit_code(result: Result, asked: int) -> Exit:
     for failure in result.failures:
-        place = ", ".join(f"{key}={value}" for key, value in failure.axes.items())
-        say(f"error: {f'at {place}: ' if place else ''}{failure.message}")
+        at = _place(failure.axes)
+        say(f"error: {f'at {at}: ' if at else ''}{failure.message}")
     if result.interrupted:
         say(f"interrupted: {len(result.points)} of {asked} points finished")
         return Exit.INTERRUPTED
