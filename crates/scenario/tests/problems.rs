@@ -86,6 +86,15 @@ fn values_that_are_none() {
             "bs = \"8GiB\"\nthinktime = \"99999d\"\noffset = \"1000000TB\"\niodepth = 99999999999999999999\n",
         ),
         ("zero and fractions of sectors", "bs = \"0B\"\nmax_transfer = \"1000B\"\n"),
+        (
+            "bare fractions and odd counts",
+            "bs = [4, 0, 0.3]\noffset = [0.5, 0, 10]\nsize = [0, 0.25, \"0B\"]\n",
+        ),
+        ("bare seconds", "runtime = [60, 0, nan]\nramp_time = [0, 5]\nthinktime = 0.5\n"),
+        (
+            "beyond the limits",
+            "ramp_time = \"10000d\"\nsize = \"2000000TiB\"\nsubmit = { rate = [\"1B/s\", \"0B/s\", 5] }\n",
+        ),
         ("a date", "thinktime = 2007-06-24\n"),
         ("splits", "bssplit = \"4k/60:64k/50\"\n[run]\nseed = -4\n"),
         ("splits of nothing", "bssplit = \"4k/x\"\n"),

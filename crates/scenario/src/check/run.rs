@@ -25,24 +25,24 @@ pub fn run(raw: Option<&At<RunRaw>>, workload: Option<&At<WorkloadRaw>>, log: &m
     let runtime = workload.and_then(|workload| workload.runtime.as_ref());
     let warmup = either(raw.warmup.as_ref(), ramp_time, ["run.warmup", "workload.ramp_time"], log);
     let duration = either(raw.duration.as_ref(), runtime, ["run.duration", "workload.runtime"], log);
-    if let Some(duration) = duration.filter(|duration| duration.value.is_zero()) {
+    if let Some(duration) = duration.filter(|duration| duration.value.0.is_zero()) {
         log.fault(duration.place, "a run of no time measures nothing", "write a duration such as \"60s\"");
     }
     let ios = raw.ios.as_ref().map(|ios| ios.value.0);
-    let duration = duration.map(|duration| duration.value).or(ios.is_none().then_some(DURATION));
+    let duration = duration.map(|duration| duration.value.0).or(ios.is_none().then_some(DURATION));
     Run {
-        warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value),
+        warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value.0),
         limit: Limit { duration, ios },
         seed: raw.seed.as_ref().map_or(1, |seed| seed.value.0),
     }
 }
 
-fn either<'a>(
-    own: Option<&'a At<Span>>,
-    fio: Option<&'a At<Span>>,
+fn either<'a, T>(
+    own: Option<&'a At<T>>,
+    fio: Option<&'a At<T>>,
     names: [&str; 2],
     log: &mut Log,
-) -> Option<&'a At<Span>> {
+) -> Option<&'a At<T>> {
     if let (Some(_), Some(second)) = (own, fio) {
         let message = format!("`{}` and `{}` are two names of one thing", names[0], names[1]);
         log.fault(second.place, message, "keep one of the two");

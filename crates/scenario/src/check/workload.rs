@@ -1,7 +1,7 @@
 //! Jobs from fio's words.
 use crate::check::given;
-use crate::keys::At;
-use crate::keys::Read;
+use crate::keys::quantities::IO_MAX;
+use crate::keys::{At, Read};
 use crate::raw::workload::{JobRaw, Part, RateProcess, Rw, WorkloadRaw};
 use crate::text::problem::{Log, Place};
 use drivelab_core::host::params::{Addressing, Arrivals, JobError, JobParams, SizeShare, SubmitCost, check};
@@ -16,8 +16,6 @@ pub struct Job {
     pub copies: u32,
 }
 
-/// The largest I/O; core and hosts alike cut what is larger.
-const IO_MAX: u64 = 1 << 30;
 /// Jobs of a workload, copies counted.
 const JOBS_MAX: u64 = 1 << 14;
 const BS: Bytes = Bytes::new(4096);
@@ -189,7 +187,7 @@ fn sectors(at: &At<Bytes>, key: &str, log: &mut Log) -> Option<Sectors> {
 fn size(bytes: Bytes, place: Place, key: &str, log: &mut Log) -> Option<Sectors> {
     let count = bytes.get();
     if count == 0 {
-        log.fault(place, format!("`{key}` is zero"), "write a size such as \"4KiB\"");
+        log.fault(place, format!("`{key}` must be more than zero"), "write a size such as \"4KiB\"");
         return None;
     }
     if count > IO_MAX {
@@ -197,9 +195,9 @@ fn size(bytes: Bytes, place: Place, key: &str, log: &mut Log) -> Option<Sectors>
         return None;
     }
     let Some(sectors) = bytes.sectors() else {
-        let near = count.next_multiple_of(SECTOR_BYTES);
+        let near = Bytes::new(count.next_multiple_of(SECTOR_BYTES));
         let message = format!("`{key}` of {count} bytes is no whole number of sectors");
-        log.fault(place, message, format!("write a multiple of 512 bytes, such as \"{near}B\""));
+        log.fault(place, message, format!("write a multiple of 512 bytes, such as \"{near}\""));
         return None;
     };
     Some(sectors)
@@ -217,12 +215,12 @@ fn range(
         return None;
     }
     let all = capacity.get();
-    let part = |at: &At<Part>| match at.value {
+    let part = |part: Part| match part {
         Part::Extent(extent) => extent.0.get(),
         // Down to a multiple of 4 KiB.
         Part::Share(share) => ((u128::from(all) * u128::from(share.bits())) >> 32) as u64 / 8 * 8,
     };
-    let first = raw.offset.as_ref().map_or(0, part);
+    let first = raw.offset.as_ref().map_or(0, |at| part(at.value));
     if first >= all {
         let place = raw.offset.as_ref().map_or(place, |at| at.place);
         log.fault(
@@ -232,12 +230,16 @@ fn range(
         );
         return None;
     }
-    let share_of_all = raw.size.as_ref().is_some_and(|at| at.value == Part::Share(Share::ALL));
+    let share_of_all = raw.size.as_ref().is_some_and(|at| at.value.0 == Part::Share(Share::ALL));
     let count = match &raw.size {
-        Some(at) if !share_of_all => part(at),
+        Some(at) if !share_of_all => part(at.value.0),
         _ => all - first,
     };
     let size_place = raw.size.as_ref().map_or(place, |at| at.place);
+    if count == 0 {
+        log.fault(size_place, "`size` must be more than zero", "write a size such as \"10%\" or \"1GB\"");
+        return None;
+    }
     if count > all - first {
         let message = format!("the range ends at sector {}, behind the target's {all}", first + count);
         log.fault(size_place, message, "lower size or offset");

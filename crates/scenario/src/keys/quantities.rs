@@ -7,71 +7,102 @@ use crate::text::tree::{Node, Value};
 use drivelab_units::{Angle, Bytes, QuantityError, Rate, Rpm, SECTOR_BYTES, Sectors, Share, Span, parse};
 use std::fmt::Write;
 
-/// Reads a quantity; `units` are those that exist, for "did you mean".
+/// What helps who wrote a quantity wrongly.
+struct Help<T> {
+    /// Units that a bare number may be meant in, the likeliest first.
+    bare: &'static [&'static str],
+    /// The least and the most.
+    range: &'static str,
+    /// Whether a value that can be read can also be used: what is suggested must be.
+    fits: fn(&T) -> bool,
+}
+
+impl<T> Help<T> {
+    /// A bare number with the first unit that makes a usable value of it.
+    fn with_unit(&self, text: &str, parse: &impl Fn(&str) -> Result<T, QuantityError>) -> Option<String> {
+        let usable = |unit: &&&str| {
+            // In bytes, what is no whole number of sectors was hardly meant.
+            let whole = |count: u64| count > 0 && count.is_multiple_of(SECTOR_BYTES);
+            if **unit == "B" && !text.parse().is_ok_and(whole) {
+                return false;
+            }
+            parse(&format!("{text}{unit}")).is_ok_and(|value| (self.fits)(&value))
+        };
+        self.bare.iter().find(usable).map(|unit| format!("{text}{unit}"))
+    }
+}
+
+/// Reads a quantity; the kind's units are those that exist, for "did you mean".
 fn quantity<T>(
     node: &Node,
     kind: &Kind,
     log: &mut Log,
+    help: &Help<T>,
     parse: impl Fn(&str) -> Result<T, QuantityError>,
 ) -> Option<T> {
-    let Kind::Quantity { units, example, .. } = kind else { return None };
-    let usual = example.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-    // A bare whole number of data is most often one of bytes.
-    let unit = |text: &str| {
-        if units.split([',', ' ']).any(|unit| unit == "B") && !text.contains('.') { "B" } else { usual }
-    };
-    let with_unit = |text: &str| format!("write \"{text}{}\"; known units: {units}", unit(text));
+    let Kind::Quantity { what, units, .. } = kind else { return None };
     let text = match &node.value {
-        Value::Text(text) => text,
-        Value::Integer(number) if *number >= 0 => {
-            log.fault(node.place, "the unit is missing", with_unit(&number.to_string()));
-            return None;
-        }
-        Value::Decimal(number) => {
-            log.fault(node.place, "the unit is missing", with_unit(number));
-            return None;
-        }
+        Value::Text(text) => text.trim().to_owned(),
+        Value::Integer(number) if *number >= 0 => number.to_string(),
+        Value::Decimal(number) => number.clone(),
         _ => {
             wrong_type(node, kind, log);
             return None;
         }
     };
-    let error = match parse(text) {
-        Ok(value) => return Some(value),
+    let error = match parse(&text) {
+        Ok(value) if matches!(node.value, Value::Text(_)) => return Some(value),
+        Ok(_) => QuantityError::NoUnit { example: "" },
         Err(error) => error,
     };
-    let typed = text.trim();
+    let example = format!("write {}", kind.words());
+    let bounds = format!("write {what} from {}", help.range);
     let (message, remedy) = match error {
-        QuantityError::NoUnit { .. } => ("the unit is missing".to_owned(), with_unit(typed)),
+        QuantityError::NoUnit { .. } => match help.with_unit(&text, &parse) {
+            Some(suggestion) => {
+                ("the unit is missing".to_owned(), format!("write \"{suggestion}\"; known units: {units}"))
+            }
+            None if is_zero(&text) => ("must be more than zero".to_owned(), example),
+            None => ("the unit is missing".to_owned(), format!("{example}; known units: {units}")),
+        },
         QuantityError::UnknownUnit { .. } => {
             let wrong =
-                typed.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_')).trim();
+                text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_')).trim();
             let known: Vec<&str> = units.split([',', ' ']).filter(|unit| unit.len() > 1).collect();
             let near = suggest::nearest(wrong, known);
             let hint = near.first().map_or(String::new(), |near| format!("did you mean \"{near}\"? "));
             (format!("unknown unit \"{wrong}\""), format!("{hint}known units: {units}"))
         }
+        QuantityError::TooLarge => ("too large".to_owned(), bounds),
+        QuantityError::Zero if is_zero(&text) => ("must be more than zero".to_owned(), example),
+        QuantityError::Zero => ("too small".to_owned(), bounds),
+        QuantityError::NoNumber { .. } => ("not a number with a unit".to_owned(), example),
         error => {
             let all = error.to_string();
             let (message, remedy) = all.split_once("; ").unwrap_or((all.as_str(), ""));
-            let remedy =
-                if remedy.is_empty() { format!("write {}", kind.words()) } else { remedy.to_owned() };
-            (message.to_owned(), remedy)
+            (message.to_owned(), if remedy.is_empty() { example } else { remedy.to_owned() })
         }
     };
     log.fault(node.place, message, remedy);
     None
 }
 
+/// Whether every digit of a number is zero.
+fn is_zero(text: &str) -> bool {
+    let mut digits = text.chars().filter(char::is_ascii_digit).peekable();
+    digits.peek().is_some() && digits.all(|digit| digit == '0')
+}
+
 macro_rules! quantities {
-    ($( $type:ty, $what:literal, $units:literal, $example:literal, $parse:path, |$v:ident| $step:expr; )+) => { $(
+    ($( $type:ty, $what:literal, $units:expr, $example:literal, $bare:expr, $range:literal, $fits:expr, $parse:path, |$v:ident| $step:expr; )+) => { $(
         impl Read for $type {
             fn kind() -> Kind {
                 Kind::Quantity { what: $what, units: $units, example: $example }
             }
 
             fn read(node: &Node, log: &mut Log) -> Option<Self> {
-                quantity(node, &Self::kind(), log, $parse)
+                let help = Help { bare: $bare, range: $range, fits: $fits };
+                quantity(node, &Self::kind(), log, &help, $parse)
             }
 
             fn write(&self, out: &mut String) {
@@ -82,17 +113,84 @@ macro_rules! quantities {
     )+ };
 }
 
+const TIMES: &str = "ns, us, ms, s, min, h, d";
+const EXTENTS: &str = "sectors (512 bytes), B, KiB, MiB, GiB, TiB (1024), kB, MB, GB, TB (1000)";
+const RATES: &str = "B/s, kB/s, MB/s, GB/s (1000), KiB/s, MiB/s, GiB/s (1024)";
+const SIZES: &str = "KiB, MiB, GiB, TiB (1024), k, m, g (1024 as in fio), kB, MB, GB, TB (1000), B";
+
 quantities! {
-    Span, "a time", "ns, us, ms, s, min, h, d", "8.5ms", span, |v| v.as_ns();
-    Bytes, "an amount of data", "KiB, MiB, GiB, TiB (1024), k, m, g (1024 as in fio), kB, MB, GB, TB (1000), B", "4KiB", bytes, |v| v.get();
-    Rate, "a data rate", "B/s, kB/s, MB/s, GB/s (1000), KiB/s, MiB/s, GiB/s (1024)", "150MB/s", rate, |v| v.bytes_per_s();
-    Rpm, "a spindle speed", "rpm", "7200rpm", parse::rpm, |v| v.milli();
-    Angle, "an angle", "rev, deg", "0.24rev", parse::angle, |v| v.turn_bits();
-    SignedSpan, "a time", "ns, us, ms, s, min, h, d", "0.4ms", signed_span, |v| v.0;
-    Extent, "an amount of data", "sectors (512 bytes), B, KiB, MiB, GiB, TiB (1024), kB, MB, GB, TB (1000)", "250GB", extent, |v| v.0.get();
-    Length, "a length", "mm, in", "46.5mm", length, |v| v.0;
-    LinearDensity, "a linear density", "kBPI (thousand bits per inch)", "813kBPI", kbpi, |v| v.0;
-    TrackDensity, "a track density", "kTPI (thousand tracks per inch)", "145kTPI", ktpi, |v| v.0;
+    Span, "a time", TIMES, "8.5ms", &["ms"], "\"0s\" to \"732d\"", |_| true, span, |v| v.as_ns();
+    Seconds, "a time", TIMES, "60s", &["s"], "\"0s\" to \"732d\"", |_| true, seconds, |v| v.0.as_ns();
+    Duration, "a time", TIMES, "60s", &["s"], "\"1ns\" to \"732d\"", |v: &Duration| !v.0.is_zero(), duration, |v| v.0.as_ns();
+    Bytes, "an amount of data", SIZES, "4KiB", &["B", "KiB"], "\"512B\" to \"1GiB\"", whole_io, bytes, |v| v.get();
+    Rate, "a data rate", RATES, "150MB/s", &["MB/s"], "\"1kB/s\" to \"1000GB/s\"", |_| true, rate, |v| v.bytes_per_s();
+    Rpm, "a spindle speed", "rpm", "7200rpm", &["rpm"], "\"30rpm\" to \"300000rpm\"", |_| true, parse::rpm, |v| v.milli();
+    Angle, "an angle", "rev, deg", "0.24rev", &["rev", "deg"], "\"0rev\" to \"0.999rev\"", |_| true, parse::angle, |v| v.turn_bits();
+    SignedSpan, "a time", TIMES, "0.4ms", &["ms"], "\"-1s\" to \"1s\"", |_| true, signed_span, |v| v.0;
+    Extent, "an amount of data", EXTENTS, "250GB", &["B", "GB"], "\"1 sector\" to \"1048576TiB\"", |v: &Extent| v.0.get() > 0, extent, |v| v.0.get();
+    Length, "a length", "mm, in", "46.5mm", &["mm"], "\"0.001mm\" to \"1000000mm\"", |_| true, length, |v| v.0;
+    LinearDensity, "a linear density", "kBPI (thousand bits per inch)", "813kBPI", &["kBPI"], "\"0.001kBPI\" to \"1000000kBPI\"", |_| true, kbpi, |v| v.0;
+    TrackDensity, "a track density", "kTPI (thousand tracks per inch)", "145kTPI", &["kTPI"], "\"0.001kTPI\" to \"1000000kTPI\"", |_| true, ktpi, |v| v.0;
+}
+
+/// A time that is long for a machine: fio's `runtime`, which is in seconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seconds(pub Span);
+
+/// The same where no time makes no sense; who asks for it says so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Duration(pub Span);
+
+fn seconds(text: &str) -> Result<Seconds, QuantityError> {
+    span(text).map(Seconds)
+}
+
+fn duration(text: &str) -> Result<Duration, QuantityError> {
+    span(text).map(Duration)
+}
+
+/// The largest I/O; core and hosts alike cut what is larger.
+pub const IO_MAX: u64 = 1 << 30;
+
+/// Whether an I/O can have this size.
+fn whole_io(bytes: &Bytes) -> bool {
+    (1..=IO_MAX).contains(&bytes.get()) && bytes.get().is_multiple_of(SECTOR_BYTES)
+}
+
+/// Part of a target in sectors, for `offset` and `size`: a bare number is a small one, and a fraction a percentage.
+pub fn part(node: &Node, may_be_none: bool, log: &mut Log) -> Option<Extent> {
+    let number = match &node.value {
+        Value::Decimal(number) | Value::Text(number) => number.trim(),
+        _ => "",
+    };
+    let percent = number.parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
+    if let Some(share) = percent {
+        let remedy =
+            format!("write \"{}%\" of the target, or an amount such as \"1GB\"", tidy(share * 100.0));
+        log.fault(node.place, "the unit is missing", remedy);
+        return None;
+    }
+    if matches!(number, "0" | "0.0") || matches!(node.value, Value::Integer(0)) {
+        let (message, remedy) = if may_be_none {
+            ("the unit is missing", "write \"0B\", or leave it out")
+        } else {
+            (
+                "must be more than zero",
+                "write a size such as \"10%\" or \"1GB\", or leave it out for all of the target",
+            )
+        };
+        log.fault(node.place, message, remedy);
+        return None;
+    }
+    let fits = |extent: &Extent| extent.0.get() > 0;
+    let help = Help { bare: &["B", "KiB"], range: "\"0B\" to \"1048576TiB\"", fits };
+    quantity(node, &Extent::kind(), log, &help, extent)
+}
+
+/// A number without the tail that binary fractions leave.
+fn tidy(number: f64) -> String {
+    let text = format!("{number:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// No time in a scenario is longer: two years.
@@ -206,7 +304,7 @@ fn thousandths(number: &str, example: &'static str) -> Result<u64, QuantityError
     })?;
     match read.as_ns() {
         0 => Err(QuantityError::Zero),
-        thousandths @ 1..=1_000_000_000_000 => Ok(thousandths),
+        thousandths @ 1..=1_000_000_000 => Ok(thousandths),
         _ => Err(QuantityError::TooLarge),
     }
 }

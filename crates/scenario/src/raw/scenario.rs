@@ -2,7 +2,7 @@
 use super::drive::DriveRaw;
 use super::queue::{QueueRaw, ReadAheadRaw, Switch};
 use super::workload::WorkloadRaw;
-use crate::keys::quantities::{Count, Extent};
+use crate::keys::quantities::{Count, Duration, Extent, Seconds};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
@@ -121,9 +121,9 @@ section! {
     /// When the run ends: at whichever limit comes first.
     pub struct RunRaw {
         /// Left out of every figure.
-        warmup: Span = "0s",
+        warmup: Seconds = "0s",
         /// Measured time, after the warm-up.
-        duration: Span = "60s, or none when `ios` is set",
+        duration: Duration = "60s, or none when `ios` is set",
         /// I/Os finished after the warm-up.
         ios: Count<1, 1_000_000_000_000> = "",
         /// Every random draw follows from it.

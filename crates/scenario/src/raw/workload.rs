@@ -1,5 +1,5 @@
 //! The workload in fio's words.
-use crate::keys::quantities::{Count, Extent};
+use crate::keys::quantities::{Count, Duration, Extent, Seconds, part};
 use crate::keys::read::{Names, wrong_type};
 use crate::keys::section::Forms;
 use crate::keys::{Kind, Read, choices, section};
@@ -67,7 +67,7 @@ impl Read for Part {
     fn read(node: &Node, log: &mut Log) -> Option<Self> {
         match &node.value {
             Value::Text(text) if text.trim_end().ends_with('%') => Share::read(node, log).map(Part::Share),
-            _ => Extent::read(node, log).map(Part::Extent),
+            _ => part(node, true, log).map(Part::Extent),
         }
     }
 
@@ -79,6 +79,27 @@ impl Read for Part {
                 out.push('%');
             }
         }
+    }
+}
+
+/// Part of the target that holds something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size(pub Part);
+
+impl Read for Size {
+    fn kind() -> Kind {
+        Part::kind()
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        match &node.value {
+            Value::Text(text) if text.trim_end().ends_with('%') => Part::read(node, log).map(Size),
+            _ => part(node, false, log).map(|extent| Size(Part::Extent(extent))),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        self.0.write(out);
     }
 }
 
@@ -217,9 +238,9 @@ macro_rules! workload_sections {
             pub struct WorkloadRaw {
                 $( $(#[doc = $key_doc])+ $key : $type = $default, )*
                 /// fio's name for `run.warmup`.
-                ramp_time: Span = "",
+                ramp_time: Seconds = "",
                 /// fio's name for `run.duration`.
-                runtime: Span = "",
+                runtime: Duration = "",
                 /// Several jobs at once, each a table of its own: `[workload.job.readers]`.
                 job: Names<JobRaw> = "one job of the keys above",
             }
@@ -256,7 +277,7 @@ workload_sections! {
     /// Where the job's range begins.
     offset: Part = "0B",
     /// How long the job's range is; a percentage is one of the whole target.
-    size: Part = "up to the end of the target",
+    size: Size = "up to the end of the target",
     /// Random places are multiples of this.
     blockalign: Bytes = "bs, or the smallest size of bssplit",
     /// Between a completion and the next issue (closed loop).
