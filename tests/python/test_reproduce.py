@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 import tomllib
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,8 @@ from drivelab import experiment
 from drivelab.errors import InputError
 from drivelab.experiment.claims import OF_EXPERIMENT
 from drivelab.experiment.model import Cell, merged, nested, parse
-from drivelab.experiment.outcome import Prediction, Summary
+from drivelab.experiment.outcome import Outcome, Prediction, Summary, Verdict
+from drivelab.experiment.tables import claims_table, error_text
 
 # The same station at two loads, published as queueing theory has it: 125 a second, whatever the depth.
 SMALL = """\
@@ -184,6 +186,23 @@ def test_an_error_counts_from_the_rounding_of_the_print(published, predicted, re
         # Moving the print by its rounding towards the prediction leaves exactly the error.
         nearest = published + (resolution if predicted > published else -resolution)
         assert error * published == pytest.approx(predicted - nearest, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("error", "text"), [(0.0, "0%"), (-0.004, "0%"), (0.004, "0%"), (0.016, "+2%"), (-0.12, "-12%")]
+)
+def test_an_error_that_rounds_to_nothing_has_no_sign(error, text):
+    assert error_text(error) == text
+
+
+def test_a_claim_is_shown_in_its_own_words():
+    loaded = replace(parse(SMALL, "small.toml"), claims={"one": "a finding " * 20})
+    verdict = Verdict("one", loaded.claims["one"], holds=False, numbers="x1.25 of what was printed")
+    outcome = Outcome(loaded, predictions=[], variants={}, runs=0, seed=1, verdicts=[verdict])
+    lines = str(claims_table(outcome)).splitlines()
+    assert lines[1].startswith("NO     a finding a finding")
+    assert lines[-1] == "         x1.25 of what was printed"
+    assert max(map(len, lines)) <= 100
 
 
 def test_a_summary_of_nothing_is_nothing():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable
 
 from drivelab.experiment.model import CALIBRATION, VALIDATION, TableLayout
@@ -10,6 +11,9 @@ from drivelab.experiment.outcome import FAR, NEAR, Outcome, Prediction, Summary
 from drivelab.table import Cell, Table
 
 LEGEND = "Each cell: published, predicted, error beyond the rounding of the print; * = calibrated on it."
+
+# A claim's sentence is broken to lines of this length, so that a table stays readable in a narrow window.
+CLAIM_CHARACTERS = 90
 
 
 def cell_tables(outcome: Outcome) -> list[Table]:
@@ -46,16 +50,20 @@ def summary_table(outcome: Outcome) -> Table:
 
 
 def claims_table(outcome: Outcome) -> Table:
-    """Each published finding and whether the predicted cells show it too."""
-    rows = [
-        [
-            Cell("yes" if verdict.holds else "NO", "green" if verdict.holds else "red"),
-            Cell(verdict.id),
-            Cell(verdict.numbers),
-        ]
-        for verdict in outcome.verdicts
-    ]
-    return Table(["holds", "claim", "predicted"], rows, left=frozenset({0, 1, 2}))
+    """Each published finding in its own words, whether the predicted cells show it too, and their numbers."""
+    rows = []
+    for verdict in outcome.verdicts:
+        holds = Cell("yes", "green") if verdict.holds else Cell("NO", "red")
+        lines = textwrap.wrap(verdict.text, CLAIM_CHARACTERS)
+        lines += textwrap.wrap(verdict.numbers, CLAIM_CHARACTERS, initial_indent="  ", subsequent_indent="  ")
+        rows += [[Cell("") if place else holds, Cell(line)] for place, line in enumerate(lines)]
+    return Table(["holds", "claim, and below it what is predicted"], rows, left=frozenset({0, 1}))
+
+
+def error_text(error: float) -> str:
+    """A signed share in whole percent; what rounds to nothing has no sign."""
+    text = f"{error:+.0%}"
+    return "0%" if text in {"-0%", "+0%"} else text
 
 
 def _cell_table(layout: TableLayout, value: str, members: list[Prediction]) -> Table:
@@ -82,7 +90,7 @@ def _cell(prediction: Prediction | None, widths: tuple[int, int]) -> Cell:
     error = abs(prediction.error)
     published, predicted = _texts(prediction)
     mark = "*" if prediction.cell.role == CALIBRATION else " "
-    text = f"{published:>{widths[0]}} {predicted:>{widths[1]}} {prediction.error:>+5.0%}{mark}"
+    text = f"{published:>{widths[0]}} {predicted:>{widths[1]}} {error_text(prediction.error):>5}{mark}"
     return Cell(text, "green" if error <= NEAR else "yellow" if error <= FAR else "red")
 
 
