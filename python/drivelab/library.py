@@ -29,6 +29,11 @@ def catalogue() -> list[dict[str, Any]]:
 
 def catalogue_entry(name: str) -> dict[str, Any]:
     """The drive called `name`. Raises InputError for a name that is not there, with the nearest that are."""
+    if name.endswith(".toml"):
+        raise InputError(
+            f"only drives of the catalogue can be shown, and {name} is a file; "
+            "whether it can be run, `simulate --drive` tells"
+        )
     drives = catalogue()
     for drive in drives:
         if drive["name"] == name:
