@@ -1,4 +1,4 @@
-"""drivelab: a laboratory for drives and arrays under command queueing.
+"""drivelab: a laboratory for disk drives under command queueing.
 
 `simulate` runs a scenario in virtual time, `check` finds all that is wrong with one, `catalogue` lists the
 drives that are known, `reproduce` runs a published table again. The command `drivelab` does the same from a

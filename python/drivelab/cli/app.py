@@ -15,7 +15,7 @@ from drivelab.cli.schema import schema
 from drivelab.cli.simulate import simulate
 
 app = typer.Typer(
-    help="A laboratory for drives and arrays under command queueing.",
+    help="A laboratory for disk drives under command queueing.",
     epilog="Exit codes: 0 ok, 1 the run failed, 2 usage or scenario, 3 a comparison failed, 4 refused, "
     "130 interrupted.",
     no_args_is_help=True,
