@@ -33,7 +33,7 @@ class Failure:
     message: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What a scenario came to: its points in the order of the sweep, and the identity of the run."""
 
@@ -45,6 +45,12 @@ class Result:
     failures: list[Failure] = field(default_factory=list)
     fio: list[str] = field(default_factory=list)
     """The workload of each point as fio arguments."""
+
+    def __repr__(self) -> str:
+        """A line, however many points there are."""
+        count = len(self.points)
+        points = f"{count} {'point' if count == 1 else 'points'}"
+        return f"<Result {self.name!r}: {points}, digest {self.provenance()['digest']}>"
 
     def to_dict(self) -> dict[str, Any]:
         """The record: what `drivelab simulate --json` prints."""

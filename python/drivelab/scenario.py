@@ -12,6 +12,27 @@ from drivelab.files import read_text
 
 Scenario = str | Path | Mapping[str, object]
 
+WORDS = {
+    "drive": "target.drive",
+    "rw": "workload.rw",
+    "bs": "workload.bs",
+    "bssplit": "workload.bssplit",
+    "iodepth": "workload.iodepth",
+    "numjobs": "workload.numjobs",
+    "rwmixread": "workload.rwmixread",
+    "percentage_random": "workload.percentage_random",
+    "rate_iops": "workload.rate_iops",
+    "rate_process": "workload.rate_process",
+    "thinktime": "workload.thinktime",
+    "size": "workload.size",
+    "offset": "workload.offset",
+    "runtime": "run.duration",
+    "ramp_time": "run.warmup",
+    "number_ios": "run.ios",
+    "randseed": "run.seed",
+}
+"""The workload in fio's words, as options and keyword arguments: the key of the scenario that each replaces."""
+
 
 @dataclass(frozen=True)
 class Override:
@@ -31,8 +52,11 @@ class Source:
     base_dir: Path = Path()
 
 
-def read_source(scenario: Scenario) -> Source:
-    """The text of a scenario: a string of one line without `=` and a Path name a file. Raises InputError."""
+def read_source(scenario: object) -> Source:
+    """The text of a scenario: a string of one line without `=` and a Path name a file.
+
+    Notebooks pass anything, whatever the types say: what is no `Scenario` raises InputError as well.
+    """
     if isinstance(scenario, Mapping):
         try:
             return Source(toml_text.dumps(scenario), "scenario")
@@ -42,18 +66,21 @@ def read_source(scenario: Scenario) -> Source:
         if "\n" in scenario or "=" in scenario or not scenario.strip():
             return Source(scenario, "scenario")
         scenario = Path(scenario)
+    if not isinstance(scenario, Path):
+        kind = "None" if scenario is None else f"a {type(scenario).__name__}"
+        raise InputError(f"{kind} is no scenario: give a path, TOML text or a dictionary")
     return Source(read_text(scenario), str(scenario), scenario.parent)
 
 
 def overrides_from(values: Mapping[str, object]) -> list[Override]:
-    """Overrides for keyword arguments such as `**{"workload.iodepth": [1, 4]}`. Raises InputError."""
+    """Overrides for keyword arguments: `iodepth=[1, 4]` or `**{"workload.iodepth": [1, 4]}`. Raises InputError."""
     found = []
     for key, value in values.items():
         try:
             text = value if isinstance(value, str) else toml_text.value_text(value, key)
         except TypeError as error:
             raise InputError(str(error)) from error
-        found.append(Override(key, text, key))
+        found.append(Override(WORDS.get(key, key), text, key))
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from drivelab import _core
-from drivelab.errors import Interrupted, RunError
+from drivelab.errors import InputError, Interrupted, RunError
 from drivelab.result import Failure, Point, Result
 from drivelab.scenario import Scenario, overrides_from, plan, read_source
 
@@ -24,11 +24,13 @@ def simulate(
 ) -> Result:
     """Simulate a scenario: a path, TOML text or a dictionary. A list is a sweep, several lists a grid.
 
-    `overrides` replace values of the scenario: `simulate("raptor.toml", **{"workload.iodepth": [1, 4]})`.
-    `workers` is the number of threads, by default one per core.
+    `overrides` replace values of the scenario, or make one up: in fio's words as on the command line,
+    `simulate(drive="wd-4tb-7200", rw="randread", bs="4KiB", iodepth=[1, 4])`, or under any of its keys,
+    `simulate("raptor.toml", **{"workload.iodepth": [1, 4]})`. `workers` is the number of threads, by default
+    one per core.
 
-    Raises InputError (no such file), ScenarioError (all problems at once), RunError (a point failed) and
-    Interrupted (Ctrl-C; its `result` holds the finished points).
+    Raises InputError (no such file, or no scenario at all), ScenarioError (all problems at once), RunError (a
+    point failed) and Interrupted (Ctrl-C; its `result` holds the finished points).
     """
     checked = plan(read_source(scenario), overrides_from(overrides))
     result = run_plan(checked, workers, progress)
@@ -49,6 +51,8 @@ def run_plans(
     plans: Sequence[_core.Plan], workers: int | None = None, progress: Progress | None = None
 ) -> list[Result]:
     """Run every point of every plan side by side; one result per plan, in order."""
+    if workers is not None and workers < 1:
+        raise InputError(f"workers is {workers}: it takes at least one thread to run anything")
     outcomes = _core.run(plans, workers or default_workers(), progress)
     return [_result(checked, outcome) for checked, outcome in zip(plans, outcomes, strict=True)]
 

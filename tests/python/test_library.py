@@ -58,6 +58,41 @@ def test_what_cannot_be_read_is_an_input_error(scenario):
         drivelab.simulate(scenario)
 
 
+@pytest.mark.parametrize("scenario", [None, 5, b"x", ["a"], {1: 2}])
+def test_what_is_no_scenario_is_an_input_error_that_says_what_is(scenario):
+    with pytest.raises(drivelab.InputError, match=r"a path, TOML text or a dictionary|scenario dictionary"):
+        drivelab.simulate(scenario)
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_it_takes_a_worker(workers):
+    with pytest.raises(drivelab.InputError, match=f"workers is {workers}"):
+        drivelab.simulate(QUEUE, workers=workers)
+
+
+def test_fios_words_are_keywords():
+    words = drivelab.simulate(drive="wd-4tb-7200", rw="randread", bs="4KiB", iodepth=[1, 4], number_ios=200)
+    keys = drivelab.simulate(
+        **{
+            "target.drive": "wd-4tb-7200",
+            "workload.rw": "randread",
+            "workload.bs": "4KiB",
+            "workload.iodepth": [1, 4],
+            "run.ios": 200,
+        }
+    )
+    assert words.points == keys.points
+    assert words.scenario_hash == keys.scenario_hash
+    with pytest.raises(drivelab.ScenarioError) as caught:
+        drivelab.simulate(QUEUE, iodepth=0, iodept=1)
+    assert [problem["origin"] for problem in caught.value.problems] == ["iodepth", "iodept"]
+
+
+def test_a_result_shows_itself_in_a_line():
+    result = drivelab.simulate({**QUEUE, "name": "short"}, iodepth=[1, 4])
+    assert repr(result) == f"<Result 'short': 2 points, digest {result.to_dict()['digest']}>"
+
+
 def test_an_interruption_keeps_what_finished():
     started = threading.Event()
 

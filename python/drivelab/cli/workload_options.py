@@ -12,30 +12,9 @@ from typing import Annotated
 import typer
 
 from drivelab.errors import InputError
-from drivelab.scenario import Override
+from drivelab.scenario import WORDS, Override
 
 WORKLOAD_PANEL = "The scenario, in fio's words"
-
-# The parameter of a verb, and the key of the scenario that it replaces.
-KEYS = {
-    "drive": "target.drive",
-    "rw": "workload.rw",
-    "bs": "workload.bs",
-    "bssplit": "workload.bssplit",
-    "iodepth": "workload.iodepth",
-    "numjobs": "workload.numjobs",
-    "rwmixread": "workload.rwmixread",
-    "percentage_random": "workload.percentage_random",
-    "rate_iops": "workload.rate_iops",
-    "rate_process": "workload.rate_process",
-    "thinktime": "workload.thinktime",
-    "size": "workload.size",
-    "offset": "workload.offset",
-    "runtime": "run.duration",
-    "ramp_time": "run.warmup",
-    "number_ios": "run.ios",
-    "randseed": "run.seed",
-}
 
 
 def _option(text: str, metavar: str) -> object:
@@ -70,7 +49,7 @@ Set = Annotated[
 def overrides_of(options: Mapping[str, object], settings: Sequence[str]) -> list[Override]:
     """Overrides for the options that were given, then for `--set`. Raises InputError for one without `=`."""
     found = []
-    for name, key in KEYS.items():
+    for name, key in WORDS.items():
         value = options.get(name)
         if isinstance(value, str):
             found.append(Override(key, value, f"--{name.replace('_', '-')}"))

@@ -95,7 +95,7 @@ class Summary:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Outcome:
     """A whole experiment with its predictions, in the order of its cells."""
 
@@ -108,6 +108,10 @@ class Outcome:
     interrupted: bool = False
     """Ctrl-C came first: only finished cells are here, and no verdicts."""
     verdicts: list[Verdict] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        """A line, however many cells there are."""
+        return f"<Outcome {self.experiment.name!r}: {len(self.predictions)} cells, digest {self.digest()}>"
 
     def digest(self) -> str:
         """16 hexadecimal digits over the events of all runs behind the cells."""
