@@ -54,7 +54,6 @@ fn a_read_behind_the_last_one_comes_from_the_buffer() {
 }
 
 #[test]
-#[ignore = "fails: once a hit has made room, blocks that are in the buffer wait until the head is back at its end"]
 fn hits_go_on_while_the_head_waits_for_its_block() {
     let mut probe = Probe::of(&buffered());
     probe.read(0, 8);
@@ -193,7 +192,6 @@ fn the_arm_stands_where_reading_on_has_brought_it() {
 }
 
 #[test]
-#[ignore = "known deviation: until it has read all of its new track, the arm counts as on the one before"]
 fn the_arm_stands_on_the_track_that_it_is_reading() {
     let mut probe = Probe::of(&DriveParams { seek: telling_seek(), ..buffered() });
     probe.read(0, 8);
@@ -235,7 +233,6 @@ fn a_read_that_goes_on_without_a_gap_joins_the_one_before() {
 }
 
 #[test]
-#[ignore = "fails: at the very first instant even a drive that never joins does"]
 fn a_drive_that_never_joins_does_not_at_the_first_instant_either() {
     assert!(second_of_two(Span::ZERO, Joins::Never, Span::ZERO, 0) > TURN);
 }

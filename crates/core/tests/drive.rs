@@ -4,7 +4,7 @@ mod common;
 use common::{Probe, TRACK, TURN, drive, flat_seek, layout, ms, response, target, us, zone};
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams, Overhead, WriteData};
+use drivelab_core::target::drive::params::{DriveError, DriveModel, DriveParams, Overhead, WriteData};
 use drivelab_core::{Access, Breakdown, Outcome};
 use drivelab_units::{Angle, Instant, Lba, Rate, Sectors, Span};
 
@@ -315,4 +315,15 @@ fn members_of_one_model_turn_on_their_own() {
     let mean = waits.iter().sum::<u64>() as f64 / 400.0 / TURN as f64;
     // Four standard errors of a uniform share.
     assert!((mean - 0.5).abs() < 4.0 * (1.0 / 12.0 / 400.0_f64).sqrt(), "{mean}");
+}
+
+#[test]
+fn a_settle_that_undoes_the_shortest_seek_is_refused() {
+    let with = |write_settle_ns| {
+        let settle = SettleParams { write_settle_ns, ..SettleParams::default() };
+        DriveModel::new(&DriveParams { settle, ..drive() }).map(|_| ())
+    };
+    let least = DriveModel::new(&drive()).unwrap().mechanism.seek.least();
+    assert_eq!(with(-i64::from(least)), Ok(()));
+    assert_eq!(with(-i64::from(least) - 1), Err(DriveError::Settle { least: Span::from_ns(least.into()) }));
 }

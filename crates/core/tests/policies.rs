@@ -145,9 +145,11 @@ fn no_command_waits_longer_than_the_age_limit_and_a_queue_of_worst_services() {
 
 /// The longest that a random read takes beside sequential ones, under an age limit of 40 ms.
 fn longest_beside_a_sequence(chooses: Chooses, joins_reads: Joins, streams: u32, when_queued: bool) -> u64 {
-    let age_limit = Some(ms(40));
-    let queue =
-        QueueParams { chooses, answer_time: us(200), joins_reads, age_limit, ..queue(8, Order::Sptf) };
+    let sptf = QueueParams { age_limit: Some(ms(40)), ..queue(8, Order::Sptf) };
+    longest_beside(QueueParams { chooses, answer_time: us(200), joins_reads, ..sptf }, streams, when_queued)
+}
+
+fn longest_beside(queue: QueueParams, streams: u32, when_queued: bool) -> u64 {
     let size = Sectors::new(2_000);
     let read_ahead = Some(ReadAheadParams { size, when_queued, when_sequential: false });
     let target = target(&DriveParams { queue, read_ahead, ..growing() });
@@ -177,7 +179,14 @@ fn the_age_limit_holds_beside_a_sequence() {
 }
 
 #[test]
-#[ignore = "fails: a read that joins goes first however old another command is"]
+fn a_stream_of_reads_that_join_lets_others_through_without_an_age_limit() {
+    // First come, first served, but for the joins: 32 of them, and then the random read's turn.
+    let fcfs = QueueParams { joins_reads: Joins::UntilEnd, ..queue(8, Order::Fcfs) };
+    let longest = longest_beside(fcfs, 4, false);
+    assert!(longest < 400_000_000, "{longest}");
+}
+
+#[test]
 fn the_age_limit_holds_beside_reads_that_join() {
     for joins in [Joins::BeforeStart, Joins::UntilEnd] {
         assert!(longest_beside_a_sequence(Chooses::AtMediaEnd, joins, 4, false) < 200_000_000, "{joins:?}");
@@ -185,7 +194,6 @@ fn the_age_limit_holds_beside_reads_that_join() {
 }
 
 #[test]
-#[ignore = "fails: a read that meets the head while the drive waits for an answer goes first however old another is"]
 fn the_age_limit_holds_beside_reads_that_meet_the_head() {
     assert!(longest_beside_a_sequence(Chooses::AfterAnswer, Joins::Never, 1, true) < 200_000_000);
 }

@@ -22,6 +22,8 @@ pub struct Collector {
     latencies: [Latencies; 2],
     bytes: [u64; 2],
     breakdown: [u128; 7],
+    /// I/Os whose breakdown is not their latency.
+    mismatches: u64,
     errors: u64,
     batches: BatchMeans,
 }
@@ -37,12 +39,14 @@ pub struct Accounts {
     pub latency_ns: u128,
     /// Their breakdowns, all parts together.
     pub breakdown_ns: u128,
+    /// I/Os whose own breakdown does not add up to their own latency.
+    pub mismatches: u64,
 }
 
 impl Accounts {
-    /// Whether both pairs agree exactly.
+    /// Whether both pairs agree exactly, the second for each I/O.
     pub fn agree(&self) -> bool {
-        self.integral_ns == self.residence_ns && self.latency_ns == self.breakdown_ns
+        self.integral_ns == self.residence_ns && self.latency_ns == self.breakdown_ns && self.mismatches == 0
     }
 }
 
@@ -60,6 +64,7 @@ impl Collector {
             latencies: [Latencies::default(), Latencies::default()],
             bytes: [0; 2],
             breakdown: [0; 7],
+            mismatches: 0,
             errors: 0,
             batches: BatchMeans::new(start),
         }
@@ -104,6 +109,7 @@ impl Collector {
         for (sum, part) in self.breakdown.iter_mut().zip(io.breakdown.parts()) {
             *sum += u128::from(part.as_ns());
         }
+        self.mismatches += u64::from(io.breakdown.total().as_ns() != at - began);
         self.batches.finished(at);
         true
     }
@@ -123,6 +129,7 @@ impl Collector {
             residence_ns: self.residence + still_inside,
             latency_ns: self.latencies.iter().map(Latencies::sum_ns).sum(),
             breakdown_ns: self.breakdown.iter().sum(),
+            mismatches: self.mismatches,
         }
     }
 

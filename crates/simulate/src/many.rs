@@ -4,6 +4,7 @@ use drivelab_core::Setup;
 use drivelab_record::Point;
 use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
@@ -23,7 +24,7 @@ pub fn run_many(
     let Ok(pool) = ThreadPoolBuilder::new().num_threads(workers.max(1)).build() else {
         // No threads to be had: one after the other.
         for (index, setup) in setups.iter().enumerate() {
-            done(index, run(setup, &Control { stop, progress: &|share| progress(index, share) }));
+            done(index, guarded(setup, &Control { stop, progress: &|share| progress(index, share) }));
         }
         return;
     };
@@ -35,7 +36,7 @@ pub fn run_many(
                 let result = if stop.load(Ordering::Relaxed) {
                     Err(RunError::Interrupted)
                 } else {
-                    run(setup, &Control { stop, progress: &|share| progress(index, share) })
+                    guarded(setup, &Control { stop, progress: &|share| progress(index, share) })
                 };
                 // The receiver outlives the scope.
                 let _ = sender.send((index, result));
@@ -51,4 +52,13 @@ pub fn run_many(
             }
         }
     });
+}
+
+/// A run whose panic, a defect of ours, costs this run alone and not the others of the sweep.
+fn guarded(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
+    catch_unwind(AssertUnwindSafe(|| run(setup, control))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+        Err(RunError::Defect(text.unwrap_or_else(|| "a panic without words".to_owned())))
+    })
 }

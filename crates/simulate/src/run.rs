@@ -19,6 +19,17 @@ pub enum RunError {
     Endless,
     #[error("the run stands still at {at_ns} ns: nothing is due and nothing is finished")]
     Stalled { at_ns: u64 },
+    #[error(
+        "time does not pass at {at_ns} ns: the target answers at once and the host asks again at once; \
+         give the workload a thinktime or a rate"
+    )]
+    Timeless { at_ns: u64 },
+    #[error("the target cannot keep up: {waiting} arrivals wait; ask for a lower rate or a shorter run")]
+    Overloaded { waiting: usize },
+    #[error("the run would last longer than a century of virtual time")]
+    Endlong,
+    #[error("a defect of drivelab: {0}")]
+    Defect(String),
     #[error("the accounts of the run do not agree: {0}")]
     Accounts(String),
 }
@@ -31,8 +42,12 @@ pub struct Control<'a> {
     pub progress: &'a (dyn Fn(f64) + Sync),
 }
 
-/// I/Os between two looks at the control.
-const LOOK_EVERY: u64 = 1 << 14;
+/// Instants at which something happened between two looks at the control.
+const LOOK_EVERY: u32 = 1 << 14;
+/// Arrivals that may wait: a quarter of a gigabyte.
+const BACKLOG_MAX: usize = 1 << 24;
+/// Later than any run has business to be; what is added to it still fits.
+const HORIZON: Instant = Instant::from_ns(1 << 62);
 
 /// Runs a setup to its end.
 pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
@@ -52,8 +67,6 @@ struct Clock {
     host: Host,
     target: Target,
     collector: Collector,
-    /// Finished I/Os, counted or not.
-    finished: u64,
     counted: u64,
 }
 
@@ -66,7 +79,6 @@ impl Clock {
             host: Host::new(&setup.jobs, setup.seed)?,
             target: Target::new(&setup.target, setup.seed),
             collector: Collector::new(setup.warmup),
-            finished: 0,
             counted: 0,
         })
     }
@@ -76,7 +88,7 @@ impl Clock {
         let start = Instant::ZERO + setup.warmup;
         let end = setup.limit.duration.map(|duration| start + duration);
         let ios = setup.limit.ios.unwrap_or(u64::MAX);
-        let mut look = LOOK_EVERY;
+        let mut steps = 0u32;
         let mut now = Instant::ZERO;
         loop {
             let due = match (self.target.poll_timeout(), self.host.poll_timeout()) {
@@ -89,13 +101,20 @@ impl Clock {
             {
                 return Ok(end);
             }
+            if due > HORIZON {
+                return Err(RunError::Endlong);
+            }
             now = due;
             self.step(now, ios)?;
             if self.counted >= ios {
                 return Ok(now);
             }
-            if self.finished >= look {
-                look = self.finished + LOOK_EVERY;
+            steps += 1;
+            if steps == LOOK_EVERY {
+                steps = 0;
+                if self.host.backlog() > BACKLOG_MAX {
+                    return Err(RunError::Overloaded { waiting: self.host.backlog() });
+                }
                 if control.stop.load(Ordering::Relaxed) {
                     return Err(RunError::Interrupted);
                 }
@@ -130,7 +149,6 @@ impl Clock {
                     }
                     HostOutput::Began(at) => self.collector.began(at),
                     HostOutput::Finished(io) => {
-                        self.finished += 1;
                         self.counted += u64::from(self.collector.finished(&io));
                         if self.counted >= ios {
                             return Ok(());
@@ -140,8 +158,8 @@ impl Clock {
             }
             let Some(completion) = self.target.poll_output() else { return Ok(()) };
             answers += 1;
-            if answers > 1 << 24 {
-                return Err(RunError::Stalled { at_ns: now.as_ns() });
+            if answers > 1 << 22 {
+                return Err(RunError::Timeless { at_ns: now.as_ns() });
             }
             self.host.handle(completion.completed, HostInput::Completed(completion));
         }

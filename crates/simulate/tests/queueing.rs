@@ -202,7 +202,7 @@ fn a_null_target_answers_at_once() {
 #[test]
 fn a_run_in_which_no_time_passes_ends_with_its_name() {
     let stalled = try_point(&setup(stations(None, 0), job(), 10));
-    assert_eq!(stalled.unwrap_err(), RunError::Stalled { at_ns: 0 });
+    assert_eq!(stalled.unwrap_err(), RunError::Timeless { at_ns: 0 });
     let endless = Setup { limit: Limit { duration: None, ios: None }, ..setup(stations(None, 0), job(), 10) };
     assert_eq!(try_point(&endless).unwrap_err(), RunError::Endless);
 }

@@ -73,6 +73,8 @@ pub struct Host {
     free: Vec<u32>,
     /// Open-loop arrivals that found [`OUTSTANDING_MAX`] commands under way: (job, intended instant).
     backlog: VecDeque<(u32, Instant)>,
+    /// Commands of all I/Os that are not finished.
+    under_way: u64,
     /// Commands that one I/O may become: an I/O's tags are a run of this length.
     parts: u32,
     next_id: u64,
@@ -90,6 +92,7 @@ impl Host {
             outstanding: Vec::new(),
             free: Vec::new(),
             backlog: VecDeque::new(),
+            under_way: 0,
             parts,
             next_id: 0,
             now: Instant::ZERO,
@@ -144,7 +147,7 @@ impl Host {
                         let gap = self.gap(job);
                         self.agenda.schedule(due + gap, 0, event);
                     }
-                    if self.is_full() {
+                    if open && self.is_full(job) {
                         self.out.push_back(HostOutput::Began(due));
                         self.backlog.push_back((job, due));
                     } else {
@@ -156,15 +159,21 @@ impl Host {
         }
     }
 
-    /// Whether another I/O would exceed the limit on commands under way.
-    fn is_full(&self) -> bool {
-        self.free.is_empty() && (self.outstanding.len() as u64 + 1) * u64::from(self.parts) > OUTSTANDING_MAX
+    /// Whether an open-loop job's next I/O could exceed the limit on commands under way.
+    fn is_full(&self, job: u32) -> bool {
+        self.under_way + self.jobs[job as usize].params.parts_max() > OUTSTANDING_MAX
+    }
+
+    /// Arrivals that wait because too many commands are under way.
+    pub fn backlog(&self) -> usize {
+        self.backlog.len()
     }
 
     /// Draws a job's next I/O, which the software takes up at `at`; `begins` unless it was announced before.
     fn issue(&mut self, job: u32, intended: Instant, at: Instant, begins: bool) {
         let Draw { access, first, count } = self.jobs[job as usize].draw();
         let parts_left = count.get().div_ceil(self.part_size(job, count).get()) as u32;
+        self.under_way += u64::from(parts_left);
         let outcome = Outcome::Done;
         let io = Outstanding { job, parts_left, access, first, count, outcome, intended, taken: at };
         let slot = if let Some(slot) = self.free.pop() {
@@ -230,6 +239,7 @@ impl Host {
             io.outcome = completion.outcome;
         }
         io.parts_left -= 1;
+        self.under_way -= 1;
         if io.parts_left > 0 {
             return;
         }
@@ -248,7 +258,9 @@ impl Host {
             finished,
             breakdown,
         }));
-        if let Some((job, intended)) = self.backlog.pop_front() {
+        if self.backlog.front().is_some_and(|&(job, _)| !self.is_full(job))
+            && let Some((job, intended)) = self.backlog.pop_front()
+        {
             self.issue(job, intended, finished, false);
         }
         if let Arrivals::Closed { think, .. } = self.jobs[job as usize].params.arrivals {

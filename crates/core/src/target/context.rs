@@ -28,6 +28,8 @@ impl Context<'_> {
     pub fn complete(&mut self, completion: Completion) {
         self.digest.fold(completion.id ^ (completion.outcome as u64) << 62);
         self.digest.fold(completion.completed.as_ns());
+        let parts = completion.breakdown.parts();
+        self.digest.fold((0u32..).zip(parts).fold(0, |mix, (i, part)| mix ^ part.as_ns().rotate_left(9 * i)));
         self.out.push_back(completion);
     }
 }

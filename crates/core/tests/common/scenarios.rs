@@ -52,15 +52,14 @@ pub fn geometries() -> impl Strategy<Value = GeometryParams> {
 
 /// Measured curves of any shape, falling stretches included, and both closed forms.
 pub fn seeks() -> impl Strategy<Value = SeekParams> {
-    let points = vec((1u32..40, 50u64..9_000), 2..12).prop_map(|steps| {
-        let mut distance = 0;
-        let mut points: Vec<(u32, Span)> = steps
-            .into_iter()
-            .map(|(step, time)| {
-                distance += step;
-                (distance, us(time))
-            })
-            .collect();
+    // From one cylinder on, and never faster than the largest negative settle.
+    let points = vec((1u32..40, 800u64..9_000), 2..12).prop_map(|steps| {
+        let mut distance = 1;
+        let mut points = Vec::with_capacity(steps.len() + 1);
+        for (step, time) in steps {
+            points.push((distance, us(time)));
+            distance += step;
+        }
         // Flat from the last measured distance on, so that no falling stretch runs below zero.
         let (_, time) = points[points.len() - 1];
         points.push((distance + 1, time));
@@ -72,7 +71,7 @@ pub fn seeks() -> impl Strategy<Value = SeekParams> {
 }
 
 pub fn settles() -> impl Strategy<Value = SettleParams> {
-    (spans(1_500), -800_000i64..1_500_000, any::<[bool; 2]>()).prop_map(|(head_switch, write, on_arrival)| {
+    (spans(1_500), -600_000i64..1_500_000, any::<[bool; 2]>()).prop_map(|(head_switch, write, on_arrival)| {
         SettleParams {
             head_switch,
             write_settle_ns: write,

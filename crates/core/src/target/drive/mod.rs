@@ -170,29 +170,42 @@ impl Drive {
         }
         match cover {
             Cover::Hit => self.serve_from_buffer(context, slot),
-            Cover::Coming(at) if self.sweep.is_none() => self.meet_head(context, slot, at),
+            Cover::Coming(at) if self.sweep.is_none() && !self.is_overdue(now) => {
+                self.meet_head(context, slot, at);
+            }
             _ => self.enqueue(context, slot),
         }
     }
 
-    /// The command needs the mechanism: it waits for its turn.
+    /// The command needs the mechanism: it joins what the mechanism is at, or waits for its turn.
     fn enqueue(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        let command = self.flight(slot).command;
-        let Command { first, count, access, .. } = command;
+        let Command { first, count, access, .. } = self.flight(slot).command;
         let landing = self.model.mechanism.landing(first, count, access, &self.spindle);
-        let lead = self.lead(&command).as_ns() as u32;
-        let flight = self.flight(slot);
-        flight.landing = landing;
-        let (arrived, ready) = (flight.arrived.as_ns(), flight.ready.as_ns());
-        let Landing { cylinder, head, start, longest_wait, .. } = landing;
-        let write = access == Access::Write;
-        if self.joins(context.now, first, access, slot) {
-            return;
+        self.flight(slot).landing = landing;
+        if !self.joins(context.now, first, access, slot) {
+            self.file(slot);
+            self.choose(context);
         }
+    }
+
+    /// Puts a command into the queue.
+    fn file(&mut self, slot: SlotIndex) {
+        let InFlight { command, arrived, ready, landing, .. } = *self.flight(slot);
+        let Landing { cylinder, head, start, longest_wait, .. } = landing;
+        let (arrived, ready, sequence) = (arrived.as_ns(), ready.as_ns(), 0);
+        let lead = self.lead(&command).as_ns();
+        let (first, write) = (command.first, command.access == Access::Write);
         let entry =
-            Entry { sequence: 0, arrived, ready, first, cylinder, head, start, longest_wait, lead, write };
+            Entry { sequence, arrived, ready, lead, first, cylinder, head, start, longest_wait, write };
         self.slots.insert(slot, entry);
-        self.choose(context);
+    }
+
+    /// Whether a command has waited longer than the age limit: nothing may go past it.
+    fn is_overdue(&self, now: Instant) -> bool {
+        let (Some(limit), Some(oldest)) = (self.model.queue.age_limit, self.slots.oldest()) else {
+            return false;
+        };
+        now.as_ns() - self.slots.entry(oldest).arrived >= limit.as_ns()
     }
 
     /// A read whose data are all in the buffer: only the link has work.

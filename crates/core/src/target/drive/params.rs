@@ -89,6 +89,23 @@ pub struct DriveParams {
     pub read_ahead: Option<ReadAheadParams>,
 }
 
+/// No firmware takes longer: the sum over a full queue then stays far below what an instant can count.
+pub const TIME_MAX: Span = Span::from_s(10);
+
+impl DriveParams {
+    /// Every time that is added to others for each command.
+    fn times(&self) -> [Span; 13] {
+        let FirmwareParams { read_hit, read_miss, write, read_completion, write_completion } = self.firmware;
+        let QueueParams { answer_time, write_handicap, write_margin, .. } = self.queue;
+        let SettleParams { head_switch, write_settle_ns, .. } = self.settle;
+        let settle = Span::from_ns(write_settle_ns.unsigned_abs());
+        let [hit, miss, write] = [read_hit, read_miss, write].map(|time| [time.after_read, time.after_write]);
+        let [completions, waits] = [[read_completion, write_completion], [answer_time, write_handicap]];
+        let [a, b, c, d, e] = [hit, miss, write, completions, waits];
+        [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1], e[0], e[1], write_margin, head_switch, settle]
+    }
+}
+
 /// Why a drive cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DriveError {
@@ -98,6 +115,12 @@ pub enum DriveError {
     Seek(SeekError),
     /// A depth of zero, or one that the slot table cannot number.
     Depth,
+    /// A negative write settle that would make some movement take less than nothing.
+    Settle {
+        least: Span,
+    },
+    /// A time of the firmware, the queue or the mechanism above [`TIME_MAX`].
+    Overlong,
     /// A read preference in time under a policy whose cost is not a time.
     HandicapWithoutTime,
 }
@@ -109,6 +132,13 @@ impl fmt::Display for DriveError {
             Self::Geometry(error) => write!(f, "{error}"),
             Self::Seek(error) => write!(f, "{error}"),
             Self::Depth => write!(f, "the queue must hold 1 to 65534 commands"),
+            Self::Settle { least } => {
+                write!(
+                    f,
+                    "a write settle below -{least} would make the shortest movement take less than no time"
+                )
+            }
+            Self::Overlong => write!(f, "a time of the firmware or the queue is above {TIME_MAX}"),
             Self::HandicapWithoutTime => {
                 write!(
                     f,
@@ -144,8 +174,16 @@ impl DriveModel {
         if !params.queue.write_handicap.is_zero() && !params.queue.order.costs_time() {
             return Err(DriveError::HandicapWithoutTime);
         }
+        if params.times().into_iter().any(|time| time > TIME_MAX) {
+            return Err(DriveError::Overlong);
+        }
         let geometry = Geometry::new(&params.geometry, period).map_err(DriveError::Geometry)?;
         let seek = SeekCurve::new(&params.seek, geometry.cylinders()).map_err(DriveError::Seek)?;
+        let least = Span::from_ns(seek.least().into());
+        let moves = geometry.cylinders() > 1;
+        if moves && params.settle.write_settle_ns.saturating_add_unsigned(least.as_ns()) < 0 {
+            return Err(DriveError::Settle { least });
+        }
         Ok(DriveModel {
             period,
             mechanism: Mechanism { geometry, seek, settle: params.settle },

@@ -33,8 +33,9 @@ pub struct Ended {
 struct Segment {
     /// The oldest block kept.
     start: Lba,
-    /// All blocks before this one are in the buffer at `at`, and the head is about to read this one.
+    /// All blocks before this one are in the buffer from `held` on; the head is about to read this one at `at`.
     next: Lba,
+    held: Instant,
     at: Instant,
     arm: Arm,
     /// Until then the head stays on its track.
@@ -73,14 +74,14 @@ impl Motion<'_> {
 impl Segment {
     /// When the head has read all blocks before `end` (at most `limit`).
     fn time_of(&self, end: Lba, motion: Motion<'_>) -> Instant {
-        if end <= self.next { self.at } else { motion.read(self.at, self.arm, self.next, end).end }
+        if end <= self.next { self.held } else { motion.read(self.at, self.arm, self.next, end).end }
     }
 
     /// Lets the head read up to `end`.
     fn advance(&mut self, end: Lba, motion: Motion<'_>) {
         if end > self.next {
             let passage = motion.read(self.at, self.arm, self.next, end);
-            (self.next, self.at, self.arm) = (end, passage.end, passage.arm);
+            (self.next, self.held, self.at, self.arm) = (end, passage.end, passage.end, passage.arm);
             self.track_ends = passage.end + passage.track_left;
         }
     }
@@ -114,8 +115,16 @@ impl ReadAhead {
         let limit = (end + self.size).min(motion.capacity());
         let start = first.max(Lba::new(end.get().saturating_sub(self.size.get())));
         let Ended { at, arm, track_left } = *passed;
-        self.segment =
-            Some(Segment { start, next: end, at, arm, track_ends: at + track_left, limit, stopped: None });
+        self.segment = Some(Segment {
+            start,
+            next: end,
+            held: at,
+            at,
+            arm,
+            track_ends: at + track_left,
+            limit,
+            stopped: None,
+        });
     }
 
     /// What the buffer can do for a read at `now`; changes nothing.
@@ -165,7 +174,9 @@ impl ReadAhead {
             let left = geometry.sectors_per_track(slot.zone) - slot.sector;
             let end = (segment.next + Sectors::new(left.into())).min(segment.limit);
             if segment.time_of(end, motion) > now {
-                break;
+                // The arm is on this track or on its way there.
+                let track = geometry.track(slot.zone, slot.track);
+                return Some(Arm { cylinder: track.cylinder, head: track.head });
             }
             segment.advance(end, motion);
         }

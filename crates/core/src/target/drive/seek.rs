@@ -101,6 +101,11 @@ impl SeekCurve {
         self.floors[(distance >> BLOCK_SHIFT) as usize]
     }
 
+    /// The shortest seek over any distance.
+    pub fn least(&self) -> u32 {
+        self.times.get(1..).map_or(0, least)
+    }
+
     /// Distances that the curve knows: 0 up to one below this.
     pub fn cylinders(&self) -> u32 {
         self.times.len() as u32

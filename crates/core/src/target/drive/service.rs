@@ -14,10 +14,16 @@ pub(super) struct Sweep {
     /// Where it ends.
     end: Lba,
     access: Access,
-    /// Until then a command that begins at `end` is carried out in the same sweep.
-    join_until: Instant,
+    /// Until then a command that begins at `end` is carried out in the same sweep; never when `None`.
+    join_until: Option<Instant>,
     joined: Option<SlotIndex>,
+    /// Commands that the sweep has carried out without a choice, this one included.
+    length: u32,
 }
+
+/// Commands carried out in one sweep while others wait: then the drive chooses again, so that a stream cannot keep the
+/// others out for ever.
+const SWEEP_MAX: u32 = 32;
 
 impl Drive {
     /// The arm is free: pick the next command, if this is the time to.
@@ -48,11 +54,12 @@ impl Drive {
             self.upward = look::upward_after(self.slots.entry(slot), &view);
         }
         self.slots.remove(slot);
-        self.dispatch(context, slot);
+        self.dispatch(context, slot, 1);
     }
 
-    /// The arm starts for this command, as soon as the firmware has taken it up and its data are there.
-    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    /// The arm starts for this command, the `length`th of its sweep, as soon as the firmware has taken it up and its
+    /// data are there.
+    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex, length: u32) {
         let now = context.now;
         let InFlight { command, landing, ready, .. } = *self.flight(slot);
         let access = command.access;
@@ -84,35 +91,40 @@ impl Drive {
         }
         // With the arm there already (at most a switch to the next track) a command can still join until the media.
         let started = if cylinders <= 1 { begun } else { now };
-        self.sweep(&command, started, &passage);
+        self.sweep(now, &command, started, passage.end, length);
         context.digest.fold(now.as_ns());
         self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
     }
 
-    /// The mechanism is busy with a command: settle what may be joined to it.
-    fn sweep(&mut self, command: &Command, started: Instant, passage: &Passage) {
+    /// The mechanism is busy with a command until `end`: settle what may be joined to it.
+    fn sweep(&mut self, now: Instant, command: &Command, started: Instant, end: Instant, length: u32) {
         let queue = &self.model.queue;
         let joins = if command.access == Access::Read { queue.joins_reads } else { queue.joins_writes };
         let join_until = match joins {
-            Joins::Never => Instant::ZERO,
-            Joins::BeforeStart => started,
-            Joins::UntilEnd => passage.end,
+            Joins::Never => None,
+            Joins::BeforeStart => Some(started),
+            Joins::UntilEnd => Some(end),
         };
         let (end, access) = (command.end(), command.access);
-        let joined = if joins == Joins::Never { None } else { self.take_queued(end, access, passage) };
-        self.sweep = Some(Sweep { end, access, join_until, joined });
+        self.sweep = Some(Sweep { end, access, join_until, joined: None, length });
+        if join_until.is_some() && self.may_join(now) {
+            let joined = self.take_queued(end, access);
+            self.sweep = Some(Sweep { end, access, join_until, joined, length });
+        }
+    }
+
+    /// Whether the sweep may go past the others that wait once more.
+    fn may_join(&self, now: Instant) -> bool {
+        let short = self.sweep.is_none_or(|sweep| sweep.length < SWEEP_MAX);
+        (short || self.slots.is_empty()) && !self.is_overdue(now)
     }
 
     /// Takes the oldest command out of the queue that goes on at `end` with the same access, if there is one.
-    fn take_queued(&mut self, end: Lba, access: Access, passage: &Passage) -> Option<SlotIndex> {
+    fn take_queued(&mut self, end: Lba, access: Access) -> Option<SlotIndex> {
         if self.slots.is_empty() || end.get() >= self.capacity().get() {
             return None;
         }
-        let cylinder = if passage.track_left.is_zero() {
-            self.model.mechanism.landing(end, Sectors::new(1), access, &self.spindle).cylinder
-        } else {
-            passage.arm.cylinder
-        };
+        let cylinder = self.model.mechanism.landing(end, Sectors::new(1), access, &self.spindle).cylinder;
         let write = access == Access::Write;
         let mut next = self.slots.at_or_above(cylinder);
         let slot = loop {
@@ -132,9 +144,10 @@ impl Drive {
 
     /// Whether an arriving command is carried out in the same sweep as the one in service; if so it is noted.
     pub(super) fn joins(&mut self, now: Instant, first: Lba, access: Access, slot: SlotIndex) -> bool {
+        let may = self.may_join(now);
         let Some(sweep) = &mut self.sweep else { return false };
-        let fits = sweep.joined.is_none() && sweep.end == first && sweep.access == access;
-        if fits && now <= sweep.join_until {
+        let fits = may && sweep.joined.is_none() && sweep.end == first && sweep.access == access;
+        if fits && sweep.join_until.is_some_and(|until| now <= until) {
             sweep.joined = Some(slot);
             return true;
         }
@@ -150,14 +163,15 @@ impl Drive {
         flight.breakdown.transfer = at.since(flight.ready);
         self.consume(end, now);
         // The head reads on anyway, so what goes on there can join until the end.
-        self.sweep = Some(Sweep { end, access: Access::Read, join_until: at, joined: None });
+        self.sweep = Some(Sweep { end, access: Access::Read, join_until: Some(at), joined: None, length: 1 });
         context.digest.fold(now.as_ns());
         self.schedule(context, at, DriveEvent::MediaEnd(slot));
     }
 
     pub(super) fn on_media_end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
-        let joined = self.sweep.take().and_then(|sweep| sweep.joined);
+        let ended = self.sweep.take();
+        let joined = ended.and_then(|sweep| sweep.joined);
         self.free_since = now;
         let InFlight { command, ready, begun, track_left, .. } = *self.flight(slot);
         let done = now.max(ready);
@@ -170,7 +184,7 @@ impl Drive {
         self.finish(context, slot, done, sent);
         if let Some(next) = joined {
             self.stop_reading_on(now);
-            return self.dispatch(context, next);
+            return self.dispatch(context, next, ended.map_or(1, |sweep| sweep.length + 1));
         }
         self.choose_from = match self.model.queue.chooses {
             // With nothing else to do there is nothing to choose: it starts with what comes first.

@@ -76,8 +76,8 @@ impl View<'_> {
         // A seek rarely lasts longer than two turns: adding without a branch beats looping and dividing.
         passes += if passes < planned { self.period } else { 0 };
         passes += if passes < planned { self.period } else { 0 };
-        while passes < planned {
-            passes += self.period;
+        if passes < planned {
+            passes += (planned - passes).div_ceil(self.period) * self.period;
         }
         (passes - moved).min(entry.longest_wait.into())
     }
@@ -85,7 +85,7 @@ impl View<'_> {
     /// Nanoseconds from now until the arm is there.
     #[inline]
     fn moved(&self, entry: &Entry) -> u64 {
-        entry.ready.saturating_sub(self.now) + u64::from(entry.lead) + self.seek(entry)
+        entry.ready.saturating_sub(self.now) + entry.lead + self.seek(entry)
     }
 
     /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.

@@ -22,6 +22,8 @@ pub struct Entry {
     pub arrived: u64,
     /// When the firmware has taken it up, in nanoseconds.
     pub ready: u64,
+    /// Nanoseconds before the arm may start, because the data must come first.
+    pub lead: u64,
     /// Its first block.
     pub first: Lba,
     pub cylinder: u32,
@@ -30,8 +32,6 @@ pub struct Entry {
     pub start: u32,
     /// The longest wait that rotation can cost.
     pub longest_wait: u32,
-    /// Nanoseconds before the arm may start, because the data must come first.
-    pub lead: u32,
     pub write: bool,
 }
 
@@ -73,7 +73,7 @@ impl Slots {
     pub fn new(depth: u16, cylinders: u32) -> Self {
         let depth = usize::from(depth);
         let mut shift = 0;
-        while (cylinders as usize) >> shift > BUCKETS {
+        while (cylinders.saturating_sub(1) as usize) >> shift >= BUCKETS {
             shift += 1;
         }
         Slots {

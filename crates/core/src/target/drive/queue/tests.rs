@@ -101,7 +101,7 @@ impl<'a> Play<'a> {
             // Coarse, so that equal costs happen.
             start: (self.below(12) * 500_000) as u32,
             longest_wait: longest_wait as u32,
-            lead: (self.below(2) * self.below(3) * 300_000) as u32,
+            lead: self.below(2) * self.below(3) * 300_000,
             write: self.below(3) == 0,
         };
         self.slots.insert(slot, entry);
@@ -286,6 +286,21 @@ fn check_table(slots: &Slots, list: &[(SlotIndex, u32)], cylinders: u32) -> Resu
         prop_assert_eq!(slots.at_or_above(from), slot_of(expected));
     }
     Ok(())
+}
+
+/// Counts around which the width of a bucket changes, each with its last cylinder.
+#[test]
+fn the_last_cylinder_has_a_bucket() {
+    for cylinders in [1, 4_096, 4_097, 8_192, 8_193, 16_387, 65_551, (1 << 22) - 1, 1 << 22] {
+        let mut slots = Slots::new(2, cylinders);
+        slots.insert(0, Entry { cylinder: cylinders - 1, ..Entry::default() });
+        slots.insert(1, Entry { cylinder: 0, ..Entry::default() });
+        // On a drive of one cylinder the order of arrival decides.
+        let (lowest, highest) = if cylinders == 1 { (0, 1) } else { (1, 0) };
+        assert_eq!((slots.at_or_above(0), slots.highest()), (Some(lowest), Some(highest)));
+        slots.remove(0);
+        assert_eq!(slots.highest(), Some(1));
+    }
 }
 
 #[test]
