@@ -188,6 +188,11 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
             (at(point.map(|point| point.place).or(seek.map(|at| at.place))), "correct the seek curve")
         }
         DriveError::Depth => (place, "correct queue.depth"),
+        DriveError::Settle { .. } => {
+            let settle = raw.settle.as_ref().and_then(|settle| settle.value.write_settle.as_ref());
+            (at(settle.map(|settle| settle.place)), "correct settle.write_settle")
+        }
+        DriveError::Overlong => (place, "correct the times of firmware, queue and settle"),
         DriveError::HandicapWithoutTime => (place, "correct queue.order or queue.write_handicap"),
     };
     log.fault(place, error.to_string(), remedy);
