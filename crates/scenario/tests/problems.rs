@@ -143,6 +143,9 @@ fn queues_that_cannot_be() {
         ("an answer nobody waits for", "{ answer_time = \"1ms\" }"),
         ("a wrong order", "{ order = \"spft\", write_handicap = \"1ms\", depth = 0 }"),
         ("a wrong number", "{ age_weight = \"0.1\", considers = 0, age_limit = \"1\" }"),
+        ("a weight of nothing", "{ order = \"sptf\", age_weight = 0.3 }"),
+        ("a weight over the drive's order", "{ age_weight = 0.3 }"),
+        ("knowledge without use", "{ order = \"c-look\", knows = \"distance\" }"),
         ("a weight too large", "{ order = \"aged-sptf\", age_weight = 1001.0 }"),
     ]
     .iter()

@@ -1,6 +1,7 @@
 //! Whatever the text, the answer is a plan or a list of problems that point into it; what is read means what was said.
 use drivelab_core::host::params::{Addressing, Arrivals};
 use drivelab_core::target::TargetParams;
+use drivelab_core::target::drive::queue::{AgeWeight, Order};
 use drivelab_scenario::{
     Loader, NoFiles, Override, Plan, Problems, Source, catalogue, plan, reference, schema,
 };
@@ -258,6 +259,30 @@ fn the_scenario_gives_way_to_nothing_of_the_drive() {
     assert_eq!(depth("target.drive = \"wd-4tb-7200\""), (32, true));
     let off = "[target]\ndrive = \"wd-4tb-7200\"\nqueue.protocol = \"none\"\nread_ahead = false\n";
     assert_eq!(depth(off), (1, false));
+}
+
+#[test]
+fn an_order_that_ages_has_a_weight_and_displaces_what_the_others_need() {
+    let queue = |drive: &str, queue: &str| {
+        let text = format!("[target]\ndrive = \"{drive}\"\nqueue = {queue}\n");
+        match &planned(&text).points[0].setup.target {
+            TargetParams::Drive(model) => model.queue.clone(),
+            TargetParams::Server(_) => panic!(),
+        }
+    };
+    let weight = |thousandths| AgeWeight::from_ratio(thousandths, 1_000).unwrap();
+    let aged = "{ order = \"aged-sptf\" }";
+    assert_eq!(queue("wd-4tb-7200", aged).age_weight, weight(100));
+    assert_eq!(queue("seagate-st3250620as", aged).age_weight, weight(710));
+    // The drive's own weight and knowledge, under an order that needs neither.
+    let order = "{ order = \"look\" }";
+    assert_eq!(queue("seagate-st3250620as", order).age_weight, weight(0));
+    assert_eq!(queue("seagate-st3250620as", "{ protocol = \"none\" }").order, Order::Fcfs);
+    // The same from a drive laid over it, and from the command line over a scenario.
+    planned("[target.drive]\nbase = \"seagate-10k-scsi-74gb\"\nqueue = { order = \"look\" }\n");
+    let scenario = "[target]\ndrive = \"wd-4tb-7200\"\nqueue = { order = \"sptf\", knows = \"distance\" }\n";
+    assert!(read(scenario, &[("target.queue.order", "fcfs")]).is_ok());
+    assert!(read(scenario, &[("target.queue.age_weight", "0.2")]).is_err());
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! The queue: the scenario's keys over the drive's own, defaults, and what contradicts what.
 //!
-//! A key of the drive that a key of the scenario makes pointless is dropped in silence: who sets `protocol = "none"`
-//! need not set `depth = 1` too. Two keys of one author that contradict each other are a problem.
+//! A key of the drive that a key of the scenario, or of a drive laid over it, makes pointless is dropped in silence: who
+//! sets `protocol = "none"` need not set `depth = 1` too. Two keys of one author that contradict each other are a problem.
 use crate::check::given;
-use crate::keys::At;
+use crate::keys::{At, Read};
 use crate::raw::queue::{Protocol, QueueRaw};
-use crate::text::problem::Log;
+use crate::text::problem::{Log, Place};
 use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
 use drivelab_units::Span;
+
+/// The credit for the time waited that `aged-sptf` gives unasked, in millionths.
+const AGE_WEIGHT: u64 = 100_000;
 
 /// A key's value and whether it was set above, in the scenario.
 struct Layered<T> {
@@ -20,13 +23,21 @@ fn pick<T: Clone>(above: Option<&At<T>>, below: Option<&At<T>>) -> Option<Layere
     above.map(|at| layered(at, true)).or_else(|| below.map(|at| layered(at, false)))
 }
 
-/// Forgets a key of the drive that a key of the scenario makes pointless.
-fn unless_displaced<T>(dependent: Option<Layered<T>>, decided_above: bool) -> Option<Layered<T>> {
-    dependent.filter(|dependent| dependent.above || !decided_above)
+/// What makes another key pointless: whether it was set above, and where.
+type Decider = Option<(bool, Place)>;
+
+fn decider<T>(layered: Option<&Layered<T>>) -> Decider {
+    layered.map(|layered| (layered.above, layered.at.place))
 }
 
-fn is_above<T>(layered: Option<&Layered<T>>) -> bool {
-    layered.is_some_and(|layered| layered.above)
+/// Forgets a key that a key of who changes the drive, or the scenario, makes pointless.
+fn unless_displaced<T>(dependent: Option<Layered<T>>, by: &[Decider], log: &Log) -> Option<Layered<T>> {
+    dependent.filter(|dependent| {
+        let displaces = |(above, place): &(bool, Place)| {
+            *above && !dependent.above || log.changes(*place, dependent.at.place)
+        };
+        !by.iter().flatten().any(displaces)
+    })
 }
 
 /// The queue in force; what cannot be is recorded.
@@ -39,8 +50,8 @@ pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &m
     let mut depth = pick(above.depth.as_ref(), below.depth.as_ref());
     let mut order = pick(above.order.as_ref(), below.order.as_ref());
     if named == Protocol::None {
-        let decided = is_above(protocol.as_ref());
-        (depth, order) = (unless_displaced(depth, decided), unless_displaced(order, decided));
+        let by = [decider(protocol.as_ref())];
+        (depth, order) = (unless_displaced(depth, &by, log), unless_displaced(order, &by, log));
     }
     let clear = above.readable("protocol") && below.readable("protocol");
     if clear {
@@ -52,10 +63,10 @@ pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &m
         Protocol::ScsiTcq => (64, Order::Sptf),
     };
     let chosen = order.as_ref().map_or(usual.1, |order| order.at.value);
+    let by_order = [decider(order.as_ref()), decider(protocol.as_ref())];
     let mut handicap = pick(above.write_handicap.as_ref(), below.write_handicap.as_ref());
     if !chosen.costs_time() {
-        let decided = is_above(order.as_ref()) || is_above(protocol.as_ref());
-        let pointless = unless_displaced(handicap.take(), decided);
+        let pointless = unless_displaced(handicap.take(), &by_order, log);
         if let Some(pointless) = pointless.filter(|pointless| !pointless.at.value.is_zero())
             && above.readable("order")
         {
@@ -64,9 +75,10 @@ pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &m
             log.fault(pointless.at.place, message, remedy);
         }
     }
+    let (weight, knows) = beside_order([above, below], chosen, &by_order, log);
     let chooses = pick(above.chooses.as_ref(), below.chooses.as_ref());
     let answer_time = pick(above.answer_time.as_ref(), below.answer_time.as_ref());
-    let answer_time = unless_displaced(answer_time, is_above(chooses.as_ref()));
+    let answer_time = unless_displaced(answer_time, &[decider(chooses.as_ref())], log);
     let chooses = chooses.map_or(Chooses::AtMediaEnd, |chooses| chooses.at.value);
     if let Some(answer) = answer_time.as_ref().filter(|answer| !answer.at.value.is_zero())
         && chooses == Chooses::AtMediaEnd
@@ -78,11 +90,10 @@ pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &m
     if log.count() > problems {
         return QueueParams::NONE;
     }
-    let weight = given(above.age_weight.as_ref().or(below.age_weight.as_ref())).map_or(0, |weight| weight.0);
     QueueParams {
         depth: depth.map_or(usual.0, |depth| depth.at.value.0 as u16),
         order: chosen,
-        knows: given(above.knows.as_ref().or(below.knows.as_ref())).unwrap_or(Knows::Angle),
+        knows,
         chooses,
         answer_time: answer_time.map_or(Span::ZERO, |answer| answer.at.value),
         considers: given(above.considers.as_ref().or(below.considers.as_ref())).map(|count| count.0 as u16),
@@ -95,6 +106,47 @@ pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &m
         age_limit: given(above.age_limit.as_ref().or(below.age_limit.as_ref())),
         age_weight: AgeWeight::from_ratio(weight, 1_000_000).unwrap_or_default(),
     }
+}
+
+/// The weight of age in millionths and what the drive knows, which count with some orders only.
+fn beside_order(
+    [above, below]: [&QueueRaw; 2],
+    chosen: Order,
+    by_order: &[Decider],
+    log: &mut Log,
+) -> (u64, Knows) {
+    let clear = [above, below].iter().all(|raw| raw.readable("order") && raw.readable("protocol"));
+    let pointless = |key: &str, place, orders: &str, log: &mut Log| {
+        if clear {
+            let message = format!("`{key}` has no effect with order = \"{}\"", spelled(chosen));
+            log.fault(place, message, format!("set order to {orders}, or leave {key} out"));
+        }
+    };
+    let weight = pick(above.age_weight.as_ref(), below.age_weight.as_ref());
+    let weight = if chosen == Order::AgedSptf {
+        weight.map_or(AGE_WEIGHT, |weight| weight.at.value.0)
+    } else {
+        let weight = unless_displaced(weight, by_order, log);
+        if let Some(weight) = weight.filter(|weight| weight.at.value.0 > 0) {
+            pointless("age_weight", weight.at.place, "aged-sptf", log);
+        }
+        0
+    };
+    let knows = pick(above.knows.as_ref(), below.knows.as_ref());
+    if !matches!(chosen, Order::Fcfs | Order::Look | Order::CLook) {
+        return (weight, knows.map_or(Knows::Angle, |knows| knows.at.value));
+    }
+    if let Some(knows) = unless_displaced(knows, by_order, log) {
+        pointless("knows", knows.at.place, "sptf or aged-sptf", log);
+    }
+    (weight, Knows::Angle)
+}
+
+/// The name of an order.
+fn spelled(order: Order) -> String {
+    let mut name = String::new();
+    order.write(&mut name);
+    name
 }
 
 fn check_protocol(

@@ -57,7 +57,7 @@ section! {
         depth: Count<1, 65534> = "1 for none, 32 for ncq and ata-tcq, 64 for scsi-tcq",
         /// In which order the waiting commands are served.
         order: Order = "fcfs for none, sptf for the others",
-        /// What the drive knows of a command's place when it chooses.
+        /// What the drive knows of a command's place when it chooses by sptf or aged-sptf.
         knows: Knows = "angle",
         /// When the drive chooses the next command.
         chooses: Chooses = "at-media-end",
@@ -77,7 +77,7 @@ section! {
         /// A command this old goes before any younger one.
         age_limit: Span = "none",
         /// With `aged-sptf`: credit for each unit of time waited.
-        age_weight: Decimal<0, 1000> = "0",
+        age_weight: Decimal<0, 1000> = "0.1 for aged-sptf",
     }
 }
 

@@ -133,6 +133,17 @@ impl Log {
         self.error(place, message, Some(remedy.into()));
     }
 
+    /// Whether who wrote at `later` could mean to change what stands at `earlier`: an option changes a scenario, and
+    /// both change a drive file. The first text is the scenario.
+    pub fn changes(&self, later: Place, earlier: Place) -> bool {
+        let is_option =
+            |place: Place| self.texts.get(place.source as usize).is_some_and(|text| !text.in_file);
+        if later.source == earlier.source || is_option(earlier) {
+            return false;
+        }
+        is_option(later) || earlier.source > 0
+    }
+
     /// Whether a problem is recorded at exactly this place.
     pub fn has_at(&self, place: Place) -> bool {
         self.problems.iter().any(|(at, _)| *at == place)
