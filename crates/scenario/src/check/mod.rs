@@ -1,6 +1,7 @@
 //! From what was typed to what the machines take: nothing leaves here that could be wrong.
 pub mod drive;
 pub mod geometry;
+mod pointless;
 pub mod queue;
 pub mod resolve;
 pub mod run;

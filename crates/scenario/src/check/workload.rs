@@ -1,5 +1,5 @@
 //! Jobs from fio's words.
-use crate::check::given;
+use crate::check::{given, pointless};
 use crate::keys::quantities::IO_MAX;
 use crate::keys::{At, Read};
 use crate::raw::workload::{JobRaw, Part, RateProcess, Rw, WorkloadRaw};
@@ -41,12 +41,18 @@ pub fn jobs(
             );
         }
         Some(named) => {
+            pointless::overridden(&raw.inherited(), &named.value, log);
             for (name, at) in &named.value.0 {
                 let job = at.value.clone().over(raw.inherited());
+                pointless::beside_rw(&at.value, &[&job], log);
                 found.push(one(name, &job, at.place, capacity, log));
             }
         }
-        None => found.push(one("job", &raw.inherited(), place, capacity, log)),
+        None => {
+            let job = raw.inherited();
+            pointless::beside_rw(&job, &[&job], log);
+            found.push(one("job", &job, place, capacity, log));
+        }
     }
     let copies: u64 = found.iter().flatten().map(|job| u64::from(job.copies)).sum();
     if copies > JOBS_MAX {
@@ -82,7 +88,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, capacity: Option<Sectors>, log: &
     let sizes = sizes(raw, log);
     let command_limit = raw.max_transfer.as_ref().and_then(|at| sectors(at, "max_transfer", log));
     let align = raw.blockalign.as_ref().and_then(|at| sectors(at, "blockalign", log));
-    let addressing = addressing(raw, rw, log);
+    let addressing = addressing(raw, rw);
     let arrivals = arrivals(raw, log);
     let largest = sizes.iter().flatten().map(|share| share.size).max();
     let range = capacity.and_then(|capacity| range(raw, capacity, largest.unwrap_or_default(), place, log));
@@ -126,16 +132,11 @@ fn reads(raw: &JobRaw, rw: Rw) -> Share {
     }
 }
 
-fn addressing(raw: &JobRaw, rw: Rw, log: &mut Log) -> Addressing {
-    let random = raw.percentage_random.as_ref();
+fn addressing(raw: &JobRaw, rw: Rw) -> Addressing {
     if !rw.is_random() {
-        if let Some(at) = random.filter(|_| raw.readable("rw")) {
-            let message = format!("`percentage_random` has no effect with rw = \"{}\"", rw.name());
-            log.fault(at.place, message, "set rw to randread, randwrite or randrw, or leave it out");
-        }
         return Addressing::Sequential;
     }
-    match given(random).unwrap_or(Share::ALL) {
+    match given(raw.percentage_random.as_ref()).unwrap_or(Share::ALL) {
         Share::ALL => Addressing::Random,
         Share::NONE => Addressing::Sequential,
         random => Addressing::Mixed { random },

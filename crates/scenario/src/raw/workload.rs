@@ -1,7 +1,7 @@
 //! The workload in fio's words.
 use crate::keys::quantities::{Count, Duration, Extent, Seconds, part};
 use crate::keys::read::{Names, wrong_type};
-use crate::keys::section::Forms;
+use crate::keys::section::{Forms, displaced};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
@@ -31,6 +31,10 @@ choices!(Rw {
 impl Rw {
     pub fn is_random(self) -> bool {
         matches!(self, Rw::RandRead | Rw::RandWrite | Rw::RandMixed)
+    }
+
+    pub fn is_mixed(self) -> bool {
+        matches!(self, Rw::Mixed | Rw::RandMixed)
     }
 
     pub fn name(self) -> String {
@@ -215,6 +219,14 @@ section! {
         rate: Rate = "no time for the data",
         /// The part for the data varies uniformly by up to this share of itself, either way.
         spread: Share = "0%",
+    }
+}
+
+impl JobRaw {
+    /// Whether the job sets this key of the workload, or another one that takes its place.
+    pub fn takes_over(&self, key: &str) -> bool {
+        let set = self.set();
+        set.iter().any(|(own, _)| *own == key) || displaced(&set, EXCLUSIVE).contains(&key)
     }
 }
 
