@@ -58,6 +58,7 @@ lint: $(VENV)/stamp-dev ## Formatters and linters, Rust and Python; changes noth
 
 tidy: $(VENV)/stamp-dev ## What no compiler checks: arrows between rooms, openings, lengths; the core without std
 	$(PY) tools/tidy.py
+	$(CARGO) fetch --quiet $(LOCKED)
 	$(PY) tools/no_std.py
 
 test-rust: ## The tests of the rooms
