@@ -29,6 +29,8 @@ _EXTENT = 34
 _PANEL_MIN, _PANEL_MAX = 110, 300
 # Errors beyond this are drawn at the edge; their tooltip has the number.
 _ERROR_LIMIT = 60.0
+# Room for a whole mark at the limit.
+_ERROR_MARGIN = 1.12
 # Threads stand this far apart on the log2 axis, in octaves, so that equal values stay visible.
 _DODGE = 0.16
 
@@ -270,7 +272,7 @@ def _errors(rows: list[Row], table: _Table, *, first: bool) -> Panel:
     y = alt.Y(
         "low:Q",
         title="Error, %" if first else None,
-        scale=alt.Scale(domain=[-limit, limit], nice=False),
+        scale=alt.Scale(domain=[-limit * _ERROR_MARGIN, limit * _ERROR_MARGIN], nice=False),
         axis=alt.Axis(
             values=ticks,
             tickCount=2 * len(ticks),
