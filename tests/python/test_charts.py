@@ -105,6 +105,12 @@ SWEEPS: dict[str, list[dict[str, Any]]] = {
     ],
     "nothing done": [point({"workload.iodepth": 1}, 1, iops=0.0), *depths(2)],
     "wide range": [point({"workload.iodepth": d}, d, iops=80.0 * d**3) for d in (1, 8, 64)],
+    "dense": depths(*range(1, 65)),
+    "rates": [point({"workload.rate_iops": rate}, None) for rate in (10, 20, 80)],
+    "rates far apart": [point({"workload.rate_iops": rate}, None) for rate in (10, 100, 10_000)],
+    "times": [point({"workload.thinktime": time}, 1) for time in ("0s", "1ms", "10ms")],
+    "names of two": [p for a in "xy" for b in "abcd" for p in [point({"order": a, "drive": b, "bs": "4k"})]],
+    "seeds": [point({"run.seed": seed}, 1) for seed in (7, 1, 900)],
     "hundreds": [p for a in range(12) for p in depths(*range(1, 21), seed=str(a))],
 }
 
@@ -121,12 +127,46 @@ def test_a_sweep_is_drawn(name: str, tmp_path: Path) -> None:
 
 def test_x_and_lines_are_chosen_from_the_axes() -> None:
     plan = sweep(SWEEPS["two axes"])
-    assert (plan.x_title, plan.x_values, plan.x_is_log) == ("Queue depth asked", [1, 2], True)
+    assert (plan.x_title, plan.x_values, plan.x_scale) == ("Queue depth asked", [1, 2], "log")
     assert (plan.line_axes, len(plan.series)) == (["order", "drive"], 12)
     plan = sweep(SWEEPS["strings"])
-    assert (plan.x_title, plan.x_is_log, plan.series) == ("order", False, [""])
+    assert (plan.x_title, plan.x_scale, plan.series) == ("order", "names", [""])
     assert plan.x_values[:2] == ["sptf", "fcfs"]
     assert sweep(SWEEPS["jobs"]).x_title == "Jobs"
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "joined"),
+    [
+        ("dense", "log", True),
+        ("rates", "linear", True),
+        ("rates far apart", "log", True),
+        ("times", "names", False),
+        ("strings", "names", False),
+        ("seeds", "names", False),
+        ("names of two", "names", False),
+    ],
+)
+def test_lines_join_what_has_a_distance(name: str, scale: str, joined: bool) -> None:
+    assert sweep(SWEEPS[name]).x_scale == scale
+    assert ("'type': 'line'" in str(charts.depth(SWEEPS[name]).to_dict())) is joined
+
+
+def test_ticks_without_room_are_thinned() -> None:
+    axis = charts.depth(SWEEPS["dense"]).to_dict()["vconcat"][0]["layer"][0]["encoding"]["x"]["axis"]
+    assert axis["values"] == [1, 2, 4, 8, 16, 32, 64]
+
+
+def test_a_tick_shows_its_own_number(tmp_path: Path) -> None:
+    points = [point({"workload.rate_iops": rate}, None) for rate in (10, 20, 50, 55, 80)]
+    charts.save(charts.depth(points), tmp_path / "chart.svg")
+    assert ">55</text>" in (tmp_path / "chart.svg").read_text()
+
+
+def test_a_large_error_stands_inside_its_panel() -> None:
+    chart = charts.experiment({"experiment": "x", "cells": [cell("d/4/1/a", 1.0, 1.2, error=0.199)]})
+    y = chart.to_dict()["vconcat"][0]["concat"][1]["layer"][0]["encoding"]["y"]
+    assert y["scale"]["domain"][1] > 21
 
 
 def test_numbers_sort_by_size_and_names_stay_in_their_order() -> None:

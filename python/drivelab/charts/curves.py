@@ -2,13 +2,16 @@
 
 Few lines share one latency panel, where the dash tells mean, p99 and maximum apart. Many lines get a panel
 for each statistic, on one scale. Two axes beside x that both have few values are colour and dash; else each
-combination has its own colour.
+combination has its own colour. Where x is a name (an order, a protocol, a size with its unit) points
+stand alone, with a shape in the place of the dash: nothing lies between two names for a line to cross.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import altair as alt
@@ -24,6 +27,10 @@ PANEL_GAP = 14
 
 STATISTICS = ("mean", "p99", "max")
 _DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [4, 1])
+_SHAPES = ("circle", "triangle-up", "diamond", "square", "cross", "triangle-down")
+# Ticks closer than this many points, plus the width of a label, are thinned.
+_TICK_GAP = 6.0
+_DIGIT_WIDTH = 6.2
 # Above this many lines, one panel for three statistics is a thicket.
 _SHARED_PANEL_LINES = 3
 # IOPS start at zero unless the smallest would then lie on the axis.
@@ -60,11 +67,34 @@ def depth(points: Sequence[Point], title: str | None = None) -> alt.VConcatChart
 
 
 @dataclass(frozen=True)
+class _Second:
+    """What dash, or shape where no lines are drawn, tells apart; `places` are its dashes or shapes."""
+
+    field: str
+    title: str
+    names: list[str]
+    places: list[int]
+
+    def dash(self) -> alt.StrokeDash:
+        """As the dash of a line."""
+        dashes = [list(_DASHES[place]) for place in self.places]
+        legend = alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2, symbolStrokeColor=SOFT)
+        scale = alt.Scale(domain=self.names, range=dashes)
+        return alt.StrokeDash(f"{self.field}:N", title=self.title, scale=scale, legend=legend)
+
+    def shape(self) -> alt.Shape:
+        """As the shape of a point."""
+        scale = alt.Scale(domain=self.names, range=[_SHAPES[place] for place in self.places])
+        legend = alt.Legend(symbolFillColor=SOFT, symbolStrokeColor=SOFT)
+        return alt.Shape(f"{self.field}:N", title=self.title, scale=scale, legend=legend)
+
+
+@dataclass(frozen=True)
 class _Style:
-    """How lines are told apart: what their colour is, and their dash where a second axis has it."""
+    """How lines are told apart: what their colour is, and the second axis where dash or shape has it."""
 
     colour: alt.Color | alt.ColorValue
-    dash: alt.StrokeDash | None
+    second: _Second | None
     picked: alt.Parameter | None
 
 
@@ -76,15 +106,14 @@ def _style(plan: Sweep) -> _Style:
     if pair is not None:
         first, other = pair
         field, names, legend_title = f"key_{first}", plan.line_keys[first], plan.line_axes[first]
-        second = plan.line_keys[other]
-        dash = alt.StrokeDash(
-            f"key_{other}:N",
-            title=plan.line_axes[other],
-            scale=alt.Scale(domain=second, range=[list(dash) for dash in _DASHES[: len(second)]]),
-            legend=alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2),
+        second = _Second(
+            f"key_{other}",
+            plan.line_axes[other],
+            plan.line_keys[other],
+            list(range(len(plan.line_keys[other]))),
         )
     else:
-        field, names, legend_title, dash = "series", plan.series, plan.series_title, None
+        field, names, legend_title, second = "series", plan.series, plan.series_title, None
     colour = alt.Color(
         f"{field}:N",
         title=legend_title,
@@ -93,7 +122,7 @@ def _style(plan: Sweep) -> _Style:
             symbolType="circle", symbolLimit=len(names), columns=1 + (len(names) - 1) // _LEGEND_ROWS
         ),
     )
-    return _Style(colour, dash, alt.selection_point(name="picked", fields=[field], bind="legend"))
+    return _Style(colour, second, alt.selection_point(name="picked", fields=[field], bind="legend"))
 
 
 def _colour_and_dash(plan: Sweep) -> tuple[int, int] | None:
@@ -132,51 +161,74 @@ def _panel(
     width: float = WIDTH,
     statistics: Sequence[str] = (),
 ) -> Panel:
-    """Lines with a mark at each point. `statistics` are told apart by dash."""
+    """Lines with a mark at each point; marks alone where x is a name. `statistics` are dash or shape."""
     channels: dict[str, Any] = {"x": _x_axis(plan, width), "y": y, "color": style.colour}
     channels["detail"] = "series:N"
-    points = dict(channels)
-    if statistics:
-        names = list(statistics)
-        dashes = [list(_DASHES[STATISTICS.index(name)]) for name in names]
-        legend = alt.Legend(symbolType="stroke", symbolSize=500, symbolStrokeWidth=2, symbolStrokeColor=SOFT)
-        channels["strokeDash"] = alt.StrokeDash(
-            "statistic:N", title="Latency", scale=alt.Scale(domain=names, range=dashes), legend=legend
-        )
-    elif style.dash is not None:
-        channels["strokeDash"] = style.dash
     if style.picked is not None:
         channels["opacity"] = alt.when(style.picked).then(alt.value(1)).otherwise(alt.value(0.12))
-        points["opacity"] = channels["opacity"]
+    points = dict(channels)
+    second = style.second
+    if statistics:
+        places = [STATISTICS.index(name) for name in statistics]
+        second = _Second("statistic", "Latency", list(statistics), places)
     base = alt.Chart(inline(rows))
-    line = base.mark_line(strokeWidth=1.8, strokeJoin="round").encode(**channels)
-    dots = base.mark_point(filled=True, size=38, opacity=1).encode(**points, tooltip=_tooltip(plan, rows))
-    layered = alt.layer(line, dots).properties(width=width, height=height)
+    layers = []
+    if plan.x_is_number:
+        if second is not None:
+            channels["strokeDash"] = second.dash()
+        layers.append(base.mark_line(strokeWidth=1.8, strokeJoin="round").encode(**channels))
+    elif second is not None:
+        points["shape"] = second.shape()
+    size = 38 if plan.x_is_number else 70
+    dots = base.mark_point(filled=True, size=size, opacity=1).encode(**points, tooltip=_tooltip(plan, rows))
+    layered = alt.layer(*layers, dots).properties(width=width, height=height)
     # One view holds the selection; its legend dims the lines of all of them.
     return layered.add_params(style.picked) if style.picked is not None and height == HEIGHT_IOPS else layered
 
 
 def _x_axis(plan: Sweep, width: float) -> alt.X:
-    """log2 of the depth with a tick at each depth asked, or one place for each value of another axis."""
-    if not plan.x_is_log:
+    """Numbers by size or in octaves, with a tick at each value that has room; one place for each name."""
+    if not plan.x_is_number:
         angle = -90 if sum(7 * len(str(x)) + 8 for x in plan.x_values) > width else 0
         axis = alt.Axis(labelAngle=angle, labelLimit=140, grid=True)
         scale = alt.Scale(type="point", padding=0.5)
         return alt.X("x:N", title=plan.x_title, sort=plan.x_values, scale=scale, axis=axis)
     low, high = min(plan.x_values), max(plan.x_values)
-    margin = 2.0 if low == high else (high / low) ** 0.04
-    return alt.X(
-        "x:Q",
-        title=plan.x_title,
-        scale=alt.Scale(type="log", base=2, domain=[low / margin, high * margin], nice=False),
-        axis=alt.Axis(
-            values=plan.x_values,
-            tickCount=2 * len(plan.x_values),
-            format="~r",
-            labelOverlap="greedy",
-            labelSeparation=3,
-        ),
+    if plan.x_scale == "log":
+        margin = 2.0 if low == high else (high / low) ** 0.04
+        scale = alt.Scale(type="log", base=2, domain=[low / margin, high * margin], nice=False)
+    else:
+        margin = (high - low) * 0.04 or max(abs(low) / 2, 0.5)
+        scale = alt.Scale(type="linear", domain=[low - margin, high + margin], nice=False, zero=False)
+    ticks = _ticks(plan, width)
+    axis = alt.Axis(
+        values=alt.Undefined if ticks is None else ticks,
+        tickCount=8 if ticks is None else 2 * len(ticks),
+        # Vega's own format rounds to the step between ticks, and shows 55 as 60.
+        labelExpr="format(datum.value, '.10~r')",
+        labelOverlap="greedy",
+        labelSeparation=3,
     )
+    return alt.X("x:Q", title=plan.x_title, scale=scale, axis=axis)
+
+
+def _ticks(plan: Sweep, width: float) -> list[float] | None:
+    """A tick at each value where their labels have room, else at round numbers; None where Vega may choose."""
+    values: list[float] = plan.x_values
+    if len(values) < 2:
+        return values
+    is_log = plan.x_scale == "log"
+    places = [math.log2(value) if is_log else value for value in values]
+    scale = width * 0.92 / (places[-1] - places[0])
+    gaps = [(right - left) * scale for left, right in pairwise(places)]
+    if min(gaps) >= _TICK_GAP + _DIGIT_WIDTH * max(len(f"{value:g}") for value in values):
+        return values
+    if not is_log:
+        return None
+    if not plan.x_is_depth:
+        return [tick for tick in log_axis(values, width)[1] if values[0] <= tick <= values[-1]] or values
+    octaves = range(math.ceil(places[0]), math.floor(places[-1]) + 1)
+    return [float(2**octave) for octave in octaves] if len(octaves) > 2 else values
 
 
 def _iops_axis(rows: list[Row]) -> alt.Y:
@@ -211,7 +263,7 @@ def _log_y(field: str, title: str | None, values: list[float], height: float) ->
 
 def _tooltip(plan: Sweep, rows: list[Row]) -> list[alt.Tooltip]:
     """What a pointer on one mark reads: where it is, and everything that was measured there."""
-    found = [alt.Tooltip("x:Q" if plan.x_is_log else "x:N", title=plan.x_title)]
+    found = [alt.Tooltip("x:Q" if plan.x_is_number else "x:N", title=plan.x_title)]
     found += [alt.Tooltip(f"key_{index}:N", title=name) for index, name in enumerate(plan.line_axes)]
     measured = [
         ("iops", "IOPS", ",.1f"),

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from drivelab.charts.errors import ChartInputError
 
@@ -23,13 +23,20 @@ BYTES_PER_MB = 1e6
 DEPTH_AXES = {"iodepth": "Queue depth asked", "outstanding": "Queue depth asked", "numjobs": "Jobs"}
 # What x is where no axis was swept: the depth that the point itself says it asked for.
 _ASKED = "depth.asked"
+# Numbers without a size: they are names.
+_NUMBERED_NAMES = {"seed"}
+# Numbers other than depths get a logarithmic axis where the largest is so many times the smallest.
+_LOG_RATIO = 30.0
+
+# How x is laid out: by size, by its logarithm, or one place for each name, whose distances mean nothing.
+Scale = Literal["linear", "log", "names"]
 
 
 @dataclass(frozen=True)
 class Sweep:
     """The points of one sweep as rows, ready to draw.
 
-    A row holds `at` (its place in the input), `x` (a number, or text on an ordinal axis), `series` (the text
+    A row holds `at` (its place in the input), `x` (a number, or a name), `series` (the text
     that names its line), one `key_N` for each axis in `line_axes`, and what `measures` finds in the point.
     """
 
@@ -37,12 +44,17 @@ class Sweep:
     x_title: str
     x_values: list[Any]
     x_is_depth: bool
-    x_is_log: bool
+    x_scale: Scale
     series: list[str]
     line_axes: list[str]
     line_keys: list[list[str]]
     constants: str
     dropped: int
+
+    @property
+    def x_is_number(self) -> bool:
+        """Whether distances along x mean something, so that a line may join two points."""
+        return self.x_scale != "names"
 
     @property
     def series_title(self) -> str:
@@ -97,7 +109,7 @@ def sweep(points: Sequence[Point]) -> Sweep:
         raise ChartInputError(f"no point says where it lies on x ({x_axis})")
 
     is_depth = x_axis == _ASKED or _last(x_axis) in DEPTH_AXES
-    is_log = is_depth and all((number(x) or 0) > 0 for x in x_order)
+    scale = _scale(x_axis, x_order, is_depth=is_depth)
     short = _short_names(names)
     lines = [name for name in swept if name != x_axis]
     keys = {name: _ordered([values.get(name) for values in axes]) for name in lines}
@@ -107,7 +119,7 @@ def sweep(points: Sequence[Point]) -> Sweep:
         if x is None:
             continue
         parts = [label(values.get(name)) for name in lines]
-        row: Row = {"at": at, "x": x if is_log else label(x), "series": " · ".join(parts)}
+        row: Row = {"at": at, "x": label(x) if scale == "names" else x, "series": " · ".join(parts)}
         row.update({f"key_{index}": part for index, part in enumerate(parts)})
         rows.append({**row, **measures(point)})
     rank = {name: {label(value): place for place, value in enumerate(keys[name])} for name in lines}
@@ -119,9 +131,9 @@ def sweep(points: Sequence[Point]) -> Sweep:
     return Sweep(
         rows=rows,
         x_title=DEPTH_AXES.get(_last(x_axis), "Queue depth asked") if is_depth else short[x_axis],
-        x_values=x_order if is_log else [label(x) for x in x_order],
+        x_values=[label(x) for x in x_order] if scale == "names" else x_order,
         x_is_depth=is_depth,
-        x_is_log=is_log,
+        x_scale=scale,
         series=[" · ".join(parts) for parts in by_rank],
         line_axes=[short[name] for name in lines],
         line_keys=[[label(value) for value in keys[name]] for name in lines],
@@ -172,6 +184,15 @@ def _choose_x(swept: list[str], axes: list[Mapping[str, Any]], points: Sequence[
     if swept:
         return max(swept, key=lambda name: len({label(values.get(name)) for values in axes}))
     return next(iter(axes[0]), _ASKED)
+
+
+def _scale(axis: str, values: Sequence[Any], *, is_depth: bool) -> Scale:
+    """How the values of x are laid out: depths in octaves, other numbers by size, the rest as names."""
+    numbers = [found for found in map(number, values) if found is not None]
+    if len(numbers) < len(values) or _last(axis) in _NUMBERED_NAMES:
+        return "names"
+    least, most = min(numbers), max(numbers)
+    return "log" if least > 0 and (is_depth or most >= _LOG_RATIO * least) else "linear"
 
 
 def _ordered(values: Sequence[Any]) -> list[Any]:
