@@ -2,7 +2,7 @@
 use crate::check::resolve::Loader;
 use crate::check::run::run;
 use crate::check::target::{Meant, Shared};
-use crate::check::workload::{expand, jobs};
+use crate::check::workload::{Job, expand, jobs};
 use crate::fio;
 use crate::hash::Hash;
 use crate::keys::Read;
@@ -12,7 +12,9 @@ use crate::text::over::{Override, apply};
 use crate::text::problem::{Log, Place, Problems};
 use crate::text::tree::{Node, Table, Value, document};
 use drivelab_core::Setup;
+use drivelab_core::host::params::Arrivals;
 use drivelab_core::target::TargetParams;
+use drivelab_core::target::server::ServerParams;
 use drivelab_units::Sectors;
 
 /// A scenario's text and what to call it in messages.
@@ -50,7 +52,9 @@ pub struct Point {
 /// Reads a scenario, lays the overrides over it and decides every point; or says all that is wrong with it.
 pub fn plan(source: &Source, overrides: &[Override], loader: &dyn Loader) -> Result<Plan, Problems> {
     let mut log = Log::default();
-    match build(source, overrides, loader, &mut log) {
+    let built = build(source, overrides, loader, &mut log);
+    log.settle();
+    match built {
         Some(plan) if log.count() == 0 => Ok(plan),
         _ => Err(log.into_problems().unwrap_or_else(|| unexplained(source))),
     }
@@ -124,11 +128,33 @@ fn point(
     let found = jobs(raw.workload.as_ref(), capacity, here, log);
     let run = run(raw.run.as_ref(), raw.workload.as_ref(), log);
     let (Meant { params, canonical }, found) = (target?, found?);
+    check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
     let fio = fio::job_file(&found, &run);
     let setup =
         Setup { target: params, jobs: expand(&found), warmup: run.warmup, limit: run.limit, seed: run.seed };
     Some((raw, setup, hash, fio))
+}
+
+/// Against a target that answers at once, a closed loop without any time of its own issues forever at one instant.
+fn check_time_passes(raw: &ScenarioRaw, target: &TargetParams, jobs: &[Job], here: Place, log: &mut Log) {
+    // After another problem, this one may only be its echo.
+    if !matches!(target, TargetParams::Server(ServerParams { service: None, .. })) || log.count() > 0 {
+        return;
+    }
+    let timeless = |job: &&Job| {
+        let params = &job.params;
+        let closed = matches!(params.arrivals, Arrivals::Closed { think, .. } if think.is_zero());
+        closed && params.submit.fixed.is_zero() && params.submit.rate.is_none()
+    };
+    if let Some(job) = jobs.iter().find(timeless) {
+        let message =
+            format!("no time ever passes: the target answers at once and `{}` asks at once", job.name);
+        let remedy =
+            "set thinktime, rate_iops or submit in the workload, or take a drive or a server as the target";
+        let place = raw.target.as_ref().and_then(|at| at.value.null.as_ref()).map_or(here, |null| null.place);
+        log.fault(place, message, remedy);
+    }
 }
 
 /// A point's meaning in one spelling, its name left out.

@@ -114,6 +114,7 @@ fn keys_that_contradict_each_other() {
     let cases: Vec<(&str, String)> = [
         ("two ways of a size", "bs = \"4k\"\nbssplit = \"4k/50:8k/50\"\n"),
         ("open and closed", "iodepth = 4\nrate_iops = 100\n"),
+        ("a pause in an open loop", "rate_iops = 100\nthinktime = \"1ms\"\n"),
         ("spaced nothing", "rate_process = \"poisson\"\n"),
         ("random order of a sequence", "rw = \"read\"\npercentage_random = 50\n"),
         ("a mix of one kind", "rw = \"randwrite\"\nrwmixread = 70\n"),
@@ -173,6 +174,11 @@ fn servers_that_cannot_be() {
             "[target.server]\nservice = \"uniform\"\nmost = \"1ms\"\nmean = \"1ms\"\nphases = 4\n",
         ),
         ("upside down", "[target.server]\nservice = \"uniform\"\nleast = \"2ms\"\nmost = \"1ms\"\n"),
+        ("no time between its bounds", "[target.server]\nservice = \"uniform\"\nmost = \"0s\"\n"),
+        (
+            "no time passes",
+            "[target]\nnull = {}\n[workload.job.a]\nthinktime = \"1ms\"\n[workload.job.b]\niodepth = 4\n",
+        ),
         ("no capacity", "[target.null]\ncapacity = \"0 sectors\"\n"),
     ]);
     insta::assert_snapshot!(all);
@@ -255,6 +261,11 @@ fn overrides_that_cannot_be() {
         ("target.drive.seek.average", "8"),
         ("workload..bs", "4k"),
         ("", "4k"),
+        ("workload.iodepth", "1,2,"),
+        ("workload.iodepth", "1:4"),
+        ("workload.bs", "4k;8k"),
+        ("workload.bs", ""),
+        ("target.drive", "5"),
         ("workload.bs", "\"4k\"\nrun.seed = 4"),
         ("a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r", "1"),
         ("target.drive.seek", "4"),

@@ -36,7 +36,7 @@ const VALID: [&str; 4] = [
     "name = \"x\"\n[target]\ndrive = \"seagate-10k-scsi-74gb\"\nqueue = { order = [\"fcfs\", \"sptf\"], depth = 4 }\n\
      [workload]\nrw = \"randrw\"\nbs = \"16k\"\niodepth = [1, 4]\nrwmixread = 70\n[run]\nwarmup = \"1s\"\nseed = 3\n",
     "target.null = {}\n[workload]\nbssplit = \"4k/60:64k/40\"\nrate_iops = \"120/s\"\nrate_process = \"poisson\"\n\
-     [workload.job.a]\nsize = \"10%\"\n[workload.job.b]\noffset = \"90%\"\niodepth = 2\nnumjobs = 3\n",
+     [workload.job.a]\nsize = \"10%\"\n[workload.job.b]\noffset = \"90%\"\niodepth = 2\nthinktime = \"1ms\"\nnumjobs = 3\n",
     "[target.drive]\nrpm = \"7200rpm\"\nseek = { table = [[1, \"1ms\"], [90, \"4ms\"]] }\n[target.drive.geometry]\n\
      heads = 3\nsurface_order = \"serpentine\"\ncylinders_per_head = 8\nzones = [{ cylinders = 50, sectors_per_track = \
      90 }, { cylinders = 50, sectors_per_track = 80 }]\nslips = [{ cylinder = 3, head = 1, sector = 7 }]\n\
@@ -283,6 +283,14 @@ fn an_order_that_ages_has_a_weight_and_displaces_what_the_others_need() {
     let scenario = "[target]\ndrive = \"wd-4tb-7200\"\nqueue = { order = \"sptf\", knows = \"distance\" }\n";
     assert!(read(scenario, &[("target.queue.order", "fcfs")]).is_ok());
     assert!(read(scenario, &[("target.queue.age_weight", "0.2")]).is_err());
+    // What counts at one point of a sweep counts.
+    assert!(
+        read(scenario, &[("target.queue.order", "fcfs,aged-sptf"), ("target.queue.age_weight", "0.2")])
+            .is_ok()
+    );
+    let mixed = [("workload.rw", "randread,randrw"), ("workload.rwmixread", "70")];
+    assert!(read(scenario, &mixed).is_ok());
+    assert!(read(scenario, &[("workload.rw", "randread"), mixed[1]]).is_err());
 }
 
 #[test]

@@ -45,12 +45,15 @@ fn check_rw(key: &str, place: Place, jobs: &[&JobRaw], log: &mut Log) {
         _ => return,
     };
     let rw = |job: &JobRaw| job.rw.as_ref().map_or(Rw::RandRead, |at| at.value);
-    if jobs.iter().any(|job| !job.readable("rw") || used(rw(job))) {
+    // A pattern from the command line is laid over the scenario's.
+    let changed = |job: &&JobRaw| job.rw.as_ref().is_some_and(|rw| log.changes(rw.place, place));
+    if jobs.iter().any(|job| !job.readable("rw") || used(rw(job))) || jobs.iter().any(changed) {
+        log.has_effect(place);
         return;
     }
     if let Some(job) = jobs.first() {
         let message = format!("`{key}` has no effect with rw = \"{}\"", rw(job).name());
-        log.fault(place, message, format!("set rw to {those}, or leave it out"));
+        log.no_effect(place, message, format!("set rw to {those}, or leave it out"));
     }
 }
 

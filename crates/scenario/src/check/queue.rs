@@ -119,11 +119,12 @@ fn beside_order(
     let pointless = |key: &str, place, orders: &str, log: &mut Log| {
         if clear {
             let message = format!("`{key}` has no effect with order = \"{}\"", spelled(chosen));
-            log.fault(place, message, format!("set order to {orders}, or leave {key} out"));
+            log.no_effect(place, message, format!("set order to {orders}, or leave {key} out"));
         }
     };
     let weight = pick(above.age_weight.as_ref(), below.age_weight.as_ref());
     let weight = if chosen == Order::AgedSptf {
+        weight.iter().for_each(|weight| log.has_effect(weight.at.place));
         weight.map_or(AGE_WEIGHT, |weight| weight.at.value.0)
     } else {
         let weight = unless_displaced(weight, by_order, log);
@@ -134,6 +135,7 @@ fn beside_order(
     };
     let knows = pick(above.knows.as_ref(), below.knows.as_ref());
     if !matches!(chosen, Order::Fcfs | Order::Look | Order::CLook) {
+        knows.iter().for_each(|knows| log.has_effect(knows.at.place));
         return (weight, knows.map_or(Knows::Angle, |knows| knows.at.value));
     }
     if let Some(knows) = unless_displaced(knows, by_order, log) {

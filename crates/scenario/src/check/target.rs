@@ -169,6 +169,11 @@ fn server_params(at: &At<ServerRaw>, log: &mut Log) -> Option<ServerParams> {
         ServiceName::Uniform => {
             let most = need("most", raw.most.as_ref())?;
             let least = given(raw.least.as_ref()).unwrap_or(Span::ZERO);
+            if most.is_zero() {
+                let place = raw.most.as_ref().map_or(at.place, |most| most.place);
+                log.fault(place, "a service of no time", "write a time such as \"10ms\", or use null = {}");
+                return None;
+            }
             if least > most {
                 log.fault(at.place, "`least` is longer than `most`", "exchange the two");
                 return None;

@@ -136,9 +136,9 @@ pub fn check_forms(set: &[(&'static str, Place)], groups: &[Forms], log: &mut Lo
         let Some(&(first, _)) = own.next() else { continue };
         for &(key, place) in own {
             if !forms.iter().any(|form| form.contains(&first) && form.contains(&key)) {
-                let message =
-                    format!("`{key}` contradicts `{first}`: they are two ways of saying the same thing");
-                log.fault(place, message, format!("keep `{first}` or `{key}`"));
+                let (why, more) = crate::raw::contradiction(first, key);
+                let message = format!("`{key}` contradicts `{first}`: {why}");
+                log.fault(place, message, format!("keep `{first}` or `{key}`{more}"));
             }
         }
     }

@@ -33,6 +33,18 @@ const ALIASES: [(&str, &str); 19] = [
     ("disk", "`drive`"),
 ];
 
+/// Why two keys of different forms exclude each other, and what helps to choose.
+pub fn contradiction(first: &str, second: &str) -> (&'static str, &'static str) {
+    let open = |key: &str| matches!(key, "rate_iops" | "rate_process");
+    if open(first) || open(second) {
+        let why =
+            "an open loop issues at its rate whatever has completed, a closed one waits for completions";
+        (why, ": `rate_iops` alone for an open loop, `iodepth` and `thinktime` for a closed one")
+    } else {
+        ("they are two ways of saying the same thing", "")
+    }
+}
+
 /// The remedy for a key that has another name here, or its place elsewhere; `None` when it is a mere typo.
 pub fn elsewhere(key: &str, here: &[&str]) -> Option<String> {
     if let Some((_, right)) = ALIASES.iter().find(|(alias, _)| *alias == key) {

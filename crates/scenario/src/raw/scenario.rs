@@ -58,6 +58,13 @@ impl Read for DriveChoice {
     fn read(node: &Node, log: &mut Log) -> Option<Self> {
         match &node.value {
             Value::Text(name) => Some(DriveChoice::Named(name.clone())),
+            Value::Integer(_) | Value::Decimal(_) | Value::Flag(_) | Value::Date => {
+                let message = format!("{} where a drive is wanted", node.what());
+                let remedy = "write the name of a drive of the catalogue such as \"wd-4tb-7200\", the path of a drive \
+                              file, or a table";
+                log.fault(node.place, message, remedy);
+                None
+            }
             _ => DriveRaw::read(node, log).map(|drive| DriveChoice::Inline(Box::new(drive))),
         }
     }

@@ -45,8 +45,44 @@ pub fn apply(root: &mut Table, kind: &Kind, over: &Override, log: &mut Log) {
     }
     let target = parts.iter().try_fold(kind, |kind, (part, _)| kind.child(part));
     let shift = over.key.len() + 3;
-    let node = value(&over.value, target, Place { start: shift as u32, ..all }, log);
+    let place = Place { start: shift as u32, ..all };
+    if let Some(message) = no_value(&over.value, target) {
+        let remedy = "write one value, or several with commas between them: 1,4,16";
+        log.fault(place, message, remedy);
+        return;
+    }
+    let node = value(&over.value, target, place, log);
     set(root, kind, &parts, &node);
+}
+
+/// What is wrong with a text that was meant as a value or a list of values, and is neither.
+fn no_value(text: &str, kind: Option<&Kind>) -> Option<&'static str> {
+    let kind = kind?;
+    // Names are what the user says, and some values have colons of their own.
+    let free = |kind: &Kind| {
+        matches!(kind, Kind::Text) || matches!(kind, Kind::Quantity { example, .. } if example.contains(':'))
+    };
+    let text = text.trim();
+    if kind.alternatives().iter().any(|kind| matches!(kind, Kind::Text)) && !text.is_empty() {
+        return None;
+    }
+    if text.is_empty() {
+        return (!matches!(kind, Kind::Text)).then_some("the value is missing");
+    }
+    let structured = text.starts_with(['{', '"', '\'']);
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    if !structured
+        && bare.contains(',')
+        && bare.split(',').any(|part| part.trim().is_empty())
+        && !text.starts_with('[')
+    {
+        return Some("a value of the list is missing");
+    }
+    let counted = |part: &str| part.trim().starts_with(|c: char| c.is_ascii_digit());
+    let separated =
+        |by: &[char]| bare.contains(by) && bare.split(by).filter(|part| !part.is_empty()).all(counted);
+    let other = !structured && !bare.contains(',') && separated(&[':', ';']);
+    (other && !kind.alternatives().iter().any(free)).then_some("this is neither a value nor a list")
 }
 
 /// The value of an override: TOML, a comma list, or a text.

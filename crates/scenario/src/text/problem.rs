@@ -108,6 +108,8 @@ pub struct Log {
     texts: Vec<Text>,
     problems: Vec<(Place, Problem)>,
     seen: BTreeSet<(Place, String)>,
+    useless: Vec<(Place, String, String)>,
+    useful: BTreeSet<Place>,
 }
 
 impl Log {
@@ -131,6 +133,27 @@ impl Log {
     /// An error whose remedy is known.
     pub fn fault(&mut self, place: Place, message: impl Into<String>, remedy: impl Into<String>) {
         self.error(place, message, Some(remedy.into()));
+    }
+
+    /// Records a value that changes nothing at a point of a sweep: a problem if it changes nothing anywhere.
+    pub fn no_effect(&mut self, place: Place, message: String, remedy: String) {
+        if !self.useless.iter().any(|(known, _, _)| *known == place) {
+            self.useless.push((place, message, remedy));
+        }
+    }
+
+    /// Records a value that counts at a point of a sweep.
+    pub fn has_effect(&mut self, place: Place) {
+        self.useful.insert(place);
+    }
+
+    /// After all points: what had no effect at any of them is a problem.
+    pub fn settle(&mut self) {
+        for (place, message, remedy) in std::mem::take(&mut self.useless) {
+            if !self.useful.contains(&place) {
+                self.fault(place, message, remedy);
+            }
+        }
     }
 
     /// Whether who wrote at `later` could mean to change what stands at `earlier`: an option changes a scenario, and
