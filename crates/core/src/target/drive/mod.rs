@@ -182,7 +182,7 @@ impl Drive {
         let Command { first, count, access, .. } = self.flight(slot).command;
         let landing = self.model.mechanism.landing(first, count, access, &self.spindle);
         self.flight(slot).landing = landing;
-        if !self.joins(context.now, first, access, slot) {
+        if !self.joins(context.now, first, access, slot) && !self.starts_at_once(context, slot) {
             self.file(slot);
             self.choose(context);
         }

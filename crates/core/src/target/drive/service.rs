@@ -1,7 +1,7 @@
 //! What the mechanism does: choose, carry out, join what follows without a gap, read on.
 use super::mechanism::Passage;
 use super::params::WriteData;
-use super::queue::{Chooses, Joins, Order, SlotIndex, View, choose, look};
+use super::queue::{Chooses, Joins, SlotIndex, View, choose, look};
 use super::read_ahead::{Ended, Motion};
 use super::{Drive, DriveEvent, InFlight};
 use crate::command::{Access, Command};
@@ -50,11 +50,19 @@ impl Drive {
             period: self.spindle.period(),
         };
         let Some(slot) = choose(&self.slots, &view) else { return };
-        if self.model.queue.order == Order::Look {
-            self.upward = look::upward_after(self.slots.entry(slot), &view);
-        }
         self.slots.remove(slot);
         self.dispatch(context, slot, 1);
+    }
+
+    /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
+    pub(super) fn starts_at_once(&mut self, context: &mut Context<'_>, slot: SlotIndex) -> bool {
+        let now = context.now;
+        if self.sweep.is_some() || !self.slots.is_empty() || now < self.choose_from {
+            return false;
+        }
+        self.stop_reading_on(now);
+        self.dispatch(context, slot, 1);
+        true
     }
 
     /// The arm starts for this command, the `length`th of its sweep, as soon as the firmware has taken it up and its
@@ -65,6 +73,7 @@ impl Drive {
         let access = command.access;
         let (started, lead) = (now.max(ready), self.lead(&command));
         let cylinders = self.arm.cylinder.abs_diff(landing.cylinder);
+        self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
         let last = Lba::new(command.end().get() - 1);
         let mut passage =
             self.model.mechanism.pass(&self.spindle, started + lead, self.arm, &landing, last, access);

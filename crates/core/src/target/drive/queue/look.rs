@@ -13,12 +13,12 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     if ahead >= 0 { ahead } else { BEHIND - ahead }
 }
 
-/// Whether the arm moves upward after this choice.
-pub fn upward_after(entry: &Entry, view: &View<'_>) -> bool {
-    match entry.cylinder.cmp(&view.arm.cylinder) {
+/// Whether the direction is upward once the arm goes from one cylinder to another.
+pub fn upward_after(from: u32, to: u32, upward: bool) -> bool {
+    match to.cmp(&from) {
         core::cmp::Ordering::Greater => true,
         core::cmp::Ordering::Less => false,
-        core::cmp::Ordering::Equal => view.upward,
+        core::cmp::Ordering::Equal => upward,
     }
 }
 

@@ -125,7 +125,8 @@ impl<'a> Play<'a> {
         let Some(slot) = found else { return Ok(false) };
         let Entry { cylinder, head, .. } = *self.slots.entry(slot);
         if self.params.order == Order::Look {
-            self.upward = look::upward_after(self.slots.entry(slot), &view);
+            let to = self.slots.entry(slot).cylinder;
+            self.upward = look::upward_after(view.arm.cylinder, to, self.upward);
         }
         let choices = self.slots.len();
         self.slots.remove(slot);
