@@ -6,8 +6,9 @@ use drivelab_core::host::params::{Addressing, Arrivals};
 use drivelab_units::Share;
 use std::fmt::Write;
 
-/// The job file; the device is left to the user, since a job that writes destroys what is on it.
-pub fn job_file(jobs: &[Job], run: &Run) -> String {
+/// The job file; the device is left to the user, since a job that writes destroys what is on it. The files of a sweep
+/// may stand one behind the other: each but the first waits for the one before.
+pub fn job_file(jobs: &[Job], run: &Run, first: bool) -> String {
     let mut out =
         String::from("; run with: fio --filename=DEVICE this-file\n[global]\nioengine=libaio\ndirect=1\n");
     let mut line = |key: &str, value: String| {
@@ -27,16 +28,22 @@ pub fn job_file(jobs: &[Job], run: &Run) -> String {
         line("; over all jobs together; fio counts for each\nnumber_ios", ios.to_string());
     }
     line("group_reporting", "1".to_owned());
-    for job in jobs {
+    for (number, job) in jobs.iter().enumerate() {
         out.push('\n');
-        section(&mut out, job);
+        section(&mut out, job, number == 0 && !first);
     }
     out
 }
 
-fn section(out: &mut String, job: &Job) {
+fn section(out: &mut String, job: &Job, waits: bool) {
     let params = &job.params;
+    if params.reads != Share::ALL {
+        out.push_str("; writes: destroys what is on DEVICE\n");
+    }
     let _ = writeln!(out, "[{}]\nrw={}", job.name, job.rw.name());
+    if waits {
+        out.push_str("stonewall\n");
+    }
     let mut line = |key: &str, value: String| {
         let _ = writeln!(out, "{key}={value}");
     };
@@ -59,7 +66,14 @@ fn section(out: &mut String, job: &Job) {
         Arrivals::Closed { outstanding, think } => {
             line("iodepth", outstanding.to_string());
             if !think.is_zero() {
-                line("thinktime", microseconds(think.as_ns()));
+                if outstanding > 1 {
+                    line(
+                        "; here each of the outstanding I/Os thinks by itself; fio stalls the whole job\nthinktime",
+                        microseconds(think.as_ns()),
+                    );
+                } else {
+                    line("thinktime", microseconds(think.as_ns()));
+                }
             }
         }
         Arrivals::Poisson { rate } | Arrivals::Fixed { rate } => {

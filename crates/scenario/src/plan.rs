@@ -90,7 +90,7 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
     for number in 0..count.unwrap_or(1) {
         let values = sweep::values(&axes, number);
         let table = sweep::substitute(&root, &axes, &values);
-        let found = point(table, all, &mut shared, log);
+        let found = point(table, all, points.is_empty(), &mut shared, log);
         if log.is_full() || number > 1_000 && points.is_empty() {
             break;
         }
@@ -118,6 +118,7 @@ fn stem(origin: &str) -> String {
 fn point(
     table: Table,
     all: Place,
+    first: bool,
     shared: &mut Shared<'_>,
     log: &mut Log,
 ) -> Option<(ScenarioRaw, Setup, String, String)> {
@@ -130,7 +131,7 @@ fn point(
     let (Meant { params, canonical }, found) = (target?, found?);
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
-    let fio = fio::job_file(&found, &run);
+    let fio = fio::job_file(&found, &run, first);
     let setup =
         Setup { target: params, jobs: expand(&found), warmup: run.warmup, limit: run.limit, seed: run.seed };
     Some((raw, setup, hash, fio))

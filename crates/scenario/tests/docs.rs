@@ -1,5 +1,5 @@
 //! The documentation and the schema against the reader: every example is a scenario, every catalogue file conforms.
-use drivelab_scenario::{NoFiles, Source, catalogue, drive_schema, plan, reference, schema};
+use drivelab_scenario::{NoFiles, Override, Source, catalogue, drive_schema, plan, reference, schema};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -45,6 +45,22 @@ fn every_example_is_a_scenario_and_conforms() {
         assert!(!planned.points.is_empty());
         let json: Value = toml::from_str(example).unwrap();
         assert_eq!(faults(&schema, &json), Vec::<String>::new(), "{example}");
+    }
+}
+
+#[test]
+fn the_overrides_of_the_text_hold_for_every_drive_of_the_catalogue() {
+    let text = text();
+    for drive in catalogue::entries("drives") {
+        for (key, value) in
+            [("target.queue.order", "sptf"), ("workload.bs", "4k,64k"), ("target.drive.rpm", "10000rpm")]
+        {
+            assert!(text.contains(&format!("`--set {key}={value}`")), "{key}");
+            let source =
+                Source { origin: "a.toml".to_owned(), text: format!("target.drive = \"{}\"", drive.name) };
+            let over = Override { key: key.to_owned(), value: value.to_owned(), origin: key.to_owned() };
+            plan(&source, &[over], &NoFiles).unwrap_or_else(|problems| panic!("{}: {problems}", drive.name));
+        }
     }
 }
 

@@ -251,6 +251,17 @@ fn jobs_inherit_and_run_as_processes_of_their_own() {
 }
 
 #[test]
+fn the_fio_jobs_of_a_sweep_run_one_after_the_other() {
+    let plan = planned(VALID[0]);
+    let waiting: Vec<usize> =
+        plan.points.iter().map(|point| point.fio.matches("stonewall").count()).collect();
+    assert_eq!(waiting, [0, 1, 1, 1]);
+    // The jobs of one point run at once.
+    let text = VALID[1].replace("iodepth = 2", "iodepth = [2, 4]");
+    assert_eq!(planned(&text).points[1].fio.matches("stonewall").count(), 1);
+}
+
+#[test]
 fn the_scenario_gives_way_to_nothing_of_the_drive() {
     let depth = |text: &str| match &planned(text).points[0].setup.target {
         TargetParams::Drive(model) => (model.queue.depth, model.read_ahead.is_some()),

@@ -292,7 +292,8 @@ workload_sections! {
     size: Size = "up to the end of the target",
     /// Random places are multiples of this.
     blockalign: Bytes = "bs, or the smallest size of bssplit",
-    /// Between a completion and the next issue (closed loop).
+    /// Between a completion and the next issue (closed loop). Each of the `iodepth` I/Os thinks by itself: at depth 1
+    /// that is fio's; deeper, fio stalls the whole job.
     thinktime: Span = "0s",
     /// I/Os per second of each job, whatever has completed (open loop); in place of `iodepth`.
     rate_iops: RateIops = "",
