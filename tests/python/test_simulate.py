@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 from pathlib import Path
 
@@ -29,6 +30,24 @@ def test_json_is_all_that_stdout_holds(run, queue):
     assert point["latency_ns"].keys() == LATENCIES
     assert point["breakdown_ns"].keys() == PARTS
     assert {"iops", "bytes_per_s", "read", "write", "depth", "digest"} <= point.keys()
+
+
+def test_the_reference_explains_every_key(run, queue):
+    page = (Path(__file__).parents[2] / "docs" / "record.md").read_text(encoding="utf-8")
+    explained = {word for code in re.findall(r"`([^`]+)`", page) for word in code.split(".")}
+    record = json.loads(run("simulate", queue, "--json").stdout)
+    for point in record["points"]:
+        point["axes"] = {}
+    assert keys_of(record) - explained == set()
+
+
+def keys_of(value: object) -> set[str]:
+    """Every key in a document."""
+    if isinstance(value, list):
+        return set().union(*map(keys_of, value))
+    if isinstance(value, dict):
+        return set(value).union(*map(keys_of, value.values()))
+    return set()
 
 
 def test_a_percentile_that_the_count_cannot_support_is_null(run, queue):
