@@ -1,9 +1,10 @@
 //! The catalogue: every drive builds, meets its published figures, and says where each fact comes from.
+use drivelab_core::target::drive::mechanism::Arm;
 use drivelab_core::target::drive::params::DriveModel;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Attribute, Command, Machine};
 use drivelab_scenario::{NoFiles, Plan, Source, catalogue, plan};
-use drivelab_units::{Instant, Lba, Sectors};
+use drivelab_units::{Angle, Instant, Lba, Sectors, parse};
 use std::sync::Arc;
 
 fn planned(text: &str) -> Plan {
@@ -116,4 +117,30 @@ fn the_4_tb_drive_meets_its_published_mean_seek() {
     // 7.45 ms over random pairs of cylinders, by the full curve of 1792 points; ours has thirteen of them.
     let mean = model("wd-4tb-7200").mechanism.seek.mean_of_random_pairs() / 1e6;
     assert!((mean / 7.45 - 1.0).abs() < 0.05, "{mean}");
+}
+
+/// The angle that a drive file gives, plain or as a fact.
+fn angle(file: &toml::Table, key: &str) -> Angle {
+    let value = &file["skew"][key];
+    parse::angle(value.get("value").unwrap_or(value).as_str().unwrap()).unwrap()
+}
+
+#[test]
+fn no_drive_loses_a_revolution_at_a_switch() {
+    for drive in catalogue::entries("drives") {
+        let model = model(drive.name);
+        let (file, first) = (drive.text.parse::<toml::Table>().unwrap(), Arm { cylinder: 0, head: 0 });
+        for access in [Access::Read, Access::Write] {
+            for (key, cylinder, head) in [("track", 0, 1), ("cylinder", 1, 0)] {
+                let switch = model.mechanism.positioning(first, cylinder, head, access);
+                let turn = u128::from(angle(&file, key).turn_bits());
+                let skew = (turn * u128::from(model.period.as_ns())) >> 32;
+                assert!(
+                    skew >= u128::from(switch),
+                    "{}: {key}: {skew} ns for {switch} ns, {access:?}",
+                    drive.name
+                );
+            }
+        }
+    }
 }
