@@ -299,6 +299,13 @@ fn an_order_that_ages_has_a_weight_and_displaces_what_the_others_need() {
         read(scenario, &[("target.queue.order", "fcfs,aged-sptf"), ("target.queue.age_weight", "0.2")])
             .is_ok()
     );
+    let orders = ("target.queue.order", "look,sptf");
+    assert!(read(scenario, &[orders, ("target.queue.write_handicap", "1ms")]).is_ok());
+    assert!(
+        read(scenario, &[("target.queue.order", "look"), ("target.queue.write_handicap", "1ms")]).is_err()
+    );
+    let chooses = ("target.queue.chooses", "at-media-end,after-answer");
+    assert!(read(scenario, &[chooses, ("target.queue.answer_time", "1ms")]).is_ok());
     let mixed = [("workload.rw", "randread,randrw"), ("workload.rwmixread", "70")];
     assert!(read(scenario, &mixed).is_ok());
     assert!(read(scenario, &[("workload.rw", "randread"), mixed[1]]).is_err());

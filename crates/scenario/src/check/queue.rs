@@ -72,20 +72,23 @@ pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &m
         {
             let message = "`write_handicap` is a time, but the order's cost is none";
             let remedy = "set order to sstf, sptf or aged-sptf, or leave write_handicap out";
-            log.fault(pointless.at.place, message, remedy);
+            log.no_effect(pointless.at.place, message.to_owned(), remedy.to_owned());
         }
     }
+    handicap.iter().for_each(|handicap| log.has_effect(handicap.at.place));
     let (weight, knows) = beside_order([above, below], chosen, &by_order, log);
     let chooses = pick(above.chooses.as_ref(), below.chooses.as_ref());
     let answer_time = pick(above.answer_time.as_ref(), below.answer_time.as_ref());
     let answer_time = unless_displaced(answer_time, &[decider(chooses.as_ref())], log);
     let chooses = chooses.map_or(Chooses::AtMediaEnd, |chooses| chooses.at.value);
-    if let Some(answer) = answer_time.as_ref().filter(|answer| !answer.at.value.is_zero())
-        && chooses == Chooses::AtMediaEnd
-        && above.readable("chooses")
-    {
+    if let Some(answer) = answer_time.as_ref().filter(|answer| !answer.at.value.is_zero()) {
         let message = "`answer_time` has no effect: the drive chooses at the media's end";
-        log.fault(answer.at.place, message, "set chooses = \"after-answer\", or leave answer_time out");
+        let remedy = "set chooses = \"after-answer\", or leave answer_time out";
+        if chooses == Chooses::AfterAnswer {
+            log.has_effect(answer.at.place);
+        } else if above.readable("chooses") {
+            log.no_effect(answer.at.place, message.to_owned(), remedy.to_owned());
+        }
     }
     if log.count() > problems {
         return QueueParams::NONE;
