@@ -112,6 +112,29 @@ proptest! {
     }
 
     #[test]
+    fn what_is_suggested_for_a_bare_number_passes(
+        key in prop::sample::select(vec![
+            "run.duration", "run.warmup", "workload.runtime", "workload.thinktime", "workload.bs", "workload.offset",
+            "workload.size", "workload.max_transfer", "workload.blockalign", "target.drive.link.rate", "target.drive.rpm",
+        ]),
+        value in prop_oneof![
+            (0u32..100_000).prop_map(|number| number.to_string()),
+            (0u32..1_000).prop_map(|number| format!("{}.{:02}", number / 100, number % 100)),
+            prop::sample::select(vec!["nan".to_owned(), "inf".to_owned(), "512".to_owned(), "1e3".to_owned()]),
+        ],
+    ) {
+        let base = "target.drive = \"wd-4tb-7200\"\n";
+        let problems = read(base, &[(key, &value)]).unwrap_err();
+        let remedy = problems.0[0].remedy.clone().unwrap_or_default();
+        let suggested = remedy.split('"').nth(1).unwrap_or_default().to_owned();
+        // An example or a bound may have nothing to do with an I/O's range, but it is a value.
+        let fits = key != "workload.size" || !remedy.contains("known units");
+        if let Err(problems) = read(base, &[(key, &suggested)]) {
+            prop_assert!(!fits, "{} {}: {}\n{}", key, value, remedy, problems);
+        }
+    }
+
+    #[test]
     fn numbers_of_any_size_build_a_drive_or_are_refused(
         heads in 1u64..=255, cylinders in 1u64..=5_000_000, sectors in 1u64..=70_000, first in 0u64..=5_000_000,
         rpm in 1u64..=400_000, single in 0u64..=2_000_000_000, head_switch in 0u64..=40_000_000,

@@ -44,6 +44,10 @@ fn quantity<T>(
     let text = match &node.value {
         Value::Text(text) => text.trim().to_owned(),
         Value::Integer(number) if *number >= 0 => number.to_string(),
+        // Without an exponent, which no quantity has.
+        Value::Decimal(number) if number.contains(['e', 'E']) => {
+            number.parse::<f64>().map_or(number.clone(), |plain| plain.to_string())
+        }
         Value::Decimal(number) => number.clone(),
         _ => {
             wrong_type(node, kind, log);
@@ -124,7 +128,7 @@ quantities! {
     Duration, "a time", TIMES, "60s", &["s"], "\"1ns\" to \"732d\"", |v: &Duration| !v.0.is_zero(), duration, |v| v.0.as_ns();
     Bytes, "an amount of data", SIZES, "4KiB", &["B", "KiB"], "\"512B\" to \"1GiB\"", whole_io, bytes, |v| v.get();
     Rate, "a data rate", RATES, "150MB/s", &["MB/s"], "\"1kB/s\" to \"1000GB/s\"", |_| true, rate, |v| v.bytes_per_s();
-    Rpm, "a spindle speed", "rpm", "7200rpm", &["rpm"], "\"30rpm\" to \"300000rpm\"", |_| true, parse::rpm, |v| v.milli();
+    Rpm, "a spindle speed", "rpm", "7200rpm", &["rpm"], "\"30rpm\" to \"300000rpm\"", |v: &Rpm| (30_000..=300_000_000).contains(&v.milli()), parse::rpm, |v| v.milli();
     Angle, "an angle", "rev, deg", "0.24rev", &["rev", "deg"], "\"0rev\" to \"0.999rev\"", |_| true, parse::angle, |v| v.turn_bits();
     SignedSpan, "a time", TIMES, "0.4ms", &["ms"], "\"-1s\" to \"1s\"", |_| true, signed_span, |v| v.0;
     Extent, "an amount of data", EXTENTS, "250GB", &["B", "GB"], "\"1 sector\" to \"1048576TiB\"", |v: &Extent| v.0.get() > 0, extent, |v| v.0.get();
