@@ -61,7 +61,7 @@ section! {
         knows: Knows = "angle",
         /// When the drive chooses the next command.
         chooses: Chooses = "at-media-end",
-        /// With `after-answer`: how long after a completion the drive waits for the host's answer.
+        /// With `after-answer`: how long after a media transfer the drive waits for the host's answer.
         answer_time: Span = "0s",
         /// How many waiting commands it looks at, oldest first.
         considers: Count<1, 65534> = "all",
