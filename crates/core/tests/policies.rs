@@ -199,7 +199,6 @@ fn the_age_limit_holds_beside_reads_that_meet_the_head() {
 }
 
 #[test]
-#[ignore = "fails: first come, first served, but for reads that meet the head while the drive waits for an answer"]
 fn a_stream_of_reads_that_meet_the_head_lets_others_through_without_an_age_limit() {
     let chooses = Chooses::AfterAnswer;
     let longest =

@@ -76,6 +76,8 @@ pub struct Drive {
     upward: bool,
     /// What the mechanism is carrying out.
     sweep: Option<Sweep>,
+    /// Commands since the last choice that went past others.
+    out_of_turn: u32,
     /// Since when the mechanism has been free.
     free_since: Instant,
     /// Before this the drive does not choose.
@@ -107,6 +109,7 @@ impl Drive {
             arm: Arm::default(),
             upward: true,
             sweep: None,
+            out_of_turn: 0,
             free_since: Instant::ZERO,
             choose_from: Instant::ZERO,
             choose_scheduled: false,
@@ -170,7 +173,7 @@ impl Drive {
         }
         match cover {
             Cover::Hit => self.serve_from_buffer(context, slot),
-            Cover::Coming(at) if self.sweep.is_none() && !self.is_overdue(now) => {
+            Cover::Coming(at) if self.sweep.is_none() && self.may_go_out_of_turn(now) => {
                 self.meet_head(context, slot, at);
             }
             _ => self.enqueue(context, slot),

@@ -17,13 +17,11 @@ pub(super) struct Sweep {
     /// Until then a command that begins at `end` is carried out in the same sweep; never when `None`.
     join_until: Option<Instant>,
     joined: Option<SlotIndex>,
-    /// Commands that the sweep has carried out without a choice, this one included.
-    length: u32,
 }
 
-/// Commands carried out in one sweep while others wait: then the drive chooses again, so that a stream cannot keep the
-/// others out for ever.
-const SWEEP_MAX: u32 = 32;
+/// Commands that may go out of turn, because they join or meet the head, while others wait: then the drive chooses, so
+/// that a stream cannot keep the others out for ever.
+const OUT_OF_TURN_MAX: u32 = 32;
 
 impl Drive {
     /// The arm is free: pick the next command, if this is the time to.
@@ -51,7 +49,8 @@ impl Drive {
         };
         let Some(slot) = choose(&self.slots, &view) else { return };
         self.slots.remove(slot);
-        self.dispatch(context, slot, 1);
+        self.out_of_turn = 0;
+        self.dispatch(context, slot);
     }
 
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
@@ -61,13 +60,14 @@ impl Drive {
             return false;
         }
         self.stop_reading_on(now);
-        self.dispatch(context, slot, 1);
+        self.out_of_turn = 0;
+        self.dispatch(context, slot);
         true
     }
 
-    /// The arm starts for this command, the `length`th of its sweep, as soon as the firmware has taken it up and its
+    /// The arm starts for this command, as soon as the firmware has taken it up and its
     /// data are there.
-    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex, length: u32) {
+    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
         let InFlight { command, landing, ready, .. } = *self.flight(slot);
         let access = command.access;
@@ -100,13 +100,13 @@ impl Drive {
         }
         // With the arm there already (at most a switch to the next track) a command can still join until the media.
         let started = if cylinders <= 1 { begun } else { now };
-        self.sweep(now, &command, started, passage.end, length);
+        self.sweep(now, &command, started, passage.end);
         context.digest.fold(now.as_ns());
         self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
     }
 
     /// The mechanism is busy with a command until `end`: settle what may be joined to it.
-    fn sweep(&mut self, now: Instant, command: &Command, started: Instant, end: Instant, length: u32) {
+    fn sweep(&mut self, now: Instant, command: &Command, started: Instant, end: Instant) {
         let queue = &self.model.queue;
         let joins = if command.access == Access::Read { queue.joins_reads } else { queue.joins_writes };
         let join_until = match joins {
@@ -115,17 +115,14 @@ impl Drive {
             Joins::UntilEnd => Some(end),
         };
         let (end, access) = (command.end(), command.access);
-        self.sweep = Some(Sweep { end, access, join_until, joined: None, length });
-        if join_until.is_some() && self.may_join(now) {
-            let joined = self.take_queued(end, access);
-            self.sweep = Some(Sweep { end, access, join_until, joined, length });
-        }
+        let may = join_until.is_some() && self.may_go_out_of_turn(now);
+        let joined = if may { self.take_queued(end, access) } else { None };
+        self.sweep = Some(Sweep { end, access, join_until, joined });
     }
 
-    /// Whether the sweep may go past the others that wait once more.
-    fn may_join(&self, now: Instant) -> bool {
-        let short = self.sweep.is_none_or(|sweep| sweep.length < SWEEP_MAX);
-        (short || self.slots.is_empty()) && !self.is_overdue(now)
+    /// Whether one more command may go past those that wait.
+    pub(super) fn may_go_out_of_turn(&self, now: Instant) -> bool {
+        (self.out_of_turn < OUT_OF_TURN_MAX || self.slots.is_empty()) && !self.is_overdue(now)
     }
 
     /// Takes the oldest command out of the queue that goes on at `end` with the same access, if there is one.
@@ -153,7 +150,7 @@ impl Drive {
 
     /// Whether an arriving command is carried out in the same sweep as the one in service; if so it is noted.
     pub(super) fn joins(&mut self, now: Instant, first: Lba, access: Access, slot: SlotIndex) -> bool {
-        let may = self.may_join(now);
+        let may = self.may_go_out_of_turn(now);
         let Some(sweep) = &mut self.sweep else { return false };
         let fits = may && sweep.joined.is_none() && sweep.end == first && sweep.access == access;
         if fits && sweep.join_until.is_some_and(|until| now <= until) {
@@ -171,16 +168,16 @@ impl Drive {
         flight.breakdown.overhead = flight.ready - arrived;
         flight.breakdown.transfer = at.since(flight.ready);
         self.consume(end, now);
+        self.out_of_turn = self.out_of_turn.saturating_add(1);
         // The head reads on anyway, so what goes on there can join until the end.
-        self.sweep = Some(Sweep { end, access: Access::Read, join_until: Some(at), joined: None, length: 1 });
+        self.sweep = Some(Sweep { end, access: Access::Read, join_until: Some(at), joined: None });
         context.digest.fold(now.as_ns());
         self.schedule(context, at, DriveEvent::MediaEnd(slot));
     }
 
     pub(super) fn on_media_end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
-        let ended = self.sweep.take();
-        let joined = ended.and_then(|sweep| sweep.joined);
+        let joined = self.sweep.take().and_then(|sweep| sweep.joined);
         self.free_since = now;
         let InFlight { command, ready, begun, track_left, .. } = *self.flight(slot);
         let done = now.max(ready);
@@ -193,7 +190,8 @@ impl Drive {
         self.finish(context, slot, done, sent);
         if let Some(next) = joined {
             self.stop_reading_on(now);
-            return self.dispatch(context, next, ended.map_or(1, |sweep| sweep.length + 1));
+            self.out_of_turn = self.out_of_turn.saturating_add(1);
+            return self.dispatch(context, next);
         }
         self.choose_from = match self.model.queue.chooses {
             // With nothing else to do there is nothing to choose: it starts with what comes first.

@@ -79,7 +79,9 @@ impl View<'_> {
         if passes < planned {
             passes += (planned - passes).div_ceil(self.period) * self.period;
         }
-        (passes - moved).min(entry.longest_wait.into())
+        let (wait, longest) = (passes - moved, u64::from(entry.longest_wait));
+        // Only an access that may begin on arrival waits less; with a margin a write may wait more than a turn.
+        if longest < self.period { wait.min(longest) } else { wait }
     }
 
     /// Nanoseconds from now until the arm is there.

@@ -246,7 +246,6 @@ proptest! {
 
     /// A write with less to spare than its margin is reckoned to come a turn later; reads have no margin.
     #[test]
-    #[ignore = "fails: it is reckoned to wait a turn, without what it had to spare"]
     fn a_write_that_could_be_late_is_planned_for_the_next_turn(
         margin in 0u64..3_000_000, cylinder in 0u32..100, start in 0u64..PERIOD, turned in 0u64..PERIOD, write: bool,
     ) {
