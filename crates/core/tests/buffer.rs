@@ -200,10 +200,15 @@ fn the_arm_stands_on_the_track_that_it_is_reading() {
     assert_eq!(probe.read(51 * TRACK, 8).breakdown.seek, us(1_500));
 }
 
-/// Two reads at once, the second from the end of the first, to a drive that lets 100 us pass between commands.
-fn second_of_two(start: Span, joins_reads: Joins, later: Span, first: u64) -> u64 {
+/// Two commands at once, a read and another from the end of it, to a drive that lets 100 us pass between commands.
+fn second_of_two(start: Span, joins: Joins, later: Span, first: u64) -> u64 {
+    second_after_read(Access::Read, start, joins, later, first)
+}
+
+fn second_after_read(access: Access, start: Span, joins: Joins, later: Span, first: u64) -> u64 {
     let queue = QueueParams {
-        joins_reads,
+        joins_reads: joins,
+        joins_writes: joins,
         chooses: Chooses::AfterAnswer,
         answer_time: us(100),
         ..queue(4, Order::Fcfs)
@@ -214,7 +219,7 @@ fn second_of_two(start: Span, joins_reads: Joins, later: Span, first: u64) -> u6
     // Something else, so that there is a choice to wait for.
     probe.send(Access::Read, 900 * TRACK, 1);
     probe.wait(later);
-    let second = probe.send(Access::Read, first + 50, 50);
+    let second = probe.send(access, first + 50, 50);
     let answers = probe.drain();
     let at = |id| answers.iter().find(|answer| answer.id == id).unwrap().completed.as_ns();
     at(second) - at(0)
@@ -230,6 +235,36 @@ fn a_read_that_goes_on_without_a_gap_joins_the_one_before() {
     // The arm has started for a far place: too late, unless it may join until the end.
     assert!(second(Joins::BeforeStart, us(500), 300_000) > TURN);
     assert_eq!(second(Joins::UntilEnd, us(500), 300_000), joined);
+}
+
+#[test]
+fn a_write_does_not_join_a_read() {
+    for joins in [Joins::BeforeStart, Joins::UntilEnd] {
+        // Neither while the read is carried out nor out of the queue: there they wait behind a third one.
+        assert!(second_after_read(Access::Write, ms(1), joins, Span::ZERO, 0) > TURN);
+        assert!(third_behind(Access::Write, joins) > TURN);
+        assert_eq!(third_behind(Access::Read, joins), 50 * SECTOR);
+    }
+}
+
+/// A read and a command from the end of it, both in the queue when the read is chosen.
+fn third_behind(access: Access, joins: Joins) -> u64 {
+    let queue = QueueParams {
+        joins_reads: joins,
+        joins_writes: joins,
+        chooses: Chooses::AfterAnswer,
+        answer_time: us(100),
+        ..queue(4, Order::Fcfs)
+    };
+    let mut probe = Probe::of(&DriveParams { queue, ..drive() });
+    probe.wait(ms(1));
+    probe.send(Access::Read, 900 * TRACK, 1);
+    let read = probe.send(Access::Read, 0, 50);
+    probe.send(Access::Read, 900 * TRACK, 1);
+    let next = probe.send(access, 50, 50);
+    let answers = probe.drain();
+    let at = |id| answers.iter().find(|answer| answer.id == id).unwrap().completed.as_ns();
+    at(next) - at(read)
 }
 
 #[test]

@@ -2,7 +2,7 @@
 mod common;
 
 use common::{assert_mean, job, ms, outstanding, point, points, poisson, setup, stations, try_point};
-use drivelab_core::host::params::{Arrivals, JobParams, SubmitCost};
+use drivelab_core::host::params::{Arrivals, JobParams, OUTSTANDING_MAX, SubmitCost};
 use drivelab_core::target::server::Service;
 use drivelab_core::{Limit, Setup};
 use drivelab_simulate::RunError;
@@ -146,6 +146,22 @@ fn a_think_time_is_kept_to_the_nanosecond() {
     assert_eq!((point.read.ios, point.window_ns), (1_000, 4_000_000_000));
     assert_eq!((point.latency_ns.min, point.latency_ns.max), (Some(1_000_000), Some(1_000_000)));
     assert!((point.depth.achieved - 0.25).abs() < 1e-12, "{}", point.depth.achieved);
+}
+
+/// One arrival a microsecond, one served in two: the waiting grow beyond what the host keeps under way, and each still
+/// counts from its own arrival.
+#[test]
+fn arrivals_beyond_what_the_host_keeps_under_way_wait_their_turn() {
+    const IOS: u64 = 200_000;
+    let rate = Frequency::from_millihertz(1_000_000_000).unwrap();
+    let service = Service::Fixed(Span::from_us(2));
+    let job = JobParams { arrivals: Arrivals::Fixed { rate }, ..job() };
+    let point = point(&setup(stations(Some(service), 1), job, IOS));
+    // The k-th arrives at k us and leaves at 2 k + 1 us.
+    const { assert!(IOS / 2 > OUTSTANDING_MAX) };
+    assert_eq!((point.latency_ns.min, point.latency_ns.max), (Some(2_000), Some((IOS + 1) * 1_000)));
+    let mean = (IOS + 3) as f64 / 2.0 * 1e3;
+    assert!((point.latency_ns.mean.unwrap() / mean - 1.0).abs() < 1e-12);
 }
 
 #[test]
