@@ -225,7 +225,6 @@ fn a_run_in_which_no_time_passes_ends_with_its_name() {
 }
 
 #[test]
-#[ignore = "fails: with a submit cost that comes to nothing the run goes on at one instant until it is stopped"]
 fn software_that_takes_no_time_does_not_keep_a_timeless_run_alive() {
     let submit = SubmitCost { spread: Share::from_ratio(1, 2).unwrap(), ..SubmitCost::NONE };
     let timeless = setup(stations(None, 0), JobParams { submit, ..job() }, 10);

@@ -12,7 +12,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use job::{Draw, Job};
-use params::{Arrivals, JobError, JobParams, OUTSTANDING_MAX, SubmitCost};
+use params::{Arrivals, JobError, JobParams, OUTSTANDING_MAX};
 
 pub enum HostInput {
     /// Nothing but the time.
@@ -183,12 +183,13 @@ impl Host {
             self.outstanding.push(io);
             self.outstanding.len() as u32 - 1
         };
-        if self.jobs[job as usize].params.submit == SubmitCost::NONE {
+        let cost = self.jobs[job as usize].draw_submit(count);
+        if cost.is_zero() {
+            // The fixed cost is part of it, so there is none between the commands either.
             for part in 0..parts_left {
                 self.send(slot, part, at, begins && part == 0);
             }
         } else {
-            let cost = self.jobs[job as usize].draw_submit(count);
             if begins {
                 self.out.push_back(HostOutput::Began(at));
             }
