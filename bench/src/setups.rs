@@ -1,5 +1,5 @@
 //! What is timed: 4 KiB random reads on one 7 200 rpm drive of 250 GB, digest, stamps and histograms on.
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare, SubmitCost};
+use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
@@ -34,6 +34,7 @@ pub fn queue_depth(depth: u16, commands: u64) -> Setup {
         logical_unit: 0,
         process: 0,
         synchronous: true,
+        marking: Marking::default(),
         reads: Share::ALL,
         addressing: Addressing::Random,
         sizes: vec![SizeShare { size: Sectors::new(8), weight: 1 }],
@@ -50,6 +51,7 @@ pub fn queue_depth(depth: u16, commands: u64) -> Setup {
         warmup: Span::ZERO,
         limit: Limit { duration: None, ios: Some(commands) },
         seed: 1,
+        lives: 0,
     }
 }
 

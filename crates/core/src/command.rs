@@ -11,10 +11,28 @@ pub enum Access {
 /// The SCSI task attribute of a queued command.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Attribute {
+    /// May be served in any order among its like.
     #[default]
     Simple,
+    /// Everything received earlier is served before it, everything later after it.
     Ordered,
+    /// Goes next; the last of several first.
     HeadOfQueue,
+    /// Part of the recovery while an auto contingent allegiance holds.
+    Aca,
+    /// Without a tag: one at a time from each initiator.
+    Untagged,
+}
+
+/// The priority of an NCQ command.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Priority {
+    #[default]
+    Normal,
+    /// To be completed within this time of its arrival (ICC).
+    Isochronous(Span),
+    /// Before the normal ones where the drive can.
+    High,
 }
 
 /// One command as the host sends it.
@@ -27,6 +45,9 @@ pub struct Command {
     /// Unique among the initiator's outstanding commands.
     pub tag: u32,
     pub attribute: Attribute,
+    pub priority: Priority,
+    /// Force unit access: the media itself must answer, whatever a buffer holds.
+    pub force_unit_access: bool,
     /// Whose command it is, for schedulers that are fair by process.
     pub process: u32,
     /// Whether somebody waits for it.
@@ -49,6 +70,22 @@ pub enum Outcome {
     Done,
     /// The addresses lie beyond the end of the target.
     OutOfRange,
+    /// A sector could not be read.
+    MediaError,
+    /// The command was given up before it was done: by an error of another command, or by its own host.
+    Aborted,
+    /// The drive holds as many commands as it can (TASK SET FULL).
+    Full,
+    /// An auto contingent allegiance holds, and the command is no part of the recovery.
+    AcaActive,
+    /// Another initiator's error has cleared this one's commands (UNIT ATTENTION).
+    UnitAttention,
+    /// The protocol does not allow the command: an attribute or a priority that it lacks.
+    Invalid,
+    /// The tag is in use.
+    DuplicateTag,
+    /// The command was not done in the time that its host allowed.
+    TimedOut,
 }
 
 /// Where the response time of a command went. The parts add up to it exactly.

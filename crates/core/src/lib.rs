@@ -13,12 +13,14 @@ pub mod agenda;
 pub mod command;
 pub mod digest;
 pub mod host;
+pub mod life;
 pub mod machine;
 pub mod rng;
 pub mod setup;
 pub mod target;
 
-pub use command::{Access, Attribute, Breakdown, Command, Completion, Outcome};
+pub use command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
+pub use life::{Life, Served};
 pub use machine::Machine;
 pub use setup::{Limit, Setup};
 

@@ -21,4 +21,6 @@ pub struct Setup {
     pub warmup: Span,
     pub limit: Limit,
     pub seed: u64,
+    /// How many commands to keep the lives of, from the end of the warm-up on.
+    pub lives: u64,
 }

@@ -132,8 +132,14 @@ fn point(
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
     let fio = fio::job_file(&found, &run, first);
-    let setup =
-        Setup { target: params, jobs: expand(&found), warmup: run.warmup, limit: run.limit, seed: run.seed };
+    let setup = Setup {
+        target: params,
+        jobs: expand(&found),
+        warmup: run.warmup,
+        limit: run.limit,
+        seed: run.seed,
+        lives: 0,
+    };
     Some((raw, setup, hash, fio))
 }
 

@@ -2,7 +2,7 @@
 use drivelab_core::target::drive::mechanism::Arm;
 use drivelab_core::target::drive::params::DriveModel;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Attribute, Command, Machine};
+use drivelab_core::{Access, Attribute, Command, Machine, Priority};
 use drivelab_scenario::{NoFiles, Plan, Source, catalogue, plan};
 use drivelab_units::{Angle, Instant, Lba, Sectors, parse};
 use std::sync::Arc;
@@ -84,6 +84,8 @@ fn outer_rate(model: Arc<DriveModel>, access: Access) -> f64 {
         logical_unit: 0,
         tag: 0,
         attribute: Attribute::Simple,
+        priority: Priority::Normal,
+        force_unit_access: false,
         process: 0,
         synchronous: true,
         access,

@@ -115,7 +115,7 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
-    use super::super::params::{Arrivals, SizeShare};
+    use super::super::params::{Arrivals, Marking, SizeShare};
     use super::*;
     use alloc::vec;
 
@@ -125,6 +125,7 @@ mod tests {
             logical_unit: 0,
             process: 0,
             synchronous: true,
+            marking: Marking::default(),
             reads,
             addressing,
             sizes,

@@ -6,7 +6,7 @@ pub mod job;
 pub mod params;
 
 use crate::agenda::Agenda;
-use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome};
+use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::machine::Machine;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -222,7 +222,9 @@ impl Host {
             initiator: params.initiator,
             logical_unit: params.logical_unit,
             tag: slot * self.parts + part,
-            attribute: Attribute::Simple,
+            attribute: params.marking.attribute,
+            priority: params.marking.priority,
+            force_unit_access: params.marking.force_unit_access,
             process: params.process,
             synchronous: params.synchronous,
             access,

@@ -1,4 +1,5 @@
 //! A workload in parameters: jobs that issue commands, each from its own random streams.
+use crate::command::{Attribute, Priority};
 use core::fmt;
 use drivelab_units::{Frequency, Lba, Rate, Sectors, Share, Span};
 
@@ -46,12 +47,21 @@ impl SubmitCost {
     pub const NONE: SubmitCost = SubmitCost { fixed: Span::ZERO, rate: None, spread: Share::NONE };
 }
 
+/// What a job asks of the drive's queue with each of its commands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Marking {
+    pub attribute: Attribute,
+    pub priority: Priority,
+    pub force_unit_access: bool,
+}
+
 #[derive(Clone, Debug)]
 pub struct JobParams {
     pub initiator: u16,
     pub logical_unit: u16,
     pub process: u32,
     pub synchronous: bool,
+    pub marking: Marking,
     /// Share of reads; the rest are writes.
     pub reads: Share,
     pub addressing: Addressing,

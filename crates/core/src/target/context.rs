@@ -4,6 +4,7 @@ use super::server::ServerEvent;
 use crate::agenda::Agenda;
 use crate::command::Completion;
 use crate::digest::Digest;
+use crate::life::Life;
 use alloc::collections::VecDeque;
 use drivelab_units::Instant;
 
@@ -20,6 +21,8 @@ pub struct Context<'a> {
     pub agenda: &'a mut Agenda<Event>,
     pub digest: &'a mut Digest,
     pub out: &'a mut VecDeque<Completion>,
+    /// Where the lives of commands are kept, when they are.
+    pub lives: &'a mut Option<VecDeque<Life>>,
 }
 
 impl Context<'_> {

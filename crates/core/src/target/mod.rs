@@ -8,6 +8,7 @@ pub mod server;
 use crate::agenda::Agenda;
 use crate::command::{Breakdown, Command, Completion, Outcome};
 use crate::digest::Digest;
+use crate::life::Life;
 use crate::machine::Machine;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -43,6 +44,7 @@ pub struct Target {
     agenda: Agenda<Event>,
     digest: Digest,
     out: VecDeque<Completion>,
+    lives: Option<VecDeque<Life>>,
     now: Instant,
 }
 
@@ -57,6 +59,7 @@ impl Target {
             agenda: Agenda::with_capacity(64),
             digest: Digest::default(),
             out: VecDeque::with_capacity(64),
+            lives: None,
             now: Instant::ZERO,
         }
     }
@@ -73,10 +76,20 @@ impl Target {
         self.digest
     }
 
+    /// From now on the life of every command is kept until [`Self::poll_life`] takes it.
+    pub fn keep_lives(&mut self) {
+        self.lives.get_or_insert_default();
+    }
+
+    /// The life of the next finished command, in order of completion; kept only after [`Self::keep_lives`].
+    pub fn poll_life(&mut self) -> Option<Life> {
+        self.lives.as_mut()?.pop_front()
+    }
+
     fn run_until(&mut self, now: Instant) {
         while let Some((due, event)) = self.agenda.pop_due(now) {
-            let Target { body, agenda, digest, out, .. } = self;
-            let context = &mut Context { now: due, agenda, digest, out };
+            let Target { body, agenda, digest, out, lives, .. } = self;
+            let context = &mut Context { now: due, agenda, digest, out, lives };
             match (body, event) {
                 (Body::Drive(drive), Event::Drive(_, event)) => drive.on_event(context, event),
                 (Body::Server(server), Event::Server(event)) => server.on_event(context, event),
@@ -87,8 +100,8 @@ impl Target {
 
     fn submit(&mut self, now: Instant, command: Command) {
         let capacity = self.capacity().get();
-        let Target { body, agenda, digest, out, .. } = self;
-        let context = &mut Context { now, agenda, digest, out };
+        let Target { body, agenda, digest, out, lives, .. } = self;
+        let context = &mut Context { now, agenda, digest, out, lives };
         if command.count.get() == 0 || command.end().get() > capacity {
             let Command { id, initiator, tag, .. } = command;
             let (outcome, breakdown) = (Outcome::OutOfRange, Breakdown::default());

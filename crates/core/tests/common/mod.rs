@@ -5,7 +5,7 @@
 pub mod scenarios;
 pub mod trace;
 
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare, SubmitCost};
+use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams, FirmwareParams, LinkParams, WriteData};
@@ -13,7 +13,7 @@ use drivelab_core::target::drive::queue::{Knows, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::target::server::{ServerParams, Service};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Attribute, Command, Completion, Limit, Machine, Setup};
+use drivelab_core::{Access, Attribute, Command, Completion, Limit, Machine, Priority, Setup};
 use drivelab_units::{Angle, Frequency, Instant, Lba, Rpm, Sectors, Share, Span};
 use std::sync::Arc;
 
@@ -87,6 +87,7 @@ pub fn job() -> JobParams {
         logical_unit: 0,
         process: 0,
         synchronous: true,
+        marking: Marking::default(),
         reads: Share::ALL,
         addressing: Addressing::Random,
         sizes: sizes(8),
@@ -125,6 +126,7 @@ pub fn setup(target: TargetParams, job: JobParams, ios: u64) -> Setup {
         warmup: Span::ZERO,
         limit: Limit { duration: None, ios: Some(ios) },
         seed: 1,
+        lives: 0,
     }
 }
 
@@ -135,6 +137,8 @@ pub fn command(id: u64, access: Access, first: u64, count: u64) -> Command {
         logical_unit: 0,
         tag: id as u32,
         attribute: Attribute::Simple,
+        priority: Priority::Normal,
+        force_unit_access: false,
         process: 0,
         synchronous: true,
         access,

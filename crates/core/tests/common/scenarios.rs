@@ -1,6 +1,6 @@
 //! Random setups, small enough to run thousands of them, that reach every part of the model.
 use super::{layout, stations, target, us};
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare, SubmitCost};
+use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
@@ -209,6 +209,7 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
                 logical_unit: 0,
                 process: 0,
                 synchronous: true,
+                marking: Marking::default(),
                 reads,
                 addressing,
                 sizes: sizes
@@ -241,7 +242,7 @@ pub fn setups() -> impl Strategy<Value = Setup> {
     ];
     (targets().prop_flat_map(jobs_for), spans(100_000), end, any::<u64>()).prop_map(
         |((target, jobs), warmup, limit, seed)| {
-            let mut setup = Setup { target, jobs, warmup, limit, seed };
+            let mut setup = Setup { target, jobs, warmup, limit, seed, lives: 0 };
             for job in &mut setup.jobs {
                 // A target may answer at once: whoever asks again at once would stop time.
                 if let (TargetParams::Server(_), Arrivals::Closed { think, .. }) =

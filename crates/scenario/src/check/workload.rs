@@ -4,7 +4,9 @@ use crate::keys::quantities::IO_MAX;
 use crate::keys::{At, Read};
 use crate::raw::workload::{JobRaw, Part, RateProcess, Rw, WorkloadRaw};
 use crate::text::problem::{Log, Place};
-use drivelab_core::host::params::{Addressing, Arrivals, JobError, JobParams, SizeShare, SubmitCost, check};
+use drivelab_core::host::params::{
+    Addressing, Arrivals, JobError, JobParams, Marking, SizeShare, SubmitCost, check,
+};
 use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
 
 /// A job as it was written, and the copies that it runs in.
@@ -99,6 +101,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, capacity: Option<Sectors>, log: &
         logical_unit: 0,
         process: 0,
         synchronous: matches!(arrivals, Arrivals::Closed { .. }),
+        marking: Marking::default(),
         reads: reads(raw, rw),
         addressing,
         sizes,

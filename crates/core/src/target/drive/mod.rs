@@ -16,6 +16,7 @@ pub mod spindle;
 
 use super::context::{Context, Event};
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
+use crate::life::{Life, Served};
 use crate::rng::Stream;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -64,7 +65,19 @@ struct InFlight {
     landing: Landing,
     /// What is left of its last track when it ends.
     track_left: Span,
+    story: Story,
     breakdown: Breakdown,
+}
+
+/// What a command's life tells beyond its breakdown.
+#[derive(Clone, Copy)]
+struct Story {
+    served: Served,
+    chosen: Instant,
+    ended: Instant,
+    from_cylinder: u32,
+    to_cylinder: u32,
+    rank: u64,
 }
 
 pub struct Drive {
@@ -96,6 +109,8 @@ pub struct Drive {
     read_ahead: Option<ReadAhead>,
     /// Where the last read ended.
     read_end: Lba,
+    /// Commands that the mechanism or the buffer has turned to.
+    turned_to: u64,
 }
 
 impl Drive {
@@ -122,6 +137,7 @@ impl Drive {
             held: VecDeque::with_capacity(64),
             read_ahead: model.read_ahead.as_ref().map(ReadAhead::new),
             read_end: Lba::ZERO,
+            turned_to: 0,
             model,
         }
     }
@@ -164,8 +180,18 @@ impl Drive {
         self.firmware_free = ready;
         let breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
         let (landing, track_left, begun) = (Landing::default(), Span::ZERO, ready);
-        let flight =
-            InFlight { command, submitted, arrived: now, ready, begun, landing, track_left, breakdown };
+        let story = self.story(Served::Not, now);
+        let flight = InFlight {
+            command,
+            submitted,
+            arrived: now,
+            ready,
+            begun,
+            landing,
+            track_left,
+            story,
+            breakdown,
+        };
         match self.in_flight.get_mut(usize::from(slot)) {
             Some(place) => *place = flight,
             // Slots are first used in the order of their numbers.
@@ -178,6 +204,14 @@ impl Drive {
             }
             _ => self.enqueue(context, slot),
         }
+    }
+
+    /// The story of a command that the drive turns to now.
+    #[inline]
+    fn story(&self, served: Served, now: Instant) -> Story {
+        let cylinder = self.arm.cylinder;
+        let (from_cylinder, to_cylinder, rank) = (cylinder, cylinder, self.turned_to);
+        Story { served, chosen: now, ended: now, from_cylinder, to_cylinder, rank }
     }
 
     /// The command needs the mechanism: it joins what the mechanism is at, or waits for its turn.
@@ -213,8 +247,11 @@ impl Drive {
 
     /// A read whose data are all in the buffer: only the link has work.
     fn serve_from_buffer(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        let story = self.story(Served::Buffered, context.now);
+        self.turned_to += 1;
         let flight = self.flight(slot);
         let (ready, end, count) = (flight.ready, flight.command.end(), flight.command.count);
+        flight.story = Story { ended: ready, ..story };
         flight.breakdown.overhead = ready - flight.arrived;
         self.consume(end, context.now);
         self.read_end = end;
@@ -239,10 +276,42 @@ impl Drive {
         debug_assert_eq!(breakdown.total(), now - submitted);
         let Command { id, initiator, tag, .. } = command;
         let outcome = Outcome::Done;
+        if let Some(lives) = context.lives {
+            lives.push_back(self.life(slot, outcome, now));
+        }
         context.complete(Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown });
         match self.held.pop_front() {
             Some((command, submitted)) => self.accept(context, slot, command, submitted),
             None => self.free.push(slot),
+        }
+    }
+
+    fn life(&self, slot: SlotIndex, outcome: Outcome, completed: Instant) -> Life {
+        let InFlight { command, submitted, arrived, begun, landing, story, .. } =
+            self.in_flight[usize::from(slot)];
+        let Story { served, chosen, ended, from_cylinder, to_cylinder, rank } = story;
+        // A command that the mechanism never went to has no place of its own.
+        let cylinder = if served == Served::Chosen || served == Served::Joined {
+            landing.cylinder
+        } else {
+            from_cylinder
+        };
+        let (accepted, carried_by) = (arrived, command.id);
+        Life {
+            command,
+            outcome,
+            served,
+            carried_by,
+            submitted,
+            accepted,
+            chosen,
+            begun,
+            ended,
+            completed,
+            from_cylinder,
+            cylinder,
+            to_cylinder,
+            rank,
         }
     }
 

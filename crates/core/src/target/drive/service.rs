@@ -3,8 +3,9 @@ use super::mechanism::Passage;
 use super::params::WriteData;
 use super::queue::{Chooses, Joins, SlotIndex, View, choose, look};
 use super::read_ahead::{Ended, Motion};
-use super::{Drive, DriveEvent, InFlight};
+use super::{Drive, DriveEvent, InFlight, Story};
 use crate::command::{Access, Command};
+use crate::life::Served;
 use crate::target::context::Context;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
@@ -50,7 +51,7 @@ impl Drive {
         let Some(slot) = choose(&self.slots, &view) else { return };
         self.slots.remove(slot);
         self.out_of_turn = 0;
-        self.dispatch(context, slot);
+        self.dispatch(context, slot, Served::Chosen);
     }
 
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
@@ -61,14 +62,16 @@ impl Drive {
         }
         self.stop_reading_on(now);
         self.out_of_turn = 0;
-        self.dispatch(context, slot);
+        self.dispatch(context, slot, Served::Chosen);
         true
     }
 
     /// The arm starts for this command, as soon as the firmware has taken it up and its
     /// data are there.
-    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex, served: Served) {
         let now = context.now;
+        let story = self.story(served, now);
+        self.turned_to += 1;
         let InFlight { command, landing, ready, .. } = *self.flight(slot);
         let access = command.access;
         let (started, lead) = (now.max(ready), self.lead(&command));
@@ -92,6 +95,7 @@ impl Drive {
         flight.begun = started + lead + passage.seek + passage.rotation;
         flight.track_left = passage.track_left;
         let begun = flight.begun;
+        flight.story = Story { ended: passage.end, to_cylinder: passage.arm.cylinder, ..story };
         self.arm = passage.arm;
         if access == Access::Write
             && let Some(read_ahead) = &mut self.read_ahead
@@ -163,8 +167,11 @@ impl Drive {
     /// A read that the head, reading on, is just about to pass: no arm movement, no rotation.
     pub(super) fn meet_head(&mut self, context: &mut Context<'_>, slot: SlotIndex, at: Instant) {
         let now = context.now;
+        let story = self.story(Served::Met, now);
+        self.turned_to += 1;
         let flight = self.flight(slot);
         let (arrived, end) = (flight.arrived, flight.command.end());
+        flight.story = Story { ended: at, ..story };
         flight.breakdown.overhead = flight.ready - arrived;
         flight.breakdown.transfer = at.since(flight.ready);
         self.consume(end, now);
@@ -191,7 +198,7 @@ impl Drive {
         if let Some(next) = joined {
             self.stop_reading_on(now);
             self.out_of_turn = self.out_of_turn.saturating_add(1);
-            return self.dispatch(context, next);
+            return self.dispatch(context, next, Served::Joined);
         }
         self.choose_from = match self.model.queue.chooses {
             // With nothing else to do there is nothing to choose: it starts with what comes first.
