@@ -39,6 +39,7 @@ choices!(Knows {
 choices!(Chooses {
     "at-media-end" => Chooses::AtMediaEnd, "as the media transfer ends";
     "after-answer" => Chooses::AfterAnswer, "only after the host could answer the completion";
+    "at-completion" => Chooses::AtCompletion, "as the completion goes out, after the link is done";
 });
 
 choices!(Joins {

@@ -103,6 +103,12 @@ impl Mechanism {
         self.piece(slot, end as u32, whole, access, spindle)
     }
 
+    /// How long one sector of this landing passes the head.
+    #[inline]
+    pub fn sector_time(&self, landing: &Landing) -> Span {
+        self.geometry.boundary(landing.zone, 1)
+    }
+
     /// The part of a track from a slot up to slot `end`.
     #[inline]
     fn piece(&self, slot: Slot, end: u32, whole: bool, access: Access, spindle: &Spindle) -> Landing {

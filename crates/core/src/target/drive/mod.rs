@@ -62,6 +62,8 @@ struct InFlight {
     ready: Instant,
     /// When its first sector comes under the head.
     begun: Instant,
+    /// When the first of its data can leave for the host.
+    data_from: Instant,
     landing: Landing,
     /// What is left of its last track when it ends.
     track_left: Span,
@@ -179,7 +181,7 @@ impl Drive {
         self.before = command.access;
         self.firmware_free = ready;
         let breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
-        let (landing, track_left, begun) = (Landing::default(), Span::ZERO, ready);
+        let (landing, track_left, begun, data_from) = (Landing::default(), Span::ZERO, ready, ready);
         let story = self.story(Served::Not, now);
         let flight = InFlight {
             command,
@@ -187,6 +189,7 @@ impl Drive {
             arrived: now,
             ready,
             begun,
+            data_from,
             landing,
             track_left,
             story,
@@ -259,15 +262,23 @@ impl Drive {
         self.finish(context, slot, ready, sent);
     }
 
-    /// Mechanism and firmware are done at `done`, the link at `sent`: the completion follows.
-    fn finish(&mut self, context: &mut Context<'_>, slot: SlotIndex, done: Instant, sent: Instant) {
+    /// Mechanism and firmware are done at `done`, the link at `sent`: returns when the completion follows.
+    fn finish(
+        &mut self,
+        context: &mut Context<'_>,
+        slot: SlotIndex,
+        done: Instant,
+        sent: Instant,
+    ) -> Instant {
         self.link_free = self.link_free.max(sent);
         let (read, write) = (self.model.firmware.read_completion, self.model.firmware.write_completion);
         let flight = self.flight(slot);
         let completion = if flight.command.access == Access::Read { read } else { write };
         flight.breakdown.link += sent - done;
         flight.breakdown.overhead += completion;
-        self.schedule(context, sent + completion, DriveEvent::Complete(slot));
+        let completed = sent + completion;
+        self.schedule(context, completed, DriveEvent::Complete(slot));
+        completed
     }
 
     fn on_complete(&mut self, context: &mut Context<'_>, slot: SlotIndex) {

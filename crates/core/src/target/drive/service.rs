@@ -83,7 +83,7 @@ impl Drive {
         let late = self.turns_lost_to_late_data(&command, ready, started + lead, &passage);
         passage.rotation += late;
         passage.end += late;
-        let free_since = self.free_since;
+        let (free_since, sector) = (self.free_since, self.model.mechanism.sector_time(&landing));
         let flight = self.flight(slot);
         let base = flight.arrived.max(free_since);
         flight.breakdown.queue = base - flight.arrived;
@@ -93,6 +93,7 @@ impl Drive {
         flight.breakdown.rotation = passage.rotation;
         flight.breakdown.transfer = passage.transfer;
         flight.begun = started + lead + passage.seek + passage.rotation;
+        flight.data_from = flight.begun + sector;
         flight.track_left = passage.track_left;
         let begun = flight.begun;
         flight.story = Story { ended: passage.end, to_cylinder: passage.arm.cylinder, ..story };
@@ -186,23 +187,29 @@ impl Drive {
         let now = context.now;
         let joined = self.sweep.take().and_then(|sweep| sweep.joined);
         self.free_since = now;
-        let InFlight { command, ready, begun, track_left, .. } = *self.flight(slot);
+        let InFlight { command, ready, data_from, track_left, .. } = *self.flight(slot);
         let done = now.max(ready);
         let mut sent = done;
         if command.access == Access::Read {
-            // The link runs beside the media, but cannot end before it, nor begin before the first sector.
-            sent = done.max(self.link_free.max(begun) + self.model.link.time_for(command.count));
+            // The link runs beside the media, sector behind sector: none leaves before it is there.
+            let link = &self.model.link;
+            let last = done + link.time_for(Sectors::new(1));
+            sent = last.max(self.link_free.max(data_from) + link.time_for(command.count));
             self.read_on(&command, &Ended { at: now, arm: self.arm, track_left }, joined.is_some());
         }
-        self.finish(context, slot, done, sent);
+        let completed = self.finish(context, slot, done, sent);
         if let Some(next) = joined {
             self.stop_reading_on(now);
             self.out_of_turn = self.out_of_turn.saturating_add(1);
             return self.dispatch(context, next, Served::Joined);
         }
+        if self.model.queue.chooses == Chooses::AtCompletion {
+            self.free_since = completed;
+        }
         self.choose_from = match self.model.queue.chooses {
             // With nothing else to do there is nothing to choose: it starts with what comes first.
             Chooses::AfterAnswer if !self.slots.is_empty() => now + self.model.queue.answer_time,
+            Chooses::AtCompletion => completed,
             _ => now,
         };
         self.choose(context);

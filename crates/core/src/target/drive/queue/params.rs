@@ -38,6 +38,8 @@ pub enum Chooses {
     AtMediaEnd,
     /// Only after the host could answer the completion: nothing is hidden, but the answer takes part.
     AfterAnswer,
+    /// As the completion goes out: the arm waits for the link, and nothing but the firmware's overhead is hidden.
+    AtCompletion,
 }
 
 /// Until when a command that begins where the one in service ends, and does the same, is carried out with it in one
