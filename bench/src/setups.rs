@@ -6,6 +6,7 @@ use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
 };
+use drivelab_core::target::drive::protocol::{ExchangeParams, Protocol, Reordering, ScsiParams};
 use drivelab_core::target::drive::queue::{Chooses, Knows, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::{Limit, Setup};
@@ -99,6 +100,9 @@ fn drive(depth: u16) -> DriveParams {
             chooses: Chooses::AtMediaEnd,
             ..QueueParams::NONE
         },
+        protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
+        exchange: ExchangeParams::default(),
+        faults: None,
         read_ahead: Some(ReadAheadParams {
             size: Sectors::new(4_096),
             when_queued: false,

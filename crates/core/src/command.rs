@@ -48,6 +48,8 @@ pub struct Command {
     pub priority: Priority,
     /// Force unit access: the media itself must answer, whatever a buffer holds.
     pub force_unit_access: bool,
+    /// How often the host has sent it before and it failed.
+    pub attempt: u8,
     /// Whose command it is, for schedulers that are fair by process.
     pub process: u32,
     /// Whether somebody waits for it.

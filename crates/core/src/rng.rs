@@ -46,6 +46,14 @@ impl Stream {
     }
 }
 
+/// A draw that depends on a key alone: the finalizer of splitmix64 over both.
+pub fn keyed(stream: u64, key: u64) -> u64 {
+    let mut mixed = stream ^ key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

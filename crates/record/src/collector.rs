@@ -87,7 +87,7 @@ impl Collector {
         self.begins += u128::from(at.max(self.start));
     }
 
-    /// An I/O left the system. Returns whether it counts.
+    /// An I/O left the system. Returns whether it did in the window, in whatever way it ended.
     #[inline]
     pub fn finished(&mut self, io: &Io) -> bool {
         let (began, at) = (io.intended.as_ns(), io.finished.as_ns());
@@ -101,7 +101,7 @@ impl Collector {
         }
         if io.outcome != Outcome::Done {
             self.errors += 1;
-            return false;
+            return true;
         }
         let kind = usize::from(io.access == Access::Write);
         self.latencies[kind].record(at - began);

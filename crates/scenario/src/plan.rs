@@ -180,6 +180,7 @@ fn meaning(raw: &ScenarioRaw, target: &str) -> String {
 fn capacity(params: &TargetParams) -> Sectors {
     match params {
         TargetParams::Server(server) => server.capacity,
-        TargetParams::Drive(model) => model.capacity(),
+        TargetParams::Drive(model) | TargetParams::Wire(model) => model.capacity(),
+        TargetParams::System(system) => system.drive.capacity(),
     }
 }

@@ -16,7 +16,7 @@ fn model(name: &str) -> Arc<DriveModel> {
     let plan = planned(&format!("[target]\ndrive = \"{name}\""));
     match &plan.points[0].setup.target {
         TargetParams::Drive(model) => Arc::clone(model),
-        TargetParams::Server(_) => panic!("{name} is a drive"),
+        other => panic!("{name} is {other:?}"),
     }
 }
 
@@ -86,6 +86,7 @@ fn outer_rate(model: Arc<DriveModel>, access: Access) -> f64 {
         attribute: Attribute::Simple,
         priority: Priority::Normal,
         force_unit_access: false,
+        attempt: 0,
         process: 0,
         synchronous: true,
         access,

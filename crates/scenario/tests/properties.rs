@@ -288,7 +288,7 @@ fn the_fio_jobs_of_a_sweep_run_one_after_the_other() {
 fn the_scenario_gives_way_to_nothing_of_the_drive() {
     let depth = |text: &str| match &planned(text).points[0].setup.target {
         TargetParams::Drive(model) => (model.queue.depth, model.read_ahead.is_some()),
-        TargetParams::Server(_) => panic!(),
+        _ => panic!(),
     };
     assert_eq!(depth("target.drive = \"wd-4tb-7200\""), (32, true));
     let off = "[target]\ndrive = \"wd-4tb-7200\"\nqueue.protocol = \"none\"\nread_ahead = false\n";
@@ -301,7 +301,7 @@ fn an_order_that_ages_has_a_weight_and_displaces_what_the_others_need() {
         let text = format!("[target]\ndrive = \"{drive}\"\nqueue = {queue}\n");
         match &planned(&text).points[0].setup.target {
             TargetParams::Drive(model) => model.queue.clone(),
-            TargetParams::Server(_) => panic!(),
+            _ => panic!(),
         }
     };
     let weight = |thousandths| AgeWeight::from_ratio(thousandths, 1_000).unwrap();

@@ -31,7 +31,9 @@ fn check_against_list(point: &Point, setup: &Setup, duration: Span) -> Result<()
     let end = start + duration;
     let trace = trace(setup, Until::Instant(end), 0);
     prop_assert_eq!(&point.digest, &format!("{:016x}", trace.digest_at_end));
-    let counted: Vec<&Io> = trace.ios.iter().filter(|io| io.finished > start).collect();
+    let (counted, failed): (Vec<&Io>, Vec<&Io>) =
+        trace.ios.iter().filter(|io| io.finished > start).partition(|io| io.outcome == Outcome::Done);
+    prop_assert_eq!(point.errors, failed.len() as u64);
     let latencies: Vec<u64> = counted.iter().map(|io| (io.finished - io.intended).as_ns()).collect();
     let of = |access: Access| counted.iter().filter(move |io| io.access == access);
     prop_assert_eq!(point.read.ios, of(Access::Read).count() as u64);

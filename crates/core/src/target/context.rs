@@ -1,4 +1,5 @@
 //! What the boxes of a target share while an event runs: the instant, the agenda, the way out and the digest.
+use super::controller::ControllerEvent;
 use super::drive::DriveEvent;
 use super::server::ServerEvent;
 use crate::agenda::Agenda;
@@ -12,6 +13,7 @@ use drivelab_units::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     Drive(u16, DriveEvent),
+    Controller(ControllerEvent),
     Server(ServerEvent),
 }
 
@@ -20,12 +22,21 @@ pub struct Context<'a> {
     pub now: Instant,
     pub agenda: &'a mut Agenda<Event>,
     pub digest: &'a mut Digest,
+    /// What the host will hear.
     pub out: &'a mut VecDeque<Completion>,
+    /// What the drive has answered to its controller.
+    pub answers: &'a mut VecDeque<Completion>,
     /// Where the lives of commands are kept, when they are.
     pub lives: &'a mut Option<VecDeque<Life>>,
 }
 
 impl Context<'_> {
+    /// The drive answers its controller.
+    #[inline]
+    pub fn answer(&mut self, completion: Completion) {
+        self.answers.push_back(completion);
+    }
+
     /// Hands a completion to the host and folds it into the digest.
     #[inline]
     pub fn complete(&mut self, completion: Completion) {
@@ -34,5 +45,12 @@ impl Context<'_> {
         let parts = completion.breakdown.parts();
         self.digest.fold((0u32..).zip(parts).fold(0, |mix, (i, part)| mix ^ part.as_ns().rotate_left(9 * i)));
         self.out.push_back(completion);
+    }
+
+    /// On the wire the host hears what the drive answers.
+    pub fn answer_host(&mut self) {
+        while let Some(completion) = self.answers.pop_front() {
+            self.complete(completion);
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! The target: the machine that serves commands. One agenda drives every box inside it.
 //!
-//! Boxes ([`drive`], [`server`]) are state with an `on_event`; the three calls of the contract exist only here.
+//! Boxes ([`controller`], [`drive`], [`server`]; [`system`] wires them) are state with an `on_event`; the three calls of the contract exist only here.
 pub mod context;
+pub mod controller;
 pub mod drive;
 pub mod server;
+pub mod system;
 
 use crate::agenda::Agenda;
 use crate::command::{Breakdown, Command, Completion, Outcome};
@@ -14,29 +16,52 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use context::{Context, Event};
+use controller::params::ControllerParams;
 use drive::Drive;
 use drive::params::DriveModel;
 use drivelab_units::{Instant, Sectors};
 use server::{Server, ServerParams};
+use system::{System, SystemParams};
 
 /// What a target is made of.
 #[derive(Clone, Debug)]
 pub enum TargetParams {
     /// Abstract stations; with no service time, a null target.
     Server(ServerParams),
-    /// One drive.
+    /// One drive behind a controller that costs nothing.
     Drive(Arc<DriveModel>),
+    /// One drive with all that stands before it.
+    System(SystemParams),
+    /// One drive without a controller: whoever submits speaks the drive's protocol.
+    Wire(Arc<DriveModel>),
 }
 
 pub enum TargetInput {
     /// Nothing but the time.
     Tick,
     Submit(Command),
+    /// On the wire: what a controller asks beside commands.
+    Manage(Manage),
+}
+
+/// Task management, on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Manage {
+    Abort {
+        initiator: u16,
+        tag: u32,
+    },
+    ClearAllegiance {
+        initiator: u16,
+    },
+    /// The drive's log of a failed queue is read; [`Target::failed_tag`] tells what it said.
+    ReadLog,
 }
 
 enum Body {
     Server(Server),
-    Drive(Box<Drive>),
+    System(Box<System>),
+    Wire(Box<Drive>),
 }
 
 pub struct Target {
@@ -44,7 +69,10 @@ pub struct Target {
     agenda: Agenda<Event>,
     digest: Digest,
     out: VecDeque<Completion>,
+    /// What the drive has answered to its controller.
+    answers: VecDeque<Completion>,
     lives: Option<VecDeque<Life>>,
+    failed_tag: Option<u32>,
     now: Instant,
 }
 
@@ -52,14 +80,21 @@ impl Target {
     pub fn new(params: &TargetParams, seed: u64) -> Self {
         let body = match params {
             TargetParams::Server(params) => Body::Server(Server::new(params.clone(), seed)),
-            TargetParams::Drive(model) => Body::Drive(Box::new(Drive::new(Arc::clone(model), 0, seed))),
+            TargetParams::Drive(model) => {
+                let plain = SystemParams { drive: Arc::clone(model), controller: ControllerParams::PLAIN };
+                Body::System(Box::new(System::new(&plain, seed)))
+            }
+            TargetParams::System(params) => Body::System(Box::new(System::new(params, seed))),
+            TargetParams::Wire(model) => Body::Wire(Box::new(Drive::new(Arc::clone(model), 0, seed))),
         };
         Target {
             body,
             agenda: Agenda::with_capacity(64),
             digest: Digest::default(),
             out: VecDeque::with_capacity(64),
+            answers: VecDeque::with_capacity(64),
             lives: None,
+            failed_tag: None,
             now: Instant::ZERO,
         }
     }
@@ -67,7 +102,8 @@ impl Target {
     pub fn capacity(&self) -> Sectors {
         match &self.body {
             Body::Server(server) => server.capacity(),
-            Body::Drive(drive) => drive.capacity(),
+            Body::System(system) => system.capacity(),
+            Body::Wire(drive) => drive.capacity(),
         }
     }
 
@@ -88,11 +124,15 @@ impl Target {
 
     fn run_until(&mut self, now: Instant) {
         while let Some((due, event)) = self.agenda.pop_due(now) {
-            let Target { body, agenda, digest, out, lives, .. } = self;
-            let context = &mut Context { now: due, agenda, digest, out, lives };
+            let Target { body, agenda, digest, out, answers, lives, .. } = self;
+            let context = &mut Context { now: due, agenda, digest, out, answers, lives };
             match (body, event) {
-                (Body::Drive(drive), Event::Drive(_, event)) => drive.on_event(context, event),
+                (Body::System(system), event) => system.on_event(context, event),
                 (Body::Server(server), Event::Server(event)) => server.on_event(context, event),
+                (Body::Wire(drive), Event::Drive(_, event)) => {
+                    drive.on_event(context, event);
+                    context.answer_host();
+                }
                 _ => unreachable!("an event finds the box that scheduled it"),
             }
         }
@@ -100,8 +140,8 @@ impl Target {
 
     fn submit(&mut self, now: Instant, command: Command) {
         let capacity = self.capacity().get();
-        let Target { body, agenda, digest, out, lives, .. } = self;
-        let context = &mut Context { now, agenda, digest, out, lives };
+        let Target { body, agenda, digest, out, answers, lives, .. } = self;
+        let context = &mut Context { now, agenda, digest, out, answers, lives };
         if command.count.get() == 0 || command.end().get() > capacity {
             let Command { id, initiator, tag, .. } = command;
             let (outcome, breakdown) = (Outcome::OutOfRange, Breakdown::default());
@@ -118,8 +158,44 @@ impl Target {
         }
         match body {
             Body::Server(server) => server.submit(context, command),
-            Body::Drive(drive) => drive.submit(context, command),
+            Body::System(system) => system.submit(context, command),
+            Body::Wire(drive) => {
+                let Command { id, initiator, tag, .. } = command;
+                if let Err(outcome) = drive.submit(context, command, now) {
+                    let breakdown = Breakdown::default();
+                    context.answer(Completion {
+                        id,
+                        initiator,
+                        tag,
+                        outcome,
+                        submitted: now,
+                        completed: now,
+                        breakdown,
+                    });
+                }
+                context.answer_host();
+            }
         }
+    }
+}
+
+impl Target {
+    /// The tag that the last [`Manage::ReadLog`] found to have failed.
+    pub fn failed_tag(&self) -> Option<u32> {
+        self.failed_tag
+    }
+
+    fn manage(&mut self, now: Instant, manage: Manage) {
+        let Target { body, agenda, digest, out, answers, lives, failed_tag, .. } = self;
+        let context = &mut Context { now, agenda, digest, out, answers, lives };
+        // A controller does this by itself.
+        let Body::Wire(drive) = body else { return };
+        match manage {
+            Manage::Abort { initiator, tag } => drive.abort(context, initiator, tag),
+            Manage::ClearAllegiance { initiator } => drive.clear_allegiance(context, initiator),
+            Manage::ReadLog => *failed_tag = drive.read_log(),
+        }
+        context.answer_host();
     }
 }
 
@@ -131,11 +207,13 @@ impl Machine for Target {
         assert!(now >= self.now, "time went back");
         self.run_until(now);
         self.now = now;
-        if let TargetInput::Submit(command) = input {
-            self.submit(now, command);
-            // What the command made due at once runs now, so that `poll_timeout` always lies ahead.
-            self.run_until(now);
+        match input {
+            TargetInput::Tick => return,
+            TargetInput::Submit(command) => self.submit(now, command),
+            TargetInput::Manage(manage) => self.manage(now, manage),
         }
+        // What the input made due at once runs now, so that `poll_timeout` always lies ahead.
+        self.run_until(now);
     }
 
     fn poll_output(&mut self) -> Option<Completion> {

@@ -9,6 +9,7 @@ use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, Size
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams, FirmwareParams, LinkParams, WriteData};
+use drivelab_core::target::drive::protocol::{ExchangeParams, Protocol, Reordering, ScsiParams};
 use drivelab_core::target::drive::queue::{Knows, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::target::server::{ServerParams, Service};
@@ -62,7 +63,10 @@ pub fn drive() -> DriveParams {
         firmware: FirmwareParams::default(),
         link: LinkParams { rate: None, write_data: WriteData::WhilePositioning },
         queue: QueueParams::NONE,
+        protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
+        exchange: ExchangeParams::default(),
         read_ahead: None,
+        faults: None,
     }
 }
 
@@ -139,6 +143,7 @@ pub fn command(id: u64, access: Access, first: u64, count: u64) -> Command {
         attribute: Attribute::Simple,
         priority: Priority::Normal,
         force_unit_access: false,
+        attempt: 0,
         process: 0,
         synchronous: true,
         access,

@@ -1,20 +1,27 @@
 //! Random setups, small enough to run thousands of them, that reach every part of the model.
 use super::{layout, stations, target, us};
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
+use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
-    DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
+    DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
+};
+use drivelab_core::target::drive::protocol::{
+    ExchangeParams, NcqParams, Protocol, QueueErrors, Reordering, ScsiParams, UntaggedAs,
 };
 use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::target::server::Service;
+use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::{Target, TargetParams};
-use drivelab_core::{Limit, Setup};
+use drivelab_core::{Attribute, Limit, Priority, Setup};
 use drivelab_units::{Angle, Frequency, Lba, Rate, Rpm, Sectors, Share, Span};
 use proptest::collection::{btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 fn spans(most_us: u64) -> impl Strategy<Value = Span> {
     prop_oneof![Just(Span::ZERO), (0..=most_us * 1_000).prop_map(Span::from_ns)]
@@ -138,6 +145,95 @@ pub fn queues() -> impl Strategy<Value = QueueParams> {
     )
 }
 
+fn scsi() -> impl Strategy<Value = Protocol> {
+    let options = (any::<[bool; 4]>(), 0usize..3);
+    options.prop_map(|([restricted, ordered, naca, disconnects], errors)| {
+        Protocol::ScsiTcq(ScsiParams {
+            tags: 256,
+            reordering: if restricted { Reordering::Restricted } else { Reordering::Unrestricted },
+            on_error: [QueueErrors::Continue, QueueErrors::ClearAll, QueueErrors::ClearNexus][errors],
+            untagged: if ordered { UntaggedAs::Ordered } else { UntaggedAs::Simple },
+            naca,
+            disconnects,
+        })
+    })
+}
+
+pub fn protocols() -> impl Strategy<Value = Protocol> {
+    prop_oneof![
+        1 => Just(Protocol::None),
+        3 => scsi(),
+        1 => Just(Protocol::AtaTcq),
+        2 => any::<[bool; 2]>().prop_map(|[out_of_order, deadline_aborts]| {
+            Protocol::Ncq(NcqParams { out_of_order, deadline_aborts })
+        }),
+    ]
+}
+
+fn exchanges() -> impl Strategy<Value = ExchangeParams> {
+    let costs = (spans(300), spans(300), spans(50));
+    costs.prop_map(|(release, service, bridge)| ExchangeParams { release, service, bridge })
+}
+
+fn faults() -> impl Strategy<Value = FaultParams> {
+    (0u64..1 << 29, vec((0u64..10_000, 1u64..200), 0..2), spans(20_000)).prop_map(|(bits, bad, retries)| {
+        FaultParams {
+            read_errors: Share::from_ratio(bits, 1 << 32).unwrap(),
+            unreadable: bad
+                .into_iter()
+                .map(|(first, count)| (Lba::new(first), Sectors::new(count)))
+                .collect(),
+            retries,
+        }
+    })
+}
+
+fn controllers() -> impl Strategy<Value = ControllerParams> {
+    let costs = (spans(60), spans(60), spans(3_000));
+    let timeout = option::weighted(0.2, (20_000u64..400_000).prop_map(us));
+    (option::weighted(0.5, 1u32..40), costs, 0u8..3, timeout).prop_map(
+        |(depth, (issue, completion, recovery), retries, timeout)| ControllerParams {
+            depth,
+            issue,
+            completion,
+            retries,
+            recovery,
+            timeout,
+        },
+    )
+}
+
+/// What a job may ask of this target's queue.
+fn markings(target: &TargetParams) -> BoxedStrategy<Marking> {
+    let model = match target {
+        TargetParams::Server(_) => return Just(Marking::default()).boxed(),
+        TargetParams::Drive(model) | TargetParams::Wire(model) => model,
+        TargetParams::System(system) => &system.drive,
+    };
+    let attributes = match model.protocol {
+        Protocol::ScsiTcq(_) => {
+            vec![Attribute::Simple, Attribute::Ordered, Attribute::HeadOfQueue, Attribute::Untagged]
+        }
+        _ => vec![Attribute::Simple, Attribute::Simple, Attribute::Untagged],
+    };
+    let priority = match model.protocol {
+        Protocol::Ncq(_) => prop_oneof![
+            2 => Just(Priority::Normal),
+            1 => Just(Priority::High),
+            1 => (1u64..100_000).prop_map(|within| Priority::Isochronous(us(within))),
+        ]
+        .boxed(),
+        _ => Just(Priority::Normal).boxed(),
+    };
+    (prop::sample::select(attributes), priority, any::<bool>())
+        .prop_map(|(attribute, priority, force_unit_access)| Marking {
+            attribute,
+            priority,
+            force_unit_access,
+        })
+        .boxed()
+}
+
 pub fn drives() -> impl Strategy<Value = DriveParams> {
     let rpm = prop::sample::select(vec![5_400_000u64, 7_200_000, 10_000_000, 15_000_000]);
     let read_ahead = (1u64..2_000, any::<[bool; 2]>()).prop_map(|(size, when)| ReadAheadParams {
@@ -146,14 +242,34 @@ pub fn drives() -> impl Strategy<Value = DriveParams> {
         when_sequential: when[1],
     });
     let mechanics = (rpm, geometries(), seeks(), settles());
-    (mechanics, firmwares(), links(), queues(), option::of(read_ahead)).prop_map(
-        |((rpm, geometry, seek, settle), mut firmware, link, queue, read_ahead)| {
+    let bus = (links(), protocols(), exchanges(), option::weighted(0.3, faults()));
+    (mechanics, firmwares(), bus, queues(), option::of(read_ahead)).prop_map(
+        |(
+            (rpm, geometry, seek, settle),
+            mut firmware,
+            (link, protocol, exchange, faults),
+            mut queue,
+            read_ahead,
+        )| {
+            queue.depth = queue.depth.min(protocol.depth_max().min(60_000) as u16);
             if read_ahead.is_some() {
                 // With nothing to do for a hit, who asks for one block again and again would stop time.
                 firmware.read_completion = firmware.read_completion.max(us(5));
             }
             let rpm = Rpm::from_milli(rpm).unwrap();
-            DriveParams { rpm, geometry, seek, settle, firmware, link, queue, read_ahead }
+            DriveParams {
+                rpm,
+                geometry,
+                seek,
+                settle,
+                firmware,
+                link,
+                queue,
+                protocol,
+                exchange,
+                read_ahead,
+                faults,
+            }
         },
     )
 }
@@ -169,7 +285,11 @@ fn servers() -> impl Strategy<Value = TargetParams> {
 }
 
 pub fn targets() -> impl Strategy<Value = TargetParams> {
-    prop_oneof![1 => servers(), 4 => drives().prop_map(|params| target(&params))]
+    let system = (drives(), controllers()).prop_map(|(params, controller)| {
+        let drive = Arc::new(DriveModel::new(&params).unwrap());
+        TargetParams::System(SystemParams { drive, controller })
+    });
+    prop_oneof![1 => servers(), 2 => drives().prop_map(|params| target(&params)), 3 => system]
 }
 
 fn arrivals() -> impl Strategy<Value = Arrivals> {
@@ -232,7 +352,9 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
 pub fn setups() -> impl Strategy<Value = Setup> {
     let jobs_for = |target: TargetParams| {
         let capacity = Target::new(&target, 1).capacity().get();
-        (Just(target), vec(jobs(capacity), 1..4))
+        let marked = (jobs(capacity), markings(&target), 0u16..3)
+            .prop_map(|(job, marking, initiator)| JobParams { marking, initiator, ..job });
+        (Just(target), vec(marked, 1..4))
     };
     let end = prop_oneof![
         (1u64..300).prop_map(|ios| Limit { duration: None, ios: Some(ios) }),

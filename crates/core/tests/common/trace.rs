@@ -35,7 +35,14 @@ pub fn trace(setup: &Setup, until: Until, ticks: u64) -> Trace {
         (Host::new(&setup.jobs, setup.seed).unwrap(), Target::new(&setup.target, setup.seed));
     let mut stream = Stream::named(setup.seed, "test/ticks");
     let (mut trace, mut now) = (Trace::default(), Instant::ZERO);
+    let mut wakes = 0u32;
     loop {
+        wakes += 1;
+        assert!(
+            wakes < 1 << 20,
+            "a run of a few hundred I/Os comes to its end; {} are finished",
+            trace.ios.len()
+        );
         let due = [target.poll_timeout(), host.poll_timeout()].into_iter().flatten().min();
         let due = due.expect("commands are under way, so something is due");
         match until {

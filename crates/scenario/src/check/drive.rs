@@ -1,5 +1,6 @@
 //! A drive from its sections: parameters for the core, and the core's refusals as problems with a place.
 use super::geometry::{geometry, skews};
+use super::protocol::protocol;
 use super::queue::queue;
 use crate::check::given;
 use crate::keys::At;
@@ -11,6 +12,7 @@ use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
     DriveError, DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
 };
+use drivelab_core::target::drive::protocol::ExchangeParams;
 use drivelab_core::target::drive::seek::{SeekError, SeekParams};
 use drivelab_units::Span;
 
@@ -42,6 +44,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
     check_write_cache(raw.write_cache.as_ref(), log);
     let settle = raw.settle.as_ref().map_or_else(SettleParams::default, |at| settle(&at.value));
     let queue = queue(above.queue, raw.queue.as_ref(), log);
+    let protocol = protocol(above.queue, raw.queue.as_ref());
     let read_ahead = read_ahead(above.read_ahead, raw.read_ahead.as_ref(), log);
     let seek = raw.seek.as_ref().and_then(|at| seek(at, log));
     let rpm = raw.rpm.as_ref().and_then(|rpm| check_spindle(rpm, log));
@@ -50,7 +53,19 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
     let geometry = geometry(raw.geometry.as_ref()?, skews, rpm.period(), log)?;
     let firmware = raw.firmware.as_ref().map_or_else(FirmwareParams::default, |at| firmware(&at.value));
     let link = link(raw.link.as_ref().map(|at| &at.value));
-    Some(DriveParams { rpm, geometry, seek, settle, firmware, link, queue, read_ahead })
+    Some(DriveParams {
+        rpm,
+        geometry,
+        seek,
+        settle,
+        firmware,
+        link,
+        queue,
+        protocol,
+        exchange: ExchangeParams::default(),
+        read_ahead,
+        faults: None,
+    })
 }
 
 /// Drives are modelled with the write cache off.
@@ -187,7 +202,7 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
             };
             (at(point.map(|point| point.place).or(seek.map(|at| at.place))), "correct the seek curve")
         }
-        DriveError::Depth => (place, "correct queue.depth"),
+        DriveError::Depth | DriveError::DepthOfProtocol { .. } => (place, "correct queue.depth"),
         DriveError::Settle { .. } => {
             let settle = raw.settle.as_ref().and_then(|settle| settle.value.write_settle.as_ref());
             (at(settle.map(|settle| settle.place)), "correct settle.write_settle")

@@ -2,6 +2,7 @@
 pub mod drive;
 pub mod geometry;
 mod pointless;
+pub mod protocol;
 pub mod queue;
 pub mod resolve;
 pub mod run;

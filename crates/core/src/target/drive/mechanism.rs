@@ -78,6 +78,12 @@ impl Mechanism {
         time
     }
 
+    /// No movement takes longer.
+    pub fn longest_positioning(&self) -> Span {
+        let settle = self.settle.write_settle_ns.max(0) as u64;
+        Span::from_ns(u64::from(self.seek.most()).max(self.settle.head_switch.as_ns()) + settle)
+    }
+
     fn on_arrival(&self, access: Access) -> bool {
         match access {
             Access::Read => self.settle.read_on_arrival,

@@ -1,34 +1,40 @@
-//! One drive: queue, firmware, read-ahead buffer, mechanism and link, as a box in a target.
+//! One drive: protocol, queue, firmware, read-ahead buffer, mechanism and link, as a box in a target.
 //!
-//! A command lives through: arrival (a tag is taken, the firmware takes it up), dispatch (it is chosen and the arm
-//! starts), media end, completion. Reads that the buffer covers skip the queue and the arm. Arrival and completion are
-//! here, what the mechanism does in between is in [`service`]. Start reading at [`Drive::submit`].
+//! A command lives through: arrival (a tag is taken), enabling (nothing that must end before it is left), taking up by the
+//! firmware, dispatch (it is chosen and the arm starts), media end, completion. Reads that the buffer covers skip the
+//! queue and the arm. Arrival and the end are in [`tasks`], taking up and completion here, what the mechanism does in
+//! between is in [`service`]. Start reading at [`Drive::submit`].
+pub mod faults;
 pub mod geometry;
 #[cfg(test)]
 mod geometry_tests;
 pub mod mechanism;
 pub mod params;
+pub mod protocol;
 pub mod queue;
 pub mod read_ahead;
 pub mod seek;
 mod service;
 pub mod spindle;
+mod tasks;
 
 use super::context::{Context, Event};
-use crate::command::{Access, Breakdown, Command, Completion, Outcome};
+use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
 use crate::life::{Life, Served};
 use crate::rng::Stream;
-use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors, Span};
+use faults::Faults;
 use mechanism::{Arm, Landing};
 use params::{DriveModel, WriteData};
+use protocol::Protocol;
 use queue::{Entry, SlotIndex, Slots};
 use read_ahead::{Cover, Motion, ReadAhead};
 use service::Sweep;
 use spindle::Spindle;
+use tasks::Tasks;
 
 /// What happens inside a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +45,8 @@ pub enum DriveEvent {
     Complete(SlotIndex),
     /// The drive has waited long enough for the host's answer.
     Choose,
+    /// The deadline of the command that took this slot as the drive's so many-th has come.
+    Deadline(SlotIndex, u32),
 }
 
 impl DriveEvent {
@@ -48,15 +56,40 @@ impl DriveEvent {
             DriveEvent::MediaEnd(_) => 0,
             DriveEvent::Complete(_) => 1,
             DriveEvent::Choose => 2,
+            DriveEvent::Deadline(..) => 3,
         }
     }
+}
+
+/// Where a command is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Something must end before it may begin.
+    Dormant,
+    /// It waits for the mechanism.
+    Waiting,
+    /// The mechanism or the link is at it, or will be without another choice.
+    Serving,
+    /// It is over, and what the slot holds is left over.
+    Free,
 }
 
 /// A command that holds a tag, with what it has lived through so far.
 #[derive(Clone, Copy)]
 struct InFlight {
     command: Command,
+    stage: Stage,
+    outcome: Outcome,
+    /// The drive's so many-th command.
+    serial: u32,
+    /// Whether the table of overlaps knows it.
+    is_filed: bool,
+    /// Whether the drive has let go of the bus and must call the host before data can flow.
+    is_released: bool,
     submitted: Instant,
+    /// When the drive took it.
+    accepted: Instant,
+    /// When nothing that must end before it was left.
     arrived: Instant,
     /// When the firmware has taken it up.
     ready: Instant,
@@ -69,6 +102,32 @@ struct InFlight {
     track_left: Span,
     story: Story,
     breakdown: Breakdown,
+}
+
+impl InFlight {
+    /// A command that arrives now.
+    fn new(command: Command, serial: u32, submitted: Instant, now: Instant) -> Self {
+        let story =
+            Story { served: Served::Not, chosen: now, ended: now, from_cylinder: 0, to_cylinder: 0, rank: 0 };
+        InFlight {
+            command,
+            stage: Stage::Dormant,
+            outcome: Outcome::Done,
+            serial,
+            is_filed: false,
+            is_released: false,
+            submitted,
+            accepted: now,
+            arrived: now,
+            ready: now,
+            begun: now,
+            data_from: now,
+            landing: Landing::default(),
+            track_left: Span::ZERO,
+            story,
+            breakdown: Breakdown { wait: now - submitted, ..Breakdown::default() },
+        }
+    }
 }
 
 /// What a command's life tells beyond its breakdown.
@@ -102,17 +161,20 @@ pub struct Drive {
     link_free: Instant,
     /// The kind of the command taken up last.
     before: Access,
+    tasks: Tasks,
     slots: Slots,
     /// By slot; what a free slot holds is left over.
     in_flight: Vec<InFlight>,
     free: Vec<SlotIndex>,
-    /// Commands that found no free tag, in order of arrival.
-    held: VecDeque<(Command, Instant)>,
+    faults: Option<Faults>,
     read_ahead: Option<ReadAhead>,
     /// Where the last read ended.
     read_end: Lba,
-    /// Commands that the mechanism or the buffer has turned to.
+    /// Commands that the drive has taken, and that the mechanism or the buffer has turned to.
+    taken: u32,
     turned_to: u64,
+    /// No access takes longer to position and to turn to its first sector.
+    longest_positioning: Span,
 }
 
 impl Drive {
@@ -133,13 +195,16 @@ impl Drive {
             firmware_free: Instant::ZERO,
             link_free: Instant::ZERO,
             before: Access::Read,
+            tasks: Tasks::new(model.protocol, depth as usize, model.capacity().get()),
             slots: Slots::new(depth, model.mechanism.geometry.cylinders()),
-            in_flight: Vec::with_capacity(depth.into()),
+            in_flight: Vec::with_capacity(depth as usize),
             free: (0..depth).rev().collect(),
-            held: VecDeque::with_capacity(64),
+            faults: model.faults.as_ref().map(|params| Faults::new(params, index, seed)),
             read_ahead: model.read_ahead.as_ref().map(ReadAhead::new),
             read_end: Lba::ZERO,
+            taken: 0,
             turned_to: 0,
+            longest_positioning: model.mechanism.longest_positioning() + model.period,
             model,
         }
     }
@@ -148,12 +213,13 @@ impl Drive {
         self.model.capacity()
     }
 
-    /// Takes a command: into a free slot, or behind the others that wait for one.
-    pub fn submit(&mut self, context: &mut Context<'_>, command: Command) {
-        match self.free.pop() {
-            Some(slot) => self.accept(context, slot, command, context.now),
-            None => self.held.push_back((command, context.now)),
-        }
+    pub fn protocol(&self) -> Protocol {
+        self.model.protocol
+    }
+
+    /// Commands that it holds at once.
+    pub fn depth(&self) -> u32 {
+        self.model.queue.depth.into()
     }
 
     pub fn on_event(&mut self, context: &mut Context<'_>, event: DriveEvent) {
@@ -164,42 +230,34 @@ impl Drive {
                 self.choose_scheduled = false;
                 self.choose(context);
             }
+            DriveEvent::Deadline(slot, serial) => self.on_deadline(context, slot, serial),
         }
     }
 
-    /// A tag is free: the firmware takes the command up, one after the other.
-    fn accept(&mut self, context: &mut Context<'_>, slot: SlotIndex, command: Command, submitted: Instant) {
+    /// The command may begin: the firmware takes it up, one after the other.
+    fn take_up(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
-        let firmware = &self.model.firmware;
-        let cover = if command.access == Access::Read { self.cover(&command, now) } else { Cover::Miss };
+        let command = self.flight(slot).command;
+        let buffered = command.access == Access::Read && !command.force_unit_access;
+        let cover = if buffered { self.cover(&command, now) } else { Cover::Miss };
+        let DriveModel { firmware, protocol, exchange, .. } = &*self.model;
         let overhead = match (command.access, cover) {
             (Access::Write, _) => firmware.write,
             (Access::Read, Cover::Miss) => firmware.read_miss,
             (Access::Read, _) => firmware.read_hit,
         };
-        let ready = now.max(self.firmware_free) + overhead.after(self.before);
+        let mut ready = now.max(self.firmware_free) + overhead.after(self.before) + exchange.bridge;
+        let is_released = cover != Cover::Hit && protocol.releases(&command);
+        if is_released {
+            ready += exchange.released();
+        }
         self.before = command.access;
         self.firmware_free = ready;
-        let breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
-        let (landing, track_left, begun, data_from) = (Landing::default(), Span::ZERO, ready, ready);
         let story = self.story(Served::Not, now);
-        let flight = InFlight {
-            command,
-            submitted,
-            arrived: now,
-            ready,
-            begun,
-            data_from,
-            landing,
-            track_left,
-            story,
-            breakdown,
-        };
-        match self.in_flight.get_mut(usize::from(slot)) {
-            Some(place) => *place = flight,
-            // Slots are first used in the order of their numbers.
-            None => self.in_flight.push(flight),
-        }
+        let flight = self.flight(slot);
+        (flight.arrived, flight.ready, flight.begun, flight.data_from) = (now, ready, ready, ready);
+        (flight.stage, flight.is_released, flight.story) = (Stage::Serving, is_released, story);
+        flight.breakdown.queue = now - flight.accepted;
         match cover {
             Cover::Hit => self.serve_from_buffer(context, slot),
             Cover::Coming(at) if self.sweep.is_none() && self.may_go_out_of_turn(now) => {
@@ -230,7 +288,18 @@ impl Drive {
 
     /// Puts a command into the queue.
     fn file(&mut self, slot: SlotIndex) {
-        let InFlight { command, arrived, ready, landing, .. } = *self.flight(slot);
+        let InFlight { command, accepted, arrived, ready, landing, .. } = *self.flight(slot);
+        self.flight(slot).stage = Stage::Waiting;
+        if matches!(command.attribute, Attribute::HeadOfQueue | Attribute::Aca) {
+            self.unjoin();
+            self.tasks.urgent.push(slot);
+            return;
+        }
+        match command.priority {
+            Priority::Normal => {}
+            Priority::High => self.tasks.high.push(slot),
+            Priority::Isochronous(within) => self.tasks.deadlines.push((accepted + within, slot)),
+        }
         let Landing { cylinder, head, start, longest_wait, .. } = landing;
         let (arrived, ready, sequence) = (arrived.as_ns(), ready.as_ns(), 0);
         let lead = self.lead(&command).as_ns();
@@ -272,8 +341,10 @@ impl Drive {
     ) -> Instant {
         self.link_free = self.link_free.max(sent);
         let (read, write) = (self.model.firmware.read_completion, self.model.firmware.write_completion);
+        let bridge = self.model.exchange.bridge;
         let flight = self.flight(slot);
         let completion = if flight.command.access == Access::Read { read } else { write };
+        let completion = completion + bridge;
         flight.breakdown.link += sent - done;
         flight.breakdown.overhead += completion;
         let completed = sent + completion;
@@ -282,24 +353,33 @@ impl Drive {
     }
 
     fn on_complete(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        self.end(context, slot);
+    }
+
+    /// The host hears how a command ended, and the slot is free.
+    fn end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
-        let InFlight { command, submitted, breakdown, .. } = *self.flight(slot);
+        let InFlight { command, stage, outcome, submitted, mut breakdown, .. } = *self.flight(slot);
+        if outcome != Outcome::Done {
+            // A command that was given up has been somewhere all the time; what is not accounted for is the queue.
+            breakdown.queue += now - (submitted + breakdown.total());
+        }
         debug_assert_eq!(breakdown.total(), now - submitted);
         let Command { id, initiator, tag, .. } = command;
-        let outcome = Outcome::Done;
         if let Some(lives) = context.lives {
             lives.push_back(self.life(slot, outcome, now));
         }
-        context.complete(Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown });
-        match self.held.pop_front() {
-            Some((command, submitted)) => self.accept(context, slot, command, submitted),
-            None => self.free.push(slot),
+        context.answer(Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown });
+        self.flight(slot).stage = Stage::Free;
+        if outcome == Outcome::MediaError {
+            self.failed(context, &command);
         }
+        self.leave(context, slot, stage);
     }
 
     fn life(&self, slot: SlotIndex, outcome: Outcome, completed: Instant) -> Life {
-        let InFlight { command, submitted, arrived, begun, landing, story, .. } =
-            self.in_flight[usize::from(slot)];
+        let InFlight { command, submitted, accepted, begun, landing, story, .. } =
+            self.in_flight[slot as usize];
         let Story { served, chosen, ended, from_cylinder, to_cylinder, rank } = story;
         // A command that the mechanism never went to has no place of its own.
         let cylinder = if served == Served::Chosen || served == Served::Joined {
@@ -307,7 +387,7 @@ impl Drive {
         } else {
             from_cylinder
         };
-        let (accepted, carried_by) = (arrived, command.id);
+        let carried_by = command.id;
         Life {
             command,
             outcome,
@@ -346,14 +426,18 @@ impl Drive {
     /// How long the arm must wait for a write's data.
     fn lead(&self, command: &Command) -> Span {
         match (command.access, self.model.link.write_data) {
-            (Access::Write, WriteData::BeforePositioning) => self.model.link.time_for(command.count),
+            (Access::Write, WriteData::BeforePositioning) => {
+                let called = self.model.protocol.releases(command);
+                let service = if called { self.model.exchange.serviced() } else { Span::ZERO };
+                service + self.model.link.time_for(command.count)
+            }
             _ => Span::ZERO,
         }
     }
 
     #[inline]
     fn flight(&mut self, slot: SlotIndex) -> &mut InFlight {
-        &mut self.in_flight[usize::from(slot)]
+        &mut self.in_flight[slot as usize]
     }
 
     #[inline]

@@ -1,6 +1,8 @@
 //! A drive's parameters, and the immutable model built from them that several drives of one kind share.
+use super::faults::FaultParams;
 use super::geometry::{Geometry, GeometryError, GeometryParams};
 use super::mechanism::{Mechanism, SettleParams};
+use super::protocol::{ExchangeParams, Protocol};
 use super::queue::QueueParams;
 use super::seek::{SeekCurve, SeekError, SeekParams};
 use crate::command::Access;
@@ -86,7 +88,11 @@ pub struct DriveParams {
     pub firmware: FirmwareParams,
     pub link: LinkParams,
     pub queue: QueueParams,
+    /// The protocol in force: what the drive and its controller share.
+    pub protocol: Protocol,
+    pub exchange: ExchangeParams,
     pub read_ahead: Option<ReadAheadParams>,
+    pub faults: Option<FaultParams>,
 }
 
 /// No firmware takes longer: the sum over a full queue then stays far below what an instant can count.
@@ -115,6 +121,10 @@ pub enum DriveError {
     Seek(SeekError),
     /// A depth of zero, or one that the slot table cannot number.
     Depth,
+    /// More commands than the protocol can tell apart.
+    DepthOfProtocol {
+        most: u32,
+    },
     /// A negative write settle that would make some movement take less than nothing.
     Settle {
         least: Span,
@@ -132,6 +142,7 @@ impl fmt::Display for DriveError {
             Self::Geometry(error) => write!(f, "{error}"),
             Self::Seek(error) => write!(f, "{error}"),
             Self::Depth => write!(f, "the queue must hold 1 to 65534 commands"),
+            Self::DepthOfProtocol { most } => write!(f, "the protocol can tell {most} commands apart"),
             Self::Settle { least } => {
                 write!(
                     f,
@@ -159,7 +170,11 @@ pub struct DriveModel {
     pub firmware: FirmwareParams,
     pub link: LinkParams,
     pub queue: QueueParams,
+    /// The protocol in force: what the drive and its controller share.
+    pub protocol: Protocol,
+    pub exchange: ExchangeParams,
     pub read_ahead: Option<ReadAheadParams>,
+    pub faults: Option<FaultParams>,
 }
 
 impl DriveModel {
@@ -170,6 +185,10 @@ impl DriveModel {
         }
         if params.queue.depth == 0 || params.queue.depth == u16::MAX {
             return Err(DriveError::Depth);
+        }
+        let most = params.protocol.depth_max();
+        if u32::from(params.queue.depth) > most {
+            return Err(DriveError::DepthOfProtocol { most });
         }
         if !params.queue.write_handicap.is_zero() && !params.queue.order.costs_time() {
             return Err(DriveError::HandicapWithoutTime);
@@ -190,6 +209,9 @@ impl DriveModel {
             firmware: params.firmware,
             link: params.link,
             queue: params.queue.clone(),
+            protocol: params.protocol,
+            exchange: params.exchange,
+            faults: params.faults.clone(),
             read_ahead: params.read_ahead,
         })
     }

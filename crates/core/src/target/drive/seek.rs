@@ -106,6 +106,11 @@ impl SeekCurve {
         self.times.get(1..).map_or(0, least)
     }
 
+    /// The longest seek over any distance.
+    pub fn most(&self) -> u32 {
+        self.times.iter().copied().max().unwrap_or(0)
+    }
+
     /// Distances that the curve knows: 0 up to one below this.
     pub fn cylinders(&self) -> u32 {
         self.times.len() as u32

@@ -1,10 +1,11 @@
 //! What the mechanism does: choose, carry out, join what follows without a gap, read on.
-use super::mechanism::Passage;
+use super::mechanism::{Landing, Passage};
 use super::params::WriteData;
+use super::queue::choose::least;
 use super::queue::{Chooses, Joins, SlotIndex, View, choose, look};
 use super::read_ahead::{Ended, Motion};
-use super::{Drive, DriveEvent, InFlight, Story};
-use crate::command::{Access, Command};
+use super::{Drive, DriveEvent, InFlight, Stage, Story};
+use crate::command::{Access, Command, Outcome};
 use crate::life::Served;
 use crate::target::context::Context;
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -28,7 +29,7 @@ impl Drive {
     /// The arm is free: pick the next command, if this is the time to.
     pub(super) fn choose(&mut self, context: &mut Context<'_>) {
         let now = context.now;
-        if self.sweep.is_some() || self.slots.is_empty() {
+        if self.sweep.is_some() || !self.is_wanted() {
             return;
         }
         if now < self.choose_from {
@@ -48,16 +49,42 @@ impl Drive {
             turned: self.spindle.turned(now),
             period: self.spindle.period(),
         };
-        let Some(slot) = choose(&self.slots, &view) else { return };
-        self.slots.remove(slot);
+        let first = if self.tasks.is_pressed() { self.pressing(&view) } else { None };
+        let Some(slot) = first.or_else(|| choose(&self.slots, &view)) else { return };
+        self.take_out(slot);
         self.out_of_turn = 0;
         self.dispatch(context, slot, Served::Chosen);
+    }
+
+    /// Whether a command waits that the mechanism may turn to.
+    #[inline]
+    fn is_wanted(&self) -> bool {
+        !self.tasks.urgent.is_empty() || !self.slots.is_empty() && self.tasks.allegiance.is_none()
+    }
+
+    /// What goes before the policy's choice: the last HEAD OF QUEUE command; a deadline that could be missed by waiting
+    /// for one more access of the worst kind for each deadline before it; high priority, unless another is overdue.
+    #[cold]
+    fn pressing(&self, view: &View<'_>) -> Option<SlotIndex> {
+        if let Some(&slot) = self.tasks.urgent.last() {
+            return Some(slot);
+        }
+        let now = Instant::from_ns(view.now);
+        let slack = self.longest_positioning.as_ns() * (self.tasks.deadlines.len() as u64 + 1);
+        let first = self.tasks.deadlines.iter().min();
+        if let Some(&(_, slot)) = first.filter(|(due, _)| due.since(now).as_ns() <= slack) {
+            return Some(slot);
+        }
+        if self.is_overdue(now) {
+            return None;
+        }
+        least(self.tasks.high.iter().copied(), &self.slots, view)
     }
 
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
     pub(super) fn starts_at_once(&mut self, context: &mut Context<'_>, slot: SlotIndex) -> bool {
         let now = context.now;
-        if self.sweep.is_some() || !self.slots.is_empty() || now < self.choose_from {
+        if self.sweep.is_some() || self.is_wanted() || now < self.choose_from {
             return false;
         }
         self.stop_reading_on(now);
@@ -74,26 +101,38 @@ impl Drive {
         self.turned_to += 1;
         let InFlight { command, landing, ready, .. } = *self.flight(slot);
         let access = command.access;
+        self.flight(slot).stage = Stage::Serving;
         let (started, lead) = (now.max(ready), self.lead(&command));
         let cylinders = self.arm.cylinder.abs_diff(landing.cylinder);
         self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
         let last = Lba::new(command.end().get() - 1);
         let mut passage =
             self.model.mechanism.pass(&self.spindle, started + lead, self.arm, &landing, last, access);
-        let late = self.turns_lost_to_late_data(&command, ready, started + lead, &passage);
-        passage.rotation += late;
-        passage.end += late;
-        let (free_since, sector) = (self.free_since, self.model.mechanism.sector_time(&landing));
+        let late = self.turns_lost_to_late_data(slot, started + lead, &passage);
+        let failing = self.faults.as_ref().is_some_and(|faults| faults.strike(&command));
+        // The drive tries again, turn by turn, before it gives up.
+        let again = if failing {
+            self.model.faults.as_ref().map_or(Span::ZERO, |faults| faults.retries)
+        } else {
+            Span::ZERO
+        };
+        passage.rotation += late + again;
+        passage.end += late + again;
+        let data_from = self.first_datum(&landing, started + lead, &passage);
+        let free_since = self.free_since;
         let flight = self.flight(slot);
         let base = flight.arrived.max(free_since);
-        flight.breakdown.queue = base - flight.arrived;
+        flight.breakdown.queue += base - flight.arrived;
+        if failing {
+            flight.outcome = Outcome::MediaError;
+        }
         flight.breakdown.overhead = started - base;
         flight.breakdown.link = lead;
         flight.breakdown.seek = passage.seek;
         flight.breakdown.rotation = passage.rotation;
         flight.breakdown.transfer = passage.transfer;
         flight.begun = started + lead + passage.seek + passage.rotation;
-        flight.data_from = flight.begun + sector;
+        flight.data_from = data_from;
         flight.track_left = passage.track_left;
         let begun = flight.begun;
         flight.story = Story { ended: passage.end, to_cylinder: passage.arm.cylinder, ..story };
@@ -108,6 +147,20 @@ impl Drive {
         self.sweep(now, &command, started, passage.end);
         context.digest.fold(now.as_ns());
         self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
+    }
+
+    /// When the first sector that the host can take has been read: the one in which the head landed if data may come out
+    /// of order, the first of the command otherwise.
+    #[inline]
+    fn first_datum(&self, landing: &Landing, started: Instant, passage: &Passage) -> Instant {
+        let sector = self.model.mechanism.sector_time(landing);
+        let begun = started + passage.seek + passage.rotation;
+        let lands_inside = u64::from(landing.longest_wait) < self.spindle.period();
+        if !lands_inside || self.model.protocol.delivers_out_of_order() {
+            return begun + sector;
+        }
+        let there = started + passage.seek;
+        begun.max(there + Span::from_ns(self.spindle.until(there, landing.start.into()))) + sector
     }
 
     /// The mechanism is busy with a command until `end`: settle what may be joined to it.
@@ -127,7 +180,8 @@ impl Drive {
 
     /// Whether one more command may go past those that wait.
     pub(super) fn may_go_out_of_turn(&self, now: Instant) -> bool {
-        (self.out_of_turn < OUT_OF_TURN_MAX || self.slots.is_empty()) && !self.is_overdue(now)
+        let nothing_waits = self.out_of_turn < OUT_OF_TURN_MAX || self.slots.is_empty();
+        nothing_waits && !self.tasks.is_pressed() && !self.is_overdue(now)
     }
 
     /// Takes the oldest command out of the queue that goes on at `end` with the same access, if there is one.
@@ -149,7 +203,8 @@ impl Drive {
             }
             next = self.slots.above(slot);
         };
-        self.slots.remove(slot);
+        self.take_out(slot);
+        self.flight(slot).stage = Stage::Serving;
         Some(slot)
     }
 
@@ -163,6 +218,13 @@ impl Drive {
             return true;
         }
         false
+    }
+
+    /// Puts back into the queue what was to follow the command in service without another choice.
+    pub(super) fn unjoin(&mut self) {
+        if let Some(joined) = self.sweep.as_mut().and_then(|sweep| sweep.joined.take()) {
+            self.file(joined);
+        }
     }
 
     /// A read that the head, reading on, is just about to pass: no arm movement, no rotation.
@@ -187,14 +249,17 @@ impl Drive {
         let now = context.now;
         let joined = self.sweep.take().and_then(|sweep| sweep.joined);
         self.free_since = now;
-        let InFlight { command, ready, data_from, track_left, .. } = *self.flight(slot);
+        let InFlight { command, ready, data_from, track_left, outcome, is_released, .. } = *self.flight(slot);
         let done = now.max(ready);
         let mut sent = done;
         if command.access == Access::Read {
             // The link runs beside the media, sector behind sector: none leaves before it is there.
             let link = &self.model.link;
             let last = done + link.time_for(Sectors::new(1));
-            sent = last.max(self.link_free.max(data_from) + link.time_for(command.count));
+            let service = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
+            if outcome == Outcome::Done {
+                sent = last.max(self.link_free.max(data_from) + service + link.time_for(command.count));
+            }
             self.read_on(&command, &Ended { at: now, arm: self.arm, track_left }, joined.is_some());
         }
         let completed = self.finish(context, slot, done, sent);
@@ -208,7 +273,7 @@ impl Drive {
         }
         self.choose_from = match self.model.queue.chooses {
             // With nothing else to do there is nothing to choose: it starts with what comes first.
-            Chooses::AfterAnswer if !self.slots.is_empty() => now + self.model.queue.answer_time,
+            Chooses::AfterAnswer if self.is_wanted() => now + self.model.queue.answer_time,
             Chooses::AtCompletion => completed,
             _ => now,
         };
@@ -238,15 +303,9 @@ impl Drive {
         }
     }
 
-    /// Whole turns that a write waits on its first sector because the link, which brings its data from `ready` on,
-    /// would fall behind the media.
-    fn turns_lost_to_late_data(
-        &self,
-        command: &Command,
-        ready: Instant,
-        started: Instant,
-        passage: &Passage,
-    ) -> Span {
+    /// Whole turns that a write waits on its first sector because the link would bring its data too late.
+    fn turns_lost_to_late_data(&self, slot: SlotIndex, started: Instant, passage: &Passage) -> Span {
+        let InFlight { command, ready, is_released, .. } = self.in_flight[slot as usize];
         if command.access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
             return Span::ZERO;
         }
@@ -254,7 +313,9 @@ impl Drive {
         let ahead = link.time_for(command.count).as_ns().saturating_sub(passage.transfer.as_ns());
         let ahead = ahead.max(link.time_for(Sectors::new(1)).as_ns());
         let begun = started + passage.seek + passage.rotation;
-        let short = (ready + Span::from_ns(ahead)).since(begun).as_ns();
+        // A drive that has let go of the bus calls for the data when it turns to the command.
+        let data = if is_released { started + self.model.exchange.serviced() } else { ready };
+        let short = (data + Span::from_ns(ahead)).since(begun).as_ns();
         let period = self.spindle.period();
         Span::from_ns(short.div_ceil(period) * period)
     }

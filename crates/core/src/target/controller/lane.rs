@@ -1,0 +1,136 @@
+//! One initiator's commands at its controller: those that wait, in order, and those that are with the drive, by tag.
+use crate::command::{Attribute, Breakdown, Command, Completion, Outcome};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Span};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    Flowing,
+    /// The drive was full.
+    Full,
+    /// The host is finding out what failed.
+    Recovering,
+    /// An auto contingent allegiance holds: only what belongs to the recovery goes.
+    Allegiance,
+}
+
+/// A command in the controller's hands.
+#[derive(Clone, Copy)]
+pub struct Held {
+    /// As the host sent it, with the host's own tag.
+    pub command: Command,
+    pub submitted: Instant,
+    /// The lane's so many-th command: what is sent again goes before what came later.
+    order: u64,
+    /// The lane's so many-th use of a tag.
+    pub serial: u32,
+    /// How often it has failed. What another command's error cleared does not count.
+    pub tries: u8,
+    pub timed_out: bool,
+    /// The drive's answer while the host takes it.
+    pub answer: Option<Completion>,
+    /// Whether it has its tag still.
+    is_out: bool,
+}
+
+impl Held {
+    pub fn new(command: Command, submitted: Instant, order: u64) -> Self {
+        Held { command, submitted, order, serial: 0, tries: 0, timed_out: false, answer: None, is_out: false }
+    }
+
+    /// Whether it is part of the recovery from an error.
+    pub fn recovers(&self) -> bool {
+        self.command.attribute == Attribute::Aca
+    }
+
+    /// What the host hears.
+    pub fn ended(&self, completed: Instant, outcome: Outcome, breakdown: Breakdown) -> Completion {
+        let Command { id, initiator, tag, .. } = self.command;
+        Completion { id, initiator, tag, outcome, submitted: self.submitted, completed, breakdown }
+    }
+
+    /// What the host hears of a completion: what the host's own work took counts as overhead.
+    #[inline]
+    pub fn answer_of(&self, now: Instant, done: &Completion, issue: Span, outcome: Outcome) -> Completion {
+        let mut breakdown = done.breakdown;
+        let issue = issue.min(breakdown.wait);
+        breakdown.wait = Span::from_ns(breakdown.wait.as_ns() - issue.as_ns());
+        breakdown.overhead += issue + (now - done.completed);
+        self.ended(now, outcome, breakdown)
+    }
+}
+
+pub struct Lane {
+    pub waiting: VecDeque<Held>,
+    /// By tag; what a free tag holds is left over.
+    sent: Vec<Held>,
+    /// Tags that are free, the next one last.
+    pub free: Vec<u32>,
+    pub outstanding: u32,
+    /// Whether what is with the drive must be there by itself.
+    pub alone: bool,
+    pub state: State,
+    orders: u64,
+    serials: u32,
+}
+
+impl Lane {
+    pub fn new(depth: u32) -> Self {
+        Lane {
+            waiting: VecDeque::with_capacity(64),
+            sent: Vec::new(),
+            free: (0..depth).rev().collect(),
+            outstanding: 0,
+            alone: false,
+            state: State::Flowing,
+            orders: 0,
+            serials: 0,
+        }
+    }
+
+    pub fn next_order(&mut self) -> u64 {
+        self.orders += 1;
+        self.orders
+    }
+
+    /// A command takes a tag.
+    #[inline]
+    pub fn put(&mut self, tag: u32, held: Held) {
+        self.serials = self.serials.wrapping_add(1);
+        let held = Held { serial: self.serials, timed_out: false, answer: None, is_out: true, ..held };
+        match self.sent.get_mut(tag as usize) {
+            Some(place) => *place = held,
+            // Tags are first used in the order of their numbers.
+            None => self.sent.push(held),
+        }
+    }
+
+    #[inline]
+    pub fn sent(&mut self, tag: u32) -> &mut Held {
+        &mut self.sent[tag as usize]
+    }
+
+    /// Whether the command that took this tag as the lane's so many-th still has it.
+    pub fn is_sent(&self, tag: u32, serial: u32) -> bool {
+        let Held { serial: own, is_out, .. } = self.sent[tag as usize];
+        is_out && own == serial
+    }
+
+    /// A command gives its tag back.
+    #[inline]
+    pub fn take(&mut self, tag: u32) -> Held {
+        self.outstanding -= 1;
+        self.alone = false;
+        self.free.push(tag);
+        let held = &mut self.sent[tag as usize];
+        held.is_out = false;
+        *held
+    }
+
+    /// A command waits again, before all that came after it.
+    pub fn put_back(&mut self, held: Held) {
+        let place = self.waiting.iter().position(|other| other.order > held.order);
+        self.waiting.insert(place.unwrap_or(self.waiting.len()), held);
+    }
+}

@@ -1,0 +1,273 @@
+//! The controller: the host's end of the protocol. It gives commands their tags, keeps back what the drive cannot take,
+//! sends again what an error of another command has cleared, and costs time for each command.
+//!
+//! Each initiator has its own lane: a line of commands that wait, and the commands that are with the drive, by tag. A
+//! lane stands still while the drive is full (until one of its commands ends, or a while if it has none) and while the
+//! host finds out what failed. Start reading at [`Controller::pump`].
+mod lane;
+pub mod params;
+
+use super::context::{Context, Event};
+use super::drive::Drive;
+use super::drive::protocol::Protocol;
+use crate::command::{Attribute, Breakdown, Command, Completion, Outcome};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Span};
+use lane::{Held, Lane, State};
+use params::ControllerParams;
+
+/// How long a lane without a command at the drive waits after TASK SET FULL before it tries again.
+const TRY_AGAIN: Span = Span::from_ms(1);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ControllerEvent {
+    /// A command reaches the drive.
+    Deliver { initiator: u16, tag: u32 },
+    /// The host has taken a completion.
+    Taken { initiator: u16, tag: u32 },
+    /// The lane may go on.
+    GoOn { initiator: u16 },
+    /// The host knows what failed.
+    Recovered { initiator: u16 },
+    /// The command that took the tag as the lane's so many-th has been with the drive for too long.
+    TimeOut { initiator: u16, tag: u32, serial: u32 },
+}
+
+pub struct Controller {
+    params: ControllerParams,
+    protocol: Protocol,
+    /// Commands of one lane with the drive at once.
+    depth: u32,
+    lanes: Vec<Lane>,
+    /// The adapter is busy until then.
+    busy_until: Instant,
+    /// Commands that end without having been served.
+    refused: VecDeque<Completion>,
+}
+
+impl Controller {
+    pub fn new(params: &ControllerParams, drive: &Drive) -> Self {
+        let protocol = drive.protocol();
+        let depth = params.depth.unwrap_or_else(|| drive.depth()).min(protocol.tags());
+        Controller {
+            params: *params,
+            protocol,
+            depth,
+            lanes: Vec::new(),
+            busy_until: Instant::ZERO,
+            refused: VecDeque::new(),
+        }
+    }
+
+    fn lane(&mut self, initiator: u16) -> &mut Lane {
+        let index = usize::from(initiator);
+        while self.lanes.len() <= index {
+            self.lanes.push(Lane::new(self.depth));
+        }
+        &mut self.lanes[index]
+    }
+
+    /// Takes a command from the host.
+    pub fn submit(&mut self, context: &mut Context<'_>, drive: &mut Drive, command: Command) {
+        // Only SCSI knows several initiators: an ATA drive has one host port.
+        let several = matches!(self.protocol, Protocol::ScsiTcq(_));
+        let initiator = if several { command.initiator } else { 0 };
+        let lane = self.lane(initiator);
+        let order = lane.next_order();
+        lane.waiting.push_back(Held::new(command, context.now, order));
+        self.pump(context, drive, initiator);
+    }
+
+    /// Sends what can be sent.
+    fn pump(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16) {
+        while let Some(tag) = self.next(initiator) {
+            if self.params.issue.is_zero() {
+                self.deliver(context, drive, initiator, tag);
+                continue;
+            }
+            self.busy_until = self.busy_until.max(context.now) + self.params.issue;
+            let event = ControllerEvent::Deliver { initiator, tag };
+            context.agenda.schedule(self.busy_until, 3, Event::Controller(event));
+        }
+    }
+
+    /// Gives the next waiting command a tag, if it may go now.
+    #[inline]
+    fn next(&mut self, initiator: u16) -> Option<u32> {
+        let protocol = self.protocol;
+        let lane = &mut self.lanes[usize::from(initiator)];
+        let first = lane.waiting.front()?;
+        // Commands without a tag go by themselves: the others must be over, and wait until they are.
+        let alone = first.command.attribute == Attribute::Untagged && protocol.is_tagged();
+        let open = lane.state == State::Flowing || lane.state == State::Allegiance && first.recovers();
+        let fits = if lane.alone || alone { lane.outstanding == 0 } else { true };
+        if !(open && fits) {
+            return None;
+        }
+        let tag = lane.free.pop()?;
+        lane.alone = alone;
+        lane.outstanding += 1;
+        let held = lane.waiting.pop_front()?;
+        lane.put(tag, held);
+        Some(tag)
+    }
+
+    /// The command reaches the drive.
+    fn deliver(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16, tag: u32) {
+        let held = self.lanes[usize::from(initiator)].sent(tag);
+        let command = Command { initiator, tag, attempt: held.tries, ..held.command };
+        let submitted = held.submitted;
+        if let Err(outcome) = drive.submit(context, command, submitted) {
+            return self.refuse(context, initiator, tag, outcome);
+        }
+        if let Some(timeout) = self.params.timeout {
+            let serial = self.lanes[usize::from(initiator)].sent(tag).serial;
+            let event = ControllerEvent::TimeOut { initiator, tag, serial };
+            context.agenda.schedule(context.now + timeout, 4, Event::Controller(event));
+        }
+    }
+
+    /// The drive did not take a command.
+    fn refuse(&mut self, context: &mut Context<'_>, initiator: u16, tag: u32, outcome: Outcome) {
+        let lane = &mut self.lanes[usize::from(initiator)];
+        let held = lane.take(tag);
+        match outcome {
+            Outcome::Full | Outcome::AcaActive => {
+                lane.put_back(held);
+                if lane.state == State::Flowing {
+                    lane.state = State::Full;
+                }
+                if lane.outstanding == 0 {
+                    let event = ControllerEvent::GoOn { initiator };
+                    context.agenda.schedule(context.now + TRY_AGAIN, 3, Event::Controller(event));
+                }
+            }
+            // The drive has said what it had to say: once more.
+            Outcome::UnitAttention => lane.put_back(held),
+            // It crossed with an error.
+            Outcome::Aborted => {
+                lane.put_back(held);
+                self.recover(context, initiator);
+            }
+            _ => {
+                let wait = context.now - held.submitted;
+                let breakdown = Breakdown { wait, ..Breakdown::default() };
+                self.refused.push_back(held.ended(context.now, outcome, breakdown));
+            }
+        }
+    }
+
+    /// A command that ends without having been served.
+    pub fn poll_refused(&mut self) -> Option<Completion> {
+        self.refused.pop_front()
+    }
+
+    /// The drive is done with a command. Returns what the host hears, if it hears anything now.
+    pub fn completed(
+        &mut self,
+        context: &mut Context<'_>,
+        drive: &mut Drive,
+        completion: &Completion,
+    ) -> Option<Completion> {
+        let (initiator, tag) = (completion.initiator, completion.tag);
+        let lane = &mut self.lanes[usize::from(initiator)];
+        if lane.state == State::Full {
+            lane.state = State::Flowing;
+        }
+        if !self.params.completion.is_zero() && self.goes_to_host(initiator, completion) {
+            self.busy_until = self.busy_until.max(context.now) + self.params.completion;
+            self.lanes[usize::from(initiator)].sent(tag).answer = Some(*completion);
+            let event = ControllerEvent::Taken { initiator, tag };
+            context.agenda.schedule(self.busy_until, 3, Event::Controller(event));
+            return None;
+        }
+        let lane = &mut self.lanes[usize::from(initiator)];
+        let mut held = lane.take(tag);
+        let (now, issue) = (context.now, self.params.issue);
+        let answer = match completion.outcome {
+            Outcome::Done => Some(held.answer_of(now, completion, issue, Outcome::Done)),
+            Outcome::Aborted if held.timed_out => {
+                Some(held.answer_of(now, completion, issue, Outcome::TimedOut))
+            }
+            Outcome::Aborted => {
+                lane.put_back(held);
+                None
+            }
+            Outcome::MediaError if held.tries < self.params.retries => {
+                held.tries += 1;
+                lane.put_back(held);
+                None
+            }
+            outcome => Some(held.answer_of(now, completion, issue, outcome)),
+        };
+        if matches!(completion.outcome, Outcome::MediaError | Outcome::TimedOut) {
+            self.recover(context, initiator);
+        }
+        self.pump(context, drive, initiator);
+        answer
+    }
+
+    /// Whether a completion is the end of its command for the host.
+    fn goes_to_host(&mut self, initiator: u16, completion: &Completion) -> bool {
+        let retries = self.params.retries;
+        let held = self.lanes[usize::from(initiator)].sent(completion.tag);
+        let again = match completion.outcome {
+            Outcome::Aborted => !held.timed_out,
+            Outcome::MediaError => held.tries < retries,
+            _ => false,
+        };
+        held.answer.is_none() && !again
+    }
+
+    /// A command has failed: where the protocol wants the host to act, the lane stands still until it has.
+    fn recover(&mut self, context: &mut Context<'_>, initiator: u16) {
+        let state = match self.protocol {
+            Protocol::Ncq(_) => State::Recovering,
+            Protocol::ScsiTcq(scsi) if scsi.naca => State::Allegiance,
+            _ => return,
+        };
+        self.lanes[usize::from(initiator)].state = state;
+        let event = ControllerEvent::Recovered { initiator };
+        context.agenda.schedule(context.now + self.params.recovery, 3, Event::Controller(event));
+    }
+
+    pub fn on_event(
+        &mut self,
+        context: &mut Context<'_>,
+        drive: &mut Drive,
+        event: ControllerEvent,
+    ) -> Option<Completion> {
+        match event {
+            ControllerEvent::Deliver { initiator, tag } => {
+                self.deliver(context, drive, initiator, tag);
+                self.pump(context, drive, initiator);
+            }
+            ControllerEvent::Taken { initiator, tag } => {
+                let answer = self.lanes[usize::from(initiator)].sent(tag).answer?;
+                return self.completed(context, drive, &answer);
+            }
+            ControllerEvent::GoOn { initiator } => {
+                let lane = self.lane(initiator);
+                if lane.state == State::Full {
+                    lane.state = State::Flowing;
+                }
+                self.pump(context, drive, initiator);
+            }
+            ControllerEvent::Recovered { initiator } => {
+                drive.read_log();
+                self.lane(initiator).state = State::Flowing;
+                drive.clear_allegiance(context, initiator);
+                self.pump(context, drive, initiator);
+            }
+            ControllerEvent::TimeOut { initiator, tag, serial } => {
+                let lane = self.lane(initiator);
+                if lane.is_sent(tag, serial) {
+                    lane.sent(tag).timed_out = true;
+                    drive.abort(context, initiator, tag);
+                }
+            }
+        }
+        None
+    }
+}

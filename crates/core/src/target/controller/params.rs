@@ -1,0 +1,30 @@
+//! The parameters of a controller, as far as one drive behind it is concerned.
+use drivelab_units::Span;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ControllerParams {
+    /// Commands of one initiator that it keeps with the drive at once; as many as the drive holds when `None`.
+    pub depth: Option<u32>,
+    /// Host time to send a command, one after the other.
+    pub issue: Span,
+    /// Host time to take a completion.
+    pub completion: Span,
+    /// How often a command that failed is sent again before its host hears of the error.
+    pub retries: u8,
+    /// How long the host takes to find out what failed: the log page of NCQ, the sense data of SCSI.
+    pub recovery: Span,
+    /// A command that the drive has held for so long is aborted.
+    pub timeout: Option<Span>,
+}
+
+impl ControllerParams {
+    /// No time, no limit of its own, no second attempt.
+    pub const PLAIN: ControllerParams = ControllerParams {
+        depth: None,
+        issue: Span::ZERO,
+        completion: Span::ZERO,
+        retries: 0,
+        recovery: Span::ZERO,
+        timeout: None,
+    };
+}

@@ -1,0 +1,151 @@
+//! How commands reach the drive: what a protocol allows, what it guarantees, and what an error does to the others.
+//!
+//! The protocol in force is the one that controller and drive share. Each is one file that opens with its rules and
+//! their source; [`task_set`] keeps what task attributes promise, [`overlap`] what restricted reordering promises. What
+//! an exchange costs is in [`ExchangeParams`]. A further protocol, such as one with several submission queues, is one
+//! more variant with its own file.
+pub mod ata_tcq;
+pub mod names;
+pub mod ncq;
+pub mod none;
+pub mod overlap;
+pub mod scsi_tcq;
+pub mod task_set;
+
+use crate::command::{Attribute, Command, Outcome, Priority};
+use drivelab_units::Span;
+pub use ncq::NcqParams;
+pub use scsi_tcq::{QueueErrors, Reordering, ScsiParams, UntaggedAs};
+
+/// The protocol in force, with what the drive or the host has chosen of its options.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Protocol {
+    #[default]
+    None,
+    ScsiTcq(ScsiParams),
+    AtaTcq,
+    Ncq(NcqParams),
+}
+
+/// Which of the other commands an error takes with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clears {
+    Nothing,
+    All,
+    /// Those of the initiator whose command failed.
+    Nexus,
+}
+
+impl Protocol {
+    /// Commands that it can tell apart, all initiators together.
+    pub fn depth_max(self) -> u32 {
+        match self {
+            Protocol::None => none::DEPTH_MAX,
+            Protocol::ScsiTcq(_) => scsi_tcq::DEPTH_MAX,
+            Protocol::AtaTcq => ata_tcq::TAGS,
+            Protocol::Ncq(_) => ncq::TAGS,
+        }
+    }
+
+    /// Tags of one initiator, counted from zero.
+    pub fn tags(self) -> u32 {
+        match self {
+            Protocol::None => 1,
+            Protocol::ScsiTcq(scsi) => scsi.tags,
+            Protocol::AtaTcq => ata_tcq::TAGS,
+            Protocol::Ncq(_) => ncq::TAGS,
+        }
+    }
+
+    /// Whether commands carry tags at all.
+    #[inline]
+    pub fn is_tagged(self) -> bool {
+        self != Protocol::None
+    }
+
+    /// Why a command is none of this protocol's, whatever else is outstanding.
+    #[inline]
+    pub fn refuses(self, command: &Command) -> Option<Outcome> {
+        let allowed = match self {
+            Protocol::None => none::allows(command.attribute),
+            Protocol::ScsiTcq(_) => true,
+            Protocol::AtaTcq => ata_tcq::allows(command.attribute),
+            Protocol::Ncq(_) => ncq::allows(command.attribute),
+        };
+        let priority = command.priority == Priority::Normal || matches!(self, Protocol::Ncq(_));
+        let tag = self == Protocol::None || command.tag < self.tags();
+        (!(allowed && priority && tag)).then_some(Outcome::Invalid)
+    }
+
+    /// Whether a command must have the drive to itself: one without a tag, where tags are the rule (ATA).
+    #[inline]
+    pub fn is_alone(self, command: &Command) -> bool {
+        command.attribute == Attribute::Untagged && matches!(self, Protocol::AtaTcq | Protocol::Ncq(_))
+    }
+
+    /// The attribute by which a command takes its place in the task set.
+    #[inline]
+    pub fn acts_as(self, attribute: Attribute) -> Attribute {
+        match (self, attribute) {
+            (Protocol::ScsiTcq(scsi), Attribute::Untagged) => scsi.untagged.acts_as(),
+            (_, Attribute::Untagged) => Attribute::Simple,
+            (_, attribute) => attribute,
+        }
+    }
+
+    /// Whether overlapping commands keep their order of arrival when one of them writes.
+    pub fn keeps_overlaps(self) -> bool {
+        matches!(self, Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Restricted, .. }))
+    }
+
+    /// What a failing command does to the others.
+    pub fn clears(self) -> Clears {
+        match self {
+            Protocol::None => Clears::Nothing,
+            Protocol::ScsiTcq(scsi) => scsi.on_error.clears(),
+            Protocol::AtaTcq | Protocol::Ncq(_) => Clears::All,
+        }
+    }
+
+    /// Whether the data of one command may reach the host in another order than that of their addresses.
+    #[inline]
+    pub fn delivers_out_of_order(self) -> bool {
+        matches!(self, Protocol::Ncq(NcqParams { out_of_order: true, .. }))
+    }
+
+    /// Whether the drive lets go of the bus while it works on this command.
+    #[inline]
+    pub fn releases(self, command: &Command) -> bool {
+        let tagged = command.attribute != Attribute::Untagged;
+        match self {
+            Protocol::None | Protocol::Ncq(_) => false,
+            Protocol::AtaTcq => tagged,
+            Protocol::ScsiTcq(scsi) => scsi.disconnects,
+        }
+    }
+}
+
+/// What the exchanges between drive and host cost, beside the data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ExchangeParams {
+    /// To let go of the bus once a command that needs the mechanism has come: ATA's release, SCSI's disconnection.
+    pub release: Span,
+    /// To take it up again before the data: ATA's SERVICE round trip, SCSI's arbitration and reselection.
+    pub service: Span,
+    /// What a bridge to another interface adds to every message in either direction.
+    pub bridge: Span,
+}
+
+impl ExchangeParams {
+    /// From the command's arrival until the drive has let go.
+    #[inline]
+    pub fn released(&self) -> Span {
+        self.release + self.bridge
+    }
+
+    /// From the drive's call until its data can flow: the call, and the host's answer.
+    #[inline]
+    pub fn serviced(&self) -> Span {
+        self.service + self.bridge + self.bridge
+    }
+}

@@ -1,0 +1,294 @@
+//! The drive's task set at work: which commands it takes, when it may begin them, and what becomes of them when one
+//! fails or its host gives it up.
+use super::protocol::names::Names;
+use super::protocol::overlap::Overlaps;
+use super::protocol::task_set::TaskSet;
+use super::protocol::{Clears, Protocol};
+use super::queue::SlotIndex;
+use super::{Drive, DriveEvent, InFlight, Stage};
+use crate::command::{Attribute, Command, Outcome, Priority};
+use crate::target::context::Context;
+use alloc::vec::Vec;
+use drivelab_units::Instant;
+
+/// All commands that the drive holds, as the protocol sees them.
+pub(super) struct Tasks {
+    set: TaskSet,
+    overlaps: Option<Overlaps>,
+    names: Names,
+    /// Commands held, dormant ones and those in service included.
+    pub held: u32,
+    /// Whether the one command held had to have the drive to itself.
+    alone: bool,
+    /// HEAD OF QUEUE commands that wait for the mechanism, the last to come on top.
+    pub urgent: Vec<SlotIndex>,
+    /// Waiting commands of high priority.
+    pub high: Vec<SlotIndex>,
+    /// Waiting commands with a deadline.
+    pub deadlines: Vec<(Instant, SlotIndex)>,
+    /// The initiator whose error has left an auto contingent allegiance.
+    pub allegiance: Option<u16>,
+    /// The tag that failed, until the host reads the log (NCQ).
+    log: Option<u32>,
+    /// Initiators that another one's error has cleared commands of.
+    attentions: Vec<u16>,
+}
+
+impl Tasks {
+    pub fn new(protocol: Protocol, depth: usize, capacity: u64) -> Self {
+        let overlaps = protocol.keeps_overlaps().then(|| Overlaps::new(depth, capacity));
+        Tasks {
+            set: TaskSet::default(),
+            overlaps,
+            names: Names::default(),
+            held: 0,
+            alone: false,
+            urgent: Vec::new(),
+            high: Vec::new(),
+            deadlines: Vec::new(),
+            allegiance: None,
+            log: None,
+            attentions: Vec::new(),
+        }
+    }
+
+    /// Whether something goes before whatever the policy would choose.
+    #[inline]
+    pub fn is_pressed(&self) -> bool {
+        !(self.urgent.is_empty() && self.high.is_empty() && self.deadlines.is_empty())
+            || self.allegiance.is_some()
+    }
+}
+
+impl Drive {
+    /// Takes a command; or says why not.
+    pub fn submit(
+        &mut self,
+        context: &mut Context<'_>,
+        command: Command,
+        submitted: Instant,
+    ) -> Result<(), Outcome> {
+        if let Some(refusal) = self.refusal(context, &command) {
+            return Err(refusal);
+        }
+        let protocol = self.model.protocol;
+        let Some(slot) = self.free.pop() else { return Err(Outcome::Full) };
+        if protocol.is_tagged() {
+            self.tasks.names.set(command.initiator, command.tag, slot);
+        }
+        self.tasks.held += 1;
+        self.tasks.alone = protocol.is_alone(&command);
+        self.taken = self.taken.wrapping_add(1);
+        let flight = InFlight::new(command, self.taken, submitted, context.now);
+        match self.in_flight.get_mut(slot as usize) {
+            Some(place) => *place = flight,
+            // Slots are first used in the order of their numbers.
+            None => self.in_flight.push(flight),
+        }
+        if self.tasks.set.arrives(slot, protocol.acts_as(command.attribute)) {
+            self.enable(context, slot);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn refusal(&mut self, context: &mut Context<'_>, command: &Command) -> Option<Outcome> {
+        let protocol = self.model.protocol;
+        if let Some(refusal) = protocol.refuses(command) {
+            return Some(refusal);
+        }
+        if !protocol.is_tagged() {
+            return None;
+        }
+        if self.tasks.log.is_some() {
+            return Some(Outcome::Aborted);
+        }
+        if let Some(attention) = self.tasks.attentions.iter().position(|&other| other == command.initiator) {
+            self.tasks.attentions.swap_remove(attention);
+            return Some(Outcome::UnitAttention);
+        }
+        let recovers = command.attribute == Attribute::Aca;
+        match self.tasks.allegiance {
+            Some(initiator) if recovers && initiator == command.initiator => {}
+            Some(_) => return Some(Outcome::AcaActive),
+            None if recovers => return Some(Outcome::Invalid),
+            None => {}
+        }
+        let in_use = self.tasks.names.find(command.initiator, command.tag).is_some();
+        let mixed = self.tasks.held > 0 && (self.tasks.alone || protocol.is_alone(command));
+        if !(in_use || mixed) {
+            return None;
+        }
+        // ATA aborts the queue; SCSI refuses the overlapped command alone.
+        if protocol.clears() == Clears::All && !matches!(protocol, Protocol::ScsiTcq(_)) {
+            self.fail_queue(context, command.tag, None);
+        }
+        Some(if in_use { Outcome::DuplicateTag } else { Outcome::Aborted })
+    }
+
+    /// Nothing in the task set stands before this command any more; older ones that it overlaps may.
+    fn enable(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        let Command { first, access, attribute, priority, .. } = self.flight(slot).command;
+        let end = self.flight(slot).command.end();
+        let jumps = attribute == Attribute::HeadOfQueue || attribute == Attribute::Aca;
+        let write = access == crate::command::Access::Write;
+        if let (Some(overlaps), false) = (&mut self.tasks.overlaps, jumps) {
+            self.in_flight[slot as usize].is_filed = true;
+            if !overlaps.arrives(slot, first, end, write) {
+                return;
+            }
+        }
+        if let (Protocol::Ncq(ncq), Priority::Isochronous(within)) = (self.model.protocol, priority)
+            && ncq.deadline_aborts
+        {
+            let serial = self.flight(slot).serial;
+            let due = self.flight(slot).accepted + within;
+            self.schedule(context, due.max(context.now), DriveEvent::Deadline(slot, serial));
+        }
+        self.take_up(context, slot);
+    }
+
+    /// A command has ended, in whatever way: what waited for it may begin.
+    pub(super) fn leave(&mut self, context: &mut Context<'_>, slot: SlotIndex, stage: Stage) {
+        let InFlight { command, is_filed, .. } = *self.flight(slot);
+        let protocol = self.model.protocol;
+        if protocol.is_tagged() {
+            self.tasks.names.clear(command.initiator, command.tag);
+        }
+        self.tasks.held -= 1;
+        self.tasks.alone = false;
+        self.free.push(slot);
+        if stage != Stage::Dormant || is_filed {
+            self.tasks.set.ends(protocol.acts_as(command.attribute));
+        }
+        if is_filed {
+            let mut overlaps = self.tasks.overlaps.take();
+            if let Some(overlaps) = &mut overlaps {
+                // Nothing arrives while they are taken up, so the table is not missed.
+                overlaps.gives_up(slot, |freed| self.take_up(context, freed));
+            }
+            self.tasks.overlaps = overlaps;
+        }
+        self.release(context);
+    }
+
+    /// Enables what the task set lets go.
+    fn release(&mut self, context: &mut Context<'_>) {
+        while self.tasks.allegiance.is_none()
+            && let Some(slot) = self.tasks.set.release()
+        {
+            self.enable(context, slot);
+        }
+    }
+
+    /// A command of this initiator has failed: what the protocol does to the others.
+    pub(super) fn failed(&mut self, context: &mut Context<'_>, command: &Command) {
+        match self.model.protocol {
+            Protocol::ScsiTcq(scsi) if scsi.naca => {
+                // What is queued waits; QERR decides when the initiator clears the condition.
+                self.unjoin();
+                self.tasks.allegiance = Some(command.initiator);
+            }
+            Protocol::None => {}
+            Protocol::ScsiTcq(_) | Protocol::AtaTcq | Protocol::Ncq(_) => {
+                self.fail_queue(context, command.tag, Some(command.initiator));
+            }
+        }
+    }
+
+    /// Clears what an error clears. `by` is the initiator whose command failed.
+    fn fail_queue(&mut self, context: &mut Context<'_>, tag: u32, by: Option<u16>) {
+        let protocol = self.model.protocol;
+        if let Protocol::Ncq(_) = protocol {
+            self.tasks.log = Some(tag);
+        }
+        let clears = protocol.clears();
+        if clears == Clears::Nothing {
+            return;
+        }
+        self.unjoin();
+        for slot in 0..self.in_flight.len() as SlotIndex {
+            let InFlight { command, stage, .. } = *self.flight(slot);
+            let own = by.is_none_or(|by| by == command.initiator);
+            if stage == Stage::Free || clears == Clears::Nexus && !own {
+                continue;
+            }
+            if !own && !self.tasks.attentions.contains(&command.initiator) {
+                self.tasks.attentions.push(command.initiator);
+            }
+            self.give_up(context, slot, Outcome::Aborted);
+        }
+    }
+
+    /// Ends a command before it is done. What the mechanism or the link is at ends when they do.
+    fn give_up(&mut self, context: &mut Context<'_>, slot: SlotIndex, outcome: Outcome) -> bool {
+        let stage = self.flight(slot).stage;
+        match stage {
+            Stage::Free => return false,
+            Stage::Serving => {
+                let doomed = self.flight(slot).outcome == Outcome::Done;
+                if doomed {
+                    self.flight(slot).outcome = outcome;
+                }
+                return doomed;
+            }
+            Stage::Dormant => {
+                self.tasks.set.forget(slot);
+            }
+            Stage::Waiting => self.take_out(slot),
+        }
+        self.flight(slot).outcome = outcome;
+        self.end(context, slot);
+        true
+    }
+
+    /// Takes a waiting command out of wherever it waits for the mechanism.
+    pub(super) fn take_out(&mut self, slot: SlotIndex) {
+        let Command { attribute, priority, .. } = self.flight(slot).command;
+        if attribute == Attribute::HeadOfQueue || attribute == Attribute::Aca {
+            self.tasks.urgent.retain(|&other| other != slot);
+            return;
+        }
+        self.slots.remove(slot);
+        match priority {
+            Priority::Normal => {}
+            Priority::High => self.tasks.high.retain(|&other| other != slot),
+            Priority::Isochronous(_) => self.tasks.deadlines.retain(|&(_, other)| other != slot),
+        }
+    }
+
+    /// The host gives a command up (ABORT TASK, the abort subcommand). Succeeds even if there is nothing to abort.
+    pub fn abort(&mut self, context: &mut Context<'_>, initiator: u16, tag: u32) {
+        if let Some(slot) = self.tasks.names.find(initiator, tag) {
+            self.give_up(context, slot, Outcome::Aborted);
+        }
+    }
+
+    /// The initiator clears its auto contingent allegiance.
+    pub fn clear_allegiance(&mut self, context: &mut Context<'_>, initiator: u16) {
+        if self.tasks.allegiance != Some(initiator) {
+            return;
+        }
+        self.tasks.allegiance = None;
+        self.fail_queue(context, 0, Some(initiator));
+        self.release(context);
+        self.choose(context);
+    }
+
+    /// Reads the log of a failed queue: the tag that failed. The drive accepts commands again.
+    pub fn read_log(&mut self) -> Option<u32> {
+        self.tasks.log.take()
+    }
+
+    /// A deadline has passed and the drive was told to abort then.
+    pub(super) fn on_deadline(&mut self, context: &mut Context<'_>, slot: SlotIndex, serial: u32) {
+        let InFlight { command, stage, .. } = *self.flight(slot);
+        if stage == Stage::Free || self.flight(slot).serial != serial {
+            return;
+        }
+        self.unjoin();
+        if self.give_up(context, slot, Outcome::TimedOut) {
+            self.fail_queue(context, command.tag, Some(command.initiator));
+        }
+    }
+}
