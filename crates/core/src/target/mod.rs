@@ -3,6 +3,7 @@
 //! Boxes ([`drive`], [`server`]) are state with an `on_event`; the three calls of the contract exist only here.
 pub mod context;
 pub mod drive;
+pub mod elevator;
 pub mod server;
 
 use crate::agenda::Agenda;
