@@ -54,7 +54,7 @@ struct Queue {
 struct Turn {
     queue: QueueIndex,
     end: Instant,
-    /// Requests left when turns are counted.
+    /// Requests left; when turns last a time, it says nothing.
     left: u32,
 }
 
@@ -206,7 +206,7 @@ impl Policy for Fair {
         queue.sweep.take(&mut self.sorted, table, slot);
         queue.out += 1;
         queue.awaited = table.request(slot).synchronous;
-        turn.left -= 1;
+        turn.left = turn.left.saturating_sub(1);
         Some(slot)
     }
 
