@@ -4,6 +4,7 @@
 pub mod context;
 pub mod controller;
 pub mod drive;
+pub mod elevator;
 pub mod server;
 pub mod system;
 
