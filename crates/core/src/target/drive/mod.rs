@@ -133,8 +133,8 @@ impl Drive {
             firmware_free: Instant::ZERO,
             link_free: Instant::ZERO,
             before: Access::Read,
-            slots: Slots::new(depth, model.mechanism.geometry.cylinders()),
-            in_flight: Vec::with_capacity(depth.into()),
+            slots: Slots::new(&model.queue, model.mechanism.geometry.cylinders()),
+            in_flight: Vec::with_capacity(depth as usize),
             free: (0..depth).rev().collect(),
             held: VecDeque::with_capacity(64),
             read_ahead: model.read_ahead.as_ref().map(ReadAhead::new),
@@ -195,7 +195,7 @@ impl Drive {
             story,
             breakdown,
         };
-        match self.in_flight.get_mut(usize::from(slot)) {
+        match self.in_flight.get_mut(slot as usize) {
             Some(place) => *place = flight,
             // Slots are first used in the order of their numbers.
             None => self.in_flight.push(flight),
@@ -232,20 +232,17 @@ impl Drive {
     fn file(&mut self, slot: SlotIndex) {
         let InFlight { command, arrived, ready, landing, .. } = *self.flight(slot);
         let Landing { cylinder, head, start, longest_wait, .. } = landing;
-        let (arrived, ready, sequence) = (arrived.as_ns(), ready.as_ns(), 0);
-        let lead = self.lead(&command).as_ns();
+        let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), self.lead(&command).as_ns());
         let (first, write) = (command.first, command.access == Access::Write);
+        let set_there = Entry::default();
         let entry =
-            Entry { sequence, arrived, ready, lead, first, cylinder, head, start, longest_wait, write };
+            Entry { arrived, ready, lead, first, cylinder, head, start, longest_wait, write, ..set_there };
         self.slots.insert(slot, entry);
     }
 
-    /// Whether a command has waited longer than the age limit: nothing may go past it.
+    /// Whether nothing may go past the command that has waited longest.
     fn is_overdue(&self, now: Instant) -> bool {
-        let (Some(limit), Some(oldest)) = (self.model.queue.age_limit, self.slots.oldest()) else {
-            return false;
-        };
-        now.as_ns() - self.slots.entry(oldest).arrived >= limit.as_ns()
+        queue::is_overdue(&self.slots, &self.model.queue, now.as_ns())
     }
 
     /// A read whose data are all in the buffer: only the link has work.
@@ -299,7 +296,7 @@ impl Drive {
 
     fn life(&self, slot: SlotIndex, outcome: Outcome, completed: Instant) -> Life {
         let InFlight { command, submitted, arrived, begun, landing, story, .. } =
-            self.in_flight[usize::from(slot)];
+            self.in_flight[slot as usize];
         let Story { served, chosen, ended, from_cylinder, to_cylinder, rank } = story;
         // A command that the mechanism never went to has no place of its own.
         let cylinder = if served == Served::Chosen || served == Served::Joined {
@@ -353,7 +350,7 @@ impl Drive {
 
     #[inline]
     fn flight(&mut self, slot: SlotIndex) -> &mut InFlight {
-        &mut self.in_flight[usize::from(slot)]
+        &mut self.in_flight[slot as usize]
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! A drive's parameters, and the immutable model built from them that several drives of one kind share.
 use super::geometry::{Geometry, GeometryError, GeometryParams};
 use super::mechanism::{Mechanism, SettleParams};
-use super::queue::QueueParams;
+use super::queue::{DEPTH_MAX, QueueParams};
 use super::seek::{SeekCurve, SeekError, SeekParams};
 use crate::command::Access;
 use core::fmt;
@@ -94,7 +94,7 @@ pub const TIME_MAX: Span = Span::from_s(10);
 
 impl DriveParams {
     /// Every time that is added to others for each command.
-    fn times(&self) -> [Span; 13] {
+    fn times(&self) -> [Span; 14] {
         let FirmwareParams { read_hit, read_miss, write, read_completion, write_completion } = self.firmware;
         let QueueParams { answer_time, write_handicap, write_margin, .. } = self.queue;
         let SettleParams { head_switch, write_settle_ns, .. } = self.settle;
@@ -102,7 +102,8 @@ impl DriveParams {
         let [hit, miss, write] = [read_hit, read_miss, write].map(|time| [time.after_read, time.after_write]);
         let [completions, waits] = [[read_completion, write_completion], [answer_time, write_handicap]];
         let [a, b, c, d, e] = [hit, miss, write, completions, waits];
-        [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1], e[0], e[1], write_margin, head_switch, settle]
+        let look = self.queue.look(self.queue.depth as usize);
+        [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1], e[0], e[1], write_margin, head_switch, settle, look]
     }
 }
 
@@ -113,7 +114,7 @@ pub enum DriveError {
     Spindle,
     Geometry(GeometryError),
     Seek(SeekError),
-    /// A depth of zero, or one that the slot table cannot number.
+    /// A depth of zero or above [`DEPTH_MAX`].
     Depth,
     /// A negative write settle that would make some movement take less than nothing.
     Settle {
@@ -131,7 +132,7 @@ impl fmt::Display for DriveError {
             Self::Spindle => write!(f, "the spindle must turn with 30 to 300000 rpm"),
             Self::Geometry(error) => write!(f, "{error}"),
             Self::Seek(error) => write!(f, "{error}"),
-            Self::Depth => write!(f, "the queue must hold 1 to 65534 commands"),
+            Self::Depth => write!(f, "the queue must hold 1 to {DEPTH_MAX} commands"),
             Self::Settle { least } => {
                 write!(
                     f,
@@ -142,7 +143,8 @@ impl fmt::Display for DriveError {
             Self::HandicapWithoutTime => {
                 write!(
                     f,
-                    "a write handicap is a time and needs an order whose cost is one: sstf, sptf, aged-sptf"
+                    "a write handicap is a time and needs an order whose cost is one: sstf, sptf, aged-sptf, \
+                     weighted-sptf, firmware"
                 )
             }
         }
@@ -168,7 +170,7 @@ impl DriveModel {
         if period < Span::from_us(200) || period > Span::from_s(2) {
             return Err(DriveError::Spindle);
         }
-        if params.queue.depth == 0 || params.queue.depth == u16::MAX {
+        if params.queue.depth == 0 || params.queue.depth > DEPTH_MAX {
             return Err(DriveError::Depth);
         }
         if !params.queue.write_handicap.is_zero() && !params.queue.order.costs_time() {

@@ -72,6 +72,7 @@ impl Drive {
         let now = context.now;
         let story = self.story(served, now);
         self.turned_to += 1;
+        self.slots.begin_service();
         let InFlight { command, landing, ready, .. } = *self.flight(slot);
         let access = command.access;
         let (started, lead) = (now.max(ready), self.lead(&command));
@@ -137,7 +138,7 @@ impl Drive {
         }
         let cylinder = self.model.mechanism.landing(end, Sectors::new(1), access, &self.spindle).cylinder;
         let write = access == Access::Write;
-        let mut next = self.slots.at_or_above(cylinder);
+        let mut next = self.slots.at_or_above(self.slots.kind(write), cylinder);
         let slot = loop {
             let slot = next?;
             let entry = self.slots.entry(slot);
@@ -170,6 +171,7 @@ impl Drive {
         let now = context.now;
         let story = self.story(Served::Met, now);
         self.turned_to += 1;
+        self.slots.begin_service();
         let flight = self.flight(slot);
         let (arrived, end) = (flight.arrived, flight.command.end());
         flight.story = Story { ended: at, ..story };
