@@ -2,6 +2,9 @@
 //!
 //! The machines that run this are shared and noisy: quote the ratios, not the nanoseconds. The floor is the least that
 //! any simulation of a disk must do for a command; it is timed in turns with every case, and the medians are compared.
+//!
+//! `drivelab-bench COMMANDS NAME` times the cases with that in their names. The deep queues are timed on request alone:
+//! `drivelab-bench 300000 deep`, or `deep/large/sptf`.
 mod floor;
 mod setups;
 
@@ -45,8 +48,10 @@ fn main() -> std::io::Result<()> {
     let floor_setup = floor::Floor::new();
     let only = std::env::args().nth(2);
     let wanted = |name: &str| only.as_ref().is_none_or(|only| name.contains(only.as_str()));
-    for case in setups::cases(commands) {
-        if !wanted(case.name) {
+    let deep = only.as_ref().is_some_and(|only| only.starts_with("deep"));
+    let cases = if deep { setups::deep(commands) } else { setups::cases(commands) };
+    for case in cases {
+        if !wanted(&case.name) {
             continue;
         }
         let (mut spent, mut floor, mut ratios) = (Vec::new(), Vec::new(), Vec::new());

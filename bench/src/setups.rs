@@ -1,4 +1,5 @@
-//! What is timed: 4 KiB random reads on one 7 200 rpm drive of 250 GB, digest, stamps and histograms on.
+//! What is timed: 4 KiB random reads on one 7 200 rpm drive of 250 GB, digest, stamps and histograms on; and the same in
+//! deep queues, in every order, on drives with few and with many cylinders.
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
@@ -7,43 +8,84 @@ use drivelab_core::target::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
 };
 use drivelab_core::target::drive::protocol::{ExchangeParams, Protocol, Reordering, ScsiParams};
-use drivelab_core::target::drive::queue::{Chooses, Knows, Order, QueueParams};
+use drivelab_core::target::drive::queue::{
+    AgeFull, AgeWeight, Chooses, Knows, Order, QueueParams, ScanWeight,
+};
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::{Limit, Setup};
 use drivelab_units::{Angle, Lba, Rate, Rpm, Sectors, Share, Span};
 use std::sync::Arc;
 
 pub struct Case {
-    pub name: &'static str,
+    pub name: String,
     pub setup: Setup,
 }
 
-pub fn cases(commands: u64) -> [Case; 3] {
-    [
-        Case { name: "simulate/qd1", setup: queue_depth(1, commands) },
-        Case { name: "simulate/sptf-qd32", setup: queue_depth(32, commands) },
-        Case { name: "simulate/sptf-qd256", setup: queue_depth(256, commands) },
-    ]
+pub fn cases(commands: u64) -> Vec<Case> {
+    let case = |name: &str, depth| Case { name: name.to_owned(), setup: queue_depth(depth, commands) };
+    vec![case("simulate/qd1", 1), case("simulate/sptf-qd32", 32), case("simulate/sptf-qd256", 256)]
+}
+
+/// How the time for a command grows with the depth: 2/3 reads, all over the drive or crowded on 64 cylinders.
+pub fn deep(commands: u64) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (place, zone_cylinders, share) in
+        [("small", 292, 1), ("large", 12_917, 1), ("crowded", 12_917, 12_917 * u64::from(ZONES) / 64)]
+    {
+        for order in Order::ALL {
+            for depth in [1, 32, 256, 2_048, 16_384, 65_536] {
+                let name = format!("deep/{place}/{order:?}-qd{depth}").to_lowercase();
+                let drive = drive(in_order(order, depth), zone_cylinders);
+                cases.push(Case { name, setup: random(&drive, commands, share) });
+            }
+        }
+    }
+    cases
 }
 
 /// Random reads with so many outstanding on a drive that holds them all and chooses by positioning time.
-pub fn queue_depth(depth: u16, commands: u64) -> Setup {
-    let Ok(model) = DriveModel::new(&drive(depth)) else { unreachable!("the benchmark's drive is sound") };
-    let count = model.capacity();
+pub fn queue_depth(depth: u32, commands: u64) -> Setup {
+    let setup = random(&drive(in_order(Order::Sptf, depth), 3_333), commands, 1);
+    let jobs = setup.jobs.into_iter().map(|job| JobParams { reads: Share::ALL, ..job }).collect();
+    Setup { jobs, ..setup }
+}
+
+/// A queue in which every order has what it needs.
+fn in_order(order: Order, depth: u32) -> QueueParams {
+    let weighs_age = order.credits_age();
+    QueueParams {
+        depth,
+        order,
+        knows: Knows::Angle,
+        chooses: Chooses::AtMediaEnd,
+        age_weight: AgeWeight::from_ratio(u64::from(weighs_age), 10).unwrap_or_default(),
+        // Longer than a full queue lasts, or all would be past it.
+        age_full: AgeFull::new(Span::from_ms(40 * u64::from(depth))),
+        write_deadline: Span::from_ms(40 * u64::from(depth)),
+        scan_weight: ScanWeight::from_ratio(1, 5).unwrap_or_default(),
+        ..QueueParams::NONE
+    }
+}
+
+/// Random commands with as many outstanding as the drive holds, over the first part of it that makes up this share.
+fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
+    let Ok(model) = DriveModel::new(drive) else { unreachable!("the benchmark's drive is sound") };
+    let depth = model.queue.depth;
+    let count = Sectors::new(model.capacity().get() / share);
     let job = JobParams {
         initiator: 0,
         logical_unit: 0,
         process: 0,
         synchronous: true,
         marking: Marking::default(),
-        reads: Share::ALL,
+        reads: Share::from_ratio(2, 3).unwrap_or(Share::ALL),
         addressing: Addressing::Random,
         sizes: vec![SizeShare { size: Sectors::new(8), weight: 1 }],
         first: Lba::ZERO,
         count,
         align: Sectors::new(8),
         command_limit: None,
-        arrivals: Arrivals::Closed { outstanding: depth.into(), think: Span::ZERO },
+        arrivals: Arrivals::Closed { outstanding: depth, think: Span::ZERO },
         submit: SubmitCost::NONE,
     };
     Setup {
@@ -56,12 +98,13 @@ pub fn queue_depth(depth: u16, commands: u64) -> Setup {
     }
 }
 
-fn drive(depth: u16) -> DriveParams {
-    const ZONES: u32 = 24;
+const ZONES: u32 = 24;
+
+fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
     let zones = (0..ZONES)
         .map(|zone| ZoneParams {
-            first_cylinder: zone * 3_333,
-            cylinders: 3_333,
+            first_cylinder: zone * zone_cylinders,
+            cylinders: zone_cylinders,
             sectors_per_track: 1_320 - zone * 28,
             track_skew: Angle::from_ratio(18, 100),
             cylinder_skew: Angle::from_ratio(20, 100),
@@ -93,13 +136,7 @@ fn drive(depth: u16) -> DriveParams {
             rate: Rate::from_bytes_per_s(300_000_000),
             write_data: WriteData::WhilePositioning,
         },
-        queue: QueueParams {
-            depth,
-            order: Order::Sptf,
-            knows: Knows::Angle,
-            chooses: Chooses::AtMediaEnd,
-            ..QueueParams::NONE
-        },
+        queue,
         protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
         exchange: ExchangeParams::default(),
         faults: None,

@@ -106,7 +106,7 @@ fn busy(queue: QueueParams, ios: usize) -> Trace {
     let params = DriveParams { queue, ..growing() };
     let target = target(&params);
     let reads = Share::from_ratio(2, 3).unwrap();
-    let job = JobParams { reads, arrivals: outstanding(depth.into()), ..random_job(&target, 1, 8) };
+    let job = JobParams { reads, arrivals: outstanding(depth), ..random_job(&target, 1, 8) };
     trace(&setup(target, job, 0), Until::Finished(ios), 0)
 }
 

@@ -71,7 +71,7 @@ impl<'a> Scene<'a> {
     fn chosen(&self, order: Order) -> u64 {
         let mechanism = &self.model.mechanism;
         let params = &queue(64, order);
-        let mut slots = Slots::new(64, mechanism.geometry.cylinders());
+        let mut slots = Slots::new(params, mechanism.geometry.cylinders());
         for (slot, (first, landing)) in (0..).zip(&self.reads) {
             let Landing { cylinder, head, start, longest_wait, .. } = *landing;
             slots.insert(
@@ -86,7 +86,7 @@ impl<'a> Scene<'a> {
             &View { mechanism, params, arm, upward, now: now.as_ns(), turned: turned(now), period },
         ) {
             slots.remove(slot);
-            (now, arm) = self.carry_out(slot.into(), now, arm);
+            (now, arm) = self.carry_out(slot as usize, now, arm);
         }
         (now - self.now).as_ns()
     }

@@ -151,6 +151,15 @@ fn queues_that_cannot_be() {
         ("a weight over the drive's order", "{ age_weight = 0.3 }"),
         ("knowledge without use", "{ order = \"c-look\", knows = \"distance\" }"),
         ("a weight too large", "{ order = \"aged-sptf\", age_weight = 1001.0 }"),
+        ("a window of the oldest alone", "{ order = \"fcfs\", considers = 4, look_time = \"1us\" }"),
+        ("reads go first anyway", "{ order = \"read-first-sptf\", write_handicap = \"1ms\" }"),
+        ("a margin without angle", "{ order = \"sstf\", write_margin = \"1ms\", knows = \"angle\" }"),
+        ("a turn that costs too much", "{ order = \"vscan\", scan_weight = 1.5 }"),
+        (
+            "keys of other orders",
+            "{ age_full = \"1s\", write_deadline = \"1s\", scan_weight = 0.2, pass_limit = 0 }",
+        ),
+        ("a queue too deep", "{ protocol = \"scsi-tcq\", depth = 65537 }"),
     ]
     .iter()
     .map(|(title, queue)| (*title, format!("[target]\ndrive = \"wd-4tb-7200\"\nqueue = {queue}\n")))

@@ -1,7 +1,7 @@
 //! Whatever the text, the answer is a plan or a list of problems that point into it; what is read means what was said.
 use drivelab_core::host::params::{Addressing, Arrivals};
 use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::queue::{AgeWeight, Order};
+use drivelab_core::target::drive::queue::{AgeFull, AgeWeight, Order, ScanWeight};
 use drivelab_scenario::{
     Loader, NoFiles, Override, Plan, Problems, Source, catalogue, plan, reference, schema,
 };
@@ -332,6 +332,58 @@ fn an_order_that_ages_has_a_weight_and_displaces_what_the_others_need() {
     let mixed = [("workload.rw", "randread,randrw"), ("workload.rwmixread", "70")];
     assert!(read(scenario, &mixed).is_ok());
     assert!(read(scenario, &[("workload.rw", "randread"), mixed[1]]).is_err());
+}
+
+/// Every key that counts with some orders only: accepted beside those, refused beside the others.
+#[test]
+fn each_order_takes_the_keys_that_count_with_it() {
+    let rotational = ["sptf", "aged-sptf", "weighted-sptf", "read-first-sptf", "firmware"];
+    let timed = ["sstf", "sptf", "aged-sptf", "weighted-sptf", "firmware"];
+    let chooses = [&["sstf", "look", "c-look", "vscan"], &rotational[..]].concat();
+    let all = [&["fcfs"], &chooses[..]].concat();
+    assert_eq!(all.len(), Order::ALL.len());
+    let keys: [(&str, &str, &[&str]); 12] = [
+        ("knows", "distance", &rotational),
+        ("write_margin", "1ms", &rotational),
+        ("write_handicap", "1ms", &timed),
+        ("considers", "5", &chooses),
+        ("look_time", "1us", &chooses),
+        ("age_weight", "0.3", &["aged-sptf", "firmware"]),
+        ("age_full", "2s", &["weighted-sptf"]),
+        ("write_deadline", "2s", &["read-first-sptf"]),
+        ("scan_weight", "0.5", &["vscan"]),
+        ("age_limit", "2s", &all),
+        ("pass_limit", "5", &all),
+        ("depth", "65536", &all),
+    ];
+    for (key, value, orders) in keys {
+        for order in &all {
+            let scenario = format!(
+                "[target]\ndrive = \"wd-4tb-7200\"\nqueue = {{ protocol = \"scsi-tcq\", order = \"{order}\" }}\n"
+            );
+            let read = read(&scenario, &[(&format!("target.queue.{key}"), value)]);
+            assert_eq!(read.is_ok(), orders.contains(order), "{key} beside {order}");
+        }
+    }
+}
+
+#[test]
+fn what_an_order_weighs_has_its_recommended_value_unasked() {
+    let queue = |queue: &str| {
+        let text = format!("[target]\ndrive = \"wd-4tb-7200\"\nqueue = {queue}\n");
+        match &planned(&text).points[0].setup.target {
+            TargetParams::Drive(model) => model.queue.clone(),
+            _ => panic!(),
+        }
+    };
+    let vscan = queue("{ order = \"vscan\" }");
+    assert_eq!(vscan.scan_weight, ScanWeight::from_ratio(1, 5).unwrap());
+    assert_eq!(queue("{ order = \"vscan\", scan_weight = 1 }").scan_weight.of(1_234), 1_234);
+    assert_eq!(queue("{ order = \"read-first-sptf\" }").write_deadline, Span::from_s(5));
+    assert_eq!(queue("{ order = \"weighted-sptf\" }").age_full, AgeFull::new(Span::from_s(1)));
+    let firmware = queue("{ order = \"firmware\", considers = 9, look_time = \"3us\", pass_limit = 7 }");
+    assert_eq!((firmware.age_weight, firmware.pass_limit), (AgeWeight::default(), Some(7)));
+    assert_eq!([firmware.look(4), firmware.look(9), firmware.look(40)], [12, 27, 27].map(Span::from_us));
 }
 
 #[test]

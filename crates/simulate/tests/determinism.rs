@@ -13,7 +13,9 @@ use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
     DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
 };
-use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Joins, Order, QueueParams};
+use drivelab_core::target::drive::queue::{
+    AgeFull, AgeWeight, Chooses, Joins, Order, QueueParams, ScanWeight,
+};
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::target::server::Service;
 use drivelab_core::{MODEL_VERSION, Setup};
@@ -132,7 +134,15 @@ fn setups() -> Vec<(String, Setup)> {
     ];
     for order in Order::ALL {
         let name = format!("drive-{order:?}").to_lowercase();
-        let queue = QueueParams { age_weight: AgeWeight::from_ratio(1, 10).unwrap(), ..queue(32, order) };
+        let queue = QueueParams {
+            age_weight: AgeWeight::from_ratio(1, 10).unwrap(),
+            age_full: AgeFull::new(ms(200)),
+            write_deadline: ms(100),
+            scan_weight: ScanWeight::from_ratio(1, 20).unwrap(),
+            // The firmware's order has the formula of the aged one.
+            considers: (order == Order::Firmware).then_some(12),
+            ..queue(32, order)
+        };
         setups.push((name, random_mix(&rich(queue))));
     }
     setups.push((String::from("drive-mixed"), mixed()));

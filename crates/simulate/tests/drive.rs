@@ -82,7 +82,7 @@ fn one_track(order: QueueParams) -> DriveParams {
     DriveParams { geometry: layout(1, vec![zone(0, 1, 60_000)]), queue: order, ..drive() }
 }
 
-fn after_answer(depth: u16, order: Order, answer_time: Span) -> QueueParams {
+fn after_answer(depth: u32, order: Order, answer_time: Span) -> QueueParams {
     QueueParams { chooses: Chooses::AfterAnswer, answer_time, ..queue(depth, order) }
 }
 
@@ -90,10 +90,10 @@ fn after_answer(depth: u16, order: Order, answer_time: Span) -> QueueParams {
 /// on average. So n of them are served in half a turn, T / (2 n) each.
 #[test]
 fn by_angle_alone_a_closed_loop_of_n_waits_half_a_turn_for_all_of_them() {
-    for depth in [1u16, 2, 4, 8, 16] {
+    for depth in [1u32, 2, 4, 8, 16] {
         let params = one_track(after_answer(depth, Order::Sptf, Span::from_ns(1)));
         let target = target(&params);
-        let job = JobParams { arrivals: outstanding(depth.into()), ..random_job(&target, 1, 1) };
+        let job = JobParams { arrivals: outstanding(depth), ..random_job(&target, 1, 1) };
         let points = points(&Setup { warmup: ms(100), ..setup(target, job, 30_000) }, RUNS);
         let rotation = samples(&points, |parts| parts.rotation);
         assert_mean(&format!("rotation, {depth} in a loop"), &rotation, TURN as f64 / 2.0 / f64::from(depth));
@@ -104,7 +104,7 @@ fn by_angle_alone_a_closed_loop_of_n_waits_half_a_turn_for_all_of_them() {
 #[test]
 fn by_angle_alone_the_nearest_of_n_new_commands_is_a_share_of_the_turn_away() {
     for n in [1u64, 2, 4, 8] {
-        let params = one_track(queue(n as u16 + 1, Order::Sptf));
+        let params = one_track(queue(n as u32 + 1, Order::Sptf));
         let mut probe = Probe::of(&params);
         let mut stream = Stream::named(7, "test/angles");
         let batch = |_| {
@@ -227,9 +227,9 @@ fn sequential_writes_one_at_a_time_lose_a_turn_each() {
 /// The better a drive knows where its commands lie, the more it does; with one command none of it matters.
 #[test]
 fn knowledge_pays_in_its_known_order() {
-    let rate = |order, depth: u16| {
+    let rate = |order, depth: u32| {
         let params = DriveParams { queue: queue(depth, order), seek: bent(), ..drive() };
-        point(&random(&params, depth.into(), 20_000)).iops
+        point(&random(&params, depth, 20_000)).iops
     };
     let [fcfs, clook, sstf, sptf] =
         [Order::Fcfs, Order::CLook, Order::Sstf, Order::Sptf].map(|order| rate(order, 16));

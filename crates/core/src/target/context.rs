@@ -14,6 +14,10 @@ use drivelab_units::Instant;
 pub enum Event {
     Drive(u16, DriveEvent),
     Controller(ControllerEvent),
+    /// An initiator's I/O scheduler is to be asked again.
+    Elevator {
+        initiator: u16,
+    },
     Server(ServerEvent),
 }
 

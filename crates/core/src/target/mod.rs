@@ -82,7 +82,8 @@ impl Target {
         let body = match params {
             TargetParams::Server(params) => Body::Server(Server::new(params.clone(), seed)),
             TargetParams::Drive(model) => {
-                let plain = SystemParams { drive: Arc::clone(model), controller: ControllerParams::PLAIN };
+                let controller = ControllerParams::PLAIN;
+                let plain = SystemParams { drive: Arc::clone(model), controller, elevator: None };
                 Body::System(Box::new(System::new(&plain, seed)))
             }
             TargetParams::System(params) => Body::System(Box::new(System::new(params, seed))),

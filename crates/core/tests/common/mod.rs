@@ -71,7 +71,7 @@ pub fn drive() -> DriveParams {
 }
 
 /// A queue that chooses by this order with full knowledge, as the media transfer ends.
-pub fn queue(depth: u16, order: Order) -> QueueParams {
+pub fn queue(depth: u32, order: Order) -> QueueParams {
     QueueParams { depth, order, knows: Knows::Angle, ..QueueParams::NONE }
 }
 

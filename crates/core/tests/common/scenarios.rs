@@ -13,6 +13,7 @@ use drivelab_core::target::drive::protocol::{
 };
 use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
+use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::target::server::Service;
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::{Target, TargetParams};
@@ -120,10 +121,10 @@ fn joins() -> impl Strategy<Value = Joins> {
 pub fn queues() -> impl Strategy<Value = QueueParams> {
     let knows = prop_oneof![Just(Knows::Distance), Just(Knows::Angle)];
     let chooses = prop_oneof![Just(Chooses::AtMediaEnd), Just(Chooses::AfterAnswer)];
-    let limits = (option::weighted(0.3, 1u16..20), option::weighted(0.3, spans(40_000)));
+    let limits = (option::weighted(0.3, 1u32..20), option::weighted(0.3, spans(40_000)));
     let weight = (0u64..8, 1u64..4).prop_map(|(credit, age)| AgeWeight::from_ratio(credit, age).unwrap());
     let costs = (spans(4_000), spans(2_000), weight);
-    (1u16..24, orders(), knows, (chooses, spans(300)), (joins(), joins()), limits, costs).prop_map(
+    (1u32..24, orders(), knows, (chooses, spans(300)), (joins(), joins()), limits, costs).prop_map(
         |(depth, order, knows, (chooses, answer_time), (joins_reads, joins_writes), limits, costs)| {
             let (considers, age_limit) = limits;
             let (handicap, write_margin, age_weight) = costs;
@@ -140,6 +141,7 @@ pub fn queues() -> impl Strategy<Value = QueueParams> {
                 joins_writes,
                 age_limit,
                 age_weight,
+                ..QueueParams::NONE
             }
         },
     )
@@ -203,6 +205,24 @@ fn controllers() -> impl Strategy<Value = ControllerParams> {
     )
 }
 
+fn elevators() -> impl Strategy<Value = ElevatorParams> {
+    let order = prop::sample::select(ElevatorOrder::ALL.to_vec());
+    let merge_limit = option::of((1u64..400).prop_map(Sectors::new));
+    let deadline = (spans(50_000), spans(300_000), 1u32..20, 0u32..4);
+    let fair = (spans(50_000), spans(50_000), spans(10_000), 1u32..10);
+    (order, 1u32..40, merge_limit, deadline, fair).prop_map(|(order, depth, merge_limit, deadline, fair)| {
+        let (read_expire, write_expire, fifo_batch, writes_starved) = deadline;
+        let (slice_sync, slice_async, slice_idle, quantum) = fair;
+        ElevatorParams {
+            order,
+            depth,
+            merge_limit,
+            deadline: DeadlineParams { read_expire, write_expire, fifo_batch, writes_starved },
+            fair: FairParams { slice_sync, slice_async, slice_idle, quantum },
+        }
+    })
+}
+
 /// What a job may ask of this target's queue.
 fn markings(target: &TargetParams) -> BoxedStrategy<Marking> {
     let model = match target {
@@ -251,7 +271,7 @@ pub fn drives() -> impl Strategy<Value = DriveParams> {
             mut queue,
             read_ahead,
         )| {
-            queue.depth = queue.depth.min(protocol.depth_max().min(60_000) as u16);
+            queue.depth = queue.depth.min(protocol.depth_max());
             if read_ahead.is_some() {
                 // With nothing to do for a hit, who asks for one block again and again would stop time.
                 firmware.read_completion = firmware.read_completion.max(us(5));
@@ -285,10 +305,11 @@ fn servers() -> impl Strategy<Value = TargetParams> {
 }
 
 pub fn targets() -> impl Strategy<Value = TargetParams> {
-    let system = (drives(), controllers()).prop_map(|(params, controller)| {
-        let drive = Arc::new(DriveModel::new(&params).unwrap());
-        TargetParams::System(SystemParams { drive, controller })
-    });
+    let system =
+        (drives(), controllers(), option::of(elevators())).prop_map(|(params, controller, elevator)| {
+            let drive = Arc::new(DriveModel::new(&params).unwrap());
+            TargetParams::System(SystemParams { drive, controller, elevator })
+        });
     prop_oneof![1 => servers(), 2 => drives().prop_map(|params| target(&params)), 3 => system]
 }
 
@@ -352,8 +373,9 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
 pub fn setups() -> impl Strategy<Value = Setup> {
     let jobs_for = |target: TargetParams| {
         let capacity = Target::new(&target, 1).capacity().get();
-        let marked = (jobs(capacity), markings(&target), 0u16..3)
-            .prop_map(|(job, marking, initiator)| JobParams { marking, initiator, ..job });
+        let marked = (jobs(capacity), markings(&target), 0u16..3).prop_map(|(job, marking, initiator)| {
+            JobParams { marking, initiator, process: initiator.into(), ..job }
+        });
         (Just(target), vec(marked, 1..4))
     };
     let end = prop_oneof![

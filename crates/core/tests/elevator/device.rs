@@ -107,7 +107,7 @@ impl Device {
         let Command { id, initiator, .. } = handed.request;
         let (outcome, submitted, completed) = (Outcome::Done, handed.at, at);
         let completion = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
-        elevator.completed(&completion, |completion| {
+        elevator.completed(&completion, |_, completion| {
             assert_eq!(completion.breakdown.total(), completion.completed - completion.submitted);
             handed.members.push(completion.id);
             given.push(completion);

@@ -198,7 +198,7 @@ impl Play {
         let (initiator, completed) = (0, self.now);
         let completion = Completion { id, initiator, tag, outcome, submitted, completed, breakdown: parts };
         let mut given = Vec::new();
-        self.elevator.completed(&completion, |completion| given.push(completion));
+        self.elevator.completed(&completion, |_, completion| given.push(completion));
         let members = self.model.completed(self.now, tag);
         prop_assert_eq!(given.len(), members.len());
         for (given, member) in given.iter().zip(members) {

@@ -4,13 +4,19 @@
 //! sets `protocol = "none"` need not set `depth = 1` too. Two keys of one author that contradict each other are a problem.
 use crate::check::given;
 use crate::keys::{At, Read};
-use crate::raw::queue::{Protocol, QueueRaw};
+use crate::raw::queue::{Depth, Protocol, QueueRaw};
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
+use drivelab_core::target::drive::queue::{
+    AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, Order, QueueParams, ScanWeight,
+};
 use drivelab_units::Span;
 
 /// The credit for the time waited that `aged-sptf` gives unasked, in millionths.
 const AGE_WEIGHT: u64 = 100_000;
+/// The age from which on `read-first-sptf` puts a write first unasked: that of Linux's deadline schedulers.
+const WRITE_DEADLINE: Span = Span::from_s(5);
+/// What a turn of the arm counts unasked under `vscan`, in millionths: the recommendation of its authors.
+const SCAN_WEIGHT: u64 = 200_000;
 
 /// A key's value and whether it was set above, in the scenario.
 struct Layered<T> {
@@ -64,19 +70,8 @@ pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &m
     };
     let chosen = order.as_ref().map_or(usual.1, |order| order.at.value);
     let by_order = [decider(order.as_ref()), decider(protocol.as_ref())];
-    let mut handicap = pick(above.write_handicap.as_ref(), below.write_handicap.as_ref());
-    if !chosen.costs_time() {
-        let pointless = unless_displaced(handicap.take(), &by_order, log);
-        if let Some(pointless) = pointless.filter(|pointless| !pointless.at.value.is_zero())
-            && above.readable("order")
-        {
-            let message = "`write_handicap` is a time, but the order's cost is none";
-            let remedy = "set order to sstf, sptf or aged-sptf, or leave write_handicap out";
-            log.no_effect(pointless.at.place, message.to_owned(), remedy.to_owned());
-        }
-    }
-    handicap.iter().for_each(|handicap| log.has_effect(handicap.at.place));
-    let (weight, knows) = beside_order([above, below], chosen, &by_order, log);
+    let beside = BesideOrder { above, below, chosen, by_order: &by_order };
+    let weighs = beside.weighs(log);
     let chooses = pick(above.chooses.as_ref(), below.chooses.as_ref());
     let answer_time = pick(above.answer_time.as_ref(), below.answer_time.as_ref());
     let answer_time = unless_displaced(answer_time, &[decider(chooses.as_ref())], log);
@@ -94,57 +89,94 @@ pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &m
         return QueueParams::NONE;
     }
     QueueParams {
-        depth: depth.map_or(usual.0, |depth| depth.at.value.0 as u16),
-        order: chosen,
-        knows,
+        depth: depth.map_or(usual.0, |depth| depth.at.value.0 as u32),
         chooses,
         answer_time: answer_time.map_or(Span::ZERO, |answer| answer.at.value),
-        considers: given(above.considers.as_ref().or(below.considers.as_ref())).map(|count| count.0 as u16),
-        write_handicap: handicap.map_or(Span::ZERO, |handicap| handicap.at.value),
-        write_margin: given(above.write_margin.as_ref().or(below.write_margin.as_ref()))
-            .unwrap_or(Span::ZERO),
         joins_reads: given(above.joins_reads.as_ref().or(below.joins_reads.as_ref())).unwrap_or(Joins::Never),
         joins_writes: given(above.joins_writes.as_ref().or(below.joins_writes.as_ref()))
             .unwrap_or(Joins::Never),
         age_limit: given(above.age_limit.as_ref().or(below.age_limit.as_ref())),
-        age_weight: AgeWeight::from_ratio(weight, 1_000_000).unwrap_or_default(),
+        pass_limit: given(above.pass_limit.as_ref().or(below.pass_limit.as_ref()))
+            .map(|count| count.0 as u32),
+        ..weighs
     }
 }
 
-/// The weight of age in millionths and what the drive knows, which count with some orders only.
-fn beside_order(
-    [above, below]: [&QueueRaw; 2],
+/// The keys that count with some orders only.
+struct BesideOrder<'a> {
+    above: &'a QueueRaw,
+    below: &'a QueueRaw,
     chosen: Order,
-    by_order: &[Decider],
-    log: &mut Log,
-) -> (u64, Knows) {
-    let clear = [above, below].iter().all(|raw| raw.readable("order") && raw.readable("protocol"));
-    let pointless = |key: &str, place, orders: &str, log: &mut Log| {
-        if clear {
-            let message = format!("`{key}` has no effect with order = \"{}\"", spelled(chosen));
-            log.no_effect(place, message, format!("set order to {orders}, or leave {key} out"));
+    by_order: &'a [Decider],
+}
+
+impl BesideOrder<'_> {
+    /// The order and all that it weighs; defaults where a key is not set or does not count.
+    fn weighs(&self, log: &mut Log) -> QueueParams {
+        let order = self.chosen;
+        let rotational = "sptf, aged-sptf, weighted-sptf, read-first-sptf or firmware";
+        let timed = "sstf, sptf, aged-sptf, weighted-sptf or firmware";
+        let not_fcfs = "any but fcfs";
+        let credit = |weight: u64| AgeWeight::from_ratio(weight, 1_000_000).unwrap_or_default();
+        let unasked = if order == Order::AgedSptf { AGE_WEIGHT } else { 0 };
+        let turning = |weight: u64| ScanWeight::from_ratio(weight, 1_000_000).unwrap_or_default();
+        let (rotates, chooses) = (order.counts_rotation(), order != Order::Fcfs);
+        let no_time = |span: &Span| span.is_zero();
+        let knows = self.key("knows", |raw| &raw.knows, rotates, rotational, |_| false, log);
+        let considers = self.key("considers", |raw| &raw.considers, chooses, not_fcfs, |_| false, log);
+        let look_time = self.key("look_time", |raw| &raw.look_time, chooses, not_fcfs, no_time, log);
+        let timed_too = order.costs_time();
+        let handicap = self.key("write_handicap", |raw| &raw.write_handicap, timed_too, timed, no_time, log);
+        let margin = self.key("write_margin", |raw| &raw.write_margin, rotates, rotational, no_time, log);
+        let (aged, those) = (order.credits_age(), "aged-sptf or firmware");
+        let weight = self.key("age_weight", |raw| &raw.age_weight, aged, those, |weight| weight.0 == 0, log);
+        let (weighted, that) = (order == Order::WeightedSptf, "weighted-sptf");
+        let full = self.key("age_full", |raw| &raw.age_full, weighted, that, |_| false, log);
+        let (apart, that) = (order == Order::ReadFirstSptf, "read-first-sptf");
+        let deadline = self.key("write_deadline", |raw| &raw.write_deadline, apart, that, |_| false, log);
+        let scans = order == Order::VScan;
+        let scan = self.key("scan_weight", |raw| &raw.scan_weight, scans, "vscan", |_| false, log);
+        QueueParams {
+            order,
+            knows: knows.unwrap_or(Knows::Angle),
+            considers: considers.map(|count| count.0 as u32),
+            look_time: look_time.unwrap_or(Span::ZERO),
+            write_handicap: handicap.unwrap_or(Span::ZERO),
+            write_margin: margin.unwrap_or(Span::ZERO),
+            age_weight: credit(weight.map_or(unasked, |weight| weight.0)),
+            age_full: full.map_or(QueueParams::NONE.age_full, AgeFull::new),
+            write_deadline: deadline.unwrap_or(WRITE_DEADLINE),
+            scan_weight: turning(scan.map_or(SCAN_WEIGHT, |weight| weight.0)),
+            ..QueueParams::NONE
         }
-    };
-    let weight = pick(above.age_weight.as_ref(), below.age_weight.as_ref());
-    let weight = if chosen == Order::AgedSptf {
-        weight.iter().for_each(|weight| log.has_effect(weight.at.place));
-        weight.map_or(AGE_WEIGHT, |weight| weight.at.value.0)
-    } else {
-        let weight = unless_displaced(weight, by_order, log);
-        if let Some(weight) = weight.filter(|weight| weight.at.value.0 > 0) {
-            pointless("age_weight", weight.at.place, "aged-sptf", log);
+    }
+
+    /// The value of a key that counts with these orders, if the chosen one is among them. A value that is `idle` may
+    /// stand beside any order.
+    fn key<T: Clone>(
+        &self,
+        name: &str,
+        of: impl Fn(&QueueRaw) -> &Option<At<T>>,
+        counts: bool,
+        orders: &str,
+        idle: impl Fn(&T) -> bool,
+        log: &mut Log,
+    ) -> Option<T> {
+        let layered = pick(of(self.above).as_ref(), of(self.below).as_ref());
+        if counts {
+            let layered = layered?;
+            log.has_effect(layered.at.place);
+            return Some(layered.at.value);
         }
-        0
-    };
-    let knows = pick(above.knows.as_ref(), below.knows.as_ref());
-    if !matches!(chosen, Order::Fcfs | Order::Look | Order::CLook) {
-        knows.iter().for_each(|knows| log.has_effect(knows.at.place));
-        return (weight, knows.map_or(Knows::Angle, |knows| knows.at.value));
+        let pointless = unless_displaced(layered, self.by_order, log)?;
+        let clear =
+            [self.above, self.below].iter().all(|raw| raw.readable("order") && raw.readable("protocol"));
+        if clear && !idle(&pointless.at.value) {
+            let message = format!("`{name}` has no effect with order = \"{}\"", spelled(self.chosen));
+            log.no_effect(pointless.at.place, message, format!("set order to {orders}, or leave {name} out"));
+        }
+        None
     }
-    if let Some(knows) = unless_displaced(knows, by_order, log) {
-        pointless("knows", knows.at.place, "sptf or aged-sptf", log);
-    }
-    (weight, Knows::Angle)
 }
 
 /// The name of an order.
@@ -156,14 +188,14 @@ fn spelled(order: Order) -> String {
 
 fn check_protocol(
     named: Protocol,
-    depth: Option<&Layered<crate::keys::quantities::Count<1, 65534>>>,
+    depth: Option<&Layered<Depth>>,
     order: Option<&Layered<Order>>,
     log: &mut Log,
 ) {
     let most = match named {
         Protocol::None => 1,
         Protocol::Ncq | Protocol::AtaTcq => 32,
-        Protocol::ScsiTcq => 65_534,
+        Protocol::ScsiTcq => DEPTH_MAX.into(),
     };
     if let Some(depth) = depth.filter(|depth| depth.at.value.0 > most) {
         let asked = depth.at.value.0;

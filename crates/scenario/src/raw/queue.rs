@@ -3,7 +3,7 @@ use crate::keys::quantities::{Count, Decimal, Extent};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
-use drivelab_core::target::drive::queue::{Chooses, Joins, Knows, Order};
+use drivelab_core::target::drive::queue::{Chooses, DEPTH_MAX, Joins, Knows, Order};
 use drivelab_units::Span;
 
 /// How commands reach a drive, which bounds how many it can hold.
@@ -27,8 +27,12 @@ choices!(Order {
     "sstf" => Order::Sstf, "shortest seek first";
     "look" => Order::Look, "up and down over the cylinders, like a lift";
     "c-look" => Order::CLook, "upward only, then back to the lowest";
+    "vscan" => Order::VScan, "the nearest, where turning round counts `scan_weight` of all cylinders";
     "sptf" => Order::Sptf, "shortest positioning time first: seek and rotation together";
     "aged-sptf" => Order::AgedSptf, "sptf less a credit for the time waited";
+    "weighted-sptf" => Order::WeightedSptf, "sptf scaled down with the time waited, to nothing at `age_full`";
+    "read-first-sptf" => Order::ReadFirstSptf, "reads by sptf, then writes by sptf; writes past `write_deadline` first";
+    "firmware" => Order::Firmware, "positioning time as far as known, less a credit for the time waited if set";
 });
 
 choices!(Knows {
@@ -48,6 +52,9 @@ choices!(Joins {
     "until-end" => Joins::UntilEnd, "while the media transfer runs";
 });
 
+/// Commands in a queue.
+pub type Depth = Count<1, { DEPTH_MAX as u64 }>;
+
 section! {
     facts: true,
     /// A drive's queue. In a scenario, `target.queue` is laid over the drive's own.
@@ -55,17 +62,19 @@ section! {
         /// How commands reach the drive. `none` implies depth 1 and order fcfs unless they are set beside it.
         protocol: Protocol = "none",
         /// Commands that the drive holds at once, the one in service included.
-        depth: Count<1, 65534> = "1 for none, 32 for ncq and ata-tcq, 64 for scsi-tcq",
+        depth: Depth = "1 for none, 32 for ncq and ata-tcq, 64 for scsi-tcq",
         /// In which order the waiting commands are served.
         order: Order = "fcfs for none, sptf for the others",
-        /// What the drive knows of a command's place when it chooses by sptf or aged-sptf.
+        /// What the drive knows of a command's place when it chooses by an order that counts rotation.
         knows: Knows = "angle",
         /// When the drive chooses the next command.
         chooses: Chooses = "at-media-end",
         /// With `after-answer`: how long after a media transfer the drive waits for the host's answer.
         answer_time: Span = "0s",
         /// How many waiting commands it looks at, oldest first.
-        considers: Count<1, 65534> = "all",
+        considers: Depth = "all",
+        /// What the firmware takes, each time it chooses, for each waiting command that it looks at.
+        look_time: Span = "0s",
         /// Added to the cost of a write: how much longer a read may take to reach and still go first. Needs an order
         /// whose cost is a time.
         write_handicap: Span = "0s",
@@ -77,8 +86,16 @@ section! {
         joins_writes: Joins = "never",
         /// A command this old goes before any younger one.
         age_limit: Span = "none",
-        /// With `aged-sptf`: credit for each unit of time waited.
-        age_weight: Decimal<0, 1000> = "0.1 for aged-sptf",
+        /// A command past which so many others have been begun since it came goes before any younger one.
+        pass_limit: Count<1, 1000000> = "none",
+        /// With `aged-sptf` and `firmware`: credit for each unit of time waited.
+        age_weight: Decimal<0, 1000> = "0.1 for aged-sptf, 0 for firmware",
+        /// With `weighted-sptf`: the age at which a command goes first.
+        age_full: Span = "1s",
+        /// With `read-first-sptf`: the age from which on a write goes before the reads.
+        write_deadline: Span = "5s",
+        /// With `vscan`: which part of all cylinders turning round counts, from 0 (the nearest) to 1 (look).
+        scan_weight: Decimal<0, 1> = "0.2",
     }
 }
 

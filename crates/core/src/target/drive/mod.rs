@@ -196,7 +196,7 @@ impl Drive {
             link_free: Instant::ZERO,
             before: Access::Read,
             tasks: Tasks::new(model.protocol, depth as usize, model.capacity().get()),
-            slots: Slots::new(depth, model.mechanism.geometry.cylinders()),
+            slots: Slots::new(&model.queue, model.mechanism.geometry.cylinders()),
             in_flight: Vec::with_capacity(depth as usize),
             free: (0..depth).rev().collect(),
             faults: model.faults.as_ref().map(|params| Faults::new(params, index, seed)),
@@ -219,7 +219,7 @@ impl Drive {
 
     /// Commands that it holds at once.
     pub fn depth(&self) -> u32 {
-        self.model.queue.depth.into()
+        self.model.queue.depth
     }
 
     pub fn on_event(&mut self, context: &mut Context<'_>, event: DriveEvent) {
@@ -301,20 +301,17 @@ impl Drive {
             Priority::Isochronous(within) => self.tasks.deadlines.push((accepted + within, slot)),
         }
         let Landing { cylinder, head, start, longest_wait, .. } = landing;
-        let (arrived, ready, sequence) = (arrived.as_ns(), ready.as_ns(), 0);
-        let lead = self.lead(&command).as_ns();
+        let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), self.lead(&command).as_ns());
         let (first, write) = (command.first, command.access == Access::Write);
+        let set_there = Entry::default();
         let entry =
-            Entry { sequence, arrived, ready, lead, first, cylinder, head, start, longest_wait, write };
+            Entry { arrived, ready, lead, first, cylinder, head, start, longest_wait, write, ..set_there };
         self.slots.insert(slot, entry);
     }
 
-    /// Whether a command has waited longer than the age limit: nothing may go past it.
+    /// Whether nothing may go past the command that has waited longest.
     fn is_overdue(&self, now: Instant) -> bool {
-        let (Some(limit), Some(oldest)) = (self.model.queue.age_limit, self.slots.oldest()) else {
-            return false;
-        };
-        now.as_ns() - self.slots.entry(oldest).arrived >= limit.as_ns()
+        queue::is_overdue(&self.slots, &self.model.queue, now.as_ns())
     }
 
     /// A read whose data are all in the buffer: only the link has work.

@@ -3,7 +3,7 @@ use super::faults::FaultParams;
 use super::geometry::{Geometry, GeometryError, GeometryParams};
 use super::mechanism::{Mechanism, SettleParams};
 use super::protocol::{ExchangeParams, Protocol};
-use super::queue::QueueParams;
+use super::queue::{DEPTH_MAX, QueueParams};
 use super::seek::{SeekCurve, SeekError, SeekParams};
 use crate::command::Access;
 use core::fmt;
@@ -100,7 +100,7 @@ pub const TIME_MAX: Span = Span::from_s(10);
 
 impl DriveParams {
     /// Every time that is added to others for each command.
-    fn times(&self) -> [Span; 13] {
+    fn times(&self) -> [Span; 14] {
         let FirmwareParams { read_hit, read_miss, write, read_completion, write_completion } = self.firmware;
         let QueueParams { answer_time, write_handicap, write_margin, .. } = self.queue;
         let SettleParams { head_switch, write_settle_ns, .. } = self.settle;
@@ -108,7 +108,8 @@ impl DriveParams {
         let [hit, miss, write] = [read_hit, read_miss, write].map(|time| [time.after_read, time.after_write]);
         let [completions, waits] = [[read_completion, write_completion], [answer_time, write_handicap]];
         let [a, b, c, d, e] = [hit, miss, write, completions, waits];
-        [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1], e[0], e[1], write_margin, head_switch, settle]
+        let look = self.queue.look(self.queue.depth as usize);
+        [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1], e[0], e[1], write_margin, head_switch, settle, look]
     }
 }
 
@@ -119,7 +120,7 @@ pub enum DriveError {
     Spindle,
     Geometry(GeometryError),
     Seek(SeekError),
-    /// A depth of zero, or one that the slot table cannot number.
+    /// A depth of zero or above [`DEPTH_MAX`].
     Depth,
     /// More commands than the protocol can tell apart.
     DepthOfProtocol {
@@ -153,7 +154,8 @@ impl fmt::Display for DriveError {
             Self::HandicapWithoutTime => {
                 write!(
                     f,
-                    "a write handicap is a time and needs an order whose cost is one: sstf, sptf, aged-sptf"
+                    "a write handicap is a time and needs an order whose cost is one: sstf, sptf, aged-sptf, \
+                     weighted-sptf, firmware"
                 )
             }
         }
@@ -183,11 +185,11 @@ impl DriveModel {
         if period < Span::from_us(200) || period > Span::from_s(2) {
             return Err(DriveError::Spindle);
         }
-        if params.queue.depth == 0 || params.queue.depth == u16::MAX {
+        if params.queue.depth == 0 || params.queue.depth > DEPTH_MAX {
             return Err(DriveError::Depth);
         }
         let most = params.protocol.depth_max();
-        if u32::from(params.queue.depth) > most {
+        if params.queue.depth > most {
             return Err(DriveError::DepthOfProtocol { most });
         }
         if !params.queue.write_handicap.is_zero() && !params.queue.order.costs_time() {

@@ -54,16 +54,11 @@ impl fmt::Display for SeekError {
 
 impl core::error::Error for SeekError {}
 
-/// Distances that share one entry of the bound.
-const BLOCK_SHIFT: u32 = 4;
-
 /// Seek times by distance, looked up directly.
 #[derive(Clone, Debug)]
 pub struct SeekCurve {
-    /// Nanoseconds by distance.
-    times: Vec<u32>,
-    /// The least time of any seek whose distance lies in this block of distances or beyond.
-    floors: Vec<u32>,
+    /// By distance: its time in nanoseconds, and the least time of any seek at least as long.
+    times: Vec<(u32, u32)>,
 }
 
 impl SeekCurve {
@@ -71,7 +66,7 @@ impl SeekCurve {
     pub fn new(params: &SeekParams, cylinders: u32) -> Result<Self, SeekError> {
         check_points(params)?;
         let mut times = Vec::with_capacity(cylinders as usize);
-        times.push(0);
+        times.push((0, 0));
         for distance in 1..cylinders.max(1) {
             let ns = params.time_at(distance, cylinders);
             if !(ns.is_finite() && ns > 0.0) {
@@ -80,35 +75,36 @@ impl SeekCurve {
             if ns > 1e9 {
                 return Err(SeekError::OutOfRange { distance });
             }
-            times.push((ns + 0.5) as u32);
+            times.push(((ns + 0.5) as u32, 0));
         }
-        let mut floors: Vec<u32> = times.chunks(1 << BLOCK_SHIFT).map(least).collect();
-        for block in (1..floors.len()).rev() {
-            floors[block - 1] = floors[block - 1].min(floors[block]);
+        let mut floor = u32::MAX;
+        for (time, least) in times.iter_mut().rev() {
+            floor = floor.min(*time);
+            *least = floor;
         }
-        Ok(SeekCurve { times, floors })
+        Ok(SeekCurve { times })
     }
 
     /// The time of a seek over this many cylinders.
     #[inline]
     pub fn time(&self, distance: u32) -> u32 {
-        self.times[distance as usize]
+        self.times[distance as usize].0
     }
 
-    /// No seek over this many cylinders or more takes less.
+    /// The least time of any seek over this many cylinders or more.
     #[inline]
     pub fn floor_beyond(&self, distance: u32) -> u32 {
-        self.floors[(distance >> BLOCK_SHIFT) as usize]
+        self.times[distance as usize].1
     }
 
     /// The shortest seek over any distance.
     pub fn least(&self) -> u32 {
-        self.times.get(1..).map_or(0, least)
+        self.times.get(1).map_or(0, |(_, floor)| *floor)
     }
 
     /// The longest seek over any distance.
     pub fn most(&self) -> u32 {
-        self.times.iter().copied().max().unwrap_or(0)
+        self.times.iter().map(|&(time, _)| time).max().unwrap_or(0)
     }
 
     /// Distances that the curve knows: 0 up to one below this.
@@ -119,13 +115,10 @@ impl SeekCurve {
     /// The mean time in nanoseconds between two cylinders drawn uniformly and independently.
     pub fn mean_of_random_pairs(&self) -> f64 {
         let count = self.times.len() as f64;
-        let weighted = |(distance, &time): (usize, &u32)| 2.0 * (count - distance as f64) * f64::from(time);
+        let weighted =
+            |(distance, &(time, _)): (usize, &(u32, u32))| 2.0 * (count - distance as f64) * f64::from(time);
         self.times.iter().enumerate().map(weighted).sum::<f64>() / (count * count)
     }
-}
-
-fn least(block: &[u32]) -> u32 {
-    block.iter().copied().min().unwrap_or(0)
 }
 
 fn check_points(params: &SeekParams) -> Result<(), SeekError> {
@@ -217,13 +210,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_floor_is_never_above_a_time_farther_out(times in prop::collection::vec(1u64..9_000, 2..200)) {
+        fn the_floor_is_the_least_time_farther_out(times in prop::collection::vec(1u64..9_000, 2..200)) {
             let points: Vec<_> = (1u32..).zip(times.iter().map(|&t| us(t))).collect();
             let cylinders = points.len() as u32 + 1;
             let curve = SeekCurve::new(&SeekParams::Table(points), cylinders).unwrap();
             for from in 0..cylinders {
                 let least = (from..cylinders).map(|d| curve.time(d)).min().unwrap();
-                prop_assert!(curve.floor_beyond(from) <= least);
+                prop_assert_eq!(curve.floor_beyond(from), least);
             }
         }
     }

@@ -40,20 +40,23 @@ impl Drive {
             return;
         }
         self.stop_reading_on(now);
+        // With one alone there is nothing to look at.
+        let waiting = self.slots.len();
+        let from = if waiting > 1 { now + self.model.queue.look(waiting) } else { now };
         let view = View {
             mechanism: &self.model.mechanism,
             params: &self.model.queue,
             arm: self.arm,
             upward: self.upward,
-            now: now.as_ns(),
-            turned: self.spindle.turned(now),
+            now: from.as_ns(),
+            turned: self.spindle.turned(from),
             period: self.spindle.period(),
         };
         let first = if self.tasks.is_pressed() { self.pressing(&view) } else { None };
         let Some(slot) = first.or_else(|| choose(&self.slots, &view)) else { return };
         self.take_out(slot);
         self.out_of_turn = 0;
-        self.dispatch(context, slot, Served::Chosen);
+        self.dispatch(context, slot, from, Served::Chosen);
     }
 
     /// Whether a command waits that the mechanism may turn to.
@@ -89,20 +92,21 @@ impl Drive {
         }
         self.stop_reading_on(now);
         self.out_of_turn = 0;
-        self.dispatch(context, slot, Served::Chosen);
+        self.dispatch(context, slot, now, Served::Chosen);
         true
     }
 
-    /// The arm starts for this command, as soon as the firmware has taken it up and its
-    /// data are there.
-    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex, served: Served) {
+    /// The arm starts for this command, at `from` at the earliest, as soon as the firmware has taken it up and its data
+    /// are there.
+    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex, from: Instant, served: Served) {
         let now = context.now;
         let story = self.story(served, now);
         self.turned_to += 1;
+        self.slots.begin_service();
         let InFlight { command, landing, ready, .. } = *self.flight(slot);
         let access = command.access;
         self.flight(slot).stage = Stage::Serving;
-        let (started, lead) = (now.max(ready), self.lead(&command));
+        let (started, lead) = (from.max(ready), self.lead(&command));
         let cylinders = self.arm.cylinder.abs_diff(landing.cylinder);
         self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
         let last = Lba::new(command.end().get() - 1);
@@ -191,7 +195,7 @@ impl Drive {
         }
         let cylinder = self.model.mechanism.landing(end, Sectors::new(1), access, &self.spindle).cylinder;
         let write = access == Access::Write;
-        let mut next = self.slots.at_or_above(cylinder);
+        let mut next = self.slots.at_or_above(self.slots.kind(write), cylinder);
         let slot = loop {
             let slot = next?;
             let entry = self.slots.entry(slot);
@@ -232,6 +236,7 @@ impl Drive {
         let now = context.now;
         let story = self.story(Served::Met, now);
         self.turned_to += 1;
+        self.slots.begin_service();
         let flight = self.flight(slot);
         let (arrived, end) = (flight.arrived, flight.command.end());
         flight.story = Story { ended: at, ..story };
@@ -266,7 +271,7 @@ impl Drive {
         if let Some(next) = joined {
             self.stop_reading_on(now);
             self.out_of_turn = self.out_of_turn.saturating_add(1);
-            return self.dispatch(context, next, Served::Joined);
+            return self.dispatch(context, next, now, Served::Joined);
         }
         if self.model.queue.chooses == Chooses::AtCompletion {
             self.free_since = completed;

@@ -149,9 +149,9 @@ impl Elevator {
         Some(Command { tag, first, count, synchronous, ..self.table.entry(request.oldest).command })
     }
 
-    /// The device is done with a request: gives the completion of each of its commands, oldest first. What a command
+    /// The device is done with a request: gives each of its commands with its completion, oldest first. What a command
     /// waited here is added to its breakdown.
-    pub fn completed(&mut self, completion: &Completion, mut give: impl FnMut(Completion)) {
+    pub fn completed(&mut self, completion: &Completion, mut give: impl FnMut(&Command, Completion)) {
         let now = completion.completed;
         self.policy.settle(now);
         let slot = core::mem::replace(&mut self.out[completion.tag as usize], NONE);
@@ -165,10 +165,11 @@ impl Elevator {
         let mut members = self.table.sorted(request.members);
         while let Some(member) = self.table.pop_front(&mut members) {
             let entry = self.table.entry(member);
-            let (Command { id, initiator, tag, .. }, submitted) = (entry.command, entry.submitted);
+            let (command, submitted) = (entry.command, entry.submitted);
+            let Command { id, initiator, tag, .. } = command;
             let mut breakdown = completion.breakdown;
             breakdown.wait += completion.submitted - submitted;
-            give(Completion { id, initiator, tag, submitted, breakdown, ..*completion });
+            give(&command, Completion { id, initiator, tag, submitted, breakdown, ..*completion });
             self.table.free(member);
         }
         let mut held = self.table.sorted(request.held);

@@ -1,25 +1,38 @@
 //! Choosing: the rules that hold for every policy, then the policy itself.
-use super::params::Order;
-use super::{Entry, SlotIndex, Slots, View, aged_sptf, clook, fcfs, look, sptf, sstf};
+use super::params::{Order, QueueParams};
+use super::{
+    Entry, SlotIndex, Slots, View, aged_sptf, clook, fcfs, firmware, look, read_first_sptf, sptf, sstf,
+    vscan, weighted_sptf,
+};
 
 /// The entry that goes next; `None` when nothing waits. Changes nothing.
 ///
-/// A command older than the age limit goes first, oldest before younger, whatever the policy says: that bounds
-/// starvation. A drive that looks at only so many entries chooses among the oldest ones.
+/// An overdue command goes first, oldest before younger, whatever the policy says: that bounds starvation. A drive that
+/// looks at only so many entries chooses among the oldest ones.
 pub fn choose(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let oldest = slots.oldest()?;
-    if slots.len() == 1 {
+    if slots.len() == 1 || is_overdue(slots, view.params, view.now) {
         return Some(oldest);
     }
-    if let Some(limit) = view.params.age_limit
-        && view.now - slots.entry(oldest).arrived >= limit.as_ns()
-    {
-        return Some(oldest);
-    }
-    match view.params.considers.map(usize::from) {
-        Some(window) if window < slots.len() => least(slots.by_age().take(window), slots, view),
+    match view.params.considers {
+        // What the firmware looks at, the search looks at.
+        Some(window) if (window as usize) < slots.len() => {
+            least(slots.by_age().take(window as usize), slots, view)
+        }
         _ => pick(slots, view),
     }
+}
+
+/// Whether the oldest command has reached the age limit or the pass limit: nothing may go past it.
+///
+/// With an age limit L: once a command is that old, only older ones go before it. With a pass limit p and a depth d: at
+/// most p + d - 1 services begin between a command's arrival and its own.
+#[inline]
+pub fn is_overdue(slots: &Slots, params: &QueueParams, now: u64) -> bool {
+    let Some(oldest) = slots.oldest() else { return false };
+    let entry = slots.entry(oldest);
+    params.age_limit.is_some_and(|limit| now - entry.arrived >= limit.as_ns())
+        || params.pass_limit.is_some_and(|limit| slots.services() - entry.arrived_at_service >= limit.into())
 }
 
 /// The policy's own search over all entries.
@@ -29,8 +42,12 @@ fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
         Order::Sstf => sstf::pick(slots, view),
         Order::Look => look::pick(slots, view),
         Order::CLook => clook::pick(slots, view),
+        Order::VScan => vscan::pick(slots, view),
         Order::Sptf => sptf::pick(slots, view),
         Order::AgedSptf => aged_sptf::pick(slots, view),
+        Order::WeightedSptf => weighted_sptf::pick(slots, view),
+        Order::ReadFirstSptf => read_first_sptf::pick(slots, view),
+        Order::Firmware => firmware::pick(slots, view),
     }
 }
 
@@ -41,8 +58,12 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
         Order::Sstf => sstf::cost(entry, view),
         Order::Look => look::cost(entry, view),
         Order::CLook => clook::cost(entry, view),
+        Order::VScan => vscan::cost(entry, view),
         Order::Sptf => sptf::cost(entry, view),
         Order::AgedSptf => aged_sptf::cost(entry, view),
+        Order::WeightedSptf => weighted_sptf::cost(entry, view),
+        Order::ReadFirstSptf => read_first_sptf::cost(entry, view),
+        Order::Firmware => firmware::cost(entry, view),
     }
 }
 

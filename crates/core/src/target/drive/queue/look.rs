@@ -1,7 +1,7 @@
 //! LOOK: on in the present direction to the next command's cylinder; when none is left there, turn round. Commands on
 //! the arm's own cylinder belong to either direction and go in order of arrival.
 //! Source: A. G. Merten, "Some quantitative techniques for file organization", 1970 (the SCAN that looks ahead).
-use super::{Entry, SlotIndex, Slots, View};
+use super::{Entry, Kind, SlotIndex, Slots, View};
 
 /// Above any distance in cylinders.
 const BEHIND: i64 = 1 << 32;
@@ -23,14 +23,14 @@ pub fn upward_after(from: u32, to: u32, upward: bool) -> bool {
 }
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
-    let up = || slots.at_or_above(view.arm.cylinder);
+    let up = || slots.at_or_above(Kind::Main, view.arm.cylinder);
     let down = || highest_at_or_below(slots, view.arm.cylinder);
     if view.upward { up().or_else(down) } else { down().or_else(up) }
 }
 
 /// The oldest entry on the highest cylinder at or below this one.
-fn highest_at_or_below(slots: &Slots, cylinder: u32) -> Option<SlotIndex> {
-    let beyond = cylinder.checked_add(1).and_then(|next| slots.at_or_above(next));
-    let youngest = beyond.map_or_else(|| slots.highest(), |slot| slots.below(slot))?;
-    slots.at_or_above(slots.entry(youngest).cylinder)
+pub fn highest_at_or_below(slots: &Slots, cylinder: u32) -> Option<SlotIndex> {
+    let beyond = cylinder.checked_add(1).and_then(|next| slots.at_or_above(Kind::Main, next));
+    let youngest = beyond.map_or_else(|| slots.highest(Kind::Main), |slot| slots.below(slot))?;
+    slots.at_or_above(Kind::Main, slots.entry(youngest).cylinder)
 }

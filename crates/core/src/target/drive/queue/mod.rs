@@ -2,23 +2,30 @@
 //!
 //! [`slots`] keeps the entries, in order of arrival and by cylinder. Each policy is one file that opens with its rule,
 //! defines a cost (the lowest wins, ties go to the older command) and finds the winner without looking at everything.
-//! The rules that hold for every policy, starvation bound and window, are in [`choose`].
+//! The rules that hold for every policy, starvation bounds and window, are in [`choose`].
+pub mod aged;
 pub mod aged_sptf;
+mod bitmap;
 pub mod choose;
 pub mod clook;
 pub mod fcfs;
+pub mod firmware;
+mod lane;
 pub mod look;
 pub mod outward;
 pub mod params;
+pub mod read_first_sptf;
 pub mod slots;
 pub mod sptf;
 pub mod sstf;
 #[cfg(test)]
 mod tests;
+pub mod vscan;
+pub mod weighted_sptf;
 
-pub use choose::choose;
-pub use params::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
-pub use slots::{Entry, SlotIndex, Slots};
+pub use choose::{choose, is_overdue};
+pub use params::{AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, Order, QueueParams, ScanWeight};
+pub use slots::{Entry, Kind, SlotIndex, Slots};
 
 use super::mechanism::{Arm, Mechanism};
 use crate::command::Access;
@@ -29,9 +36,9 @@ pub struct View<'a> {
     pub mechanism: &'a Mechanism,
     pub params: &'a QueueParams,
     pub arm: Arm,
-    /// Towards higher cylinders (LOOK).
+    /// Towards higher cylinders (LOOK, VSCAN).
     pub upward: bool,
-    /// Nanoseconds since the run began.
+    /// When the arm can start, in nanoseconds since the run began.
     pub now: u64,
     /// Nanoseconds into the present revolution.
     pub turned: u64,

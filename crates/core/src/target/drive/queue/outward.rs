@@ -1,23 +1,18 @@
 //! The search outward from the arm: the least cost without looking at entries that are too far out to win.
 //!
 //! On each side entries are visited by their distance, together with the least that any seek so far out can take: the
-//! seek curve's suffix minimum (measured curves are not monotone) less a negative write settle. A side ends when that,
-//! less the largest age credit, is above the best cost found.
-use super::{Entry, SlotIndex, Slots, View};
+//! seek curve's suffix minimum (measured curves are not monotone) less a negative write settle. A side ends when that
+//! is above the best cost found.
+use super::{Entry, Kind, SlotIndex, Slots, View};
 
-/// The entry with the least (cost, sequence).
-///
-/// `credit` is the most that age takes off any entry's cost.
+/// The entry of this lane with the least (cost, sequence). No cost is below the entry's seek.
 #[inline]
-pub fn least(slots: &Slots, view: &View<'_>, credit: u64, cost: impl Fn(&Entry) -> i64) -> Option<SlotIndex> {
-    let credit = credit as i64;
-    let first = slots.at_or_above(view.arm.cylinder);
-    let mut above = Side::new(first, slots, view);
-    let mut below = Side::new(first.map_or_else(|| slots.highest(), |slot| slots.below(slot)), slots, view);
-    let mut best = Best { cost: i64::MAX, sequence: u64::MAX, slot: None };
+pub fn least(slots: &Slots, kind: Kind, view: &View<'_>, cost: impl Fn(&Entry) -> i64) -> Option<SlotIndex> {
+    let (mut above, mut below) = sides(slots, kind, view);
+    let mut best = Best::NONE;
     // Both sides in turn: a direction that depends on the data would be mispredicted half of the time.
     loop {
-        let (mut open, bound) = (false, best.cost.saturating_add(credit));
+        let (mut open, bound) = (false, best.cost);
         if let Some(slot) = above.slot.filter(|_| above.floor <= bound) {
             open = true;
             let entry = slots.entry(slot);
@@ -36,16 +31,24 @@ pub fn least(slots: &Slots, view: &View<'_>, credit: u64, cost: impl Fn(&Entry) 
     }
 }
 
+/// The nearest entries at or above the arm and below it.
+#[inline]
+pub fn sides(slots: &Slots, kind: Kind, view: &View<'_>) -> (Side, Side) {
+    let first = slots.at_or_above(kind, view.arm.cylinder);
+    let below = first.map_or_else(|| slots.highest(kind), |slot| slots.below(slot));
+    (Side::new(first, slots, view), Side::new(below, slots, view))
+}
+
 /// The next entry on one side of the arm, and the least that reaching it or any beyond it can take.
 #[derive(Clone, Copy)]
-struct Side {
-    slot: Option<SlotIndex>,
-    floor: i64,
+pub struct Side {
+    pub slot: Option<SlotIndex>,
+    pub floor: i64,
 }
 
 impl Side {
     #[inline]
-    fn new(slot: Option<SlotIndex>, slots: &Slots, view: &View<'_>) -> Self {
+    pub fn new(slot: Option<SlotIndex>, slots: &Slots, view: &View<'_>) -> Self {
         let floor = slot.map_or(i64::MAX, |slot| {
             let distance = slots.entry(slot).cylinder.abs_diff(view.arm.cylinder);
             view.floor_beyond(distance) as i64
@@ -54,15 +57,18 @@ impl Side {
     }
 }
 
-struct Best {
-    cost: i64,
+/// The least found so far.
+pub struct Best {
+    pub cost: i64,
     sequence: u64,
-    slot: Option<SlotIndex>,
+    pub slot: Option<SlotIndex>,
 }
 
 impl Best {
+    pub const NONE: Best = Best { cost: i64::MAX, sequence: u64::MAX, slot: None };
+
     #[inline]
-    fn offer(&mut self, slot: SlotIndex, entry: &Entry, cost: i64) {
+    pub fn offer(&mut self, slot: SlotIndex, entry: &Entry, cost: i64) {
         if cost < self.cost || (cost == self.cost && entry.sequence < self.sequence) {
             *self = Best { cost, sequence: entry.sequence, slot: Some(slot) };
         }

@@ -8,17 +8,46 @@ pub enum Order {
     Sstf,
     Look,
     CLook,
+    VScan,
     Sptf,
     AgedSptf,
+    WeightedSptf,
+    ReadFirstSptf,
+    Firmware,
 }
 
 impl Order {
-    pub const ALL: [Order; 6] =
-        [Order::Fcfs, Order::Sstf, Order::Look, Order::CLook, Order::Sptf, Order::AgedSptf];
+    pub const ALL: [Order; 10] = [
+        Order::Fcfs,
+        Order::Sstf,
+        Order::Look,
+        Order::CLook,
+        Order::VScan,
+        Order::Sptf,
+        Order::AgedSptf,
+        Order::WeightedSptf,
+        Order::ReadFirstSptf,
+        Order::Firmware,
+    ];
 
-    /// Whether the cost is a time, so that a read preference in time can be added to it.
+    /// Whether the cost is a time for reads and writes alike, so that a read preference in time can be added to it.
     pub fn costs_time(self) -> bool {
-        matches!(self, Order::Sstf | Order::Sptf | Order::AgedSptf)
+        matches!(self, Order::Sstf | Order::Sptf | Order::AgedSptf | Order::WeightedSptf | Order::Firmware)
+    }
+
+    /// Whether the cost counts rotation, as far as the drive knows the angle.
+    pub fn counts_rotation(self) -> bool {
+        !matches!(self, Order::Fcfs | Order::Sstf | Order::Look | Order::CLook | Order::VScan)
+    }
+
+    /// Whether the cost counts a credit for each unit of time waited.
+    pub fn credits_age(self) -> bool {
+        matches!(self, Order::AgedSptf | Order::Firmware)
+    }
+
+    /// Whether reads and writes are looked for apart from each other.
+    pub fn keeps_writes_apart(self) -> bool {
+        self == Order::ReadFirstSptf
     }
 }
 
@@ -71,12 +100,69 @@ impl AgeWeight {
     pub fn credit(self, age: u64) -> u64 {
         ((u128::from(age) * u128::from(self.0)) >> 16) as u64
     }
+
+    pub fn is_zero(self) -> bool {
+        self.0 == 0
+    }
 }
+
+/// The age at which a command counts as if it were at hand; 2^64 ns over it, so that scaling divides nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AgeFull {
+    age: u64,
+    reciprocal: u64,
+}
+
+impl AgeFull {
+    /// With an age of zero the order is that of arrival.
+    pub const fn new(age: Span) -> Self {
+        let age = age.as_ns();
+        AgeFull { age, reciprocal: u64::MAX / if age == 0 { 1 } else { age } }
+    }
+
+    #[inline]
+    pub fn is_reached(self, age: u64) -> bool {
+        age >= self.age
+    }
+
+    /// A time less the share of it that age takes off: `time (full - age) / full`, the share in steps of 2^-32, rounded
+    /// down.
+    #[inline]
+    pub fn scale(self, time: u64, age: u64) -> u64 {
+        let left = u128::from(self.age.saturating_sub(age));
+        let share = (left * u128::from(self.reciprocal)) >> 32;
+        ((u128::from(time) * share) >> 32) as u64
+    }
+}
+
+/// Which part of all cylinders a turn of the arm counts, in steps of 2^-16.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ScanWeight(u32);
+
+impl ScanWeight {
+    /// `numerator / denominator`, at most one.
+    pub fn from_ratio(numerator: u64, denominator: u64) -> Option<Self> {
+        if denominator == 0 || numerator > denominator {
+            return None;
+        }
+        let bits = ((u128::from(numerator) << 16) + u128::from(denominator) / 2) / u128::from(denominator);
+        Some(ScanWeight(bits as u32))
+    }
+
+    /// This part of so many, rounded down.
+    #[inline]
+    pub fn of(self, count: u32) -> u32 {
+        ((u64::from(count) * u64::from(self.0)) >> 16) as u32
+    }
+}
+
+/// The deepest queue.
+pub const DEPTH_MAX: u32 = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub struct QueueParams {
     /// Commands that the drive holds at once, the one in service included.
-    pub depth: u16,
+    pub depth: u32,
     pub order: Order,
     pub knows: Knows,
     pub chooses: Chooses,
@@ -84,7 +170,9 @@ pub struct QueueParams {
     /// nothing else waits: then it starts with the first command that comes.
     pub answer_time: Span,
     /// How many entries it looks at, oldest first; all when `None`.
-    pub considers: Option<u16>,
+    pub considers: Option<u32>,
+    /// What the firmware takes for each entry that it looks at when it chooses.
+    pub look_time: Span,
     /// Added to the cost of a write: how much longer a read may take to reach and still go first.
     pub write_handicap: Span,
     /// How much earlier than needed a write is planned to arrive at its sector: with less to spare it is reckoned to
@@ -94,8 +182,17 @@ pub struct QueueParams {
     pub joins_writes: Joins,
     /// A command this old goes before any younger one; no bound when `None`.
     pub age_limit: Option<Span>,
-    /// Used by [`Order::AgedSptf`] alone.
+    /// A command past which so many services have begun since it came goes before any younger one; no bound when
+    /// `None`.
+    pub pass_limit: Option<u32>,
+    /// Used where [`Order::credits_age`].
     pub age_weight: AgeWeight,
+    /// Used by [`Order::WeightedSptf`] alone.
+    pub age_full: AgeFull,
+    /// Used by [`Order::ReadFirstSptf`] alone: the age from which on a write goes before the reads.
+    pub write_deadline: Span,
+    /// Used by [`Order::VScan`] alone.
+    pub scan_weight: ScanWeight,
 }
 
 impl QueueParams {
@@ -107,11 +204,22 @@ impl QueueParams {
         chooses: Chooses::AtMediaEnd,
         answer_time: Span::ZERO,
         considers: None,
+        look_time: Span::ZERO,
         write_handicap: Span::ZERO,
         write_margin: Span::ZERO,
         joins_reads: Joins::Never,
         joins_writes: Joins::Never,
         age_limit: None,
+        pass_limit: None,
         age_weight: AgeWeight(0),
+        age_full: AgeFull::new(Span::from_s(1)),
+        write_deadline: Span::ZERO,
+        scan_weight: ScanWeight(0),
     };
+
+    /// How long the firmware looks before it chooses, with so many waiting.
+    pub fn look(&self, waiting: usize) -> Span {
+        let looked_at = self.considers.map_or(waiting, |window| waiting.min(window as usize));
+        Span::from_ns(self.look_time.as_ns().saturating_mul(looked_at as u64))
+    }
 }

@@ -1,25 +1,26 @@
-//! The slot table of the queue: entries in order of arrival, and in order of cylinder under a two-level bitmap.
+//! The slot table of the queue: what waits, in order of arrival and in order of cylinder.
 //!
-//! Both orders are linked lists through the slots. The bitmap over buckets of neighbouring cylinders leads to a place in
-//! the second list by counting zero bits; from there on, outward is along the links. Nothing allocates.
+//! All entries are in one lane, unless the order serves reads and writes apart: then each kind has a [`Lane`] of its own.
+use super::lane::{Lane, Links};
+use super::params::QueueParams;
 use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_units::Lba;
 
 /// Which slot of the queue. Slots are numbered from zero up to the depth.
-pub type SlotIndex = u16;
+pub type SlotIndex = u32;
 
-const NONE: SlotIndex = SlotIndex::MAX;
-/// Buckets: one word of summary over 64 words of 64 bits.
-const BUCKETS: usize = 64 * 64;
+pub(super) const NONE: SlotIndex = SlotIndex::MAX;
 
 /// What choosing needs to know of one waiting command.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entry {
     /// The order of arrival, for ties; set by the table.
     pub sequence: u64,
-    /// When it arrived, in nanoseconds.
+    /// When it arrived, in nanoseconds; never before the one that arrived before it.
     pub arrived: u64,
+    /// Services begun before it arrived; set by the table.
+    pub arrived_at_service: u64,
     /// When the firmware has taken it up, in nanoseconds.
     pub ready: u64,
     /// Nanoseconds before the arm may start, because the data must come first.
@@ -35,58 +36,42 @@ pub struct Entry {
     pub write: bool,
 }
 
+/// One slot.
 #[derive(Clone, Copy)]
-struct Links {
-    older: SlotIndex,
-    younger: SlotIndex,
-    /// Neighbours in order of cylinder, entries of one cylinder in order of arrival.
-    below: SlotIndex,
-    above: SlotIndex,
+pub(super) struct Place {
+    pub entry: Entry,
+    pub links: Links,
 }
 
-/// One slot: together a cache line.
-#[derive(Clone, Copy)]
-struct Place {
-    entry: Entry,
-    links: Links,
+/// Which lane: its commands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Reads, and writes too unless they are kept apart.
+    Main,
+    Writes,
 }
-
-const UNLINKED: Links = Links { older: NONE, younger: NONE, below: NONE, above: NONE };
 
 pub struct Slots {
     places: Vec<Place>,
-    oldest: SlotIndex,
-    youngest: SlotIndex,
-    highest: SlotIndex,
+    main: Lane,
+    /// The writes, where they are kept apart.
+    writes: Option<Lane>,
     len: usize,
-    /// The lowest entry of each bucket.
-    buckets: Vec<SlotIndex>,
-    words: [u64; 64],
-    summary: u64,
-    /// A bucket holds `1 << shift` cylinders.
-    shift: u32,
     sequence: u64,
+    services: u64,
 }
 
 impl Slots {
-    /// A table of `depth` slots for a drive with so many cylinders.
-    pub fn new(depth: u16, cylinders: u32) -> Self {
-        let depth = usize::from(depth);
-        let mut shift = 0;
-        while (cylinders.saturating_sub(1) as usize) >> shift >= BUCKETS {
-            shift += 1;
-        }
+    /// A table for this queue of a drive with so many cylinders.
+    pub fn new(params: &QueueParams, cylinders: u32) -> Self {
+        let depth = params.depth;
         Slots {
-            places: vec![Place { entry: Entry::default(), links: UNLINKED }; depth],
-            oldest: NONE,
-            youngest: NONE,
-            highest: NONE,
+            places: vec![Place { entry: Entry::default(), links: Links::UNLINKED }; depth as usize],
+            main: Lane::new(depth, cylinders),
+            writes: params.order.keeps_writes_apart().then(|| Lane::new(depth, cylinders)),
             len: 0,
-            buckets: vec![NONE; BUCKETS],
-            words: [0; 64],
-            summary: 0,
-            shift,
             sequence: 0,
+            services: 0,
         }
     }
 
@@ -100,152 +85,124 @@ impl Slots {
 
     #[inline]
     pub fn entry(&self, slot: SlotIndex) -> &Entry {
-        &self.places[usize::from(slot)].entry
+        &self.places[slot as usize].entry
     }
 
-    /// Files an arrival. The slot must be free; the entry's `sequence` is set here.
+    /// Files an arrival. The slot must be free; what the table sets of the entry is set here.
     pub fn insert(&mut self, slot: SlotIndex, entry: Entry) {
-        let (below, above) = self.neighbours(entry.cylinder);
-        let links = Links { older: self.youngest, younger: NONE, below, above };
-        let entry = Entry { sequence: self.sequence, ..entry };
-        self.places[usize::from(slot)] = Place { entry, links };
+        let (sequence, arrived_at_service) = (self.sequence, self.services);
+        let entry = Entry { sequence, arrived_at_service, ..entry };
+        self.places[slot as usize].entry = entry;
+        let lane = match &mut self.writes {
+            Some(writes) if entry.write => writes,
+            _ => &mut self.main,
+        };
+        lane.insert(&mut self.places, slot);
         self.sequence += 1;
-        match above {
-            NONE => self.highest = slot,
-            above => self.places[usize::from(above)].links.below = slot,
-        }
-        if below != NONE {
-            self.places[usize::from(below)].links.above = slot;
-        }
-        let bucket = self.bucket_of(entry.cylinder);
-        if !self.is_in(below, bucket) {
-            self.buckets[bucket] = slot;
-            self.words[bucket / 64] |= 1 << (bucket % 64);
-            self.summary |= 1 << (bucket / 64);
-        }
-        match self.youngest {
-            NONE => self.oldest = slot,
-            youngest => self.places[usize::from(youngest)].links.younger = slot,
-        }
-        self.youngest = slot;
         self.len += 1;
     }
 
     /// Takes an entry out.
     pub fn remove(&mut self, slot: SlotIndex) {
-        let Links { older, younger, below, above } = self.places[usize::from(slot)].links;
-        match older {
-            NONE => self.oldest = younger,
-            older => self.places[usize::from(older)].links.younger = younger,
-        }
-        match younger {
-            NONE => self.youngest = older,
-            younger => self.places[usize::from(younger)].links.older = older,
-        }
-        match above {
-            NONE => self.highest = below,
-            above => self.places[usize::from(above)].links.below = below,
-        }
-        if below != NONE {
-            self.places[usize::from(below)].links.above = above;
-        }
-        let bucket = self.bucket_of(self.entry(slot).cylinder);
-        if self.buckets[bucket] == slot {
-            if self.is_in(above, bucket) {
-                self.buckets[bucket] = above;
-            } else {
-                self.buckets[bucket] = NONE;
-                self.words[bucket / 64] &= !(1 << (bucket % 64));
-                if self.words[bucket / 64] == 0 {
-                    self.summary &= !(1 << (bucket / 64));
-                }
-            }
-        }
+        let lane = match &mut self.writes {
+            Some(writes) if self.places[slot as usize].entry.write => writes,
+            _ => &mut self.main,
+        };
+        lane.remove(&mut self.places, slot);
         self.len -= 1;
     }
 
-    /// The entries between which an arrival for this cylinder belongs.
-    fn neighbours(&self, cylinder: u32) -> (SlotIndex, SlotIndex) {
-        let mut above = self.lowest_from(self.bucket_of(cylinder) + 1);
-        let mut below =
-            if above == NONE { self.highest } else { self.places[usize::from(above)].links.below };
-        while below != NONE && self.entry(below).cylinder > cylinder {
-            (above, below) = (below, self.places[usize::from(below)].links.below);
-        }
-        (below, above)
+    /// The mechanism begins a service, whether its command waited here or not.
+    pub fn begin_service(&mut self) {
+        self.services += 1;
     }
 
-    fn is_in(&self, slot: SlotIndex, bucket: usize) -> bool {
-        slot != NONE && self.bucket_of(self.entry(slot).cylinder) == bucket
+    /// Services begun so far.
+    pub fn services(&self) -> u64 {
+        self.services
     }
 
-    /// The lowest entry of this bucket or of a higher one.
+    /// The lane in which a command of this kind is.
+    pub fn kind(&self, write: bool) -> Kind {
+        if write && self.writes.is_some() { Kind::Writes } else { Kind::Main }
+    }
+
     #[inline]
-    fn lowest_from(&self, bucket: usize) -> SlotIndex {
-        if bucket >= BUCKETS {
-            return NONE;
+    fn lane(&self, kind: Kind) -> &Lane {
+        match &self.writes {
+            Some(writes) if kind == Kind::Writes => writes,
+            _ => &self.main,
         }
-        let here = self.words[bucket / 64] >> (bucket % 64);
-        if here != 0 {
-            return self.buckets[bucket + here.trailing_zeros() as usize];
-        }
-        // Shifted in two steps: by 64 at once is no shift.
-        let higher = (self.summary >> (bucket / 64)) >> 1;
-        if higher == 0 {
-            return NONE;
-        }
-        let word = bucket / 64 + 1 + higher.trailing_zeros() as usize;
-        self.buckets[word * 64 + self.words[word].trailing_zeros() as usize]
     }
 
     /// The entry that has waited longest.
-    pub fn oldest(&self) -> Option<SlotIndex> {
-        some(self.oldest)
-    }
-
-    /// The next younger entry.
-    pub fn younger(&self, slot: SlotIndex) -> Option<SlotIndex> {
-        some(self.places[usize::from(slot)].links.younger)
-    }
-
-    /// The entries, oldest first.
-    pub fn by_age(&self) -> impl Iterator<Item = SlotIndex> + '_ {
-        core::iter::successors(self.oldest(), |&slot| self.younger(slot))
-    }
-
-    /// The oldest entry on the lowest cylinder at or above this one.
     #[inline]
-    pub fn at_or_above(&self, cylinder: u32) -> Option<SlotIndex> {
-        let mut slot = self.lowest_from(self.bucket_of(cylinder));
-        while slot != NONE && self.entry(slot).cylinder < cylinder {
-            slot = self.places[usize::from(slot)].links.above;
-        }
-        some(slot)
+    pub fn oldest(&self) -> Option<SlotIndex> {
+        self.older(self.main.oldest(), self.oldest_write())
     }
 
-    /// The next entry upward, in order of cylinder and then of arrival.
+    /// The oldest of this kind.
+    #[inline]
+    pub fn oldest_of(&self, kind: Kind) -> Option<SlotIndex> {
+        self.lane(kind).oldest()
+    }
+
+    fn oldest_write(&self) -> Option<SlotIndex> {
+        self.writes.as_ref().and_then(Lane::oldest)
+    }
+
+    /// The older of two, where there are two.
+    #[inline]
+    fn older(&self, a: Option<SlotIndex>, b: Option<SlotIndex>) -> Option<SlotIndex> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(if self.entry(a).sequence < self.entry(b).sequence { a } else { b }),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// The next younger entry of the same lane.
+    #[inline]
+    pub fn younger(&self, slot: SlotIndex) -> Option<SlotIndex> {
+        some(self.places[slot as usize].links.younger)
+    }
+
+    /// All entries, oldest first.
+    pub fn by_age(&self) -> impl Iterator<Item = SlotIndex> + '_ {
+        let (mut one, mut other) = (self.main.oldest(), self.oldest_write());
+        core::iter::from_fn(move || {
+            let next = self.older(one, other)?;
+            let lane = if one == Some(next) { &mut one } else { &mut other };
+            *lane = self.younger(next);
+            Some(next)
+        })
+    }
+
+    /// The oldest entry of this kind on the lowest cylinder at or above this one.
+    #[inline]
+    pub fn at_or_above(&self, kind: Kind, cylinder: u32) -> Option<SlotIndex> {
+        self.lane(kind).at_or_above(&self.places, cylinder)
+    }
+
+    /// The next entry of the lane upward, in order of cylinder and then of arrival.
     #[inline]
     pub fn above(&self, slot: SlotIndex) -> Option<SlotIndex> {
-        some(self.places[usize::from(slot)].links.above)
+        some(self.places[slot as usize].links.above)
     }
 
-    /// The next entry downward.
+    /// The next entry of the lane downward.
     #[inline]
     pub fn below(&self, slot: SlotIndex) -> Option<SlotIndex> {
-        some(self.places[usize::from(slot)].links.below)
+        some(self.places[slot as usize].links.below)
     }
 
-    /// The entry on the highest cylinder, the youngest of several.
-    pub fn highest(&self) -> Option<SlotIndex> {
-        some(self.highest)
-    }
-
+    /// The entry of this kind on the highest cylinder, the youngest of several.
     #[inline]
-    fn bucket_of(&self, cylinder: u32) -> usize {
-        (cylinder >> self.shift) as usize
+    pub fn highest(&self, kind: Kind) -> Option<SlotIndex> {
+        self.lane(kind).highest()
     }
 }
 
-fn some(slot: SlotIndex) -> Option<SlotIndex> {
+#[inline]
+pub(super) fn some(slot: SlotIndex) -> Option<SlotIndex> {
     (slot != NONE).then_some(slot)
 }

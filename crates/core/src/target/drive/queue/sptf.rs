@@ -2,12 +2,17 @@
 //! under the head soonest. With a drive that knows distance alone it falls back to the shortest seek time.
 //! Source: M. Seltzer, P. Chen, J. Ousterhout, "Disk scheduling revisited", USENIX 1990;
 //! D. M. Jacobson, J. Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7.
-use super::{Entry, SlotIndex, Slots, View, outward};
+use super::{Entry, Kind, SlotIndex, Slots, View, outward};
 
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     view.positioning(entry) as i64
 }
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
-    outward::least(slots, view, 0, |entry| cost(entry, view))
+    pick_from(slots, Kind::Main, view)
+}
+
+/// The least among the commands of one lane.
+pub fn pick_from(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
+    outward::least(slots, kind, view, |entry| cost(entry, view))
 }

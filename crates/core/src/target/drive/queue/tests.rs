@@ -39,7 +39,7 @@ fn naive(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     if view.params.age_limit.is_some_and(|limit| age >= limit.as_ns()) {
         return Some(oldest);
     }
-    let window = view.params.considers.map_or(usize::MAX, usize::from);
+    let window = view.params.considers.map_or(usize::MAX, |window| window as usize);
     choose::least(slots.by_age().take(window), slots, view)
 }
 
@@ -61,7 +61,7 @@ impl<'a> Play<'a> {
         Play {
             mechanism,
             stream: Stream::named(seed, "test/queue"),
-            slots: Slots::new(params.depth, cylinders),
+            slots: Slots::new(&params, cylinders),
             free: (0..params.depth).collect(),
             arm: Arm { cylinder: cylinders / 2, head: 0 },
             upward: true,
@@ -92,7 +92,6 @@ impl<'a> Play<'a> {
         let steps = self.below(3);
         let longest_wait = if self.below(3) == 0 { self.below(PERIOD + 1) } else { PERIOD };
         let entry = Entry {
-            sequence: 0,
             arrived: self.now,
             ready: self.now + self.below(2) * self.below(400_000),
             first: Lba::ZERO,
@@ -103,6 +102,7 @@ impl<'a> Play<'a> {
             longest_wait: longest_wait as u32,
             lead: self.below(2) * self.below(3) * 300_000,
             write: self.below(3) == 0,
+            ..Entry::default()
         };
         self.slots.insert(slot, entry);
         self.now += steps * self.below(2_000_000);
@@ -124,10 +124,7 @@ impl<'a> Play<'a> {
         prop_assert_eq!(found, expected, "costs {:?} {:?}, arm {:?}", cost(found), cost(expected), self.arm);
         let Some(slot) = found else { return Ok(false) };
         let Entry { cylinder, head, .. } = *self.slots.entry(slot);
-        if self.params.order == Order::Look {
-            let to = self.slots.entry(slot).cylinder;
-            self.upward = look::upward_after(view.arm.cylinder, to, self.upward);
-        }
+        self.upward = look::upward_after(view.arm.cylinder, cylinder, self.upward);
         let choices = self.slots.len();
         self.slots.remove(slot);
         self.free.push(slot);
@@ -173,9 +170,9 @@ fn settles() -> impl Strategy<Value = SettleParams> {
 }
 
 fn queues() -> impl Strategy<Value = QueueParams> {
-    let limits = (option::weighted(0.3, 1u16..20), option::weighted(0.3, spans(60_000)));
+    let limits = (option::weighted(0.3, 1u32..20), option::weighted(0.3, spans(60_000)));
     let weight = (0u64..8, 1u64..4).prop_map(|(credit, age)| AgeWeight::from_ratio(credit, age).unwrap());
-    (1u16..80, any::<bool>(), limits, spans(4_000), spans(2_000), weight).prop_map(
+    (1u32..80, any::<bool>(), limits, spans(4_000), spans(2_000), weight).prop_map(
         |(depth, angle, (considers, age_limit), write_handicap, write_margin, age_weight)| QueueParams {
             depth,
             knows: if angle { Knows::Angle } else { Knows::Distance },
@@ -226,7 +223,6 @@ proptest! {
         let (mechanism, params, upward) = (&mechanism, &params, true);
         let view = View { mechanism, params, arm, upward, now, turned: spindle.turned(at), period: PERIOD };
         let entry = Entry {
-            sequence: 0,
             arrived: now,
             ready: now + wait,
             first,
@@ -234,8 +230,8 @@ proptest! {
             head: landing.head,
             start: landing.start,
             longest_wait: landing.longest_wait,
-            lead: 0,
             write,
+            ..Entry::default()
         };
         let last = Lba::new(first.get() + count - 1);
         let passage = mechanism.pass(&spindle, at + Span::from_ns(wait), arm, &landing, last, access);
@@ -255,8 +251,9 @@ proptest! {
 
     #[test]
     fn the_slot_table_is_a_list(cylinders in 1u32..20_000, steps in prop::collection::vec(any::<(bool, u16, u32)>(), 1..200)) {
-        const DEPTH: u16 = 24;
-        let (mut slots, mut list) = (Slots::new(DEPTH, cylinders), Vec::<(SlotIndex, u32)>::new());
+        const DEPTH: u32 = 24;
+        let params = QueueParams { depth: DEPTH, ..QueueParams::NONE };
+        let (mut slots, mut list) = (Slots::new(&params, cylinders), Vec::<(SlotIndex, u32)>::new());
         for (insert, which, cylinder) in steps {
             let free: Vec<SlotIndex> =
                 (0..DEPTH).filter(|slot| list.iter().all(|(taken, _)| taken != slot)).collect();
@@ -300,7 +297,7 @@ fn check_table(slots: &Slots, list: &[(SlotIndex, u32)], cylinders: u32) -> Resu
     // Stable: entries of one cylinder stay in order of arrival.
     upward.sort_by_key(|&(_, cylinder)| cylinder);
     let slot_of = |entry: Option<&(SlotIndex, u32)>| entry.map(|(slot, _)| *slot);
-    prop_assert_eq!(slots.highest(), slot_of(upward.last()));
+    prop_assert_eq!(slots.highest(Kind::Main), slot_of(upward.last()));
     for (i, &(slot, _)) in upward.iter().enumerate() {
         prop_assert_eq!(slots.above(slot), slot_of(upward.get(i + 1)));
         prop_assert_eq!(slots.below(slot), slot_of(i.checked_sub(1).and_then(|i| upward.get(i))));
@@ -309,7 +306,7 @@ fn check_table(slots: &Slots, list: &[(SlotIndex, u32)], cylinders: u32) -> Resu
         [0, cylinders / 3, cylinders - 1].into_iter().chain(list.iter().map(|&(_, cylinder)| cylinder));
     for from in places {
         let expected = upward.iter().find(|&&(_, cylinder)| cylinder >= from);
-        prop_assert_eq!(slots.at_or_above(from), slot_of(expected));
+        prop_assert_eq!(slots.at_or_above(Kind::Main, from), slot_of(expected));
     }
     Ok(())
 }
@@ -318,14 +315,17 @@ fn check_table(slots: &Slots, list: &[(SlotIndex, u32)], cylinders: u32) -> Resu
 #[test]
 fn the_last_cylinder_has_a_bucket() {
     for cylinders in [1, 4_096, 4_097, 8_192, 8_193, 16_387, 65_551, (1 << 22) - 1, 1 << 22] {
-        let mut slots = Slots::new(2, cylinders);
+        let mut slots = Slots::new(&QueueParams { depth: 2, ..QueueParams::NONE }, cylinders);
         slots.insert(0, Entry { cylinder: cylinders - 1, ..Entry::default() });
         slots.insert(1, Entry { cylinder: 0, ..Entry::default() });
         // On a drive of one cylinder the order of arrival decides.
         let (lowest, highest) = if cylinders == 1 { (0, 1) } else { (1, 0) };
-        assert_eq!((slots.at_or_above(0), slots.highest()), (Some(lowest), Some(highest)));
+        assert_eq!(
+            (slots.at_or_above(Kind::Main, 0), slots.highest(Kind::Main)),
+            (Some(lowest), Some(highest))
+        );
         slots.remove(0);
-        assert_eq!(slots.highest(), Some(1));
+        assert_eq!(slots.highest(Kind::Main), Some(1));
     }
 }
 

@@ -1,0 +1,33 @@
+//! Reads before writes, each by shortest positioning time. Writes are served while no read waits, and a write older
+//! than its deadline goes before the reads, the oldest such write first.
+//!
+//! Who waits how long: a write past its deadline waits for older writes alone. A read has no bound of its own: those
+//! that position sooner go before it, and so do overdue writes when more writes come than the drive can carry out
+//! between reads; an age limit or a pass limit bounds that.
+//! Source: Linux block layer, block/mq-deadline.c and Documentation/block/deadline-iosched.rst: read preference and
+//! write deadline (J. Axboe, 2002), here with positioning time in place of its order by address.
+use super::{Entry, Kind, SlotIndex, Slots, View, sptf};
+
+/// Above any positioning time.
+const WRITE: i64 = 1 << 60;
+/// Below any cost that is a time, however early the arrival.
+const OVERDUE: i64 = -(1 << 62);
+
+pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
+    if is_overdue(entry, view) {
+        return OVERDUE + entry.arrived as i64;
+    }
+    sptf::cost(entry, view) + if entry.write { WRITE } else { 0 }
+}
+
+fn is_overdue(entry: &Entry, view: &View<'_>) -> bool {
+    entry.write && view.now - entry.arrived >= view.params.write_deadline.as_ns()
+}
+
+pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
+    let write = slots.oldest_of(Kind::Writes);
+    if let Some(write) = write.filter(|&write| is_overdue(slots.entry(write), view)) {
+        return Some(write);
+    }
+    sptf::pick_from(slots, Kind::Main, view).or_else(|| sptf::pick_from(slots, Kind::Writes, view))
+}

@@ -1,0 +1,28 @@
+//! Weighted shortest positioning time first: positioning time scaled by what is left of a maximum age M, that is by
+//! (M - age) / M. A command of that age goes first, the oldest of several.
+//!
+//! The aged order takes the same credit off every way for the same age, so a little age already outweighs a little
+//! rotation. Here age works on the length of the way: to a fresh command it does nothing, and near M any way is short.
+//!
+//! Who waits how long: from age M on, only older commands go before a command, as with an age limit of M.
+//! Source: M. Seltzer, P. Chen, J. Ousterhout, "Disk scheduling revisited", USENIX 1990 (WSTF).
+use super::{Entry, Kind, SlotIndex, Slots, View, aged};
+
+/// Below any cost that is a time, however early the arrival.
+const FULL: i64 = -(1 << 62);
+
+pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
+    let age = view.now - entry.arrived;
+    if view.params.age_full.is_reached(age) {
+        return FULL + entry.arrived as i64;
+    }
+    view.params.age_full.scale(view.positioning(entry), age) as i64
+}
+
+pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
+    let (full, oldest) = (view.params.age_full, slots.oldest_of(Kind::Main)?);
+    if full.is_reached(view.now - slots.entry(oldest).arrived) {
+        return Some(oldest);
+    }
+    aged::least(slots, view, |seek, age| full.scale(seek, age) as i64, |entry| cost(entry, view))
+}
