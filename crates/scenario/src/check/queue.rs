@@ -108,6 +108,9 @@ pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &m
             .unwrap_or(Joins::Never),
         age_limit: given(above.age_limit.as_ref().or(below.age_limit.as_ref())),
         age_weight: AgeWeight::from_ratio(weight, 1_000_000).unwrap_or_default(),
+        coalesces: given(above.coalesces.as_ref().or(below.coalesces.as_ref()))
+            .map(|count| count.0 as u16)
+            .filter(|&round| round > 1),
     }
 }
 

@@ -79,6 +79,9 @@ section! {
         age_limit: Span = "none",
         /// With `aged-sptf`: credit for each unit of time waited.
         age_weight: Decimal<0, 1000> = "0.1 for aged-sptf",
+        /// How many completions it holds back and reports together: when so many are done, or when nothing is left to
+        /// do.
+        coalesces: Count<1, 65534> = "1: each by itself",
     }
 }
 

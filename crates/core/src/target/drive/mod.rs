@@ -10,6 +10,7 @@ pub mod mechanism;
 pub mod params;
 pub mod queue;
 pub mod read_ahead;
+mod reports;
 pub mod seek;
 mod service;
 pub mod spindle;
@@ -106,6 +107,8 @@ pub struct Drive {
     /// By slot; what a free slot holds is left over.
     in_flight: Vec<InFlight>,
     free: Vec<SlotIndex>,
+    /// Done, and not yet reported.
+    unreported: Vec<SlotIndex>,
     /// Commands that found no free tag, in order of arrival.
     held: VecDeque<(Command, Instant)>,
     read_ahead: Option<ReadAhead>,
@@ -136,6 +139,7 @@ impl Drive {
             slots: Slots::new(depth, model.mechanism.geometry.cylinders()),
             in_flight: Vec::with_capacity(depth.into()),
             free: (0..depth).rev().collect(),
+            unreported: Vec::with_capacity(model.queue.coalesces.map_or(0, usize::from)),
             held: VecDeque::with_capacity(64),
             read_ahead: model.read_ahead.as_ref().map(ReadAhead::new),
             read_end: Lba::ZERO,
@@ -281,7 +285,8 @@ impl Drive {
         completed
     }
 
-    fn on_complete(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    /// The host hears of a completion; the tag is free.
+    fn report(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
         let InFlight { command, submitted, breakdown, .. } = *self.flight(slot);
         debug_assert_eq!(breakdown.total(), now - submitted);

@@ -96,6 +96,9 @@ pub struct QueueParams {
     pub age_limit: Option<Span>,
     /// Used by [`Order::AgedSptf`] alone.
     pub age_weight: AgeWeight,
+    /// How many completions it holds back and reports together: when so many are done, or when nothing is left to do.
+    /// Each is reported by itself when `None`.
+    pub coalesces: Option<u16>,
 }
 
 impl QueueParams {
@@ -113,5 +116,6 @@ impl QueueParams {
         joins_writes: Joins::Never,
         age_limit: None,
         age_weight: AgeWeight(0),
+        coalesces: None,
     };
 }
