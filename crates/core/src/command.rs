@@ -93,7 +93,7 @@ pub enum Outcome {
 /// Where the response time of a command went. The parts add up to it exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Breakdown {
-    /// In the drive's queue while its mechanism served others.
+    /// In the drive, waiting or done and not yet reported, while its mechanism served others.
     pub queue: Span,
     /// Firmware and host work that no other work hid.
     pub overhead: Span,

@@ -44,7 +44,9 @@ fn every_fact_has_its_mark_and_its_source() {
 #[test]
 fn capacities_are_the_published_ones() {
     for (name, sectors) in [
+        ("samsung-f1-1tb", 1_953_525_168),
         ("seagate-10k-scsi-74gb", 143_374_744),
+        ("seagate-cheetah-9lp", 17_783_240),
         ("seagate-st3250620as", 488_397_168),
         ("wd-4tb-7200", 7_725_673_570),
     ] {

@@ -120,13 +120,19 @@ fn joins() -> impl Strategy<Value = Joins> {
 
 pub fn queues() -> impl Strategy<Value = QueueParams> {
     let knows = prop_oneof![Just(Knows::Distance), Just(Knows::Angle)];
-    let chooses = prop_oneof![Just(Chooses::AtMediaEnd), Just(Chooses::AfterAnswer)];
-    let limits = (option::weighted(0.3, 1u32..20), option::weighted(0.3, spans(40_000)));
+    let chooses =
+        prop_oneof![Just(Chooses::AtMediaEnd), Just(Chooses::AfterAnswer), Just(Chooses::AtCompletion)];
+    let counts = || option::weighted(0.3, 1u32..20);
+    let limits = (
+        counts(),
+        option::weighted(0.3, spans(40_000)),
+        counts().prop_map(|round| round.map(|round| round as u16)),
+    );
     let weight = (0u64..8, 1u64..4).prop_map(|(credit, age)| AgeWeight::from_ratio(credit, age).unwrap());
     let costs = (spans(4_000), spans(2_000), weight);
     (1u32..24, orders(), knows, (chooses, spans(300)), (joins(), joins()), limits, costs).prop_map(
         |(depth, order, knows, (chooses, answer_time), (joins_reads, joins_writes), limits, costs)| {
-            let (considers, age_limit) = limits;
+            let (considers, age_limit, coalesces) = limits;
             let (handicap, write_margin, age_weight) = costs;
             QueueParams {
                 depth,
@@ -141,6 +147,7 @@ pub fn queues() -> impl Strategy<Value = QueueParams> {
                 joins_writes,
                 age_limit,
                 age_weight,
+                coalesces,
                 ..QueueParams::NONE
             }
         },

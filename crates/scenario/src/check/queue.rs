@@ -98,6 +98,9 @@ pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &m
         age_limit: given(above.age_limit.as_ref().or(below.age_limit.as_ref())),
         pass_limit: given(above.pass_limit.as_ref().or(below.pass_limit.as_ref()))
             .map(|count| count.0 as u32),
+        coalesces: given(above.coalesces.as_ref().or(below.coalesces.as_ref()))
+            .map(|count| count.0 as u16)
+            .filter(|&round| round > 1),
         ..weighs
     }
 }

@@ -96,6 +96,9 @@ section! {
         write_deadline: Span = "5s",
         /// With `vscan`: which part of all cylinders turning round counts, from 0 (the nearest) to 1 (look).
         scan_weight: Decimal<0, 1> = "0.2",
+        /// How many completions it holds back and reports together: when so many are done, or when nothing is left to
+        /// do.
+        coalesces: Count<1, 65534> = "1: each by itself",
     }
 }
 

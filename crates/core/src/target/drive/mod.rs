@@ -13,6 +13,7 @@ pub mod params;
 pub mod protocol;
 pub mod queue;
 pub mod read_ahead;
+mod reports;
 pub mod seek;
 mod service;
 pub mod spindle;
@@ -167,6 +168,8 @@ pub struct Drive {
     in_flight: Vec<InFlight>,
     free: Vec<SlotIndex>,
     faults: Option<Faults>,
+    /// Done, and not yet reported.
+    unreported: Vec<SlotIndex>,
     read_ahead: Option<ReadAhead>,
     /// Where the last read ended.
     read_end: Lba,
@@ -200,6 +203,7 @@ impl Drive {
             in_flight: Vec::with_capacity(depth as usize),
             free: (0..depth).rev().collect(),
             faults: model.faults.as_ref().map(|params| Faults::new(params, index, seed)),
+            unreported: Vec::with_capacity(model.queue.coalesces.map_or(0, usize::from)),
             read_ahead: model.read_ahead.as_ref().map(ReadAhead::new),
             read_end: Lba::ZERO,
             taken: 0,
@@ -347,10 +351,6 @@ impl Drive {
         let completed = sent + completion;
         self.schedule(context, completed, DriveEvent::Complete(slot));
         completed
-    }
-
-    fn on_complete(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        self.end(context, slot);
     }
 
     /// The host hears how a command ended, and the slot is free.

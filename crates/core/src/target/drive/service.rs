@@ -61,7 +61,7 @@ impl Drive {
 
     /// Whether a command waits that the mechanism may turn to.
     #[inline]
-    fn is_wanted(&self) -> bool {
+    pub(super) fn is_wanted(&self) -> bool {
         !self.tasks.urgent.is_empty() || !self.slots.is_empty() && self.tasks.allegiance.is_none()
     }
 

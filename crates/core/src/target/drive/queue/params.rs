@@ -193,6 +193,9 @@ pub struct QueueParams {
     pub write_deadline: Span,
     /// Used by [`Order::VScan`] alone.
     pub scan_weight: ScanWeight,
+    /// How many completions it holds back and reports together: when so many are done, or when nothing is left to do.
+    /// Each is reported by itself when `None`.
+    pub coalesces: Option<u16>,
 }
 
 impl QueueParams {
@@ -215,6 +218,7 @@ impl QueueParams {
         age_full: AgeFull::new(Span::from_s(1)),
         write_deadline: Span::ZERO,
         scan_weight: ScanWeight(0),
+        coalesces: None,
     };
 
     /// How long the firmware looks before it chooses, with so many waiting.

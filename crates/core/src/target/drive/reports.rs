@@ -1,0 +1,29 @@
+//! Reports: when the host hears of a completion. Most drives report each by itself. One that coalesces holds the
+//! completions of a round back and reports them together, as the Set Device Bits of Serial ATA can: one for many tags.
+//! The round ends with its last completion, or when the drive has nothing left to do.
+//! Source: Serial ATA International Organization, "Serial ATA Revision 2.6", 2007, native command queuing.
+use super::Drive;
+use super::queue::SlotIndex;
+use crate::target::context::Context;
+
+impl Drive {
+    /// A command is done: it is reported, or held back with the others of its round.
+    pub(super) fn on_complete(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        let Some(round) = self.model.queue.coalesces else { return self.end(context, slot) };
+        self.unreported.push(slot);
+        let idle = self.sweep.is_none() && !self.is_wanted();
+        if self.unreported.len() < usize::from(round) && !idle {
+            return;
+        }
+        for i in 0..self.unreported.len() {
+            let slot = self.unreported[i];
+            let now = context.now;
+            let flight = self.flight(slot);
+            // While it was held back the mechanism served others.
+            let done = flight.submitted + flight.breakdown.total();
+            flight.breakdown.queue += now - done;
+            self.end(context, slot);
+        }
+        self.unreported.clear();
+    }
+}
