@@ -2,7 +2,9 @@
 use crate::convert::to_python;
 use crate::errors::scenario_error;
 use crate::files::Folder;
-use drivelab_scenario::{Override, Source, plan};
+use drivelab_scenario::{Override, Point, Source, plan};
+use drivelab_simulate::in_arrival_order;
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -65,6 +67,19 @@ impl Plan {
     #[getter]
     fn fio(&self) -> Vec<String> {
         self.inner.points.iter().map(|point| point.fio.clone()).collect()
+    }
+
+    /// Some points once more, each (place in this plan, I/Os to finish), on a drive that serves its commands in the
+    /// order of their arrival; a point whose target is no drive is left out. Runs with as many commands logged.
+    fn in_arrival_order(&self, wanted: Vec<(usize, u64)>) -> PyResult<Self> {
+        let mut points = Vec::with_capacity(wanted.len());
+        for (place, ios) in wanted {
+            let point = self.inner.points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
+            if let Some(setup) = in_arrival_order(&point.setup, ios) {
+                points.push(Point { setup, ..point.clone() });
+            }
+        }
+        Ok(Plan { inner: drivelab_scenario::Plan { points, ..self.inner.clone() } })
     }
 
     fn __len__(&self) -> usize {

@@ -1,0 +1,27 @@
+//! The yardstick of command queueing: the same run on a drive that serves its commands in the order of their arrival.
+use drivelab_core::Setup;
+use drivelab_core::setup::Limit;
+use drivelab_core::target::TargetParams;
+use drivelab_core::target::drive::params::DriveModel;
+use drivelab_core::target::drive::queue::{Order, QueueParams};
+use drivelab_units::Span;
+use std::sync::Arc;
+
+/// `setup` with `order = "fcfs"`, ending once `ios` I/Os have finished, with so many lives kept; `None` for a target that
+/// is no drive. Seed, workload, warm-up and all else of the drive stay: the difference between the two runs is what
+/// the order gains.
+pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
+    let TargetParams::Drive(model) = &setup.target else { return None };
+    // The handicap of a write is a cost, and this order has none.
+    let queue = QueueParams { order: Order::Fcfs, write_handicap: Span::ZERO, ..model.queue.clone() };
+    let model = DriveModel {
+        period: model.period,
+        mechanism: model.mechanism.clone(),
+        firmware: model.firmware,
+        link: model.link,
+        queue,
+        read_ahead: model.read_ahead,
+    };
+    let limit = Limit { duration: None, ios: Some(ios) };
+    Some(Setup { target: TargetParams::Drive(Arc::new(model)), limit, lives: ios, ..setup.clone() })
+}
