@@ -54,11 +54,17 @@ impl Plan {
     fn axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for point in &self.inner.points {
-            let axes = PyDict::new(py);
-            for (key, value) in &point.axes {
-                axes.set_item(key, to_python(py, value)?)?;
-            }
-            list.append(axes)?;
+            list.append(place(py, &point.axes)?)?;
+        }
+        Ok(list)
+    }
+
+    /// The points of the grid that cannot be: for each its place and the reason.
+    #[getter]
+    fn skipped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for skipped in &self.inner.skipped {
+            list.append((place(py, &skipped.axes)?, &skipped.reason))?;
         }
         Ok(list)
     }
@@ -85,4 +91,13 @@ impl Plan {
     fn __len__(&self) -> usize {
         self.inner.points.len()
     }
+}
+
+/// A place in the sweep: each axis with its value.
+fn place<'py>(py: Python<'py>, axes: &[(String, serde_json::Value)]) -> PyResult<Bound<'py, PyDict>> {
+    let place = PyDict::new(py);
+    for (key, value) in axes {
+        place.set_item(key, to_python(py, value)?)?;
+    }
+    Ok(place)
 }
