@@ -96,6 +96,8 @@ pub struct Point {
 /// What the first commands lived through.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Log {
+    /// The end of the warm-up: the log begins with what completes after it.
+    pub logged_from_ns: u64,
     /// Null for a target that has no platters, and logs no command.
     pub platter: Option<Platter>,
     pub commands: Vec<CommandRecord>,

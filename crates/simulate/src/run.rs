@@ -61,7 +61,11 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     let window = ended.since(Instant::ZERO + setup.warmup);
     let digest = clock.target.digest().value();
     let point = Point::new(&clock.collector, &Closing { window, accounts, depth_asked, digest });
-    let log = clock.log.map(|log| Log { platter: platter(&setup.target), commands: log.records() });
+    let log = clock.log.map(|log| Log {
+        logged_from_ns: setup.warmup.as_ns(),
+        platter: platter(&setup.target),
+        commands: log.records(),
+    });
     Ok(Point { log, ..point })
 }
 
