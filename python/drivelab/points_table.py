@@ -11,6 +11,8 @@ from drivelab.table import Cell, Table
 
 _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"
+# What a point holds beside its figures.
+_NOT_FIGURES = {"axes", "logged_from_ns", "platter", "commands"}
 
 Format = Callable[[dict[str, Any]], str]
 
@@ -106,7 +108,7 @@ def _count_text(count: int | None) -> str:
 def _flat(point: dict[str, Any]) -> dict[str, Any]:
     """Nested keys joined by dots; the axes keep their names. Histograms and logs are for who reads JSON."""
     row: dict[str, Any] = dict(point["axes"])
-    row.update(_flat_below({key: value for key, value in point.items() if key != "axes"}, ""))
+    row.update(_flat_below({key: value for key, value in point.items() if key not in _NOT_FIGURES}, ""))
     return row
 
 
@@ -116,9 +118,7 @@ def _flat_below(table: dict[str, Any], prefix: str) -> dict[str, Any]:
         if isinstance(value, dict):
             row.update(_flat_below(value, f"{prefix}{key}."))
         elif isinstance(value, list):
-            # Only numbers of commands are few enough for one field.
-            if key != "commands":
-                row[prefix + key] = " ".join(map(str, value))
+            row[prefix + key] = " ".join(map(str, value))
         elif key != "histogram":
             row[prefix + key] = value
     return row
