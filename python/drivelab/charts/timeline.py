@@ -35,6 +35,8 @@ _READ, _WRITE = "#9a9a9a", LINE_COLOURS[3]
 # A mark with a number in it is so wide.
 _MARK_PX = 15.0
 _STAMPS = ("submitted", "accepted", "chosen", "begun", "ended", "completed")
+# There is no cylinder between two, and none below the first.
+_CYLINDER = "datum.value < 0 || datum.value % 1 ? '' : format(datum.value, ',d')"
 _HEAD_TOOLTIP = [
     alt.Tooltip("phase:N", title="head"),
     alt.Tooltip("ms:Q", title="for, ms", format=",.3f"),
@@ -98,9 +100,10 @@ def timeline(points: Sequence[Point], in_arrival_order: Sequence[Point | None] =
 
 @dataclass(frozen=True)
 class _View:
-    """A log to draw, under its own title."""
+    """A log to draw, under its own name, and what its title says beyond that."""
 
-    title: str
+    name: str
+    says: str
     point: Point
     commands: list[Command]
 
@@ -118,21 +121,12 @@ class _View:
 def _views(runs: Sequence[_Run]) -> list[_View]:
     """Each point; below the only one, where it is short and the order matters, the same in order of arrival."""
     if len(runs) > 1:
-        titles = [f"{run.name}: {run.verdict()}" for run in runs]
-        return [
-            _View(title, run.point, _shown(run.commands)) for title, run in zip(titles, runs, strict=True)
-        ]
-    run = runs[0]
-    own = _View(f"As the drive served them: {_ms(run.time_ns)}", run.point, _shown(run.commands))
-    if (
-        run.yardstick is None
-        or run.fcfs_ns is None
-        or len(run.commands) > SHORT
-        or run.fcfs_ns == run.time_ns
-    ):
+        return [_View(run.name, run.verdict(), run.point, _shown(run.commands)) for run in runs]
+    run, fcfs_ns = runs[0], runs[0].fcfs_ns
+    own = _View("As the drive served them", _ms(run.time_ns), run.point, _shown(run.commands))
+    if run.yardstick is None or fcfs_ns is None or len(run.commands) > SHORT or fcfs_ns == run.time_ns:
         return [own]
-    title = f"In order of arrival: {_ms(run.fcfs_ns)}"
-    return [own, _View(title, run.yardstick, _shown(_log(run.yardstick)))]
+    return [own, _View("In order of arrival", _ms(fcfs_ns), run.yardstick, _shown(_log(run.yardstick)))]
 
 
 def _together(runs: Sequence[_Run]) -> str:
@@ -196,6 +190,8 @@ def _notes(runs: Sequence[_Run]) -> list[str]:
         )
     if any(len(run.commands) > COMMANDS_MAX for run in runs):
         notes.append(f"The first {COMMANDS_MAX:,} commands are drawn.")
+    if any(command["served"] in {"met", "buffered"} for run in runs for command in run.commands):
+        notes.append("Reads that took their data from the buffer are drawn where the arm was.")
     lost = sum(command["served"] == "not" for run in runs for command in run.commands)
     if lost:
         notes.append(f"{lost} commands that were not served have no place in the picture.")
@@ -251,7 +247,7 @@ def _panel(view: _View, longest_ms: float, *, alone: bool, last: bool) -> Panel:
         scale=across,
         axis=alt.Axis(tickCount=10, grid=False),
     )
-    y = alt.Y("from:Q", title="Cylinder", scale=up, axis=alt.Axis(tickCount=6, tickMinStep=1, format=",d"))
+    y = alt.Y("from:Q", title="Cylinder", scale=up, axis=alt.Axis(tickCount=6, labelExpr=_CYLINDER))
     waiting = [
         alt.Chart(inline([row for row in commands if row["access"] == access]))
         .mark_rule(strokeWidth=1, color=colour, strokeDash=dash, opacity=0.9 if short else 0.35)
@@ -269,7 +265,9 @@ def _panel(view: _View, longest_ms: float, *, alone: bool, last: bool) -> Panel:
     layered = alt.layer(*waiting, way, *marks).properties(width=WIDTH, height=height)
     if alone:
         return layered
-    return layered.properties(title=alt.TitleParams(view.title, fontSize=12.5, anchor="start", offset=6))
+    return layered.properties(
+        title=alt.TitleParams(f"{view.name}: {view.says}", fontSize=12.5, anchor="start", offset=6)
+    )
 
 
 def _stretch(move: Move, start_ms: float) -> Row:
@@ -344,6 +342,6 @@ def _platters(views: Sequence[_View]) -> alt.HConcatChart:
     drawn = []
     for view in views:
         geometry = part(view.point, "platter")
-        title = (view.title.split(":")[0], f"{turns(view.commands, geometry):.1f} turns of the platter")
+        title = (view.name, f"{turns(view.commands, geometry):.1f} turns of the platter")
         drawn.append(platter(view.commands, geometry, title, _colour(), _shape(), _tooltip(), size))
     return alt.hconcat(*drawn, spacing=30)
