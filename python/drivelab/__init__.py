@@ -8,7 +8,7 @@ shell.
 from drivelab import _core
 from drivelab.errors import InputError, Interrupted, OutputError, RunError, ScenarioError
 from drivelab.library import catalogue, check, reproduce, schema
-from drivelab.result import Failure, Result
+from drivelab.result import Failure, Result, Skipped
 from drivelab.simulation import simulate
 
 __version__ = _core.VERSION
@@ -21,6 +21,7 @@ __all__ = [
     "Result",
     "RunError",
     "ScenarioError",
+    "Skipped",
     "__version__",
     "catalogue",
     "check",

@@ -11,6 +11,8 @@ from drivelab.table import Cell, Table
 
 _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"
+# What a point holds beside its figures.
+_NOT_FIGURES = {"axes", "logged_from_ns", "platter", "commands"}
 
 Format = Callable[[dict[str, Any]], str]
 
@@ -40,7 +42,21 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
 
 def points_csv(points: Sequence[dict[str, Any]]) -> str:
     """The points as CSV: axes first, then each figure of the record under its path, e.g. `latency_ns.p99`."""
-    rows = [_flat(point) for point in points]
+    return _csv([_flat(point) for point in points])
+
+
+def commands_csv(points: Sequence[dict[str, Any]]) -> str:
+    """The logged commands as CSV, one line each: the axes of their point first, then the keys of the record."""
+    return _csv(
+        [
+            {**point["axes"], **_flat_below(command, "")}
+            for point in points
+            for command in point.get("commands", ())
+        ]
+    )
+
+
+def _csv(rows: Sequence[dict[str, Any]]) -> str:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
@@ -90,9 +106,9 @@ def _count_text(count: int | None) -> str:
 
 
 def _flat(point: dict[str, Any]) -> dict[str, Any]:
-    """Nested keys joined by dots; the axes keep their names. Histograms are for programs that read JSON."""
+    """Nested keys joined by dots; the axes keep their names. Histograms and logs are for who reads JSON."""
     row: dict[str, Any] = dict(point["axes"])
-    row.update(_flat_below({key: value for key, value in point.items() if key != "axes"}, ""))
+    row.update(_flat_below({key: value for key, value in point.items() if key not in _NOT_FIGURES}, ""))
     return row
 
 
@@ -101,6 +117,8 @@ def _flat_below(table: dict[str, Any], prefix: str) -> dict[str, Any]:
     for key, value in table.items():
         if isinstance(value, dict):
             row.update(_flat_below(value, f"{prefix}{key}."))
+        elif isinstance(value, list):
+            row[prefix + key] = " ".join(map(str, value))
         elif key != "histogram":
             row[prefix + key] = value
     return row

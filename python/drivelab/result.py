@@ -33,6 +33,14 @@ class Failure:
     message: str
 
 
+@dataclass(frozen=True)
+class Skipped:
+    """A point of the grid that cannot be, because two of its values contradict each other."""
+
+    axes: dict[str, Any]
+    reason: str
+
+
 @dataclass(frozen=True, repr=False)
 class Result:
     """What a scenario came to: its points in the order of the sweep, and the identity of the run."""
@@ -45,6 +53,11 @@ class Result:
     failures: list[Failure] = field(default_factory=list)
     fio: list[str] = field(default_factory=list)
     """The workload of each point as fio arguments."""
+    skipped: list[Skipped] = field(default_factory=list)
+    plan: _core.Plan | None = field(default=None, compare=False)
+    """What was run, so that a point can be run once more under another order."""
+    places: list[int] = field(default_factory=list)
+    """The place of each point in the plan."""
 
     def __repr__(self) -> str:
         """A line, however many points there are."""
@@ -61,6 +74,7 @@ class Result:
             "generator": _core.GENERATOR,
             "interrupted": self.interrupted,
             "failures": [{"axes": failure.axes, "message": failure.message} for failure in self.failures],
+            "skipped": [{"axes": skipped.axes, "reason": skipped.reason} for skipped in self.skipped],
             "points": self.points,
         }
 
@@ -97,6 +111,17 @@ class Result:
         from drivelab import charts  # noqa: PLC0415
 
         return charts.breakdown(self.points)
+
+    def timeline_chart(self) -> altair.TopLevelMixin:
+        """The head's way over the disk and the commands that wait for it, from the log of each point.
+
+        What queueing saves comes from a second run of each point in order of arrival, made here. Raises
+        ChartError where no command was logged.
+        """
+        from drivelab import charts  # noqa: PLC0415
+        from drivelab.simulation import in_arrival_order  # noqa: PLC0415 - it makes results
+
+        return charts.timeline(self.points, in_arrival_order(self))
 
     def _repr_html_(self) -> str:
         return f"{self.table()._repr_html_()}<p><small>{self.identity()}</small></p>"

@@ -8,11 +8,14 @@ from typing import Any
 
 from drivelab import _core
 from drivelab.errors import InputError, Interrupted, RunError
-from drivelab.result import Failure, Point, Result
+from drivelab.result import Failure, Point, Result, Skipped
 from drivelab.scenario import Scenario, overrides_from, plan, read_source
 
 Progress = Callable[[float], object]
 """Called with the number of points done, parts of points included, some 20 times a second."""
+
+LOG_MAX = 100_000
+"""Commands that all points together may log: a record of more than a hundred megabytes helps nobody."""
 
 
 def simulate(
@@ -20,6 +23,7 @@ def simulate(
     *,
     workers: int | None = None,
     progress: Progress | None = None,
+    log: int = 0,
     **overrides: object,
 ) -> Result:
     """Simulate a scenario: a path, TOML text or a dictionary. A list is a sweep, several lists a grid.
@@ -27,13 +31,14 @@ def simulate(
     `overrides` replace values of the scenario, or make one up: in fio's words as on the command line,
     `simulate(drive="wd-4tb-7200", rw="randread", bs="4KiB", iodepth=[1, 4])`, or under any of its keys,
     `simulate("raptor.toml", **{"workload.iodepth": [1, 4]})`. `workers` is the number of threads, by default
-    one per core.
+    one per core. `log` is how many commands of each point are kept, from the end of the warm-up on: each
+    `point["commands"]` then tells what they lived through.
 
     Raises InputError (no such file, or no scenario at all), ScenarioError (all problems at once), RunError (a
     point failed) and Interrupted (Ctrl-C; its `result` holds the finished points).
     """
     checked = plan(read_source(scenario), overrides_from(overrides))
-    result = run_plan(checked, workers, progress)
+    result = run_plan(checked, workers, progress, log)
     if result.interrupted:
         raise Interrupted(result)
     if result.failures:
@@ -42,19 +47,52 @@ def simulate(
     return result
 
 
-def run_plan(checked: _core.Plan, workers: int | None = None, progress: Progress | None = None) -> Result:
+def run_plan(
+    checked: _core.Plan, workers: int | None = None, progress: Progress | None = None, log: int = 0
+) -> Result:
     """Run one plan. Failures and an interruption are in the result, beside the points that finished."""
-    return run_plans([checked], workers, progress)[0]
+    return run_plans([checked], workers, progress, log)[0]
 
 
 def run_plans(
-    plans: Sequence[_core.Plan], workers: int | None = None, progress: Progress | None = None
+    plans: Sequence[_core.Plan], workers: int | None = None, progress: Progress | None = None, log: int = 0
 ) -> list[Result]:
     """Run every point of every plan side by side; one result per plan, in order."""
     if workers is not None and workers < 1:
         raise InputError(f"workers is {workers}: it takes at least one thread to run anything")
-    outcomes = _core.run(plans, workers or default_workers(), progress)
+    check_log(log, sum(map(len, plans)))
+    outcomes = _core.run(plans, workers or default_workers(), progress, log)
     return [_result(checked, outcome) for checked, outcome in zip(plans, outcomes, strict=True)]
+
+
+def check_log(log: int, points: int) -> None:
+    """Refuse a log that is no number of commands, or too long. Raises InputError."""
+    if log < 0:
+        raise InputError(f"log is {log}: it is how many commands to keep")
+    if log * points > LOG_MAX:
+        at = f" at each of {points} points" if points > 1 else ""
+        raise InputError(
+            f"a log of {log:,} commands{at}: at most {LOG_MAX:,} are kept; ask for {LOG_MAX // points:,} or fewer"
+        )
+
+
+def in_arrival_order(result: Result, workers: int | None = None) -> list[Point | None]:
+    """For each point its yardstick: the same run with its commands served in the order of their arrival.
+
+    It has the seed, the warm-up and the workload of the point, and ends after as many I/Os as the point has
+    commands in its log. None where the target is no drive, or the log is empty.
+    """
+    if result.plan is None:
+        return [None] * len(result.points)
+    counts = [len(point.get("commands", ())) if point.get("platter") else 0 for point in result.points]
+    wanted = [(place, count) for place, count in zip(result.places, counts, strict=True) if count]
+    if not wanted:
+        return [None] * len(result.points)
+    found = run_plan(result.plan.in_arrival_order(wanted), workers)
+    if found.interrupted:
+        raise KeyboardInterrupt
+    by_place = dict(zip((wanted[place][0] for place in found.places), found.points, strict=True))
+    return [by_place.get(place) for place in result.places]
 
 
 def default_workers() -> int:
@@ -68,12 +106,14 @@ def _result(checked: _core.Plan, outcome: Sequence[dict[str, Any] | RunError | N
     points: list[Point] = []
     failures: list[Failure] = []
     fio: list[str] = []
-    for axes, command, entry in zip(checked.axes, checked.fio, outcome, strict=True):
+    places: list[int] = []
+    for place, (axes, command, entry) in enumerate(zip(checked.axes, checked.fio, outcome, strict=True)):
         if isinstance(entry, RunError):
             failures.append(Failure(axes, str(entry)))
         elif entry is not None:
             points.append({"axes": axes, **entry})
             fio.append(command)
+            places.append(place)
     return Result(
         points=points,
         name=checked.name,
@@ -82,4 +122,7 @@ def _result(checked: _core.Plan, outcome: Sequence[dict[str, Any] | RunError | N
         interrupted=None in outcome,
         failures=failures,
         fio=fio,
+        skipped=[Skipped(axes, reason) for axes, reason in checked.skipped],
+        plan=checked,
+        places=places,
     )

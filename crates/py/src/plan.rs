@@ -2,7 +2,9 @@
 use crate::convert::to_python;
 use crate::errors::scenario_error;
 use crate::files::Folder;
-use drivelab_scenario::{Override, Source, plan};
+use drivelab_scenario::{Override, Point, Source, plan};
+use drivelab_simulate::in_arrival_order;
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -52,11 +54,17 @@ impl Plan {
     fn axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for point in &self.inner.points {
-            let axes = PyDict::new(py);
-            for (key, value) in &point.axes {
-                axes.set_item(key, to_python(py, value)?)?;
-            }
-            list.append(axes)?;
+            list.append(place(py, &point.axes)?)?;
+        }
+        Ok(list)
+    }
+
+    /// The points of the grid that cannot be: for each its place and the reason.
+    #[getter]
+    fn skipped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for skipped in &self.inner.skipped {
+            list.append((place(py, &skipped.axes)?, &skipped.reason))?;
         }
         Ok(list)
     }
@@ -67,7 +75,29 @@ impl Plan {
         self.inner.points.iter().map(|point| point.fio.clone()).collect()
     }
 
+    /// Some points once more, each (place in this plan, I/Os to finish), on a drive that serves its commands in the
+    /// order of their arrival; a point whose target is no drive is left out. Runs with as many commands logged.
+    fn in_arrival_order(&self, wanted: Vec<(usize, u64)>) -> PyResult<Self> {
+        let mut points = Vec::with_capacity(wanted.len());
+        for (place, ios) in wanted {
+            let point = self.inner.points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
+            if let Some(setup) = in_arrival_order(&point.setup, ios) {
+                points.push(Point { setup, ..point.clone() });
+            }
+        }
+        Ok(Plan { inner: drivelab_scenario::Plan { points, ..self.inner.clone() } })
+    }
+
     fn __len__(&self) -> usize {
         self.inner.points.len()
     }
+}
+
+/// A place in the sweep: each axis with its value.
+fn place<'py>(py: Python<'py>, axes: &[(String, serde_json::Value)]) -> PyResult<Bound<'py, PyDict>> {
+    let place = PyDict::new(py);
+    for (key, value) in axes {
+        place.set_item(key, to_python(py, value)?)?;
+    }
+    Ok(place)
 }

@@ -1,5 +1,6 @@
 //! One point of a sweep as it is written down. Keys carry their unit.
 use crate::collector::{Accounts, Collector};
+use crate::commands::CommandRecord;
 use crate::latency::Latencies;
 use drivelab_core::{Access, Breakdown};
 use drivelab_units::Span;
@@ -87,6 +88,26 @@ pub struct Point {
     pub window_ns: u64,
     /// 16 hexadecimal digits over all events of the run, warm-up included.
     pub digest: String,
+    /// The first commands, when they were asked for.
+    #[serde(flatten)]
+    pub log: Option<Log>,
+}
+
+/// What the first commands lived through.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Log {
+    /// The end of the warm-up: the log begins with what completes after it.
+    pub logged_from_ns: u64,
+    /// Null for a target that has no platters, and logs no command.
+    pub platter: Option<Platter>,
+    pub commands: Vec<CommandRecord>,
+}
+
+/// What it takes to tell angles from stamps, and how far the arm can go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Platter {
+    pub rotation_ns: u64,
+    pub cylinders: u32,
 }
 
 /// What a driver knows beside what it collected.
@@ -132,6 +153,7 @@ impl Point {
             errors: collector.errors(),
             window_ns,
             digest: format!("{:016x}", closing.digest),
+            log: None,
         }
     }
 }

@@ -35,6 +35,15 @@ pub struct Plan {
     /// The keys that are swept, in order; the first moves slowest.
     pub axes: Vec<String>,
     pub points: Vec<Point>,
+    /// The points of the grid that cannot be, in its order; fewer than all.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A place in a grid whose values contradict each other.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Skipped {
+    pub axes: Vec<(String, serde_json::Value)>,
+    pub reason: String,
 }
 
 /// One run of a plan.
@@ -49,7 +58,8 @@ pub struct Point {
     pub fio: String,
 }
 
-/// Reads a scenario, lays the overrides over it and decides every point; or says all that is wrong with it.
+/// Reads a scenario, lays the overrides over it and decides every point; or says all that is wrong with it. A point of a
+/// grid whose values contradict each other is left out as long as another one can run.
 pub fn plan(source: &Source, overrides: &[Override], loader: &dyn Loader) -> Result<Plan, Problems> {
     let mut log = Log::default();
     let built = build(source, overrides, loader, &mut log);
@@ -84,28 +94,38 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
     let count = sweep::points(&axes, node.size(), log);
     let Value::Table(root) = node.value else { return None };
     let mut shared = Shared::new(loader);
-    let mut points = Vec::new();
+    let (mut points, mut skipped, mut contradictions) = (Vec::new(), Vec::new(), Vec::new());
     let mut name = None;
     // Too many points: look at the first all the same, for what else is wrong.
     for number in 0..count.unwrap_or(1) {
         let values = sweep::values(&axes, number);
         let table = sweep::substitute(&root, &axes, &values);
         let found = point(table, all, points.is_empty(), &mut shared, log);
-        if log.is_full() || number > 1_000 && points.is_empty() {
+        let against = log.take_contradictions();
+        let named =
+            axes.iter().zip(&values).map(|(axis, value)| (axis.key.clone(), value.to_json())).collect();
+        if !against.is_empty() {
+            let reasons: Vec<&str> = against.iter().map(|found| found.message.as_str()).collect();
+            skipped.push(Skipped { axes: named, reason: reasons.join("; ") });
+            contradictions.extend(against);
+            continue;
+        }
+        if log.is_full() || number > 1_000 && points.is_empty() && skipped.is_empty() {
             break;
         }
         let Some((raw, setup, hash, fio)) = found else { continue };
         name = name.or(raw.name.map(|name| name.value));
-        let named =
-            axes.iter().zip(&values).map(|(axis, value)| (axis.key.clone(), value.to_json())).collect();
         points.push(Point { axes: named, hash, setup, fio });
+    }
+    if skipped.len() == count.unwrap_or(1) {
+        log.condemn(contradictions);
     }
     let seed = points.first()?.setup.seed;
     let hashes: Vec<&str> = points.iter().map(|point| point.hash.as_str()).collect();
     let keys: Vec<String> = axes.iter().map(|axis| axis.key.clone()).collect();
     let hash = Hash::of(&format!("{};{}", keys.join(","), hashes.join(","))).hex();
     let name = name.unwrap_or_else(|| stem(&source.origin));
-    Some(Plan { name, hash, seed, axes: keys, points })
+    Some(Plan { name, hash, seed, axes: keys, points, skipped })
 }
 
 /// A file's name without folders and ending.

@@ -243,10 +243,10 @@ fn sweeps_that_cannot_be() {
             "one bad value",
             "[target]\nnull = {}\n[workload]\niodepth = [1, 0, \"x\"]\nbs = [\"4k\", \"5q\"]\n",
         ),
-        ("a value that contradicts", "[target]\ndrive = \"wd-4tb-7200\"\nqueue = { depth = [16, 32, 64] }\n"),
+        ("values that contradict", "[target]\ndrive = \"wd-4tb-7200\"\nqueue = { depth = [64, 128] }\n"),
         (
-            "a contradiction at one point",
-            "[target]\nnull = {}\n[workload]\nbs = [\"4k\", \"1m\"]\nsize = [\"8k\", \"2m\"]\n",
+            "a contradiction at every point",
+            "[target]\nnull = {}\n[workload]\nbs = [\"3m\", \"1m\"]\nsize = [\"8k\", \"16k\"]\n",
         ),
         ("too large", &grid),
         (

@@ -1,9 +1,12 @@
 //! The virtual clock: it jumps from one due instant to the next and hands it to the two machines of the core.
 //!
-//! What lives here: the loop between `Host` and `Target`, and many runs side by side with their results in input order.
+//! What lives here: the loop between `Host` and `Target`, and many runs side by side with their results in input
+//! order, and the run in order of arrival that queueing is measured against.
 //! What never does: a rule of physics (that is the core's), a real clock, a file. Start reading at [`run`].
+pub mod arrival_order;
 pub mod many;
 pub mod run;
 
+pub use arrival_order::in_arrival_order;
 pub use many::run_many;
 pub use run::{Control, RunError, run};

@@ -1,10 +1,10 @@
 //! One run in virtual time.
 use drivelab_core::host::params::JobError;
 use drivelab_core::host::{Host, HostInput, HostOutput};
-use drivelab_core::target::{Target, TargetInput};
-use drivelab_core::{Machine, Setup};
-use drivelab_record::Collector;
+use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::{Completion, Machine, Setup};
 use drivelab_record::point::{Closing, Point};
+use drivelab_record::{Collector, CommandLog, Log, Platter};
 use drivelab_units::Instant;
 use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
@@ -60,13 +60,27 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     }
     let window = ended.since(Instant::ZERO + setup.warmup);
     let digest = clock.target.digest().value();
-    Ok(Point::new(&clock.collector, &Closing { window, accounts, depth_asked, digest }))
+    let point = Point::new(&clock.collector, &Closing { window, accounts, depth_asked, digest });
+    let log = clock.log.map(|log| Log {
+        logged_from_ns: setup.warmup.as_ns(),
+        platter: platter(&setup.target),
+        commands: log.records(),
+    });
+    Ok(Point { log, ..point })
+}
+
+fn platter(target: &TargetParams) -> Option<Platter> {
+    let TargetParams::Drive(model) = target else { return None };
+    let cylinders = model.mechanism.geometry.cylinders();
+    Some(Platter { rotation_ns: model.period.as_ns(), cylinders })
 }
 
 struct Clock {
     host: Host,
     target: Target,
     collector: Collector,
+    /// What the first commands lived through, when somebody wants to know.
+    log: Option<CommandLog>,
     counted: u64,
 }
 
@@ -75,10 +89,16 @@ impl Clock {
         if setup.limit.duration.is_none() && setup.limit.ios.is_none() {
             return Err(RunError::Endless);
         }
+        let mut target = Target::new(&setup.target, setup.seed);
+        let log = (setup.lives > 0).then(|| CommandLog::new(setup.warmup, setup.lives));
+        if log.is_some() {
+            target.keep_lives();
+        }
         Ok(Clock {
             host: Host::new(&setup.jobs, setup.seed)?,
-            target: Target::new(&setup.target, setup.seed),
+            target,
             collector: Collector::new(setup.warmup),
+            log,
             counted: 0,
         })
     }
@@ -161,7 +181,16 @@ impl Clock {
             if answers > 1 << 22 {
                 return Err(RunError::Timeless { at_ns: now.as_ns() });
             }
+            self.note(&completion);
             self.host.handle(completion.completed, HostInput::Completed(completion));
         }
+    }
+    /// Puts what the completed command lived through into the log.
+    fn note(&mut self, completion: &Completion) {
+        let Some(log) = &mut self.log else { return };
+        while let Some(life) = self.target.poll_life() {
+            log.lived(life);
+        }
+        log.completed(completion);
     }
 }

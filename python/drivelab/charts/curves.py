@@ -36,6 +36,8 @@ _SHARED_PANEL_LINES = 3
 # IOPS start at zero unless the smallest would then lie on the axis.
 _LOG_IOPS_RATIO = 40.0
 _LEGEND_ROWS = 22
+# Of the lines that hide each other, so many fit below the title.
+_NAMED = 3
 # As many steps of the ramp as an eye can follow.
 _COLOURS_MAX = 16
 
@@ -62,8 +64,25 @@ def depth(points: Sequence[Point], title: str | None = None) -> alt.VConcatChart
     lower = _latency(plan, tail, style)
     over = "queue depth" if plan.x_is_depth and plan.x_title != "Jobs" else plan.x_title.lower()
     text = f"IOPS and latency over {over}" if title is None else title
-    chart = alt.vconcat(iops, lower, spacing=18, title=heading(text, plan.notes()))
+    chart = alt.vconcat(iops, lower, spacing=18, title=heading(text, plan.notes() + _hidden(plan)))
     return dress(chart)
+
+
+def _hidden(plan: Sweep) -> list[str]:
+    """Which lines lie under another because all their figures are the same: nobody would find them."""
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for name in plan.series:
+        rows = [row for row in plan.rows if row["series"] == name]
+        figures = tuple((row["x"], row["iops"], *(row[part] for part in STATISTICS)) for row in rows)
+        alike.setdefault(figures, []).append(name)
+    groups = [_first(names, " = ") for names in alike.values() if len(names) > 1]
+    return [f"Equal, so drawn over each other: {_first(groups, '; ')}"] if groups else []
+
+
+def _first(names: list[str], between: str) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return between.join(names[:_NAMED]) + more
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import re
 import struct
 import zlib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,6 @@ def _svg(spec: dict[str, Any], identity: dict[str, str]) -> str:
 
 def _html(spec: dict[str, Any], identity: dict[str, str], stem: str) -> str:
     """The page, with everything that it needs inside."""
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_VEGA_LITE)
     options = {
         "mode": "vega-lite",
         "renderer": "svg",
@@ -151,10 +151,18 @@ def _html(spec: dict[str, Any], identity: dict[str, str], stem: str) -> str:
         ink=INK,
         soft=SOFT,
         font=FONT,
-        bundle=_inside_script(bundle),
+        bundle=_bundle(),
         spec=_inside_script(json.dumps(spec, allow_nan=False)),
         options=_inside_script(json.dumps(options)),
         footer=footer,
+    )
+
+
+@cache
+def _bundle() -> str:
+    """Vega and its kin: the same in every page, and seconds in the making."""
+    return _inside_script(
+        vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_VEGA_LITE)
     )
 
 

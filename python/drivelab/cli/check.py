@@ -43,6 +43,7 @@ def _facts(checked: _core.Plan) -> dict[str, object]:
         "seed": checked.seed,
         "scenario_hash": checked.scenario_hash,
         "points": [{"axes": axes, "fio": fio} for axes, fio in zip(checked.axes, checked.fio, strict=True)],
+        "skipped": [{"axes": axes, "reason": reason} for axes, reason in checked.skipped],
     }
 
 
@@ -51,5 +52,8 @@ def _summary(checked: _core.Plan) -> str:
     for axis in checked.axes[0]:
         values = dict.fromkeys(axis_text(axes[axis]) for axes in checked.axes)
         lines.append(f"  {axis}: {', '.join(values)}")
+    for axes, reason in checked.skipped:
+        at = ", ".join(f"{axis} = {axis_text(value)}" for axis, value in axes.items())
+        lines.append(f"  left out: {at}: {reason}")
     lines.append(f"seed {checked.seed}, scenario {checked.scenario_hash}")
     return "\n".join(lines)

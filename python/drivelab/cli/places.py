@@ -19,16 +19,21 @@ def place(text: str) -> Path:
     return Path(text)
 
 
-def check_picture(path: Path) -> None:
+def check_picture(option: str, path: Path) -> None:
     """Refuse a picture that could not be written. Raises InputError (its suffix) and OutputError."""
     if path.suffix.lower() not in PICTURE_SUFFIXES:
-        raise InputError(f"--chart {path}: a picture ends in {', '.join(PICTURE_SUFFIXES)}")
+        raise InputError(f"{option} {path}: a picture ends in {', '.join(PICTURE_SUFFIXES)}")
+    check_file(option, path)
+
+
+def check_file(option: str, path: Path) -> None:
+    """Refuse a file that could not be written. Raises InputError (no name at all) and OutputError."""
     try:
         if path.is_dir():
-            raise OutputError(f"--chart {path}: cannot write: is a directory")
+            raise OutputError(f"{option} {path}: cannot write: is a directory")
         if not path.parent.is_dir():
-            raise OutputError(f"--chart {path}: cannot write: there is no folder {path.parent}")
+            raise OutputError(f"{option} {path}: cannot write: there is no folder {path.parent}")
     except ValueError as error:  # a NUL in the name
-        raise InputError(f"--chart {str(path)!r}: {error}") from error
+        raise InputError(f"{option} {str(path)!r}: {error}") from error
     if not os.access(path.parent, os.W_OK):
-        raise OutputError(f"--chart {path}: cannot write: permission denied in the folder {path.parent}")
+        raise OutputError(f"{option} {path}: cannot write: permission denied in the folder {path.parent}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,12 +12,21 @@ import typer
 from drivelab import _core
 from drivelab.cli import workload_options as words
 from drivelab.cli.exits import Exit
+from drivelab.cli.log_options import (
+    Log,
+    LogTo,
+    LogWish,
+    Timeline,
+    log_wish,
+    note_unlogged,
+    points_in_a_timeline,
+)
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
-from drivelab.points_table import axis_text, points_csv
+from drivelab.points_table import axis_text, commands_csv, points_csv
 from drivelab.result import Result
 from drivelab.scenario import Source, plan, read_source
 from drivelab.simulation import run_plan
@@ -24,7 +34,7 @@ from drivelab.simulation import run_plan
 if TYPE_CHECKING:
     import altair
 
-# Of many points in one remark, so many are named.
+# Of many points, or reasons, in one remark, so many are named.
 PLACES_NAMED_MAX = 4
 
 
@@ -58,6 +68,9 @@ def simulate(
         Path | None,
         typer.Option(help="Draw rates and latency: .png, .svg or .html", metavar="FILE", parser=place),
     ] = None,
+    log: Log = None,
+    log_to: LogTo = None,
+    timeline: Timeline = [],  # noqa: B006
     workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no footer")] = False,
 ) -> int:
@@ -69,19 +82,23 @@ def simulate(
     if as_json + as_csv + as_fio > 1:
         raise InputError("choose one of --json, --csv and --fio")
     if chart is not None:
-        check_picture(chart)
+        check_picture("--chart", chart)
+    wish = log_wish(log, log_to, timeline)
     source = Source("", "command line") if scenario is None else read_source(scenario)
     checked = plan(source, words.overrides_of(options, settings))
     if as_fio:
         emit("\n".join(_fio_files(checked)))
         return Exit.OK
+    wish.check_points(checked)
     if out is not None:
         make_folder(out)
+    _note_skipped(checked)
     with progress_bar(len(checked), checked.name, quiet=quiet) as progress:
-        result = run_plan(checked, workers, progress)
+        result = run_plan(checked, workers, progress, wish.commands)
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
     _note_empty(result)
-    for path in _write(result, out, chart):
+    note_unlogged(result)
+    for path in _write(result, out, chart, wish):
         if not quiet:
             say(f"wrote {path}")
     return _exit_code(result, len(checked))
@@ -105,23 +122,46 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
             emit(f"\n{result.identity()}\nMB/s = 1,000,000 bytes/s, MiB/s = 1,048,576 bytes/s")
 
 
-def _write(result: Result, out: Path | None, chart: Path | None) -> Iterator[Path]:
+def _write(result: Result, out: Path | None, chart: Path | None, wish: LogWish) -> Iterator[Path]:
     """Each file that was asked for, as soon as it is there; a result without points has no picture."""
+    logged = any(point.get("commands") for point in result.points)
     pictures: list[tuple[Callable[[], altair.TopLevelMixin], Path]] = []
     if chart is not None:
         pictures.append((result.chart, chart))
+    if log_file := wish.write(result):
+        yield log_file
     if out is not None:
         record = out / "record.json"
         write_text(record, json_text(result.to_dict()))
         yield record
+        if logged:
+            write_text(out / "commands.csv", commands_csv(result.points))
+            yield out / "commands.csv"
         pictures += [(result.chart, out / "depth.html"), (result.breakdown_chart, out / "breakdown.html")]
+    timelines = list(wish.timelines)
+    if out is not None and logged and len(result.points) <= points_in_a_timeline():
+        timelines.append(out / "timeline.html")
     if not any(point["latency_ns"]["n"] for point in result.points):
-        if pictures:
+        if pictures or timelines:
             say("note: no picture, because there is nothing to draw")
         return
+    if timelines and logged:
+        drawn = result.timeline_chart()
+        pictures += [(lambda: drawn, path) for path in timelines]
     for make, path in pictures:
         draw(make, path, result.provenance())
         yield path
+
+
+def _note_skipped(checked: _core.Plan) -> None:
+    """How many points of the grid cannot be, and why."""
+    reasons = Counter(reason for _, reason in checked.skipped).most_common()
+    if not reasons:
+        return
+    named = [f"{count} x {reason}" for reason, count in reasons[:PLACES_NAMED_MAX]]
+    more = f"; and {len(reasons) - PLACES_NAMED_MAX} more reasons" if len(reasons) > PLACES_NAMED_MAX else ""
+    left = len(checked.skipped)
+    say(f"note: {left} of {len(checked) + left} points cannot be, and are left out: {'; '.join(named)}{more}")
 
 
 def _note_empty(result: Result) -> None:

@@ -118,7 +118,8 @@ fn joins() -> impl Strategy<Value = Joins> {
     prop_oneof![2 => Just(Joins::Never), 1 => Just(Joins::BeforeStart), 1 => Just(Joins::UntilEnd)]
 }
 
-pub fn queues() -> impl Strategy<Value = QueueParams> {
+/// Boxed, as the other large ones are: the trees of all of them together are more than a thread's stack holds.
+pub fn queues() -> BoxedStrategy<QueueParams> {
     let knows = prop_oneof![Just(Knows::Distance), Just(Knows::Angle)];
     let chooses =
         prop_oneof![Just(Chooses::AtMediaEnd), Just(Chooses::AfterAnswer), Just(Chooses::AtCompletion)];
@@ -130,28 +131,30 @@ pub fn queues() -> impl Strategy<Value = QueueParams> {
     );
     let weight = (0u64..8, 1u64..4).prop_map(|(credit, age)| AgeWeight::from_ratio(credit, age).unwrap());
     let costs = (spans(4_000), spans(2_000), weight);
-    (1u32..24, orders(), knows, (chooses, spans(300)), (joins(), joins()), limits, costs).prop_map(
-        |(depth, order, knows, (chooses, answer_time), (joins_reads, joins_writes), limits, costs)| {
-            let (considers, age_limit, coalesces) = limits;
-            let (handicap, write_margin, age_weight) = costs;
-            QueueParams {
-                depth,
-                order,
-                knows,
-                chooses,
-                answer_time,
-                considers,
-                write_handicap: if order.costs_time() { handicap } else { Span::ZERO },
-                write_margin,
-                joins_reads,
-                joins_writes,
-                age_limit,
-                age_weight,
-                coalesces,
-                ..QueueParams::NONE
-            }
-        },
-    )
+    (1u32..24, orders(), knows, (chooses, spans(300)), (joins(), joins()), limits, costs)
+        .prop_map(
+            |(depth, order, knows, (chooses, answer_time), (joins_reads, joins_writes), limits, costs)| {
+                let (considers, age_limit, coalesces) = limits;
+                let (handicap, write_margin, age_weight) = costs;
+                QueueParams {
+                    depth,
+                    order,
+                    knows,
+                    chooses,
+                    answer_time,
+                    considers,
+                    write_handicap: if order.costs_time() { handicap } else { Span::ZERO },
+                    write_margin,
+                    joins_reads,
+                    joins_writes,
+                    age_limit,
+                    age_weight,
+                    coalesces,
+                    ..QueueParams::NONE
+                }
+            },
+        )
+        .boxed()
 }
 
 fn scsi() -> impl Strategy<Value = Protocol> {
@@ -261,7 +264,7 @@ fn markings(target: &TargetParams) -> BoxedStrategy<Marking> {
         .boxed()
 }
 
-pub fn drives() -> impl Strategy<Value = DriveParams> {
+pub fn drives() -> BoxedStrategy<DriveParams> {
     let rpm = prop::sample::select(vec![5_400_000u64, 7_200_000, 10_000_000, 15_000_000]);
     let read_ahead = (1u64..2_000, any::<[bool; 2]>()).prop_map(|(size, when)| ReadAheadParams {
         size: Sectors::new(size),
@@ -270,35 +273,37 @@ pub fn drives() -> impl Strategy<Value = DriveParams> {
     });
     let mechanics = (rpm, geometries(), seeks(), settles());
     let bus = (links(), protocols(), exchanges(), option::weighted(0.3, faults()));
-    (mechanics, firmwares(), bus, queues(), option::of(read_ahead)).prop_map(
-        |(
-            (rpm, geometry, seek, settle),
-            mut firmware,
-            (link, protocol, exchange, faults),
-            mut queue,
-            read_ahead,
-        )| {
-            queue.depth = queue.depth.min(protocol.depth_max());
-            if read_ahead.is_some() {
-                // With nothing to do for a hit, who asks for one block again and again would stop time.
-                firmware.read_completion = firmware.read_completion.max(us(5));
-            }
-            let rpm = Rpm::from_milli(rpm).unwrap();
-            DriveParams {
-                rpm,
-                geometry,
-                seek,
-                settle,
-                firmware,
-                link,
-                queue,
-                protocol,
-                exchange,
+    (mechanics, firmwares(), bus, queues(), option::of(read_ahead))
+        .prop_map(
+            |(
+                (rpm, geometry, seek, settle),
+                mut firmware,
+                (link, protocol, exchange, faults),
+                mut queue,
                 read_ahead,
-                faults,
-            }
-        },
-    )
+            )| {
+                queue.depth = queue.depth.min(protocol.depth_max());
+                if read_ahead.is_some() {
+                    // With nothing to do for a hit, who asks for one block again and again would stop time.
+                    firmware.read_completion = firmware.read_completion.max(us(5));
+                }
+                let rpm = Rpm::from_milli(rpm).unwrap();
+                DriveParams {
+                    rpm,
+                    geometry,
+                    seek,
+                    settle,
+                    firmware,
+                    link,
+                    queue,
+                    protocol,
+                    exchange,
+                    read_ahead,
+                    faults,
+                }
+            },
+        )
+        .boxed()
 }
 
 fn servers() -> impl Strategy<Value = TargetParams> {
@@ -311,13 +316,13 @@ fn servers() -> impl Strategy<Value = TargetParams> {
     (option::weighted(0.9, service), 0u16..4).prop_map(|(service, count)| stations(service, count))
 }
 
-pub fn targets() -> impl Strategy<Value = TargetParams> {
+pub fn targets() -> BoxedStrategy<TargetParams> {
     let system =
         (drives(), controllers(), option::of(elevators())).prop_map(|(params, controller, elevator)| {
             let drive = Arc::new(DriveModel::new(&params).unwrap());
             TargetParams::System(SystemParams { drive, controller, elevator })
         });
-    prop_oneof![1 => servers(), 2 => drives().prop_map(|params| target(&params)), 3 => system]
+    prop_oneof![1 => servers(), 2 => drives().prop_map(|params| target(&params)), 3 => system].boxed()
 }
 
 fn arrivals() -> impl Strategy<Value = Arrivals> {

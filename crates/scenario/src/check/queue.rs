@@ -55,9 +55,12 @@ pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &m
     let named = protocol.as_ref().map_or(Protocol::None, |protocol| protocol.at.value);
     let mut depth = pick(above.depth.as_ref(), below.depth.as_ref());
     let mut order = pick(above.order.as_ref(), below.order.as_ref());
+    let by = [decider(protocol.as_ref())];
+    if depth.as_ref().is_some_and(|depth| depth.at.value.0 > tags(named)) {
+        depth = unless_displaced(depth, &by, log);
+    }
     if named == Protocol::None {
-        let by = [decider(protocol.as_ref())];
-        (depth, order) = (unless_displaced(depth, &by, log), unless_displaced(order, &by, log));
+        order = unless_displaced(order, &by, log);
     }
     let clear = above.readable("protocol") && below.readable("protocol");
     if clear {
@@ -189,18 +192,22 @@ fn spelled(order: Order) -> String {
     name
 }
 
+/// How many commands a drive can hold under this protocol.
+fn tags(protocol: Protocol) -> u64 {
+    match protocol {
+        Protocol::None => 1,
+        Protocol::Ncq | Protocol::AtaTcq => 32,
+        Protocol::ScsiTcq => DEPTH_MAX.into(),
+    }
+}
+
 fn check_protocol(
     named: Protocol,
     depth: Option<&Layered<Depth>>,
     order: Option<&Layered<Order>>,
     log: &mut Log,
 ) {
-    let most = match named {
-        Protocol::None => 1,
-        Protocol::Ncq | Protocol::AtaTcq => 32,
-        Protocol::ScsiTcq => DEPTH_MAX.into(),
-    };
-    if let Some(depth) = depth.filter(|depth| depth.at.value.0 > most) {
+    if let Some(depth) = depth.filter(|depth| depth.at.value.0 > tags(named)) {
         let asked = depth.at.value.0;
         let (message, remedy) = match named {
             Protocol::None => (
@@ -212,10 +219,14 @@ fn check_protocol(
             Protocol::Ncq => (format!("a depth of {asked}: NCQ has 32 tags"), "set depth to 32 or less"),
             _ => (format!("a depth of {asked}: ATA TCQ has 32 tags"), "set depth to 32 or less"),
         };
-        log.fault(depth.at.place, message, remedy);
+        log.contradiction(depth.at.place, message, remedy);
     }
     if let Some(order) = order.filter(|order| named == Protocol::None && order.at.value != Order::Fcfs) {
         let message = "one command at a time can only be served in its order of arrival";
-        log.fault(order.at.place, message, "set protocol to ncq, ata-tcq or scsi-tcq, or order to fcfs");
+        log.contradiction(
+            order.at.place,
+            message,
+            "set protocol to ncq, ata-tcq or scsi-tcq, or order to fcfs",
+        );
     }
 }

@@ -105,10 +105,15 @@ impl<'a> Shared<'a> {
         {
             return Some(Meant { params: TargetParams::Drive(Arc::clone(model)), canonical });
         }
+        let problems = log.count();
         let above = Above { queue: raw.queue.as_ref(), read_ahead: raw.read_ahead.as_ref() };
         let built = params(&drive, above, choice.place, log)
             .and_then(|params| model(&params, &drive, choice.place, log))
             .map(Arc::new);
+        if log.count() > problems {
+            // Its capacity may still tell what is wrong with the workload; the next point must find the same.
+            return built.map(|model| Meant { params: TargetParams::Drive(model), canonical });
+        }
         self.cylinders += built.as_ref().map_or(0, |model| u64::from(model.mechanism.seek.cylinders()));
         if self.cylinders > CYLINDERS_MAX {
             log.fault(choice.place, "the sweep makes too many different drives", "split the scenario");

@@ -227,7 +227,7 @@ fn range(
     let first = raw.offset.as_ref().map_or(0, |at| part(at.value));
     if first >= all {
         let place = raw.offset.as_ref().map_or(place, |at| at.place);
-        log.fault(
+        log.contradiction(
             place,
             format!("the range begins at sector {first}, behind the target's {all}"),
             "lower offset",
@@ -246,7 +246,7 @@ fn range(
     }
     if count > all - first {
         let message = format!("the range ends at sector {}, behind the target's {all}", first + count);
-        log.fault(size_place, message, "lower size or offset");
+        log.contradiction(size_place, message, "lower size or offset");
         return None;
     }
     if largest.get() > count {
@@ -257,7 +257,7 @@ fn range(
             .or(raw.bssplit.as_ref().map(|at| at.place))
             .unwrap_or(size_place);
         let message = format!("an I/O of {} does not fit the range of {count} sectors", largest.bytes());
-        log.fault(place, message, "raise size, or lower the size of the I/O");
+        log.contradiction(place, message, "raise size, or lower the size of the I/O");
         return None;
     }
     Some((Lba::new(first), Sectors::new(count)))

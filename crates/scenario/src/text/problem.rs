@@ -110,6 +110,15 @@ pub struct Log {
     seen: BTreeSet<(Place, String)>,
     useless: Vec<(Place, String, String)>,
     useful: BTreeSet<Place>,
+    contradictions: Vec<Contradiction>,
+}
+
+/// Two values that are right by themselves and cannot be together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Contradiction {
+    place: Place,
+    pub message: String,
+    remedy: String,
 }
 
 impl Log {
@@ -133,6 +142,26 @@ impl Log {
     /// An error whose remedy is known.
     pub fn fault(&mut self, place: Place, message: impl Into<String>, remedy: impl Into<String>) {
         self.error(place, message, Some(remedy.into()));
+    }
+
+    /// Records a contradiction between values of the point in hand: a problem if every point of the sweep has one.
+    pub fn contradiction(&mut self, place: Place, message: impl Into<String>, remedy: impl Into<String>) {
+        let found = Contradiction { place, message: message.into(), remedy: remedy.into() };
+        if !self.contradictions.contains(&found) {
+            self.contradictions.push(found);
+        }
+    }
+
+    /// The contradictions of the point in hand; the next one starts without.
+    pub fn take_contradictions(&mut self) -> Vec<Contradiction> {
+        std::mem::take(&mut self.contradictions)
+    }
+
+    /// No point can be: what stands in their way is a problem.
+    pub fn condemn(&mut self, contradictions: Vec<Contradiction>) {
+        for Contradiction { place, message, remedy } in contradictions {
+            self.fault(place, message, remedy);
+        }
     }
 
     /// Records a value that changes nothing at a point of a sweep: a problem if it changes nothing anywhere.
@@ -172,8 +201,9 @@ impl Log {
         self.problems.iter().any(|(at, _)| *at == place)
     }
 
+    /// Problems so far, contradictions of the point in hand included.
     pub fn count(&self) -> usize {
-        self.problems.len()
+        self.problems.len() + self.contradictions.len()
     }
 
     pub fn is_full(&self) -> bool {

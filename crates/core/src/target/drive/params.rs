@@ -165,7 +165,7 @@ impl fmt::Display for DriveError {
 impl core::error::Error for DriveError {}
 
 /// A drive ready to run: tables instead of formulas. Immutable, so that runs and array members can share it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DriveModel {
     pub period: Span,
     pub mechanism: Mechanism,

@@ -1,0 +1,242 @@
+//! The command log: what the first commands of a run lived through, stamp by stamp, and how far the drive changed
+//! their order.
+//!
+//! A command's *arrival rank* is its place in the order in which the drive took the logged commands, its *service rank*
+//! its place in the order in which the drive turned to them. The difference is its reorder distance: above zero it was
+//! served later than its turn. Who arrived later and was served earlier has overtaken it.
+use crate::overtaking::Overtaking;
+use drivelab_core::{Access, Attribute, Breakdown, Completion, Life, Outcome, Priority, Served};
+use drivelab_units::{Instant, Span};
+use serde::Serialize;
+use std::collections::VecDeque;
+
+/// In longer logs the commands that overtook each other are counted, not named.
+pub const NAMED_MAX: usize = 64;
+
+/// Keeps the lives of the first commands that complete after the warm-up: constant memory, however long the run.
+pub struct CommandLog {
+    start: Instant,
+    room: usize,
+    kept: Vec<(Life, Option<Breakdown>)>,
+    /// Lives whose completion has not come past yet.
+    waiting: VecDeque<Life>,
+}
+
+impl CommandLog {
+    pub fn new(warmup: Span, commands: u64) -> Self {
+        let room = usize::try_from(commands).unwrap_or(usize::MAX);
+        let (start, kept, waiting) = (Instant::ZERO + warmup, Vec::new(), VecDeque::new());
+        CommandLog { start, room, kept, waiting }
+    }
+
+    /// A life that the target has told; its completion comes at the same instant.
+    pub fn lived(&mut self, life: Life) {
+        self.waiting.push_back(life);
+    }
+
+    /// A completion: the life that it belongs to gets its breakdown. Lives and completions come in one order, so one
+    /// that lies before it has no completion of its own.
+    pub fn completed(&mut self, completion: &Completion) {
+        let Some(at) = self.waiting.iter().position(|life| life.command.id == completion.id) else { return };
+        for life in self.waiting.drain(..=at) {
+            if life.completed <= self.start || self.kept.len() >= self.room {
+                continue;
+            }
+            let own = life.command.id == completion.id;
+            self.kept.push((life, own.then_some(completion.breakdown)));
+        }
+    }
+
+    /// The commands in order of arrival.
+    pub fn records(mut self) -> Vec<CommandRecord> {
+        self.kept.sort_by_key(|(life, _)| (life.accepted, life.submitted, life.command.id));
+        let ranks: Vec<Option<u64>> = self.kept.iter().map(|(life, _)| rank(life)).collect();
+        let overtaking = Overtaking::of(&ranks);
+        let mut records: Vec<CommandRecord> =
+            self.kept.iter().map(|(life, breakdown)| CommandRecord::new(life, *breakdown)).collect();
+        for (arrival, record) in records.iter_mut().enumerate() {
+            record.arrival_rank = arrival as u64;
+            let Some(order) = overtaking.order(arrival) else { continue };
+            record.service_rank = Some(order.service_rank);
+            record.reorder_distance = Some(order.service_rank as i64 - arrival as i64);
+            (record.overtaken_by, record.overtook) = (Some(order.overtaken_by), Some(order.overtook));
+        }
+        if records.len() <= NAMED_MAX {
+            let ids: Vec<u64> = records.iter().map(|record| record.id).collect();
+            let named = |places: Vec<usize>| places.into_iter().map(|place| ids[place]).collect();
+            for (arrival, record) in records.iter_mut().enumerate() {
+                record.overtaken_by_ids = Some(named(overtaking.who_overtook(arrival)));
+                record.overtook_ids = Some(named(overtaking.whom_overtook(arrival)));
+            }
+        }
+        records
+    }
+}
+
+/// How many commands the drive had turned to before this one; none where it never did.
+fn rank(life: &Life) -> Option<u64> {
+    (life.served != Served::Not).then_some(life.rank)
+}
+
+/// One command as it is written down. Stamps are nanoseconds since the start of the run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct CommandRecord {
+    pub id: u64,
+    pub initiator: u16,
+    pub logical_unit: u16,
+    pub tag: u32,
+    pub attribute: &'static str,
+    pub priority: &'static str,
+    /// With an isochronous priority: the time that its host allowed from its arrival on.
+    pub deadline_ns: Option<u64>,
+    pub force_unit_access: bool,
+    pub process: u32,
+    pub synchronous: bool,
+    pub access: &'static str,
+    pub first_sector: u64,
+    pub sectors: u64,
+    pub outcome: &'static str,
+    pub served: &'static str,
+    pub carried_by: u64,
+    pub submitted_ns: u64,
+    pub accepted_ns: u64,
+    /// What follows is null for a command that the drive never turned to.
+    pub chosen_ns: Option<u64>,
+    pub begun_ns: Option<u64>,
+    pub ended_ns: Option<u64>,
+    pub completed_ns: u64,
+    pub from_cylinder: Option<u32>,
+    pub first_cylinder: Option<u32>,
+    pub to_cylinder: Option<u32>,
+    pub breakdown_ns: Option<Parts>,
+    /// Commands that the drive had turned to before, logged or not.
+    pub rank: Option<u64>,
+    pub arrival_rank: u64,
+    pub service_rank: Option<u64>,
+    pub reorder_distance: Option<i64>,
+    pub overtaken_by: Option<u64>,
+    pub overtook: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overtaken_by_ids: Option<Vec<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overtook_ids: Option<Vec<u64>>,
+}
+
+/// The parts of one command's response time, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Parts {
+    pub queue: u64,
+    pub overhead: u64,
+    pub seek: u64,
+    pub rotation: u64,
+    pub transfer: u64,
+    pub link: u64,
+    pub wait: u64,
+}
+
+impl From<Breakdown> for Parts {
+    fn from(breakdown: Breakdown) -> Self {
+        let [queue, overhead, seek, rotation, transfer, link, wait] = breakdown.parts().map(Span::as_ns);
+        Parts { queue, overhead, seek, rotation, transfer, link, wait }
+    }
+}
+
+impl CommandRecord {
+    fn new(life: &Life, breakdown: Option<Breakdown>) -> Self {
+        let command = &life.command;
+        let turned_to = life.served != Served::Not;
+        // A command that only the buffer served has no place of its own.
+        let moved = matches!(life.served, Served::Chosen | Served::Joined);
+        let (priority, deadline) = priority(command.priority);
+        CommandRecord {
+            id: command.id,
+            initiator: command.initiator,
+            logical_unit: command.logical_unit,
+            tag: command.tag,
+            attribute: attribute(command.attribute),
+            priority,
+            deadline_ns: deadline.map(Span::as_ns),
+            force_unit_access: command.force_unit_access,
+            process: command.process,
+            synchronous: command.synchronous,
+            access: access(command.access),
+            first_sector: command.first.get(),
+            sectors: command.count.get(),
+            outcome: outcome(life.outcome),
+            served: served(life.served),
+            carried_by: life.carried_by,
+            submitted_ns: life.submitted.as_ns(),
+            accepted_ns: life.accepted.as_ns(),
+            chosen_ns: turned_to.then_some(life.chosen.as_ns()),
+            begun_ns: turned_to.then_some(life.begun.as_ns()),
+            ended_ns: turned_to.then_some(life.ended.as_ns()),
+            completed_ns: life.completed.as_ns(),
+            from_cylinder: turned_to.then_some(life.from_cylinder),
+            first_cylinder: moved.then_some(life.cylinder),
+            to_cylinder: turned_to.then_some(life.to_cylinder),
+            breakdown_ns: breakdown.map(Parts::from),
+            rank: rank(life),
+            arrival_rank: 0,
+            service_rank: None,
+            reorder_distance: None,
+            overtaken_by: None,
+            overtook: None,
+            overtaken_by_ids: None,
+            overtook_ids: None,
+        }
+    }
+}
+
+fn access(access: Access) -> &'static str {
+    match access {
+        Access::Read => "read",
+        Access::Write => "write",
+    }
+}
+
+fn attribute(attribute: Attribute) -> &'static str {
+    match attribute {
+        Attribute::Simple => "simple",
+        Attribute::Ordered => "ordered",
+        Attribute::HeadOfQueue => "head-of-queue",
+        Attribute::Aca => "aca",
+        Attribute::Untagged => "untagged",
+    }
+}
+
+fn priority(priority: Priority) -> (&'static str, Option<Span>) {
+    match priority {
+        Priority::Normal => ("normal", None),
+        Priority::High => ("high", None),
+        Priority::Isochronous(within) => ("isochronous", Some(within)),
+    }
+}
+
+fn served(served: Served) -> &'static str {
+    match served {
+        Served::Not => "not",
+        Served::Chosen => "chosen",
+        Served::Joined => "joined",
+        Served::Met => "met",
+        Served::Buffered => "buffered",
+    }
+}
+
+fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "done",
+        Outcome::OutOfRange => "out-of-range",
+        Outcome::MediaError => "media-error",
+        Outcome::Aborted => "aborted",
+        Outcome::Full => "full",
+        Outcome::AcaActive => "aca-active",
+        Outcome::UnitAttention => "unit-attention",
+        Outcome::Invalid => "invalid",
+        Outcome::DuplicateTag => "duplicate-tag",
+        Outcome::TimedOut => "timed-out",
+    }
+}
+
+#[cfg(test)]
+#[path = "commands_tests.rs"]
+mod tests;

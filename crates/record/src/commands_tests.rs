@@ -1,0 +1,127 @@
+//! The log against lives made by hand.
+use super::*;
+use drivelab_core::Command;
+use drivelab_units::{Lba, Sectors};
+
+const MS: u64 = 1_000_000;
+
+/// A command that arrived at `accepted` and was the `rank`th to be served; it completes at `completed`.
+fn life(id: u64, accepted: u64, rank: u64, completed: u64) -> Life {
+    let at = |ms: u64| Instant::from_ns(ms * MS);
+    let command = Command {
+        id,
+        initiator: 3,
+        logical_unit: 0,
+        tag: id as u32,
+        attribute: Attribute::HeadOfQueue,
+        priority: Priority::Isochronous(Span::from_ms(40)),
+        force_unit_access: false,
+        process: 1,
+        synchronous: true,
+        access: Access::Write,
+        first: Lba::new(800 * id),
+        count: Sectors::new(8),
+    };
+    Life {
+        command,
+        outcome: Outcome::Done,
+        served: Served::Chosen,
+        carried_by: id,
+        submitted: at(accepted),
+        accepted: at(accepted),
+        chosen: at(accepted + 1),
+        begun: at(accepted + 2),
+        ended: at(accepted + 3),
+        completed: at(completed),
+        from_cylinder: 5,
+        cylinder: 7,
+        to_cylinder: 9,
+        rank,
+    }
+}
+
+fn completion(life: &Life) -> Completion {
+    let Command { id, initiator, tag, .. } = life.command;
+    let breakdown = Breakdown { seek: Span::from_ms(id), ..Breakdown::default() };
+    let (outcome, submitted, completed) = (life.outcome, life.submitted, life.completed);
+    Completion { id, initiator, tag, outcome, submitted, completed, breakdown }
+}
+
+fn logged(warmup_ms: u64, room: u64, lives: &[Life]) -> Vec<CommandRecord> {
+    let mut log = CommandLog::new(Span::from_ms(warmup_ms), room);
+    for life in lives {
+        log.lived(*life);
+    }
+    for life in lives {
+        log.completed(&completion(life));
+    }
+    log.records()
+}
+
+#[test]
+fn a_record_holds_what_the_command_was_and_lived_through() {
+    let record = &logged(0, 1, &[life(4, 10, 2, 20)])[0];
+    assert_eq!((record.id, record.initiator, record.tag, record.process), (4, 3, 4, 1));
+    assert_eq!((record.attribute, record.priority), ("head-of-queue", "isochronous"));
+    assert_eq!((record.access, record.first_sector, record.sectors), ("write", 3200, 8));
+    assert_eq!((record.outcome, record.served, record.carried_by), ("done", "chosen", 4));
+    assert_eq!(record.deadline_ns, Some(40 * MS));
+    let stamps = [record.accepted_ns, record.chosen_ns.unwrap(), record.begun_ns.unwrap()];
+    assert_eq!(stamps, [10 * MS, 11 * MS, 12 * MS]);
+    assert_eq!((record.ended_ns, record.completed_ns), (Some(13 * MS), 20 * MS));
+    let cylinders = (record.from_cylinder, record.first_cylinder, record.to_cylinder);
+    assert_eq!(cylinders, (Some(5), Some(7), Some(9)));
+    assert_eq!(record.breakdown_ns.unwrap().seek, 4 * MS);
+}
+
+#[test]
+fn the_log_takes_the_first_that_complete_after_the_warm_up_and_lists_them_by_arrival() {
+    let lives = [life(0, 0, 0, 10), life(3, 2, 1, 11), life(1, 1, 2, 12), life(2, 1, 3, 13)];
+    let ids = |warmup, room| logged(warmup, room, &lives).iter().map(|record| record.id).collect::<Vec<_>>();
+    assert_eq!(ids(0, 9), [0, 1, 2, 3]);
+    // What completes as the warm-up ends is still part of it.
+    assert_eq!(ids(10, 9), [1, 2, 3]);
+    assert_eq!(ids(10, 2), [1, 3]);
+}
+
+#[test]
+fn distances_are_service_less_arrival() {
+    let lives = [life(2, 2, 10, 10), life(0, 0, 11, 11), life(1, 1, 12, 12)];
+    let records = logged(0, 9, &lives);
+    let distances: Vec<_> = records.iter().map(|record| record.reorder_distance.unwrap()).collect();
+    assert_eq!(distances, [1, 1, -2]);
+    assert_eq!(records[2].overtook_ids, Some(vec![0, 1]));
+    assert_eq!(records[0].overtaken_by_ids, Some(vec![2]));
+    assert_eq!(records[2].rank, Some(10));
+}
+
+#[test]
+fn a_command_that_was_never_served_has_no_place_in_the_order() {
+    let refused = Life { served: Served::Not, outcome: Outcome::Full, ..life(0, 0, 5, 1) };
+    let records = logged(0, 9, &[refused, life(1, 1, 5, 10)]);
+    assert_eq!((records[0].outcome, records[0].served), ("full", "not"));
+    let nothing = [records[0].chosen_ns, records[0].begun_ns, records[0].ended_ns, records[0].service_rank];
+    assert_eq!(nothing, [None; 4]);
+    assert_eq!((records[0].overtaken_by, records[0].from_cylinder), (None, None));
+    assert_eq!((records[1].service_rank, records[1].reorder_distance), (Some(0), Some(-1)));
+}
+
+#[test]
+fn a_life_without_a_completion_of_its_own_has_no_breakdown() {
+    let (carried, own) = (life(0, 0, 1, 10), life(1, 1, 1, 10));
+    let mut log = CommandLog::new(Span::ZERO, 9);
+    log.lived(carried);
+    log.lived(own);
+    log.completed(&Completion { id: 77, ..completion(&own) });
+    log.completed(&completion(&own));
+    let parts: Vec<bool> = log.records().iter().map(|record| record.breakdown_ns.is_some()).collect();
+    assert_eq!(parts, [false, true]);
+}
+
+#[test]
+fn a_long_log_counts_without_naming() {
+    let lives: Vec<Life> = (0..=NAMED_MAX as u64).map(|id| life(id, id, 1000 - id, 100)).collect();
+    let records = logged(0, 1000, &lives);
+    assert_eq!((records[0].overtaken_by, records[0].overtaken_by_ids.is_some()), (Some(64), false));
+    assert!(logged(0, 64, &lives)[0].overtaken_by_ids.is_some());
+}

@@ -1,0 +1,107 @@
+"""The log of commands as a verb's options: what was asked for, refused here before anything runs where it cannot be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab import _core
+from drivelab.cli.output import json_text, say
+from drivelab.cli.places import check_file, check_picture, place
+from drivelab.errors import InputError
+from drivelab.files import write_text
+from drivelab.points_table import commands_csv
+from drivelab.result import Result
+from drivelab.simulation import check_log
+
+# What a picture of single commands can show with their numbers.
+LOG_FOR_TIMELINE = 40
+LOG_SUFFIXES = (".csv", ".json")
+LOG_PANEL = "What single commands lived through"
+
+Log = Annotated[
+    int | None,
+    typer.Option(
+        help="Keep the first N commands after the ramp, at each point: `commands` in the record",
+        metavar="N",
+        min=1,
+        rich_help_panel=LOG_PANEL,
+        show_default=False,
+    ),
+]
+LogTo = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write them: .csv, a line for each; .json, the whole record",
+        metavar="FILE",
+        parser=place,
+        rich_help_panel=LOG_PANEL,
+    ),
+]
+Timeline = Annotated[
+    list[Path],
+    typer.Option(
+        help=f"Draw head and queue over time, {LOG_FOR_TIMELINE} commands unless --log says more: .png, .svg or "
+        ".html; give it again for another file",
+        metavar="FILE",
+        parser=place,
+        rich_help_panel=LOG_PANEL,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class LogWish:
+    """How many commands to log at each point, and where the log goes."""
+
+    commands: int
+    file: Path | None
+    timelines: list[Path]
+
+    def check_points(self, checked: _core.Plan) -> None:
+        """Refuse what is too much for so many points. Raises InputError."""
+        check_log(self.commands, len(checked))
+        if self.timelines and len(checked) > points_in_a_timeline():
+            raise InputError(
+                f"--timeline {self.timelines[0]}: a picture compares at most {points_in_a_timeline()} points, and "
+                f"this sweep has {len(checked)}; give fewer values"
+            )
+
+    def write(self, result: Result) -> Path | None:
+        """Write the log to its file, if it has one. Raises OutputError."""
+        if self.file is None:
+            return None
+        is_csv = self.file.suffix.lower() == ".csv"
+        write_text(self.file, commands_csv(result.points) if is_csv else json_text(result.to_dict()))
+        return self.file
+
+
+def points_in_a_timeline() -> int:
+    """How many points one picture of the log has room for."""
+    from drivelab import charts  # noqa: PLC0415 - it loads slowly
+
+    return charts.TIMELINE_POINTS_MAX
+
+
+def log_wish(log: int | None, log_to: Path | None, timelines: list[Path]) -> LogWish:
+    """What the options ask for. Raises InputError and OutputError for what cannot be done."""
+    for path in timelines:
+        check_picture("--timeline", path)
+    if log_to is not None:
+        if log_to.suffix.lower() not in LOG_SUFFIXES:
+            raise InputError(f"--log-to {log_to}: a log ends in {' or '.join(LOG_SUFFIXES)}")
+        if log is None:
+            raise InputError(f"--log-to {log_to}: how many commands? Add --log, such as --log 1000")
+        check_file("--log-to", log_to)
+    return LogWish(log or (LOG_FOR_TIMELINE if timelines else 0), log_to, timelines)
+
+
+def note_unlogged(result: Result) -> None:
+    """A log that stays empty because the target keeps none would be a riddle."""
+    if any("platter" in point and point["platter"] is None for point in result.points):
+        say(
+            "note: no command is logged where the target is no drive: only drives tell what a command lives through"
+        )
