@@ -329,7 +329,7 @@ impl Model {
             empty || turn.left == 0
         } else {
             let soon = known.think_time.is_none_or(|average| average <= fair.slice_idle.as_ns());
-            let expects = queue != Queue::Shared && known.awaited && soon;
+            let expects = known.awaited && soon;
             let idled =
                 known.out == 0 && known.finished.is_some_and(|finished| now >= finished + fair.slice_idle);
             now >= turn.end || empty && (!expects || idled)

@@ -2,7 +2,7 @@
 use super::device::{Device, run};
 use super::{command, params, us};
 use drivelab_core::target::elevator::{Elevator, ElevatorOrder, ElevatorParams, FairParams};
-use drivelab_core::{Access, Attribute, Command};
+use drivelab_core::{Access, Attribute, Command, Priority};
 use drivelab_units::{Instant, Sectors, Span};
 
 use Access::{Read, Write};
@@ -66,7 +66,8 @@ fn only_the_same_kind_merges_and_nothing_merges_across_a_barrier() {
         Command { initiator: 1, ..command(1, Read, 8, 8) },
         Command { logical_unit: 1, ..command(1, Read, 8, 8) },
         Command { force_unit_access: true, ..command(1, Read, 8, 8) },
-        Command { priority: drivelab_core::Priority::High, ..command(1, Read, 8, 8) },
+        Command { priority: Priority::High, ..command(1, Read, 8, 8) },
+        Command { priority: Priority::Isochronous(us(2)), ..command(1, Read, 8, 8) },
         Command { attribute: Attribute::Untagged, ..command(1, Read, 8, 8) },
         Command { attribute: Attribute::Ordered, ..command(1, Read, 8, 8) },
     ];
@@ -74,6 +75,12 @@ fn only_the_same_kind_merges_and_nothing_merges_across_a_barrier() {
         let mut elevator = Elevator::new(&merging(ElevatorOrder::Noop, 1_000));
         assert_eq!(order_of(&mut elevator, &[plain, other]), [(0, 8), (8, 8)], "{other:?}");
     }
+    let within = |first, us| Command {
+        priority: Priority::Isochronous(Span::from_us(us)),
+        ..command(first, Read, first, 8)
+    };
+    let mut elevator = Elevator::new(&merging(ElevatorOrder::Noop, 1_000));
+    assert_eq!(order_of(&mut elevator, &[within(0, 1), within(8, 2), within(16, 2)]), [(0, 8), (8, 16)]);
     let barrier = Command { attribute: Attribute::Ordered, ..command(1, Read, 100, 8) };
     let after = [command(2, Read, 8, 8), command(3, Read, 16, 8)];
     let mut elevator = Elevator::new(&merging(ElevatorOrder::CLook, 1_000));

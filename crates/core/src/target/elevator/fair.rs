@@ -109,7 +109,7 @@ impl Fair {
         let queue = self.queue(turn.queue);
         let soon = queue.think_time.is_none_or(|average| average <= self.params.slice_idle.as_ns());
         match queue.finished {
-            _ if turn.queue == SHARED || !queue.awaited || !soon => Some(Instant::ZERO),
+            _ if !queue.awaited || !soon => Some(Instant::ZERO),
             Some(finished) if queue.out == 0 => Some(finished + self.params.slice_idle),
             _ => None,
         }
