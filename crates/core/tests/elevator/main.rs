@@ -89,12 +89,13 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        2 => (1u64..12).prop_map(Step::Wait),
-        6 => commands().prop_map(Step::Submit),
-        1 => Just(Step::Drain),
-        2 => Just(Step::Ask),
-        4 => any::<usize>().prop_map(Step::Complete),
-        1 => Just(Step::Wake),
+        4 => (1u64..12).prop_map(Step::Wait),
+        1 => (30u64..300).prop_map(Step::Wait),
+        12 => commands().prop_map(Step::Submit),
+        2 => Just(Step::Drain),
+        4 => Just(Step::Ask),
+        8 => any::<usize>().prop_map(Step::Complete),
+        2 => Just(Step::Wake),
     ];
     prop::collection::vec(step, 1..200)
 }

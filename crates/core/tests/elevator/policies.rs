@@ -201,6 +201,30 @@ fn the_device_is_kept_no_longer_than_the_idle_time_and_not_for_a_slow_thinker() 
 }
 
 #[test]
+fn one_long_absence_is_forgotten_after_a_few_quick_answers() {
+    // Process 1 is away for ten milliseconds, which count as 16 us, and then answers six times at once. The average is
+    // 16, 14, 12.25, 10.7, 9.4, 8.2, 7.2 us: when it then thinks for 5 us, the device is kept for it again.
+    let mut device = Device::new(&fair(8));
+    device.arrive(at_us(0), read_of(1, 0, 0));
+    device.arrive(at_us(10_061), read_of(2, 100, 5_000));
+    device.run(
+        at_us(11_000),
+        |_| us(10),
+        |completion| {
+            let think = match completion.id {
+                0 => 9_990,
+                1..7 => 0,
+                7 => 5,
+                _ => return None,
+            };
+            let next = completion.id + 1;
+            Some((completion.completed + us(think), read_of(1, next, 100 * next)))
+        },
+    );
+    assert_eq!(turns(&device)[7..], [(10_060, 1), (10_075, 1), (10_093, 2)]);
+}
+
+#[test]
 fn nothing_is_kept_for_what_nobody_waits_for() {
     // Writes that nobody waits for share a queue, whosever they are; no idling after them, nor after such reads.
     let write = |process, id, first| Command { synchronous: false, process, ..command(id, Write, first, 8) };
