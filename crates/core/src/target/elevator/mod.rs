@@ -2,7 +2,7 @@
 //! decides what the drive may see.
 //!
 //! Each policy is one file that opens with its rule: [`noop`], [`deadline`], [`clook`], [`fair`]. What holds for all of
-//! them is here and in the files beside: [`requests`] keeps the commands, [`merge`] finds neighbours, [`overlap`] keeps
+//! them is here and in the files beside: `requests` keeps the commands, `merge` finds neighbours, `overlap` keeps
 //! the order of commands that share addresses. Addresses are blocks; of cylinders and angles a host knows nothing.
 //!
 //! - **Ordered** commands are barriers here too: handed on when everything that came earlier has been, before everything
