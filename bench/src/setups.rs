@@ -2,16 +2,19 @@
 //! deep queues, in every order, on drives with few and with many cylinders.
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
+use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
 };
-use drivelab_core::target::drive::protocol::{ExchangeParams, Protocol, Reordering, ScsiParams};
+use drivelab_core::target::drive::protocol::{ExchangeParams, NcqParams, Protocol, Reordering, ScsiParams};
 use drivelab_core::target::drive::queue::{
     AgeFull, AgeWeight, Chooses, Knows, Order, QueueParams, ScanWeight,
 };
 use drivelab_core::target::drive::seek::SeekParams;
+use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::target::system::SystemParams;
 use drivelab_core::{Limit, Setup};
 use drivelab_units::{Angle, Lba, Rate, Rpm, Sectors, Share, Span};
 use std::sync::Arc;
@@ -23,7 +26,51 @@ pub struct Case {
 
 pub fn cases(commands: u64) -> Vec<Case> {
     let case = |name: &str, depth| Case { name: name.to_owned(), setup: queue_depth(depth, commands) };
-    vec![case("simulate/qd1", 1), case("simulate/sptf-qd32", 32), case("simulate/sptf-qd256", 256)]
+    let mut cases =
+        vec![case("simulate/qd1", 1), case("simulate/sptf-qd32", 32), case("simulate/sptf-qd256", 256)];
+    cases.extend(protocols(commands));
+    cases
+}
+
+/// What each protocol, the host's scheduler and a controller that costs time add to the plain queue, `sptf-qd32`.
+fn protocols(commands: u64) -> Vec<Case> {
+    let plain = || queue_depth(32, commands);
+    let speaking = |protocol| {
+        let drive = DriveParams { protocol, ..drive(in_order(Order::Sptf, 32), 3_333) };
+        let Ok(model) = DriveModel::new(&drive) else { unreachable!("the benchmark's drive is sound") };
+        Arc::new(model)
+    };
+    let case = |name: &str, target| Case {
+        name: format!("protocol/{name}-qd32"),
+        setup: Setup { target, ..plain() },
+    };
+    let behind = |controller, elevator| {
+        let drive = speaking(Protocol::Ncq(NcqParams::USUAL));
+        TargetParams::System(SystemParams { drive, controller, elevator })
+    };
+    let micros = Span::from_us(2);
+    let busy = ControllerParams { issue: micros, completion: micros, ..ControllerParams::PLAIN };
+    let elevator = |order| ElevatorParams {
+        order,
+        depth: 32,
+        merge_limit: Some(Sectors::new(1_024)),
+        deadline: DeadlineParams::DEFAULT,
+        fair: FairParams::DEFAULT,
+    };
+    let deadline = Some(elevator(ElevatorOrder::Deadline));
+    let mut none = queue_depth(32, commands);
+    let drive = DriveParams { protocol: Protocol::None, ..drive(QueueParams::NONE, 3_333) };
+    if let Ok(model) = DriveModel::new(&drive) {
+        none.target = TargetParams::Drive(Arc::new(model));
+    }
+    vec![
+        Case { name: "protocol/none-qd32".to_owned(), setup: none },
+        case("scsi-tcq-restricted", TargetParams::Drive(speaking(Protocol::ScsiTcq(ScsiParams::USUAL)))),
+        case("ata-tcq", TargetParams::Drive(speaking(Protocol::AtaTcq))),
+        case("ncq", TargetParams::Drive(speaking(Protocol::Ncq(NcqParams::USUAL)))),
+        case("ncq-ahci", behind(busy, None)),
+        case("ncq-deadline", behind(ControllerParams::PLAIN, deadline)),
+    ]
 }
 
 /// How the time for a command grows with the depth: 2/3 reads, all over the drive or crowded on 64 cylinders.

@@ -1,4 +1,5 @@
 //! One initiator's commands at its controller: those that wait, in order, and those that are with the drive, by tag.
+use super::super::drive::protocol::Protocol;
 use crate::command::{Attribute, Breakdown, Command, Completion, Outcome};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -28,15 +29,15 @@ pub struct Held {
     /// How often it has failed. What another command's error cleared does not count.
     pub tries: u8,
     pub timed_out: bool,
-    /// The drive's answer while the host takes it.
-    pub answer: Option<Completion>,
     /// Whether it has its tag still.
     is_out: bool,
 }
 
 impl Held {
-    pub fn new(command: Command, submitted: Instant, order: u64) -> Self {
-        Held { command, submitted, order, serial: 0, tries: 0, timed_out: false, answer: None, is_out: false }
+    /// Whether it must be with the drive by itself, where others carry tags.
+    #[inline]
+    pub fn is_alone(&self, protocol: Protocol) -> bool {
+        self.command.attribute == Attribute::Untagged && protocol.is_tagged()
     }
 
     /// Whether it is part of the recovery from an error.
@@ -65,6 +66,8 @@ pub struct Lane {
     pub waiting: VecDeque<Held>,
     /// By tag; what a free tag holds is left over.
     sent: Vec<Held>,
+    /// The drive's answers that the host is about to take, with their tags.
+    pub answers: Vec<(u32, Completion)>,
     /// Tags that are free, the next one last.
     pub free: Vec<u32>,
     pub outstanding: u32,
@@ -80,6 +83,7 @@ impl Lane {
         Lane {
             waiting: VecDeque::with_capacity(64),
             sent: Vec::new(),
+            answers: Vec::new(),
             free: (0..depth).rev().collect(),
             outstanding: 0,
             alone: false,
@@ -89,16 +93,35 @@ impl Lane {
         }
     }
 
-    pub fn next_order(&mut self) -> u64 {
+    /// A command comes to the lane.
+    #[inline]
+    pub fn hold(&mut self, command: Command, submitted: Instant) -> Held {
         self.orders += 1;
-        self.orders
+        let order = self.orders;
+        Held { command, submitted, order, serial: 0, tries: 0, timed_out: false, is_out: false }
     }
 
-    /// A command takes a tag.
+    /// Whether this command may go to the drive now.
     #[inline]
-    pub fn put(&mut self, tag: u32, held: Held) {
+    pub fn may_send(&self, held: &Held, protocol: Protocol) -> bool {
+        let open = self.state == State::Flowing || self.state == State::Allegiance && held.recovers();
+        open && (self.outstanding == 0 || !(self.alone || held.is_alone(protocol)))
+    }
+
+    /// Gives a command a tag, if one is free.
+    #[inline]
+    pub fn send(&mut self, held: &Held, protocol: Protocol) -> Option<u32> {
+        let tag = self.free.pop()?;
+        self.alone = held.is_alone(protocol);
+        self.outstanding += 1;
+        self.put(tag, held);
+        Some(tag)
+    }
+
+    #[inline]
+    fn put(&mut self, tag: u32, held: &Held) {
         self.serials = self.serials.wrapping_add(1);
-        let held = Held { serial: self.serials, timed_out: false, answer: None, is_out: true, ..held };
+        let held = Held { serial: self.serials, timed_out: false, is_out: true, ..*held };
         match self.sent.get_mut(tag as usize) {
             Some(place) => *place = held,
             // Tags are first used in the order of their numbers.
@@ -119,13 +142,13 @@ impl Lane {
 
     /// A command gives its tag back.
     #[inline]
-    pub fn take(&mut self, tag: u32) -> Held {
+    pub fn take(&mut self, tag: u32) -> &mut Held {
         self.outstanding -= 1;
         self.alone = false;
         self.free.push(tag);
         let held = &mut self.sent[tag as usize];
         held.is_out = false;
-        *held
+        held
     }
 
     /// A command waits again, before all that came after it.

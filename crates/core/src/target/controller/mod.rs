@@ -10,11 +10,11 @@ pub mod params;
 use super::context::{Context, Event};
 use super::drive::Drive;
 use super::drive::protocol::Protocol;
-use crate::command::{Attribute, Breakdown, Command, Completion, Outcome};
+use crate::command::{Breakdown, Command, Completion, Outcome};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Span};
-use lane::{Held, Lane, State};
+use lane::{Lane, State};
 use params::ControllerParams;
 
 /// How long a lane without a command at the drive waits after TASK SET FULL before it tries again.
@@ -73,44 +73,47 @@ impl Controller {
         // Only SCSI knows several initiators: an ATA drive has one host port.
         let several = matches!(self.protocol, Protocol::ScsiTcq(_));
         let initiator = if several { command.initiator } else { 0 };
+        let protocol = self.protocol;
         let lane = self.lane(initiator);
-        let order = lane.next_order();
-        lane.waiting.push_back(Held::new(command, context.now, order));
-        self.pump(context, drive, initiator);
+        let held = lane.hold(command, context.now);
+        if lane.waiting.is_empty()
+            && lane.may_send(&held, protocol)
+            && let Some(tag) = lane.send(&held, protocol)
+        {
+            return self.issue(context, drive, initiator, tag);
+        }
+        lane.waiting.push_back(held);
     }
 
     /// Sends what can be sent.
     fn pump(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16) {
         while let Some(tag) = self.next(initiator) {
-            if self.params.issue.is_zero() {
-                self.deliver(context, drive, initiator, tag);
-                continue;
-            }
-            self.busy_until = self.busy_until.max(context.now) + self.params.issue;
-            let event = ControllerEvent::Deliver { initiator, tag };
-            context.agenda.schedule(self.busy_until, 3, Event::Controller(event));
+            self.issue(context, drive, initiator, tag);
         }
     }
 
     /// Gives the next waiting command a tag, if it may go now.
     #[inline]
     fn next(&mut self, initiator: u16) -> Option<u32> {
-        let protocol = self.protocol;
         let lane = &mut self.lanes[usize::from(initiator)];
-        let first = lane.waiting.front()?;
-        // Commands without a tag go by themselves: the others must be over, and wait until they are.
-        let alone = first.command.attribute == Attribute::Untagged && protocol.is_tagged();
-        let open = lane.state == State::Flowing || lane.state == State::Allegiance && first.recovers();
-        let fits = if lane.alone || alone { lane.outstanding == 0 } else { true };
-        if !(open && fits) {
+        let first = *lane.waiting.front()?;
+        if !lane.may_send(&first, self.protocol) {
             return None;
         }
-        let tag = lane.free.pop()?;
-        lane.alone = alone;
-        lane.outstanding += 1;
-        let held = lane.waiting.pop_front()?;
-        lane.put(tag, held);
+        let tag = lane.send(&first, self.protocol)?;
+        lane.waiting.pop_front();
         Some(tag)
+    }
+
+    /// A command with a tag is on its way to the drive.
+    #[inline]
+    fn issue(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16, tag: u32) {
+        if self.params.issue.is_zero() {
+            return self.deliver(context, drive, initiator, tag);
+        }
+        self.busy_until = self.busy_until.max(context.now) + self.params.issue;
+        let event = ControllerEvent::Deliver { initiator, tag };
+        context.agenda.schedule(self.busy_until, 3, Event::Controller(event));
     }
 
     /// The command reaches the drive.
@@ -119,7 +122,7 @@ impl Controller {
         let command = Command { initiator, tag, attempt: held.tries, ..held.command };
         let submitted = held.submitted;
         if let Err(outcome) = drive.submit(context, command, submitted) {
-            return self.refuse(context, initiator, tag, outcome);
+            return self.refuse(context, drive, initiator, tag, outcome);
         }
         if let Some(timeout) = self.params.timeout {
             let serial = self.lanes[usize::from(initiator)].sent(tag).serial;
@@ -129,9 +132,16 @@ impl Controller {
     }
 
     /// The drive did not take a command.
-    fn refuse(&mut self, context: &mut Context<'_>, initiator: u16, tag: u32, outcome: Outcome) {
+    fn refuse(
+        &mut self,
+        context: &mut Context<'_>,
+        drive: &mut Drive,
+        initiator: u16,
+        tag: u32,
+        outcome: Outcome,
+    ) {
         let lane = &mut self.lanes[usize::from(initiator)];
-        let held = lane.take(tag);
+        let held = *lane.take(tag);
         match outcome {
             Outcome::Full | Outcome::AcaActive => {
                 lane.put_back(held);
@@ -144,7 +154,10 @@ impl Controller {
                 }
             }
             // The drive has said what it had to say: once more.
-            Outcome::UnitAttention => lane.put_back(held),
+            Outcome::UnitAttention => {
+                lane.put_back(held);
+                self.pump(context, drive, initiator);
+            }
             // It crossed with an error.
             Outcome::Aborted => {
                 lane.put_back(held);
@@ -177,25 +190,38 @@ impl Controller {
         }
         if !self.params.completion.is_zero() && self.goes_to_host(initiator, completion) {
             self.busy_until = self.busy_until.max(context.now) + self.params.completion;
-            self.lanes[usize::from(initiator)].sent(tag).answer = Some(*completion);
+            self.lanes[usize::from(initiator)].answers.push((tag, *completion));
             let event = ControllerEvent::Taken { initiator, tag };
             context.agenda.schedule(self.busy_until, 3, Event::Controller(event));
             return None;
         }
+        self.taken(context, drive, initiator, completion)
+    }
+
+    /// The host has taken what the drive had to say of a command. Returns what the application hears.
+    fn taken(
+        &mut self,
+        context: &mut Context<'_>,
+        drive: &mut Drive,
+        initiator: u16,
+        completion: &Completion,
+    ) -> Option<Completion> {
+        let (now, issue, tag) = (context.now, self.params.issue, completion.tag);
         let lane = &mut self.lanes[usize::from(initiator)];
-        let mut held = lane.take(tag);
-        let (now, issue) = (context.now, self.params.issue);
+        let held = lane.take(tag);
         let answer = match completion.outcome {
             Outcome::Done => Some(held.answer_of(now, completion, issue, Outcome::Done)),
             Outcome::Aborted if held.timed_out => {
                 Some(held.answer_of(now, completion, issue, Outcome::TimedOut))
             }
-            Outcome::Aborted => {
+            Outcome::MediaError if held.tries < self.params.retries => {
+                held.tries += 1;
+                let held = *held;
                 lane.put_back(held);
                 None
             }
-            Outcome::MediaError if held.tries < self.params.retries => {
-                held.tries += 1;
+            Outcome::Aborted => {
+                let held = *held;
                 lane.put_back(held);
                 None
             }
@@ -212,12 +238,11 @@ impl Controller {
     fn goes_to_host(&mut self, initiator: u16, completion: &Completion) -> bool {
         let retries = self.params.retries;
         let held = self.lanes[usize::from(initiator)].sent(completion.tag);
-        let again = match completion.outcome {
-            Outcome::Aborted => !held.timed_out,
-            Outcome::MediaError => held.tries < retries,
-            _ => false,
-        };
-        held.answer.is_none() && !again
+        match completion.outcome {
+            Outcome::Aborted => held.timed_out,
+            Outcome::MediaError => held.tries >= retries,
+            _ => true,
+        }
     }
 
     /// A command has failed: where the protocol wants the host to act, the lane stands still until it has.
@@ -244,8 +269,10 @@ impl Controller {
                 self.pump(context, drive, initiator);
             }
             ControllerEvent::Taken { initiator, tag } => {
-                let answer = self.lanes[usize::from(initiator)].sent(tag).answer?;
-                return self.completed(context, drive, &answer);
+                let answers = &mut self.lane(initiator).answers;
+                let at = answers.iter().position(|&(answered, _)| answered == tag)?;
+                let (_, answer) = answers.swap_remove(at);
+                return self.taken(context, drive, initiator, &answer);
             }
             ControllerEvent::GoOn { initiator } => {
                 let lane = self.lane(initiator);

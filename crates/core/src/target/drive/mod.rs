@@ -257,10 +257,9 @@ impl Drive {
         }
         self.before = command.access;
         self.firmware_free = ready;
-        let story = self.story(Served::Not, now);
         let flight = self.flight(slot);
         (flight.arrived, flight.ready, flight.begun, flight.data_from) = (now, ready, ready, ready);
-        (flight.stage, flight.is_released, flight.story) = (Stage::Serving, is_released, story);
+        (flight.stage, flight.is_released) = (Stage::Serving, is_released);
         flight.breakdown.queue = now - flight.accepted;
         match cover {
             Cover::Hit => self.serve_from_buffer(context, slot),
