@@ -84,7 +84,7 @@ fn a_protocol_of_the_scenario_displaces_a_depth_of_the_drive_that_it_has_no_tags
         .iter()
         .map(|point| match &point.setup.target {
             TargetParams::Drive(model) => (model.queue.depth, model.queue.order),
-            TargetParams::Server(_) => panic!("the target is a drive"),
+            _ => panic!("the target is a drive"),
         })
         .collect();
     assert_eq!(queues, [(1, Order::Fcfs), (32, Order::Sptf), (64, Order::Sptf)]);
