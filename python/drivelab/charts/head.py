@@ -42,8 +42,11 @@ def moved(commands: Sequence[Command]) -> list[Command]:
 def moves(commands: Sequence[Command]) -> list[Move]:
     """The head's way in order of time, from its first command to its last; stretches of no time are left out."""
     way: list[Move] = []
-    # Commands that the host merged share one access, and its rank.
-    for command in {command["rank"]: command for command in reversed(moved(commands))}.values():
+    accesses: dict[int, Command] = {}
+    for command in moved(commands):
+        # Commands that the host merged share one access, and its rank.
+        accesses.setdefault(command["rank"], command)
+    for command in accesses.values():
         at, end = command["from_cylinder"], command["to_cylinder"]
         first = at if command["first_cylinder"] is None else command["first_cylinder"]
         parts = command["breakdown_ns"]
