@@ -107,6 +107,20 @@ def test_the_way_of_the_head_has_no_gap(order: str, workload: dict[str, Any]) ->
         assert drawn == sum(command["breakdown_ns"][phase] for command in commands)
 
 
+def test_merged_commands_move_the_head_once_and_what_was_given_up_does_not() -> None:
+    commands = logged("sptf", {"rw": "randread", "iodepth": 4, "ramp_time": "0s"}, 6)
+    merged = {**commands[2], "id": 99, "carried_by": commands[2]["id"]}
+    given_up = {**commands[3], "id": 98, "outcome": "aborted", "ended_ns": None, "breakdown_ns": None}
+    assert moves([*commands, merged, given_up]) == moves(commands)
+
+
+def test_an_attempt_that_failed_is_drawn_without_its_parts() -> None:
+    commands = logged("fcfs", {"rw": "randread", "iodepth": 2, "ramp_time": "0s"}, 3)
+    failed = [{**command, "breakdown_ns": None} for command in commands]
+    assert {move.phase for move in moves(failed)} == {"seek", "transfer"}
+    assert moves(failed)[-1].end_ns == moves(commands)[-1].end_ns
+
+
 def test_a_log_changes_nothing_else(run):
     plain = json.loads(run("simulate", *BATCH, "--json").stdout)
     record = json.loads(run("simulate", *BATCH, "--log", "9", "--json").stdout)

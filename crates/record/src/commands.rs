@@ -17,9 +17,16 @@ pub const NAMED_MAX: usize = 64;
 pub struct CommandLog {
     start: Instant,
     room: usize,
-    kept: Vec<(Life, Option<Breakdown>)>,
-    /// Lives whose completion has not come past yet.
+    kept: Vec<Kept>,
+    /// Lives of commands that the host has not heard of yet.
     waiting: VecDeque<Life>,
+}
+
+struct Kept {
+    life: Life,
+    /// When the drive was done with it.
+    gone: Instant,
+    breakdown: Option<Breakdown>,
 }
 
 impl CommandLog {
@@ -29,31 +36,43 @@ impl CommandLog {
         CommandLog { start, room, kept, waiting }
     }
 
-    /// A life that the target has told; its completion comes at the same instant.
+    /// A life that the target has told.
     pub fn lived(&mut self, life: Life) {
         self.waiting.push_back(life);
     }
 
-    /// A completion: the life that it belongs to gets its breakdown. Lives and completions come in one order, so one
-    /// that lies before it has no completion of its own.
+    /// The host has heard of a command. The last of its lives is the one that it heard of and gets its breakdown and
+    /// instant; those before it are attempts that failed.
     pub fn completed(&mut self, completion: &Completion) {
-        let Some(at) = self.waiting.iter().position(|life| life.command.id == completion.id) else { return };
-        for life in self.waiting.drain(..=at) {
-            if life.completed <= self.start || self.kept.len() >= self.room {
-                continue;
+        let is_its = |life: &Life| life.command.id == completion.id;
+        let mut last = None;
+        while let Some(at) = self.waiting.iter().position(is_its) {
+            let next = self.waiting.remove(at);
+            if let Some(failed) = std::mem::replace(&mut last, next) {
+                self.keep(failed, None);
             }
-            let own = life.command.id == completion.id;
-            self.kept.push((life, own.then_some(completion.breakdown)));
+        }
+        if let Some(life) = last {
+            self.keep(life, Some(completion));
+        }
+    }
+
+    fn keep(&mut self, life: Life, completion: Option<&Completion>) {
+        // A command that was given up may have been on its way to a sector that it never saw.
+        let gone = life.completed;
+        let heard = completion.map_or(gone, |completion| completion.completed);
+        if heard > self.start && self.kept.len() < self.room {
+            let breakdown = completion.map(|completion| completion.breakdown);
+            self.kept.push(Kept { life: Life { completed: heard, ..life }, gone, breakdown });
         }
     }
 
     /// The commands in order of arrival.
     pub fn records(mut self) -> Vec<CommandRecord> {
-        self.kept.sort_by_key(|(life, _)| (life.accepted, life.submitted, life.command.id));
-        let ranks: Vec<Option<u64>> = self.kept.iter().map(|(life, _)| rank(life)).collect();
+        self.kept.sort_by_key(|Kept { life, .. }| (life.accepted, life.submitted, life.command.id));
+        let ranks: Vec<Option<u64>> = self.kept.iter().map(|kept| rank(&kept.life)).collect();
         let overtaking = Overtaking::of(&ranks);
-        let mut records: Vec<CommandRecord> =
-            self.kept.iter().map(|(life, breakdown)| CommandRecord::new(life, *breakdown)).collect();
+        let mut records: Vec<CommandRecord> = self.kept.iter().map(CommandRecord::new).collect();
         for (arrival, record) in records.iter_mut().enumerate() {
             record.arrival_rank = arrival as u64;
             let Some(order) = overtaking.order(arrival) else { continue };
@@ -85,6 +104,7 @@ pub struct CommandRecord {
     pub initiator: u16,
     pub logical_unit: u16,
     pub tag: u32,
+    pub attempt: u8,
     pub attribute: &'static str,
     pub priority: &'static str,
     /// With an isochronous priority: the time that its host allowed from its arrival on.
@@ -100,7 +120,7 @@ pub struct CommandRecord {
     pub carried_by: u64,
     pub submitted_ns: u64,
     pub accepted_ns: u64,
-    /// What follows is null for a command that the drive never turned to.
+    /// What follows is null for a command that the drive never turned to, and an instant that it did not live to see.
     pub chosen_ns: Option<u64>,
     pub begun_ns: Option<u64>,
     pub ended_ns: Option<u64>,
@@ -142,9 +162,10 @@ impl From<Breakdown> for Parts {
 }
 
 impl CommandRecord {
-    fn new(life: &Life, breakdown: Option<Breakdown>) -> Self {
+    fn new(Kept { life, gone, breakdown }: &Kept) -> Self {
         let command = &life.command;
         let turned_to = life.served != Served::Not;
+        let reached = |stamp: Instant| (turned_to && stamp <= *gone).then_some(stamp.as_ns());
         // A command that only the buffer served has no place of its own.
         let moved = matches!(life.served, Served::Chosen | Served::Joined);
         let (priority, deadline) = priority(command.priority);
@@ -153,6 +174,7 @@ impl CommandRecord {
             initiator: command.initiator,
             logical_unit: command.logical_unit,
             tag: command.tag,
+            attempt: command.attempt,
             attribute: attribute(command.attribute),
             priority,
             deadline_ns: deadline.map(Span::as_ns),
@@ -168,8 +190,9 @@ impl CommandRecord {
             submitted_ns: life.submitted.as_ns(),
             accepted_ns: life.accepted.as_ns(),
             chosen_ns: turned_to.then_some(life.chosen.as_ns()),
-            begun_ns: turned_to.then_some(life.begun.as_ns()),
-            ended_ns: turned_to.then_some(life.ended.as_ns()),
+            // A head that was there before the firmware has not waited for it.
+            begun_ns: reached(life.begun.min(life.ended)),
+            ended_ns: reached(life.ended),
             completed_ns: life.completed.as_ns(),
             from_cylinder: turned_to.then_some(life.from_cylinder),
             first_cylinder: moved.then_some(life.cylinder),

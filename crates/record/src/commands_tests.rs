@@ -108,15 +108,36 @@ fn a_command_that_was_never_served_has_no_place_in_the_order() {
 }
 
 #[test]
-fn a_life_without_a_completion_of_its_own_has_no_breakdown() {
-    let (carried, own) = (life(0, 0, 1, 10), life(1, 1, 1, 10));
+fn an_attempt_that_failed_stands_beside_the_one_that_the_host_heard_of() {
+    let (first, other) = (life(0, 0, 1, 10), life(1, 1, 2, 11));
+    let first = Life { outcome: Outcome::MediaError, ..first };
+    let again = Life { command: Command { attempt: 1, ..first.command }, ..life(0, 5, 3, 12) };
     let mut log = CommandLog::new(Span::ZERO, 9);
-    log.lived(carried);
-    log.lived(own);
-    log.completed(&Completion { id: 77, ..completion(&own) });
-    log.completed(&completion(&own));
-    let parts: Vec<bool> = log.records().iter().map(|record| record.breakdown_ns.is_some()).collect();
-    assert_eq!(parts, [false, true]);
+    for life in [first, other, again] {
+        log.lived(life);
+        if life != first {
+            log.completed(&completion(&life));
+        }
+    }
+    let told: Vec<_> =
+        log.records().into_iter().map(|r| (r.id, r.attempt, r.breakdown_ns.is_some())).collect();
+    assert_eq!(told, [(0, 0, false), (1, 0, true), (0, 1, true)]);
+}
+
+#[test]
+fn a_command_completes_when_its_host_hears_of_it() {
+    let life = life(0, 0, 0, 10);
+    let mut log = CommandLog::new(Span::ZERO, 9);
+    log.lived(life);
+    log.completed(&Completion { completed: Instant::from_ns(12 * MS), ..completion(&life) });
+    assert_eq!(log.records()[0].completed_ns, 12 * MS);
+}
+
+#[test]
+fn a_command_that_was_given_up_has_no_stamps_beyond() {
+    let life = Life { outcome: Outcome::Aborted, completed: Instant::from_ns(2 * MS), ..life(0, 0, 0, 2) };
+    let record = &logged(0, 9, &[life])[0];
+    assert_eq!((record.chosen_ns, record.begun_ns, record.ended_ns), (Some(MS), Some(2 * MS), None));
 }
 
 #[test]

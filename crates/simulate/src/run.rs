@@ -70,7 +70,11 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
 }
 
 fn platter(target: &TargetParams) -> Option<Platter> {
-    let TargetParams::Drive(model) = target else { return None };
+    let model = match target {
+        TargetParams::Server(_) => return None,
+        TargetParams::Drive(model) | TargetParams::Wire(model) => model,
+        TargetParams::System(system) => &system.drive,
+    };
     let cylinders = model.mechanism.geometry.cylinders();
     Some(Platter { rotation_ns: model.period.as_ns(), cylinders })
 }

@@ -31,20 +31,27 @@ class Move:
 
 
 def moved(commands: Sequence[Command]) -> list[Command]:
-    """The commands that the head went to or met, in the order in which it did."""
-    there = [command for command in commands if command["served"] in {"chosen", "joined", "met"}]
-    return sorted(there, key=lambda command: command["service_rank"])
+    """The commands that the head reached, in the order in which it did."""
+    there = {"chosen", "joined", "met"}
+    found = [
+        command for command in commands if command["served"] in there and command["ended_ns"] is not None
+    ]
+    return sorted(found, key=lambda command: command["service_rank"])
 
 
 def moves(commands: Sequence[Command]) -> list[Move]:
     """The head's way in order of time, from its first command to its last; stretches of no time are left out."""
     way: list[Move] = []
+    accesses: dict[int, Command] = {}
     for command in moved(commands):
+        # Commands that the host merged share one access, and its rank.
+        accesses.setdefault(command["rank"], command)
+    for command in accesses.values():
         at, end = command["from_cylinder"], command["to_cylinder"]
         first = at if command["first_cylinder"] is None else command["first_cylinder"]
         parts = command["breakdown_ns"]
         begun, ended = command["begun_ns"], command["ended_ns"]
-        # Where the completion is not known, all the time before the first sector counts as seek.
+        # An attempt that failed has no parts: all the time before the first sector counts as seek.
         arrived = begun - parts["rotation"] if parts else begun
         started = arrived - parts["seek"] if parts else command["chosen_ns"]
         if command["served"] == "met":

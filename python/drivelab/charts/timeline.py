@@ -286,7 +286,8 @@ def _stretch(move: Move, start_ms: float) -> Row:
 def _waiting(command: Command, start_ms: float) -> Row:
     """A command's line: at its cylinder, from its arrival until it is served."""
     at = command["from_cylinder"] if command["first_cylinder"] is None else command["first_cylinder"]
-    begun_ns = max(command["begun_ns"], command["accepted_ns"])
+    # What was given up on the way never saw its first sector.
+    begun_ns = command["completed_ns"] if command["begun_ns"] is None else command["begun_ns"]
     return {
         **described(command),
         "start": command["accepted_ns"] / NS_PER_MS - start_ms,
