@@ -6,11 +6,14 @@ use common::{
     Probe, TRACK, TURN, drive, job, ms, outstanding, queue, random_job, response, setup, target, us,
 };
 use drivelab_core::host::params::{Addressing, JobParams};
-use drivelab_core::target::drive::params::{DriveParams, ReadAheadParams};
-use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Joins, Order, QueueParams};
+use drivelab_core::target::drive::params::{DriveError, DriveModel, DriveParams, ReadAheadParams};
+use drivelab_core::target::drive::queue::{
+    AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, Order, QueueParams, ScanWeight,
+};
 use drivelab_core::target::drive::seek::SeekParams;
-use drivelab_core::{Access, Setup};
+use drivelab_core::{Access, Completion, Setup};
 use drivelab_units::{Instant, Sectors, Share, Span};
+use std::collections::BTreeSet;
 
 /// Seek times that grow with the distance: 1 ms and 10 us for each cylinder.
 fn growing() -> DriveParams {
@@ -60,6 +63,119 @@ fn look_goes_on_downward_once_it_has_turned() {
 fn clook_goes_up_to_the_last_command_and_back_to_the_lowest() {
     let served = served(queue(16, Order::CLook), &SCENE);
     assert_eq!(served, [500, 500, 500, 510, 620, 980, 90, 100, 490]);
+}
+
+#[test]
+fn vscan_turns_for_what_is_nearer_than_its_weight() {
+    let served = |tenths| {
+        let scan_weight = ScanWeight::from_ratio(tenths, 10).unwrap();
+        served(QueueParams { scan_weight, ..queue(16, Order::VScan) }, &SCENE)
+    };
+    assert_eq!(served(10), [500, 500, 500, 510, 620, 980, 490, 100, 90]);
+    // Turning counts 200 cylinders: from 620 it is 330 back to 490 and 360 on to 980. Then on downward.
+    assert_eq!(served(2), [500, 500, 500, 510, 620, 490, 100, 90, 980]);
+    // The nearest; 490 and 510 are equally far, and the older one goes first.
+    assert_eq!(served(0), [500, 500, 500, 510, 490, 620, 980, 100, 90]);
+}
+
+#[test]
+fn reads_go_first_and_a_write_past_its_deadline_before_them() {
+    let order = |write_deadline| {
+        let knows = Knows::Distance;
+        let queue = QueueParams { write_deadline, knows, ..queue(16, Order::ReadFirstSptf) };
+        let mut probe = Probe::of(&DriveParams { queue, ..growing() });
+        // Under way; then writes far and near, and reads farther out than both.
+        probe.send(Access::Read, 500 * TRACK, 1);
+        probe.send(Access::Write, 400 * TRACK, 1);
+        probe.send(Access::Write, 510 * TRACK, 1);
+        probe.send(Access::Read, 900 * TRACK, 1);
+        probe.send(Access::Read, 700 * TRACK, 1);
+        probe.drain().iter().map(|answer| answer.id).collect::<Vec<u64>>()
+    };
+    // Reads by positioning, then writes by positioning from where the last read leaves the arm.
+    assert_eq!(order(ms(1_000)), [0, 4, 3, 2, 1]);
+    // Overdue at once: in order of arrival, before the reads.
+    assert_eq!(order(Span::ZERO), [0, 1, 2, 4, 3]);
+}
+
+#[test]
+fn the_firmwares_order_is_sptf_and_aged_sptf_as_far_as_its_properties_say() {
+    let completions = |queue| busy(queue, 3_000).completions;
+    let weight = AgeWeight::from_ratio(1, 3).unwrap();
+    for knows in [Knows::Distance, Knows::Angle] {
+        let known = |order| QueueParams { knows, write_handicap: us(500), ..queue(16, order) };
+        assert_eq!(completions(known(Order::Firmware)), completions(known(Order::Sptf)));
+        let aged = |order| QueueParams { age_weight: weight, ..known(order) };
+        assert_eq!(completions(aged(Order::Firmware)), completions(aged(Order::AgedSptf)));
+    }
+}
+
+#[test]
+fn the_weighted_order_leads_from_fcfs_to_sptf() {
+    let run =
+        |full| busy(QueueParams { age_full: AgeFull::new(full), ..queue(16, Order::WeightedSptf) }, 5_000);
+    let longest = |trace: &Trace| trace.completions.iter().map(response).max().unwrap();
+    assert_eq!(run(Span::ZERO).completions, busy(queue(16, Order::Fcfs), 5_000).completions);
+    let (short, long, sptf) = (run(ms(100)), run(Span::from_s(100)), busy(queue(16, Order::Sptf), 5_000));
+    assert!(short.end > long.end && longest(&short) < longest(&long), "fairer and slower");
+    // With hardly any age the choices are those of shortest positioning, but for rounding.
+    assert!(long.end.as_ns().abs_diff(sptf.end.as_ns()) < sptf.end.as_ns() / 100);
+}
+
+/// The most services that begin between a command's arrival at the drive and its own.
+fn most_passed(queue: QueueParams, joins: Joins) -> u64 {
+    let queue = QueueParams { joins_reads: joins, ..queue };
+    let target = target(&DriveParams { queue: queue.clone(), ..growing() });
+    let random = JobParams { arrivals: outstanding(queue.depth - 2), ..random_job(&target, 1, 8) };
+    let sequential = JobParams {
+        addressing: Addressing::Sequential,
+        arrivals: outstanding(2),
+        ..random_job(&target, 1, 8)
+    };
+    let setup = Setup { jobs: vec![random, sequential], ..setup(target, job(), 0) };
+    let completions = trace(&setup, Until::Finished(6_000), 0).completions;
+    let accepted = |answer: &Completion| answer.submitted + answer.breakdown.wait;
+    // Nothing here takes time but the mechanism: the arm starts when the queue is over.
+    let mut begun: Vec<Instant> =
+        completions.iter().map(|answer| accepted(answer) + answer.breakdown.queue).collect();
+    let chosen = begun.clone();
+    begun.sort_unstable();
+    let until = |instant| begun.partition_point(|&at| at <= instant) as u64;
+    // The one that began at the instant of an arrival was there before it, and a command does not pass itself.
+    let passed = completions
+        .iter()
+        .zip(&chosen)
+        .map(|(answer, &chosen)| until(chosen) - 1 - until(accepted(answer)).min(until(chosen) - 1));
+    passed.max().unwrap()
+}
+
+#[test]
+fn no_more_than_the_pass_limit_and_the_queue_go_before_a_command() {
+    let (depth, limit) = (16, 24);
+    for joins in [Joins::Never, Joins::UntilEnd] {
+        for order in Order::ALL {
+            let passed = most_passed(QueueParams { pass_limit: Some(limit), ..queue(depth, order) }, joins);
+            assert!(passed < u64::from(limit + depth), "{order:?} {joins:?}: {passed}");
+        }
+        // The bound is not idle.
+        for order in [Order::Sstf, Order::Sptf] {
+            assert!(most_passed(queue(depth, order), joins) > 2 * u64::from(limit + depth), "{order:?}");
+        }
+    }
+}
+
+#[test]
+fn a_queue_of_65536_commands_serves_them_all() {
+    // Those under way at the end are answered too.
+    let served = busy(queue(DEPTH_MAX, Order::Sptf), 70_000).completions;
+    let ids: BTreeSet<u64> = served.iter().map(|answer| answer.id).collect();
+    assert_eq!([served.len(), ids.len()], [70_000 + DEPTH_MAX as usize; 2]);
+    let deeper = DriveParams { queue: queue(DEPTH_MAX + 1, Order::Sptf), ..growing() };
+    let error = DriveModel::new(&deeper).unwrap_err();
+    assert_eq!(error.to_string(), "the queue must hold 1 to 65536 commands");
+    let look_time = us(200);
+    let slow = DriveParams { queue: QueueParams { look_time, ..queue(DEPTH_MAX, Order::Sptf) }, ..growing() };
+    assert_eq!(DriveModel::new(&slow).unwrap_err(), DriveError::Overlong);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Aged shortest positioning time first: positioning time less a share of the command's age, so that a far command
 //! does not wait for ever.
 //!
-//! Who waits how long: let P be the longest positioning time that a command can cost (what the firmware still needs,
-//! data before the arm, the longest seek with its settling, a turn, a write's margin and handicap) and w the weight.
-//! A goes before the older B only if w (age of B - age of A) <= cost of A's way - cost of B's way, in absolute value at
-//! most P. So no command goes before one that came more than P / w before it (and 2^-16 for the rounding: (P + 1 ns) / w),
-//! and from that age on a command has at most the rest of the queue before it.
+//! Who waits how long: let P be the longest positioning time by the queue's reckoning (what the firmware still needs,
+//! data before the arm, the longest movement with its settling, a turn, a write's margin and handicap) and w the weight.
+//! When A goes before the older B, w times their difference in age is at most B's positioning time less A's, so at most
+//! P. So no command goes before one that is older by more than (P + 1 ns) / w, the nanosecond being that of rounding: a
+//! command that has reached this age waits for those alone that wait beside it, at most the depth less one.
 //! Source: D. M. Jacobson, J. Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7 (ASPTF).
 use super::{Entry, SlotIndex, Slots, View, aged, sptf};
 

@@ -64,11 +64,17 @@ pub struct Best {
     pub slot: Option<SlotIndex>,
 }
 
+// Entries that searches of this thread have looked at.
+#[cfg(test)]
+std::thread_local! { pub static LOOKED_AT: core::cell::Cell<u32> = const { core::cell::Cell::new(0) }; }
+
 impl Best {
     pub const NONE: Best = Best { cost: i64::MAX, sequence: u64::MAX, slot: None };
 
     #[inline]
     pub fn offer(&mut self, slot: SlotIndex, entry: &Entry, cost: i64) {
+        #[cfg(test)]
+        LOOKED_AT.set(LOOKED_AT.get() + 1);
         if cost < self.cost || (cost == self.cost && entry.sequence < self.sequence) {
             *self = Best { cost, sequence: entry.sequence, slot: Some(slot) };
         }

@@ -125,8 +125,8 @@ impl AgeFull {
         age >= self.age
     }
 
-    /// A time less the share of it that age takes off: `time (full - age) / full`, the share in steps of 2^-32, rounded
-    /// down.
+    /// A time less the share of it that age takes off: `time (full - age) / full`, rounded down; the share by at most
+    /// 2^-32, and as much again for every 4 s of the full age.
     #[inline]
     pub fn scale(self, time: u64, age: u64) -> u64 {
         let left = u128::from(self.age.saturating_sub(age));

@@ -1,0 +1,78 @@
+//! Deep queues: every policy finds the naive choice there too, and looks at about the root of what waits.
+use super::super::outward::LOOKED_AT;
+use super::*;
+use proptest::test_runner::Config;
+
+/// A fraction of the usual cases: each is large.
+fn fewer(part: u32) -> Config {
+    let usual = Config::default();
+    Config { cases: usual.cases.div_ceil(part), ..usual }
+}
+
+proptest! {
+    #![proptest_config(fewer(8))]
+    #[test]
+    fn every_policy_finds_the_least_in_a_deep_queue(
+        (curve, cylinders) in curves_and_cylinders(), settle in settles(),
+        params in queues_of(250u32..3_000), seed in any::<u64>(),
+    ) {
+        let mechanism = mechanism(&curve, cylinders, settle);
+        for order in Order::ALL {
+            // Half of them without the limits, which would decide most choices of so long a queue.
+            let plain = QueueParams { age_limit: None, pass_limit: None, considers: None, ..params.clone() };
+            for params in [params.clone(), plain] {
+                let mut play = Play::new(&mechanism, QueueParams { order, ..params }, seed);
+                while play.has_room() {
+                    play.arrive();
+                }
+                play.play(12, Play::check)?;
+            }
+        }
+    }
+}
+
+/// How many entries a choice looks at, the mean over some choices from a queue that is kept full.
+fn looked_at(order: Order, depth: u32, mechanism: &Mechanism) -> u32 {
+    let params = QueueParams {
+        order,
+        depth,
+        knows: Knows::Angle,
+        age_weight: AgeWeight::from_ratio(1, 10).unwrap(),
+        // A queue takes some 3 ms a command.
+        age_full: AgeFull::new(Span::from_ms(20 * u64::from(depth))),
+        write_deadline: Span::from_ms(20 * u64::from(depth)),
+        scan_weight: ScanWeight::from_ratio(1, 5).unwrap(),
+        ..QueueParams::NONE
+    };
+    let mut play = Play::new(mechanism, params, u64::from(depth));
+    let cylinders = u64::from(mechanism.geometry.cylinders());
+    while play.has_room() {
+        let cylinder = play.below(cylinders) as u32;
+        play.arrive_at(cylinder);
+    }
+    const CHOICES: u32 = 100;
+    LOOKED_AT.set(0);
+    for _ in 0..CHOICES {
+        let chosen = play.chosen().unwrap();
+        play.carry_out(chosen);
+        let cylinder = play.below(cylinders) as u32;
+        play.arrive_at(cylinder);
+    }
+    LOOKED_AT.get() / CHOICES
+}
+
+#[test]
+fn what_a_choice_looks_at_grows_with_the_root_of_the_depth_at_most() {
+    for cylinders in [7_000, 310_000] {
+        let [single, average, full] = [600, 8_500, 18_000].map(Span::from_us);
+        let curve = SeekParams::Lee { single, average, full };
+        let mechanism = mechanism(&curve, cylinders, SettleParams::default());
+        for order in Order::ALL {
+            for depth in [32, 256, 2_048, 16_384, DEPTH_MAX] {
+                let (found, most) = (looked_at(order, depth, &mechanism), 3 * depth.isqrt());
+                println!("{order:?} {cylinders} cylinders, depth {depth}: {found} of at most {most}");
+                assert!(found <= most, "{order:?} {cylinders} {depth}: {found} above {most}");
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The slot table against a list, in one lane and in two.
+use super::super::*;
+use alloc::vec::Vec;
+use proptest::prelude::*;
+
+proptest! {
+    #[test]
+    fn the_slot_table_is_a_list(
+        cylinders in 1u32..20_000, apart: bool, deep: bool,
+        steps in prop::collection::vec(any::<(bool, u16, u32, bool)>(), 1..200),
+    ) {
+        const USED: u32 = 24;
+        let depth = if deep { 1_000 } else { USED };
+        let order = if apart { Order::ReadFirstSptf } else { Order::Sptf };
+        let params = QueueParams { depth, order, ..QueueParams::NONE };
+        let (mut slots, mut list) = (Slots::new(&params, cylinders), Vec::new());
+        for (insert, which, cylinder, write) in steps {
+            let free: Vec<SlotIndex> =
+                (0..USED).filter(|slot| list.iter().all(|(taken, _, _)| taken != slot)).collect();
+            if (insert || list.is_empty()) && !free.is_empty() {
+                let (slot, cylinder) = (free[usize::from(which) % free.len()], cylinder % cylinders);
+                slots.insert(slot, Entry { cylinder, write, ..Entry::default() });
+                list.push((slot, cylinder, write));
+            } else {
+                let (slot, _, _) = list.remove(usize::from(which) % list.len());
+                slots.remove(slot);
+            }
+            check_table(&slots, &list, cylinders)?;
+        }
+    }
+}
+
+type Row = (SlotIndex, u32, bool);
+
+fn slot_of(row: Option<&Row>) -> Option<SlotIndex> {
+    row.map(|(slot, _, _)| *slot)
+}
+
+/// Everything that the table tells about itself, against the list of what is in it, oldest first.
+fn check_table(slots: &Slots, list: &[Row], cylinders: u32) -> Result<(), TestCaseError> {
+    prop_assert_eq!((slots.len(), slots.is_empty()), (list.len(), list.is_empty()));
+    prop_assert_eq!(slots.oldest(), slot_of(list.first()));
+    let row = |slot| (slot, slots.entry(slot).cylinder, slots.entry(slot).write);
+    let ages: Vec<Row> = slots.by_age().map(row).collect();
+    prop_assert_eq!(&ages[..], list);
+    prop_assert!(slots.by_age().map(|slot| slots.entry(slot).sequence).is_sorted());
+    for kind in [slots.kind(false), slots.kind(true)] {
+        let lane: Vec<Row> =
+            list.iter().filter(|(_, _, write)| slots.kind(*write) == kind).copied().collect();
+        check_lane(slots, kind, &lane, cylinders)?;
+    }
+    Ok(())
+}
+
+fn check_lane(slots: &Slots, kind: Kind, list: &[Row], cylinders: u32) -> Result<(), TestCaseError> {
+    prop_assert_eq!(slots.oldest_of(kind), slot_of(list.first()));
+    for (i, &(slot, _, _)) in list.iter().enumerate() {
+        prop_assert_eq!(slots.younger(slot), slot_of(list.get(i + 1)));
+    }
+    let mut upward = list.to_vec();
+    // Stable: entries of one cylinder stay in order of arrival.
+    upward.sort_by_key(|&(_, cylinder, _)| cylinder);
+    prop_assert_eq!(slots.highest(kind), slot_of(upward.last()));
+    for (i, &(slot, _, _)) in upward.iter().enumerate() {
+        prop_assert_eq!(slots.above(slot), slot_of(upward.get(i + 1)));
+        prop_assert_eq!(slots.below(slot), slot_of(i.checked_sub(1).and_then(|i| upward.get(i))));
+    }
+    let places =
+        [0, cylinders / 3, cylinders - 1].into_iter().chain(list.iter().map(|&(_, cylinder, _)| cylinder));
+    for from in places {
+        let expected = upward.iter().find(|&&(_, cylinder, _)| cylinder >= from);
+        prop_assert_eq!(slots.at_or_above(kind, from), slot_of(expected));
+    }
+    Ok(())
+}
+
+/// Counts around which the width of a bucket changes, each with its last cylinder.
+#[test]
+fn the_last_cylinder_has_a_bucket() {
+    let counts =
+        [1, 4_096, 4_097, 8_192, 8_193, 16_387, 65_551, 1 << 18, (1 << 18) + 1, (1 << 22) - 1, 1 << 22];
+    for (cylinders, depth) in counts.into_iter().flat_map(|count| [(count, 2), (count, 257)]) {
+        let mut slots = Slots::new(&QueueParams { depth, ..QueueParams::NONE }, cylinders);
+        slots.insert(0, Entry { cylinder: cylinders - 1, ..Entry::default() });
+        slots.insert(1, Entry { cylinder: 0, ..Entry::default() });
+        // On a drive of one cylinder the order of arrival decides.
+        let (lowest, highest) = if cylinders == 1 { (0, 1) } else { (1, 0) };
+        assert_eq!(
+            (slots.at_or_above(Kind::Main, 0), slots.highest(Kind::Main)),
+            (Some(lowest), Some(highest))
+        );
+        slots.remove(0);
+        assert_eq!(slots.highest(Kind::Main), Some(1));
+    }
+}
