@@ -12,7 +12,7 @@ use drivelab_core::target::drive::queue::{
 use drivelab_units::Span;
 
 /// The credit for the time waited that `aged-sptf` gives unasked, in millionths.
-const AGE_WEIGHT: u64 = 100_000;
+const AGE_WEIGHT: u64 = 6_000;
 /// The age from which on `read-first-sptf` puts a write first unasked: that of Linux's deadline schedulers.
 const WRITE_DEADLINE: Span = Span::from_s(5);
 /// What a turn of the arm counts unasked under `vscan`, in millionths: the recommendation of its authors.

@@ -89,7 +89,7 @@ section! {
         /// A command past which so many others have been begun since it came goes before any younger one.
         pass_limit: Count<1, 1000000> = "none",
         /// With `aged-sptf` and `firmware`: credit for each unit of time waited.
-        age_weight: Decimal<0, 1000> = "0.1 for aged-sptf, 0 for firmware",
+        age_weight: Decimal<0, 1000> = "0.006 for aged-sptf, 0 for firmware",
         /// With `weighted-sptf`: the age at which a command goes first.
         age_full: Span = "1s",
         /// With `read-first-sptf`: the age from which on a write goes before the reads.
