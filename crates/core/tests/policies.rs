@@ -123,8 +123,8 @@ fn the_weighted_order_leads_from_fcfs_to_sptf() {
 }
 
 /// The most services that begin between a command's arrival at the drive and its own.
-fn most_passed(queue: QueueParams, joins: Joins) -> u64 {
-    let queue = QueueParams { joins_reads: joins, ..queue };
+fn most_passed(queue: &QueueParams, joins: Joins) -> u64 {
+    let queue = QueueParams { joins_reads: joins, ..queue.clone() };
     let target = target(&DriveParams { queue: queue.clone(), ..growing() });
     let random = JobParams { arrivals: outstanding(queue.depth - 2), ..random_job(&target, 1, 8) };
     let sequential = JobParams {

@@ -329,6 +329,7 @@ impl Drive {
         self.read_end = end;
         let sent = self.link_free.max(ready) + self.model.link.time_for(count);
         self.finish(context, slot, ready, sent);
+        self.unfile(context, slot);
     }
 
     /// Mechanism and firmware are done at `done`, the link at `sent`: returns when the completion follows.

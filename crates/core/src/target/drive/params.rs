@@ -142,7 +142,7 @@ impl fmt::Display for DriveError {
             Self::Spindle => write!(f, "the spindle must turn with 30 to 300000 rpm"),
             Self::Geometry(error) => write!(f, "{error}"),
             Self::Seek(error) => write!(f, "{error}"),
-            Self::Depth => write!(f, "the queue must hold 1 to 65534 commands"),
+            Self::Depth => write!(f, "the queue must hold 1 to {DEPTH_MAX} commands"),
             Self::DepthOfProtocol { most } => write!(f, "the protocol can tell {most} commands apart"),
             Self::Settle { least } => {
                 write!(

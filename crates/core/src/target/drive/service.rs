@@ -151,6 +151,7 @@ impl Drive {
         self.sweep(now, &command, started, passage.end);
         context.digest.fold(now.as_ns());
         self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
+        self.unfile(context, slot);
     }
 
     /// When the first sector that the host can take has been read: the one in which the head landed if data may come out
@@ -248,6 +249,7 @@ impl Drive {
         self.sweep = Some(Sweep { end, access: Access::Read, join_until: Some(at), joined: None });
         context.digest.fold(now.as_ns());
         self.schedule(context, at, DriveEvent::MediaEnd(slot));
+        self.unfile(context, slot);
     }
 
     pub(super) fn on_media_end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
@@ -318,8 +320,8 @@ impl Drive {
         let ahead = link.time_for(command.count).as_ns().saturating_sub(passage.transfer.as_ns());
         let ahead = ahead.max(link.time_for(Sectors::new(1)).as_ns());
         let begun = started + passage.seek + passage.rotation;
-        // A drive that has let go of the bus calls for the data when it turns to the command.
-        let data = if is_released { started + self.model.exchange.serviced() } else { ready };
+        // A drive that has let go of the bus calls for the data as soon as it has taken the command up.
+        let data = if is_released { ready + self.model.exchange.serviced() } else { ready };
         let short = (data + Span::from_ns(ahead)).since(begun).as_ns();
         let period = self.spindle.period();
         Span::from_ns(short.div_ceil(period) * period)

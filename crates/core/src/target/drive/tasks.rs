@@ -161,15 +161,26 @@ impl Drive {
         if stage != Stage::Dormant || is_filed {
             self.tasks.set.ends(protocol.acts_as(command.attribute));
         }
-        if is_filed {
-            let mut overlaps = self.tasks.overlaps.take();
-            if let Some(overlaps) = &mut overlaps {
-                // Nothing arrives while they are taken up, so the table is not missed.
-                overlaps.gives_up(slot, |freed| self.take_up(context, freed));
-            }
-            self.tasks.overlaps = overlaps;
-        }
+        self.unfile(context, slot);
         self.release(context);
+    }
+
+    /// The media access of a command has begun, or there will be none: what overlaps it comes after it from now on, so
+    /// it may be chosen.
+    #[inline]
+    pub(super) fn unfile(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        if !core::mem::take(&mut self.flight(slot).is_filed) {
+            return;
+        }
+        let mut overlaps = self.tasks.overlaps.take();
+        let mut freed = Vec::new();
+        if let Some(overlaps) = &mut overlaps {
+            overlaps.gives_up(slot, |slot| freed.push(slot));
+        }
+        self.tasks.overlaps = overlaps;
+        for slot in freed {
+            self.take_up(context, slot);
+        }
     }
 
     /// Enables what the task set lets go.
