@@ -1,8 +1,10 @@
 //! A workload as a fio job file, for the same test on a real device.
 use crate::check::run::Run;
 use crate::check::workload::Job;
+use crate::keys::Read;
 use crate::raw::workload::Rw;
-use drivelab_core::host::params::{Addressing, Arrivals};
+use drivelab_core::Priority;
+use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking};
 use drivelab_units::Share;
 use std::fmt::Write;
 
@@ -93,6 +95,36 @@ fn section(out: &mut String, job: &Job, waits: bool) {
     }
     if job.copies > 1 {
         line("numjobs", job.copies.to_string());
+    }
+    asked_of_the_queue(out, params);
+}
+
+/// What a job asks of the drive's queue: mostly beyond fio, and said so.
+fn asked_of_the_queue(out: &mut String, params: &JobParams) {
+    let Marking { attribute, priority, force_unit_access } = params.marking;
+    let mut line = |text: &str| {
+        let _ = writeln!(out, "{text}");
+    };
+    match priority {
+        Priority::Normal => {}
+        // libata sends what is of the real-time class with high priority.
+        Priority::High => {
+            line("; needs 1 in the device's ncq_prio_enable, and CAP_SYS_ADMIN\nprioclass=1");
+        }
+        Priority::Isochronous(within) => {
+            line(&format!("; fio cannot express it: isochronous, icc={}", microseconds(within.as_ns())));
+        }
+    }
+    if attribute != drivelab_core::Attribute::Simple {
+        let mut name = String::new();
+        attribute.write(&mut name);
+        line(&format!("; fio cannot express it: attribute={name}"));
+    }
+    if force_unit_access {
+        line("; fio cannot express it with libaio: fua=1 (readfua, writefua of ioengine=sg)");
+    }
+    if params.initiator > 0 {
+        line(&format!("; to be run on another host of the same bus: initiator={}", params.initiator));
     }
 }
 

@@ -21,7 +21,7 @@ mod text;
 
 pub use check::resolve::{Loader, NoFiles};
 pub use keys::Mark;
-pub use plan::{Plan, Point, Skipped, Source, plan};
+pub use plan::{InForce, Plan, Point, Skipped, Source, plan};
 pub use reference::reference;
 pub use schema::{drive_schema, schema};
 pub use sweep::POINTS_MAX;

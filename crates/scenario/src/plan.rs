@@ -1,8 +1,10 @@
 //! From a scenario's text to a plan: every point of its sweep, ready to run.
 use crate::check::resolve::Loader;
 use crate::check::run::run;
+pub use crate::check::system::InForce;
+use crate::check::system::in_force;
 use crate::check::target::{Meant, Shared};
-use crate::check::workload::{Job, expand, jobs};
+use crate::check::workload::{Job, Served, expand, jobs};
 use crate::fio;
 use crate::hash::Hash;
 use crate::keys::Read;
@@ -15,7 +17,6 @@ use drivelab_core::Setup;
 use drivelab_core::host::params::Arrivals;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::server::ServerParams;
-use drivelab_units::Sectors;
 
 /// A scenario's text and what to call it in messages.
 #[derive(Clone, Debug)]
@@ -54,6 +55,8 @@ pub struct Point {
     /// As the plan's hash, of this point alone.
     pub hash: String,
     pub setup: Setup,
+    /// The protocol in force and how deep it is; `None` for a target that is no drive.
+    pub in_force: Option<InForce>,
     /// The workload as a fio job file.
     pub fio: String,
 }
@@ -115,7 +118,8 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         }
         let Some((raw, setup, hash, fio)) = found else { continue };
         name = name.or(raw.name.map(|name| name.value));
-        points.push(Point { axes: named, hash, setup, fio });
+        let in_force = in_force(&setup.target);
+        points.push(Point { axes: named, hash, setup, in_force, fio });
     }
     if skipped.len() == count.unwrap_or(1) {
         log.condemn(contradictions);
@@ -145,8 +149,8 @@ fn point(
     let here = Place { end: all.start, ..all };
     let raw = ScenarioRaw::read(&Node { place: here, value: Value::Table(table) }, log)?;
     let target = if raw.readable("target") { shared.target(raw.target.as_ref(), here, log) } else { None };
-    let capacity = target.as_ref().map(|meant| capacity(&meant.params));
-    let found = jobs(raw.workload.as_ref(), capacity, here, log);
+    let served = target.as_ref().map(|meant| Served::by(&meant.params));
+    let found = jobs(raw.workload.as_ref(), served, here, log);
     let run = run(raw.run.as_ref(), raw.workload.as_ref(), log);
     let (Meant { params, canonical }, found) = (target?, found?);
     check_time_passes(&raw, &params, &found, here, log);
@@ -195,12 +199,4 @@ fn meaning(raw: &ScenarioRaw, target: &str) -> String {
         run.value.write(&mut text);
     }
     text
-}
-
-fn capacity(params: &TargetParams) -> Sectors {
-    match params {
-        TargetParams::Server(server) => server.capacity,
-        TargetParams::Drive(model) | TargetParams::Wire(model) => model.capacity(),
-        TargetParams::System(system) => system.drive.capacity(),
-    }
 }

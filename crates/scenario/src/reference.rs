@@ -71,6 +71,7 @@ fn inner(kind: &Kind) -> (&Kind, bool) {
 fn kind_words(kind: &Kind) -> String {
     match kind {
         Kind::Quantity { what, units, example } => format!("{what}, `\"{example}\"`; {units}"),
+        Kind::Count { least, most } if least == most => format!("`{least}`"),
         Kind::Count { least, most } => format!("{least} to {most}"),
         Kind::Number { least, most } => format!("number, {least} to {most}"),
         Kind::Percent => "`\"70%\"` or `70`".to_owned(),

@@ -1,11 +1,13 @@
 //! A drive from its sections: parameters for the core, and the core's refusals as problems with a place.
 use super::geometry::{geometry, skews};
-use super::protocol::protocol;
+use super::protocol::{in_force, spoken};
 use super::queue::queue;
+use super::system::faults;
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::drive::{DriveRaw, FirmwareRaw, LinkRaw, OverheadTimes, SeekRaw, SettleRaw};
 use crate::raw::queue::{QueueRaw, ReadAheadRaw, Switch};
+use crate::raw::system::{FaultsRaw, Interface};
 use crate::text::problem::{Log, Place};
 use drivelab_core::target::drive::geometry::GeometryError;
 use drivelab_core::target::drive::mechanism::SettleParams;
@@ -21,6 +23,8 @@ use drivelab_units::Span;
 pub struct Above<'a> {
     pub queue: Option<&'a At<QueueRaw>>,
     pub read_ahead: Option<&'a At<Switch<ReadAheadRaw>>>,
+    pub interface: Option<Interface>,
+    pub faults: Option<&'a At<FaultsRaw>>,
 }
 
 /// The parameters of a drive; `place` is where the scenario names it.
@@ -43,8 +47,10 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
     );
     check_write_cache(raw.write_cache.as_ref(), log);
     let settle = raw.settle.as_ref().map_or_else(SettleParams::default, |at| settle(&at.value));
-    let queue = queue(above.queue, raw.queue.as_ref(), log);
-    let protocol = protocol(above.queue, raw.queue.as_ref());
+    let (protocol, exchange) = spoken(above.queue, raw.queue.as_ref(), log);
+    let queue = queue(above.queue, raw.queue.as_ref(), protocol, log);
+    let (protocol, queue) = in_force(protocol, queue, above.interface);
+    let faults = above.faults.and_then(|at| faults(at, log));
     let read_ahead = read_ahead(above.read_ahead, raw.read_ahead.as_ref(), log);
     let seek = raw.seek.as_ref().and_then(|at| seek(at, log));
     let rpm = raw.rpm.as_ref().and_then(|rpm| check_spindle(rpm, log));
@@ -52,6 +58,8 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
     let skews = skews(raw.skew.as_ref().map(|at| &at.value), rpm.period(), &settle, &seek);
     let geometry = geometry(raw.geometry.as_ref()?, skews, rpm.period(), log)?;
     let firmware = raw.firmware.as_ref().map_or_else(FirmwareParams::default, |at| firmware(&at.value));
+    let bridge = raw.link.as_ref().and_then(|at| given(at.value.bridge.as_ref())).unwrap_or(Span::ZERO);
+    let exchange = ExchangeParams { bridge, ..exchange };
     let link = link(raw.link.as_ref().map(|at| &at.value));
     Some(DriveParams {
         rpm,
@@ -62,9 +70,9 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
         link,
         queue,
         protocol,
-        exchange: ExchangeParams::default(),
+        exchange,
         read_ahead,
-        faults: None,
+        faults,
     })
 }
 
@@ -207,7 +215,7 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
             let settle = raw.settle.as_ref().and_then(|settle| settle.value.write_settle.as_ref());
             (at(settle.map(|settle| settle.place)), "correct settle.write_settle")
         }
-        DriveError::Overlong => (place, "correct the times of firmware, queue and settle"),
+        DriveError::Overlong => (place, "correct the times of firmware, queue, settle, link and faults"),
         DriveError::HandicapWithoutTime => (place, "correct queue.order or queue.write_handicap"),
     };
     log.fault(place, error.to_string(), remedy);

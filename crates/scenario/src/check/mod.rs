@@ -1,11 +1,14 @@
 //! From what was typed to what the machines take: nothing leaves here that could be wrong.
 pub mod drive;
 pub mod geometry;
+mod layered;
+pub mod marking;
 mod pointless;
 pub mod protocol;
 pub mod queue;
 pub mod resolve;
 pub mod run;
+pub mod system;
 pub mod target;
 pub mod workload;
 

@@ -1,15 +1,165 @@
-//! The protocol in force: what the drive speaks, with its options.
-use crate::keys::At;
-use crate::raw::queue::{Protocol as Named, QueueRaw};
-use drivelab_core::target::drive::protocol::{NcqParams, Protocol, ScsiParams};
+//! The protocol: what the drive speaks, with its options, and what is in force behind a controller.
+use crate::check::given;
+use crate::check::layered::{Layered, decider, pick, unless_displaced};
+use crate::keys::section::lay_over;
+use crate::keys::{At, Read};
+use crate::raw::protocol::{NcqRaw, Protocol as Named, ScsiRaw};
+use crate::raw::queue::QueueRaw;
+use crate::raw::system::Interface;
+use crate::text::problem::{Log, Place};
+use drivelab_core::target::drive::protocol::{ExchangeParams, NcqParams, Protocol, ScsiParams};
+use drivelab_core::target::drive::queue::{DEPTH_MAX, Order, QueueParams};
+use drivelab_units::Span;
 
-/// The protocol that a queue names, the scenario's own over the drive's.
-pub fn protocol(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>) -> Protocol {
-    let named = |at: Option<&At<QueueRaw>>| at.and_then(|at| at.value.protocol.as_ref()).map(|at| at.value);
-    match named(above).or_else(|| named(below)).unwrap_or(Named::None) {
+/// The protocol that a drive speaks, the scenario's own over the drive file's, and what its exchanges cost.
+pub fn spoken(
+    above: Option<&At<QueueRaw>>,
+    below: Option<&At<QueueRaw>>,
+    log: &mut Log,
+) -> (Protocol, ExchangeParams) {
+    let empty = QueueRaw::default();
+    let (above, below) = (above.map_or(&empty, |at| &at.value), below.map_or(&empty, |at| &at.value));
+    let named = pick(above.protocol.as_ref(), below.protocol.as_ref());
+    let name = named.as_ref().map_or(Named::None, |named| named.at.value);
+    let options = Options { named, name, clear: above.readable("protocol") && below.readable("protocol") };
+    let calls = name == Named::ScsiTcq || name == Named::AtaTcq;
+    let [release, service] = [
+        ("release_time", &above.release_time, &below.release_time),
+        ("service_time", &above.service_time, &below.service_time),
+    ]
+    .map(|(key, above, below)| {
+        let places = [above, below].map(|at| at.as_ref().map(|at| (key, at.place)));
+        options.check(places, calls, "scsi-tcq or ata-tcq", log);
+        let given = above.as_ref().or(below.as_ref()).filter(|_| calls);
+        given.map_or(Span::ZERO, |at| at.value)
+    });
+    for (name, owner) in [("scsi", Named::ScsiTcq), ("ncq", Named::Ncq)] {
+        let places = [above, below].map(|raw| raw.set().into_iter().find(|(key, _)| *key == name));
+        options.check(places, options.name == owner, spelled(owner), log);
+    }
+    let protocol = match name {
         Named::None => Protocol::None,
-        Named::ScsiTcq => Protocol::ScsiTcq(ScsiParams::USUAL),
+        Named::ScsiTcq => Protocol::ScsiTcq(scsi(above, below)),
         Named::AtaTcq => Protocol::AtaTcq,
-        Named::Ncq => Protocol::Ncq(NcqParams::USUAL),
+        Named::Ncq => Protocol::Ncq(ncq(above, below)),
+    };
+    (protocol, ExchangeParams { release, service, bridge: Span::ZERO })
+}
+
+struct Options {
+    named: Option<Layered<Named>>,
+    name: Named,
+    /// Whether the protocol could be read.
+    clear: bool,
+}
+
+impl Options {
+    /// A key of some protocols only, in the scenario and in the drive file.
+    fn check(&self, places: [Option<(&str, Place)>; 2], counts: bool, those: &str, log: &mut Log) {
+        for (above, (key, place)) in [true, false].into_iter().zip(places).filter_map(|(a, p)| Some((a, p?)))
+        {
+            let layered = Some(Layered { at: At::new((), place), above });
+            if counts {
+                log.has_effect(place);
+            } else if self.clear && unless_displaced(layered, &[decider(self.named.as_ref())], log).is_some()
+            {
+                let message = format!("`{key}` has no effect with protocol = \"{}\"", spelled(self.name));
+                log.no_effect(place, message, format!("set protocol to {those}, or leave {key} out"));
+            }
+        }
+    }
+}
+
+/// The name of a protocol.
+fn spelled(named: Named) -> &'static str {
+    match named {
+        Named::None => "none",
+        Named::ScsiTcq => "scsi-tcq",
+        Named::AtaTcq => "ata-tcq",
+        Named::Ncq => "ncq",
+    }
+}
+
+/// The SCSI options in force, the scenario's over the drive file's.
+fn scsi(above: &QueueRaw, below: &QueueRaw) -> ScsiParams {
+    let usual = ScsiParams::USUAL;
+    let Some(at) = lay_over(above.scsi.clone(), below.scsi.clone()) else { return usual };
+    let raw: ScsiRaw = at.value;
+    ScsiParams {
+        tags: given(raw.tags.as_ref()).map_or(usual.tags, |tags| tags.0),
+        reordering: given(raw.reordering.as_ref()).unwrap_or(usual.reordering),
+        on_error: given(raw.on_error.as_ref()).unwrap_or(usual.on_error),
+        untagged: given(raw.untagged.as_ref()).unwrap_or(usual.untagged),
+        naca: given(raw.naca.as_ref()).unwrap_or(usual.naca),
+        disconnects: given(raw.disconnects.as_ref()).unwrap_or(usual.disconnects),
+    }
+}
+
+fn ncq(above: &QueueRaw, below: &QueueRaw) -> NcqParams {
+    let usual = NcqParams::USUAL;
+    let Some(at) = lay_over(above.ncq.clone(), below.ncq.clone()) else { return usual };
+    let raw: NcqRaw = at.value;
+    NcqParams {
+        out_of_order: given(raw.out_of_order.as_ref()).unwrap_or(usual.out_of_order),
+        deadline_aborts: given(raw.deadline_aborts.as_ref()).unwrap_or(usual.deadline_aborts),
+    }
+}
+
+/// Whether a controller of this interface speaks the drive's protocol.
+fn shares(interface: Interface, protocol: Protocol) -> bool {
+    match protocol {
+        Protocol::None => false,
+        Protocol::ScsiTcq(_) => interface == Interface::Scsi,
+        Protocol::AtaTcq => interface == Interface::AtaTcq,
+        Protocol::Ncq(_) => interface == Interface::Ahci,
+    }
+}
+
+/// What is in force of a drive's protocol and queue behind a controller: all, or one command at a time.
+pub fn in_force(
+    protocol: Protocol,
+    queue: QueueParams,
+    interface: Option<Interface>,
+) -> (Protocol, QueueParams) {
+    if interface.is_none_or(|interface| shares(interface, protocol)) {
+        return (protocol, queue);
+    }
+    // What an order weighs means nothing where there is nothing to choose from.
+    let QueueParams {
+        chooses, answer_time, joins_reads, joins_writes, age_limit, pass_limit, coalesces, ..
+    } = queue;
+    let waits = QueueParams { chooses, answer_time, joins_reads, joins_writes, ..QueueParams::NONE };
+    (Protocol::None, QueueParams { age_limit, pass_limit, coalesces, order: Order::Fcfs, ..waits })
+}
+
+/// What people call it.
+pub fn words(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::None => "a drive without a queue",
+        Protocol::ScsiTcq(_) => "SCSI",
+        Protocol::AtaTcq => "ATA TCQ",
+        Protocol::Ncq(_) => "NCQ",
+    }
+}
+
+/// The name of the protocol in force, as a scenario spells it.
+pub fn name(protocol: Protocol) -> String {
+    let named = match protocol {
+        Protocol::None => Named::None,
+        Protocol::ScsiTcq(_) => Named::ScsiTcq,
+        Protocol::AtaTcq => Named::AtaTcq,
+        Protocol::Ncq(_) => Named::Ncq,
+    };
+    let mut name = String::new();
+    named.write(&mut name);
+    name
+}
+
+/// How many commands a drive can hold under this protocol.
+pub fn depth_max(protocol: Protocol) -> u32 {
+    match protocol {
+        Protocol::ScsiTcq(ScsiParams { disconnects: false, .. }) => 1,
+        Protocol::ScsiTcq(_) => DEPTH_MAX,
+        protocol => protocol.depth_max(),
     }
 }

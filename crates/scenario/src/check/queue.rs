@@ -1,13 +1,13 @@
 //! The queue: the scenario's keys over the drive's own, defaults, and what contradicts what.
-//!
-//! A key of the drive that a key of the scenario, or of a drive laid over it, makes pointless is dropped in silence: who
-//! sets `protocol = "none"` need not set `depth = 1` too. Two keys of one author that contradict each other are a problem.
 use crate::check::given;
+use crate::check::layered::{Decider, Layered, decider, pick, unless_displaced};
+use crate::check::protocol::depth_max;
 use crate::keys::{At, Read};
-use crate::raw::queue::{Depth, Protocol, QueueRaw};
-use crate::text::problem::{Log, Place};
+use crate::raw::queue::{Depth, QueueRaw};
+use crate::text::problem::Log;
+use drivelab_core::target::drive::protocol::Protocol;
 use drivelab_core::target::drive::queue::{
-    AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, Order, QueueParams, ScanWeight,
+    AgeFull, AgeWeight, Chooses, Joins, Knows, Order, QueueParams, ScanWeight,
 };
 use drivelab_units::Span;
 
@@ -18,58 +18,36 @@ const WRITE_DEADLINE: Span = Span::from_s(5);
 /// What a turn of the arm counts unasked under `vscan`, in millionths: the recommendation of its authors.
 const SCAN_WEIGHT: u64 = 200_000;
 
-/// A key's value and whether it was set above, in the scenario.
-struct Layered<T> {
-    at: At<T>,
-    above: bool,
-}
-
-fn pick<T: Clone>(above: Option<&At<T>>, below: Option<&At<T>>) -> Option<Layered<T>> {
-    let layered = |at: &At<T>, above| Layered { at: at.clone(), above };
-    above.map(|at| layered(at, true)).or_else(|| below.map(|at| layered(at, false)))
-}
-
-/// What makes another key pointless: whether it was set above, and where.
-type Decider = Option<(bool, Place)>;
-
-fn decider<T>(layered: Option<&Layered<T>>) -> Decider {
-    layered.map(|layered| (layered.above, layered.at.place))
-}
-
-/// Forgets a key that a key of who changes the drive, or the scenario, makes pointless.
-fn unless_displaced<T>(dependent: Option<Layered<T>>, by: &[Decider], log: &Log) -> Option<Layered<T>> {
-    dependent.filter(|dependent| {
-        let displaces = |(above, place): &(bool, Place)| {
-            *above && !dependent.above || log.changes(*place, dependent.at.place)
-        };
-        !by.iter().flatten().any(displaces)
-    })
-}
-
-/// The queue in force; what cannot be is recorded.
-pub fn queue(above: Option<&At<QueueRaw>>, below: Option<&At<QueueRaw>>, log: &mut Log) -> QueueParams {
+/// The queue of a drive that speaks this protocol; what cannot be is recorded.
+pub fn queue(
+    above: Option<&At<QueueRaw>>,
+    below: Option<&At<QueueRaw>>,
+    spoken: Protocol,
+    log: &mut Log,
+) -> QueueParams {
     let empty = QueueRaw::default();
     let (above, below) = (above.map_or(&empty, |at| &at.value), below.map_or(&empty, |at| &at.value));
     let problems = log.count();
     let protocol = pick(above.protocol.as_ref(), below.protocol.as_ref());
-    let named = protocol.as_ref().map_or(Protocol::None, |protocol| protocol.at.value);
+    let scsi = pick(above.scsi.as_ref(), below.scsi.as_ref());
     let mut depth = pick(above.depth.as_ref(), below.depth.as_ref());
     let mut order = pick(above.order.as_ref(), below.order.as_ref());
-    let by = [decider(protocol.as_ref())];
-    if depth.as_ref().is_some_and(|depth| depth.at.value.0 > tags(named)) {
+    let by = [decider(protocol.as_ref()), decider(scsi.as_ref())];
+    let most = depth_max(spoken);
+    if depth.as_ref().is_some_and(|depth| depth.at.value.0 > most.into()) {
         depth = unless_displaced(depth, &by, log);
     }
-    if named == Protocol::None {
+    if spoken == Protocol::None {
         order = unless_displaced(order, &by, log);
     }
     let clear = above.readable("protocol") && below.readable("protocol");
     if clear {
-        check_protocol(named, depth.as_ref(), order.as_ref(), log);
+        check_protocol(spoken, depth.as_ref(), order.as_ref(), log);
     }
-    let usual = match named {
+    let usual = match spoken {
         Protocol::None => (1, Order::Fcfs),
-        Protocol::Ncq | Protocol::AtaTcq => (32, Order::Sptf),
-        Protocol::ScsiTcq => (64, Order::Sptf),
+        Protocol::Ncq(_) | Protocol::AtaTcq => (32, Order::Sptf),
+        Protocol::ScsiTcq(_) => (most.min(64), Order::Sptf),
     };
     let chosen = order.as_ref().map_or(usual.1, |order| order.at.value);
     let by_order = [decider(order.as_ref()), decider(protocol.as_ref())];
@@ -192,36 +170,35 @@ fn spelled(order: Order) -> String {
     name
 }
 
-/// How many commands a drive can hold under this protocol.
-fn tags(protocol: Protocol) -> u64 {
-    match protocol {
-        Protocol::None => 1,
-        Protocol::Ncq | Protocol::AtaTcq => 32,
-        Protocol::ScsiTcq => DEPTH_MAX.into(),
-    }
-}
-
 fn check_protocol(
-    named: Protocol,
+    spoken: Protocol,
     depth: Option<&Layered<Depth>>,
     order: Option<&Layered<Order>>,
     log: &mut Log,
 ) {
-    if let Some(depth) = depth.filter(|depth| depth.at.value.0 > tags(named)) {
+    if let Some(depth) = depth.filter(|depth| depth.at.value.0 > depth_max(spoken).into()) {
         let asked = depth.at.value.0;
-        let (message, remedy) = match named {
+        let (message, remedy) = match spoken {
             Protocol::None => (
                 format!(
                     "a depth of {asked} needs a protocol that queues; without one a drive holds one command"
                 ),
                 "set protocol to ncq, ata-tcq or scsi-tcq",
             ),
-            Protocol::Ncq => (format!("a depth of {asked}: NCQ has 32 tags"), "set depth to 32 or less"),
-            _ => (format!("a depth of {asked}: ATA TCQ has 32 tags"), "set depth to 32 or less"),
+            Protocol::ScsiTcq(_) => (
+                format!(
+                    "a depth of {asked}: a drive that may not disconnect keeps the bus, one command at a time"
+                ),
+                "set scsi.disconnects = true, or depth to 1",
+            ),
+            Protocol::Ncq(_) => (format!("a depth of {asked}: NCQ has 32 tags"), "set depth to 32 or less"),
+            Protocol::AtaTcq => {
+                (format!("a depth of {asked}: ATA TCQ has 32 tags"), "set depth to 32 or less")
+            }
         };
         log.contradiction(depth.at.place, message, remedy);
     }
-    if let Some(order) = order.filter(|order| named == Protocol::None && order.at.value != Order::Fcfs) {
+    if let Some(order) = order.filter(|order| spoken == Protocol::None && order.at.value != Order::Fcfs) {
         let message = "one command at a time can only be served in its order of arrival";
         log.contradiction(
             order.at.place,

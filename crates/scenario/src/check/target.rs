@@ -1,7 +1,9 @@
 //! The target: a drive, stations of queueing theory, or nothing at all.
 use super::drive::{Above, check_write_cache, model, params};
+use super::protocol::spoken;
 use super::queue::queue;
 use super::resolve::{Drives, Loader};
+use super::system::{check_faults, system};
 use crate::check::given;
 use crate::keys::{At, Read};
 use crate::raw::drive::DriveRaw;
@@ -95,32 +97,48 @@ impl<'a> Shared<'a> {
         let Some(drive) = self.drives.resolve(choice, log) else {
             // What the scenario says of the queue can still contradict itself.
             if let Some(own) = raw.queue.as_ref().filter(|own| own.value.protocol.is_some()) {
-                queue(Some(own), None, log);
+                let (protocol, _) = spoken(Some(own), None, log);
+                queue(Some(own), None, protocol, log);
             }
             return None;
         };
         let canonical = spelling(raw, &drive);
-        if let Some(known) = self.models.get(&canonical)
-            && let Some(model) = known
-        {
-            return Some(Meant { params: TargetParams::Drive(Arc::clone(model)), canonical });
+        let model = self.model(raw, &drive, choice.place, log)?;
+        check_faults(raw.faults.as_ref(), model.capacity(), log);
+        Some(Meant { params: system(raw, model, log), canonical })
+    }
+
+    /// The drive itself, behind its controller's interface.
+    fn model(
+        &mut self,
+        raw: &TargetRaw,
+        drive: &DriveRaw,
+        place: Place,
+        log: &mut Log,
+    ) -> Option<Arc<DriveModel>> {
+        let interface = raw.controller.as_ref().and_then(|at| given(at.value.interface.as_ref()));
+        let before = TargetRaw { controller: None, elevator: None, ..raw.clone() };
+        let key = format!("{interface:?}|{}", spelling(&before, drive));
+        if let Some(Some(known)) = self.models.get(&key) {
+            return Some(Arc::clone(known));
         }
         let problems = log.count();
-        let above = Above { queue: raw.queue.as_ref(), read_ahead: raw.read_ahead.as_ref() };
-        let built = params(&drive, above, choice.place, log)
-            .and_then(|params| model(&params, &drive, choice.place, log))
+        let (queue, read_ahead, faults) = (raw.queue.as_ref(), raw.read_ahead.as_ref(), raw.faults.as_ref());
+        let above = Above { queue, read_ahead, interface, faults };
+        let built = params(drive, above, place, log)
+            .and_then(|params| model(&params, drive, place, log))
             .map(Arc::new);
         if log.count() > problems {
             // Its capacity may still tell what is wrong with the workload; the next point must find the same.
-            return built.map(|model| Meant { params: TargetParams::Drive(model), canonical });
+            return built;
         }
         self.cylinders += built.as_ref().map_or(0, |model| u64::from(model.mechanism.seek.cylinders()));
         if self.cylinders > CYLINDERS_MAX {
-            log.fault(choice.place, "the sweep makes too many different drives", "split the scenario");
+            log.fault(place, "the sweep makes too many different drives", "split the scenario");
             return None;
         }
-        self.models.insert(canonical.clone(), built.clone());
-        built.map(|model| Meant { params: TargetParams::Drive(model), canonical })
+        self.models.insert(key, built.clone());
+        built
     }
 }
 
@@ -143,14 +161,13 @@ fn only_for_drives(raw: &TargetRaw, log: &mut Log) {
     let keys = [
         ("queue", raw.queue.as_ref().map(|at| at.place)),
         ("read_ahead", raw.read_ahead.as_ref().map(|at| at.place)),
+        ("controller", raw.controller.as_ref().map(|at| at.place)),
+        ("elevator", raw.elevator.as_ref().map(|at| at.place)),
+        ("faults", raw.faults.as_ref().map(|at| at.place)),
     ];
     for (name, place) in keys {
         if let Some(place) = place {
-            log.fault(
-                place,
-                format!("`{name}` is a property of a drive; this target has none"),
-                "leave it out",
-            );
+            log.fault(place, format!("`{name}` needs a drive; this target has none"), "leave it out");
         }
     }
 }

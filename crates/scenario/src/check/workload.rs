@@ -1,12 +1,14 @@
 //! Jobs from fio's words.
+use crate::check::marking::{check_initiators, check_synchronous, marking, only_for_drives};
 use crate::check::{given, pointless};
 use crate::keys::quantities::IO_MAX;
 use crate::keys::{At, Read};
 use crate::raw::workload::{JobRaw, Part, RateProcess, Rw, WorkloadRaw};
 use crate::text::problem::{Log, Place};
-use drivelab_core::host::params::{
-    Addressing, Arrivals, JobError, JobParams, Marking, SizeShare, SubmitCost, check,
-};
+use drivelab_core::host::params::{Addressing, Arrivals, JobError, JobParams, SizeShare, SubmitCost, check};
+use drivelab_core::target::TargetParams;
+use drivelab_core::target::drive::protocol::Protocol;
+use drivelab_core::target::elevator::ElevatorOrder;
 use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
 
 /// A job as it was written, and the copies that it runs in.
@@ -18,6 +20,32 @@ pub struct Job {
     pub copies: u32,
 }
 
+/// What a workload must know of the target that serves it.
+#[derive(Clone, Copy, Debug)]
+pub struct Served {
+    pub capacity: Sectors,
+    /// The protocol in force; `None` for a target that is no drive.
+    pub drive: Option<Protocol>,
+    /// Whether the I/O scheduler asks who waits.
+    pub fair: bool,
+}
+
+impl Served {
+    pub fn by(target: &TargetParams) -> Self {
+        match target {
+            TargetParams::Server(server) => Served { capacity: server.capacity, drive: None, fair: false },
+            TargetParams::Drive(model) | TargetParams::Wire(model) => {
+                Served { capacity: model.capacity(), drive: Some(model.protocol), fair: false }
+            }
+            TargetParams::System(system) => Served {
+                capacity: system.drive.capacity(),
+                drive: Some(system.drive.protocol),
+                fair: system.elevator.is_some_and(|elevator| elevator.order == ElevatorOrder::Fair),
+            },
+        }
+    }
+}
+
 /// Jobs of a workload, copies counted.
 const JOBS_MAX: u64 = 1 << 14;
 const BS: Bytes = Bytes::new(4096);
@@ -25,7 +53,7 @@ const BS: Bytes = Bytes::new(4096);
 /// The jobs; `None` when one cannot be, or when nothing is known of the target. `place` is the document's.
 pub fn jobs(
     raw: Option<&At<WorkloadRaw>>,
-    capacity: Option<Sectors>,
+    served: Option<Served>,
     place: Place,
     log: &mut Log,
 ) -> Option<Vec<Job>> {
@@ -33,7 +61,7 @@ pub fn jobs(
     let place = raw.map_or(place, |at| at.place);
     let raw = raw.map_or(&empty, |at| &at.value);
     let problems = log.count();
-    let mut found = Vec::new();
+    let (mut found, mut initiators) = (Vec::new(), Vec::new());
     match &raw.job {
         Some(named) if named.value.0.is_empty() => {
             log.fault(
@@ -47,14 +75,18 @@ pub fn jobs(
             for (name, at) in &named.value.0 {
                 let job = at.value.clone().over(raw.inherited());
                 pointless::beside_rw(&at.value, &[&job], log);
-                found.push(one(name, &job, at.place, capacity, log));
+                initiators.push(initiator(&job));
+                found.push(one(name, &job, at.place, served, log));
             }
         }
         None => {
             let job = raw.inherited();
             pointless::beside_rw(&job, &[&job], log);
-            found.push(one("job", &job, place, capacity, log));
+            found.push(one("job", &job, place, served, log));
         }
+    }
+    if let Some(served) = served {
+        check_initiators(&initiators, served, log);
     }
     let copies: u64 = found.iter().flatten().map(|job| u64::from(job.copies)).sum();
     if copies > JOBS_MAX {
@@ -85,7 +117,12 @@ fn check_with_core(jobs: &[Job], place: Place, log: &mut Log) -> Option<()> {
     None
 }
 
-fn one(name: &str, raw: &JobRaw, place: Place, capacity: Option<Sectors>, log: &mut Log) -> Option<Job> {
+/// The host that a job runs on, and where it was given.
+fn initiator(raw: &JobRaw) -> (u16, Option<Place>) {
+    raw.initiator.as_ref().map_or((0, None), |at| (at.value.0 as u16, Some(at.place)))
+}
+
+fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut Log) -> Option<Job> {
     let rw = given(raw.rw.as_ref()).unwrap_or(Rw::RandRead);
     let sizes = sizes(raw, log);
     let command_limit = raw.max_transfer.as_ref().and_then(|at| sectors(at, "max_transfer", log));
@@ -93,15 +130,23 @@ fn one(name: &str, raw: &JobRaw, place: Place, capacity: Option<Sectors>, log: &
     let addressing = addressing(raw, rw);
     let arrivals = arrivals(raw, log);
     let largest = sizes.iter().flatten().map(|share| share.size).max();
+    let (attribute, priority) = (raw.attribute.as_ref(), raw.priority.as_ref());
+    let marking = marking(attribute, priority, raw.icc.as_ref(), raw.fua.as_ref(), served, log);
+    match served {
+        Some(Served { drive: None, .. }) => only_for_drives(raw, log),
+        Some(served) => check_synchronous(raw, served, log),
+        None => {}
+    }
+    let capacity = served.map(|served| served.capacity);
     let range = capacity.and_then(|capacity| range(raw, capacity, largest.unwrap_or_default(), place, log));
     let (sizes, (first, count)) = (sizes?, range?);
     let smallest = sizes.iter().map(|share| share.size).min()?;
     let params = JobParams {
-        initiator: 0,
+        initiator: initiator(raw).0,
         logical_unit: 0,
         process: 0,
-        synchronous: matches!(arrivals, Arrivals::Closed { .. }),
-        marking: Marking::default(),
+        synchronous: given(raw.synchronous.as_ref()).unwrap_or(matches!(arrivals, Arrivals::Closed { .. })),
+        marking,
         reads: reads(raw, rw),
         addressing,
         sizes,
@@ -188,7 +233,7 @@ fn sectors(at: &At<Bytes>, key: &str, log: &mut Log) -> Option<Sectors> {
 }
 
 /// An amount in whole sectors, more than none and not absurd.
-fn size(bytes: Bytes, place: Place, key: &str, log: &mut Log) -> Option<Sectors> {
+pub fn size(bytes: Bytes, place: Place, key: &str, log: &mut Log) -> Option<Sectors> {
     let count = bytes.get();
     if count == 0 {
         log.fault(place, format!("`{key}` must be more than zero"), "write a size such as \"4KiB\"");

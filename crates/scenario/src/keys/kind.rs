@@ -92,6 +92,7 @@ impl Kind {
     pub fn words(&self) -> String {
         match self {
             Kind::Quantity { what, example, .. } => format!("{what} such as \"{example}\""),
+            Kind::Count { least, most } if least == most => least.to_string(),
             Kind::Count { least, most } => format!("a whole number from {least} to {most}"),
             Kind::Number { least, most } => format!("a number from {least} to {most}"),
             Kind::Percent => "a percentage such as \"70%\" or 70".to_owned(),

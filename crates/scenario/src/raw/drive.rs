@@ -316,5 +316,7 @@ section! {
         rate: Rate = "infinitely fast",
         /// When a write's data cross it.
         write_data: WriteData = "while-positioning",
+        /// What a bridge to another interface adds to every message in either direction.
+        bridge: Span = "0s: there is none",
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! These declarations are the file format. Nothing in here knows what a value means for the machines.
 pub mod drive;
+pub mod protocol;
 pub mod queue;
 pub mod scenario;
+pub mod system;
 pub mod workload;
 
 use crate::keys::Read;
@@ -11,7 +13,7 @@ use crate::text::suggest;
 pub use scenario::ScenarioRaw;
 
 /// Names that other tools, or the same tool elsewhere, use for what we call otherwise.
-const ALIASES: [(&str, &str); 19] = [
+const ALIASES: [(&str, &str); 23] = [
     ("outstanding", "`iodepth`"),
     ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("qd", "`iodepth` in [workload], `queue.depth` in [target]"),
@@ -31,6 +33,10 @@ const ALIASES: [(&str, &str); 19] = [
     ("io_size", "`run.ios`"),
     ("loops", "`run.ios` or `run.duration`"),
     ("disk", "`drive`"),
+    ("iosched", "`elevator`"),
+    ("ioscheduler", "`elevator`"),
+    ("qerr", "`on_error`"),
+    ("prio", "`priority`"),
 ];
 
 /// Why two keys of different forms exclude each other, and what helps to choose.

@@ -1,26 +1,11 @@
 //! The queue of a drive and its read-ahead, as typed in a drive file or, laid over it, in a scenario.
+use super::protocol::{NcqRaw, Protocol, ScsiRaw};
 use crate::keys::quantities::{Count, Decimal, Extent};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
 use drivelab_core::target::drive::queue::{Chooses, DEPTH_MAX, Joins, Knows, Order};
 use drivelab_units::Span;
-
-/// How commands reach a drive, which bounds how many it can hold.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Protocol {
-    None,
-    ScsiTcq,
-    AtaTcq,
-    Ncq,
-}
-
-choices!(Protocol {
-    "none" => Protocol::None, "one command at a time";
-    "scsi-tcq" => Protocol::ScsiTcq, "SCSI tagged queueing";
-    "ata-tcq" => Protocol::AtaTcq, "ATA-4 tagged queueing: at most 32 commands";
-    "ncq" => Protocol::Ncq, "SATA native command queueing: at most 32 commands";
-});
 
 choices!(Order {
     "fcfs" => Order::Fcfs, "first come, first served";
@@ -99,6 +84,16 @@ section! {
         /// How many completions it holds back and reports together: when so many are done, or when nothing is left to
         /// do.
         coalesces: Count<1, 65534> = "1: each by itself",
+        /// With `scsi-tcq` and `ata-tcq`: what the drive takes to let go of the bus once a command that needs the
+        /// mechanism has come.
+        release_time: Span = "0s",
+        /// With `scsi-tcq` and `ata-tcq`: what it takes to take the bus up again before the data: reselection, or the
+        /// round trip of SERVICE.
+        service_time: Span = "0s",
+        /// Options of `scsi-tcq`.
+        scsi: ScsiRaw = "the usual ones",
+        /// Options of `ncq`.
+        ncq: NcqRaw = "the usual ones",
     }
 }
 
@@ -131,11 +126,11 @@ impl<T: Read> Read for Switch<T> {
         match node.value {
             Value::Flag(false) => Some(Switch::Off),
             Value::Flag(true) => {
-                log.fault(
-                    node.place,
-                    "true says too little here",
-                    "write a table such as { size = \"1MiB\" }, or false",
-                );
+                let remedy = match T::kind() {
+                    Kind::Table(_) => "write a table such as { size = \"1MiB\" }, or false".to_owned(),
+                    kind => format!("write {}, or false", kind.words()),
+                };
+                log.fault(node.place, "true says too little here", remedy);
                 None
             }
             _ => T::read(node, log).map(Switch::On),

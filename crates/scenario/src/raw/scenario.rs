@@ -1,6 +1,7 @@
 //! The sections of a scenario: target, workload, run.
 use super::drive::DriveRaw;
 use super::queue::{QueueRaw, ReadAheadRaw, Switch};
+use super::system::{ControllerRaw, ElevatorChoice, FaultsRaw};
 use super::workload::WorkloadRaw;
 use crate::keys::quantities::{Count, Duration, Extent, Seconds};
 use crate::keys::{Kind, Read, choices, section};
@@ -38,6 +39,12 @@ section! {
         queue: QueueRaw = "the drive's own",
         /// Laid over the drive's own read-ahead; false switches it off.
         read_ahead: Switch<ReadAheadRaw> = "the drive's own",
+        /// The host's end of the protocol.
+        controller: ControllerRaw = "one that speaks the drive's protocol and costs nothing",
+        /// The host's I/O scheduler: a table, or its order alone.
+        elevator: ElevatorChoice = "none",
+        /// What goes wrong with the drive's media.
+        faults: FaultsRaw = "nothing",
         /// Whether writes complete in the cache. Drives are modelled with the write cache off.
         write_cache: bool = "false",
     }

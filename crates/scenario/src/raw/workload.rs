@@ -5,6 +5,7 @@ use crate::keys::section::{Forms, displaced};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
+use drivelab_core::Attribute;
 use drivelab_units::{Bytes, Frequency, Rate, Share, Span, parse};
 use std::fmt::Write;
 
@@ -271,6 +272,30 @@ macro_rules! workload_sections {
     };
 }
 
+choices!(Attribute {
+    "simple" => Attribute::Simple, "in any order among its like";
+    "ordered" => Attribute::Ordered, "after all that came before, before all that comes later (scsi-tcq)";
+    "head-of-queue" => Attribute::HeadOfQueue, "next; the last of several first (scsi-tcq)";
+    "untagged" => Attribute::Untagged, "without a tag: one at a time, beside no other of its initiator";
+});
+
+/// The priority of an NCQ command; the deadline of an isochronous one stands beside it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PriorityName {
+    Normal,
+    High,
+    Isochronous,
+}
+
+choices!(PriorityName {
+    "normal" => PriorityName::Normal, "as the drive's order has it";
+    "high" => PriorityName::High, "before the normal ones, as far as the drive can (ncq)";
+    "isochronous" => PriorityName::Isochronous, "to be completed within `icc` (ncq)";
+});
+
+/// Hosts on one bus.
+pub const INITIATORS: u64 = 16;
+
 workload_sections! {
     /// Direction and pattern.
     rw: Rw = "randread",
@@ -303,6 +328,19 @@ workload_sections! {
     max_transfer: Bytes = "no limit",
     /// What the host's own software takes before an I/O goes out.
     submit: SubmitRaw = "nothing",
+    /// The task attribute of the job's commands.
+    attribute: Attribute = "simple",
+    /// The priority of the job's commands.
+    priority: PriorityName = "normal",
+    /// With `isochronous`: the time from a command's arrival to its deadline.
+    icc: Span = "",
+    /// Whether the media itself must answer (force unit access): a read is then never served from the drive's buffer.
+    fua: bool = "false",
+    /// The host that the job runs on; several share a drive only by scsi-tcq. Each has its own tags and I/O scheduler.
+    initiator: Count<0, { INITIATORS - 1 }> = "0",
+    /// Whether somebody waits for the job's I/Os; with `elevator.order = "fair"`, writes that nobody waits for share one
+    /// queue.
+    synchronous: bool = "true for a closed loop, false for an open one",
 }
 
 #[cfg(test)]

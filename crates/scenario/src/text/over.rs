@@ -141,10 +141,11 @@ fn set_inside(at: &mut Node, kind: Option<&Kind>, parts: &[(&str, Place)], node:
             }
             return;
         }
-        // A drive by its name: the named drive with this key changed.
-        Value::Text(_) if kind.child("base").is_some() => {
-            let base = Entry { key: "base".to_owned(), key_place: at.place, node: at.clone() };
-            at.value = Value::Table(Table { entries: vec![base] });
+        // By its name alone: what it names, with this key changed.
+        Value::Text(_) => {
+            let name = ["base", "order"].into_iter().find(|name| kind.child(name).is_some());
+            let entry = |name: &str| Entry { key: name.to_owned(), key_place: at.place, node: at.clone() };
+            at.value = Value::Table(Table { entries: name.map(entry).into_iter().collect() });
         }
         _ => at.value = Value::Table(Table::default()),
     }

@@ -100,7 +100,7 @@ pub const TIME_MAX: Span = Span::from_s(10);
 
 impl DriveParams {
     /// Every time that is added to others for each command.
-    fn times(&self) -> [Span; 14] {
+    fn times(&self) -> [Span; 18] {
         let FirmwareParams { read_hit, read_miss, write, read_completion, write_completion } = self.firmware;
         let QueueParams { answer_time, write_handicap, write_margin, .. } = self.queue;
         let SettleParams { head_switch, write_settle_ns, .. } = self.settle;
@@ -109,7 +109,12 @@ impl DriveParams {
         let [completions, waits] = [[read_completion, write_completion], [answer_time, write_handicap]];
         let [a, b, c, d, e] = [hit, miss, write, completions, waits];
         let look = self.queue.look(self.queue.depth as usize);
-        [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1], e[0], e[1], write_margin, head_switch, settle, look]
+        let ExchangeParams { release, service, bridge } = self.exchange;
+        let retries = self.faults.as_ref().map_or(Span::ZERO, |faults| faults.retries);
+        let [f, g] = [[head_switch, settle], [write_margin, look]];
+        let [h, i] = [[release, service], [bridge, retries]];
+        let pairs = [a, b, c, d, e, f, g, h, i];
+        core::array::from_fn(|at| pairs[at / 2][at % 2])
     }
 }
 
@@ -150,7 +155,9 @@ impl fmt::Display for DriveError {
                     "a write settle below -{least} would make the shortest movement take less than no time"
                 )
             }
-            Self::Overlong => write!(f, "a time of the firmware or the queue is above {TIME_MAX}"),
+            Self::Overlong => {
+                write!(f, "a time of the firmware, the queue, the link or the faults is above {TIME_MAX}")
+            }
             Self::HandicapWithoutTime => {
                 write!(
                     f,

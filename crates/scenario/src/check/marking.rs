@@ -1,0 +1,109 @@
+//! What a job asks of the drive's queue with its commands, and whether the protocol in force has it.
+use super::protocol::words;
+use super::workload::Served;
+use crate::check::given;
+use crate::keys::{At, Read};
+use crate::raw::workload::{JobRaw, PriorityName};
+use crate::text::problem::{Log, Place};
+use drivelab_core::host::params::Marking;
+use drivelab_core::target::drive::protocol::Protocol;
+use drivelab_core::{Attribute, Priority};
+use drivelab_units::Span;
+
+/// The marking of a job's commands; what the protocol lacks is recorded.
+pub fn marking(
+    attribute: Option<&At<Attribute>>,
+    priority: Option<&At<PriorityName>>,
+    icc: Option<&At<Span>>,
+    fua: Option<&At<bool>>,
+    served: Option<Served>,
+    log: &mut Log,
+) -> Marking {
+    let named = given(priority).unwrap_or(PriorityName::Normal);
+    if let Some(icc) = icc {
+        if named == PriorityName::Isochronous {
+            log.has_effect(icc.place);
+        } else {
+            let mut name = String::new();
+            named.write(&mut name);
+            let message = format!("`icc` has no effect with priority = \"{name}\"");
+            log.no_effect(icc.place, message, "set priority to isochronous, or leave icc out".to_owned());
+        }
+        if icc.value.is_zero() {
+            log.fault(icc.place, "a deadline at the command's arrival", "write a time such as \"50ms\"");
+        }
+    }
+    if let Some(Served { drive: Some(protocol), .. }) = served {
+        check_attribute(attribute, protocol, log);
+        check_priority(priority, protocol, log);
+    }
+    let priority = match (named, icc) {
+        (PriorityName::Normal, _) => Priority::Normal,
+        (PriorityName::High, _) => Priority::High,
+        (PriorityName::Isochronous, Some(icc)) => Priority::Isochronous(icc.value),
+        (PriorityName::Isochronous, None) => {
+            let place = priority.map_or_else(Place::default, |at| at.place);
+            log.fault(place, "an isochronous command needs its deadline", "add icc = \"50ms\"");
+            Priority::Normal
+        }
+    };
+    let attribute = given(attribute).unwrap_or_default();
+    Marking { attribute, priority, force_unit_access: given(fua).unwrap_or(false) }
+}
+
+fn check_attribute(attribute: Option<&At<Attribute>>, protocol: Protocol, log: &mut Log) {
+    let Some(at) = attribute else { return };
+    let scsi = matches!(protocol, Protocol::ScsiTcq(_));
+    if scsi || !matches!(at.value, Attribute::Ordered | Attribute::HeadOfQueue) {
+        return;
+    }
+    let mut name = String::new();
+    at.value.write(&mut name);
+    let message = format!("{} has no attribute \"{name}\": it has simple and untagged", words(protocol));
+    log.contradiction(at.place, message, "take a drive whose protocol is scsi-tcq, or leave attribute out");
+}
+
+fn check_priority(priority: Option<&At<PriorityName>>, protocol: Protocol, log: &mut Log) {
+    let Some(at) = priority else { return };
+    if at.value == PriorityName::Normal || matches!(protocol, Protocol::Ncq(_)) {
+        return;
+    }
+    let message = format!("{} has no priorities; ncq has", words(protocol));
+    log.contradiction(at.place, message, "take a drive whose protocol is ncq, or leave priority out");
+}
+
+/// Keys that ask something of a drive, where the target is none.
+pub fn only_for_drives(raw: &JobRaw, log: &mut Log) {
+    for (key, place) in raw.set() {
+        if ["attribute", "priority", "icc", "fua", "initiator"].contains(&key) {
+            let message = format!("`{key}` asks something of a drive; this target has none");
+            log.fault(place, message, "leave it out, or take a drive");
+        }
+    }
+}
+
+/// Only SCSI lets several hosts share a drive. `jobs` are initiators, with the places where they were given.
+pub fn check_initiators(jobs: &[(u16, Option<Place>)], served: Served, log: &mut Log) {
+    let Some(protocol) = served.drive else { return };
+    if matches!(protocol, Protocol::ScsiTcq(_)) {
+        return;
+    }
+    let Some(&(first, _)) = jobs.first() else { return };
+    if let Some(&(other, place)) = jobs.iter().find(|(other, _)| *other != first) {
+        let place = place.or_else(|| jobs.iter().find_map(|(_, place)| *place)).unwrap_or_default();
+        let message = format!("initiators {first} and {other}: {} knows one host", words(protocol));
+        log.contradiction(place, message, "take a drive whose protocol is scsi-tcq, or one initiator");
+    }
+}
+
+/// Whether somebody waits for a job's I/Os is of interest to one I/O scheduler alone.
+pub fn check_synchronous(raw: &JobRaw, served: Served, log: &mut Log) {
+    let Some(at) = &raw.synchronous else { return };
+    if served.fair {
+        log.has_effect(at.place);
+    } else {
+        let message = "`synchronous` has no effect: only the I/O scheduler \"fair\" asks who waits";
+        let remedy = "set target.elevator.order to fair, or leave it out";
+        log.no_effect(at.place, message.to_owned(), remedy.to_owned());
+    }
+}

@@ -1,0 +1,258 @@
+//! What stands between a workload and its drive: controller and I/O scheduler; and the faults of the drive.
+use super::protocol::{name, words};
+use crate::check::given;
+use crate::check::workload::size;
+use crate::keys::quantities::Count;
+use crate::keys::{At, Read};
+use crate::raw::queue::Switch;
+use crate::raw::scenario::TargetRaw;
+use crate::raw::system::{ControllerRaw, ElevatorName, ElevatorRaw, FaultsRaw, Interface};
+use crate::text::problem::{Log, Place};
+use drivelab_core::target::TargetParams;
+use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::faults::FaultParams;
+use drivelab_core::target::drive::params::{DriveModel, TIME_MAX};
+use drivelab_core::target::drive::protocol::Protocol;
+use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::target::system::SystemParams;
+use drivelab_units::{Lba, Sectors, Share, Span};
+use std::sync::Arc;
+
+/// The largest request that merging makes unasked: `max_sectors_kb` of Linux 2.6 (Documentation/block/queue-sysfs).
+const MERGE: Sectors = Sectors::new(1_024);
+
+/// The protocol in force between host and drive, and how many commands of one initiator it holds there.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct InForce {
+    pub protocol: String,
+    pub depth: u32,
+}
+
+/// What is in force at a target; `None` for one that is no drive.
+pub fn in_force(target: &TargetParams) -> Option<InForce> {
+    let (model, controller) = match target {
+        TargetParams::Server(_) => return None,
+        TargetParams::Drive(model) | TargetParams::Wire(model) => (model, &ControllerParams::PLAIN),
+        TargetParams::System(system) => (&system.drive, &system.controller),
+    };
+    Some(InForce { protocol: name(model.protocol), depth: depth(model, controller) })
+}
+
+fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {
+    let drive = model.queue.depth.min(model.protocol.tags());
+    controller.depth.map_or(drive, |depth| depth.min(drive))
+}
+
+/// The drive with all that stands before it.
+pub fn system(raw: &TargetRaw, drive: Arc<DriveModel>, log: &mut Log) -> TargetParams {
+    let controller = raw.controller.as_ref().map_or(ControllerParams::PLAIN, |at| {
+        controller(&at.value, drive.protocol, raw.faults.is_some(), log)
+    });
+    let holds = depth(&drive, &controller);
+    let elevator = raw.elevator.as_ref().and_then(|at| elevator(&at.value.0, holds, log));
+    if controller == ControllerParams::PLAIN && elevator.is_none() {
+        return TargetParams::Drive(drive);
+    }
+    TargetParams::System(SystemParams { drive, controller, elevator })
+}
+
+/// What a command costs the host, to send it and to take its completion. Inferred: an access to a register of a
+/// controller takes about a microsecond (an ATA bus cycle of mode 0 takes 0.6 us), and this many are needed. AHCI 1.3, 5.5:
+/// PxSACT and PxCI; PxIS and the two again. ATA/ATAPI-5, 9.10 (DMA): device, features, count, three of the address and
+/// the command, and the bus master's start; two status registers and the bus master's stop; twice for SERVICE.
+fn costs(interface: Interface) -> [Span; 2] {
+    match interface {
+        Interface::Ahci | Interface::Scsi => [1, 2],
+        Interface::LegacyIde => [8, 3],
+        Interface::AtaTcq => [8, 6],
+    }
+    .map(Span::from_us)
+}
+
+fn controller(raw: &ControllerRaw, protocol: Protocol, fails: bool, log: &mut Log) -> ControllerParams {
+    let interface = given(raw.interface.as_ref());
+    let [issue, completion] = interface.map_or([Span::ZERO; 2], costs);
+    if let Some(depth) = raw.depth.as_ref().filter(|depth| depth.value.0 > protocol.tags().into()) {
+        check_depth(depth, interface, protocol, log);
+    }
+    if let Some(retries) = raw.retries.as_ref().filter(|retries| retries.value.0 > 0) {
+        if fails {
+            log.has_effect(retries.place);
+        } else {
+            let message = "`retries` has no effect: no command ever fails";
+            log.no_effect(retries.place, message.to_owned(), "add target.faults, or leave it out".to_owned());
+        }
+    }
+    if let Some(timeout) = raw.timeout.as_ref().filter(|timeout| timeout.value.is_zero()) {
+        log.fault(timeout.place, "no command is done in no time", "write a timeout such as \"30s\"");
+    }
+    ControllerParams {
+        depth: given(raw.depth.as_ref()).map(|depth| depth.0 as u32),
+        issue: bounded(raw.issue.as_ref(), "issue", issue, log),
+        completion: bounded(raw.completion.as_ref(), "completion", completion, log),
+        retries: given(raw.retries.as_ref()).map_or(0, |retries| retries.0 as u8),
+        recovery: bounded(raw.recovery.as_ref(), "recovery", Span::ZERO, log),
+        timeout: given(raw.timeout.as_ref()),
+    }
+}
+
+/// A controller keeps more with the drive than their protocol can tell apart.
+fn check_depth<const LEAST: u64, const MOST: u64>(
+    depth: &At<Count<LEAST, MOST>>,
+    interface: Option<Interface>,
+    protocol: Protocol,
+    log: &mut Log,
+) {
+    let (asked, tags) = (depth.value.0, protocol.tags());
+    let spelled = interface.map(|interface| {
+        let mut name = String::new();
+        interface.write(&mut name);
+        name
+    });
+    let (message, remedy) = match (protocol, spelled) {
+        (Protocol::None, Some(interface)) => (
+            format!(
+                "a controller depth of {asked}: {interface} and this drive share no queueing, one command at a time"
+            ),
+            "set depth to 1, or interface to one that speaks the drive's protocol".to_owned(),
+        ),
+        (Protocol::None, None) => (
+            format!("a controller depth of {asked}: this drive holds one command"),
+            "set depth to 1, or queue.protocol to ncq, ata-tcq or scsi-tcq".to_owned(),
+        ),
+        (Protocol::ScsiTcq(_), _) => (
+            format!("a controller depth of {asked}: an initiator has {tags} tags here"),
+            "set queue.scsi.tags = 65536, or a smaller depth".to_owned(),
+        ),
+        _ => (
+            format!("a controller depth of {asked}: {} has {tags} tags", words(protocol)),
+            format!("set depth to {tags} or less"),
+        ),
+    };
+    log.contradiction(depth.place, message, remedy);
+}
+
+/// A time of the host for one command.
+fn bounded(at: Option<&At<Span>>, key: &str, unasked: Span, log: &mut Log) -> Span {
+    let Some(at) = at else { return unasked };
+    if at.value > TIME_MAX {
+        log.fault(at.place, format!("`{key}` is too long"), format!("write a time up to \"{TIME_MAX}\""));
+    }
+    at.value
+}
+
+/// The I/O scheduler before a drive that holds so many commands, if there is one.
+fn elevator(raw: &ElevatorRaw, holds: u32, log: &mut Log) -> Option<ElevatorParams> {
+    let name = given(raw.order.as_ref()).unwrap_or(ElevatorName::Of(ElevatorOrder::Deadline));
+    check_elevator_keys(raw, name, log);
+    let ElevatorName::Of(order) = name else { return None };
+    let merge_limit = match &raw.merge {
+        None => Some(MERGE),
+        Some(at) => match at.value {
+            Switch::Off => None,
+            Switch::On(bytes) => size(bytes, at.place, "merge", log),
+        },
+    };
+    let count = |at: Option<u64>, unasked: u32| at.map_or(unasked, |count| count as u32);
+    let span = |at: &Option<At<Span>>, unasked| given(at.as_ref()).unwrap_or(unasked);
+    let (deadline, fair) = (DeadlineParams::DEFAULT, FairParams::DEFAULT);
+    Some(ElevatorParams {
+        order,
+        depth: count(given(raw.depth.as_ref()).map(|depth| depth.0), holds),
+        merge_limit,
+        deadline: DeadlineParams {
+            read_expire: span(&raw.read_expire, deadline.read_expire),
+            write_expire: span(&raw.write_expire, deadline.write_expire),
+            fifo_batch: count(given(raw.fifo_batch.as_ref()).map(|n| n.0), deadline.fifo_batch),
+            writes_starved: count(given(raw.writes_starved.as_ref()).map(|n| n.0), deadline.writes_starved),
+        },
+        fair: FairParams {
+            slice_sync: span(&raw.slice_sync, fair.slice_sync),
+            slice_async: span(&raw.slice_async, fair.slice_async),
+            slice_idle: span(&raw.slice_idle, fair.slice_idle),
+            quantum: count(given(raw.quantum.as_ref()).map(|n| n.0), fair.quantum),
+        },
+    })
+}
+
+/// Keys that the order does not use, and slices of no time.
+fn check_elevator_keys(raw: &ElevatorRaw, name: ElevatorName, log: &mut Log) {
+    let counted = raw.slice_idle.as_ref().is_some_and(|idle| idle.value.is_zero());
+    let of = |order| name == ElevatorName::Of(order);
+    for (key, place) in raw.set() {
+        let (counts, those) = match key {
+            "read_expire" | "write_expire" | "fifo_batch" | "writes_starved" => {
+                (of(ElevatorOrder::Deadline), "deadline")
+            }
+            "slice_idle" | "quantum" => (of(ElevatorOrder::Fair), "fair"),
+            "slice_sync" | "slice_async" => (of(ElevatorOrder::Fair) && !counted, "fair"),
+            "order" => continue,
+            _ => (name != ElevatorName::None, "noop, deadline, c-look or fair"),
+        };
+        if counts {
+            log.has_effect(place);
+        } else if raw.readable("order") && raw.readable("slice_idle") {
+            no_effect(raw, key, place, those, counted && of(ElevatorOrder::Fair), log);
+        }
+    }
+    for slice in [&raw.slice_sync, &raw.slice_async].into_iter().flatten().filter(|at| at.value.is_zero()) {
+        log.fault(slice.place, "a slice of no time", "write a time such as \"100ms\"");
+    }
+}
+
+fn no_effect(raw: &ElevatorRaw, key: &str, place: Place, those: &str, counted: bool, log: &mut Log) {
+    if counted {
+        let message =
+            format!("`{key}` has no effect with slice_idle = \"0s\": turns are counted in requests");
+        log.no_effect(place, message, format!("raise slice_idle, or leave {key} out"));
+        return;
+    }
+    let mut order = String::new();
+    given(raw.order.as_ref()).unwrap_or(ElevatorName::Of(ElevatorOrder::Deadline)).write(&mut order);
+    let message = format!("`{key}` has no effect with order = \"{order}\"");
+    log.no_effect(place, message, format!("set order to {those}, or leave {key} out"));
+}
+
+/// The faults of the media; `None` when nothing ever goes wrong.
+pub fn faults(at: &At<FaultsRaw>, log: &mut Log) -> Option<FaultParams> {
+    let raw = &at.value;
+    let read_errors = given(raw.read_errors.as_ref()).unwrap_or(Share::NONE);
+    let mut unreadable = Vec::new();
+    for stretch in raw.bad_sectors.iter().flat_map(|list| &list.value) {
+        let (first, count) = (stretch.value.first.0, stretch.value.count.0);
+        if count == Sectors::ZERO {
+            log.fault(stretch.place, "nothing is unreadable here", "write how much: [\"1GiB\", \"4KiB\"]");
+        }
+        unreadable.push((Lba::new(first.get()), count));
+    }
+    let retries = bounded(raw.retry_time.as_ref(), "retry_time", Span::ZERO, log);
+    if let Some(time) = &raw.retry_time
+        && raw.readable("read_errors")
+        && raw.readable("bad_sectors")
+    {
+        if read_errors == Share::NONE && unreadable.is_empty() {
+            let remedy = "add read_errors or bad_sectors, or leave it out".to_owned();
+            log.no_effect(time.place, "`retry_time` has no effect: no read ever fails".to_owned(), remedy);
+        } else {
+            log.has_effect(time.place);
+        }
+    }
+    (read_errors != Share::NONE || !unreadable.is_empty()).then_some(FaultParams {
+        read_errors,
+        unreadable,
+        retries,
+    })
+}
+
+/// Unreadable stretches lie on the drive.
+pub fn check_faults(raw: Option<&At<FaultsRaw>>, capacity: Sectors, log: &mut Log) {
+    let list = raw.and_then(|at| at.value.bad_sectors.as_ref());
+    for stretch in list.into_iter().flat_map(|list| &list.value) {
+        let (first, count) = (stretch.value.first.0.get(), stretch.value.count.0.get());
+        if first + count > capacity.get() {
+            let end = first + count;
+            let message = format!("unreadable up to sector {end}, behind the drive's {}", capacity.get());
+            log.contradiction(stretch.place, message, "give a stretch of the drive");
+        }
+    }
+}

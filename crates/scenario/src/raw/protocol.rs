@@ -1,0 +1,98 @@
+//! How commands reach a drive: the protocol that it speaks, and the options of each.
+use crate::keys::quantities::Count;
+use crate::keys::{Kind, Read, choices, section};
+use crate::text::problem::Log;
+use crate::text::tree::{Node, Value};
+use drivelab_core::target::drive::protocol::{QueueErrors, Reordering, UntaggedAs};
+use std::fmt::Write;
+
+/// How commands reach a drive, which bounds how many it can hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocol {
+    None,
+    ScsiTcq,
+    AtaTcq,
+    Ncq,
+}
+
+choices!(Protocol {
+    "none" => Protocol::None, "one command at a time";
+    "scsi-tcq" => Protocol::ScsiTcq, "SCSI tagged queueing: task attributes, several initiators";
+    "ata-tcq" => Protocol::AtaTcq, "ATA-4 tagged queueing: at most 32 commands, and a round trip before the data of each";
+    "ncq" => Protocol::Ncq, "SATA native command queueing: at most 32 commands, with priorities";
+});
+
+choices!(Reordering {
+    "restricted" => Reordering::Restricted, "overlapping commands keep their order when one of them writes (0h)";
+    "unrestricted" => Reordering::Unrestricted, "simple commands go in any order (1h)";
+});
+
+choices!(QueueErrors {
+    "continue" => QueueErrors::Continue, "the others go on (QERR 0)";
+    "clear-all" => QueueErrors::ClearAll, "all are cleared; other initiators find a unit attention (QERR 1)";
+    "clear-nexus" => QueueErrors::ClearNexus, "those of the same initiator are cleared (QERR 3)";
+});
+
+choices!(UntaggedAs {
+    "simple" => UntaggedAs::Simple, "in any order, as the standard says";
+    "ordered" => UntaggedAs::Ordered, "after all that came before, before all that comes later, as some drives have it";
+});
+
+/// How many tags an initiator has: those of one byte or of two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tags(pub u32);
+
+const TAGS: [u32; 2] = [256, 65_536];
+
+impl Read for Tags {
+    fn kind() -> Kind {
+        Kind::Either(TAGS.map(|tags| Kind::Count { least: tags.into(), most: tags.into() }).to_vec())
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        if let Value::Integer(number) = node.value {
+            let tags = TAGS.into_iter().find(|&tags| i128::from(tags) == number);
+            if tags.is_none() {
+                let remedy = "write 256 (SCSI-2, tags of one byte) or 65536 (later, of two)";
+                log.fault(node.place, format!("no SCSI has {number} tags for each initiator"), remedy);
+            }
+            return tags.map(Tags);
+        }
+        Count::<256, 65_536>::read(node, log).map(|count| Tags(count.0 as u32))
+    }
+
+    fn write(&self, out: &mut String) {
+        let _ = write!(out, "{}", self.0);
+    }
+}
+
+section! {
+    facts: true,
+    /// Options of `scsi-tcq`, of the drive or as the host sets them.
+    pub struct ScsiRaw {
+        /// Tags of each initiator.
+        tags: Tags = "65536",
+        /// The queue algorithm modifier: whether the drive may change the order of commands that overlap.
+        reordering: Reordering = "restricted",
+        /// What an error does to the other commands.
+        on_error: QueueErrors = "continue",
+        /// What a command without a tag counts as.
+        untagged: UntaggedAs = "simple",
+        /// Whether the host sets NACA: then an error stops the queue until the initiator has dealt with it.
+        naca: bool = "false",
+        /// Whether the drive may let go of the bus while it works. If not, it is sent one command at a time: the depth
+        /// in force is 1, and a depth of the drive file gives way.
+        disconnects: bool = "true",
+    }
+}
+
+section! {
+    facts: true,
+    /// Options of `ncq`.
+    pub struct NcqRaw {
+        /// Whether the data of one command may come out of order, so that an access may begin in the middle.
+        out_of_order: bool = "true",
+        /// Whether a deadline (`icc`) that passes aborts all outstanding commands; if not, it passes in silence.
+        deadline_aborts: bool = "false",
+    }
+}

@@ -1,0 +1,174 @@
+//! What stands between a workload and its drive: the host's I/O scheduler, the controller; and what goes wrong in the
+//! drive.
+use super::queue::{Depth, Switch};
+use crate::keys::quantities::{Count, Extent};
+use crate::keys::read::{At, Example, wrong_type};
+use crate::keys::{Kind, Read, choices, section};
+use crate::text::problem::Log;
+use crate::text::tree::{Node, Value};
+use drivelab_core::target::elevator::ElevatorOrder;
+use drivelab_units::{Bytes, Share, Span};
+
+/// The programming interface of a controller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interface {
+    Ahci,
+    LegacyIde,
+    AtaTcq,
+    Scsi,
+}
+
+choices!(Interface {
+    "ahci" => Interface::Ahci, "shares ncq; two register writes send a command";
+    "legacy-ide" => Interface::LegacyIde, "shares no queueing; some eight register writes send a command";
+    "ata-tcq" => Interface::AtaTcq, "shares ata-tcq; as legacy-ide, and again for each SERVICE";
+    "scsi" => Interface::Scsi, "shares scsi-tcq; the adapter fetches commands by itself";
+});
+
+section! {
+    facts: false,
+    /// The host's end of the protocol. In force is what controller and drive share: a drive with another protocol than
+    /// the controller's gets one command at a time. Without this table the drive's own protocol is in force and nothing
+    /// costs time.
+    pub struct ControllerRaw {
+        /// Its programming interface.
+        interface: Interface = "whatever the drive speaks",
+        /// Commands of one initiator that it keeps with the drive at once.
+        depth: Depth = "as many as the drive holds",
+        /// Host time to send a command, one after the other. The defaults are inferred: register accesses of about 1 us,
+        /// as many as `interface` says.
+        issue: Span = "1us for ahci and scsi, 8us for legacy-ide and ata-tcq, 0s without an interface",
+        /// Host time to take a completion: the interrupt's registers, on IDE status and bus master too.
+        completion: Span = "2us for ahci and scsi, 3us for legacy-ide, 6us for ata-tcq, 0s without an interface",
+        /// How often a command that failed is sent again before its error is reported.
+        retries: Count<0, 255> = "0",
+        /// How long the host takes to find out what failed: the log of NCQ, the sense data of SCSI.
+        recovery: Span = "0s",
+        /// A command that the drive has held for so long is aborted.
+        timeout: Span = "none",
+    }
+}
+
+/// The order of the host's I/O scheduler, if there is one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ElevatorName {
+    None,
+    Of(ElevatorOrder),
+}
+
+choices!(ElevatorName {
+    "none" => ElevatorName::None, "no I/O scheduler: commands go to the controller as they come";
+    "noop" => ElevatorName::Of(ElevatorOrder::Noop), "in order of arrival; neighbours are merged";
+    "deadline" => ElevatorName::Of(ElevatorOrder::Deadline), "upward in batches of reads or writes; what has waited its time begins one";
+    "c-look" => ElevatorName::Of(ElevatorOrder::CLook), "upward by address, then again from the lowest";
+    "fair" => ElevatorName::Of(ElevatorOrder::Fair), "a slice of time for each process (Linux's CFQ)";
+});
+
+section! {
+    facts: false,
+    /// The host's I/O scheduler, one for each initiator; its order alone may stand in place of the table. Defaults are
+    /// those of Linux.
+    pub struct ElevatorRaw {
+        /// In which order requests are handed on.
+        order: ElevatorName = "deadline",
+        /// Requests that it keeps with the controller at once.
+        depth: Depth = "as many as the drive holds under the protocol in force",
+        /// The largest request that merging makes; false merges nothing.
+        merge: Switch<Bytes> = "512KiB",
+        /// With `deadline`: how long a read may wait before a batch of reads begins with it.
+        read_expire: Span = "500ms",
+        /// The same for writes.
+        write_expire: Span = "5s",
+        /// With `deadline`: most requests in one batch.
+        fifo_batch: Count<1, 1000000> = "16",
+        /// With `deadline`: how many batches of reads may go before writes that wait.
+        writes_starved: Count<0, 1000000> = "2",
+        /// With `fair`: the slice of a process.
+        slice_sync: Span = "100ms",
+        /// With `fair`: the slice of all writes that nobody waits for.
+        slice_async: Span = "40ms",
+        /// With `fair`: how long the drive is kept for a process that is likely to ask again. With 0s, turns are counted
+        /// in requests instead of time.
+        slice_idle: Span = "8ms",
+        /// With `fair`: most requests of one process with the controller while others wait.
+        quantum: Count<1, 1000000> = "8",
+    }
+}
+
+/// An I/O scheduler as a table, or by its order alone.
+#[derive(Clone, Debug)]
+pub struct ElevatorChoice(pub ElevatorRaw);
+
+impl Read for ElevatorChoice {
+    fn kind() -> Kind {
+        Kind::Either(vec![ElevatorRaw::kind(), ElevatorName::kind()])
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        match node.value {
+            Value::Text(_) => {
+                let order = ElevatorName::read(node, log).map(|name| At::new(name, node.place))?;
+                Some(ElevatorChoice(ElevatorRaw { order: Some(order), ..ElevatorRaw::default() }))
+            }
+            Value::Table(_) => ElevatorRaw::read(node, log).map(ElevatorChoice),
+            _ => {
+                wrong_type(node, &Self::kind(), log);
+                None
+            }
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        self.0.write(out);
+    }
+}
+
+/// Part of a drive: where it begins and how much it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    pub first: Extent,
+    pub count: Extent,
+}
+
+impl Example for Stretch {
+    const EXAMPLE: &'static str = "[[\"1GiB\", \"4KiB\"]]";
+}
+
+impl Read for Stretch {
+    fn kind() -> Kind {
+        Kind::List { each: Box::new(Extent::kind()), example: "[\"1GiB\", \"4KiB\"]" }
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        let Value::List(items) = &node.value else {
+            wrong_type(node, &Self::kind(), log);
+            return None;
+        };
+        let [first, count] = &items[..] else {
+            let remedy = "write [\"where it begins\", \"how much\"], such as [\"1GiB\", \"4KiB\"]";
+            log.fault(node.place, "a stretch of a drive has two values", remedy);
+            return None;
+        };
+        let (first, count) = (Extent::read(first, log), Extent::read(count, log));
+        Some(Stretch { first: first?, count: count? })
+    }
+
+    fn write(&self, out: &mut String) {
+        self.first.write(out);
+        out.push('+');
+        self.count.write(out);
+    }
+}
+
+section! {
+    facts: false,
+    /// What goes wrong with the drive's media. Only reads fail.
+    pub struct FaultsRaw {
+        /// Share of reads that fail although the media is sound, each attempt for itself.
+        read_errors: Share = "0%",
+        /// Stretches that no attempt can read: where each begins, and how much it is.
+        bad_sectors: Vec<At<Stretch>> = "none",
+        /// How long the drive tries again before it gives a read up.
+        retry_time: Span = "0s",
+    }
+}

@@ -1,0 +1,133 @@
+//! Whatever the language accepts, runs: random scenarios over the keys of protocols, controllers, I/O schedulers, faults
+//! and markings, in the combinations that make the machines wait for each other. What is refused must contradict itself.
+use drivelab_scenario::{NoFiles, Source, plan};
+use drivelab_simulate::{Control, run};
+use proptest::prelude::*;
+use std::sync::atomic::AtomicBool;
+
+const PROTOCOLS: [&str; 4] = ["none", "scsi-tcq", "ata-tcq", "ncq"];
+
+/// One of some lines, or none of them.
+fn maybe(lines: &[&str]) -> impl Strategy<Value = String> + use<> {
+    let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
+    let none = Just(String::new());
+    prop_oneof![none, prop::sample::select(lines)]
+}
+
+fn joined(parts: Vec<BoxedStrategy<String>>) -> impl Strategy<Value = String> {
+    parts.prop_map(|lines| lines.concat())
+}
+
+fn queue() -> impl Strategy<Value = String> {
+    let of_protocol = prop::sample::select(PROTOCOLS.to_vec()).prop_flat_map(|protocol| {
+        let depth = maybe(&["queue.depth = 1", "queue.depth = 2", "queue.depth = 20"]);
+        let depth = if protocol == "none" { Just(String::new()).boxed() } else { depth.boxed() };
+        let line = Just(format!("queue.protocol = \"{protocol}\"\n")).boxed();
+        let times = maybe(&["queue = { release_time = \"50us\", service_time = \"0.2ms\" }"]).boxed();
+        let mut parts = vec![line, depth];
+        match protocol {
+            "scsi-tcq" => parts.extend([
+                maybe(&["queue.scsi.tags = 256"]).boxed(),
+                maybe(&["queue.scsi.reordering = \"unrestricted\""]).boxed(),
+                maybe(&["queue.scsi.on_error = \"clear-all\"", "queue.scsi.on_error = \"clear-nexus\""])
+                    .boxed(),
+                maybe(&["queue.scsi.untagged = \"ordered\""]).boxed(),
+                maybe(&["queue.scsi.naca = true"]).boxed(),
+                maybe(&["queue.scsi.disconnects = false"]).boxed(),
+            ]),
+            "ncq" => parts.extend([
+                maybe(&["queue.ncq.out_of_order = false"]).boxed(),
+                maybe(&["queue.ncq.deadline_aborts = true"]).boxed(),
+            ]),
+            _ => {}
+        }
+        if protocol == "ata-tcq" || protocol == "scsi-tcq" {
+            let dotted = times.prop_map(|line| match line.is_empty() {
+                true => line,
+                false => "queue.release_time = \"50us\"\nqueue.service_time = \"0.2ms\"\n".to_owned(),
+            });
+            parts.push(dotted.boxed());
+        }
+        joined(parts)
+    });
+    let order = maybe(&["queue.order = \"fcfs\"", "queue.coalesces = 3", "queue.age_limit = \"50ms\""]);
+    (of_protocol, order).prop_map(|(protocol, order)| protocol + &order)
+}
+
+fn before_the_drive() -> impl Strategy<Value = String> {
+    joined(vec![
+        maybe(&[
+            "controller.interface = \"ahci\"",
+            "controller.interface = \"legacy-ide\"",
+            "controller.interface = \"ata-tcq\"",
+            "controller.interface = \"scsi\"",
+        ])
+        .boxed(),
+        maybe(&["controller.depth = 1", "controller.depth = 31"]).boxed(),
+        maybe(&["controller.issue = \"0s\"", "controller.issue = \"0.5ms\""]).boxed(),
+        maybe(&["controller.completion = \"0s\"", "controller.completion = \"0.1ms\""]).boxed(),
+        maybe(&["controller.recovery = \"3ms\""]).boxed(),
+        maybe(&["controller.timeout = \"5ms\"", "controller.timeout = \"60ms\""]).boxed(),
+        maybe(&[
+            "faults.read_errors = \"1%\"",
+            "faults = { read_errors = \"20%\", retry_time = \"40ms\" }\ncontroller.retries = 2",
+            "faults.bad_sectors = [[\"1GiB\", \"9GiB\"], [\"0B\", \"4KiB\"]]\ncontroller.retries = 1",
+        ])
+        .boxed(),
+        maybe(&[
+            "elevator = \"none\"",
+            "elevator = \"noop\"",
+            "elevator = { order = \"c-look\", depth = 4, merge = false }",
+            "elevator = { depth = 2, read_expire = \"9ms\", fifo_batch = 1, writes_starved = 0 }",
+            "elevator = { order = \"fair\", slice_sync = \"9ms\", quantum = 1 }",
+            "elevator = { order = \"fair\", slice_idle = \"0s\", depth = 40 }",
+        ])
+        .boxed(),
+    ])
+}
+
+fn job() -> impl Strategy<Value = String> {
+    joined(vec![
+        maybe(&["rw = \"randwrite\"", "rw = \"randrw\"", "rw = \"read\"", "rw = \"write\""]).boxed(),
+        maybe(&["bs = \"64KiB\"\nmax_transfer = \"16KiB\"", "bs = \"512B\""]).boxed(),
+        maybe(&["size = \"64KiB\"", "size = \"11GiB\""]).boxed(),
+        maybe(&["iodepth = 5", "rate_iops = 150", "iodepth = 40", "thinktime = \"2ms\""]).boxed(),
+        maybe(&["numjobs = 3", "submit.fixed = \"20us\""]).boxed(),
+        maybe(&["attribute = \"ordered\"", "attribute = \"head-of-queue\"", "attribute = \"untagged\""])
+            .boxed(),
+        maybe(&["priority = \"high\"", "priority = \"isochronous\"\nicc = \"15ms\""]).boxed(),
+        maybe(&["fua = true"]).boxed(),
+        maybe(&["initiator = 1", "initiator = 15"]).boxed(),
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(384))]
+
+    #[test]
+    fn what_is_accepted_runs(
+        queue in queue(), before in before_the_drive(), first in job(), second in job(), seed in 1u32..1_000,
+    ) {
+        let text = format!(
+            "[target]\ndrive = \"seagate-10k-scsi-74gb\"\n{queue}{before}[workload.job.a]\n{first}[workload.job.b]\n\
+             {second}[run]\nduration = \"1s\"\nios = 300\nseed = {seed}\n"
+        );
+        let source = Source { origin: "a.toml".to_owned(), text: text.clone() };
+        match plan(&source, &[], &NoFiles) {
+            Ok(plan) => {
+                let stop = AtomicBool::new(false);
+                let control = Control { stop: &stop, progress: &|_| () };
+                let ran = run(&plan.points[0].setup, &control);
+                prop_assert!(ran.is_ok(), "{}\n{}", text, ran.unwrap_err());
+            }
+            Err(problems) => {
+                let known = ["no attribute", "no priorities", "knows one host", "a controller depth of"];
+                for problem in &problems.0 {
+                    let expected = known.iter().any(|known| problem.message.contains(known))
+                        || problem.message.contains("a depth of") || problem.message.contains("order of arrival");
+                    prop_assert!(expected, "{}\n{}", text, problem);
+                }
+            }
+        }
+    }
+}
