@@ -154,12 +154,12 @@ fn no_more_than_the_pass_limit_and_the_queue_go_before_a_command() {
     let (depth, limit) = (16, 24);
     for joins in [Joins::Never, Joins::UntilEnd] {
         for order in Order::ALL {
-            let passed = most_passed(QueueParams { pass_limit: Some(limit), ..queue(depth, order) }, joins);
+            let passed = most_passed(&QueueParams { pass_limit: Some(limit), ..queue(depth, order) }, joins);
             assert!(passed < u64::from(limit + depth), "{order:?} {joins:?}: {passed}");
         }
         // The bound is not idle.
         for order in [Order::Sstf, Order::Sptf] {
-            assert!(most_passed(queue(depth, order), joins) > 2 * u64::from(limit + depth), "{order:?}");
+            assert!(most_passed(&queue(depth, order), joins) > 2 * u64::from(limit + depth), "{order:?}");
         }
     }
 }

@@ -41,7 +41,7 @@ fn iops(points: &[Point]) -> f64 {
 fn lead(better: &[Point], worse: &[Point]) -> f64 {
     let differences: Vec<f64> = better.iter().zip(worse).map(|(a, b)| a.iops - b.iops).collect();
     let middle = mean(differences.iter().copied());
-    let variance = differences.iter().map(|x| (x - middle).powi(2)).sum::<f64>() / (RUNS - 1) as f64;
+    let variance = differences.iter().map(|x| (x - middle) * (x - middle)).sum::<f64>() / (RUNS - 1) as f64;
     middle / (variance / RUNS as f64).sqrt()
 }
 
