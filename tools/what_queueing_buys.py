@@ -7,7 +7,8 @@ test holds it to them. `python tools/what_queueing_buys.py` writes it, `--check`
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,9 @@ Point = dict[str, Any]
 Cell = str | float | int
 
 
-def simulate(**keys: object) -> drivelab.Result:
+def simulate(keys: Mapping[str, Any]) -> drivelab.Result:
     """Random reads of 4 KiB over the whole drive, unless the keys say otherwise."""
-    names = {name.replace("__", "."): value for name, value in keys.items()}
-    return drivelab.simulate(**{"target.drive": DRIVE, "workload.rw": "randread", **RUN, **names})
+    return drivelab.simulate(**{"target.drive": DRIVE, "workload.rw": "randread", **RUN, **keys})
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
@@ -46,14 +46,22 @@ def by(result: drivelab.Result, *axes: str) -> dict[tuple[Any, ...], Point]:
 
 
 def iops(point: Point) -> str:
+    """I/Os per second."""
     return f"{point['iops']:.1f}"
 
 
 def gain(point: Point, base: Point) -> str:
+    """How much more I/Os per second than at another point."""
     return f"{(point['iops'] / base['iops'] - 1) * 100:+.1f} %"
 
 
+def tail(point: Point) -> str:
+    """The 99th percentile of the latency over its mean."""
+    return f"{point['latency_ns']['p99'] / point['latency_ns']['mean']:.2f}"
+
+
 def milliseconds(point: Point, statistic: str) -> str:
+    """A statistic of the latency."""
     return f"{point['latency_ns'][statistic] / 1e6:.0f}"
 
 
@@ -68,20 +76,20 @@ def orders() -> str:
     """What the order of service gains over depth, and what it costs at the tail."""
     names = ["fcfs", "c-look", "sptf", "aged-sptf"]
     queue = {"target.queue.protocol": "scsi-tcq", "target.queue.depth": 256}
-    result = simulate(**queue, **{"target.queue.order": names, "workload.iodepth": DEPTHS})
+    result = simulate({**queue, "target.queue.order": names, "workload.iodepth": DEPTHS})
     points = by(result, "target.queue.order", "workload.iodepth")
     rows = {name: [points[name, depth] for depth in DEPTHS] for name in names}
     head = ["order", *map(str, DEPTHS)]
     at_32 = {name: points[name, 32] for name in names}
-    tail = {name: at_32[name]["latency_ns"]["p99"] / at_32[name]["latency_ns"]["mean"] for name in names}
     sptf, fcfs = at_32["sptf"], at_32["fcfs"]
     return f"""\
 ## The order of service
 
-The more commands a drive may choose from, the nearer the nearest of them is. In order of arrival (FCFS) depth gains
-only what the firmware's work hides behind the mechanism's: {gain(points["fcfs", 2], points["fcfs", 1])} at 2, and nothing
-more at any depth. Sorting by cylinder (C-LOOK) shortens the seeks and leaves the rotation. Choosing by seek and rotation
-together (SPTF) shortens both, and goes on gaining: {gain(sptf, points["sptf", 1])} at 32.
+The more commands a drive may choose from, the nearer the nearest of them is. In order of arrival (FCFS)
+depth gains only what the firmware's work hides behind the mechanism's:
+{gain(points["fcfs", 2], points["fcfs", 1])} at 2, and nothing more at any depth. Sorting by cylinder
+(C-LOOK) shortens the seeks and leaves the rotation. Choosing by seek and rotation together (SPTF)
+shortens both, and goes on gaining: {gain(sptf, points["sptf", 1])} at 32.
 
 I/Os per second over the number outstanding:
 
@@ -93,22 +101,23 @@ I/Os per second over the number outstanding:
 
 What goes first is not what came first. Here is the 99th percentile of the latency over its mean:
 
-{table(head, [[name, *(f"{p['latency_ns']['p99'] / p['latency_ns']['mean']:.2f}" for p in row)] for name, row in rows.items()])}
+{table(head, [[name, *map(tail, row)] for name, row in rows.items()])}
 
-In order of arrival every wait is the sum of many services, so the tail shrinks with depth. C-LOOK makes everybody wait
-for one sweep of the arm, twice the mean at most. SPTF leaves far commands behind: at 32 outstanding its mean is
-{milliseconds(sptf, "mean")} ms where FCFS's is {milliseconds(fcfs, "mean")} ms, but its p99 is {milliseconds(sptf, "p99")} ms
-against {milliseconds(fcfs, "p99")} ms, and its longest wait {milliseconds(sptf, "max")} ms against
-{milliseconds(fcfs, "max")} ms. A little credit for age (aged SPTF: 6 ms for a second of waiting) keeps
-{at_32["aged-sptf"]["iops"] / sptf["iops"] * 100:.0f} % of the rate with {milliseconds(at_32["aged-sptf"], "p99")} ms at p99
-and {milliseconds(at_32["aged-sptf"], "max")} ms at most. At 256 outstanding the same credit weighs more, because waits are
-longer: weight and depth belong together.
+In order of arrival every wait is the sum of many services, so the tail shrinks with depth. C-LOOK makes
+everybody wait for one sweep of the arm, twice the mean at most. SPTF leaves far commands behind: at 32
+outstanding its mean is {milliseconds(sptf, "mean")} ms where FCFS's is {milliseconds(fcfs, "mean")} ms,
+but its p99 is {milliseconds(sptf, "p99")} ms against {milliseconds(fcfs, "p99")} ms, and its longest wait
+{milliseconds(sptf, "max")} ms against {milliseconds(fcfs, "max")} ms. A little credit for age (aged SPTF:
+6 ms for a second of waiting) keeps {at_32["aged-sptf"]["iops"] / sptf["iops"] * 100:.0f} % of the rate
+with {milliseconds(at_32["aged-sptf"], "p99")} ms at p99 and {milliseconds(at_32["aged-sptf"], "max")} ms
+at most. At 256 outstanding the same credit weighs more, because waits are longer: weight and depth belong
+together.
 """
 
 
 def firmware() -> str:
     """What a poor firmware makes of the same queue."""
-    kinds: list[tuple[str, dict[str, object]]] = [
+    kinds: list[tuple[str, dict[str, Any]]] = [
         ("looks at everything, knows the angle", {}),
         ("knows distances, not angles", {"target.queue.knows": "distance"}),
         ("looks at the 4 oldest", {"target.queue.considers": 4}),
@@ -122,43 +131,166 @@ def firmware() -> str:
         ("lets nobody be passed 64 times", {"target.queue.pass_limit": 64}),
     ]
     queue = {"target.queue.protocol": "ncq", "target.queue.order": "firmware", "workload.iodepth": SHORT}
-    off = simulate(**{"target.queue.protocol": "none", "workload.iodepth": SHORT})
+    off = simulate({"target.queue.protocol": "none", "workload.iodepth": SHORT})
     base = off.points[0]
     rows = [["no queue", *("+0.0 %" for _ in SHORT)]]
     for name, keys in kinds:
-        points = simulate(**queue, **keys).points
+        points = simulate({**queue, **keys}).points
         rows.append([name, *(gain(point, base) for point in points)])
     return f"""\
 ## What a poor firmware loses
 
-"NCQ" on the box says that a drive takes 32 commands, not what it does with them. The same mechanism under firmwares
-that differ in one property each; gain over the drive without a queue, by number outstanding:
+"NCQ" on the box says that a drive takes 32 commands, not what it does with them. The same mechanism under
+firmwares that differ in one property each; gain over the drive without a queue, by number outstanding:
 
 {table(["the firmware", *map(str, SHORT)], rows)}
 
-This is how one drive gains 9 % and another 90 %, and how a third is slower with its queue on than off: one that takes
-long to look at each command loses more by looking than it gains by choosing. Each row is a property in the drive's file
-(`considers`, `knows`, `look_time`, `chooses`, `pass_limit`), to be measured rather than guessed.
+This is how one drive gains 9 % and another 90 %, and how a third is slower with its queue on than off:
+one that takes long to look at each command loses more by looking than it gains by choosing. Each row is a
+property in the drive's file (`considers`, `knows`, `look_time`, `chooses`, `pass_limit`), to be measured
+rather than guessed.
 """
 
 
-SECTIONS: list[Callable[[], str]] = [orders, firmware]
+def protocols() -> str:
+    """What the protocols cost."""
+    bus = {"target.queue.release_time": "30us", "target.queue.service_time": "60us"}
+    bridge = {"base": DRIVE, "link": {"bridge": "25us"}}
+    kinds: list[tuple[str, dict[str, Any]]] = [
+        ("SATA NCQ", {"target.queue.protocol": "ncq"}),
+        ("SCSI TCQ, depth 32", {"target.queue.protocol": "scsi-tcq", "target.queue.depth": 32}),
+        ("ATA TCQ", {"target.queue.protocol": "ata-tcq", **bus}),
+        ("ATA TCQ behind a bridge", {"target.queue.protocol": "ata-tcq", "target.drive": bridge, **bus}),
+    ]
+    base = simulate({"target.queue.protocol": "none", "workload.iodepth": SHORT}).points[0]
+    rows = [
+        [name, *(gain(point, base) for point in simulate({**keys, "workload.iodepth": SHORT}).points)]
+        for name, keys in kinds
+    ]
+    return f"""\
+## What the protocol costs
+
+The protocols differ in what an exchange takes. NCQ's drive sets up its own transfers. ATA TCQ's drive
+lets go of the bus (here 30 us) and calls the host back before data flow (60 us), and a bridge in between
+(25 us each way) makes every message of that longer; figures of this kind are published for few drives,
+these are examples. Gain over no queue:
+
+{table(["protocol", *map(str, SHORT)], rows)}
+
+With one outstanding there is nothing to choose, so the round trips are pure loss: queueing is slower on
+than off. From two on, most of them hide behind the work for others.
+"""
+
+
+def elevators() -> str:
+    """The host's own scheduler, the drive's queue, and both."""
+    depths = [1, 4, 16, 31, 64, 128, 256]
+    schedulers = ["none", "noop", "deadline", "c-look", "fair"]
+    axes = {"target.elevator": schedulers, "workload.iodepth": depths}
+    alone = by(simulate({"target.queue.protocol": "none", **axes}), "target.elevator", "workload.iodepth")
+    queue = {"target.queue.protocol": "ncq", "target.queue.depth": 31}
+    both = by(simulate({**queue, **axes}), "target.elevator", "workload.iodepth")
+    rows = [
+        [name, scheduler, *(iops(points[scheduler, depth]) for depth in depths)]
+        for name, points in (("one at a time", alone), ("31, SPTF", both))
+        for scheduler in schedulers
+    ]
+    spread = [
+        max(both[scheduler, depth]["iops"] for scheduler in schedulers)
+        / min(both[scheduler, depth]["iops"] for scheduler in schedulers)
+        - 1
+        for depth in depths
+    ]
+    inside = max(spread[: depths.index(31) + 1]) * 100
+    return f"""\
+## The host sorts, too
+
+In front of every drive stands the operating system's own scheduler. It knows addresses but no angles, and
+it only sees what has not gone to the drive yet. A drive that takes one command at a time leaves
+everything to it; a drive that takes 31 leaves it what does not fit. I/Os per second:
+
+{table(["drive takes", "host", *map(str, depths)], rows)}
+
+While everything outstanding fits into the drive's queue, the host's schedulers are idle hands: up to 31
+the best and the worst of them are {inside:.1f} % apart. The drive's knowledge of angles is worth more
+than the host's longer list; but beyond 31 the host goes on sorting what waits, and the two together serve
+more than either alone.
+"""
+
+
+def interfaces() -> str:
+    """Legacy IDE against AHCI."""
+    rows = []
+    for name, interface in (("AHCI", "ahci"), ("legacy IDE", "legacy-ide")):
+        points = simulate({"target.controller.interface": interface, "workload.iodepth": SHORT}).points
+        rows.append([name, *map(iops, points)])
+    return f"""\
+## Legacy IDE against AHCI
+
+The same drive on the same port. Without AHCI there is no NCQ, and each command costs the host more
+register accesses, of about a microsecond each; next to a mechanism that is little, so what is lost is the
+queue. I/Os per second:
+
+{table(["interface", *map(str, SHORT)], rows)}
+"""
+
+
+def waiting() -> str:
+    """Synchronous against asynchronous I/O."""
+    queue = {"target.queue.protocol": "ncq"}
+    counts = [1, 4, 16, 32]
+    asynchronous = simulate({**queue, "workload.iodepth": counts}).points
+    processes = simulate({**queue, "workload.numjobs": counts}).points
+    alone = simulate(queue).points[0]
+    thinking = simulate({**queue, "workload.thinktime": "5ms", "workload.numjobs": counts}).points
+    rows = [
+        ["one process, so many at once", *map(iops, asynchronous)],
+        ["so many processes, one at a time each", *map(iops, processes)],
+        ["the same, each thinks for 5 ms", *map(iops, thinking)],
+        ["one process that waits for each", *(iops(alone) for _ in counts)],
+    ]
+    return f"""\
+## Who waits gains nothing
+
+A process that waits for each I/O keeps one outstanding, and no queue can reorder one. That is the
+desktop's case: most of its reads are synchronous. Queueing pays when somebody does not wait, or when many
+wait at once. I/Os per second:
+
+{table(["", *map(str, counts)], rows)}
+
+Who issues makes no difference to the drive: one process with 16 outstanding and 16 processes with one
+each are the same load.
+"""
+
+
+SECTIONS: list[Callable[[], str]] = [orders, firmware, protocols, elevators, interfaces, waiting]
 
 OPENING = f"""\
 # What queueing buys
 
-A drive that holds several commands may serve them in an order of its own. This page asks what that gains, what it costs,
-and where it gains nothing. The drive is `{DRIVE}` of the catalogue (7 200 rpm), its caches off, random reads of 4 KiB
-over the whole of it, 20 000 at each point after ten seconds of warm-up; what a drive of today with its caches on, or
-another pattern, makes of it is one changed key away. Made by `tools/what_queueing_buys.py` from the tool itself.
+A drive that holds several commands may serve them in an order of its own. This page asks what that gains,
+what it costs, and where it gains nothing. The drive is `{DRIVE}` of the catalogue (7 200 rpm), its caches
+off, random reads of 4 KiB over the whole of it, 20 000 at each point after ten seconds of warm-up; what
+another drive or pattern makes of it is one changed key away. Made by
+`tools/what_queueing_buys.py` from the tool itself.
 """
 
 
 def page() -> str:
-    return "\n".join([OPENING, *(section() for section in SECTIONS)])
+    """The whole page, its paragraphs filled."""
+    blocks = "\n".join([OPENING, *(section() for section in SECTIONS)]).split("\n\n")
+    return (
+        "\n\n".join(block if block.startswith(("|", "#", "!")) else filled(block) for block in blocks) + "\n"
+    )
+
+
+def filled(paragraph: str) -> str:
+    """A paragraph in lines of even length."""
+    return textwrap.fill(paragraph, 118, break_long_words=False, break_on_hyphens=False)
 
 
 def main() -> int:
+    """Write the page, or compare it; 1 when it differs."""
     text = page()
     if sys.argv[1:] == ["--check"]:
         if PAGE.read_text(encoding="utf-8") == text:
