@@ -131,3 +131,16 @@ proptest! {
         }
     }
 }
+
+/// A command that is given up while it waits is the last of a round: the drive reports what it has held back.
+#[test]
+fn a_round_ends_when_what_was_left_of_it_is_given_up() {
+    let text = "[target]\ndrive = \"seagate-10k-scsi-74gb\"\nqueue = { protocol = \"ncq\", coalesces = 3 }\n\
+                controller = { issue = \"0.5ms\", timeout = \"5ms\" }\n[workload.job.a]\nattribute = \"untagged\"\n\
+                [workload.job.b]\nbs = \"64KiB\"\nmax_transfer = \"16KiB\"\nsize = \"64KiB\"\n[run]\nios = 300\nseed = 29\n";
+    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
+    let plan = plan(&source, &[], &NoFiles).unwrap();
+    let stop = AtomicBool::new(false);
+    let point = run(&plan.points[0].setup, &Control { stop: &stop, progress: &|_| () }).unwrap();
+    assert!(point.errors > 0);
+}
