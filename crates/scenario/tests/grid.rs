@@ -1,7 +1,8 @@
 //! Grids some of whose points cannot be: those are left out and named, and the others are what they would be alone.
 use drivelab_core::target::TargetParams;
+use drivelab_core::target::drive::protocol::{NcqParams, Protocol, ScsiParams};
 use drivelab_core::target::drive::queue::Order;
-use drivelab_scenario::{NoFiles, Override, Plan, Problems, Source, plan};
+use drivelab_scenario::{InForce, NoFiles, Override, Plan, Problems, Source, plan};
 
 fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, Problems> {
     let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
@@ -88,4 +89,108 @@ fn a_protocol_of_the_scenario_displaces_a_depth_of_the_drive_that_it_has_no_tags
         })
         .collect();
     assert_eq!(queues, [(1, Order::Fcfs), (32, Order::Sptf), (64, Order::Sptf)]);
+}
+
+/// The protocol in force at each point, with its depth.
+fn in_force(plan: &Plan) -> Vec<String> {
+    let named = |point: &drivelab_scenario::Point| {
+        let InForce { protocol, depth } = point.in_force.clone().unwrap();
+        format!("{} {protocol} {depth}", at(&point.axes))
+    };
+    plan.points.iter().map(named).collect()
+}
+
+#[test]
+fn what_controller_and_drive_share_is_in_force() {
+    let interfaces = ("target.controller.interface", "ahci,legacy-ide,ata-tcq,scsi");
+    let protocols = ("target.queue.protocol", "ncq,ata-tcq,scsi-tcq,none");
+    let plan = read(DRIVE, &[protocols, interfaces]).unwrap();
+    let shared: Vec<String> =
+        in_force(&plan).into_iter().filter(|point| !point.ends_with(" none 1")).collect();
+    assert_eq!(plan.points.len(), 16);
+    assert_eq!(shared, ["ncq ahci ncq 32", "ata-tcq ata-tcq ata-tcq 32", "scsi-tcq scsi scsi-tcq 64"]);
+}
+
+#[test]
+fn the_depth_in_force_is_the_least_of_drive_controller_and_tags() {
+    let depths = [("target.queue.depth", "4,600"), ("target.controller.depth", "1,31,300")];
+    let plan = read(DRIVE, &[depths[0], depths[1], ("target.queue.scsi.tags", "256")]).unwrap();
+    let expected = ["4 1 scsi-tcq 1", "4 31 scsi-tcq 4", "600 1 scsi-tcq 1", "600 31 scsi-tcq 31"];
+    assert_eq!(in_force(&plan), expected);
+    assert!(plan.skipped.iter().all(|skipped| skipped.reason.contains("an initiator has 256 tags")));
+    let plan = read(DRIVE, &[("target.queue.scsi.disconnects", "true,false")]).unwrap();
+    assert_eq!(in_force(&plan), ["true scsi-tcq 64", "false scsi-tcq 1"]);
+}
+
+#[test]
+fn a_depth_is_left_out_behind_an_interface_that_shares_no_queue() {
+    let plan = read(
+        "target.drive = \"wd-4tb-7200\"\n",
+        &[("target.controller.interface", "ahci,legacy-ide"), ("target.controller.depth", "1,31,64")],
+    );
+    let plan = plan.unwrap();
+    assert_eq!(in_force(&plan), ["ahci 1 ncq 1", "ahci 31 ncq 31", "legacy-ide 1 none 1"]);
+    let skipped: Vec<String> = plan.skipped.iter().map(|skipped| at(&skipped.axes)).collect();
+    assert_eq!(skipped, ["ahci 64", "legacy-ide 31", "legacy-ide 64"]);
+}
+
+#[test]
+fn a_drives_queue_and_a_schedulers_order_make_one_grid() {
+    let text =
+        "[target]\ndrive = \"wd-4tb-7200\"\nqueue.depth = [1, 31]\nelevator = [\"none\", \"c-look\"]\n";
+    let orders = |plan: &Plan| -> Vec<(u32, Option<u32>)> {
+        let of = |point: &drivelab_scenario::Point| match &point.setup.target {
+            TargetParams::Drive(model) => (model.queue.depth, None),
+            TargetParams::System(system) => {
+                (system.drive.queue.depth, system.elevator.map(|elevator| elevator.depth))
+            }
+            _ => panic!("the target is a drive"),
+        };
+        plan.points.iter().map(of).collect()
+    };
+    let plan = read(text, &[]).unwrap();
+    assert_eq!(orders(&plan), [(1, None), (1, Some(1)), (31, None), (31, Some(31))]);
+    // A key beside a name keeps the name, and where there is no scheduler it changes nothing.
+    let deeper = read(text, &[("target.elevator.depth", "4")]).unwrap();
+    assert_eq!(orders(&deeper), [(1, None), (1, Some(4)), (31, None), (31, Some(4))]);
+    let tables = text.replace("[\"none\", \"c-look\"]", "{ order = [\"none\", \"c-look\"] }");
+    assert_eq!(orders(&read(&tables, &[]).unwrap()), orders(&plan));
+    let both = [("target.elevator.order", "fair,deadline"), ("target.elevator.quantum", "2,4")];
+    assert_eq!(read(DRIVE, &both).unwrap().points.len(), 4);
+}
+
+#[test]
+fn an_attribute_is_left_out_where_the_protocol_lacks_it() {
+    let attributes = ("workload.attribute", "simple,ordered,head-of-queue,untagged");
+    let plan = read(DRIVE, &[PROTOCOLS, attributes]).unwrap();
+    let skipped: Vec<String> = plan.skipped.iter().map(|skipped| at(&skipped.axes)).collect();
+    let lacking = ["none ordered", "none head-of-queue", "ncq ordered", "ncq head-of-queue"];
+    assert_eq!((plan.points.len(), skipped), (8, lacking.map(String::from).to_vec()));
+    let priorities = ("workload.priority", "normal,high,isochronous");
+    let plan = read(DRIVE, &[PROTOCOLS, priorities, ("workload.icc", "10ms,20ms")]).unwrap();
+    assert_eq!((plan.points.len(), plan.skipped.len()), (10, 8));
+    let hosts =
+        read(DRIVE, &[PROTOCOLS, ("workload.job.a.initiator", "1"), ("workload.job.b.initiator", "2")]);
+    assert_eq!((hosts.as_ref().unwrap().points.len(), hosts.unwrap().skipped.len()), (1, 2));
+}
+
+#[test]
+fn options_of_the_drives_protocol_give_way_to_the_scenarios() {
+    let text = "[target.drive]\nbase = \"seagate-10k-scsi-74gb\"\n[target.drive.queue]\nrelease_time = \"0.1ms\"\n\
+                scsi = { naca = true, disconnects = false }\n";
+    let protocols = |text: &str, overrides: &[(&str, &str)]| -> Vec<Protocol> {
+        let of = |point: &drivelab_scenario::Point| match &point.setup.target {
+            TargetParams::Drive(model) => model.protocol,
+            _ => panic!("the target is a drive"),
+        };
+        read(text, overrides).unwrap().points.iter().map(of).collect()
+    };
+    let own = ScsiParams { naca: true, disconnects: false, ..ScsiParams::USUAL };
+    assert_eq!(protocols(text, &[]), [Protocol::ScsiTcq(own)]);
+    assert_eq!(protocols(text, &[("target.queue.protocol", "ncq")]), [Protocol::Ncq(NcqParams::USUAL)]);
+    let tags = ScsiParams { tags: 256, ..own };
+    assert_eq!(protocols(text, &[("target.queue.scsi.tags", "256")]), [Protocol::ScsiTcq(tags)]);
+    let both = [("target.queue.protocol", "scsi-tcq,ncq"), ("target.queue.ncq.deadline_aborts", "true")];
+    let aborts = NcqParams { deadline_aborts: true, ..NcqParams::USUAL };
+    assert_eq!(protocols(text, &both), [Protocol::ScsiTcq(own), Protocol::Ncq(aborts)]);
 }

@@ -173,6 +173,118 @@ fn queues_that_cannot_be() {
     insta::assert_snapshot!(all);
 }
 
+/// Targets on a SCSI drive of the catalogue, if they say nothing else.
+fn on_scsi(keys: &str) -> String {
+    format!("[target]\ndrive = \"seagate-10k-scsi-74gb\"\n{keys}")
+}
+
+fn on_sata(keys: &str) -> String {
+    format!("[target]\ndrive = \"wd-4tb-7200\"\n{keys}")
+}
+
+#[test]
+fn protocols_that_cannot_be() {
+    let cases: Vec<(&str, String)> = vec![
+        ("SCSI options of NCQ", on_sata("queue = { protocol = \"ncq\", scsi = { naca = true } }\n")),
+        ("SCSI options over a SATA drive", on_sata("queue.scsi = { tags = 256 }\n")),
+        ("NCQ options of SCSI", on_scsi("queue.ncq.out_of_order = false\n")),
+        ("nothing to release", on_sata("queue = { release_time = \"1ms\", service_time = \"1ms\" }\n")),
+        ("tags that no SCSI has", on_scsi("queue.scsi.tags = [255, 257, 70000, \"256\", -1, true]\n")),
+        (
+            "wrong words",
+            on_scsi("queue.scsi = { reordering = \"none\", on_error = 3, untagged = \"head\" }\n"),
+        ),
+        ("a queue on a bus that is kept", on_scsi("queue = { depth = 8, scsi = { disconnects = false } }\n")),
+        ("a release of a minute", on_scsi("queue = { release_time = \"1min\" }\n")),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
+fn controllers_and_schedulers_that_cannot_be() {
+    let cases: Vec<(&str, String)> = vec![
+        ("more than NCQ has", on_sata("controller = { interface = \"ahci\", depth = 64 }\n")),
+        ("more than an initiator has", on_scsi("controller.depth = 300\nqueue.scsi.tags = 256\n")),
+        ("a queue behind legacy IDE", on_sata("controller = { interface = \"legacy-ide\", depth = 31 }\n")),
+        ("a queue before none", on_sata("queue.protocol = \"none\"\ncontroller.depth = 2\n")),
+        (
+            "costs and patience",
+            on_sata(
+                "controller = { issue = \"11s\", completion = \"2\", timeout = \"0s\", retries = 256 }\n",
+            ),
+        ),
+        ("a second try at what never fails", on_sata("controller.retries = 3\n")),
+        ("an interface that does not exist", on_sata("controller.interface = \"ide\"\n")),
+        ("no such scheduler", on_sata("elevator = \"cfq\"\n")),
+        ("neither a name nor a table", on_sata("elevator = false\n")),
+        (
+            "keys of the other schedulers",
+            on_sata("elevator = { order = \"c-look\", fifo_batch = 4, quantum = 2 }\n"),
+        ),
+        ("keys of no scheduler", on_sata("elevator = { order = \"none\", depth = 4, merge = false }\n")),
+        (
+            "slices of nothing",
+            on_sata(
+                "elevator = { order = \"fair\", slice_sync = \"0s\", slice_idle = \"0s\", quantum = 0 }\n",
+            ),
+        ),
+        ("odd merges", on_sata("elevator.merge = [true, \"1000B\", \"2GiB\", 4]\n")),
+        (
+            "a scheduler without a drive",
+            "[target]\nserver.mean = \"5ms\"\nelevator = \"c-look\"\n".to_owned(),
+        ),
+        (
+            "a controller before nothing",
+            "[target]\nnull = {}\ncontroller.depth = 2\nfaults.read_errors = 1\n[workload]\nrate_iops = 9\n"
+                .to_owned(),
+        ),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
+fn faults_that_cannot_be() {
+    let cases: Vec<(&str, String)> = vec![
+        ("more than all", on_sata("faults = { read_errors = \"101%\" }\n")),
+        (
+            "bad sectors that are none",
+            on_sata("faults.bad_sectors = [[\"1GiB\"], [\"1GiB\", \"0B\"], [1, \"4KiB\"], 4]\n"),
+        ),
+        ("beyond the drive", on_sata("faults.bad_sectors = [[\"3TB\", \"4KiB\"], [\"4TB\", \"4KiB\"]]\n")),
+        ("patience without errors", on_sata("faults.retry_time = \"1s\"\n")),
+        ("too much patience", on_sata("faults = { read_errors = \"1%\", retry_time = \"1min\" }\n")),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
+fn commands_that_no_protocol_has() {
+    let job = |target: String, keys: &str| format!("{target}[workload]\n{keys}\n");
+    let two = "[workload.job.a]\n[workload.job.b]\ninitiator = 1";
+    let cases: Vec<(&str, String)> = vec![
+        ("ordered on NCQ", job(on_sata(""), "attribute = \"ordered\"")),
+        ("head of queue on ATA TCQ", job(on_sata("queue.protocol = \"ata-tcq\"\n"), "attribute = \"head-of-queue\"")),
+        ("ordered without a queue", job(on_scsi("controller.interface = \"ahci\"\n"), "attribute = \"ordered\"")),
+        ("priority on SCSI", job(on_scsi(""), "priority = \"high\"")),
+        ("a deadline of nobody", job(on_sata(""), "priority = \"high\"\nicc = \"10ms\"")),
+        ("a deadline without one", job(on_sata(""), "priority = \"isochronous\"")),
+        ("a deadline at once", job(on_sata(""), "priority = \"isochronous\"\nicc = \"0ms\"")),
+        ("a deadline in the past", job(on_sata(""), "priority = \"isochronous\"\nicc = \"-5ms\"")),
+        ("two hosts on SATA", job(on_sata(""), two)),
+        ("too many hosts", job(on_scsi(""), "initiator = 16")),
+        ("who waits, and nobody asks", job(on_sata("elevator = \"deadline\"\n"), "synchronous = false")),
+        (
+            "a drive's keys without one",
+            "[target]\nserver.mean = \"5ms\"\n[workload]\nattribute = \"simple\"\nfua = true\ninitiator = 1\n".to_owned(),
+        ),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
 #[test]
 fn servers_that_cannot_be() {
     let all = snapshot(&[

@@ -14,6 +14,11 @@ fn maybe(lines: &[&str]) -> impl Strategy<Value = String> + use<> {
     prop_oneof![none, prop::sample::select(lines)]
 }
 
+/// One of some lines that contradict many others, or, more often, none of them.
+fn seldom(lines: &[&str]) -> impl Strategy<Value = String> + use<> {
+    prop_oneof![4 => Just(String::new()), 1 => maybe(lines)]
+}
+
 fn joined(parts: Vec<BoxedStrategy<String>>) -> impl Strategy<Value = String> {
     parts.prop_map(|lines| lines.concat())
 }
@@ -23,7 +28,6 @@ fn queue() -> impl Strategy<Value = String> {
         let depth = maybe(&["queue.depth = 1", "queue.depth = 2", "queue.depth = 20"]);
         let depth = if protocol == "none" { Just(String::new()).boxed() } else { depth.boxed() };
         let line = Just(format!("queue.protocol = \"{protocol}\"\n")).boxed();
-        let times = maybe(&["queue = { release_time = \"50us\", service_time = \"0.2ms\" }"]).boxed();
         let mut parts = vec![line, depth];
         match protocol {
             "scsi-tcq" => parts.extend([
@@ -42,11 +46,7 @@ fn queue() -> impl Strategy<Value = String> {
             _ => {}
         }
         if protocol == "ata-tcq" || protocol == "scsi-tcq" {
-            let dotted = times.prop_map(|line| match line.is_empty() {
-                true => line,
-                false => "queue.release_time = \"50us\"\nqueue.service_time = \"0.2ms\"\n".to_owned(),
-            });
-            parts.push(dotted.boxed());
+            parts.push(maybe(&["queue.release_time = \"50us\"\nqueue.service_time = \"0.2ms\""]).boxed());
         }
         joined(parts)
     });
@@ -56,14 +56,14 @@ fn queue() -> impl Strategy<Value = String> {
 
 fn before_the_drive() -> impl Strategy<Value = String> {
     joined(vec![
-        maybe(&[
+        seldom(&[
             "controller.interface = \"ahci\"",
             "controller.interface = \"legacy-ide\"",
             "controller.interface = \"ata-tcq\"",
             "controller.interface = \"scsi\"",
         ])
         .boxed(),
-        maybe(&["controller.depth = 1", "controller.depth = 31"]).boxed(),
+        seldom(&["controller.depth = 1", "controller.depth = 31"]).boxed(),
         maybe(&["controller.issue = \"0s\"", "controller.issue = \"0.5ms\""]).boxed(),
         maybe(&["controller.completion = \"0s\"", "controller.completion = \"0.1ms\""]).boxed(),
         maybe(&["controller.recovery = \"3ms\""]).boxed(),
@@ -93,11 +93,11 @@ fn job() -> impl Strategy<Value = String> {
         maybe(&["size = \"64KiB\"", "size = \"11GiB\""]).boxed(),
         maybe(&["iodepth = 5", "rate_iops = 150", "iodepth = 40", "thinktime = \"2ms\""]).boxed(),
         maybe(&["numjobs = 3", "submit.fixed = \"20us\""]).boxed(),
-        maybe(&["attribute = \"ordered\"", "attribute = \"head-of-queue\"", "attribute = \"untagged\""])
+        seldom(&["attribute = \"ordered\"", "attribute = \"head-of-queue\"", "attribute = \"untagged\""])
             .boxed(),
-        maybe(&["priority = \"high\"", "priority = \"isochronous\"\nicc = \"15ms\""]).boxed(),
+        seldom(&["priority = \"high\"", "priority = \"isochronous\"\nicc = \"15ms\""]).boxed(),
         maybe(&["fua = true"]).boxed(),
-        maybe(&["initiator = 1", "initiator = 15"]).boxed(),
+        seldom(&["initiator = 1", "initiator = 15"]).boxed(),
     ])
 }
 
@@ -130,4 +130,17 @@ proptest! {
             }
         }
     }
+}
+
+/// A command that is given up while it waits is the last of a round: the drive reports what it has held back.
+#[test]
+fn a_round_ends_when_what_was_left_of_it_is_given_up() {
+    let text = "[target]\ndrive = \"seagate-10k-scsi-74gb\"\nqueue = { protocol = \"ncq\", coalesces = 3 }\n\
+                controller = { issue = \"0.5ms\", timeout = \"5ms\" }\n[workload.job.a]\nattribute = \"untagged\"\n\
+                [workload.job.b]\nbs = \"64KiB\"\nmax_transfer = \"16KiB\"\nsize = \"64KiB\"\n[run]\nios = 300\nseed = 29\n";
+    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
+    let plan = plan(&source, &[], &NoFiles).unwrap();
+    let stop = AtomicBool::new(false);
+    let point = run(&plan.points[0].setup, &Control { stop: &stop, progress: &|_| () }).unwrap();
+    assert!(point.errors > 0);
 }

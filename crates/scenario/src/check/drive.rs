@@ -2,7 +2,7 @@
 use super::geometry::{geometry, skews};
 use super::protocol::{in_force, spoken};
 use super::queue::queue;
-use super::system::faults;
+use super::system::{bounded, faults};
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::drive::{DriveRaw, FirmwareRaw, LinkRaw, OverheadTimes, SeekRaw, SettleRaw};
@@ -58,7 +58,8 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
     let skews = skews(raw.skew.as_ref().map(|at| &at.value), rpm.period(), &settle, &seek);
     let geometry = geometry(raw.geometry.as_ref()?, skews, rpm.period(), log)?;
     let firmware = raw.firmware.as_ref().map_or_else(FirmwareParams::default, |at| firmware(&at.value));
-    let bridge = raw.link.as_ref().and_then(|at| given(at.value.bridge.as_ref())).unwrap_or(Span::ZERO);
+    let bridge = raw.link.as_ref().and_then(|at| at.value.bridge.as_ref());
+    let bridge = bounded(bridge, "bridge", Span::ZERO, log);
     let exchange = ExchangeParams { bridge, ..exchange };
     let link = link(raw.link.as_ref().map(|at| &at.value));
     Some(DriveParams {

@@ -10,18 +10,22 @@ use drivelab_core::target::drive::protocol::Protocol;
 use drivelab_core::{Attribute, Priority};
 use drivelab_units::Span;
 
+/// What was written of it.
+pub struct Asks<'a> {
+    pub attribute: Option<&'a At<Attribute>>,
+    pub priority: Option<&'a At<PriorityName>>,
+    pub icc: Option<&'a At<Span>>,
+    pub fua: Option<&'a At<bool>>,
+    /// Whether priority and deadline could be read.
+    pub clear: bool,
+}
+
 /// The marking of a job's commands; what the protocol lacks is recorded.
-pub fn marking(
-    attribute: Option<&At<Attribute>>,
-    priority: Option<&At<PriorityName>>,
-    icc: Option<&At<Span>>,
-    fua: Option<&At<bool>>,
-    served: Option<Served>,
-    log: &mut Log,
-) -> Marking {
+pub fn marking(asks: &Asks<'_>, served: Option<Served>, log: &mut Log) -> Marking {
+    let Asks { attribute, priority, icc, fua, clear } = *asks;
     let named = given(priority).unwrap_or(PriorityName::Normal);
     if let Some(icc) = icc {
-        if named == PriorityName::Isochronous {
+        if named == PriorityName::Isochronous || !clear {
             log.has_effect(icc.place);
         } else {
             let mut name = String::new();
@@ -30,7 +34,11 @@ pub fn marking(
             log.no_effect(icc.place, message, "set priority to isochronous, or leave icc out".to_owned());
         }
         if icc.value.is_zero() {
-            log.fault(icc.place, "a deadline at the command's arrival", "write a time such as \"50ms\"");
+            log.fault(
+                icc.place,
+                "no command meets a deadline at its arrival",
+                "write a time such as \"50ms\"",
+            );
         }
     }
     if let Some(Served { drive: Some(protocol), .. }) = served {
@@ -43,7 +51,9 @@ pub fn marking(
         (PriorityName::Isochronous, Some(icc)) => Priority::Isochronous(icc.value),
         (PriorityName::Isochronous, None) => {
             let place = priority.map_or_else(Place::default, |at| at.place);
-            log.fault(place, "an isochronous command needs its deadline", "add icc = \"50ms\"");
+            if clear {
+                log.fault(place, "an isochronous command needs its deadline", "add icc = \"50ms\"");
+            }
             Priority::Normal
         }
     };
@@ -60,7 +70,11 @@ fn check_attribute(attribute: Option<&At<Attribute>>, protocol: Protocol, log: &
     let mut name = String::new();
     at.value.write(&mut name);
     let message = format!("{} has no attribute \"{name}\": it has simple and untagged", words(protocol));
-    log.contradiction(at.place, message, "take a drive whose protocol is scsi-tcq, or leave attribute out");
+    log.contradiction(
+        at.place,
+        message,
+        "take a drive and a controller that share scsi-tcq, or leave attribute out",
+    );
 }
 
 fn check_priority(priority: Option<&At<PriorityName>>, protocol: Protocol, log: &mut Log) {
@@ -69,7 +83,11 @@ fn check_priority(priority: Option<&At<PriorityName>>, protocol: Protocol, log: 
         return;
     }
     let message = format!("{} has no priorities; ncq has", words(protocol));
-    log.contradiction(at.place, message, "take a drive whose protocol is ncq, or leave priority out");
+    log.contradiction(
+        at.place,
+        message,
+        "take a drive and a controller that share ncq, or leave priority out",
+    );
 }
 
 /// Keys that ask something of a drive, where the target is none.
@@ -92,7 +110,11 @@ pub fn check_initiators(jobs: &[(u16, Option<Place>)], served: Served, log: &mut
     if let Some(&(other, place)) = jobs.iter().find(|(other, _)| *other != first) {
         let place = place.or_else(|| jobs.iter().find_map(|(_, place)| *place)).unwrap_or_default();
         let message = format!("initiators {first} and {other}: {} knows one host", words(protocol));
-        log.contradiction(place, message, "take a drive whose protocol is scsi-tcq, or one initiator");
+        log.contradiction(
+            place,
+            message,
+            "take a drive and a controller that share scsi-tcq, or one initiator",
+        );
     }
 }
 

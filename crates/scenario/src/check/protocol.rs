@@ -1,6 +1,7 @@
 //! The protocol: what the drive speaks, with its options, and what is in force behind a controller.
 use crate::check::given;
 use crate::check::layered::{Layered, decider, pick, unless_displaced};
+use crate::check::system::bounded;
 use crate::keys::section::lay_over;
 use crate::keys::{At, Read};
 use crate::raw::protocol::{NcqRaw, Protocol as Named, ScsiRaw};
@@ -31,7 +32,7 @@ pub fn spoken(
         let places = [above, below].map(|at| at.as_ref().map(|at| (key, at.place)));
         options.check(places, calls, "scsi-tcq or ata-tcq", log);
         let given = above.as_ref().or(below.as_ref()).filter(|_| calls);
-        given.map_or(Span::ZERO, |at| at.value)
+        bounded(given, key, Span::ZERO, log)
     });
     for (name, owner) in [("scsi", Named::ScsiTcq), ("ncq", Named::Ncq)] {
         let places = [above, below].map(|raw| raw.set().into_iter().find(|(key, _)| *key == name));
@@ -135,7 +136,7 @@ pub fn in_force(
 /// What people call it.
 pub fn words(protocol: Protocol) -> &'static str {
     match protocol {
-        Protocol::None => "a drive without a queue",
+        Protocol::None => "a protocol without a queue",
         Protocol::ScsiTcq(_) => "SCSI",
         Protocol::AtaTcq => "ATA TCQ",
         Protocol::Ncq(_) => "NCQ",

@@ -132,13 +132,13 @@ fn check_depth<const LEAST: u64, const MOST: u64>(
     log.contradiction(depth.place, message, remedy);
 }
 
-/// A time of the host for one command.
-fn bounded(at: Option<&At<Span>>, key: &str, unasked: Span, log: &mut Log) -> Span {
+/// A time that is added for each command, as long as the core allows.
+pub fn bounded(at: Option<&At<Span>>, key: &str, unasked: Span, log: &mut Log) -> Span {
     let Some(at) = at else { return unasked };
     if at.value > TIME_MAX {
         log.fault(at.place, format!("`{key}` is too long"), format!("write a time up to \"{TIME_MAX}\""));
     }
-    at.value
+    at.value.min(TIME_MAX)
 }
 
 /// The I/O scheduler before a drive that holds so many commands, if there is one.

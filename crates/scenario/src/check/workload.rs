@@ -1,5 +1,5 @@
 //! Jobs from fio's words.
-use crate::check::marking::{check_initiators, check_synchronous, marking, only_for_drives};
+use crate::check::marking::{Asks, check_initiators, check_synchronous, marking, only_for_drives};
 use crate::check::{given, pointless};
 use crate::keys::quantities::IO_MAX;
 use crate::keys::{At, Read};
@@ -130,8 +130,14 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
     let addressing = addressing(raw, rw);
     let arrivals = arrivals(raw, log);
     let largest = sizes.iter().flatten().map(|share| share.size).max();
-    let (attribute, priority) = (raw.attribute.as_ref(), raw.priority.as_ref());
-    let marking = marking(attribute, priority, raw.icc.as_ref(), raw.fua.as_ref(), served, log);
+    let asks = Asks {
+        attribute: raw.attribute.as_ref(),
+        priority: raw.priority.as_ref(),
+        icc: raw.icc.as_ref(),
+        fua: raw.fua.as_ref(),
+        clear: raw.readable("priority") && raw.readable("icc"),
+    };
+    let marking = marking(&asks, served, log);
     match served {
         Some(Served { drive: None, .. }) => only_for_drives(raw, log),
         Some(served) => check_synchronous(raw, served, log),

@@ -11,10 +11,21 @@ impl Drive {
     pub(super) fn on_complete(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let Some(round) = self.model.queue.coalesces else { return self.end(context, slot) };
         self.unreported.push(slot);
-        let idle = self.sweep.is_none() && !self.is_wanted();
-        if self.unreported.len() < usize::from(round) && !idle {
-            return;
+        if self.unreported.len() >= usize::from(round) {
+            self.report(context);
+        } else {
+            self.report_if_idle(context);
         }
+    }
+
+    /// Ends the round when nothing is left to do; also when what was left has been given up.
+    pub(super) fn report_if_idle(&mut self, context: &mut Context<'_>) {
+        if self.sweep.is_none() && !self.is_wanted() {
+            self.report(context);
+        }
+    }
+
+    fn report(&mut self, context: &mut Context<'_>) {
         for i in 0..self.unreported.len() {
             let slot = self.unreported[i];
             let now = context.now;

@@ -272,6 +272,7 @@ impl Drive {
     pub fn abort(&mut self, context: &mut Context<'_>, initiator: u16, tag: u32) {
         if let Some(slot) = self.tasks.names.find(initiator, tag) {
             self.give_up(context, slot, Outcome::Aborted);
+            self.report_if_idle(context);
         }
     }
 
@@ -301,5 +302,6 @@ impl Drive {
         if self.give_up(context, slot, Outcome::TimedOut) {
             self.fail_queue(context, command.tag, Some(command.initiator));
         }
+        self.report_if_idle(context);
     }
 }
