@@ -123,8 +123,8 @@ fn the_weighted_order_leads_from_fcfs_to_sptf() {
 }
 
 /// The most services that begin between a command's arrival at the drive and its own.
-fn most_passed(queue: QueueParams, joins: Joins) -> u64 {
-    let queue = QueueParams { joins_reads: joins, ..queue };
+fn most_passed(queue: &QueueParams, joins: Joins) -> u64 {
+    let queue = QueueParams { joins_reads: joins, ..queue.clone() };
     let target = target(&DriveParams { queue: queue.clone(), ..growing() });
     let random = JobParams { arrivals: outstanding(queue.depth - 2), ..random_job(&target, 1, 8) };
     let sequential = JobParams {
@@ -154,12 +154,12 @@ fn no_more_than_the_pass_limit_and_the_queue_go_before_a_command() {
     let (depth, limit) = (16, 24);
     for joins in [Joins::Never, Joins::UntilEnd] {
         for order in Order::ALL {
-            let passed = most_passed(QueueParams { pass_limit: Some(limit), ..queue(depth, order) }, joins);
+            let passed = most_passed(&QueueParams { pass_limit: Some(limit), ..queue(depth, order) }, joins);
             assert!(passed < u64::from(limit + depth), "{order:?} {joins:?}: {passed}");
         }
         // The bound is not idle.
         for order in [Order::Sstf, Order::Sptf] {
-            assert!(most_passed(queue(depth, order), joins) > 2 * u64::from(limit + depth), "{order:?}");
+            assert!(most_passed(&queue(depth, order), joins) > 2 * u64::from(limit + depth), "{order:?}");
         }
     }
 }

@@ -133,7 +133,7 @@ impl Drive {
             firmware_free: Instant::ZERO,
             link_free: Instant::ZERO,
             before: Access::Read,
-            slots: Slots::new(&model.queue, model.mechanism.geometry.cylinders()),
+            slots: Slots::new(&model.queue, model.mechanism.geometry.cylinders(), model.period.as_ns()),
             in_flight: Vec::with_capacity(depth as usize),
             free: (0..depth).rev().collect(),
             held: VecDeque::with_capacity(64),

@@ -226,7 +226,7 @@ proptest! {
         let scaled = AgeFull::new(Span::from_ns(full)).scale(time, age);
         let exact = u128::from(time) * u128::from(full.saturating_sub(age)) / u128::from(full);
         let error = exact.abs_diff(u128::from(scaled));
-        let rounding = u128::from(time) * (2 + u128::from(full >> 32)) >> 32;
+        let rounding = (u128::from(time) * (2 + u128::from(full >> 32))) >> 32;
         prop_assert!(error <= 1 + rounding, "{scaled} for {exact}");
         prop_assert!(age < full || scaled == 0);
     }
