@@ -71,7 +71,7 @@ impl<'a> Scene<'a> {
     fn chosen(&self, order: Order) -> u64 {
         let mechanism = &self.model.mechanism;
         let params = &queue(64, order);
-        let mut slots = Slots::new(params, mechanism.geometry.cylinders());
+        let mut slots = Slots::new(params, mechanism.geometry.cylinders(), self.spindle.period());
         for (slot, (first, landing)) in (0..).zip(&self.reads) {
             let Landing { cylinder, head, start, longest_wait, .. } = *landing;
             slots.insert(

@@ -199,7 +199,7 @@ impl Drive {
             link_free: Instant::ZERO,
             before: Access::Read,
             tasks: Tasks::new(model.protocol, depth as usize, model.capacity().get()),
-            slots: Slots::new(&model.queue, model.mechanism.geometry.cylinders()),
+            slots: Slots::new(&model.queue, model.mechanism.geometry.cylinders(), model.period.as_ns()),
             in_flight: Vec::with_capacity(depth as usize),
             free: (0..depth).rev().collect(),
             faults: model.faults.as_ref().map(|params| Faults::new(params, index, seed)),

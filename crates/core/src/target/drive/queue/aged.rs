@@ -5,7 +5,8 @@
 //! n entries whose place and age have nothing to do with each other, about the root of n at most.
 //! Source: R. Fagin, A. Lotem, M. Naor, "Optimal aggregation algorithms for middleware", PODS 2001 (the threshold
 //! algorithm).
-use super::outward::{Best, Side, sides};
+use super::crowd::Search;
+use super::outward::{Best, sides};
 use super::{Entry, Kind, SlotIndex, Slots, View};
 
 /// The entry with the least (cost, sequence), of all in the main lane.
@@ -22,23 +23,29 @@ pub fn least(
     let (mut above, mut below) = sides(slots, Kind::Main, view);
     let mut aged = slots.oldest_of(Kind::Main);
     let mut best = Best::NONE;
-    while let Some(oldest) = aged {
+    // In a crowd of all ages the oldest few tell how much of it can win.
+    let mut seen = if slots.is_deep() { slots.len().isqrt() as u32 } else { 0 };
+    loop {
+        // As many steps in age as outward: whichever walk ends first, the other has taken no more.
+        for _ in 0..seen {
+            let Some(slot) = aged else { return best.slot };
+            best.offer(slot, slots.entry(slot), cost(slots.entry(slot)));
+            aged = slots.younger(slot);
+        }
+        let Some(oldest) = aged else { return best.slot };
         let age = view.now - slots.entry(oldest).arrived;
-        let open = |side: &Side| side.slot.filter(|_| bound(side.floor as u64, age) <= best.cost);
-        let (up, down) = (open(&above), open(&below));
-        if up.is_none() && down.is_none() {
-            break;
+        let bound = |seek| bound(seek, age);
+        let search = Search { slots, kind: Kind::Main, view, bound, cost: &cost };
+        let (up, down) = (search.is_open(&above, &best), search.is_open(&below, &best));
+        if !up && !down {
+            return best.slot;
         }
-        if let Some(slot) = up {
-            best.offer(slot, slots.entry(slot), cost(slots.entry(slot)));
-            above = Side::new(slots.above(slot), slots, view);
+        seen = 1;
+        if up {
+            seen += search.visit(&mut above, true, &mut best);
         }
-        if let Some(slot) = down {
-            best.offer(slot, slots.entry(slot), cost(slots.entry(slot)));
-            below = Side::new(slots.below(slot), slots, view);
+        if down {
+            seen += search.visit(&mut below, false, &mut best);
         }
-        best.offer(oldest, slots.entry(oldest), cost(slots.entry(oldest)));
-        aged = slots.younger(oldest);
     }
-    best.slot
 }

@@ -1,87 +1,55 @@
 //! A set of small numbers that finds the least member from a number on by counting zero bits.
 //!
-//! One word of 64 bits stands over 64 words of the level below it, up to a level of one word: two levels for 4 096
-//! numbers, four for sixteen million. So every operation takes as many steps as there are levels, whatever is in the set.
+//! Above the words stands a smaller set: which of them have members. So every operation takes as many steps as there are
+//! sets one above the other (two for 4 096 numbers, four for sixteen million), whatever is in them.
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-const LEVELS_MAX: usize = 6;
-
 pub struct Bitmap {
-    /// The levels one behind the other, the lowest first.
     words: Vec<u64>,
-    /// Where each level begins in `words`, and behind the last one where that ends.
-    begins: [u32; LEVELS_MAX + 1],
-    levels: usize,
+    /// The numbers of the words that are not zero, where there is more than one word.
+    filled: Option<Box<Bitmap>>,
 }
 
 impl Bitmap {
     /// An empty set of numbers below `size`.
     pub fn new(size: usize) -> Self {
-        let (mut begins, mut levels, mut bits) = ([0; LEVELS_MAX + 1], 0, size);
-        loop {
-            let words = bits.div_ceil(64);
-            begins[levels + 1] = begins[levels] + words as u32;
-            levels += 1;
-            if words <= 1 {
-                break;
-            }
-            bits = words;
-        }
-        Bitmap { words: vec![0; begins[levels] as usize], begins, levels }
+        let words = size.div_ceil(64);
+        let filled = (words > 1).then(|| Box::new(Bitmap::new(words)));
+        Bitmap { words: vec![0; words], filled }
     }
 
     #[inline]
-    pub fn insert(&mut self, mut number: usize) {
-        for level in 0..self.levels {
-            let word = &mut self.words[self.begins[level] as usize + number / 64];
-            let known = *word != 0;
-            *word |= 1 << (number % 64);
-            if known {
-                return;
-            }
-            number /= 64;
+    pub fn insert(&mut self, number: usize) {
+        let word = &mut self.words[number / 64];
+        let empty = *word == 0;
+        *word |= 1 << (number % 64);
+        if empty && let Some(filled) = &mut self.filled {
+            filled.insert(number / 64);
         }
     }
 
     #[inline]
-    pub fn remove(&mut self, mut number: usize) {
-        for level in 0..self.levels {
-            let word = &mut self.words[self.begins[level] as usize + number / 64];
-            *word &= !(1 << (number % 64));
-            if *word != 0 {
-                return;
-            }
-            number /= 64;
+    pub fn remove(&mut self, number: usize) {
+        let word = &mut self.words[number / 64];
+        *word &= !(1 << (number % 64));
+        if *word == 0
+            && let Some(filled) = &mut self.filled
+        {
+            filled.remove(number / 64);
         }
     }
 
     /// The least member that is not below `number`.
     #[inline]
-    pub fn first_from(&self, mut number: usize) -> Option<usize> {
-        let mut level = 0;
-        loop {
-            if level == self.levels {
-                return None;
-            }
-            let at = self.begins[level] as usize + number / 64;
-            if at >= self.begins[level + 1] as usize {
-                return None;
-            }
-            let word = self.words[at] >> (number % 64);
-            if word != 0 {
-                number += word.trailing_zeros() as usize;
-                break;
-            }
-            number = number / 64 + 1;
-            level += 1;
+    pub fn first_from(&self, number: usize) -> Option<usize> {
+        let members = self.words.get(number / 64)? >> (number % 64);
+        if members != 0 {
+            return Some(number + members.trailing_zeros() as usize);
         }
-        while level > 0 {
-            level -= 1;
-            let word = self.words[self.begins[level] as usize + number];
-            number = number * 64 + word.trailing_zeros() as usize;
-        }
-        Some(number)
+        let word = self.filled.as_ref()?.first_from(number / 64 + 1)?;
+        Some(word * 64 + self.words[word].trailing_zeros() as usize)
     }
 }
 

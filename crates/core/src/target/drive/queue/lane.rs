@@ -2,7 +2,9 @@
 //!
 //! Both orders are linked lists through the slots. The bitmap over buckets of neighbouring cylinders leads to a place in
 //! the second list; from there on, outward is along the links. Nothing allocates.
+use super::angles::Angles;
 use super::bitmap::Bitmap;
+use super::params::QueueParams;
 use super::slots::{NONE, Place, SlotIndex, some};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,10 +23,9 @@ impl Links {
     pub const UNLINKED: Links = Links { older: NONE, younger: NONE, below: NONE, above: NONE };
 }
 
-/// Up to this depth a bucket is short however it is filled, and few buckets stay in the processor's cache; in a deeper
-/// queue each cylinder has a bucket of its own, so that filing takes the same time wherever the commands crowd.
-const DEPTH_OF_SHARED_BUCKETS: u32 = 256;
-/// Shared buckets, at most: a bitmap of two levels.
+/// Buckets of several cylinders, at most: few, so that they stay in the processor's cache, and a bitmap of two levels. In
+/// a shallow queue a bucket is short however it is filled; in a deep one each cylinder has a bucket of its own, so that
+/// filing takes the same time wherever the commands crowd.
 const SHARED_BUCKETS: u32 = 64 * 64;
 
 pub(super) struct Lane {
@@ -36,13 +37,15 @@ pub(super) struct Lane {
     filled: Bitmap,
     /// A bucket holds `1 << shift` cylinders.
     shift: u32,
+    /// In a deep queue whose order counts rotation.
+    angles: Option<Angles>,
 }
 
 impl Lane {
-    pub fn new(depth: u32, cylinders: u32) -> Self {
+    pub fn new(params: &QueueParams, cylinders: u32, period: u64) -> Self {
         let last = cylinders.saturating_sub(1);
         let mut shift = 0;
-        while depth <= DEPTH_OF_SHARED_BUCKETS && last >> shift >= SHARED_BUCKETS {
+        while !params.is_deep() && last >> shift >= SHARED_BUCKETS {
             shift += 1;
         }
         let count = (last >> shift) as usize + 1;
@@ -53,7 +56,13 @@ impl Lane {
             buckets: vec![NONE; count],
             filled: Bitmap::new(count),
             shift,
+            angles: (params.is_deep() && params.reckons_rotation())
+                .then(|| Angles::new(params.depth, period)),
         }
+    }
+
+    pub fn angles(&self) -> Option<&Angles> {
+        self.angles.as_ref()
     }
 
     pub fn oldest(&self) -> Option<SlotIndex> {
@@ -86,10 +95,16 @@ impl Lane {
             youngest => places[youngest as usize].links.younger = slot,
         }
         self.youngest = slot;
+        if let Some(angles) = &mut self.angles {
+            angles.insert(slot, &places[slot as usize].entry);
+        }
     }
 
     pub fn remove(&mut self, places: &mut [Place], slot: SlotIndex) {
-        let Place { entry, links: Links { older, younger, below, above } } = places[slot as usize];
+        let Links { older, younger, below, above } = places[slot as usize].links;
+        if let Some(angles) = &mut self.angles {
+            angles.remove(slot, &places[slot as usize].entry);
+        }
         match older {
             NONE => self.oldest = younger,
             older => places[older as usize].links.younger = younger,
@@ -105,7 +120,7 @@ impl Lane {
         if below != NONE {
             places[below as usize].links.above = above;
         }
-        let bucket = self.bucket_of(entry.cylinder);
+        let bucket = self.bucket_of(places[slot as usize].entry.cylinder);
         if self.buckets[bucket] == slot {
             if self.is_in(places, above, bucket) {
                 self.buckets[bucket] = above;

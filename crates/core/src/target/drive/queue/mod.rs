@@ -5,9 +5,11 @@
 //! The rules that hold for every policy, starvation bounds and window, are in [`choose`].
 pub mod aged;
 pub mod aged_sptf;
+mod angles;
 mod bitmap;
 pub mod choose;
 pub mod clook;
+pub mod crowd;
 pub mod fcfs;
 pub mod firmware;
 mod lane;

@@ -3,11 +3,15 @@
 //! On each side entries are visited by their distance, together with the least that any seek so far out can take: the
 //! seek curve's suffix minimum (measured curves are not monotone) less a negative write settle. A side ends when that
 //! is above the best cost found.
+use super::crowd::Search;
 use super::{Entry, Kind, SlotIndex, Slots, View};
 
 /// The entry of this lane with the least (cost, sequence). No cost is below the entry's seek.
 #[inline]
 pub fn least(slots: &Slots, kind: Kind, view: &View<'_>, cost: impl Fn(&Entry) -> i64) -> Option<SlotIndex> {
+    if slots.is_deep() {
+        return least_of_many(slots, kind, view, cost);
+    }
     let (mut above, mut below) = sides(slots, kind, view);
     let mut best = Best::NONE;
     // Both sides in turn: a direction that depends on the data would be mispredicted half of the time.
@@ -31,8 +35,33 @@ pub fn least(slots: &Slots, kind: Kind, view: &View<'_>, cost: impl Fn(&Entry) -
     }
 }
 
+/// The same in a deep queue. Apart, so that what a shallow one does stays in one piece.
+#[inline(never)]
+fn least_of_many(
+    slots: &Slots,
+    kind: Kind,
+    view: &View<'_>,
+    cost: impl Fn(&Entry) -> i64,
+) -> Option<SlotIndex> {
+    let (mut above, mut below) = sides(slots, kind, view);
+    let mut best = Best::NONE;
+    let search = Search { slots, kind, view, bound: |seek| seek as i64, cost };
+    loop {
+        let (up, down) = (search.is_open(&above, &best), search.is_open(&below, &best));
+        if up {
+            search.visit(&mut above, true, &mut best);
+        }
+        if down {
+            search.visit(&mut below, false, &mut best);
+        }
+        if !up && !down {
+            return best.slot;
+        }
+    }
+}
+
 /// The nearest entries at or above the arm and below it.
-#[inline]
+#[inline(always)]
 pub fn sides(slots: &Slots, kind: Kind, view: &View<'_>) -> (Side, Side) {
     let first = slots.at_or_above(kind, view.arm.cylinder);
     let below = first.map_or_else(|| slots.highest(kind), |slot| slots.below(slot));
@@ -60,7 +89,7 @@ impl Side {
 /// The least found so far.
 pub struct Best {
     pub cost: i64,
-    sequence: u64,
+    pub sequence: u64,
     pub slot: Option<SlotIndex>,
 }
 

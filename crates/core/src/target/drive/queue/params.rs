@@ -221,6 +221,16 @@ impl QueueParams {
         coalesces: None,
     };
 
+    /// Whether so many may wait that looking at each of a crowd takes long.
+    pub fn is_deep(&self) -> bool {
+        self.depth > 256
+    }
+
+    /// Whether rotation is part of the cost.
+    pub fn reckons_rotation(&self) -> bool {
+        self.order.counts_rotation() && self.knows == Knows::Angle
+    }
+
     /// How long the firmware looks before it chooses, with so many waiting.
     pub fn look(&self, waiting: usize) -> Span {
         let looked_at = self.considers.map_or(waiting, |window| waiting.min(window as usize));

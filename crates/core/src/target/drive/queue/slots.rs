@@ -1,6 +1,7 @@
 //! The slot table of the queue: what waits, in order of arrival and in order of cylinder.
 //!
 //! All entries are in one lane, unless the order serves reads and writes apart: then each kind has a [`Lane`] of its own.
+use super::angles::Angles;
 use super::lane::{Lane, Links};
 use super::params::QueueParams;
 use alloc::vec;
@@ -56,19 +57,21 @@ pub struct Slots {
     main: Lane,
     /// The writes, where they are kept apart.
     writes: Option<Lane>,
+    deep: bool,
     len: usize,
     sequence: u64,
     services: u64,
 }
 
 impl Slots {
-    /// A table for this queue of a drive with so many cylinders.
-    pub fn new(params: &QueueParams, cylinders: u32) -> Self {
-        let depth = params.depth;
+    /// A table for this queue of a drive with so many cylinders and so many nanoseconds a turn.
+    pub fn new(params: &QueueParams, cylinders: u32, period: u64) -> Self {
+        let lane = || Lane::new(params, cylinders, period);
         Slots {
-            places: vec![Place { entry: Entry::default(), links: Links::UNLINKED }; depth as usize],
-            main: Lane::new(depth, cylinders),
-            writes: params.order.keeps_writes_apart().then(|| Lane::new(depth, cylinders)),
+            places: vec![Place { entry: Entry::default(), links: Links::UNLINKED }; params.depth as usize],
+            main: lane(),
+            writes: params.order.keeps_writes_apart().then(lane),
+            deep: params.is_deep(),
             len: 0,
             sequence: 0,
             services: 0,
@@ -133,6 +136,17 @@ impl Slots {
             Some(writes) if kind == Kind::Writes => writes,
             _ => &self.main,
         }
+    }
+
+    /// Whether the queue is one in which many may crowd on a cylinder.
+    #[inline]
+    pub fn is_deep(&self) -> bool {
+        self.deep
+    }
+
+    /// The entries of this kind by angle, in a deep queue whose order counts rotation.
+    pub fn angles(&self, kind: Kind) -> Option<&Angles> {
+        self.lane(kind).angles()
     }
 
     /// The entry that has waited longest.

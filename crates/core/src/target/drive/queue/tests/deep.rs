@@ -20,10 +20,11 @@ proptest! {
         for order in Order::ALL {
             // Half of them without the limits, which would decide most choices of so long a queue.
             let plain = QueueParams { age_limit: None, pass_limit: None, considers: None, ..params.clone() };
-            for params in [params.clone(), plain] {
-                let mut play = Play::new(&mechanism, QueueParams { order, ..params }, seed);
+            for (params, crowded) in [(&params, false), (&plain, false), (&plain, true)] {
+                let mut play = Play::new(&mechanism, QueueParams { order, ..params.clone() }, seed);
                 while play.has_room() {
-                    play.arrive();
+                    let crowd = play.arm.cylinder.saturating_sub(3) + play.below(7) as u32;
+                    if crowded { play.arrive_at(crowd.min(cylinders - 1)) } else { play.arrive() }
                 }
                 play.play(12, Play::check)?;
             }
@@ -31,8 +32,9 @@ proptest! {
     }
 }
 
-/// How many entries a choice looks at, the mean over some choices from a queue that is kept full.
-fn looked_at(order: Order, depth: u32, mechanism: &Mechanism) -> u32 {
+/// How many entries a choice looks at, the mean over some choices from a queue that is kept full with commands for the
+/// first so many cylinders.
+fn looked_at(order: Order, depth: u32, mechanism: &Mechanism, cylinders: u32) -> u32 {
     let params = QueueParams {
         order,
         depth,
@@ -45,10 +47,11 @@ fn looked_at(order: Order, depth: u32, mechanism: &Mechanism) -> u32 {
         ..QueueParams::NONE
     };
     let mut play = Play::new(mechanism, params, u64::from(depth));
-    let cylinders = u64::from(mechanism.geometry.cylinders());
+    play.arm.cylinder = cylinders / 2;
+    let cylinders = u64::from(cylinders);
     while play.has_room() {
         let cylinder = play.below(cylinders) as u32;
-        play.arrive_at(cylinder);
+        play.arrive_anywhere(cylinder);
     }
     const CHOICES: u32 = 100;
     LOOKED_AT.set(0);
@@ -56,23 +59,35 @@ fn looked_at(order: Order, depth: u32, mechanism: &Mechanism) -> u32 {
         let chosen = play.chosen().unwrap();
         play.carry_out(chosen);
         let cylinder = play.below(cylinders) as u32;
-        play.arrive_at(cylinder);
+        play.arrive_anywhere(cylinder);
     }
     LOOKED_AT.get() / CHOICES
+}
+
+/// A choice looks at no more than four times the root of the depth, and so many.
+fn check_growth(cylinders: u32, used: u32, depths: &[u32], more: u32) {
+    let [single, average, full] = [600, 8_500, 18_000].map(Span::from_us);
+    let mechanism = mechanism(&SeekParams::Lee { single, average, full }, cylinders, SettleParams::default());
+    for order in Order::ALL {
+        for &depth in depths {
+            let (found, most) = (looked_at(order, depth, &mechanism, used), 4 * depth.isqrt() + more);
+            println!("{order:?}, {used} of {cylinders} cylinders, depth {depth}: {found} of at most {most}");
+            assert!(found <= most, "{order:?} {used}/{cylinders} {depth}: {found} above {most}");
+        }
+    }
 }
 
 #[test]
 fn what_a_choice_looks_at_grows_with_the_root_of_the_depth_at_most() {
     for cylinders in [7_000, 310_000] {
-        let [single, average, full] = [600, 8_500, 18_000].map(Span::from_us);
-        let curve = SeekParams::Lee { single, average, full };
-        let mechanism = mechanism(&curve, cylinders, SettleParams::default());
-        for order in Order::ALL {
-            for depth in [32, 256, 2_048, 16_384, DEPTH_MAX] {
-                let (found, most) = (looked_at(order, depth, &mechanism), 3 * depth.isqrt());
-                println!("{order:?} {cylinders} cylinders, depth {depth}: {found} of at most {most}");
-                assert!(found <= most, "{order:?} {cylinders} {depth}: {found} above {most}");
-            }
-        }
+        check_growth(cylinders, cylinders, &[32, 256, 2_048, 16_384, DEPTH_MAX], 0);
+    }
+}
+
+/// Also where all commands crowd on a few cylinders, or on one.
+#[test]
+fn a_crowd_on_few_cylinders_is_not_looked_at_one_by_one() {
+    for used in [1, 2, 64, 1_000] {
+        check_growth(310_000, used, &[2_048, 16_384, DEPTH_MAX], 200);
     }
 }

@@ -5,7 +5,7 @@ use super::super::super::seek::{SeekCurve, SeekParams};
 use super::super::*;
 use crate::rng::Stream;
 use alloc::vec::Vec;
-use drivelab_units::{Angle, Lba, Span};
+use drivelab_units::{Angle, Span};
 use proptest::prelude::*;
 use std::vec;
 
@@ -64,7 +64,7 @@ impl<'a> Play<'a> {
         Play {
             mechanism,
             stream: Stream::named(seed, "test/queue"),
-            slots: Slots::new(&params, cylinders),
+            slots: Slots::new(&params, cylinders, PERIOD),
             free: (0..params.depth).collect(),
             waiting: Vec::new(),
             arm: Arm { cylinder: cylinders / 2, head: 0 },
@@ -111,14 +111,9 @@ impl<'a> Play<'a> {
 
     /// A read or write for this cylinder arrives, random otherwise.
     pub fn arrive_as(&mut self, cylinder: u32, write: bool) {
-        let at = self.below(self.free.len() as u64) as usize;
-        let slot = self.free.swap_remove(at);
-        let steps = self.below(3);
         let longest_wait = if self.below(3) == 0 { self.below(PERIOD + 1) } else { PERIOD };
         let entry = Entry {
-            arrived: self.now,
             ready: self.now + self.below(2) * self.below(READY_MAX),
-            first: Lba::ZERO,
             cylinder,
             head: self.below(HEADS.into()) as u32,
             // Coarse, so that equal costs happen.
@@ -128,11 +123,24 @@ impl<'a> Play<'a> {
             write,
             ..Entry::default()
         };
+        self.arrive_with(entry);
+    }
+
+    /// A command for this cylinder at any angle arrives.
+    pub fn arrive_anywhere(&mut self, cylinder: u32) {
+        let (ready, longest_wait, start) = (self.now, PERIOD as u32, self.below(PERIOD) as u32);
+        let (head, write) = (self.below(HEADS.into()) as u32, self.below(3) == 0);
+        self.arrive_with(Entry { ready, cylinder, head, start, longest_wait, write, ..Entry::default() });
+    }
+
+    fn arrive_with(&mut self, entry: Entry) {
+        let at = self.below(self.free.len() as u64) as usize;
+        let slot = self.free.swap_remove(at);
+        let entry = Entry { arrived: self.now, sequence: self.arrivals, ..entry };
         self.slots.insert(slot, entry);
-        let entry = Entry { sequence: self.arrivals, ..entry };
         self.waiting.push(Waiting { slot, entry, services: self.services, moves: self.moves });
         self.arrivals += 1;
-        self.now += steps * self.below(2_000_000);
+        self.now += self.below(3) * self.below(2_000_000);
     }
 
     pub fn view(&self) -> View<'_> {
@@ -227,7 +235,15 @@ impl<'a> Play<'a> {
     pub fn check(&self, chosen: usize) -> Result<(), TestCaseError> {
         let defined = self.defined();
         let costs = [Some(chosen), defined].map(|index| index.map(|index| self.cost(&self.waiting[index])));
-        prop_assert_eq!(Some(chosen), defined, "costs {:?}, arm {:?}", costs, self.arm);
+        prop_assert_eq!(
+            Some(chosen),
+            defined,
+            "{:?} costs {:?}, arm {:?}, {:?}",
+            self.params.order,
+            costs,
+            self.arm,
+            [Some(chosen), defined].map(|i| i.map(|i| self.waiting[i]))
+        );
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The slot table against a list, in one lane and in two.
 use super::super::*;
+use super::play::PERIOD;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
@@ -13,7 +14,7 @@ proptest! {
         let depth = if deep { 1_000 } else { USED };
         let order = if apart { Order::ReadFirstSptf } else { Order::Sptf };
         let params = QueueParams { depth, order, ..QueueParams::NONE };
-        let (mut slots, mut list) = (Slots::new(&params, cylinders), Vec::new());
+        let (mut slots, mut list) = (Slots::new(&params, cylinders, PERIOD), Vec::new());
         for (insert, which, cylinder, write) in steps {
             let free: Vec<SlotIndex> =
                 (0..USED).filter(|slot| list.iter().all(|(taken, _, _)| taken != slot)).collect();
@@ -80,7 +81,7 @@ fn the_last_cylinder_has_a_bucket() {
     let counts =
         [1, 4_096, 4_097, 8_192, 8_193, 16_387, 65_551, 1 << 18, (1 << 18) + 1, (1 << 22) - 1, 1 << 22];
     for (cylinders, depth) in counts.into_iter().flat_map(|count| [(count, 2), (count, 257)]) {
-        let mut slots = Slots::new(&QueueParams { depth, ..QueueParams::NONE }, cylinders);
+        let mut slots = Slots::new(&QueueParams { depth, ..QueueParams::NONE }, cylinders, PERIOD);
         slots.insert(0, Entry { cylinder: cylinders - 1, ..Entry::default() });
         slots.insert(1, Entry { cylinder: 0, ..Entry::default() });
         // On a drive of one cylinder the order of arrival decides.
