@@ -1,8 +1,9 @@
-"""What stands between workload and drive: the protocol in force, the host's scheduler, faults, and what is said of them."""
+"""What stands between workload and drive: the protocol in force, the host's scheduler, faults."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 SWEEP = """
 [target]
@@ -16,9 +17,9 @@ ios = 400
 """
 
 
-def _scenario(folder, text):
+def _scenario(folder: Path, text: str) -> Path:
     (folder / "a.toml").write_text(text, encoding="utf-8")
-    return str(folder / "a.toml")
+    return folder / "a.toml"
 
 
 def test_check_tells_what_controller_and_drive_share(run, tmp_path):
@@ -35,15 +36,22 @@ def test_the_record_tells_it_too_and_a_queue_that_is_not_in_force_gains_nothing(
     points = json.loads(run("simulate", _scenario(tmp_path, SWEEP), "--json").stdout)["points"]
     assert [point["in_force"]["protocol"] for point in points] == ["ncq", "ncq", "none", "none"]
     queue, both, nothing, scheduler = (point["iops"] for point in points)
-    assert nothing < scheduler < both and nothing < queue
+    assert nothing < scheduler < both
+    assert nothing < queue
     assert points[3]["breakdown_ns"]["wait"] > points[0]["breakdown_ns"]["wait"]
 
 
 def test_reads_of_bad_sectors_fail_and_are_counted(run, tmp_path):
-    text = (
-        'target.drive = "wd-4tb-7200"\ntarget.read_ahead = false\ntarget.faults = { bad_sectors = [["0B", "4KiB"]], retry_time = "100ms" }\n'
-        'workload.size = "8KiB"\nrun.duration = "5s"\n'
-    )
+    text = """
+[target]
+drive = "wd-4tb-7200"
+read_ahead = false
+faults = { bad_sectors = [["0B", "4KiB"]], retry_time = "100ms" }
+[workload]
+size = "8KiB"
+[run]
+duration = "5s"
+"""
     (point,) = json.loads(run("simulate", _scenario(tmp_path, text), "--json").stdout)["points"]
     assert point["errors"] > 10
     assert point["iops"] > 0
