@@ -107,11 +107,12 @@ def _result(checked: _core.Plan, outcome: Sequence[dict[str, Any] | RunError | N
     failures: list[Failure] = []
     fio: list[str] = []
     places: list[int] = []
-    for place, (axes, command, entry) in enumerate(zip(checked.axes, checked.fio, outcome, strict=True)):
+    planned = zip(checked.axes, checked.fio, checked.in_force, outcome, strict=True)
+    for place, (axes, command, in_force, entry) in enumerate(planned):
         if isinstance(entry, RunError):
             failures.append(Failure(axes, str(entry)))
         elif entry is not None:
-            points.append({"axes": axes, **entry})
+            points.append({"axes": axes, "in_force": in_force, **entry})
             fio.append(command)
             places.append(place)
     return Result(

@@ -69,6 +69,16 @@ impl Plan {
         Ok(list)
     }
 
+    /// For each point, the protocol in force and the depth that it has there; None for a target that is no drive.
+    #[getter]
+    fn in_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for point in &self.inner.points {
+            list.append(to_python(py, &point.in_force)?)?;
+        }
+        Ok(list)
+    }
+
     /// For each point, the same workload as a fio job file.
     #[getter]
     fn fio(&self) -> Vec<String> {

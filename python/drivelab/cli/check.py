@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,7 +42,10 @@ def _facts(checked: _core.Plan) -> dict[str, object]:
         "name": checked.name,
         "seed": checked.seed,
         "scenario_hash": checked.scenario_hash,
-        "points": [{"axes": axes, "fio": fio} for axes, fio in zip(checked.axes, checked.fio, strict=True)],
+        "points": [
+            {"axes": axes, "in_force": in_force, "fio": fio}
+            for axes, in_force, fio in zip(checked.axes, checked.in_force, checked.fio, strict=True)
+        ],
         "skipped": [{"axes": axes, "reason": reason} for axes, reason in checked.skipped],
     }
 
@@ -52,8 +55,17 @@ def _summary(checked: _core.Plan) -> str:
     for axis in checked.axes[0]:
         values = dict.fromkeys(axis_text(axes[axis]) for axes in checked.axes)
         lines.append(f"  {axis}: {', '.join(values)}")
+    protocols = dict.fromkeys(_protocol(found) for found in checked.in_force if found)
+    if protocols:
+        lines.append(f"  in force: {'; '.join(protocols)}")
     for axes, reason in checked.skipped:
         at = ", ".join(f"{axis} = {axis_text(value)}" for axis, value in axes.items())
         lines.append(f"  left out: {at}: {reason}")
     lines.append(f"seed {checked.seed}, scenario {checked.scenario_hash}")
     return "\n".join(lines)
+
+
+def _protocol(in_force: dict[str, Any]) -> str:
+    """What drive and controller share, and how many commands of one host that lets be with the drive."""
+    depth = in_force["depth"]
+    return f"{in_force['protocol']}, {depth} {'command' if depth == 1 else 'commands'} at a time"
