@@ -24,7 +24,8 @@ pub struct Collector {
     breakdown: [u128; 7],
     /// I/Os whose breakdown is not their latency.
     mismatches: u64,
-    errors: u64,
+    /// I/Os that ended with an error, by outcome, each outcome once.
+    errors: Vec<(Outcome, u64)>,
     batches: BatchMeans,
 }
 
@@ -65,7 +66,7 @@ impl Collector {
             bytes: [0; 2],
             breakdown: [0; 7],
             mismatches: 0,
-            errors: 0,
+            errors: Vec::new(),
             batches: BatchMeans::new(start),
         }
     }
@@ -100,7 +101,7 @@ impl Collector {
             return false;
         }
         if io.outcome != Outcome::Done {
-            self.errors += 1;
+            self.failed(io.outcome);
             return true;
         }
         let kind = usize::from(io.access == Access::Write);
@@ -112,6 +113,14 @@ impl Collector {
         self.mismatches += u64::from(io.breakdown.total().as_ns() != at - began);
         self.batches.finished(at);
         true
+    }
+
+    #[cold]
+    fn failed(&mut self, outcome: Outcome) {
+        match self.errors.iter_mut().find(|(known, _)| *known == outcome) {
+            Some((_, count)) => *count += 1,
+            None => self.errors.push((outcome, 1)),
+        }
     }
 
     /// I/Os that count so far.
@@ -146,9 +155,9 @@ impl Collector {
         self.breakdown
     }
 
-    /// I/Os that ended with an error in the window.
-    pub fn errors(&self) -> u64 {
-        self.errors
+    /// I/Os that ended with an error in the window, by outcome, in the order of their first.
+    pub fn errors(&self) -> &[(Outcome, u64)] {
+        &self.errors
     }
 
     pub fn relative_error(&self) -> Option<f64> {

@@ -245,7 +245,8 @@ fn served(served: Served) -> &'static str {
     }
 }
 
-fn outcome(outcome: Outcome) -> &'static str {
+/// How an outcome is spelled in the record.
+pub(crate) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Done => "done",
         Outcome::OutOfRange => "out-of-range",

@@ -1,10 +1,11 @@
 //! One point of a sweep as it is written down. Keys carry their unit.
 use crate::collector::{Accounts, Collector};
-use crate::commands::CommandRecord;
+use crate::commands::{self, CommandRecord};
 use crate::latency::Latencies;
 use drivelab_core::{Access, Breakdown};
 use drivelab_units::Span;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Percentiles are null where fewer than ten I/Os lie beyond them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -84,6 +85,8 @@ pub struct Point {
     pub breakdown_ns: Option<BreakdownMeans>,
     /// I/Os that ended with an error.
     pub errors: u64,
+    /// The same by outcome.
+    pub errors_by_outcome: BTreeMap<&'static str, u64>,
     /// Measured time.
     pub window_ns: u64,
     /// 16 hexadecimal digits over all events of the run, warm-up included.
@@ -150,7 +153,12 @@ impl Point {
             },
             latency_ns: (&all).into(),
             breakdown_ns: means(collector.breakdown_ns(), all.count()),
-            errors: collector.errors(),
+            errors: collector.errors().iter().map(|(_, count)| count).sum(),
+            errors_by_outcome: collector
+                .errors()
+                .iter()
+                .map(|&(outcome, count)| (commands::outcome(outcome), count))
+                .collect(),
             window_ns,
             digest: format!("{:016x}", closing.digest),
             log: None,
