@@ -26,7 +26,8 @@ pub fn job_file(jobs: &[Job], run: &Run, first: bool) -> String {
     if !run.warmup.is_zero() {
         line("ramp_time", microseconds(run.warmup.as_ns()));
     }
-    if let Some(ios) = run.limit.ios {
+    let listed = jobs.iter().any(|job| matches!(job.params.arrivals, Arrivals::Once { .. }));
+    if let Some(ios) = run.limit.ios.filter(|_| !listed) {
         line("; over all jobs together; fio counts for each\nnumber_ios", ios.to_string());
     }
     line("group_reporting", "1".to_owned());
@@ -77,6 +78,10 @@ fn section(out: &mut String, job: &Job, waits: bool) {
                     line("thinktime", microseconds(think.as_ns()));
                 }
             }
+        }
+        Arrivals::Once { at } => {
+            line("number_ios", "1".to_owned());
+            line("startdelay", microseconds(at.as_ns()));
         }
         Arrivals::Poisson { rate } | Arrivals::Fixed { rate } => {
             line("rate_iops", rate.millihertz().div_ceil(1_000).to_string());

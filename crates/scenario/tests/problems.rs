@@ -286,6 +286,37 @@ fn commands_that_no_protocol_has() {
 }
 
 #[test]
+fn lists_of_commands_that_cannot_be() {
+    let list = |target: String, keys: &str| format!("{target}[workload]\n{keys}\n");
+    let cases: Vec<(&str, String)> = vec![
+        ("nothing", list(on_sata(""), "commands = []")),
+        ("a workload beside it", list(on_sata(""), "commands = [{}]\nbs = \"8k\"\niodepth = 4\njob.a = {}")),
+        (
+            "commands that are none",
+            list(
+                on_sata(""),
+                "commands = [{ at = 4, rw = \"randread\", offset = \"9TB\", bs = \"1000B\", tag = 3 }, 4]",
+            ),
+        ),
+        (
+            "what the protocol lacks",
+            list(
+                on_sata(""),
+                "commands = [\n  { attribute = \"ordered\" },\n  { initiator = 2 },\n  { priority = \"isochronous\" },\n  { icc = \"1ms\" },\n]",
+            ),
+        ),
+        ("a list cut short", list(on_sata(""), "commands = [{}, {}]\nramp_time = \"1s\"\n[run]\nios = 1")),
+        (
+            "a list that asks something of no drive",
+            "[target]\nserver.mean = \"5ms\"\n[workload]\ncommands = [{ attribute = \"ordered\" }]\n"
+                .to_owned(),
+        ),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
 fn servers_that_cannot_be() {
     let all = snapshot(&[
         ("no time", "[target.server]\nservice = \"fixed\"\n"),

@@ -1,7 +1,9 @@
 //! Whatever the text, the answer is a plan or a list of problems that point into it; what is read means what was said.
 use drivelab_core::host::params::{Addressing, Arrivals};
 use drivelab_core::target::TargetParams;
+use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::queue::{AgeFull, AgeWeight, Order, ScanWeight};
+use drivelab_core::{Attribute, Limit, Priority};
 use drivelab_scenario::{
     Loader, NoFiles, Override, Plan, Problems, Source, catalogue, plan, reference, schema,
 };
@@ -32,7 +34,7 @@ fn planned(text: &str) -> Plan {
     read(text, &[]).unwrap_or_else(|problems| panic!("{text}\n{problems}"))
 }
 
-const VALID: [&str; 4] = [
+const VALID: [&str; 6] = [
     "name = \"x\"\n[target]\ndrive = \"seagate-10k-scsi-74gb\"\nqueue = { order = [\"fcfs\", \"sptf\"], depth = 4 }\n\
      [workload]\nrw = \"randrw\"\nbs = \"16k\"\niodepth = [1, 4]\nrwmixread = 70\n[run]\nwarmup = \"1s\"\nseed = 3\n",
     "target.null = {}\n[workload]\nbssplit = \"4k/60:64k/40\"\nrate_iops = \"120/s\"\nrate_process = \"poisson\"\n\
@@ -43,6 +45,14 @@ const VALID: [&str; 4] = [
      [target.drive.firmware]\nread_miss = { after_read = \"0.2ms\", after_write = \"0.3ms\" }\n[workload]\nbs = \"512B\"\n",
     "[target.drive]\nbase = \"wd-4tb-7200\"\n[target.drive.geometry]\nouter_radius = \"46mm\"\ninner_radius = \"22mm\"\n\
      linear_density = \"900kBPI\"\ntrack_density = \"150kTPI\"\nformat_efficiency = \"80%\"\ncapacity = \"100GB\"\n",
+    "[target]\ndrive = \"seagate-10k-scsi-74gb\"\nqueue = { release_time = \"10us\", scsi = { tags = 256, on_error = \
+     \"clear-all\", naca = true } }\ncontroller = { interface = \"scsi\", depth = 8, retries = 2, timeout = \"1s\" }\n\
+     elevator = { order = \"fair\", merge = \"64KiB\", slice_idle = \"4ms\" }\nfaults = { read_errors = \"1%\", \
+     bad_sectors = [[\"1GiB\", \"4KiB\"]], retry_time = \"9ms\" }\n[workload]\nattribute = \"ordered\"\n\
+     [workload.job.a]\nsynchronous = false\n[workload.job.b]\ninitiator = 1\nfua = true\n",
+    "[target]\ndrive = \"wd-4tb-7200\"\nqueue.ncq = { out_of_order = false }\nelevator = \"c-look\"\n[workload]\n\
+     commands = [{ at = \"1ms\", rw = \"write\", offset = \"1GiB\", bs = \"4k\" }, { priority = \"isochronous\", icc = \
+     \"9ms\" }]\n",
 ];
 
 /// A problem points at a place of its text, and prints.
@@ -207,6 +217,63 @@ fn every_key_is_described() {
         let known = ["value", "source", "mark"].contains(&key) || reference.contains(&format!("`{key}`"));
         assert!(known, "{path}");
     }
+}
+
+#[test]
+fn what_is_mutated_is_a_plan_by_itself() {
+    VALID.iter().for_each(|text| assert!(!planned(text).points.is_empty()));
+}
+
+#[test]
+fn a_controller_costs_what_its_interface_does_unless_it_says_otherwise() {
+    let controller = |keys: &str| {
+        let text = format!("[target]\ndrive = \"wd-4tb-7200\"\nelevator = \"noop\"\ncontroller = {keys}\n");
+        match &planned(&text).points[0].setup.target {
+            TargetParams::System(system) => (system.controller, system.elevator.map_or(0, |host| host.depth)),
+            other => panic!("{other:?}"),
+        }
+    };
+    let plain = ControllerParams::PLAIN;
+    let costs = |issue, completion| {
+        let (issue, completion) = (Span::from_us(issue), Span::from_us(completion));
+        ControllerParams { issue, completion, ..plain }
+    };
+    assert_eq!(controller("{}"), (plain, 32));
+    assert_eq!(controller("{ interface = \"ahci\" }"), (costs(1, 2), 32));
+    assert_eq!(controller("{ interface = \"legacy-ide\" }"), (costs(8, 3), 1));
+    let own = ControllerParams { depth: Some(4), ..costs(8, 0) };
+    assert_eq!(controller("{ issue = \"8us\", depth = 4 }"), (own, 4));
+    let patient = ControllerParams { recovery: Span::from_ms(5), timeout: Some(Span::from_s(30)), ..plain };
+    assert_eq!(controller("{ recovery = \"5ms\", timeout = \"30s\" }"), (patient, 32));
+}
+
+/// What costs nothing and orders nothing is the drive by itself, to the digest.
+#[test]
+fn a_plain_controller_is_none() {
+    let target = |keys: &str| {
+        let text = format!("[target]\ndrive = \"wd-4tb-7200\"\n{keys}\n");
+        matches!(planned(&text).points[0].setup.target, TargetParams::Drive(_))
+    };
+    assert!(target("controller = {}\nelevator = \"none\"") && target("controller.retries = 0"));
+    assert!(!target("controller.depth = 32") && !target("elevator = {}"));
+}
+
+#[test]
+fn a_job_asks_of_the_queue_what_it_says_and_its_copies_are_processes() {
+    let plan = planned(VALID[4]);
+    let jobs = &plan.points[0].setup.jobs;
+    assert!(jobs.iter().all(|job| job.marking.attribute == Attribute::Ordered));
+    assert_eq!(jobs.iter().map(|job| job.initiator).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(jobs.iter().map(|job| job.synchronous).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(jobs.iter().map(|job| job.marking.force_unit_access).collect::<Vec<_>>(), [false, true]);
+    insta::assert_snapshot!(plan.points[0].fio);
+    let listed = planned(VALID[5]);
+    let jobs = &listed.points[0].setup.jobs;
+    let at: Vec<Arrivals> = jobs.iter().map(|job| job.arrivals).collect();
+    assert_eq!(at, [Arrivals::Once { at: Span::from_ms(1) }, Arrivals::Once { at: Span::ZERO }]);
+    assert_eq!(jobs[1].marking.priority, Priority::Isochronous(Span::from_ms(9)));
+    assert_eq!(listed.points[0].setup.limit, Limit { duration: None, ios: Some(2) });
+    insta::assert_snapshot!(listed.points[0].fio);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The host: the machine that issues commands. Closed and open loops, think time, and I/Os larger than a command.
+//! The host: the machine that issues commands. Closed and open loops, think time, single I/Os at their time, and I/Os
+//! larger than a command.
 //!
 //! An I/O is what the application asked for; it becomes one command, or several at once when it exceeds the command
 //! limit, and is finished with the last of them. Start reading at [`Host::issue`].
@@ -103,11 +104,11 @@ impl Host {
         Ok(host)
     }
 
-    /// Commands outstanding that the jobs ask for; `None` with an open loop among them.
+    /// Commands outstanding that the jobs ask for; `None` with one among them that waits for nothing.
     pub fn depth_asked(&self) -> Option<u64> {
         let asked = self.jobs.iter().map(|job| match job.params.arrivals {
             Arrivals::Closed { outstanding, .. } => Some(u64::from(outstanding)),
-            Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => None,
+            Arrivals::Poisson { .. } | Arrivals::Fixed { .. } | Arrivals::Once { .. } => None,
         });
         asked.sum()
     }
@@ -119,6 +120,9 @@ impl Host {
                 for _ in 0..outstanding {
                     self.agenda.schedule(Instant::ZERO, 0, Due::Begin { job, open: false });
                 }
+            }
+            Arrivals::Once { at } => {
+                self.agenda.schedule(Instant::ZERO + at, 0, Due::Begin { job, open: false });
             }
             Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => {
                 let gap = self.gap(job);
@@ -136,6 +140,7 @@ impl Host {
             }
             Arrivals::Fixed { rate } => rate.interval(),
             Arrivals::Closed { think, .. } => think,
+            Arrivals::Once { .. } => unreachable!("a job that issues once has no next arrival"),
         }
     }
 

@@ -12,6 +12,8 @@ pub enum Arrivals {
     Poisson { rate: Frequency },
     /// Open loop, equal gaps.
     Fixed { rate: Frequency },
+    /// One I/O at this time of the run, and no other.
+    Once { at: Span },
 }
 
 /// Where a job's next address comes from.
@@ -124,9 +126,11 @@ pub fn check(jobs: &[JobParams]) -> Result<(), JobError> {
     let mut outstanding = 0;
     for (job, params) in jobs.iter().enumerate() {
         check_job(job, params)?;
-        if let Arrivals::Closed { outstanding: asked, .. } = params.arrivals {
-            outstanding += u64::from(asked) * params.parts_max();
-        }
+        outstanding += match params.arrivals {
+            Arrivals::Closed { outstanding: asked, .. } => u64::from(asked) * params.parts_max(),
+            Arrivals::Once { .. } => params.parts_max(),
+            Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => 0,
+        };
     }
     if outstanding > OUTSTANDING_MAX {
         return Err(JobError::TooManyOutstanding { asked: outstanding });

@@ -91,8 +91,8 @@ fn check_priority(priority: Option<&At<PriorityName>>, protocol: Protocol, log: 
 }
 
 /// Keys that ask something of a drive, where the target is none.
-pub fn only_for_drives(raw: &JobRaw, log: &mut Log) {
-    for (key, place) in raw.set() {
+pub fn only_for_drives(set: &[(&str, Place)], log: &mut Log) {
+    for &(key, place) in set {
         if ["attribute", "priority", "icc", "fua", "initiator"].contains(&key) {
             let message = format!("`{key}` asks something of a drive; this target has none");
             log.fault(place, message, "leave it out, or take a drive");

@@ -28,7 +28,14 @@ pub fn run(raw: Option<&At<RunRaw>>, workload: Option<&At<WorkloadRaw>>, log: &m
     if let Some(duration) = duration.filter(|duration| duration.value.0.is_zero()) {
         log.fault(duration.place, "a run of no time measures nothing", "write a duration such as \"60s\"");
     }
-    let ios = raw.ios.as_ref().map(|ios| ios.value.0);
+    let listed = workload.and_then(|workload| workload.commands.as_ref());
+    if listed.is_some() {
+        let warmup = warmup.filter(|warmup| !warmup.value.0.is_zero());
+        for place in warmup.map(|at| at.place).into_iter().chain(raw.ios.as_ref().map(|at| at.place)) {
+            log.fault(place, "a list of commands is run whole, and every command counts", "leave it out");
+        }
+    }
+    let ios = listed.map(|list| list.value.len() as u64).or(raw.ios.as_ref().map(|ios| ios.value.0));
     let duration = duration.map(|duration| duration.value.0).or(ios.is_none().then_some(DURATION));
     Run {
         warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value.0),

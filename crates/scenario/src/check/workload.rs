@@ -1,6 +1,6 @@
 //! Jobs from fio's words.
 use crate::check::marking::{Asks, check_initiators, check_synchronous, marking, only_for_drives};
-use crate::check::{given, pointless};
+use crate::check::{commands, given, pointless};
 use crate::keys::quantities::IO_MAX;
 use crate::keys::{At, Read};
 use crate::raw::workload::{JobRaw, Part, RateProcess, Rw, WorkloadRaw};
@@ -47,8 +47,8 @@ impl Served {
 }
 
 /// Jobs of a workload, copies counted.
-const JOBS_MAX: u64 = 1 << 14;
-const BS: Bytes = Bytes::new(4096);
+pub const JOBS_MAX: u64 = 1 << 14;
+pub const BS: Bytes = Bytes::new(4096);
 
 /// The jobs; `None` when one cannot be, or when nothing is known of the target. `place` is the document's.
 pub fn jobs(
@@ -60,6 +60,12 @@ pub fn jobs(
     let empty = WorkloadRaw::default();
     let place = raw.map_or(place, |at| at.place);
     let raw = raw.map_or(&empty, |at| &at.value);
+    if let Some(list) = &raw.commands {
+        return commands::jobs(list, raw, served, log);
+    }
+    if !raw.readable("commands") {
+        return None;
+    }
     let problems = log.count();
     let (mut found, mut initiators) = (Vec::new(), Vec::new());
     match &raw.job {
@@ -100,10 +106,14 @@ pub fn jobs(
     Some(found)
 }
 
-/// The jobs of the core: each copy is a process of its own.
+/// The jobs of the core: each copy is a process of its own, and listed commands are of one together.
 pub fn expand(jobs: &[Job]) -> Vec<JobParams> {
     let copies = jobs.iter().flat_map(|job| (0..job.copies).map(|_| job.params.clone()));
-    (0..).zip(copies).map(|(process, params)| JobParams { process, ..params }).collect()
+    let numbered = |(process, params): (u32, JobParams)| match params.arrivals {
+        Arrivals::Once { .. } => params,
+        _ => JobParams { process, ..params },
+    };
+    (0..).zip(copies).map(numbered).collect()
 }
 
 fn check_with_core(jobs: &[Job], place: Place, log: &mut Log) -> Option<()> {
@@ -139,7 +149,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
     };
     let marking = marking(&asks, served, log);
     match served {
-        Some(Served { drive: None, .. }) => only_for_drives(raw, log),
+        Some(Served { drive: None, .. }) => only_for_drives(&raw.set(), log),
         Some(served) => check_synchronous(raw, served, log),
         None => {}
     }

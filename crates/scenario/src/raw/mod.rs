@@ -1,6 +1,7 @@
 //! What was typed: the sections and keys of a scenario and of a drive file, each declared once.
 //!
 //! These declarations are the file format. Nothing in here knows what a value means for the machines.
+pub mod commands;
 pub mod drive;
 pub mod protocol;
 pub mod queue;
@@ -13,7 +14,7 @@ use crate::text::suggest;
 pub use scenario::ScenarioRaw;
 
 /// Names that other tools, or the same tool elsewhere, use for what we call otherwise.
-const ALIASES: [(&str, &str); 23] = [
+const ALIASES: [(&str, &str); 24] = [
     ("outstanding", "`iodepth`"),
     ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("qd", "`iodepth` in [workload], `queue.depth` in [target]"),
@@ -37,6 +38,7 @@ const ALIASES: [(&str, &str); 23] = [
     ("ioscheduler", "`elevator`"),
     ("qerr", "`on_error`"),
     ("prio", "`priority`"),
+    ("tag", "nothing: the controller gives each command a tag that is free among the outstanding ones"),
 ];
 
 /// Why two keys of different forms exclude each other, and what helps to choose.

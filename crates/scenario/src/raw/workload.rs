@@ -1,6 +1,7 @@
 //! The workload in fio's words.
+use super::commands::CommandRaw;
 use crate::keys::quantities::{Count, Duration, Extent, Seconds, part};
-use crate::keys::read::{Names, wrong_type};
+use crate::keys::read::{At, Names, wrong_type};
 use crate::keys::section::{Forms, displaced};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
@@ -254,6 +255,8 @@ macro_rules! workload_sections {
                 ramp_time: Seconds = "",
                 /// fio's name for `run.duration`.
                 runtime: Duration = "",
+                /// Commands one by one, in place of everything else in here. The run ends when all are done.
+                commands: Vec<At<CommandRaw>> = "",
                 /// Several jobs at once, each a table of its own: `[workload.job.readers]`.
                 job: Names<JobRaw> = "one job of the keys above",
             }

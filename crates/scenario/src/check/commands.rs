@@ -1,0 +1,91 @@
+//! Commands one by one: each is a job of its own that issues once.
+use crate::check::given;
+use crate::check::marking::{Asks, check_initiators, marking, only_for_drives};
+use crate::check::workload::{BS, JOBS_MAX, Job, Served, size};
+use crate::keys::At;
+use crate::raw::commands::CommandRaw;
+use crate::raw::workload::{Rw, WorkloadRaw};
+use crate::text::problem::Log;
+use drivelab_core::Access;
+use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare, SubmitCost};
+use drivelab_units::{Lba, Share, Span};
+
+type List = At<Vec<At<CommandRaw>>>;
+
+/// The jobs of a list; `None` when a command cannot be, or when nothing is known of the target.
+pub fn jobs(list: &List, workload: &WorkloadRaw, served: Option<Served>, log: &mut Log) -> Option<Vec<Job>> {
+    let problems = log.count();
+    let beside =
+        workload.set().into_iter().filter(|(key, _)| !["commands", "runtime", "ramp_time"].contains(key));
+    for (key, place) in beside {
+        let message = format!("`{key}` has no effect beside `commands`");
+        log.fault(place, message, "keep one of the two; each command has its own rw, offset and bs");
+    }
+    let (count, place) = (list.value.len() as u64, list.place);
+    if count == 0 {
+        log.fault(
+            place,
+            "no command in the list",
+            "write [{ at = \"0ms\", offset = \"1GiB\" }], or leave it out",
+        );
+    }
+    if count > JOBS_MAX {
+        log.fault(place, format!("{count} commands; at most {JOBS_MAX} are possible"), "shorten the list");
+    }
+    let found: Vec<Option<Job>> =
+        (1..).zip(&list.value).map(|(number, at)| one(number, at, served, log)).collect();
+    if let Some(served) = served {
+        let initiator = |at: &At<CommandRaw>| {
+            at.value.initiator.as_ref().map_or((0, None), |at| (at.value.0 as u16, Some(at.place)))
+        };
+        check_initiators(&list.value.iter().map(initiator).collect::<Vec<_>>(), served, log);
+    }
+    if log.count() > problems { None } else { found.into_iter().collect() }
+}
+
+fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log) -> Option<Job> {
+    let raw = &at.value;
+    let asks = Asks {
+        attribute: raw.attribute.as_ref(),
+        priority: raw.priority.as_ref(),
+        icc: raw.icc.as_ref(),
+        fua: raw.fua.as_ref(),
+        clear: raw.readable("priority") && raw.readable("icc"),
+    };
+    let marking = marking(&asks, served, log);
+    if let Some(Served { drive: None, .. }) = served {
+        only_for_drives(&raw.set(), log);
+    }
+    let (bytes, place) = raw.bs.as_ref().map_or((BS, at.place), |bs| (bs.value, bs.place));
+    let count = size(bytes, place, "bs", log)?;
+    let first = given(raw.offset.as_ref()).map_or(Lba::ZERO, |offset| Lba::new(offset.0.get()));
+    let capacity = served?.capacity;
+    if first.get() + count.get() > capacity.get() {
+        let place = raw.offset.as_ref().map_or(at.place, |offset| offset.place);
+        let end = (first + count).get();
+        let message = format!("the command ends at sector {end}, behind the target's {}", capacity.get());
+        log.contradiction(place, message, "lower offset or bs");
+    }
+    let access = given(raw.rw.as_ref()).unwrap_or(Access::Read);
+    let (rw, reads) = match access {
+        Access::Read => (Rw::Read, Share::ALL),
+        Access::Write => (Rw::Write, Share::NONE),
+    };
+    let params = JobParams {
+        initiator: given(raw.initiator.as_ref()).map_or(0, |initiator| initiator.0 as u16),
+        logical_unit: 0,
+        process: 0,
+        synchronous: true,
+        marking,
+        reads,
+        addressing: Addressing::Sequential,
+        sizes: vec![SizeShare { size: count, weight: 1 }],
+        first,
+        count,
+        align: count,
+        command_limit: None,
+        arrivals: Arrivals::Once { at: given(raw.at.as_ref()).unwrap_or(Span::ZERO) },
+        submit: SubmitCost::NONE,
+    };
+    Some(Job { name: format!("command{number}"), rw, params, copies: 1 })
+}

@@ -1,0 +1,41 @@
+//! Commands one by one, for worked examples.
+use super::workload::{INITIATORS, PriorityName};
+use crate::keys::quantities::{Count, Extent};
+use crate::keys::read::Example;
+use crate::keys::{choices, section};
+use drivelab_core::{Access, Attribute};
+use drivelab_units::{Bytes, Span};
+
+choices!(Access {
+    "read" => Access::Read, "a read";
+    "write" => Access::Write, "a write";
+});
+
+section! {
+    facts: false,
+    /// A command that is issued once, at its time, whatever else has completed. The controller gives it a free tag.
+    pub struct CommandRaw {
+        /// When it is issued; of several at one time, the first of the list first.
+        at: Span = "0s",
+        /// What it does.
+        rw: Access = "read",
+        /// Where it begins.
+        offset: Extent = "0B",
+        /// How much it reads or writes.
+        bs: Bytes = "4KiB",
+        /// Its task attribute.
+        attribute: Attribute = "simple",
+        /// Its priority.
+        priority: PriorityName = "normal",
+        /// With `isochronous`: the time from its arrival to its deadline.
+        icc: Span = "",
+        /// Whether the media itself must answer.
+        fua: bool = "false",
+        /// The host that issues it.
+        initiator: Count<0, { INITIATORS - 1 }> = "0",
+    }
+}
+
+impl Example for CommandRaw {
+    const EXAMPLE: &'static str = "[{ at = \"0ms\", rw = \"read\", offset = \"1GiB\", bs = \"4k\" }]";
+}
