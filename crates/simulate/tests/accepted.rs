@@ -1,5 +1,7 @@
 //! Whatever the language accepts, runs: random scenarios over the keys of protocols, controllers, I/O schedulers, faults
 //! and markings, in the combinations that make the machines wait for each other. What is refused must contradict itself.
+use drivelab_core::Setup;
+use drivelab_record::CommandRecord;
 use drivelab_scenario::{NoFiles, Source, plan};
 use drivelab_simulate::{Control, run};
 use proptest::prelude::*;
@@ -101,6 +103,56 @@ fn job() -> impl Strategy<Value = String> {
     ])
 }
 
+/// A command of a list.
+fn command() -> impl Strategy<Value = String> {
+    let place = (0u32..30, prop::sample::select(vec!["read", "write"]), 0u32..70, 1u32..300).prop_map(
+        |(at, rw, offset, count)| {
+            format!(
+                "at = \"{at}ms\", rw = \"{rw}\", offset = \"{offset}GB\", bs = \"{}B\"",
+                u64::from(count) * 512
+            )
+        },
+    );
+    let attribute = seldom(&[
+        ", attribute = \"ordered\"",
+        ", attribute = \"head-of-queue\"",
+        ", attribute = \"untagged\"",
+        ", priority = \"high\"",
+        ", priority = \"isochronous\", icc = \"8ms\"",
+    ]);
+    (place, attribute, seldom(&[", initiator = 3"])).prop_map(|(place, attribute, initiator)| {
+        format!("{{ {place}{}{} }}", attribute.trim_end(), initiator.trim_end())
+    })
+}
+
+/// Plans a scenario and runs it, or finds known contradictions in it.
+fn plan_and_run(text: &str) -> Result<(), TestCaseError> {
+    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
+    match plan(&source, &[], &NoFiles) {
+        Ok(plan) => {
+            let stop = AtomicBool::new(false);
+            let control = Control { stop: &stop, progress: &|_| () };
+            let ran = run(&plan.points[0].setup, &control);
+            prop_assert!(ran.is_ok(), "{}\n{}", text, ran.unwrap_err());
+        }
+        Err(problems) => {
+            let known = [
+                "no attribute",
+                "no priorities",
+                "knows one host",
+                "a controller depth of",
+                "a depth of",
+                "order of arrival",
+            ];
+            for problem in &problems.0 {
+                let expected = known.iter().any(|known| problem.message.contains(known));
+                prop_assert!(expected, "{}\n{}", text, problem);
+            }
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(384))]
 
@@ -112,23 +164,18 @@ proptest! {
             "[target]\ndrive = \"seagate-10k-scsi-74gb\"\n{queue}{before}[workload.job.a]\n{first}[workload.job.b]\n\
              {second}[run]\nduration = \"1s\"\nios = 300\nseed = {seed}\n"
         );
-        let source = Source { origin: "a.toml".to_owned(), text: text.clone() };
-        match plan(&source, &[], &NoFiles) {
-            Ok(plan) => {
-                let stop = AtomicBool::new(false);
-                let control = Control { stop: &stop, progress: &|_| () };
-                let ran = run(&plan.points[0].setup, &control);
-                prop_assert!(ran.is_ok(), "{}\n{}", text, ran.unwrap_err());
-            }
-            Err(problems) => {
-                let known = ["no attribute", "no priorities", "knows one host", "a controller depth of"];
-                for problem in &problems.0 {
-                    let expected = known.iter().any(|known| problem.message.contains(known))
-                        || problem.message.contains("a depth of") || problem.message.contains("order of arrival");
-                    prop_assert!(expected, "{}\n{}", text, problem);
-                }
-            }
-        }
+        plan_and_run(&text)?;
+    }
+
+    #[test]
+    fn every_command_of_a_list_that_is_accepted_ends(
+        queue in queue(), before in before_the_drive(), list in prop::collection::vec(command(), 1..24),
+    ) {
+        let list = list.join(",\n");
+        let text = format!(
+            "[target]\ndrive = \"seagate-10k-scsi-74gb\"\n{queue}{before}[workload]\ncommands = [\n{list}\n]\n"
+        );
+        plan_and_run(&text)?;
     }
 }
 
@@ -143,4 +190,53 @@ fn a_round_ends_when_what_was_left_of_it_is_given_up() {
     let stop = AtomicBool::new(false);
     let point = run(&plan.points[0].setup, &Control { stop: &stop, progress: &|_| () }).unwrap();
     assert!(point.errors > 0);
+}
+
+/// The commands of a scenario as the log has them, in order of completion.
+fn listed(text: &str) -> Vec<CommandRecord> {
+    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
+    let plan = plan(&source, &[], &NoFiles).unwrap_or_else(|problems| panic!("{problems}"));
+    let setup = Setup { lives: 100, ..plan.points[0].setup.clone() };
+    let stop = AtomicBool::new(false);
+    let mut commands =
+        run(&setup, &Control { stop: &stop, progress: &|_| () }).unwrap().log.unwrap().commands;
+    commands.sort_by_key(|command| command.completed_ns);
+    commands
+}
+
+/// The first is in service when the others come: simple ones before the ordered one, head of queue next, the last first.
+#[test]
+fn listed_commands_are_issued_at_their_times_and_obey_their_attributes() {
+    let commands = listed(
+        "[target]\ndrive = \"seagate-10k-scsi-74gb\"\nread_ahead = false\n[workload]\ncommands = [\n\
+         { at = \"0ms\", offset = \"40GB\" },\n{ at = \"0.5ms\", offset = \"20GB\", attribute = \"ordered\", rw = \"write\" },\n\
+         { at = \"0.6ms\", offset = \"41GB\" },\n{ at = \"0.7ms\", offset = \"1GB\", attribute = \"head-of-queue\" },\n\
+         { at = \"0.8ms\", offset = \"70GB\", attribute = \"head-of-queue\" },\n]\n",
+    );
+    let told: Vec<(u64, u64)> =
+        commands.iter().map(|command| (command.submitted_ns / 100_000, command.id)).collect();
+    assert_eq!(told, [(0, 0), (8, 4), (7, 3), (5, 1), (6, 2)]);
+}
+
+/// One deadline that can be met and one that cannot: with aborts the second takes the rest with it, and the host sends
+/// those again.
+#[test]
+fn a_deadline_that_passes_ends_its_command_where_the_drive_is_told_so() {
+    let text = |aborts: bool| {
+        format!(
+            "[target]\ndrive = \"wd-4tb-7200\"\nqueue.ncq.deadline_aborts = {aborts}\n[workload]\ncommands = [\n\
+             {{ offset = \"1TB\" }},\n{{ offset = \"3TB\", priority = \"isochronous\", icc = \"1s\" }},\n\
+             {{ offset = \"2TB\", priority = \"isochronous\", icc = \"1us\" }},\n]\n"
+        )
+    };
+    let outcomes = |text: &str| {
+        let mut ends: Vec<(u64, &str)> =
+            listed(text).iter().map(|command| (command.id, command.outcome)).collect();
+        ends.sort_unstable();
+        ends
+    };
+    assert_eq!(outcomes(&text(false)), [(0, "done"), (1, "done"), (2, "done")]);
+    let aborted = outcomes(&text(true));
+    assert!(aborted.contains(&(2, "timed-out")), "{aborted:?}");
+    assert!([0, 1].iter().all(|id| aborted.contains(&(*id, "done"))), "{aborted:?}");
 }
