@@ -3,13 +3,14 @@
 mod common;
 
 use common::{Probe, TRACK, TURN, drive, flat_seek, layout, ms, queue, response, us, zone};
+use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::geometry::ZoneParams;
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, Overhead, ReadAheadParams};
 use drivelab_core::target::drive::queue::{Chooses, Joins, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
-use drivelab_core::{Access, Completion};
-use drivelab_units::{Angle, Rate, Sectors, Span};
+use drivelab_core::{Access, Completion, Outcome};
+use drivelab_units::{Angle, Lba, Rate, Sectors, Share, Span};
 
 const SECTOR: u64 = TURN / TRACK;
 /// A buffer's size in sectors.
@@ -51,6 +52,23 @@ fn a_read_behind_the_last_one_comes_from_the_buffer() {
     // Overhead and link are all that is left.
     assert_eq!(response(&read), HIT + link(8));
     assert_eq!(read.breakdown.link.as_ns(), link(8));
+}
+
+/// Neither the sectors themselves nor a read-ahead that passes over them makes them readable.
+#[test]
+fn what_cannot_be_read_is_in_no_buffer() {
+    let unreadable = vec![(Lba::new(4), Sectors::new(2)), (Lba::new(40), Sectors::new(1))];
+    let faults = FaultParams { read_errors: Share::NONE, unreadable, retries: ms(1) };
+    let mut probe = Probe::of(&DriveParams { faults: Some(faults), ..buffered() });
+    for (first, outcome) in
+        [(0, Outcome::MediaError), (0, Outcome::MediaError), (8, Outcome::Done), (40, Outcome::MediaError)]
+    {
+        let read = probe.read(first, 8);
+        assert_eq!((read.outcome, is_hit(&read)), (outcome, false), "{first}");
+        probe.wait(ms(50));
+    }
+    // What the head passed over behind the third read is there all the same.
+    assert!(is_hit(&probe.read(16, 8)));
 }
 
 #[test]

@@ -34,7 +34,12 @@ impl Faults {
             return false;
         }
         let drawn = rng::keyed(self.key, command.id << 8 | u64::from(command.attempt)) >> 32;
+        drawn < self.share || self.is_unreadable(command)
+    }
+
+    /// Whether a command touches sectors that no attempt can read: no buffer ever holds them.
+    pub fn is_unreadable(&self, command: &Command) -> bool {
         let bad = |&(first, count): &(Lba, Sectors)| first < command.end() && command.first < first + count;
-        drawn < self.share || self.unreadable.iter().any(bad)
+        self.unreadable.iter().any(bad)
     }
 }

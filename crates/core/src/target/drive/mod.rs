@@ -242,7 +242,8 @@ impl Drive {
     fn take_up(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
         let command = self.flight(slot).command;
-        let buffered = command.access == Access::Read && !command.force_unit_access;
+        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(&command));
+        let buffered = command.access == Access::Read && !command.force_unit_access && !bad;
         let cover = if buffered { self.cover(&command, now) } else { Cover::Miss };
         let DriveModel { firmware, protocol, exchange, .. } = &*self.model;
         let overhead = match (command.access, cover) {

@@ -267,7 +267,12 @@ impl Drive {
             if outcome == Outcome::Done {
                 sent = last.max(self.link_free.max(data_from) + service + link.time_for(command.count));
             }
-            self.read_on(&command, &Ended { at: now, arm: self.arm, track_left }, joined.is_some());
+            if outcome == Outcome::MediaError {
+                // There is nothing to keep, and nothing behind it to go on to.
+                self.read_end = command.end();
+            } else {
+                self.read_on(&command, &Ended { at: now, arm: self.arm, track_left }, joined.is_some());
+            }
         }
         let completed = self.finish(context, slot, done, sent);
         if let Some(next) = joined {
