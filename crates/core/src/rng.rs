@@ -72,7 +72,8 @@ mod tests {
     #[test]
     fn keyed_draws_are_uniform_over_keys_that_differ_in_any_place() {
         for shift in [0, 8, 20] {
-            let hits = (0..100_000u64).filter(|key| keyed(0x1234_5678_9abc_def0, key << shift) < u64::MAX / 100);
+            let hits =
+                (0..100_000u64).filter(|key| keyed(0x1234_5678_9abc_def0, key << shift) < u64::MAX / 100);
             // Four standard errors of 1 000.
             let hits = hits.count();
             assert!(hits.abs_diff(1_000) < 126, "{hits} at {shift}");
