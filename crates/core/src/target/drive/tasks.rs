@@ -159,7 +159,7 @@ impl Drive {
         self.tasks.alone = false;
         self.free.push(slot);
         if stage != Stage::Dormant || is_filed {
-            self.tasks.set.ends(protocol.acts_as(command.attribute));
+            self.tasks.set.ends(slot, protocol.acts_as(command.attribute));
         }
         if is_filed {
             let mut overlaps = self.tasks.overlaps.take();
