@@ -242,7 +242,8 @@ impl Drive {
     fn take_up(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
         let command = self.flight(slot).command;
-        let buffered = command.access == Access::Read && !command.force_unit_access;
+        let may_go = self.tasks.may_go_at_once(command.attribute);
+        let buffered = command.access == Access::Read && !command.force_unit_access && may_go;
         let cover = if buffered { self.cover(&command, now) } else { Cover::Miss };
         let DriveModel { firmware, protocol, exchange, .. } = &*self.model;
         let overhead = match (command.access, cover) {

@@ -18,7 +18,7 @@ pub(super) struct Sweep {
     access: Access,
     /// Until then a command that begins at `end` is carried out in the same sweep; never when `None`.
     join_until: Option<Instant>,
-    joined: Option<SlotIndex>,
+    pub joined: Option<SlotIndex>,
 }
 
 /// Commands that may go out of turn, because they join or meet the head, while others wait: then the drive chooses, so
@@ -62,14 +62,21 @@ impl Drive {
     /// Whether a command waits that the mechanism may turn to.
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
-        !self.tasks.urgent.is_empty() || !self.slots.is_empty() && self.tasks.allegiance.is_none()
+        self.urgent().is_some() || !self.slots.is_empty() && self.tasks.allegiances.is_empty()
+    }
+
+    /// The last HEAD OF QUEUE command; while an allegiance holds, the last that belongs to the recovery.
+    #[inline]
+    fn urgent(&self) -> Option<SlotIndex> {
+        let blocks = |slot| self.tasks.blocks(self.in_flight[slot as usize].command.attribute);
+        self.tasks.urgent.iter().rev().copied().find(|&slot| !blocks(slot))
     }
 
     /// What goes before the policy's choice: the last HEAD OF QUEUE command; a deadline that could be missed by waiting
     /// for one more access of the worst kind for each deadline before it; high priority, unless another is overdue.
     #[cold]
     fn pressing(&self, view: &View<'_>) -> Option<SlotIndex> {
-        if let Some(&slot) = self.tasks.urgent.last() {
+        if let Some(slot) = self.urgent() {
             return Some(slot);
         }
         let now = Instant::from_ns(view.now);
@@ -87,7 +94,9 @@ impl Drive {
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
     pub(super) fn starts_at_once(&mut self, context: &mut Context<'_>, slot: SlotIndex) -> bool {
         let now = context.now;
-        if self.sweep.is_some() || self.is_wanted() || now < self.choose_from {
+        let attribute = self.flight(slot).command.attribute;
+        if self.sweep.is_some() || self.is_wanted() || self.tasks.blocks(attribute) || now < self.choose_from
+        {
             return false;
         }
         self.stop_reading_on(now);
