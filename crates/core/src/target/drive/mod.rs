@@ -4,6 +4,7 @@
 //! firmware, dispatch (it is chosen and the arm starts), media end, completion. Reads that the buffer covers skip the
 //! queue and the arm. Arrival and the end are in [`tasks`], taking up and completion here, what the mechanism does in
 //! between is in [`service`]. Start reading at [`Drive::submit`].
+mod deadlines;
 pub mod faults;
 pub mod geometry;
 #[cfg(test)]
@@ -303,7 +304,7 @@ impl Drive {
         match command.priority {
             Priority::Normal => {}
             Priority::High => self.tasks.high.push(slot),
-            Priority::Isochronous(within) => self.tasks.deadlines.push((accepted + within, slot)),
+            Priority::Isochronous(within) => self.press(slot, accepted + within),
         }
         let Landing { cylinder, head, start, longest_wait, .. } = landing;
         let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), self.lead(&command).as_ns());

@@ -52,8 +52,10 @@ impl Drive {
             turned: self.spindle.turned(from),
             period: self.spindle.period(),
         };
-        let first = if self.tasks.is_pressed() { self.pressing(&view) } else { None };
-        let Some(slot) = first.or_else(|| choose(&self.slots, &view)) else { return };
+        let pressed = self.tasks.is_pressed();
+        let Some(slot) = (if pressed { self.pressing(&view) } else { choose(&self.slots, &view) }) else {
+            return;
+        };
         self.take_out(slot);
         self.out_of_turn = 0;
         self.dispatch(context, slot, from, Served::Chosen);
@@ -72,23 +74,17 @@ impl Drive {
         self.tasks.urgent.iter().rev().copied().find(|&slot| !blocks(slot))
     }
 
-    /// What goes before the policy's choice: the last HEAD OF QUEUE command; a deadline that could be missed by waiting
-    /// for one more access of the worst kind for each deadline before it; high priority, unless another is overdue.
+    /// What goes next when not the policy alone decides: the last HEAD OF QUEUE command; else high priority, unless
+    /// another is overdue; else the policy's choice; but before these a command whose deadline they could make it miss.
     #[cold]
     fn pressing(&self, view: &View<'_>) -> Option<SlotIndex> {
         if let Some(slot) = self.urgent() {
             return Some(slot);
         }
-        let now = Instant::from_ns(view.now);
-        let slack = self.longest_positioning.as_ns() * (self.tasks.deadlines.len() as u64 + 1);
-        let first = self.tasks.deadlines.iter().min();
-        if let Some(&(_, slot)) = first.filter(|(due, _)| due.since(now).as_ns() <= slack) {
-            return Some(slot);
-        }
-        if self.is_overdue(now) {
-            return None;
-        }
-        least(self.tasks.high.iter().copied(), &self.slots, view)
+        let overdue = self.is_overdue(Instant::from_ns(view.now));
+        let high = self.tasks.high.iter().copied().filter(|_| !overdue);
+        let next = least(high, &self.slots, view).or_else(|| choose(&self.slots, view))?;
+        Some(self.endangered_by(next, view).unwrap_or(next))
     }
 
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
@@ -318,7 +314,12 @@ impl Drive {
     }
 
     /// Whole turns that a write waits on its first sector because the link would bring its data too late.
-    fn turns_lost_to_late_data(&self, slot: SlotIndex, started: Instant, passage: &Passage) -> Span {
+    pub(super) fn turns_lost_to_late_data(
+        &self,
+        slot: SlotIndex,
+        started: Instant,
+        passage: &Passage,
+    ) -> Span {
         let InFlight { command, ready, is_released, .. } = self.in_flight[slot as usize];
         if command.access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
             return Span::ZERO;

@@ -1,5 +1,6 @@
 //! The drive's task set at work: which commands it takes, when it may begin them, and what becomes of them when one
 //! fails or its host gives it up.
+use super::deadlines::Deadline;
 use super::protocol::names::Names;
 use super::protocol::overlap::Overlaps;
 use super::protocol::task_set::TaskSet;
@@ -25,7 +26,7 @@ pub(super) struct Tasks {
     /// Waiting commands of high priority.
     pub high: Vec<SlotIndex>,
     /// Waiting commands with a deadline.
-    pub deadlines: Vec<(Instant, SlotIndex)>,
+    pub deadlines: Vec<Deadline>,
     /// Initiators whose errors have left an auto contingent allegiance.
     pub allegiances: Vec<u16>,
     /// The tag that failed, until the host reads the log (NCQ).
@@ -289,7 +290,7 @@ impl Drive {
         match priority {
             Priority::Normal => {}
             Priority::High => self.tasks.high.retain(|&other| other != slot),
-            Priority::Isochronous(_) => self.tasks.deadlines.retain(|&(_, other)| other != slot),
+            Priority::Isochronous(_) => self.tasks.deadlines.retain(|deadline| deadline.slot != slot),
         }
     }
 
