@@ -74,6 +74,10 @@ pub struct Lane {
     /// Whether what is with the drive must be there by itself.
     pub alone: bool,
     pub state: State,
+    /// When the host knows what failed last.
+    pub recovered: Instant,
+    /// The oldest command that came back and has not reached the drive again.
+    returned: Option<u64>,
     orders: u64,
     serials: u32,
 }
@@ -88,6 +92,8 @@ impl Lane {
             outstanding: 0,
             alone: false,
             state: State::Flowing,
+            recovered: Instant::ZERO,
+            returned: None,
             orders: 0,
             serials: 0,
         }
@@ -151,8 +157,19 @@ impl Lane {
         held
     }
 
+    /// Whether an older command has come back while this one was on its way to the drive.
+    #[inline]
+    pub fn overtakes(&mut self, tag: u32) -> bool {
+        let order = self.sent[tag as usize].order;
+        if self.returned == Some(order) {
+            self.returned = None;
+        }
+        self.returned.is_some_and(|returned| returned < order)
+    }
+
     /// A command waits again, before all that came after it.
     pub fn put_back(&mut self, held: Held) {
+        self.returned = Some(self.returned.map_or(held.order, |returned| returned.min(held.order)));
         let place = self.waiting.iter().position(|other| other.order > held.order);
         self.waiting.insert(place.unwrap_or(self.waiting.len()), held);
     }

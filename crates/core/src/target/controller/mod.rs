@@ -14,7 +14,7 @@ use crate::command::{Breakdown, Command, Completion, Outcome};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Span};
-use lane::{Lane, State};
+use lane::{Held, Lane, State};
 use params::ControllerParams;
 
 /// How long a lane without a command at the drive waits after TASK SET FULL before it tries again.
@@ -118,7 +118,12 @@ impl Controller {
 
     /// The command reaches the drive.
     fn deliver(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16, tag: u32) {
-        let held = self.lanes[usize::from(initiator)].sent(tag);
+        let lane = &mut self.lanes[usize::from(initiator)];
+        if lane.overtakes(tag) {
+            let held = *lane.take(tag);
+            return self.hold_back(context, initiator, held);
+        }
+        let held = lane.sent(tag);
         let command = Command { initiator, tag, attempt: held.tries, ..held.command };
         let submitted = held.submitted;
         if let Err(outcome) = drive.submit(context, command, submitted) {
@@ -144,14 +149,10 @@ impl Controller {
         let held = *lane.take(tag);
         match outcome {
             Outcome::Full | Outcome::AcaActive => {
-                lane.put_back(held);
                 if lane.state == State::Flowing {
                     lane.state = State::Full;
                 }
-                if lane.outstanding == 0 {
-                    let event = ControllerEvent::GoOn { initiator };
-                    context.agenda.schedule(context.now + TRY_AGAIN, 3, Event::Controller(event));
-                }
+                self.hold_back(context, initiator, held);
             }
             // The drive has said what it had to say: once more.
             Outcome::UnitAttention => {
@@ -161,13 +162,25 @@ impl Controller {
             // It crossed with an error.
             Outcome::Aborted => {
                 lane.put_back(held);
-                self.recover(context, initiator);
+                if lane.state != State::Recovering {
+                    self.recover(context, initiator);
+                }
             }
             _ => {
                 let wait = context.now - held.submitted;
                 let breakdown = Breakdown { wait, ..Breakdown::default() };
                 self.refused.push_back(held.ended(context.now, outcome, breakdown));
             }
+        }
+    }
+
+    /// A command that the drive does not have waits again. If nothing of its lane will end, time wakes a lane that stands.
+    fn hold_back(&mut self, context: &mut Context<'_>, initiator: u16, held: Held) {
+        let lane = &mut self.lanes[usize::from(initiator)];
+        lane.put_back(held);
+        if lane.state == State::Full && lane.outstanding == 0 {
+            let event = ControllerEvent::GoOn { initiator };
+            context.agenda.schedule(context.now + TRY_AGAIN, 3, Event::Controller(event));
         }
     }
 
@@ -208,6 +221,10 @@ impl Controller {
     ) -> Option<Completion> {
         let (now, issue, tag) = (context.now, self.params.issue, completion.tag);
         let lane = &mut self.lanes[usize::from(initiator)];
+        // It may have found the drive full while this answer, its last one outstanding, was being taken.
+        if lane.state == State::Full {
+            lane.state = State::Flowing;
+        }
         let held = lane.take(tag);
         let answer = match completion.outcome {
             Outcome::Done => Some(held.answer_of(now, completion, issue, Outcome::Done)),
@@ -252,9 +269,11 @@ impl Controller {
             Protocol::ScsiTcq(scsi) if scsi.naca => State::Allegiance,
             _ => return,
         };
-        self.lanes[usize::from(initiator)].state = state;
+        let recovered = context.now + self.params.recovery;
+        let lane = &mut self.lanes[usize::from(initiator)];
+        (lane.state, lane.recovered) = (state, recovered);
         let event = ControllerEvent::Recovered { initiator };
-        context.agenda.schedule(context.now + self.params.recovery, 3, Event::Controller(event));
+        context.agenda.schedule(recovered, 3, Event::Controller(event));
     }
 
     pub fn on_event(
@@ -281,6 +300,8 @@ impl Controller {
                 }
                 self.pump(context, drive, initiator);
             }
+            // Another error may have come while the host looked into the one before.
+            ControllerEvent::Recovered { initiator } if context.now < self.lane(initiator).recovered => {}
             ControllerEvent::Recovered { initiator } => {
                 drive.read_log();
                 self.lane(initiator).state = State::Flowing;

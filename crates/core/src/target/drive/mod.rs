@@ -4,6 +4,7 @@
 //! firmware, dispatch (it is chosen and the arm starts), media end, completion. Reads that the buffer covers skip the
 //! queue and the arm. Arrival and the end are in [`tasks`], taking up and completion here, what the mechanism does in
 //! between is in [`service`]. Start reading at [`Drive::submit`].
+mod deadlines;
 pub mod faults;
 pub mod geometry;
 #[cfg(test)]
@@ -243,7 +244,8 @@ impl Drive {
         let now = context.now;
         let command = self.flight(slot).command;
         let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(&command));
-        let buffered = command.access == Access::Read && !command.force_unit_access && !bad;
+        let may_go = self.tasks.may_go_at_once(command.attribute);
+        let buffered = command.access == Access::Read && !command.force_unit_access && may_go && !bad;
         let cover = if buffered { self.cover(&command, now) } else { Cover::Miss };
         let DriveModel { firmware, protocol, exchange, .. } = &*self.model;
         let overhead = match (command.access, cover) {
@@ -302,7 +304,7 @@ impl Drive {
         match command.priority {
             Priority::Normal => {}
             Priority::High => self.tasks.high.push(slot),
-            Priority::Isochronous(within) => self.tasks.deadlines.push((accepted + within, slot)),
+            Priority::Isochronous(within) => self.press(slot, accepted + within),
         }
         let Landing { cylinder, head, start, longest_wait, .. } = landing;
         let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), self.lead(&command).as_ns());

@@ -11,30 +11,31 @@ impl Drive {
     pub(super) fn on_complete(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let Some(round) = self.model.queue.coalesces else { return self.end(context, slot) };
         self.unreported.push(slot);
-        if self.unreported.len() >= usize::from(round) {
-            self.report(context);
-        } else {
-            self.report_if_idle(context);
+        if self.unreported.len() < usize::from(round) {
+            return self.report_if_idle(context);
         }
+        self.report(context);
     }
 
-    /// Ends the round when nothing is left to do; also when what was left has been given up.
+    /// Reports what was held back when nothing is left to do: no completion would end the round.
     pub(super) fn report_if_idle(&mut self, context: &mut Context<'_>) {
-        if self.sweep.is_none() && !self.is_wanted() {
+        let idle = self.sweep.is_none() && !self.is_wanted();
+        if idle && !self.unreported.is_empty() {
             self.report(context);
         }
     }
 
     fn report(&mut self, context: &mut Context<'_>) {
-        for i in 0..self.unreported.len() {
-            let slot = self.unreported[i];
-            let now = context.now;
+        // One of them may take others with it, whose ends must not begin another report.
+        let mut round = core::mem::take(&mut self.unreported);
+        let now = context.now;
+        for slot in round.drain(..) {
             let flight = self.flight(slot);
             // While it was held back the mechanism served others.
             let done = flight.submitted + flight.breakdown.total();
             flight.breakdown.queue += now - done;
             self.end(context, slot);
         }
-        self.unreported.clear();
+        self.unreported = round;
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Sweep {
     access: Access,
     /// Until then a command that begins at `end` is carried out in the same sweep; never when `None`.
     join_until: Option<Instant>,
-    joined: Option<SlotIndex>,
+    pub joined: Option<SlotIndex>,
 }
 
 /// Commands that may go out of turn, because they join or meet the head, while others wait: then the drive chooses, so
@@ -52,8 +52,10 @@ impl Drive {
             turned: self.spindle.turned(from),
             period: self.spindle.period(),
         };
-        let first = if self.tasks.is_pressed() { self.pressing(&view) } else { None };
-        let Some(slot) = first.or_else(|| choose(&self.slots, &view)) else { return };
+        let pressed = self.tasks.is_pressed();
+        let Some(slot) = (if pressed { self.pressing(&view) } else { choose(&self.slots, &view) }) else {
+            return;
+        };
         self.take_out(slot);
         self.out_of_turn = 0;
         self.dispatch(context, slot, from, Served::Chosen);
@@ -62,32 +64,35 @@ impl Drive {
     /// Whether a command waits that the mechanism may turn to.
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
-        !self.tasks.urgent.is_empty() || !self.slots.is_empty() && self.tasks.allegiance.is_none()
+        self.urgent().is_some() || !self.slots.is_empty() && self.tasks.allegiances.is_empty()
     }
 
-    /// What goes before the policy's choice: the last HEAD OF QUEUE command; a deadline that could be missed by waiting
-    /// for one more access of the worst kind for each deadline before it; high priority, unless another is overdue.
+    /// The last HEAD OF QUEUE command; while an allegiance holds, the last that belongs to the recovery.
+    #[inline]
+    fn urgent(&self) -> Option<SlotIndex> {
+        let blocks = |slot| self.tasks.blocks(self.in_flight[slot as usize].command.attribute);
+        self.tasks.urgent.iter().rev().copied().find(|&slot| !blocks(slot))
+    }
+
+    /// What goes next when not the policy alone decides: the last HEAD OF QUEUE command; else high priority, unless
+    /// another is overdue; else the policy's choice; but before these a command whose deadline they could make it miss.
     #[cold]
     fn pressing(&self, view: &View<'_>) -> Option<SlotIndex> {
-        if let Some(&slot) = self.tasks.urgent.last() {
+        if let Some(slot) = self.urgent() {
             return Some(slot);
         }
-        let now = Instant::from_ns(view.now);
-        let slack = self.longest_positioning.as_ns() * (self.tasks.deadlines.len() as u64 + 1);
-        let first = self.tasks.deadlines.iter().min();
-        if let Some(&(_, slot)) = first.filter(|(due, _)| due.since(now).as_ns() <= slack) {
-            return Some(slot);
-        }
-        if self.is_overdue(now) {
-            return None;
-        }
-        least(self.tasks.high.iter().copied(), &self.slots, view)
+        let overdue = self.is_overdue(Instant::from_ns(view.now));
+        let high = self.tasks.high.iter().copied().filter(|_| !overdue);
+        let next = least(high, &self.slots, view).or_else(|| choose(&self.slots, view))?;
+        Some(self.endangered_by(next, view).unwrap_or(next))
     }
 
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
     pub(super) fn starts_at_once(&mut self, context: &mut Context<'_>, slot: SlotIndex) -> bool {
         let now = context.now;
-        if self.sweep.is_some() || self.is_wanted() || now < self.choose_from {
+        let attribute = self.flight(slot).command.attribute;
+        if self.sweep.is_some() || self.is_wanted() || self.tasks.blocks(attribute) || now < self.choose_from
+        {
             return false;
         }
         self.stop_reading_on(now);
@@ -316,7 +321,12 @@ impl Drive {
     }
 
     /// Whole turns that a write waits on its first sector because the link would bring its data too late.
-    fn turns_lost_to_late_data(&self, slot: SlotIndex, started: Instant, passage: &Passage) -> Span {
+    pub(super) fn turns_lost_to_late_data(
+        &self,
+        slot: SlotIndex,
+        started: Instant,
+        passage: &Passage,
+    ) -> Span {
         let InFlight { command, ready, is_released, .. } = self.in_flight[slot as usize];
         if command.access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
             return Span::ZERO;

@@ -1,5 +1,6 @@
 //! The drive's task set at work: which commands it takes, when it may begin them, and what becomes of them when one
 //! fails or its host gives it up.
+use super::deadlines::Deadline;
 use super::protocol::names::Names;
 use super::protocol::overlap::Overlaps;
 use super::protocol::task_set::TaskSet;
@@ -25,9 +26,9 @@ pub(super) struct Tasks {
     /// Waiting commands of high priority.
     pub high: Vec<SlotIndex>,
     /// Waiting commands with a deadline.
-    pub deadlines: Vec<(Instant, SlotIndex)>,
-    /// The initiator whose error has left an auto contingent allegiance.
-    pub allegiance: Option<u16>,
+    pub deadlines: Vec<Deadline>,
+    /// Initiators whose errors have left an auto contingent allegiance.
+    pub allegiances: Vec<u16>,
     /// The tag that failed, until the host reads the log (NCQ).
     log: Option<u32>,
     /// Initiators that another one's error has cleared commands of.
@@ -46,7 +47,7 @@ impl Tasks {
             urgent: Vec::new(),
             high: Vec::new(),
             deadlines: Vec::new(),
-            allegiance: None,
+            allegiances: Vec::new(),
             log: None,
             attentions: Vec::new(),
         }
@@ -55,8 +56,21 @@ impl Tasks {
     /// Whether something goes before whatever the policy would choose.
     #[inline]
     pub fn is_pressed(&self) -> bool {
-        !(self.urgent.is_empty() && self.high.is_empty() && self.deadlines.is_empty())
-            || self.allegiance.is_some()
+        let Tasks { urgent, high, deadlines, allegiances, .. } = self;
+        !(urgent.is_empty() && high.is_empty() && deadlines.is_empty() && allegiances.is_empty())
+    }
+
+    /// Whether an auto contingent allegiance keeps commands of this attribute waiting.
+    #[inline]
+    pub fn blocks(&self, attribute: Attribute) -> bool {
+        attribute != Attribute::Aca && !self.allegiances.is_empty()
+    }
+
+    /// Whether the buffer may answer a command of this attribute before all that waits.
+    #[inline]
+    pub fn may_go_at_once(&self, attribute: Attribute) -> bool {
+        let jumps = matches!(attribute, Attribute::HeadOfQueue | Attribute::Aca);
+        !self.blocks(attribute) && (jumps || self.urgent.is_empty())
     }
 }
 
@@ -103,16 +117,17 @@ impl Drive {
         if self.tasks.log.is_some() {
             return Some(Outcome::Aborted);
         }
+        let recovers = command.attribute == Attribute::Aca;
+        let faulted = self.tasks.allegiances.contains(&command.initiator);
+        if !(self.tasks.allegiances.is_empty() || recovers && faulted) {
+            return Some(Outcome::AcaActive);
+        }
         if let Some(attention) = self.tasks.attentions.iter().position(|&other| other == command.initiator) {
             self.tasks.attentions.swap_remove(attention);
             return Some(Outcome::UnitAttention);
         }
-        let recovers = command.attribute == Attribute::Aca;
-        match self.tasks.allegiance {
-            Some(initiator) if recovers && initiator == command.initiator => {}
-            Some(_) => return Some(Outcome::AcaActive),
-            None if recovers => return Some(Outcome::Invalid),
-            None => {}
+        if recovers && !faulted {
+            return Some(Outcome::Invalid);
         }
         let in_use = self.tasks.names.find(command.initiator, command.tag).is_some();
         let mixed = self.tasks.held > 0 && (self.tasks.alone || protocol.is_alone(command));
@@ -159,7 +174,7 @@ impl Drive {
         self.tasks.alone = false;
         self.free.push(slot);
         if stage != Stage::Dormant || is_filed {
-            self.tasks.set.ends(protocol.acts_as(command.attribute));
+            self.tasks.set.ends(slot, protocol.acts_as(command.attribute));
         }
         self.unfile(context, slot);
         self.release(context);
@@ -179,13 +194,15 @@ impl Drive {
         }
         self.tasks.overlaps = overlaps;
         for slot in freed {
-            self.take_up(context, slot);
+            if self.flight(slot).outcome == Outcome::Done {
+                self.take_up(context, slot);
+            }
         }
     }
 
     /// Enables what the task set lets go.
     fn release(&mut self, context: &mut Context<'_>) {
-        while self.tasks.allegiance.is_none()
+        while self.tasks.allegiances.is_empty()
             && let Some(slot) = self.tasks.set.release()
         {
             self.enable(context, slot);
@@ -198,7 +215,9 @@ impl Drive {
             Protocol::ScsiTcq(scsi) if scsi.naca => {
                 // What is queued waits; QERR decides when the initiator clears the condition.
                 self.unjoin();
-                self.tasks.allegiance = Some(command.initiator);
+                if !self.tasks.allegiances.contains(&command.initiator) {
+                    self.tasks.allegiances.push(command.initiator);
+                }
             }
             Protocol::None => {}
             Protocol::ScsiTcq(_) | Protocol::AtaTcq | Protocol::Ncq(_) => {
@@ -218,39 +237,55 @@ impl Drive {
             return;
         }
         self.unjoin();
-        for slot in 0..self.in_flight.len() as SlotIndex {
-            let InFlight { command, stage, .. } = *self.flight(slot);
-            let own = by.is_none_or(|by| by == command.initiator);
-            if stage == Stage::Free || clears == Clears::Nexus && !own {
+        let slots = 0..self.in_flight.len() as SlotIndex;
+        // All of them first, so that none begins because another one has ended.
+        for slot in slots.clone() {
+            let initiator = self.flight(slot).command.initiator;
+            let own = by.is_none_or(|by| by == initiator);
+            if clears == Clears::Nexus && !own || !self.withdraw(slot, Outcome::Aborted) {
                 continue;
             }
-            if !own && !self.tasks.attentions.contains(&command.initiator) {
-                self.tasks.attentions.push(command.initiator);
+            if !own && !self.tasks.attentions.contains(&initiator) {
+                self.tasks.attentions.push(initiator);
             }
-            self.give_up(context, slot, Outcome::Aborted);
         }
+        for slot in slots {
+            self.end_withdrawn(context, slot);
+        }
+        self.report_if_idle(context);
     }
 
-    /// Ends a command before it is done. What the mechanism or the link is at ends when they do.
+    /// Ends a command before it is done. Returns whether it was there and not given up before.
     fn give_up(&mut self, context: &mut Context<'_>, slot: SlotIndex, outcome: Outcome) -> bool {
-        let stage = self.flight(slot).stage;
+        if self.sweep.is_some_and(|sweep| sweep.joined == Some(slot)) {
+            self.unjoin();
+        }
+        let given_up = self.withdraw(slot, outcome);
+        self.end_withdrawn(context, slot);
+        given_up
+    }
+
+    /// A command is to end like this, whatever becomes of it: it leaves the place where it waits.
+    fn withdraw(&mut self, slot: SlotIndex, outcome: Outcome) -> bool {
+        let InFlight { stage, outcome: so_far, .. } = *self.flight(slot);
+        if stage == Stage::Free || !matches!(so_far, Outcome::Done | Outcome::MediaError) {
+            return false;
+        }
         match stage {
-            Stage::Free => return false,
-            Stage::Serving => {
-                let doomed = self.flight(slot).outcome == Outcome::Done;
-                if doomed {
-                    self.flight(slot).outcome = outcome;
-                }
-                return doomed;
-            }
-            Stage::Dormant => {
-                self.tasks.set.forget(slot);
-            }
+            Stage::Free | Stage::Serving => {}
+            Stage::Dormant => self.tasks.set.forget(slot),
             Stage::Waiting => self.take_out(slot),
         }
         self.flight(slot).outcome = outcome;
-        self.end(context, slot);
         true
+    }
+
+    /// Ends a command that has left the place where it waited. What the mechanism or the link is at ends when they do.
+    fn end_withdrawn(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        let InFlight { stage, outcome, .. } = *self.flight(slot);
+        if matches!(stage, Stage::Dormant | Stage::Waiting) && outcome != Outcome::Done {
+            self.end(context, slot);
+        }
     }
 
     /// Takes a waiting command out of wherever it waits for the mechanism.
@@ -264,24 +299,34 @@ impl Drive {
         match priority {
             Priority::Normal => {}
             Priority::High => self.tasks.high.retain(|&other| other != slot),
-            Priority::Isochronous(_) => self.tasks.deadlines.retain(|&(_, other)| other != slot),
+            Priority::Isochronous(_) => self.tasks.deadlines.retain(|deadline| deadline.slot != slot),
         }
     }
 
     /// The host gives a command up (ABORT TASK, the abort subcommand). Succeeds even if there is nothing to abort.
     pub fn abort(&mut self, context: &mut Context<'_>, initiator: u16, tag: u32) {
-        if let Some(slot) = self.tasks.names.find(initiator, tag) {
+        if let Some(slot) = self.find(initiator, tag) {
             self.give_up(context, slot, Outcome::Aborted);
             self.report_if_idle(context);
         }
     }
 
+    fn find(&self, initiator: u16, tag: u32) -> Option<SlotIndex> {
+        if self.model.protocol.is_tagged() {
+            return self.tasks.names.find(initiator, tag);
+        }
+        // Without a queue there is one command at most.
+        let InFlight { command, stage, .. } = self.in_flight.first()?;
+        let is_named = (command.initiator, command.tag) == (initiator, tag);
+        (*stage != Stage::Free && is_named).then_some(0)
+    }
+
     /// The initiator clears its auto contingent allegiance.
     pub fn clear_allegiance(&mut self, context: &mut Context<'_>, initiator: u16) {
-        if self.tasks.allegiance != Some(initiator) {
+        let Some(held) = self.tasks.allegiances.iter().position(|&holder| holder == initiator) else {
             return;
-        }
-        self.tasks.allegiance = None;
+        };
+        self.tasks.allegiances.swap_remove(held);
         self.fail_queue(context, 0, Some(initiator));
         self.release(context);
         self.choose(context);

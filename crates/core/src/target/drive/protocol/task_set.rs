@@ -1,77 +1,84 @@
 //! The task set: what task attributes promise about the order of commands. A command is dormant until everything that
 //! must end before it has ended, then it is enabled, which means that the drive may begin it.
 //!
-//! Dormant commands stand in the order of their arrival. ORDERED is enabled when nothing else is; SIMPLE when neither an
-//! ORDERED nor a HEAD OF QUEUE command that came before it is unfinished; HEAD OF QUEUE at once. So the first dormant
-//! command decides, and looking at it is all the work there is.
+//! Dormant commands stand in the order of their arrival. ORDERED is enabled when nothing that came before it is
+//! unfinished; SIMPLE when neither an ORDERED nor a HEAD OF QUEUE command that came before it is; HEAD OF QUEUE at once.
+//! So the first dormant command decides, and looking at it is all the work there is: what is enabled came before it, but
+//! for HEAD OF QUEUE commands.
 //! Source: SAM-2 (T10/1157-D) 7.5 and 7.6, task states and attributes.
 use super::super::queue::SlotIndex;
 use crate::command::Attribute;
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 #[derive(Default)]
 pub struct TaskSet {
-    dormant: VecDeque<(SlotIndex, Attribute)>,
+    dormant: VecDeque<(SlotIndex, Attribute, u64)>,
     /// Enabled and not ended, by what they act as.
     simple: u32,
     ordered: u32,
-    head: u32,
+    /// HEAD OF QUEUE and ACA, with their places in the order of arrival.
+    heads: Vec<(SlotIndex, u64)>,
+    arrivals: u64,
 }
 
 impl TaskSet {
     /// Whether a command that arrives is enabled at once; if not, it is dormant here until [`Self::release`] names it.
     #[inline]
     pub fn arrives(&mut self, slot: SlotIndex, attribute: Attribute) -> bool {
+        self.arrivals += 1;
         let enabled = match attribute {
             Attribute::HeadOfQueue | Attribute::Aca => true,
-            _ => self.dormant.is_empty() && self.may_begin(attribute),
+            _ => self.dormant.is_empty() && self.may_begin(attribute, self.arrivals),
         };
         if enabled {
-            *self.count(attribute) += 1;
+            self.begins(slot, attribute);
         } else {
-            self.dormant.push_back((slot, attribute));
+            self.dormant.push_back((slot, attribute, self.arrivals));
         }
         enabled
     }
 
-    /// Whether nothing that is enabled stands in the way.
+    /// Whether nothing that is enabled stands before a command with this place in the order of arrival.
     #[inline]
-    fn may_begin(&self, attribute: Attribute) -> bool {
-        let fenced = self.ordered > 0 || self.head > 0;
+    fn may_begin(&self, attribute: Attribute, place: u64) -> bool {
+        let fenced = self.ordered > 0 || self.heads.iter().any(|&(_, head)| head < place);
         !fenced && (attribute != Attribute::Ordered || self.simple == 0)
     }
 
     #[inline]
-    fn count(&mut self, attribute: Attribute) -> &mut u32 {
+    fn begins(&mut self, slot: SlotIndex, attribute: Attribute) {
         match attribute {
-            Attribute::Ordered => &mut self.ordered,
-            Attribute::HeadOfQueue | Attribute::Aca => &mut self.head,
-            Attribute::Simple | Attribute::Untagged => &mut self.simple,
+            Attribute::Ordered => self.ordered += 1,
+            Attribute::HeadOfQueue | Attribute::Aca => self.heads.push((slot, self.arrivals)),
+            Attribute::Simple | Attribute::Untagged => self.simple += 1,
         }
     }
 
     /// An enabled command has ended.
     #[inline]
-    pub fn ends(&mut self, attribute: Attribute) {
-        *self.count(attribute) -= 1;
+    pub fn ends(&mut self, slot: SlotIndex, attribute: Attribute) {
+        match attribute {
+            Attribute::Ordered => self.ordered -= 1,
+            Attribute::HeadOfQueue | Attribute::Aca => self.heads.retain(|&(head, _)| head != slot),
+            Attribute::Simple | Attribute::Untagged => self.simple -= 1,
+        }
     }
 
     /// The next dormant command that is enabled now.
     #[inline]
     pub fn release(&mut self) -> Option<SlotIndex> {
-        let &(slot, attribute) = self.dormant.front()?;
-        if !self.may_begin(attribute) {
+        let &(slot, attribute, place) = self.dormant.front()?;
+        if !self.may_begin(attribute, place) {
             return None;
         }
         self.dormant.pop_front();
-        *self.count(attribute) += 1;
+        self.begins(slot, attribute);
         Some(slot)
     }
 
-    /// A dormant command is given up. Returns whether it was here.
-    pub fn forget(&mut self, slot: SlotIndex) -> bool {
-        let before = self.dormant.len();
-        self.dormant.retain(|&(dormant, _)| dormant != slot);
-        self.dormant.len() < before
+    /// A dormant command is given up.
+    pub fn forget(&mut self, slot: SlotIndex) {
+        self.dormant.retain(|&(dormant, ..)| dormant != slot);
     }
 }

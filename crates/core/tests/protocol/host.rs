@@ -1,0 +1,262 @@
+//! The host's end: a controller before a drive that is too full, has no tags, or has one initiator's commands beside
+//! another's. Nothing is lost, and nothing overtakes where the protocol promises an order.
+use super::common::scenarios::drives;
+use super::fences::scsi_of;
+use super::wire::{Draft, INITIATORS, REORDERINGS, Step, drafts, drives_under, histories, scsi};
+use super::{Checked, cases};
+use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::params::{DriveModel, DriveParams};
+use drivelab_core::target::drive::protocol::Protocol;
+use drivelab_core::target::system::SystemParams;
+use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::{Attribute, Command, Completion, Life, Machine, Outcome};
+use drivelab_units::{Instant, Span};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What came of a history behind a controller.
+#[derive(PartialEq, Debug)]
+pub struct HostRun {
+    pub sent: Vec<(Instant, Command)>,
+    pub answers: Vec<Completion>,
+    /// Every time that the drive had a command, in the order in which they ended there.
+    pub lives: Vec<Life>,
+}
+
+impl HostRun {
+    pub fn of(&self, id: u64) -> impl Iterator<Item = &Life> {
+        self.lives.iter().filter(move |life| life.command.id == id)
+    }
+
+    /// Every command is answered once, and its parts add up.
+    pub fn check_answers(&self) -> Checked<BTreeMap<u64, Completion>> {
+        let answers: BTreeMap<u64, Completion> =
+            self.answers.iter().map(|answer| (answer.id, *answer)).collect();
+        prop_assert_eq!(answers.len(), self.answers.len(), "answered twice");
+        prop_assert_eq!(answers.len(), self.sent.len(), "lost");
+        for (at, command) in &self.sent {
+            let answer = &answers[&command.id];
+            prop_assert_eq!((answer.tag, answer.initiator), (command.tag, command.initiator));
+            prop_assert_eq!(answer.submitted, *at);
+            prop_assert_eq!(answer.breakdown.total(), answer.completed - answer.submitted);
+        }
+        Ok(answers)
+    }
+}
+
+/// Plays the commands of a history to a controller, to the end.
+pub fn play(params: &DriveParams, controller: ControllerParams, steps: &[Step]) -> HostRun {
+    let drive = Arc::new(DriveModel::new(params).expect("the parameters are sound"));
+    let mut target =
+        Target::new(&TargetParams::System(SystemParams { drive, controller, elevator: None }), 1);
+    target.keep_lives();
+    let capacity = target.capacity().get();
+    let (mut now, mut sent, mut answers) = (Instant::ZERO, Vec::new(), Vec::new());
+    for step in steps {
+        match step {
+            Step::Wait(span) => now += *span,
+            Step::Send(draft) => {
+                let id = sent.len() as u64;
+                let command = draft.command(id, id as u32, capacity);
+                sent.push((now, command));
+                target.handle(now, TargetInput::Submit(command));
+            }
+            _ => {}
+        }
+    }
+    // As long as anything is on its way; a controller that tries for ever is found out.
+    for _ in 0..1 << 16 {
+        let Some(due) = target.poll_timeout() else { break };
+        target.handle(due.max(now), TargetInput::Tick);
+        answers.extend(std::iter::from_fn(|| target.poll_output()));
+    }
+    answers.extend(std::iter::from_fn(|| target.poll_output()));
+    let lives = std::iter::from_fn(|| target.poll_life()).collect();
+    HostRun { sent, answers, lives }
+}
+
+/// With retries and recovery, and no command that takes too long.
+pub fn controllers() -> BoxedStrategy<ControllerParams> {
+    let time = |most: u64| prop_oneof![Just(Span::ZERO), (1..most).prop_map(Span::from_us)];
+    (prop::option::of(1u32..40), time(400), time(400), time(20_000), 0u8..4)
+        .prop_map(|(depth, issue, completion, recovery, retries)| ControllerParams {
+            depth,
+            issue,
+            completion,
+            recovery,
+            retries,
+            timeout: None,
+        })
+        .boxed()
+}
+
+/// The drive is nearly always full.
+fn small(drives: BoxedStrategy<DriveParams>) -> BoxedStrategy<DriveParams> {
+    (drives, 1u32..6)
+        .prop_map(|(mut params, depth)| {
+            params.queue.depth = depth;
+            params
+        })
+        .boxed()
+}
+
+fn full() -> BoxedStrategy<DriveParams> {
+    small(drives_under(scsi(REORDERINGS)))
+}
+
+const SIMPLE: &[Attribute] = &[Attribute::Simple];
+const FENCED: &[Attribute] = &[Attribute::Simple, Attribute::Simple, Attribute::Ordered, Attribute::Untagged];
+
+fn sends(attributes: &'static [Attribute]) -> BoxedStrategy<Vec<Step>> {
+    histories(drafts(attributes).prop_map(Step::Send).boxed())
+}
+
+/// The commands of one initiator.
+fn lane(run: &HostRun, initiator: u16) -> Vec<&Life> {
+    let mut lane: Vec<&Life> = run.lives.iter().filter(|life| life.command.initiator == initiator).collect();
+    lane.sort_by_key(|life| life.command.id);
+    lane
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn what_a_full_drive_refuses_is_held_tried_again_and_done(
+        (params, controller, steps) in (full(), controllers(), sends(FENCED)),
+    ) {
+        let run = play(&params, controller, &steps);
+        for answer in run.check_answers()?.values() {
+            prop_assert_eq!(answer.outcome, Outcome::Done);
+            prop_assert_eq!(run.of(answer.id).count(), 1, "the drive took it once");
+        }
+    }
+
+    #[test]
+    fn what_a_full_drive_refuses_is_not_overtaken(
+        (params, controller, steps) in (full(), controllers(), sends(FENCED)),
+    ) {
+        let run = play(&params, controller, &steps);
+        for initiator in 0..INITIATORS {
+            prop_assert!(lane(&run, initiator).is_sorted_by_key(|life| life.accepted));
+        }
+    }
+
+    #[test]
+    fn ordered_commands_of_an_initiator_stay_in_order_at_a_full_drive(
+        (params, controller, steps) in (full(), controllers(), sends(&[Attribute::Ordered])),
+    ) {
+        let run = play(&params, controller, &steps);
+        for initiator in 0..INITIATORS {
+            let lane = lane(&run, initiator);
+            prop_assert!(lane.windows(2).all(|pair| pair[0].completed <= pair[1].chosen));
+            prop_assert!(lane.is_sorted_by_key(|life| life.rank));
+        }
+    }
+
+    #[test]
+    fn the_drive_never_holds_more_of_an_initiator_than_the_controller_may_send(
+        (params, controller, steps) in (drives_under(scsi(REORDERINGS)), controllers(), sends(SIMPLE)),
+    ) {
+        let run = play(&params, controller, &steps);
+        run.check_answers()?;
+        let limit = controller.depth.unwrap_or(params.queue.depth) as usize;
+        for initiator in 0..INITIATORS {
+            let lane = lane(&run, initiator);
+            for life in &lane {
+                let at = life.accepted;
+                let held = |other: &&&Life| other.accepted <= at && at < other.completed;
+                prop_assert!(lane.iter().filter(held).count() <= limit);
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_without_a_tag_is_alone_of_its_initiator(
+        (params, controller, steps) in (drives_under(scsi(REORDERINGS)), controllers(), sends(FENCED)),
+    ) {
+        let run = play(&params, controller, &steps);
+        run.check_answers()?;
+        for initiator in 0..INITIATORS {
+            check_alone(&lane(&run, initiator))?;
+        }
+    }
+
+    #[test]
+    fn an_ata_command_without_a_tag_is_alone_and_aborts_nothing(
+        params in drives_under(prop_oneof![Just(Protocol::AtaTcq), ncq()].boxed()),
+        controller in controllers(),
+        steps in sends(&[Attribute::Simple, Attribute::Simple, Attribute::Untagged]),
+    ) {
+        let run = play(&params, controller, &steps);
+        prop_assert!(run.check_answers()?.values().all(|answer| answer.outcome == Outcome::Done));
+        let mut lives: Vec<&Life> = run.lives.iter().collect();
+        lives.sort_by_key(|life| life.command.id);
+        check_alone(&lives)?;
+    }
+
+    #[test]
+    fn what_the_drive_has_held_for_too_long_is_aborted_under_every_protocol(
+        params in (drives(), any_protocol()).prop_map(|(mut params, protocol)| {
+            params.queue.depth = params.queue.depth.min(protocol.depth_max());
+            DriveParams { protocol, faults: None, ..params }
+        }),
+        controller in controllers(),
+        timeout in 1u64..60_000,
+        steps in sends(SIMPLE),
+    ) {
+        let timeout = Span::from_us(timeout);
+        let controller = ControllerParams { timeout: Some(timeout), ..controller };
+        let run = play(&params, controller, &steps);
+        let answers = run.check_answers()?;
+        for life in &run.lives {
+            let late = life.completed > life.accepted + timeout;
+            let at_its_end = life.completed == life.accepted + timeout;
+            let expected = if late { Outcome::Aborted } else { Outcome::Done };
+            prop_assert!(life.outcome == expected || at_its_end, "{life:?}");
+            let expected = if life.outcome == Outcome::Aborted { Outcome::TimedOut } else { Outcome::Done };
+            prop_assert_eq!(answers[&life.command.id].outcome, expected, "{:?}", life);
+        }
+    }
+}
+
+fn ncq() -> impl Strategy<Value = Protocol> {
+    use drivelab_core::target::drive::protocol::NcqParams;
+    any::<bool>().prop_map(|out_of_order| Protocol::Ncq(NcqParams { out_of_order, deadline_aborts: false }))
+}
+
+fn any_protocol() -> BoxedStrategy<Protocol> {
+    prop_oneof![Just(Protocol::None), Just(Protocol::AtaTcq), ncq(), scsi(REORDERINGS)].boxed()
+}
+
+/// Nothing of the same lane is with the drive beside a command without a tag.
+fn check_alone(lane: &[&Life]) -> Checked {
+    for (i, alone) in lane.iter().enumerate() {
+        if alone.command.attribute == Attribute::Untagged {
+            prop_assert!(lane[..i].iter().all(|other| other.completed <= alone.accepted));
+            prop_assert!(lane[i + 1..].iter().all(|other| alone.completed <= other.accepted));
+        }
+    }
+    Ok(())
+}
+
+/// Three initiators, one place at the drive: each gets it in the end, though two find it taken.
+#[test]
+fn every_initiator_gets_through_to_a_drive_with_one_place() {
+    use super::common::{TRACK, drive, ms, queue};
+    use drivelab_core::target::drive::queue::Order;
+    let params = DriveParams { queue: queue(1, Order::Fcfs), ..drive() };
+    assert!(scsi_of(params.protocol).disconnects);
+    let draft = |initiator, place| {
+        let (attribute, priority) = (Attribute::Simple, drivelab_core::Priority::Normal);
+        let access = drivelab_core::Access::Read;
+        Draft { initiator, attribute, priority, force_unit_access: false, access, place, count: 8 }
+    };
+    let steps: Vec<Step> = (0..60).map(|i| Step::Send(draft((i % 3) as u16, i * 13 % 900 * TRACK))).collect();
+    let run = play(&params, ControllerParams::PLAIN, &steps);
+    assert!(run.check_answers().unwrap().values().all(|answer| answer.outcome == Outcome::Done));
+    let last = |initiator| lane(&run, initiator).last().unwrap().completed;
+    // Sixty accesses of at most 8 ms, and a try every millisecond.
+    assert!((0..3).all(|initiator| last(initiator) < Instant::ZERO + ms(60 * 9)));
+}

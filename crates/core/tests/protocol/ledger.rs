@@ -1,0 +1,97 @@
+//! What an initiator that keeps the rules in its head expects of every answer.
+use super::Checked;
+use super::wire::{Run, has_struck, is_begun};
+use drivelab_core::life::Life;
+use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::{Command, Completion, Outcome};
+use drivelab_units::Instant;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub struct Ledger<'a> {
+    run: &'a Run,
+    depth: usize,
+    /// Whether there are bad sectors.
+    faulty: bool,
+    /// What the drive has taken and not answered.
+    pub held: BTreeMap<u64, Command>,
+    /// Of those, what an error has cleared.
+    cleared: BTreeSet<u64>,
+    /// Initiators that are owed a UNIT ATTENTION.
+    pub attentions: BTreeSet<u16>,
+    /// What will be answered without being taken.
+    refused: BTreeMap<u64, Outcome>,
+}
+
+impl<'a> Ledger<'a> {
+    pub fn new(run: &'a Run, params: &DriveParams) -> Self {
+        let (held, refused) = (BTreeMap::new(), BTreeMap::new());
+        let (cleared, attentions) = (BTreeSet::new(), BTreeSet::new());
+        let (depth, faulty) = (params.queue.depth as usize, params.faults.is_some());
+        Ledger { run, depth, faulty, held, cleared, attentions, refused }
+    }
+
+    /// Whether a tag of this initiator is in use.
+    pub fn is_in_use(&self, command: &Command) -> bool {
+        let name = (command.initiator, command.tag);
+        self.held.values().any(|held| (held.initiator, held.tag) == name)
+    }
+
+    /// A command reaches the drive, which is to refuse it for this reason, or for want of room, or to take it.
+    pub fn sent(&mut self, command: &Command, refusal: Option<Outcome>) -> Checked {
+        let refusal = refusal.or_else(|| (self.held.len() >= self.depth).then_some(Outcome::Full));
+        let taken = self.run.lives.contains_key(&command.id);
+        prop_assert_eq!(taken, refusal.is_none(), "{:?} {:?}", refusal, command);
+        match refusal {
+            Some(refusal) => drop(self.refused.insert(command.id, refusal)),
+            None => drop(self.held.insert(command.id, *command)),
+        }
+        Ok(())
+    }
+
+    /// Whether its initiator hears of a UNIT ATTENTION now.
+    pub fn attention(&mut self, command: &Command) -> Option<Outcome> {
+        self.attentions.remove(&command.initiator).then_some(Outcome::UnitAttention)
+    }
+
+    /// An answer has come. Returns the life of a command that has failed, if that is what it says.
+    pub fn answered(&mut self, completion: &Completion) -> Checked<Option<&'a Life>> {
+        if let Some(refusal) = self.refused.remove(&completion.id) {
+            prop_assert_eq!(completion.outcome, refusal);
+            return Ok(None);
+        }
+        prop_assert!(self.held.remove(&completion.id).is_some(), "answered twice: {completion:?}");
+        let life = &self.run.lives[&completion.id];
+        if self.cleared.remove(&completion.id) {
+            prop_assert_eq!(completion.outcome, Outcome::Aborted, "it was cleared: {:?}", life);
+            return Ok(None);
+        }
+        let expected = if self.faulty && has_struck(life) { Outcome::MediaError } else { Outcome::Done };
+        prop_assert_eq!(completion.outcome, expected, "{:?}", life);
+        Ok((expected == Outcome::MediaError).then_some(life))
+    }
+
+    /// An error of this initiator clears some of the others at this instant: what waits ends at once and is not begun
+    /// any more, the rest when the mechanism is done with it.
+    pub fn clear(&mut self, at: Instant, by: Option<u16>, clears: impl Fn(&Command) -> bool) -> Checked {
+        for (&id, command) in self.held.iter().filter(|(_, command)| clears(command)) {
+            let life = &self.run.lives[&id];
+            let late = if is_begun(life) { life.chosen > at } else { life.completed != at };
+            let newly = self.cleared.insert(id);
+            prop_assert!(!(newly && late), "cleared at {at:?}: {life:?}");
+            if newly && by.is_some_and(|by| by != command.initiator) {
+                self.attentions.insert(command.initiator);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn is_cleared(&self, id: u64) -> bool {
+        self.cleared.contains(&id)
+    }
+
+    pub fn finish(&self) -> Checked {
+        prop_assert!(self.held.is_empty(), "never answered: {:?}", self.held);
+        Ok(())
+    }
+}
