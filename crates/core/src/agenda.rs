@@ -48,11 +48,21 @@ impl<E> Agenda<E> {
         debug_assert!(self.sequence < 1 << 56);
         let rank = (u64::from(class) << 56) | self.sequence;
         self.sequence += 1;
+        if self.first.is_none() {
+            self.first = Some(Entry { due, rank, event });
+        } else {
+            self.file(due, rank, event);
+        }
+    }
+
+    /// Schedules an event beside others. Apart from the usual case, which so is small enough to become part of its
+    /// callers: there the entry is written once, where it stays.
+    #[inline(never)]
+    fn file(&mut self, due: Instant, rank: u64, event: E) {
         let entry = Entry { due, rank, event };
         match &mut self.first {
-            None => self.first = Some(entry),
             Some(first) if entry < *first => self.rest.push(Reverse(core::mem::replace(first, entry))),
-            Some(_) => self.rest.push(Reverse(entry)),
+            _ => self.rest.push(Reverse(entry)),
         }
     }
 
@@ -68,8 +78,11 @@ impl<E> Agenda<E> {
         if self.next_due()? > now {
             return None;
         }
-        let next = self.rest.pop().map(|Reverse(entry)| entry);
-        core::mem::replace(&mut self.first, next).map(|entry| (entry.due, entry.event))
+        let first = self.first.take();
+        if !self.rest.is_empty() {
+            self.first = self.rest.pop().map(|Reverse(entry)| entry);
+        }
+        first.map(|entry| (entry.due, entry.event))
     }
 }
 

@@ -31,6 +31,7 @@ use faults::Faults;
 use mechanism::{Arm, Landing};
 use params::{DriveModel, WriteData};
 use protocol::Protocol;
+use protocol::names::Name;
 use queue::{Entry, SlotIndex, Slots};
 use read_ahead::{Cover, Motion, ReadAhead};
 use service::Sweep;
@@ -106,28 +107,39 @@ struct InFlight {
 }
 
 impl InFlight {
-    /// A command that arrives now.
-    fn new(command: Command, serial: u32, submitted: Instant, now: Instant) -> Self {
-        let story =
-            Story { served: Served::Not, chosen: now, ended: now, from_cylinder: 0, to_cylinder: 0, rank: 0 };
+    /// The place of a command; [`Self::begin`] and what follows fill it.
+    fn new(command: &Command) -> Self {
         InFlight {
-            command,
-            stage: Stage::Dormant,
+            command: *command,
+            stage: Stage::Free,
             outcome: Outcome::Done,
-            serial,
+            serial: 0,
             is_filed: false,
             is_released: false,
-            submitted,
-            accepted: now,
-            arrived: now,
-            ready: now,
-            begun: now,
-            data_from: now,
+            submitted: Instant::ZERO,
+            accepted: Instant::ZERO,
+            arrived: Instant::ZERO,
+            ready: Instant::ZERO,
+            begun: Instant::ZERO,
+            data_from: Instant::ZERO,
             landing: Landing::default(),
             track_left: Span::ZERO,
-            story,
-            breakdown: Breakdown { wait: now - submitted, ..Breakdown::default() },
+            story: Story::untold(Instant::ZERO),
+            breakdown: Breakdown::default(),
         }
+    }
+
+    /// A command arrives now. Field by field, and only those that are read before they are set on its way.
+    #[inline]
+    fn begin(&mut self, command: &Command, name: Name, serial: u32, submitted: Instant, now: Instant) {
+        self.command = *command;
+        let Name { initiator, tag, attempt } = name;
+        (self.command.initiator, self.command.tag, self.command.attempt) = (initiator, tag, attempt);
+        (self.stage, self.outcome, self.serial) = (Stage::Dormant, Outcome::Done, serial);
+        (self.is_filed, self.is_released) = (false, false);
+        (self.submitted, self.accepted, self.begun) = (submitted, now, now);
+        self.story.served = Served::Not;
+        self.breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
     }
 }
 
@@ -140,6 +152,14 @@ struct Story {
     from_cylinder: u32,
     to_cylinder: u32,
     rank: u64,
+}
+
+impl Story {
+    /// Of a command that was never turned to.
+    fn untold(accepted: Instant) -> Self {
+        let (chosen, ended) = (accepted, accepted);
+        Story { served: Served::Not, chosen, ended, from_cylinder: 0, to_cylinder: 0, rank: 0 }
+    }
 }
 
 pub struct Drive {
@@ -241,21 +261,22 @@ impl Drive {
     /// The command may begin: the firmware takes it up, one after the other.
     fn take_up(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
-        let command = self.flight(slot).command;
-        let buffered = command.access == Access::Read && !command.force_unit_access;
-        let cover = if buffered { self.cover(&command, now) } else { Cover::Miss };
+        let command = &self.in_flight[slot as usize].command;
+        let access = command.access;
+        let buffered = access == Access::Read && !command.force_unit_access;
+        let cover = if buffered { self.cover(command, now) } else { Cover::Miss };
         let DriveModel { firmware, protocol, exchange, .. } = &*self.model;
-        let overhead = match (command.access, cover) {
+        let overhead = match (access, cover) {
             (Access::Write, _) => firmware.write,
             (Access::Read, Cover::Miss) => firmware.read_miss,
             (Access::Read, _) => firmware.read_hit,
         };
         let mut ready = now.max(self.firmware_free) + overhead.after(self.before) + exchange.bridge;
-        let is_released = cover != Cover::Hit && protocol.releases(&command);
+        let is_released = cover != Cover::Hit && protocol.releases(command);
         if is_released {
             ready += exchange.released();
         }
-        self.before = command.access;
+        self.before = access;
         self.firmware_free = ready;
         let flight = self.flight(slot);
         (flight.arrived, flight.ready, flight.begun, flight.data_from) = (now, ready, ready, ready);
@@ -355,19 +376,20 @@ impl Drive {
     /// The host hears how a command ended, and the slot is free.
     fn end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
-        let InFlight { command, stage, outcome, submitted, mut breakdown, .. } = *self.flight(slot);
+        let &mut InFlight { ref command, stage, outcome, submitted, mut breakdown, .. } = self.flight(slot);
+        let Command { id, initiator, tag, .. } = *command;
         if outcome != Outcome::Done {
             // A command that was given up has been somewhere all the time; what is not accounted for is the queue.
             breakdown.queue += now - (submitted + breakdown.total());
         }
         debug_assert_eq!(breakdown.total(), now - submitted);
-        let Command { id, initiator, tag, .. } = command;
         if let Some(lives) = context.lives {
             lives.push_back(self.life(slot, outcome, now));
         }
         context.answer(Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown });
         self.flight(slot).stage = Stage::Free;
         if outcome == Outcome::MediaError {
+            let command = self.flight(slot).command;
             self.failed(context, &command);
         }
         self.leave(context, slot, stage);
@@ -376,6 +398,7 @@ impl Drive {
     fn life(&self, slot: SlotIndex, outcome: Outcome, completed: Instant) -> Life {
         let InFlight { command, submitted, accepted, begun, landing, story, .. } =
             self.in_flight[slot as usize];
+        let story = if story.served == Served::Not { Story::untold(accepted) } else { story };
         let Story { served, chosen, ended, from_cylinder, to_cylinder, rank } = story;
         // A command that the mechanism never went to has no place of its own.
         let cylinder = if served == Served::Chosen || served == Served::Joined {
