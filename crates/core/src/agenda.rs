@@ -34,13 +34,15 @@ impl<E> Ord for Entry<E> {
 pub struct Agenda<E> {
     /// The event that is due first, kept out of the heap: with one event at a time the heap is never touched.
     first: Option<Entry<E>>,
+    /// On its way into the heap; empty between calls.
+    arrived: Option<Entry<E>>,
     rest: BinaryHeap<Reverse<Entry<E>>>,
     sequence: u64,
 }
 
 impl<E> Agenda<E> {
     pub fn with_capacity(events: usize) -> Self {
-        Agenda { first: None, rest: BinaryHeap::with_capacity(events), sequence: 0 }
+        Agenda { first: None, arrived: None, rest: BinaryHeap::with_capacity(events), sequence: 0 }
     }
 
     #[inline]
@@ -48,22 +50,22 @@ impl<E> Agenda<E> {
         debug_assert!(self.sequence < 1 << 56);
         let rank = (u64::from(class) << 56) | self.sequence;
         self.sequence += 1;
+        let entry = Some(Entry { due, rank, event });
         if self.first.is_none() {
-            self.first = Some(Entry { due, rank, event });
+            self.first = entry;
         } else {
-            self.file(due, rank, event);
+            self.arrived = entry;
+            self.file();
         }
     }
 
-    /// Schedules an event beside others. Apart from the usual case, which so is small enough to become part of its
-    /// callers: there the entry is written once, where it stays.
+    /// Files what has arrived beside other events. Without an argument, so that the usual case above becomes part of its
+    /// callers and the entry is written once, where it stays.
     #[inline(never)]
-    fn file(&mut self, due: Instant, rank: u64, event: E) {
-        let entry = Entry { due, rank, event };
-        match &mut self.first {
-            Some(first) if entry < *first => self.rest.push(Reverse(core::mem::replace(first, entry))),
-            _ => self.rest.push(Reverse(entry)),
-        }
+    fn file(&mut self) {
+        let (Some(first), Some(arrived)) = (&mut self.first, self.arrived.take()) else { return };
+        let later = if arrived < *first { core::mem::replace(first, arrived) } else { arrived };
+        self.rest.push(Reverse(later));
     }
 
     /// The instant of the next event.

@@ -198,6 +198,10 @@ pub struct Drive {
     turned_to: u64,
     /// No access takes longer to position and to turn to its first sector.
     longest_positioning: Span,
+    /// What the link takes for one sector.
+    link_sector: Span,
+    /// The size asked for last, and what the link takes for it.
+    on_link: (Sectors, Span),
 }
 
 impl Drive {
@@ -229,6 +233,8 @@ impl Drive {
             taken: 0,
             turned_to: 0,
             longest_positioning: model.mechanism.longest_positioning() + model.period,
+            link_sector: model.link.time_for(Sectors::new(1)),
+            on_link: (Sectors::ZERO, Span::ZERO),
             model,
         }
     }
@@ -312,8 +318,9 @@ impl Drive {
 
     /// Puts a command into the queue.
     fn file(&mut self, slot: SlotIndex) {
-        let InFlight { command, accepted, arrived, ready, landing, .. } = *self.flight(slot);
         self.flight(slot).stage = Stage::Waiting;
+        let &InFlight { ref command, ref landing, accepted, arrived, ready, .. } =
+            &self.in_flight[slot as usize];
         if matches!(command.attribute, Attribute::HeadOfQueue | Attribute::Aca) {
             self.unjoin();
             self.tasks.urgent.push(slot);
@@ -324,8 +331,8 @@ impl Drive {
             Priority::High => self.tasks.high.push(slot),
             Priority::Isochronous(within) => self.tasks.deadlines.push((accepted + within, slot)),
         }
-        let Landing { cylinder, head, start, longest_wait, .. } = landing;
-        let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), self.lead(&command).as_ns());
+        let Landing { cylinder, head, start, longest_wait, .. } = *landing;
+        let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), self.lead(command).as_ns());
         let (first, write) = (command.first, command.access == Access::Write);
         let set_there = Entry::default();
         let entry =
@@ -442,7 +449,17 @@ impl Drive {
         }
     }
 
+    /// What the link takes for so many sectors. Most workloads have one size, and a division takes long.
+    #[inline]
+    fn on_link(&mut self, count: Sectors) -> Span {
+        if self.on_link.0 != count {
+            self.on_link = (count, self.model.link.time_for(count));
+        }
+        self.on_link.1
+    }
+
     /// How long the arm must wait for a write's data.
+    #[inline]
     fn lead(&self, command: &Command) -> Span {
         match (command.access, self.model.link.write_data) {
             (Access::Write, WriteData::BeforePositioning) => {

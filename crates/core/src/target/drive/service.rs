@@ -259,15 +259,15 @@ impl Drive {
         let &mut InFlight { ref command, ready, data_from, track_left, outcome, is_released, .. } =
             self.flight(slot);
         let (first, count, access) = (command.first, command.count, command.access);
+        let on_link = self.on_link(count);
         let done = now.max(ready);
         let mut sent = done;
         if access == Access::Read {
             // The link runs beside the media, sector behind sector: none leaves before it is there.
-            let link = &self.model.link;
-            let last = done + link.time_for(Sectors::new(1));
+            let last = done + self.link_sector;
             let service = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
             if outcome == Outcome::Done {
-                sent = last.max(self.link_free.max(data_from) + service + link.time_for(count));
+                sent = last.max(self.link_free.max(data_from) + service + on_link);
             }
             self.read_on(
                 first,
