@@ -5,6 +5,7 @@
 //! queue and the arm. Arrival and the end are in [`tasks`], taking up and completion here, what the mechanism does in
 //! between is in [`service`]. Start reading at [`Drive::submit`].
 pub mod faults;
+mod flight;
 pub mod geometry;
 #[cfg(test)]
 mod geometry_tests;
@@ -20,18 +21,18 @@ pub mod spindle;
 mod tasks;
 
 use super::context::{Context, Event};
-use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
-use crate::life::{Life, Served};
+use crate::command::{Access, Attribute, Command, Completion, Outcome, Priority};
+use crate::life::Served;
 use crate::rng::Stream;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use faults::Faults;
+use flight::{InFlight, Stage, Story};
 use mechanism::{Arm, Landing};
 use params::{DriveModel, WriteData};
 use protocol::Protocol;
-use protocol::names::Name;
 use queue::{Entry, SlotIndex, Slots};
 use read_ahead::{Cover, Motion, ReadAhead};
 use service::Sweep;
@@ -60,105 +61,6 @@ impl DriveEvent {
             DriveEvent::Choose => 2,
             DriveEvent::Deadline(..) => 3,
         }
-    }
-}
-
-/// Where a command is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
-    /// Something must end before it may begin.
-    Dormant,
-    /// It waits for the mechanism.
-    Waiting,
-    /// The mechanism or the link is at it, or will be without another choice.
-    Serving,
-    /// It is over, and what the slot holds is left over.
-    Free,
-}
-
-/// A command that holds a tag, with what it has lived through so far.
-#[derive(Clone, Copy)]
-struct InFlight {
-    command: Command,
-    stage: Stage,
-    outcome: Outcome,
-    /// The drive's so many-th command.
-    serial: u32,
-    /// Whether the table of overlaps knows it.
-    is_filed: bool,
-    /// Whether the drive has let go of the bus and must call the host before data can flow.
-    is_released: bool,
-    submitted: Instant,
-    /// When the drive took it.
-    accepted: Instant,
-    /// When nothing that must end before it was left.
-    arrived: Instant,
-    /// When the firmware has taken it up.
-    ready: Instant,
-    /// When its first sector comes under the head.
-    begun: Instant,
-    /// When the first of its data can leave for the host.
-    data_from: Instant,
-    landing: Landing,
-    /// What is left of its last track when it ends.
-    track_left: Span,
-    story: Story,
-    breakdown: Breakdown,
-}
-
-impl InFlight {
-    /// The place of a command; [`Self::begin`] and what follows fill it.
-    fn new(command: &Command) -> Self {
-        InFlight {
-            command: *command,
-            stage: Stage::Free,
-            outcome: Outcome::Done,
-            serial: 0,
-            is_filed: false,
-            is_released: false,
-            submitted: Instant::ZERO,
-            accepted: Instant::ZERO,
-            arrived: Instant::ZERO,
-            ready: Instant::ZERO,
-            begun: Instant::ZERO,
-            data_from: Instant::ZERO,
-            landing: Landing::default(),
-            track_left: Span::ZERO,
-            story: Story::untold(Instant::ZERO),
-            breakdown: Breakdown::default(),
-        }
-    }
-
-    /// A command arrives now. Field by field, and only those that are read before they are set on its way.
-    #[inline]
-    fn begin(&mut self, command: &Command, name: Name, serial: u32, submitted: Instant, now: Instant) {
-        self.command = *command;
-        let Name { initiator, tag, attempt } = name;
-        (self.command.initiator, self.command.tag, self.command.attempt) = (initiator, tag, attempt);
-        (self.stage, self.outcome, self.serial) = (Stage::Dormant, Outcome::Done, serial);
-        (self.is_filed, self.is_released) = (false, false);
-        (self.submitted, self.accepted, self.begun) = (submitted, now, now);
-        self.story.served = Served::Not;
-        self.breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
-    }
-}
-
-/// What a command's life tells beyond its breakdown.
-#[derive(Clone, Copy)]
-struct Story {
-    served: Served,
-    chosen: Instant,
-    ended: Instant,
-    from_cylinder: u32,
-    to_cylinder: u32,
-    rank: u64,
-}
-
-impl Story {
-    /// Of a command that was never turned to.
-    fn untold(accepted: Instant) -> Self {
-        let (chosen, ended) = (accepted, accepted);
-        Story { served: Served::Not, chosen, ended, from_cylinder: 0, to_cylinder: 0, rank: 0 }
     }
 }
 
@@ -391,7 +293,7 @@ impl Drive {
         }
         debug_assert_eq!(breakdown.total(), now - submitted);
         if let Some(lives) = context.lives {
-            lives.push_back(self.life(slot, outcome, now));
+            lives.push_back(self.in_flight[slot as usize].life(outcome, now));
         }
         context.answer(Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown });
         self.flight(slot).stage = Stage::Free;
@@ -400,36 +302,6 @@ impl Drive {
             self.failed(context, &command);
         }
         self.leave(context, slot, stage);
-    }
-
-    fn life(&self, slot: SlotIndex, outcome: Outcome, completed: Instant) -> Life {
-        let InFlight { command, submitted, accepted, begun, landing, story, .. } =
-            self.in_flight[slot as usize];
-        let story = if story.served == Served::Not { Story::untold(accepted) } else { story };
-        let Story { served, chosen, ended, from_cylinder, to_cylinder, rank } = story;
-        // A command that the mechanism never went to has no place of its own.
-        let cylinder = if served == Served::Chosen || served == Served::Joined {
-            landing.cylinder
-        } else {
-            from_cylinder
-        };
-        let carried_by = command.id;
-        Life {
-            command,
-            outcome,
-            served,
-            carried_by,
-            submitted,
-            accepted,
-            chosen,
-            begun,
-            ended,
-            completed,
-            from_cylinder,
-            cylinder,
-            to_cylinder,
-            rank,
-        }
     }
 
     fn motion(&self) -> Motion<'_> {
