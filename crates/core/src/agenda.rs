@@ -34,13 +34,15 @@ impl<E> Ord for Entry<E> {
 pub struct Agenda<E> {
     /// The event that is due first, kept out of the heap: with one event at a time the heap is never touched.
     first: Option<Entry<E>>,
+    /// On its way into the heap; empty between calls.
+    arrived: Option<Entry<E>>,
     rest: BinaryHeap<Reverse<Entry<E>>>,
     sequence: u64,
 }
 
 impl<E> Agenda<E> {
     pub fn with_capacity(events: usize) -> Self {
-        Agenda { first: None, rest: BinaryHeap::with_capacity(events), sequence: 0 }
+        Agenda { first: None, arrived: None, rest: BinaryHeap::with_capacity(events), sequence: 0 }
     }
 
     #[inline]
@@ -48,12 +50,22 @@ impl<E> Agenda<E> {
         debug_assert!(self.sequence < 1 << 56);
         let rank = (u64::from(class) << 56) | self.sequence;
         self.sequence += 1;
-        let entry = Entry { due, rank, event };
-        match &mut self.first {
-            None => self.first = Some(entry),
-            Some(first) if entry < *first => self.rest.push(Reverse(core::mem::replace(first, entry))),
-            Some(_) => self.rest.push(Reverse(entry)),
+        let entry = Some(Entry { due, rank, event });
+        if self.first.is_none() {
+            self.first = entry;
+        } else {
+            self.arrived = entry;
+            self.file();
         }
+    }
+
+    /// Files what has arrived beside other events. Without an argument, so that the usual case above becomes part of its
+    /// callers and the entry is written once, where it stays.
+    #[inline(never)]
+    fn file(&mut self) {
+        let (Some(first), Some(arrived)) = (&mut self.first, self.arrived.take()) else { return };
+        let later = if arrived < *first { core::mem::replace(first, arrived) } else { arrived };
+        self.rest.push(Reverse(later));
     }
 
     /// The instant of the next event.
@@ -68,8 +80,11 @@ impl<E> Agenda<E> {
         if self.next_due()? > now {
             return None;
         }
-        let next = self.rest.pop().map(|Reverse(entry)| entry);
-        core::mem::replace(&mut self.first, next).map(|entry| (entry.due, entry.event))
+        let first = self.first.take();
+        if !self.rest.is_empty() {
+            self.first = self.rest.pop().map(|Reverse(entry)| entry);
+        }
+        first.map(|entry| (entry.due, entry.event))
     }
 }
 

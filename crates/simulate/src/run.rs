@@ -185,16 +185,19 @@ impl Clock {
             if answers > 1 << 22 {
                 return Err(RunError::Timeless { at_ns: now.as_ns() });
             }
-            self.note(&completion);
+            if self.log.is_some() {
+                self.note(completion);
+            }
             self.host.handle(completion.completed, HostInput::Completed(completion));
         }
     }
+
     /// Puts what the completed command lived through into the log.
-    fn note(&mut self, completion: &Completion) {
+    fn note(&mut self, completion: Completion) {
         let Some(log) = &mut self.log else { return };
         while let Some(life) = self.target.poll_life() {
             log.lived(life);
         }
-        log.completed(completion);
+        log.completed(&completion);
     }
 }

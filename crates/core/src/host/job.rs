@@ -18,6 +18,8 @@ pub struct Job {
     pub params: JobParams,
     /// Sizes with the weights summed up to here, in steps of 2^-32 of all weights.
     sizes: Vec<(u64, Sectors)>,
+    /// Places where an I/O of the one size can begin; none where there are several sizes.
+    places: Option<u64>,
     size_stream: Stream,
     access_stream: Stream,
     address_stream: Stream,
@@ -41,8 +43,10 @@ impl Job {
                 (((u128::from(sum) << 32) / u128::from(total)) as u64, share.size)
             })
             .collect();
+        let one = if let [share] = &params.sizes[..] { Some(places(&params, share.size)) } else { None };
         Job {
             sizes,
+            places: one,
             size_stream: stream("size"),
             access_stream: stream("access"),
             address_stream: stream("address"),
@@ -101,8 +105,8 @@ impl Job {
         };
         let own = &mut self.next[usize::from(access == Access::Write)];
         let offset = if random {
-            let align = self.params.align.get();
-            self.address_stream.below((range - count.get()) / align + 1) * align
+            let places = self.places.unwrap_or_else(|| places(&self.params, count));
+            self.address_stream.below(places) * self.params.align.get()
         } else if *own + count.get() <= range {
             *own
         } else {
@@ -111,6 +115,11 @@ impl Job {
         *own = offset + count.get();
         offset
     }
+}
+
+/// Places where an I/O of this size can begin.
+fn places(params: &JobParams, count: Sectors) -> u64 {
+    (params.count.get() - count.get()) / params.align.get() + 1
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use context::{Context, Event};
 use controller::params::ControllerParams;
 use drive::Drive;
 use drive::params::DriveModel;
+use drive::protocol::names::Name;
 use drivelab_units::{Instant, Sectors};
 use server::{Server, ServerParams};
 use system::{System, SystemParams};
@@ -124,7 +125,14 @@ impl Target {
         self.lives.as_mut()?.pop_front()
     }
 
+    #[inline]
     fn run_until(&mut self, now: Instant) {
+        if self.agenda.next_due().is_some_and(|due| due <= now) {
+            self.run_events(now);
+        }
+    }
+
+    fn run_events(&mut self, now: Instant) {
         while let Some((due, event)) = self.agenda.pop_due(now) {
             let Target { body, agenda, digest, out, answers, lives, .. } = self;
             let context = &mut Context { now: due, agenda, digest, out, answers, lives };
@@ -140,12 +148,12 @@ impl Target {
         }
     }
 
-    fn submit(&mut self, now: Instant, command: Command) {
+    fn submit(&mut self, now: Instant, command: &Command) {
         let capacity = self.capacity().get();
         let Target { body, agenda, digest, out, answers, lives, .. } = self;
         let context = &mut Context { now, agenda, digest, out, answers, lives };
         if command.count.get() == 0 || command.end().get() > capacity {
-            let Command { id, initiator, tag, .. } = command;
+            let Command { id, initiator, tag, .. } = *command;
             let (outcome, breakdown) = (Outcome::OutOfRange, Breakdown::default());
             context.complete(Completion {
                 id,
@@ -159,11 +167,11 @@ impl Target {
             return;
         }
         match body {
-            Body::Server(server) => server.submit(context, command),
+            Body::Server(server) => server.submit(context, *command),
             Body::System(system) => system.submit(context, command),
             Body::Wire(drive) => {
-                let Command { id, initiator, tag, .. } = command;
-                if let Err(outcome) = drive.submit(context, command, now) {
+                let Command { id, initiator, tag, .. } = *command;
+                if let Err(outcome) = drive.submit(context, command, Name::own(command), now) {
                     let breakdown = Breakdown::default();
                     context.answer(Completion {
                         id,
@@ -205,13 +213,14 @@ impl Machine for Target {
     type Input = TargetInput;
     type Output = Completion;
 
+    #[inline]
     fn handle(&mut self, now: Instant, input: TargetInput) {
         assert!(now >= self.now, "time went back");
         self.run_until(now);
         self.now = now;
         match input {
             TargetInput::Tick => return,
-            TargetInput::Submit(command) => self.submit(now, command),
+            TargetInput::Submit(command) => self.submit(now, &command),
             TargetInput::Manage(manage) => self.manage(now, manage),
         }
         // What the input made due at once runs now, so that `poll_timeout` always lies ahead.

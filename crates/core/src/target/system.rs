@@ -47,13 +47,13 @@ impl System {
         self.drive.capacity()
     }
 
-    pub fn submit(&mut self, context: &mut Context<'_>, command: Command) {
+    pub fn submit(&mut self, context: &mut Context<'_>, command: &Command) {
         if let Some(params) = self.elevator {
             let initiator = usize::from(command.initiator);
             while self.hosts.len() <= initiator {
                 self.hosts.push(Host { elevator: Elevator::new(&params), wakes: None });
             }
-            self.hosts[initiator].elevator.submit(context.now, command);
+            self.hosts[initiator].elevator.submit(context.now, *command);
             self.hand_on(context, command.initiator);
         } else {
             self.controller.submit(context, &mut self.drive, command);
@@ -79,7 +79,14 @@ impl System {
     }
 
     /// Passes on what the drive has answered, until it has nothing left to say.
+    #[inline]
     fn settle(&mut self, context: &mut Context<'_>) {
+        if self.controller.has_refused() || !context.answers.is_empty() {
+            self.pass_on(context);
+        }
+    }
+
+    fn pass_on(&mut self, context: &mut Context<'_>) {
         loop {
             while let Some(refused) = self.controller.poll_refused() {
                 self.answer(context, &refused);
@@ -90,7 +97,12 @@ impl System {
                 self.attempts.extend(own.and_then(|own| lives.remove(own)));
             }
             if let Some(answer) = self.controller.completed(context, &mut self.drive, &completion) {
-                self.answer(context, &answer);
+                // Without an I/O scheduler the host hears it as it is.
+                if self.elevator.is_none() {
+                    context.complete(answer);
+                } else {
+                    self.answer(context, &answer);
+                }
             }
         }
     }
@@ -119,7 +131,7 @@ impl System {
     fn hand_on(&mut self, context: &mut Context<'_>, initiator: u16) {
         let Host { elevator, wakes } = &mut self.hosts[usize::from(initiator)];
         while let Some(request) = elevator.next(context.now) {
-            self.controller.submit(context, &mut self.drive, request);
+            self.controller.submit(context, &mut self.drive, &request);
         }
         if let Some(due) = elevator.wake()
             && wakes.is_none_or(|known| due < known)

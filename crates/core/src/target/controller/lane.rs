@@ -34,15 +34,9 @@ pub struct Held {
 }
 
 impl Held {
-    /// Whether it must be with the drive by itself, where others carry tags.
-    #[inline]
-    pub fn is_alone(&self, protocol: Protocol) -> bool {
-        self.command.attribute == Attribute::Untagged && protocol.is_tagged()
-    }
-
-    /// Whether it is part of the recovery from an error.
-    pub fn recovers(&self) -> bool {
-        self.command.attribute == Attribute::Aca
+    /// A command that has just come.
+    fn new(command: &Command, submitted: Instant, order: u64) -> Self {
+        Held { command: *command, submitted, order, serial: 0, tries: 0, timed_out: false, is_out: false }
     }
 
     /// What the host hears.
@@ -60,6 +54,12 @@ impl Held {
         breakdown.overhead += issue + (now - done.completed);
         self.ended(now, outcome, breakdown)
     }
+}
+
+/// Whether a command must be with the drive by itself, where others carry tags.
+#[inline]
+fn is_alone(command: &Command, protocol: Protocol) -> bool {
+    command.attribute == Attribute::Untagged && protocol.is_tagged()
 }
 
 pub struct Lane {
@@ -99,40 +99,56 @@ impl Lane {
         }
     }
 
-    /// A command comes to the lane.
-    #[inline]
-    pub fn hold(&mut self, command: Command, submitted: Instant) -> Held {
+    /// A command comes to the lane and must wait.
+    pub fn hold(&mut self, command: &Command, submitted: Instant) {
         self.orders += 1;
-        let order = self.orders;
-        Held { command, submitted, order, serial: 0, tries: 0, timed_out: false, is_out: false }
+        self.waiting.push_back(Held::new(command, submitted, self.orders));
     }
 
     /// Whether this command may go to the drive now.
     #[inline]
-    pub fn may_send(&self, held: &Held, protocol: Protocol) -> bool {
-        let open = self.state == State::Flowing || self.state == State::Allegiance && held.recovers();
-        open && (self.outstanding == 0 || !(self.alone || held.is_alone(protocol)))
+    pub fn may_send(&self, command: &Command, protocol: Protocol) -> bool {
+        let recovers = command.attribute == Attribute::Aca;
+        let open = self.state == State::Flowing || self.state == State::Allegiance && recovers;
+        open && (self.outstanding == 0 || !(self.alone || is_alone(command, protocol)))
     }
 
-    /// Gives a command a tag, if one is free.
+    /// Gives a command that has waited a tag, if one is free.
     #[inline]
     pub fn send(&mut self, held: &Held, protocol: Protocol) -> Option<u32> {
-        let tag = self.free.pop()?;
-        self.alone = held.is_alone(protocol);
-        self.outstanding += 1;
-        self.put(tag, held);
+        let tag = self.tag_for(&held.command, protocol)?;
+        if self.sent.len() <= tag as usize {
+            // Tags are first used in the order of their numbers.
+            self.sent.push(*held);
+        }
+        self.sent[tag as usize] = Held { serial: self.serials, timed_out: false, is_out: true, ..*held };
+        Some(tag)
+    }
+
+    /// Gives a command that has just come a tag, if one is free. Written field by field where it stays: this is the way
+    /// of nearly every command.
+    #[inline]
+    pub fn send_new(&mut self, command: &Command, submitted: Instant, protocol: Protocol) -> Option<u32> {
+        let tag = self.tag_for(command, protocol)?;
+        self.orders += 1;
+        let (order, serial) = (self.orders, self.serials);
+        if self.sent.len() <= tag as usize {
+            self.sent.push(Held::new(command, submitted, order));
+        }
+        let place = &mut self.sent[tag as usize];
+        place.command = *command;
+        (place.submitted, place.order, place.serial) = (submitted, order, serial);
+        (place.tries, place.timed_out, place.is_out) = (0, false, true);
         Some(tag)
     }
 
     #[inline]
-    fn put(&mut self, tag: u32, held: &Held) {
+    fn tag_for(&mut self, command: &Command, protocol: Protocol) -> Option<u32> {
+        let tag = self.free.pop()?;
+        self.alone = is_alone(command, protocol);
+        self.outstanding += 1;
         self.serials = self.serials.wrapping_add(1);
-        let held = Held { serial: self.serials, timed_out: false, is_out: true, ..*held };
-        match self.sent.get_mut(tag as usize) {
-            Some(place) => *place = held,
-            // Tags are first used in the order of their numbers.
-            None => self.sent.push(held),
-        }
+        Some(tag)
     }
 
     #[inline]

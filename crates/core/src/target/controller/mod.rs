@@ -10,6 +10,7 @@ pub mod params;
 use super::context::{Context, Event};
 use super::drive::Drive;
 use super::drive::protocol::Protocol;
+use super::drive::protocol::names::Name;
 use crate::command::{Breakdown, Command, Completion, Outcome};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -69,20 +70,19 @@ impl Controller {
     }
 
     /// Takes a command from the host.
-    pub fn submit(&mut self, context: &mut Context<'_>, drive: &mut Drive, command: Command) {
+    pub fn submit(&mut self, context: &mut Context<'_>, drive: &mut Drive, command: &Command) {
         // Only SCSI knows several initiators: an ATA drive has one host port.
         let several = matches!(self.protocol, Protocol::ScsiTcq(_));
         let initiator = if several { command.initiator } else { 0 };
         let protocol = self.protocol;
         let lane = self.lane(initiator);
-        let held = lane.hold(command, context.now);
         if lane.waiting.is_empty()
-            && lane.may_send(&held, protocol)
-            && let Some(tag) = lane.send(&held, protocol)
+            && lane.may_send(command, protocol)
+            && let Some(tag) = lane.send_new(command, context.now, protocol)
         {
             return self.issue(context, drive, initiator, tag);
         }
-        lane.waiting.push_back(held);
+        lane.hold(command, context.now);
     }
 
     /// Sends what can be sent.
@@ -97,7 +97,7 @@ impl Controller {
     fn next(&mut self, initiator: u16) -> Option<u32> {
         let lane = &mut self.lanes[usize::from(initiator)];
         let first = *lane.waiting.front()?;
-        if !lane.may_send(&first, self.protocol) {
+        if !lane.may_send(&first.command, self.protocol) {
             return None;
         }
         let tag = lane.send(&first, self.protocol)?;
@@ -124,9 +124,8 @@ impl Controller {
             return self.hold_back(context, initiator, held);
         }
         let held = lane.sent(tag);
-        let command = Command { initiator, tag, attempt: held.tries, ..held.command };
-        let submitted = held.submitted;
-        if let Err(outcome) = drive.submit(context, command, submitted) {
+        let name = Name { initiator, tag, attempt: held.tries };
+        if let Err(outcome) = drive.submit(context, &held.command, name, held.submitted) {
             return self.refuse(context, drive, initiator, tag, outcome);
         }
         if let Some(timeout) = self.params.timeout {
@@ -184,12 +183,19 @@ impl Controller {
         }
     }
 
+    /// Whether [`Self::poll_refused`] has something to say.
+    #[inline]
+    pub fn has_refused(&self) -> bool {
+        !self.refused.is_empty()
+    }
+
     /// A command that ends without having been served.
     pub fn poll_refused(&mut self) -> Option<Completion> {
         self.refused.pop_front()
     }
 
     /// The drive is done with a command. Returns what the host hears, if it hears anything now.
+    #[inline]
     pub fn completed(
         &mut self,
         context: &mut Context<'_>,
@@ -212,7 +218,33 @@ impl Controller {
     }
 
     /// The host has taken what the drive had to say of a command. Returns what the application hears.
+    #[inline]
     fn taken(
+        &mut self,
+        context: &mut Context<'_>,
+        drive: &mut Drive,
+        initiator: u16,
+        completion: &Completion,
+    ) -> Option<Completion> {
+        let (now, issue) = (context.now, self.params.issue);
+        let lane = &mut self.lanes[usize::from(initiator)];
+        // It may have found the drive full while this answer, its last one outstanding, was being taken.
+        if lane.state == State::Full {
+            lane.state = State::Flowing;
+        }
+        if completion.outcome != Outcome::Done {
+            return self.failed(context, drive, initiator, completion);
+        }
+        let answer = lane.take(completion.tag).answer_of(now, completion, issue, Outcome::Done);
+        if !lane.waiting.is_empty() {
+            self.pump(context, drive, initiator);
+        }
+        Some(answer)
+    }
+
+    /// The drive has not done a command: it goes again, or the application hears why.
+    #[cold]
+    fn failed(
         &mut self,
         context: &mut Context<'_>,
         drive: &mut Drive,
@@ -221,13 +253,8 @@ impl Controller {
     ) -> Option<Completion> {
         let (now, issue, tag) = (context.now, self.params.issue, completion.tag);
         let lane = &mut self.lanes[usize::from(initiator)];
-        // It may have found the drive full while this answer, its last one outstanding, was being taken.
-        if lane.state == State::Full {
-            lane.state = State::Flowing;
-        }
         let held = lane.take(tag);
         let answer = match completion.outcome {
-            Outcome::Done => Some(held.answer_of(now, completion, issue, Outcome::Done)),
             Outcome::Aborted if held.timed_out => {
                 Some(held.answer_of(now, completion, issue, Outcome::TimedOut))
             }

@@ -95,7 +95,8 @@ impl Mechanism {
     ///
     /// # Panics
     /// When the access is empty or leaves the drive.
-    #[inline]
+    // Always part of its caller, so that the landing is written once, where it stays.
+    #[inline(always)]
     pub fn landing(&self, first: Lba, count: Sectors, access: Access, spindle: &Spindle) -> Landing {
         assert!(count.get() > 0, "an access moves at least one sector");
         let slot = self.geometry.locate(first);
@@ -116,7 +117,7 @@ impl Mechanism {
     }
 
     /// The part of a track from a slot up to slot `end`.
-    #[inline]
+    #[inline(always)]
     fn piece(&self, slot: Slot, end: u32, whole: bool, access: Access, spindle: &Spindle) -> Landing {
         let Slot { zone, track, sector } = slot;
         let (place, period) = (self.geometry.track(zone, track), spindle.period());

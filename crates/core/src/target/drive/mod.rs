@@ -6,6 +6,7 @@
 //! between is in [`service`]. Start reading at [`Drive::submit`].
 mod deadlines;
 pub mod faults;
+mod flight;
 pub mod geometry;
 #[cfg(test)]
 mod geometry_tests;
@@ -21,14 +22,15 @@ pub mod spindle;
 mod tasks;
 
 use super::context::{Context, Event};
-use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
-use crate::life::{Life, Served};
+use crate::command::{Access, Attribute, Command, Completion, Outcome, Priority};
+use crate::life::Served;
 use crate::rng::Stream;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use faults::Faults;
+use flight::{InFlight, Stage, Story};
 use mechanism::{Arm, Landing};
 use params::{DriveModel, WriteData};
 use protocol::Protocol;
@@ -61,86 +63,6 @@ impl DriveEvent {
             DriveEvent::Deadline(..) => 3,
         }
     }
-}
-
-/// Where a command is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
-    /// Something must end before it may begin.
-    Dormant,
-    /// It waits for the mechanism.
-    Waiting,
-    /// The mechanism or the link is at it, or will be without another choice.
-    Serving,
-    /// It is over, and what the slot holds is left over.
-    Free,
-}
-
-/// A command that holds a tag, with what it has lived through so far.
-#[derive(Clone, Copy)]
-struct InFlight {
-    command: Command,
-    stage: Stage,
-    outcome: Outcome,
-    /// The drive's so many-th command.
-    serial: u32,
-    /// Whether the table of overlaps knows it.
-    is_filed: bool,
-    /// Whether the drive has let go of the bus and must call the host before data can flow.
-    is_released: bool,
-    submitted: Instant,
-    /// When the drive took it.
-    accepted: Instant,
-    /// When nothing that must end before it was left.
-    arrived: Instant,
-    /// When the firmware has taken it up.
-    ready: Instant,
-    /// When its first sector comes under the head.
-    begun: Instant,
-    /// When the first of its data can leave for the host.
-    data_from: Instant,
-    landing: Landing,
-    /// What is left of its last track when it ends.
-    track_left: Span,
-    story: Story,
-    breakdown: Breakdown,
-}
-
-impl InFlight {
-    /// A command that arrives now.
-    fn new(command: Command, serial: u32, submitted: Instant, now: Instant) -> Self {
-        let story =
-            Story { served: Served::Not, chosen: now, ended: now, from_cylinder: 0, to_cylinder: 0, rank: 0 };
-        InFlight {
-            command,
-            stage: Stage::Dormant,
-            outcome: Outcome::Done,
-            serial,
-            is_filed: false,
-            is_released: false,
-            submitted,
-            accepted: now,
-            arrived: now,
-            ready: now,
-            begun: now,
-            data_from: now,
-            landing: Landing::default(),
-            track_left: Span::ZERO,
-            story,
-            breakdown: Breakdown { wait: now - submitted, ..Breakdown::default() },
-        }
-    }
-}
-
-/// What a command's life tells beyond its breakdown.
-#[derive(Clone, Copy)]
-struct Story {
-    served: Served,
-    chosen: Instant,
-    ended: Instant,
-    from_cylinder: u32,
-    to_cylinder: u32,
-    rank: u64,
 }
 
 pub struct Drive {
@@ -179,6 +101,10 @@ pub struct Drive {
     turned_to: u64,
     /// No access takes longer to position and to turn to its first sector.
     longest_positioning: Span,
+    /// What the link takes for one sector.
+    link_sector: Span,
+    /// The size asked for last, and what the link takes for it.
+    on_link: (Sectors, Span),
 }
 
 impl Drive {
@@ -210,6 +136,8 @@ impl Drive {
             taken: 0,
             turned_to: 0,
             longest_positioning: model.mechanism.longest_positioning() + model.period,
+            link_sector: model.link.time_for(Sectors::new(1)),
+            on_link: (Sectors::ZERO, Span::ZERO),
             model,
         }
     }
@@ -242,23 +170,24 @@ impl Drive {
     /// The command may begin: the firmware takes it up, one after the other.
     fn take_up(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
-        let command = self.flight(slot).command;
-        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(&command));
-        let may_go = self.tasks.may_go_at_once(command.attribute);
-        let buffered = command.access == Access::Read && !command.force_unit_access && may_go && !bad;
-        let cover = if buffered { self.cover(&command, now) } else { Cover::Miss };
+        let command = &self.in_flight[slot as usize].command;
+        let (access, attribute) = (command.access, command.attribute);
+        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
+        let may_go = self.tasks.may_go_at_once(attribute) && !bad;
+        let buffered = access == Access::Read && !command.force_unit_access && may_go;
+        let cover = if buffered { self.cover(command, now) } else { Cover::Miss };
         let DriveModel { firmware, protocol, exchange, .. } = &*self.model;
-        let overhead = match (command.access, cover) {
+        let overhead = match (access, cover) {
             (Access::Write, _) => firmware.write,
             (Access::Read, Cover::Miss) => firmware.read_miss,
             (Access::Read, _) => firmware.read_hit,
         };
         let mut ready = now.max(self.firmware_free) + overhead.after(self.before) + exchange.bridge;
-        let is_released = cover != Cover::Hit && protocol.releases(&command);
+        let is_released = cover != Cover::Hit && protocol.releases(command);
         if is_released {
             ready += exchange.released();
         }
-        self.before = command.access;
+        self.before = access;
         self.firmware_free = ready;
         let flight = self.flight(slot);
         (flight.arrived, flight.ready, flight.begun, flight.data_from) = (now, ready, ready, ready);
@@ -294,25 +223,27 @@ impl Drive {
 
     /// Puts a command into the queue.
     fn file(&mut self, slot: SlotIndex) {
-        let InFlight { command, accepted, arrived, ready, landing, .. } = *self.flight(slot);
         self.flight(slot).stage = Stage::Waiting;
+        let &InFlight { ref command, ref landing, accepted, arrived, ready, .. } =
+            &self.in_flight[slot as usize];
         if matches!(command.attribute, Attribute::HeadOfQueue | Attribute::Aca) {
             self.unjoin();
             self.tasks.urgent.push(slot);
             return;
         }
-        match command.priority {
-            Priority::Normal => {}
-            Priority::High => self.tasks.high.push(slot),
-            Priority::Isochronous(within) => self.press(slot, accepted + within),
-        }
-        let Landing { cylinder, head, start, longest_wait, .. } = landing;
-        let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), self.lead(&command).as_ns());
+        let priority = command.priority;
+        let Landing { cylinder, head, start, longest_wait, .. } = *landing;
+        let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), self.lead(command).as_ns());
         let (first, write) = (command.first, command.access == Access::Write);
         let set_there = Entry::default();
         let entry =
             Entry { arrived, ready, lead, first, cylinder, head, start, longest_wait, write, ..set_there };
         self.slots.insert(slot, entry);
+        match priority {
+            Priority::Normal => {}
+            Priority::High => self.tasks.high.push(slot),
+            Priority::Isochronous(within) => self.press(slot, accepted + within),
+        }
     }
 
     /// Whether nothing may go past the command that has waited longest.
@@ -359,51 +290,23 @@ impl Drive {
     /// The host hears how a command ended, and the slot is free.
     fn end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
-        let InFlight { command, stage, outcome, submitted, mut breakdown, .. } = *self.flight(slot);
+        let &mut InFlight { ref command, stage, outcome, submitted, mut breakdown, .. } = self.flight(slot);
+        let Command { id, initiator, tag, .. } = *command;
         if outcome != Outcome::Done {
             // A command that was given up has been somewhere all the time; what is not accounted for is the queue.
             breakdown.queue += now - (submitted + breakdown.total());
         }
         debug_assert_eq!(breakdown.total(), now - submitted);
-        let Command { id, initiator, tag, .. } = command;
         if let Some(lives) = context.lives {
-            lives.push_back(self.life(slot, outcome, now));
+            lives.push_back(self.in_flight[slot as usize].life(outcome, now));
         }
         context.answer(Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown });
         self.flight(slot).stage = Stage::Free;
         if outcome == Outcome::MediaError {
+            let command = self.flight(slot).command;
             self.failed(context, &command);
         }
         self.leave(context, slot, stage);
-    }
-
-    fn life(&self, slot: SlotIndex, outcome: Outcome, completed: Instant) -> Life {
-        let InFlight { command, submitted, accepted, begun, landing, story, .. } =
-            self.in_flight[slot as usize];
-        let Story { served, chosen, ended, from_cylinder, to_cylinder, rank } = story;
-        // A command that the mechanism never went to has no place of its own.
-        let cylinder = if served == Served::Chosen || served == Served::Joined {
-            landing.cylinder
-        } else {
-            from_cylinder
-        };
-        let carried_by = command.id;
-        Life {
-            command,
-            outcome,
-            served,
-            carried_by,
-            submitted,
-            accepted,
-            chosen,
-            begun,
-            ended,
-            completed,
-            from_cylinder,
-            cylinder,
-            to_cylinder,
-            rank,
-        }
     }
 
     fn motion(&self) -> Motion<'_> {
@@ -423,7 +326,17 @@ impl Drive {
         }
     }
 
+    /// What the link takes for so many sectors. Most workloads have one size, and a division takes long.
+    #[inline]
+    fn on_link(&mut self, count: Sectors) -> Span {
+        if self.on_link.0 != count {
+            self.on_link = (count, self.model.link.time_for(count));
+        }
+        self.on_link.1
+    }
+
     /// How long the arm must wait for a write's data.
+    #[inline]
     fn lead(&self, command: &Command) -> Span {
         match (command.access, self.model.link.write_data) {
             (Access::Write, WriteData::BeforePositioning) => {

@@ -103,6 +103,23 @@ impl Segment {
         self.limit = limit;
         self.start = self.start.max(Lba::new(end.get().saturating_sub(size.get())));
     }
+
+    /// Lets the head read on until `now`, track by track, for at most the buffer's size. Returns where the arm is.
+    fn follow(&mut self, now: Instant, motion: Motion<'_>) -> Arm {
+        let geometry = &motion.mechanism.geometry;
+        while self.track_ends <= now && self.next < self.limit {
+            let slot = geometry.locate(self.next);
+            let left = geometry.sectors_per_track(slot.zone) - slot.sector;
+            let end = (self.next + Sectors::new(left.into())).min(self.limit);
+            if self.time_of(end, motion) > now {
+                // The arm is on this track or on its way there.
+                let track = geometry.track(slot.zone, slot.track);
+                return Arm { cylinder: track.cylinder, head: track.head };
+            }
+            self.advance(end, motion);
+        }
+        self.arm
+    }
 }
 
 impl ReadAhead {
@@ -164,23 +181,12 @@ impl ReadAhead {
     }
 
     /// The arm is needed elsewhere: reading on ends. Returns where the arm is, if the buffer had it.
+    #[inline]
     pub fn stop(&mut self, now: Instant, motion: Motion<'_>) -> Option<Arm> {
         let segment = self.segment.as_mut().filter(|segment| segment.stopped.is_none())?;
         segment.stopped = Some(now);
-        let geometry = &motion.mechanism.geometry;
-        // Track by track, for at most the buffer's size.
-        while segment.track_ends <= now && segment.next < segment.limit {
-            let slot = geometry.locate(segment.next);
-            let left = geometry.sectors_per_track(slot.zone) - slot.sector;
-            let end = (segment.next + Sectors::new(left.into())).min(segment.limit);
-            if segment.time_of(end, motion) > now {
-                // The arm is on this track or on its way there.
-                let track = geometry.track(slot.zone, slot.track);
-                return Some(Arm { cylinder: track.cylinder, head: track.head });
-            }
-            segment.advance(end, motion);
-        }
-        Some(segment.arm)
+        let on_its_track = segment.track_ends > now || segment.next >= segment.limit;
+        Some(if on_its_track { segment.arm } else { segment.follow(now, motion) })
     }
 
     /// Forgets everything when a write touches the segment.

@@ -57,16 +57,26 @@ impl core::error::Error for SeekError {}
 /// Seek times by distance, looked up directly.
 #[derive(Clone, Debug)]
 pub struct SeekCurve {
-    /// By distance: its time in nanoseconds, and the least time of any seek at least as long.
-    times: Vec<(u32, u32)>,
+    /// By distance, in nanoseconds.
+    times: Vec<u32>,
+    /// The least time of any seek at least as long, for the first [`NEAR`] distances.
+    near: Vec<u32>,
+    /// The same for every 64th distance. Searches look there far more often than at the times, and small tables stay
+    /// in the processor's nearest cache.
+    far: Vec<u32>,
 }
+
+/// Distances whose floor is exact.
+const NEAR: usize = 4_096;
+/// One step of the floors beyond, as a power of two.
+const FAR_SHIFT: u32 = 6;
 
 impl SeekCurve {
     /// The curve for distances below `cylinders`.
     pub fn new(params: &SeekParams, cylinders: u32) -> Result<Self, SeekError> {
         check_points(params)?;
         let mut times = Vec::with_capacity(cylinders as usize);
-        times.push((0, 0));
+        times.push(0);
         for distance in 1..cylinders.max(1) {
             let ns = params.time_at(distance, cylinders);
             if !(ns.is_finite() && ns > 0.0) {
@@ -75,36 +85,42 @@ impl SeekCurve {
             if ns > 1e9 {
                 return Err(SeekError::OutOfRange { distance });
             }
-            times.push(((ns + 0.5) as u32, 0));
+            times.push((ns + 0.5) as u32);
         }
+        let mut floors = times.clone();
         let mut floor = u32::MAX;
-        for (time, least) in times.iter_mut().rev() {
-            floor = floor.min(*time);
+        for least in floors.iter_mut().rev() {
+            floor = floor.min(*least);
             *least = floor;
         }
-        Ok(SeekCurve { times })
+        let near = floors.iter().copied().take(NEAR).collect();
+        let far = floors.iter().copied().step_by(1 << FAR_SHIFT).collect();
+        Ok(SeekCurve { times, near, far })
     }
 
     /// The time of a seek over this many cylinders.
     #[inline]
     pub fn time(&self, distance: u32) -> u32 {
-        self.times[distance as usize].0
+        self.times[distance as usize]
     }
 
-    /// The least time of any seek over this many cylinders or more.
+    /// No seek over this many cylinders or more takes less. For the near ones one takes just this; far out it may be less
+    /// than the least of them by what the curve rises within a step.
     #[inline]
     pub fn floor_beyond(&self, distance: u32) -> u32 {
-        self.times[distance as usize].1
+        let near = self.near[(distance as usize).min(self.near.len() - 1)];
+        // Both without a branch, which would be mispredicted: each holds for all distances from its own on.
+        near.max(self.far[(distance >> FAR_SHIFT) as usize])
     }
 
     /// The shortest seek over any distance.
     pub fn least(&self) -> u32 {
-        self.times.get(1).map_or(0, |(_, floor)| *floor)
+        self.near.get(1).copied().unwrap_or(0)
     }
 
     /// The longest seek over any distance.
     pub fn most(&self) -> u32 {
-        self.times.iter().map(|&(time, _)| time).max().unwrap_or(0)
+        self.times.iter().copied().max().unwrap_or(0)
     }
 
     /// Distances that the curve knows: 0 up to one below this.
@@ -115,8 +131,7 @@ impl SeekCurve {
     /// The mean time in nanoseconds between two cylinders drawn uniformly and independently.
     pub fn mean_of_random_pairs(&self) -> f64 {
         let count = self.times.len() as f64;
-        let weighted =
-            |(distance, &(time, _)): (usize, &(u32, u32))| 2.0 * (count - distance as f64) * f64::from(time);
+        let weighted = |(distance, &time): (usize, &u32)| 2.0 * (count - distance as f64) * f64::from(time);
         self.times.iter().enumerate().map(weighted).sum::<f64>() / (count * count)
     }
 }
@@ -218,6 +233,18 @@ mod tests {
                 let least = (from..cylinders).map(|d| curve.time(d)).min().unwrap();
                 prop_assert_eq!(curve.floor_beyond(from), least);
             }
+        }
+    }
+
+    #[test]
+    fn far_out_the_floor_is_that_of_a_step_nearer() {
+        let lee = SeekParams::Lee { single: us(1_000), average: us(8_500), full: us(18_000) };
+        let curve = SeekCurve::new(&lee, 3 * NEAR as u32).unwrap();
+        // The curve rises throughout, so the least time beyond a distance is that distance's own.
+        for distance in 0..curve.cylinders() {
+            let step = (distance >> FAR_SHIFT) << FAR_SHIFT;
+            let exact_to = if (distance as usize) < NEAR { distance } else { step };
+            assert_eq!(curve.floor_beyond(distance), curve.time(exact_to));
         }
     }
 

@@ -5,7 +5,7 @@ use super::queue::choose::least;
 use super::queue::{Chooses, Joins, SlotIndex, View, choose, look};
 use super::read_ahead::{Ended, Motion};
 use super::{Drive, DriveEvent, InFlight, Stage, Story};
-use crate::command::{Access, Command, Outcome};
+use crate::command::{Access, Outcome};
 use crate::life::Served;
 use crate::target::context::Context;
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -108,17 +108,18 @@ impl Drive {
         let story = self.story(served, now);
         self.turned_to += 1;
         self.slots.begin_service();
-        let InFlight { command, landing, ready, .. } = *self.flight(slot);
-        let access = command.access;
-        self.flight(slot).stage = Stage::Serving;
-        let (started, lead) = (from.max(ready), self.lead(&command));
+        // By reference: copies of what was written a moment ago in parts are slow.
+        let flight = &self.in_flight[slot as usize];
+        let (command, landing) = (&flight.command, &flight.landing);
+        let (first, end, access) = (command.first, command.end(), command.access);
+        let (started, lead) = (from.max(flight.ready), self.lead(command));
         let cylinders = self.arm.cylinder.abs_diff(landing.cylinder);
         self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
-        let last = Lba::new(command.end().get() - 1);
+        let last = Lba::new(end.get() - 1);
         let mut passage =
-            self.model.mechanism.pass(&self.spindle, started + lead, self.arm, &landing, last, access);
+            self.model.mechanism.pass(&self.spindle, started + lead, self.arm, landing, last, access);
         let late = self.turns_lost_to_late_data(slot, started + lead, &passage);
-        let failing = self.faults.as_ref().is_some_and(|faults| faults.strike(&command));
+        let failing = self.faults.as_ref().is_some_and(|faults| faults.strike(command));
         // The drive tries again, turn by turn, before it gives up.
         let again = if failing {
             self.model.faults.as_ref().map_or(Span::ZERO, |faults| faults.retries)
@@ -127,10 +128,11 @@ impl Drive {
         };
         passage.rotation += late + again;
         passage.end += late + again;
-        let data_from = self.first_datum(&landing, started + lead, &passage);
+        let data_from = self.first_datum(landing, started + lead, &passage);
         let free_since = self.free_since;
         let flight = self.flight(slot);
         let base = flight.arrived.max(free_since);
+        flight.stage = Stage::Serving;
         flight.breakdown.queue += base - flight.arrived;
         if failing {
             flight.outcome = Outcome::MediaError;
@@ -149,11 +151,11 @@ impl Drive {
         if access == Access::Write
             && let Some(read_ahead) = &mut self.read_ahead
         {
-            read_ahead.written(command.first, command.end());
+            read_ahead.written(first, end);
         }
         // With the arm there already (at most a switch to the next track) a command can still join until the media.
         let started = if cylinders <= 1 { begun } else { now };
-        self.sweep(now, &command, started, passage.end);
+        self.sweep(now, end, access, started, passage.end);
         context.digest.fold(now.as_ns());
         self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
         self.unfile(context, slot);
@@ -173,16 +175,15 @@ impl Drive {
         begun.max(there + Span::from_ns(self.spindle.until(there, landing.start.into()))) + sector
     }
 
-    /// The mechanism is busy with a command until `end`: settle what may be joined to it.
-    fn sweep(&mut self, now: Instant, command: &Command, started: Instant, end: Instant) {
+    /// The mechanism is busy until `until` with a command that ends at `end`: settle what may be joined to it.
+    fn sweep(&mut self, now: Instant, end: Lba, access: Access, started: Instant, until: Instant) {
         let queue = &self.model.queue;
-        let joins = if command.access == Access::Read { queue.joins_reads } else { queue.joins_writes };
+        let joins = if access == Access::Read { queue.joins_reads } else { queue.joins_writes };
         let join_until = match joins {
             Joins::Never => None,
             Joins::BeforeStart => Some(started),
-            Joins::UntilEnd => Some(end),
+            Joins::UntilEnd => Some(until),
         };
-        let (end, access) = (command.end(), command.access);
         let may = join_until.is_some() && self.may_go_out_of_turn(now);
         let joined = if may { self.take_queued(end, access) } else { None };
         self.sweep = Some(Sweep { end, access, join_until, joined });
@@ -248,6 +249,7 @@ impl Drive {
         flight.story = Story { ended: at, ..story };
         flight.breakdown.overhead = flight.ready - arrived;
         flight.breakdown.transfer = at.since(flight.ready);
+        flight.track_left = Span::ZERO;
         self.consume(end, now);
         self.out_of_turn = self.out_of_turn.saturating_add(1);
         // The head reads on anyway, so what goes on there can join until the end.
@@ -261,22 +263,25 @@ impl Drive {
         let now = context.now;
         let joined = self.sweep.take().and_then(|sweep| sweep.joined);
         self.free_since = now;
-        let InFlight { command, ready, data_from, track_left, outcome, is_released, .. } = *self.flight(slot);
+        let &mut InFlight { ref command, ready, data_from, track_left, outcome, is_released, .. } =
+            self.flight(slot);
+        let (first, count, access) = (command.first, command.count, command.access);
+        let on_link = self.on_link(count);
         let done = now.max(ready);
         let mut sent = done;
-        if command.access == Access::Read {
+        if access == Access::Read {
             // The link runs beside the media, sector behind sector: none leaves before it is there.
-            let link = &self.model.link;
-            let last = done + link.time_for(Sectors::new(1));
+            let last = done + self.link_sector;
             let service = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
             if outcome == Outcome::Done {
-                sent = last.max(self.link_free.max(data_from) + service + link.time_for(command.count));
+                sent = last.max(self.link_free.max(data_from) + service + on_link);
             }
             if outcome == Outcome::MediaError {
                 // There is nothing to keep, and nothing behind it to go on to.
-                self.read_end = command.end();
+                self.read_end = first + count;
             } else {
-                self.read_on(&command, &Ended { at: now, arm: self.arm, track_left }, joined.is_some());
+                let ended = Ended { at: now, arm: self.arm, track_left };
+                self.read_on(first, first + count, &ended, joined.is_some());
             }
         }
         let completed = self.finish(context, slot, done, sent);
@@ -298,13 +303,13 @@ impl Drive {
     }
 
     /// The head goes on behind a read, where the drive reads on at all and nobody else wants the arm.
-    fn read_on(&mut self, command: &Command, ended: &Ended, wanted: bool) {
-        let sequential = command.first == self.read_end;
-        self.read_end = command.end();
+    fn read_on(&mut self, first: Lba, end: Lba, ended: &Ended, wanted: bool) {
+        let sequential = first == self.read_end;
+        self.read_end = end;
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
         let (Some(params), Some(read_ahead)) = (&self.model.read_ahead, &mut self.read_ahead) else { return };
-        if !read_ahead.continues_to(command.end()) {
-            read_ahead.start(command.first, command.end(), ended, motion);
+        if !read_ahead.continues_to(end) {
+            read_ahead.start(first, end, ended, motion);
         }
         let queued = !self.slots.is_empty() && !params.when_queued;
         if wanted || queued || (params.when_sequential && !sequential) {
@@ -321,13 +326,14 @@ impl Drive {
     }
 
     /// Whole turns that a write waits on its first sector because the link would bring its data too late.
+    #[inline]
     pub(super) fn turns_lost_to_late_data(
         &self,
         slot: SlotIndex,
         started: Instant,
         passage: &Passage,
     ) -> Span {
-        let InFlight { command, ready, is_released, .. } = self.in_flight[slot as usize];
+        let &InFlight { ref command, ready, is_released, .. } = &self.in_flight[slot as usize];
         if command.access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
             return Span::ZERO;
         }

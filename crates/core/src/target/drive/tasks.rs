@@ -1,7 +1,7 @@
 //! The drive's task set at work: which commands it takes, when it may begin them, and what becomes of them when one
 //! fails or its host gives it up.
 use super::deadlines::Deadline;
-use super::protocol::names::Names;
+use super::protocol::names::{Name, Names};
 use super::protocol::overlap::Overlaps;
 use super::protocol::task_set::TaskSet;
 use super::protocol::{Clears, Protocol};
@@ -75,30 +75,31 @@ impl Tasks {
 }
 
 impl Drive {
-    /// Takes a command; or says why not.
+    /// Takes a command under this name; or says why not.
     pub fn submit(
         &mut self,
         context: &mut Context<'_>,
-        command: Command,
+        command: &Command,
+        name: Name,
         submitted: Instant,
     ) -> Result<(), Outcome> {
-        if let Some(refusal) = self.refusal(context, &command) {
+        if let Some(refusal) = self.refusal(context, command, name) {
             return Err(refusal);
         }
         let protocol = self.model.protocol;
         let Some(slot) = self.free.pop() else { return Err(Outcome::Full) };
         if protocol.is_tagged() {
-            self.tasks.names.set(command.initiator, command.tag, slot);
+            self.tasks.names.set(name.initiator, name.tag, slot);
         }
         self.tasks.held += 1;
-        self.tasks.alone = protocol.is_alone(&command);
+        self.tasks.alone = protocol.is_alone(command);
         self.taken = self.taken.wrapping_add(1);
-        let flight = InFlight::new(command, self.taken, submitted, context.now);
-        match self.in_flight.get_mut(slot as usize) {
-            Some(place) => *place = flight,
+        if self.in_flight.len() <= slot as usize {
             // Slots are first used in the order of their numbers.
-            None => self.in_flight.push(flight),
+            self.in_flight.push(InFlight::new(command));
         }
+        let (serial, now) = (self.taken, context.now);
+        self.flight(slot).begin(command, name, serial, submitted, now);
         if self.tasks.set.arrives(slot, protocol.acts_as(command.attribute)) {
             self.enable(context, slot);
         }
@@ -106,9 +107,10 @@ impl Drive {
     }
 
     #[inline]
-    fn refusal(&mut self, context: &mut Context<'_>, command: &Command) -> Option<Outcome> {
+    fn refusal(&mut self, context: &mut Context<'_>, command: &Command, name: Name) -> Option<Outcome> {
+        let Name { initiator, tag, .. } = name;
         let protocol = self.model.protocol;
-        if let Some(refusal) = protocol.refuses(command) {
+        if let Some(refusal) = protocol.refuses(command, tag) {
             return Some(refusal);
         }
         if !protocol.is_tagged() {
@@ -118,25 +120,25 @@ impl Drive {
             return Some(Outcome::Aborted);
         }
         let recovers = command.attribute == Attribute::Aca;
-        let faulted = self.tasks.allegiances.contains(&command.initiator);
+        let faulted = self.tasks.allegiances.contains(&initiator);
         if !(self.tasks.allegiances.is_empty() || recovers && faulted) {
             return Some(Outcome::AcaActive);
         }
-        if let Some(attention) = self.tasks.attentions.iter().position(|&other| other == command.initiator) {
+        if let Some(attention) = self.tasks.attentions.iter().position(|&other| other == initiator) {
             self.tasks.attentions.swap_remove(attention);
             return Some(Outcome::UnitAttention);
         }
         if recovers && !faulted {
             return Some(Outcome::Invalid);
         }
-        let in_use = self.tasks.names.find(command.initiator, command.tag).is_some();
+        let in_use = self.tasks.names.find(initiator, tag).is_some();
         let mixed = self.tasks.held > 0 && (self.tasks.alone || protocol.is_alone(command));
         if !(in_use || mixed) {
             return None;
         }
         // ATA aborts the queue; SCSI refuses the overlapped command alone.
         if protocol.clears() == Clears::All && !matches!(protocol, Protocol::ScsiTcq(_)) {
-            self.fail_queue(context, command.tag, None);
+            self.fail_queue(context, tag, None);
         }
         Some(if in_use { Outcome::DuplicateTag } else { Outcome::Aborted })
     }

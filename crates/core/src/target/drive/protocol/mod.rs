@@ -65,7 +65,7 @@ impl Protocol {
 
     /// Why a command is none of this protocol's, whatever else is outstanding.
     #[inline]
-    pub fn refuses(self, command: &Command) -> Option<Outcome> {
+    pub fn refuses(self, command: &Command, tag: u32) -> Option<Outcome> {
         let allowed = match self {
             Protocol::None => none::allows(command.attribute),
             Protocol::ScsiTcq(_) => true,
@@ -73,7 +73,7 @@ impl Protocol {
             Protocol::Ncq(_) => ncq::allows(command.attribute),
         };
         let priority = command.priority == Priority::Normal || matches!(self, Protocol::Ncq(_));
-        let tag = self == Protocol::None || command.tag < self.tags();
+        let tag = self == Protocol::None || tag < self.tags();
         (!(allowed && priority && tag)).then_some(Outcome::Invalid)
     }
 

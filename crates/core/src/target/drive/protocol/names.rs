@@ -1,6 +1,23 @@
 //! Which slot a command of this initiator and tag holds: duplicate tags are found here, and commands to be aborted.
 use super::super::queue::SlotIndex;
+use crate::command::Command;
 use alloc::vec::Vec;
+
+/// By what its controller calls a command at the drive, and which attempt at it this is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Name {
+    pub initiator: u16,
+    pub tag: u32,
+    pub attempt: u8,
+}
+
+impl Name {
+    /// The one that a command bears itself.
+    pub fn own(command: &Command) -> Self {
+        let &Command { initiator, tag, attempt, .. } = command;
+        Name { initiator, tag, attempt }
+    }
+}
 
 const NONE: SlotIndex = SlotIndex::MAX;
 

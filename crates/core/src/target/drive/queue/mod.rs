@@ -64,7 +64,8 @@ impl View<'_> {
 
     /// Nanoseconds from now until the entry's first sector is under the head, or until the arm is there when the
     /// drive knows distance alone; what the firmware still needs and a write's lead, margin and handicap included.
-    #[inline]
+    // Always part of the search: it is all that a search does.
+    #[inline(always)]
     fn positioning(&self, entry: &Entry) -> u64 {
         let moved = self.moved(entry);
         let rotation = match self.params.knows {
@@ -75,7 +76,7 @@ impl View<'_> {
     }
 
     /// Rotation left when the arm is there in so many nanoseconds.
-    #[inline]
+    #[inline(always)]
     fn rotation(&self, moved: u64, entry: &Entry) -> u64 {
         let planned = if entry.write { moved + self.params.write_margin.as_ns() } else { moved };
         let start = u64::from(entry.start);

@@ -4,6 +4,8 @@
 //! D. M. Jacobson, J. Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7.
 use super::{Entry, Kind, SlotIndex, Slots, View, outward};
 
+// Part of the search, as all of it.
+#[inline(always)]
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     view.positioning(entry) as i64
 }

@@ -1,0 +1,135 @@
+//! A command in the drive: what it is, where it is, and what it has lived through so far.
+use super::mechanism::Landing;
+use super::protocol::names::Name;
+use crate::command::{Breakdown, Command, Outcome};
+use crate::life::{Life, Served};
+use drivelab_units::{Instant, Span};
+
+/// Where a command is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    /// Something must end before it may begin.
+    Dormant,
+    /// It waits for the mechanism.
+    Waiting,
+    /// The mechanism or the link is at it, or will be without another choice.
+    Serving,
+    /// It is over, and what the slot holds is left over.
+    Free,
+}
+
+/// A command that holds a tag, with what it has lived through so far.
+#[derive(Clone, Copy)]
+pub(super) struct InFlight {
+    pub command: Command,
+    pub stage: Stage,
+    pub outcome: Outcome,
+    /// The drive's so many-th command.
+    pub serial: u32,
+    /// Whether the table of overlaps knows it.
+    pub is_filed: bool,
+    /// Whether the drive has let go of the bus and must call the host before data can flow.
+    pub is_released: bool,
+    pub submitted: Instant,
+    /// When the drive took it.
+    pub accepted: Instant,
+    /// When nothing that must end before it was left.
+    pub arrived: Instant,
+    /// When the firmware has taken it up.
+    pub ready: Instant,
+    /// When its first sector comes under the head.
+    pub begun: Instant,
+    /// When the first of its data can leave for the host.
+    pub data_from: Instant,
+    pub landing: Landing,
+    /// What is left of its last track when it ends.
+    pub track_left: Span,
+    pub story: Story,
+    pub breakdown: Breakdown,
+}
+
+impl InFlight {
+    /// The place of a command; [`Self::begin`] and what follows fill it.
+    pub fn new(command: &Command) -> Self {
+        InFlight {
+            command: *command,
+            stage: Stage::Free,
+            outcome: Outcome::Done,
+            serial: 0,
+            is_filed: false,
+            is_released: false,
+            submitted: Instant::ZERO,
+            accepted: Instant::ZERO,
+            arrived: Instant::ZERO,
+            ready: Instant::ZERO,
+            begun: Instant::ZERO,
+            data_from: Instant::ZERO,
+            landing: Landing::default(),
+            track_left: Span::ZERO,
+            story: Story::untold(Instant::ZERO),
+            breakdown: Breakdown::default(),
+        }
+    }
+
+    /// A command arrives now. Field by field, and only those that are read before they are set on its way.
+    #[inline]
+    pub fn begin(&mut self, command: &Command, name: Name, serial: u32, submitted: Instant, now: Instant) {
+        self.command = *command;
+        let Name { initiator, tag, attempt } = name;
+        (self.command.initiator, self.command.tag, self.command.attempt) = (initiator, tag, attempt);
+        (self.stage, self.outcome, self.serial) = (Stage::Dormant, Outcome::Done, serial);
+        (self.is_filed, self.is_released) = (false, false);
+        (self.submitted, self.accepted, self.begun) = (submitted, now, now);
+        self.story.served = Served::Not;
+        self.breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
+    }
+
+    /// The command's life, when it has ended.
+    pub fn life(&self, outcome: Outcome, completed: Instant) -> Life {
+        let InFlight { command, submitted, accepted, begun, landing, story, .. } = *self;
+        let story = if story.served == Served::Not { Story::untold(accepted) } else { story };
+        let Story { served, chosen, ended, from_cylinder, to_cylinder, rank } = story;
+        // A command that the mechanism never went to has no place of its own.
+        let cylinder = if served == Served::Chosen || served == Served::Joined {
+            landing.cylinder
+        } else {
+            from_cylinder
+        };
+        let carried_by = command.id;
+        Life {
+            command,
+            outcome,
+            served,
+            carried_by,
+            submitted,
+            accepted,
+            chosen,
+            begun,
+            ended,
+            completed,
+            from_cylinder,
+            cylinder,
+            to_cylinder,
+            rank,
+        }
+    }
+}
+
+/// What a command's life tells beyond its breakdown.
+#[derive(Clone, Copy)]
+pub(super) struct Story {
+    pub served: Served,
+    pub chosen: Instant,
+    pub ended: Instant,
+    pub from_cylinder: u32,
+    pub to_cylinder: u32,
+    pub rank: u64,
+}
+
+impl Story {
+    /// Of a command that was never turned to.
+    fn untold(accepted: Instant) -> Self {
+        let (chosen, ended) = (accepted, accepted);
+        Story { served: Served::Not, chosen, ended, from_cylinder: 0, to_cylinder: 0, rank: 0 }
+    }
+}
