@@ -7,21 +7,28 @@ mod common;
 use common::{
     drive, job, layout, ms, outstanding, point, poisson, queue, random_job, setup, stations, target, us, zone,
 };
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare, SubmitCost};
+use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
+use drivelab_core::target::TargetParams;
+use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
-    DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
+    DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
 };
+use drivelab_core::target::drive::protocol::{ExchangeParams, NcqParams, Protocol, QueueErrors, ScsiParams};
 use drivelab_core::target::drive::queue::{
     AgeFull, AgeWeight, Chooses, Joins, Order, QueueParams, ScanWeight,
 };
 use drivelab_core::target::drive::seek::SeekParams;
+use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::target::server::Service;
-use drivelab_core::{MODEL_VERSION, Setup};
-use drivelab_units::{Angle, Rate, Sectors, Share};
+use drivelab_core::target::system::SystemParams;
+use drivelab_core::{Attribute, MODEL_VERSION, Priority, Setup};
+use drivelab_units::{Angle, Lba, Rate, Sectors, Share};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::{env, fs};
 
 /// A drive with a bit of everything: three zones in a serpentine, skews, slips, overheads, a link, a buffer.
@@ -122,6 +129,58 @@ fn mixed() -> Setup {
     Setup { jobs: vec![reader, writer, stream], warmup: ms(200), seed: 42, ..random_mix(&params) }
 }
 
+/// Three hosts that mark their commands in every way, behind schedulers and controllers that cost time, on a drive that
+/// fails now and then.
+fn system(protocol: Protocol, order: ElevatorOrder) -> Setup {
+    let faults = FaultParams {
+        read_errors: Share::from_ratio(1, 60).unwrap(),
+        unreadable: vec![(Lba::new(1_000_000), Sectors::new(500_000))],
+        retries: ms(20),
+    };
+    let params = DriveParams {
+        protocol,
+        exchange: ExchangeParams { release: us(20), service: us(45), bridge: us(5) },
+        faults: Some(faults),
+        ..rich(queue(24, Order::Sptf))
+    };
+    let controller = ControllerParams {
+        depth: Some(20),
+        issue: us(3),
+        completion: us(2),
+        retries: 2,
+        recovery: us(700),
+        timeout: Some(ms(400)),
+    };
+    let elevator = ElevatorParams {
+        order,
+        depth: 12,
+        merge_limit: Some(Sectors::new(256)),
+        deadline: DeadlineParams::DEFAULT,
+        fair: FairParams::DEFAULT,
+    };
+    let base = random_mix(&params);
+    let marked = |attribute, priority, host: u16| JobParams {
+        marking: Marking { attribute, priority, force_unit_access: host == 2 },
+        initiator: if matches!(protocol, Protocol::ScsiTcq(_)) { host } else { 0 },
+        process: host.into(),
+        arrivals: outstanding(6),
+        ..base.jobs[0].clone()
+    };
+    let jobs = match protocol {
+        Protocol::ScsiTcq(_) => [Attribute::Simple, Attribute::Ordered, Attribute::HeadOfQueue]
+            .map(|attribute| (attribute, Priority::Normal)),
+        Protocol::Ncq(_) => [Priority::Normal, Priority::High, Priority::Isochronous(ms(90))]
+            .map(|priority| (Attribute::Simple, priority)),
+        _ => [Attribute::Simple, Attribute::Untagged, Attribute::Simple]
+            .map(|attribute| (attribute, Priority::Normal)),
+    };
+    let jobs =
+        (0u16..).zip(jobs).map(|(host, (attribute, priority))| marked(attribute, priority, host)).collect();
+    let drive = Arc::new(DriveModel::new(&params).unwrap());
+    let target = TargetParams::System(SystemParams { drive, controller, elevator: Some(elevator) });
+    Setup { target, jobs, ..base }
+}
+
 /// The setups and their names, without blanks.
 fn setups() -> Vec<(String, Setup)> {
     let open = JobParams { arrivals: poisson(700), ..job() };
@@ -146,6 +205,17 @@ fn setups() -> Vec<(String, Setup)> {
         setups.push((name, random_mix(&rich(queue))));
     }
     setups.push((String::from("drive-mixed"), mixed()));
+    let qerr = ScsiParams { on_error: QueueErrors::ClearAll, naca: true, ..ScsiParams::USUAL };
+    let ncq = NcqParams { deadline_aborts: true, ..NcqParams::USUAL };
+    for (name, protocol, order) in [
+        ("scsi-tcq", Protocol::ScsiTcq(ScsiParams::USUAL), ElevatorOrder::Deadline),
+        ("scsi-tcq-aca", Protocol::ScsiTcq(qerr), ElevatorOrder::Noop),
+        ("ata-tcq", Protocol::AtaTcq, ElevatorOrder::CLook),
+        ("ncq", Protocol::Ncq(NcqParams::USUAL), ElevatorOrder::Fair),
+        ("ncq-deadlines", Protocol::Ncq(ncq), ElevatorOrder::Noop),
+    ] {
+        setups.push((format!("system-{name}"), system(protocol, order)));
+    }
     setups
 }
 
