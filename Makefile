@@ -10,7 +10,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test bench setup determinism lint tidy test-rust test-python format pins clean
+.PHONY: help run test bench docs setup determinism lint tidy test-rust test-python format pins clean
 
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -44,6 +44,9 @@ test: determinism lint tidy test-rust test-python ## Everything that must hold b
 
 bench: ## Simulated commands per second
 	$(CARGO) run --release $(LOCKED) --package drivelab-bench
+
+docs: $(VENV)/stamp-dev $(VENV)/stamp-package ## Write again the page that answers questions from the tool's own runs
+	$(PY) tools/what_queueing_buys.py
 
 setup: $(VENV)/stamp-dev $(VENV)/stamp-package ## What run and test need: .venv, its packages, the extension
 
