@@ -8,15 +8,9 @@
 //! Source: M. Seltzer, P. Chen, J. Ousterhout, "Disk scheduling revisited", USENIX 1990 (WSTF).
 use super::{Entry, Kind, SlotIndex, Slots, View, aged};
 
-/// Below any cost that is a time, however early the arrival.
-const FULL: i64 = -(1 << 62);
-
+/// Nothing from the maximum age on: of such commands, as of all equals, the oldest goes first.
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
-    let age = view.now - entry.arrived;
-    if view.params.age_full.is_reached(age) {
-        return FULL + entry.arrived as i64;
-    }
-    view.params.age_full.scale(view.positioning(entry), age) as i64
+    view.params.age_full.scale(view.positioning(entry), view.now - entry.arrived) as i64
 }
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {

@@ -91,3 +91,18 @@ fn a_crowd_on_few_cylinders_is_not_looked_at_one_by_one() {
         check_growth(310_000, used, &[2_048, 16_384, DEPTH_MAX], 200);
     }
 }
+
+/// At its maximum age a command costs nothing, and that it goes first is known without a look at the others.
+#[test]
+fn a_command_of_the_maximum_age_is_served_without_a_search() {
+    let curve = SeekParams::Table(vec![(1, Span::from_ms(1)), (9, Span::from_ms(2))]);
+    let mechanism = mechanism(&curve, 10, SettleParams::default());
+    let params = QueueParams { order: Order::WeightedSptf, depth: 2_000, ..QueueParams::NONE };
+    let mut play = Play::new(&mechanism, params, 5);
+    while play.has_room() {
+        play.arrive();
+    }
+    play.params.age_full = AgeFull::new(Span::from_ns(play.age(&play.waiting[0])));
+    LOOKED_AT.set(0);
+    assert_eq!((play.chosen(), LOOKED_AT.get()), (Some(0), 0));
+}
