@@ -289,3 +289,30 @@ fn third_behind(access: Access, joins: Joins) -> u64 {
 fn a_drive_that_never_joins_does_not_at_the_first_instant_either() {
     assert!(second_of_two(Span::ZERO, Joins::Never, Span::ZERO, 0) > TURN);
 }
+
+/// A stream of small reads with several outstanding: each is there before the head, or a moment late, and the head reads
+/// on either way.
+#[test]
+fn a_stream_with_several_outstanding_runs_at_the_rate_of_the_media() {
+    let mut params = skewed();
+    params.queue = queue(8, Order::Sptf);
+    params.firmware.read_miss = Overhead::always(us(150));
+    let finish = |depth: u64| {
+        let mut probe = Probe::of(&params);
+        let (mut next, mut end) = (0, 0);
+        for _ in 0..depth {
+            probe.send(Access::Read, 8 * next, 8);
+            next += 1;
+        }
+        for _ in 0..400 {
+            end = probe.answer().unwrap().completed.as_ns();
+            probe.send(Access::Read, 8 * next, 8);
+            next += 1;
+        }
+        end
+    };
+    let alone = finish(1);
+    for depth in [2, 3, 8] {
+        assert!(finish(depth) < alone * 11 / 10, "{depth}: {} {alone}", finish(depth));
+    }
+}

@@ -266,12 +266,13 @@ fn longest_beside_a_sequence(chooses: Chooses, joins_reads: Joins, streams: u32,
 }
 
 fn longest_beside(queue: QueueParams, streams: u32, when_queued: bool) -> u64 {
-    longest_beside_reads_of(64, queue, streams, when_queued)
+    longest_beside_reads_of(64, queue, streams, Some(when_queued))
 }
 
-fn longest_beside_reads_of(sectors: u64, queue: QueueParams, streams: u32, when_queued: bool) -> u64 {
+fn longest_beside_reads_of(sectors: u64, queue: QueueParams, streams: u32, when_queued: Option<bool>) -> u64 {
     let size = Sectors::new(2_000);
-    let read_ahead = Some(ReadAheadParams { size, when_queued, when_sequential: false });
+    let read_ahead =
+        when_queued.map(|when_queued| ReadAheadParams { size, when_queued, when_sequential: false });
     let target = target(&DriveParams { queue, read_ahead, ..growing() });
     let random = random_job(&target, 1, 8);
     let sequential = JobParams {
@@ -309,10 +310,10 @@ fn a_stream_of_reads_that_join_lets_others_through_without_an_age_limit() {
 #[test]
 fn the_age_limit_holds_beside_reads_that_join() {
     for joins_reads in [Joins::BeforeStart, Joins::UntilEnd] {
-        // A track each: a sweep of them alone would take far longer than the limit.
+        // A track each, and no buffer: a sweep of them alone would take far longer than the limit.
         let longest = |age_limit| {
             let queue = QueueParams { joins_reads, age_limit, ..queue(8, Order::Fcfs) };
-            longest_beside_reads_of(TRACK, queue, 4, false)
+            longest_beside_reads_of(TRACK, queue, 4, None)
         };
         let (limited, unlimited) = (longest(Some(ms(40))), longest(None));
         assert!(limited < 100_000_000 && unlimited > 180_000_000, "{joins_reads:?}: {limited} {unlimited}");

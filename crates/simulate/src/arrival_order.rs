@@ -1,5 +1,6 @@
 //! The yardstick of command queueing: the same run on a drive that serves its commands in the order of their arrival.
 use drivelab_core::Setup;
+use drivelab_core::host::params::{JobParams, Marking};
 use drivelab_core::setup::Limit;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::params::DriveModel;
@@ -9,23 +10,34 @@ use drivelab_units::Span;
 use std::sync::Arc;
 
 /// `setup` with `order = "fcfs"`, ending once `ios` I/Os have finished, with so many lives kept; `None` for a target that
-/// is no drive. Seed, workload, warm-up and all else of the drive stay: the difference between the two runs is what
+/// is no drive. Without the host's scheduler, attributes and priorities, which are there to change the order; seed, the rest
+/// of the workload, warm-up and all else of the drive stay: the difference between the two runs is what
 /// the order gains.
 pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
     let target = match &setup.target {
         TargetParams::Server(_) => return None,
         TargetParams::Drive(model) => TargetParams::Drive(fcfs(model)),
         TargetParams::Wire(model) => TargetParams::Wire(fcfs(model)),
-        TargetParams::System(system) => {
-            TargetParams::System(SystemParams { drive: fcfs(&system.drive), ..system.clone() })
-        }
+        TargetParams::System(system) => TargetParams::System(SystemParams {
+            drive: fcfs(&system.drive),
+            elevator: None,
+            ..system.clone()
+        }),
     };
     let limit = Limit { duration: None, ios: Some(ios) };
-    Some(Setup { target, limit, lives: ios, ..setup.clone() })
+    let plain = |job: &JobParams| JobParams { marking: Marking::default(), ..job.clone() };
+    let jobs = setup.jobs.iter().map(plain).collect();
+    Some(Setup { target, jobs, limit, lives: ios, ..setup.clone() })
 }
 
 fn fcfs(model: &DriveModel) -> Arc<DriveModel> {
-    // The handicap of a write is a cost, and this order has none.
-    let queue = QueueParams { order: Order::Fcfs, write_handicap: Span::ZERO, ..model.queue.clone() };
+    // There is no cost that a handicap could be added to, and nothing to look at.
+    let queue = QueueParams {
+        order: Order::Fcfs,
+        write_handicap: Span::ZERO,
+        considers: None,
+        look_time: Span::ZERO,
+        ..model.queue.clone()
+    };
     Arc::new(DriveModel { queue, ..model.clone() })
 }

@@ -70,8 +70,12 @@ impl System {
                 }
             }
             Event::Elevator { initiator } => {
-                self.hosts[usize::from(initiator)].wakes = None;
-                self.hand_on(context, initiator);
+                let wakes = &mut self.hosts[usize::from(initiator)].wakes;
+                // A later one that an earlier one has taken the place of is nobody's.
+                if *wakes == Some(context.now) {
+                    *wakes = None;
+                    self.hand_on(context, initiator);
+                }
             }
             Event::Server(_) => unreachable!("an event finds the box that scheduled it"),
         }
@@ -115,8 +119,7 @@ impl System {
         let attempts: Vec<Life> = self.attempts.extract_if(.., |life| life.command.id == answer.id).collect();
         host.elevator.completed(answer, |member, completion| {
             for life in &attempts {
-                let &Command { id, tag, first, count, .. } = member;
-                let command = Command { id, tag, first, count, ..life.command };
+                let command = Command { attempt: life.command.attempt, ..*member };
                 let (submitted, carried_by) = (completion.submitted, answer.id);
                 context.lives.iter_mut().for_each(|lives| {
                     lives.push_back(Life { command, submitted, carried_by, ..*life });

@@ -79,7 +79,7 @@ fn controller(raw: &ControllerRaw, protocol: Protocol, fails: bool, log: &mut Lo
         if fails {
             log.has_effect(retries.place);
         } else {
-            let message = "`retries` has no effect: no command ever fails";
+            let message = "`retries` has no effect: nothing here makes a read fail";
             log.no_effect(retries.place, message.to_owned(), "add target.faults, or leave it out".to_owned());
         }
     }

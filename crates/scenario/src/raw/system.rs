@@ -40,7 +40,7 @@ section! {
         issue: Span = "1us for ahci and scsi, 8us for legacy-ide and ata-tcq, 0s without an interface",
         /// Host time to take a completion: the interrupt's registers, on IDE status and bus master too.
         completion: Span = "2us for ahci and scsi, 3us for legacy-ide, 6us for ata-tcq, 0s without an interface",
-        /// How often a command that failed is sent again before its error is reported.
+        /// How often a command is sent again after a media error before its host hears of it. Timeouts are not retried.
         retries: Count<0, 255> = "0",
         /// How long the host takes to find out what failed: the log of NCQ, the sense data of SCSI.
         recovery: Span = "0s",
@@ -61,7 +61,7 @@ choices!(ElevatorName {
     "noop" => ElevatorName::Of(ElevatorOrder::Noop), "in order of arrival; neighbours are merged";
     "deadline" => ElevatorName::Of(ElevatorOrder::Deadline), "upward in batches of reads or writes; what has waited its time begins one";
     "c-look" => ElevatorName::Of(ElevatorOrder::CLook), "upward by address, then again from the lowest";
-    "fair" => ElevatorName::Of(ElevatorOrder::Fair), "a slice of time for each process (Linux's CFQ)";
+    "fair" => ElevatorName::Of(ElevatorOrder::Fair), "a slice of time for each process (Linux's CFQ, which in addition stops idling for processes that seek)";
 });
 
 section! {

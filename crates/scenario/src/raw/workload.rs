@@ -255,7 +255,7 @@ macro_rules! workload_sections {
                 ramp_time: Seconds = "",
                 /// fio's name for `run.duration`.
                 runtime: Duration = "",
-                /// Commands one by one, in place of everything else in here. The run ends when all are done.
+                /// Commands one by one, in place of everything else in here. The run ends when all are done, or after `run.duration` if it is set.
                 commands: Vec<At<CommandRaw>> = "",
                 /// Several jobs at once, each a table of its own: `[workload.job.readers]`.
                 job: Names<JobRaw> = "one job of the keys above",

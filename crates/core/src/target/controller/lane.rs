@@ -1,8 +1,9 @@
 //! One initiator's commands at its controller: those that wait, in order, and those that are with the drive, by tag.
 use super::super::drive::protocol::Protocol;
 use crate::command::{Attribute, Breakdown, Command, Completion, Outcome};
-use alloc::collections::VecDeque;
+use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use drivelab_units::{Instant, Span};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +57,26 @@ impl Held {
     }
 }
 
+/// A command that came back, the first to come above the others.
+struct Back(Held);
+
+impl PartialEq for Back {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.order == other.0.order
+    }
+}
+impl Eq for Back {}
+impl PartialOrd for Back {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Back {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.order.cmp(&self.0.order)
+    }
+}
+
 /// Whether a command must be with the drive by itself, where others carry tags.
 #[inline]
 fn is_alone(command: &Command, protocol: Protocol) -> bool {
@@ -63,7 +84,10 @@ fn is_alone(command: &Command, protocol: Protocol) -> bool {
 }
 
 pub struct Lane {
-    pub waiting: VecDeque<Held>,
+    /// Commands that have not been sent, in the order in which they came.
+    waiting: VecDeque<Held>,
+    /// Commands that came back: each of them came before all that have not been sent.
+    back: BinaryHeap<Back>,
     /// By tag; what a free tag holds is left over.
     sent: Vec<Held>,
     /// The drive's answers that the host is about to take, with their tags.
@@ -86,6 +110,7 @@ impl Lane {
     pub fn new(depth: u32) -> Self {
         Lane {
             waiting: VecDeque::with_capacity(64),
+            back: BinaryHeap::new(),
             sent: Vec::new(),
             answers: Vec::new(),
             free: (0..depth).rev().collect(),
@@ -186,7 +211,18 @@ impl Lane {
     /// A command waits again, before all that came after it.
     pub fn put_back(&mut self, held: Held) {
         self.returned = Some(self.returned.map_or(held.order, |returned| returned.min(held.order)));
-        let place = self.waiting.iter().position(|other| other.order > held.order);
-        self.waiting.insert(place.unwrap_or(self.waiting.len()), held);
+        self.back.push(Back(held));
+    }
+
+    /// The command that goes next.
+    #[inline]
+    pub fn first(&self) -> Option<&Held> {
+        self.back.peek().map(|back| &back.0).or_else(|| self.waiting.front())
+    }
+
+    pub fn pop_first(&mut self) {
+        if self.back.pop().is_none() {
+            self.waiting.pop_front();
+        }
     }
 }

@@ -76,7 +76,7 @@ impl Controller {
         let initiator = if several { command.initiator } else { 0 };
         let protocol = self.protocol;
         let lane = self.lane(initiator);
-        if lane.waiting.is_empty()
+        if lane.first().is_none()
             && lane.may_send(command, protocol)
             && let Some(tag) = lane.send_new(command, context.now, protocol)
         {
@@ -96,12 +96,12 @@ impl Controller {
     #[inline]
     fn next(&mut self, initiator: u16) -> Option<u32> {
         let lane = &mut self.lanes[usize::from(initiator)];
-        let first = *lane.waiting.front()?;
+        let first = *lane.first()?;
         if !lane.may_send(&first.command, self.protocol) {
             return None;
         }
         let tag = lane.send(&first, self.protocol)?;
-        lane.waiting.pop_front();
+        lane.pop_first();
         Some(tag)
     }
 
@@ -236,10 +236,26 @@ impl Controller {
             return self.failed(context, drive, initiator, completion);
         }
         let answer = lane.take(completion.tag).answer_of(now, completion, issue, Outcome::Done);
-        if !lane.waiting.is_empty() {
+        if self.lanes.len() > 1 {
+            self.wake_others(context, drive, initiator);
+        }
+        if self.lanes[usize::from(initiator)].first().is_some() {
             self.pump(context, drive, initiator);
         }
         Some(answer)
+    }
+
+    /// A place at the drive is free: initiators that it refused and that have nothing there come first, or the one that
+    /// has just had an answer would fill it again each time.
+    fn wake_others(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16) {
+        let others = self.lanes.len() as u16;
+        for other in (initiator + 1..others).chain(0..initiator) {
+            let lane = &mut self.lanes[usize::from(other)];
+            if lane.state == State::Full && lane.outstanding == 0 {
+                lane.state = State::Flowing;
+                self.pump(context, drive, other);
+            }
+        }
     }
 
     /// The drive has not done a command: it goes again, or the application hears why.
@@ -274,6 +290,7 @@ impl Controller {
         if matches!(completion.outcome, Outcome::MediaError | Outcome::TimedOut) {
             self.recover(context, initiator);
         }
+        self.wake_others(context, drive, initiator);
         self.pump(context, drive, initiator);
         answer
     }

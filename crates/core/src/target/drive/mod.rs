@@ -125,7 +125,7 @@ impl Drive {
             firmware_free: Instant::ZERO,
             link_free: Instant::ZERO,
             before: Access::Read,
-            tasks: Tasks::new(model.protocol, depth as usize, model.capacity().get()),
+            tasks: Tasks::new(model.protocol, depth as usize),
             slots: Slots::new(&model.queue, model.mechanism.geometry.cylinders(), model.period.as_ns()),
             in_flight: Vec::with_capacity(depth as usize),
             free: (0..depth).rev().collect(),

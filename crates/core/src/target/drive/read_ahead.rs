@@ -189,6 +189,18 @@ impl ReadAhead {
         Some(if on_its_track { segment.arm } else { segment.follow(now, motion) })
     }
 
+    /// Whether the head has stopped just now, about to read this block.
+    pub fn stopped_at(&self, first: Lba, now: Instant) -> bool {
+        let just =
+            |segment: &Segment| segment.stopped == Some(now) && segment.next == first && segment.at == now;
+        self.segment.as_ref().is_some_and(just)
+    }
+
+    /// The head goes on as if it had not stopped.
+    pub fn resume(&mut self) {
+        self.segment.iter_mut().for_each(|segment| segment.stopped = None);
+    }
+
     /// Forgets everything when a write touches the segment.
     pub fn written(&mut self, first: Lba, end: Lba) {
         if self.segment.as_ref().is_some_and(|segment| first < segment.limit && end > segment.start) {

@@ -3,9 +3,9 @@ use super::mechanism::{Landing, Passage};
 use super::params::WriteData;
 use super::queue::choose::least;
 use super::queue::{Chooses, Joins, SlotIndex, View, choose, look};
-use super::read_ahead::{Ended, Motion};
+use super::read_ahead::{Cover, Ended, Motion};
 use super::{Drive, DriveEvent, InFlight, Stage, Story};
-use crate::command::{Access, Outcome};
+use crate::command::{Access, Attribute, Outcome};
 use crate::life::Served;
 use crate::target::context::Context;
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -58,13 +58,36 @@ impl Drive {
         };
         self.take_out(slot);
         self.out_of_turn = 0;
+        if let Some(at) = self.goes_on(slot, now) {
+            return self.meet_head(context, slot, at);
+        }
         self.dispatch(context, slot, from, Served::Chosen);
+    }
+
+    /// When the head will have read a command that begins where it has just stopped reading, if it simply goes on.
+    fn goes_on(&mut self, slot: SlotIndex, now: Instant) -> Option<Instant> {
+        let command = &self.in_flight[slot as usize].command;
+        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
+        if command.access == Access::Write || command.force_unit_access || bad {
+            return None;
+        }
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        let read_ahead = self.read_ahead.as_mut().filter(|buffer| buffer.stopped_at(command.first, now))?;
+        read_ahead.resume();
+        match read_ahead.cover(command.first, command.end(), now, motion) {
+            Cover::Coming(at) => Some(at),
+            Cover::Hit | Cover::Miss => {
+                read_ahead.stop(now, motion);
+                None
+            }
+        }
     }
 
     /// Whether a command waits that the mechanism may turn to.
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
-        self.urgent().is_some() || !self.slots.is_empty() && self.tasks.allegiances.is_empty()
+        let waits = !(self.slots.is_empty() && self.tasks.interrupted.is_empty());
+        self.urgent().is_some() || waits && self.tasks.allegiances.is_empty()
     }
 
     /// The last HEAD OF QUEUE command; while an allegiance holds, the last that belongs to the recovery.
@@ -79,6 +102,9 @@ impl Drive {
     #[cold]
     fn pressing(&self, view: &View<'_>) -> Option<SlotIndex> {
         if let Some(slot) = self.urgent() {
+            return Some(slot);
+        }
+        if let Some(&slot) = self.tasks.interrupted.front() {
             return Some(slot);
         }
         let overdue = self.is_overdue(Instant::from_ns(view.now));
@@ -119,13 +145,7 @@ impl Drive {
         let mut passage =
             self.model.mechanism.pass(&self.spindle, started + lead, self.arm, landing, last, access);
         let late = self.turns_lost_to_late_data(slot, started + lead, &passage);
-        let failing = self.faults.as_ref().is_some_and(|faults| faults.strike(command));
-        // The drive tries again, turn by turn, before it gives up.
-        let again = if failing {
-            self.model.faults.as_ref().map_or(Span::ZERO, |faults| faults.retries)
-        } else {
-            Span::ZERO
-        };
+        let (failing, again) = self.strike(slot);
         passage.rotation += late + again;
         passage.end += late + again;
         let data_from = self.first_datum(landing, started + lead, &passage);
@@ -148,10 +168,8 @@ impl Drive {
         let begun = flight.begun;
         flight.story = Story { ended: passage.end, to_cylinder: passage.arm.cylinder, ..story };
         self.arm = passage.arm;
-        if access == Access::Write
-            && let Some(read_ahead) = &mut self.read_ahead
-        {
-            read_ahead.written(first, end);
+        if access == Access::Write {
+            self.forget(first, end);
         }
         // With the arm there already (at most a switch to the next track) a command can still join until the media.
         let started = if cylinders <= 1 { begun } else { now };
@@ -159,6 +177,21 @@ impl Drive {
         context.digest.fold(now.as_ns());
         self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
         self.unfile(context, slot);
+    }
+
+    /// Whether the media fail this attempt at a command, and how long the drive then tries again before it gives up.
+    #[inline]
+    fn strike(&self, slot: SlotIndex) -> (bool, Span) {
+        let (Some(faults), Some(params)) = (&self.faults, &self.model.faults) else {
+            return (false, Span::ZERO);
+        };
+        let failing = faults.strike(&self.in_flight[slot as usize].command);
+        (failing, if failing { params.retries } else { Span::ZERO })
+    }
+
+    /// What the buffer holds of these blocks is no longer good.
+    fn forget(&mut self, first: Lba, end: Lba) {
+        self.read_ahead.iter_mut().for_each(|buffer| buffer.written(first, end));
     }
 
     /// When the first sector that the host can take has been read: the one in which the head landed if data may come out
@@ -191,8 +224,8 @@ impl Drive {
 
     /// Whether one more command may go past those that wait.
     pub(super) fn may_go_out_of_turn(&self, now: Instant) -> bool {
-        let nothing_waits = self.out_of_turn < OUT_OF_TURN_MAX || self.slots.is_empty();
-        nothing_waits && !self.tasks.is_pressed() && !self.is_overdue(now)
+        let may_pass = self.out_of_turn < OUT_OF_TURN_MAX || self.slots.is_empty();
+        may_pass && !self.tasks.is_pressed() && !self.is_overdue(now)
     }
 
     /// Takes the oldest command out of the queue that goes on at `end` with the same access, if there is one.
@@ -234,8 +267,18 @@ impl Drive {
     /// Puts back into the queue what was to follow the command in service without another choice.
     pub(super) fn unjoin(&mut self) {
         if let Some(joined) = self.sweep.as_mut().and_then(|sweep| sweep.joined.take()) {
-            self.file(joined);
+            self.interrupt(joined);
         }
+    }
+
+    /// A command that was to be next without a choice is next once what came between is over: in the queue it would be
+    /// the youngest, and its wait would count from now.
+    fn interrupt(&mut self, slot: SlotIndex) {
+        if matches!(self.flight(slot).command.attribute, Attribute::HeadOfQueue | Attribute::Aca) {
+            return self.file(slot);
+        }
+        self.flight(slot).stage = Stage::Waiting;
+        self.tasks.interrupted.push_back(slot);
     }
 
     /// A read that the head, reading on, is just about to pass: no arm movement, no rotation.
@@ -244,12 +287,22 @@ impl Drive {
         let story = self.story(Served::Met, now);
         self.turned_to += 1;
         self.slots.begin_service();
+        let (failing, again) = self.strike(slot);
+        let (at, free_since) = (at + again, self.free_since);
         let flight = self.flight(slot);
-        let (arrived, end) = (flight.arrived, flight.command.end());
+        let (arrived, ready, end) = (flight.arrived, flight.ready, flight.command.end());
+        let base = arrived.max(free_since);
+        let started = base.max(ready);
+        flight.stage = Stage::Serving;
         flight.story = Story { ended: at, ..story };
-        flight.breakdown.overhead = flight.ready - arrived;
-        flight.breakdown.transfer = at.since(flight.ready);
+        (flight.begun, flight.data_from) = (started, started);
+        flight.breakdown.queue += base - arrived;
+        flight.breakdown.overhead = started - base;
+        flight.breakdown.transfer = at.since(started);
         flight.track_left = Span::ZERO;
+        if failing {
+            flight.outcome = Outcome::MediaError;
+        }
         self.consume(end, now);
         self.out_of_turn = self.out_of_turn.saturating_add(1);
         // The head reads on anyway, so what goes on there can join until the end.
@@ -263,9 +316,10 @@ impl Drive {
         let now = context.now;
         let joined = self.sweep.take().and_then(|sweep| sweep.joined);
         self.free_since = now;
-        let &mut InFlight { ref command, ready, data_from, track_left, outcome, is_released, .. } =
+        let &mut InFlight { ref command, ready, data_from, track_left, outcome, is_released, story, .. } =
             self.flight(slot);
         let (first, count, access) = (command.first, command.count, command.access);
+        let served = story.served;
         let on_link = self.on_link(count);
         let done = now.max(ready);
         let mut sent = done;
@@ -276,17 +330,31 @@ impl Drive {
             if outcome == Outcome::Done {
                 sent = last.max(self.link_free.max(data_from) + service + on_link);
             }
-            if outcome == Outcome::MediaError {
+            if outcome != Outcome::Done {
                 // There is nothing to keep, and nothing behind it to go on to.
                 self.read_end = first + count;
+                self.stop_reading_on(now);
+                if served == Served::Met {
+                    // The buffer was to have it.
+                    self.forget(first, first + count);
+                }
             } else {
                 let ended = Ended { at: now, arm: self.arm, track_left };
                 self.read_on(first, first + count, &ended, joined.is_some());
             }
         }
         let completed = self.finish(context, slot, done, sent);
+        if outcome == Outcome::MediaError && self.model.protocol.stops_at_error() {
+            // Nothing begins before the host hears of it: what waits is cleared, or waits for the host.
+            joined.into_iter().for_each(|next| self.interrupt(next));
+            self.choose_from = completed;
+            return self.choose(context);
+        }
         if let Some(next) = joined {
             self.stop_reading_on(now);
+            if let Some(at) = self.goes_on(next, now) {
+                return self.meet_head(context, next, at);
+            }
             self.out_of_turn = self.out_of_turn.saturating_add(1);
             return self.dispatch(context, next, now, Served::Joined);
         }

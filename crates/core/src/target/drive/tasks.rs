@@ -9,6 +9,7 @@ use super::queue::SlotIndex;
 use super::{Drive, DriveEvent, InFlight, Stage};
 use crate::command::{Attribute, Command, Outcome, Priority};
 use crate::target::context::Context;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::Instant;
 
@@ -23,6 +24,8 @@ pub(super) struct Tasks {
     alone: bool,
     /// HEAD OF QUEUE commands that wait for the mechanism, the last to come on top.
     pub urgent: Vec<SlotIndex>,
+    /// Commands that were to be next in the same sweep when something came between, oldest first.
+    pub interrupted: VecDeque<SlotIndex>,
     /// Waiting commands of high priority.
     pub high: Vec<SlotIndex>,
     /// Waiting commands with a deadline.
@@ -36,8 +39,8 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    pub fn new(protocol: Protocol, depth: usize, capacity: u64) -> Self {
-        let overlaps = protocol.keeps_overlaps().then(|| Overlaps::new(depth, capacity));
+    pub fn new(protocol: Protocol, depth: usize) -> Self {
+        let overlaps = protocol.keeps_overlaps().then(|| Overlaps::new(depth));
         Tasks {
             set: TaskSet::default(),
             overlaps,
@@ -45,6 +48,7 @@ impl Tasks {
             held: 0,
             alone: false,
             urgent: Vec::new(),
+            interrupted: VecDeque::new(),
             high: Vec::new(),
             deadlines: Vec::new(),
             allegiances: Vec::new(),
@@ -56,8 +60,9 @@ impl Tasks {
     /// Whether something goes before whatever the policy would choose.
     #[inline]
     pub fn is_pressed(&self) -> bool {
-        let Tasks { urgent, high, deadlines, allegiances, .. } = self;
-        !(urgent.is_empty() && high.is_empty() && deadlines.is_empty() && allegiances.is_empty())
+        let Tasks { urgent, interrupted, high, deadlines, allegiances, .. } = self;
+        let first = urgent.is_empty() && interrupted.is_empty() && high.is_empty();
+        !(first && deadlines.is_empty() && allegiances.is_empty())
     }
 
     /// Whether an auto contingent allegiance keeps commands of this attribute waiting.
@@ -192,7 +197,7 @@ impl Drive {
         let mut overlaps = self.tasks.overlaps.take();
         let mut freed = Vec::new();
         if let Some(overlaps) = &mut overlaps {
-            overlaps.gives_up(slot, |slot| freed.push(slot));
+            overlaps.leaves(slot, |slot| freed.push(slot));
         }
         self.tasks.overlaps = overlaps;
         for slot in freed {
@@ -251,6 +256,10 @@ impl Drive {
                 self.tasks.attentions.push(initiator);
             }
         }
+        if clears == Clears::All {
+            // What the firmware had still to take up is gone.
+            self.firmware_free = self.firmware_free.min(context.now);
+        }
         for slot in slots {
             self.end_withdrawn(context, slot);
         }
@@ -295,6 +304,10 @@ impl Drive {
         let Command { attribute, priority, .. } = self.flight(slot).command;
         if attribute == Attribute::HeadOfQueue || attribute == Attribute::Aca {
             self.tasks.urgent.retain(|&other| other != slot);
+            return;
+        }
+        if let Some(at) = self.tasks.interrupted.iter().position(|&other| other == slot) {
+            self.tasks.interrupted.remove(at);
             return;
         }
         self.slots.remove(slot);

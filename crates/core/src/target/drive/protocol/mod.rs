@@ -107,6 +107,11 @@ impl Protocol {
         }
     }
 
+    /// Whether nothing is begun between an error and what the host does about it.
+    pub fn stops_at_error(self) -> bool {
+        self.clears() != Clears::Nothing || matches!(self, Protocol::ScsiTcq(ScsiParams { naca: true, .. }))
+    }
+
     /// Whether the data of one command may reach the host in another order than that of their addresses.
     #[inline]
     pub fn delivers_out_of_order(self) -> bool {

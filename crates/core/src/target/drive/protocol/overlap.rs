@@ -1,17 +1,18 @@
 //! Overlapping commands keep their order when one of them writes: then the medium ends up, and every read returns, as
 //! if the drive had served them in order of arrival. What restricted reordering promises (queue algorithm modifier 0h).
 //!
-//! All enabled commands are filed under the part of the drive in which they begin. A newcomer waits for each older one
-//! that it conflicts with; when one ends, those that waited for it are counted down. Commands are looked up in the parts
-//! that a conflict can begin in: as far back as the longest command seen.
+//! All commands that may begin are filed under the stretch of 1 MiB in which they begin, stretches a power of two apart
+//! sharing a place. A newcomer waits for each older one that it conflicts with; when one has begun, those that waited for
+//! it are counted down. Commands are looked up in the stretches that a conflict can begin in: as far back as the longest
+//! command seen.
 use super::super::queue::SlotIndex;
 use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_units::Lba;
 
 const NONE: SlotIndex = SlotIndex::MAX;
-/// Parts of the drive.
-const PARTS: usize = 1 << 12;
+/// A stretch holds `1 << SHIFT` sectors.
+const SHIFT: u32 = 11;
 
 #[derive(Clone, Copy)]
 struct Filed {
@@ -23,7 +24,7 @@ struct Filed {
     /// Younger commands that wait for it.
     holds_up: u32,
     sequence: u64,
-    /// Neighbours in its part.
+    /// Neighbours in its place.
     before: SlotIndex,
     behind: SlotIndex,
 }
@@ -41,70 +42,93 @@ const FREE: Filed = Filed {
 
 pub struct Overlaps {
     filed: Vec<Filed>,
-    parts: Vec<SlotIndex>,
-    /// A part holds `1 << shift` sectors.
-    shift: u32,
+    /// The first command of each place; a power of two of them.
+    places: Vec<SlotIndex>,
     longest: u64,
     writes: u32,
     sequence: u64,
+    /// Room for those that are enabled at once.
+    ended: Vec<(u64, SlotIndex)>,
 }
 
 impl Overlaps {
-    /// For so many slots of a drive of so many sectors.
-    pub fn new(depth: usize, capacity: u64) -> Self {
-        let mut shift = 0;
-        while capacity >> shift >= PARTS as u64 {
-            shift += 1;
-        }
+    /// For so many slots.
+    pub fn new(depth: usize) -> Self {
+        let places = (4 * depth).next_power_of_two().clamp(64, 1 << 16);
         Overlaps {
             filed: vec![FREE; depth],
-            parts: vec![NONE; PARTS],
-            shift,
+            places: vec![NONE; places],
             longest: 0,
             writes: 0,
             sequence: 0,
+            ended: Vec::new(),
         }
     }
 
-    fn part(&self, lba: u64) -> usize {
-        (lba >> self.shift) as usize
+    fn place(&self, stretch: u64) -> usize {
+        (stretch as usize) & (self.places.len() - 1)
+    }
+
+    /// The stretches in which a command that overlaps `first .. end` can begin, each place at most once.
+    fn stretches(&self, first: Lba, end: Lba) -> core::ops::RangeInclusive<u64> {
+        let from = first.get().saturating_sub(self.longest) >> SHIFT;
+        let to = (end.get() - 1) >> SHIFT;
+        from..=to.min(from + self.places.len() as u64 - 1)
+    }
+
+    /// Calls `each` with every filed command that conflicts with this one.
+    fn conflicting(
+        &mut self,
+        first: Lba,
+        end: Lba,
+        write: bool,
+        mut each: impl FnMut(SlotIndex, &mut Filed),
+    ) {
+        for stretch in self.stretches(first, end) {
+            let mut next = self.places[self.place(stretch)];
+            while next != NONE {
+                let (slot, filed) = (next, &mut self.filed[next as usize]);
+                next = filed.behind;
+                if (write || filed.write) && filed.first < end && first < filed.end {
+                    each(slot, filed);
+                }
+            }
+        }
     }
 
     /// Files a command; whether it may begin, because it conflicts with no older one.
     pub fn arrives(&mut self, slot: SlotIndex, first: Lba, end: Lba, write: bool) -> bool {
         let mut waits_for = 0;
         if write || self.writes > 0 {
-            let mut next = self.first_from(first, end);
-            while let Some(older) = next {
-                next = self.next(older, end);
-                if self.conflicts(older, first, end, write) {
-                    waits_for += 1;
-                    self.filed[older as usize].holds_up += 1;
-                }
-            }
+            self.conflicting(first, end, write, |_, older| {
+                waits_for += 1;
+                older.holds_up += 1;
+            });
         }
-        let part = self.part(first.get());
-        let behind = self.parts[part];
+        let place = self.place(first.get() >> SHIFT);
+        let behind = self.places[place];
         let sequence = self.sequence;
         self.filed[slot as usize] =
             Filed { first, end, write, waits_for, holds_up: 0, sequence, before: NONE, behind };
         if behind != NONE {
             self.filed[behind as usize].before = slot;
         }
-        self.parts[part] = slot;
+        self.places[place] = slot;
         self.sequence += 1;
         self.longest = self.longest.max((end - first).get());
         self.writes += u32::from(write);
         waits_for == 0
     }
 
-    /// A command has ended: calls `enable` with every younger one that now waits for nothing, oldest first.
-    pub fn ends(&mut self, slot: SlotIndex, mut enable: impl FnMut(SlotIndex)) {
-        let Filed { first, end, write, holds_up, sequence, before, behind, .. } = self.filed[slot as usize];
+    /// A command has begun, or is given up: calls `enable` with every younger one that now waits for nothing, oldest
+    /// first.
+    pub fn leaves(&mut self, slot: SlotIndex, enable: impl FnMut(SlotIndex)) {
+        let Filed { first, end, write, waits_for, holds_up, sequence, before, behind } =
+            self.filed[slot as usize];
         match before {
             NONE => {
-                let part = self.part(first.get());
-                self.parts[part] = behind;
+                let place = self.place(first.get() >> SHIFT);
+                self.places[place] = behind;
             }
             before => self.filed[before as usize].behind = behind,
         }
@@ -112,69 +136,22 @@ impl Overlaps {
             self.filed[behind as usize].before = before;
         }
         self.writes -= u32::from(write);
-        if holds_up == 0 {
+        if waits_for == 0 && holds_up == 0 {
             return;
         }
-        let mut enabled = Vec::new();
-        let mut next = self.first_from(first, end);
-        while let Some(other) = next {
-            next = self.next(other, end);
-            let younger = self.filed[other as usize].sequence > sequence;
-            if younger && self.conflicts(other, first, end, write) {
-                let filed = &mut self.filed[other as usize];
-                filed.waits_for -= 1;
-                if filed.waits_for == 0 {
-                    enabled.push((filed.sequence, other));
-                }
+        let mut enabled = core::mem::take(&mut self.ended);
+        self.conflicting(first, end, write, |other, filed| {
+            if filed.sequence < sequence {
+                filed.holds_up -= 1;
+                return;
             }
-        }
+            filed.waits_for -= 1;
+            if filed.waits_for == 0 {
+                enabled.push((filed.sequence, other));
+            }
+        });
         enabled.sort_unstable();
-        enabled.into_iter().for_each(|(_, slot)| enable(slot));
-    }
-
-    /// A command is given up: those that wait for it are counted down, and so are those that hold it up.
-    pub fn gives_up(&mut self, slot: SlotIndex, enable: impl FnMut(SlotIndex)) {
-        let Filed { first, end, write, waits_for, sequence, .. } = self.filed[slot as usize];
-        if waits_for > 0 {
-            let mut next = self.first_from(first, end);
-            while let Some(other) = next {
-                next = self.next(other, end);
-                let older = self.filed[other as usize].sequence < sequence;
-                if older && self.conflicts(other, first, end, write) {
-                    self.filed[other as usize].holds_up -= 1;
-                }
-            }
-        }
-        self.ends(slot, enable);
-    }
-
-    /// Whether a command still waits for an older one.
-    pub fn is_held_up(&self, slot: SlotIndex) -> bool {
-        self.filed[slot as usize].waits_for > 0
-    }
-
-    #[inline]
-    fn conflicts(&self, other: SlotIndex, first: Lba, end: Lba, write: bool) -> bool {
-        let other = &self.filed[other as usize];
-        (write || other.write) && other.first < end && first < other.end
-    }
-
-    /// The first command in the parts in which one that overlaps `first .. end` can begin.
-    fn first_from(&self, first: Lba, end: Lba) -> Option<SlotIndex> {
-        self.head_from(self.part(first.get().saturating_sub(self.longest)), self.part(end.get()))
-    }
-
-    /// The command after this one, in its part or in a later one that begins before `end`.
-    fn next(&self, slot: SlotIndex, end: Lba) -> Option<SlotIndex> {
-        let Filed { first, behind, .. } = self.filed[slot as usize];
-        if behind != NONE {
-            return Some(behind);
-        }
-        self.head_from(self.part(first.get()) + 1, self.part(end.get()))
-    }
-
-    fn head_from(&self, part: usize, last: usize) -> Option<SlotIndex> {
-        let parts = self.parts.get(part..=last.min(self.parts.len() - 1))?;
-        parts.iter().copied().find(|&slot| slot != NONE)
+        enabled.drain(..).map(|(_, slot)| slot).for_each(enable);
+        self.ended = enabled;
     }
 }

@@ -3,7 +3,8 @@
 //! - Task attributes, whoever the initiator is: everything received before an ORDERED command ends before it begins, and
 //!   everything received after it begins after it ends. HEAD OF QUEUE goes next, the last of several first; what has
 //!   begun is not suspended. SIMPLE commands go in any order between those fences. [`super::task_set`] keeps this.
-//! - Tags: 256 for each initiator in SCSI-2 (8 bits), 65 536 later. A tag in use is an overlapped command, refused.
+//! - Tags: 256 for each initiator in SCSI-2 (8 bits), 65 536 later. A tag in use is an overlapped command; here it is refused
+//!   alone, where the standard has the drive abort the initiator's other commands too.
 //! - Queue algorithm modifier: restricted (0h, the default) means that the medium ends up as if all commands had been
 //!   ORDERED, so overlapping commands keep their order when one of them writes ([`super::overlap`]); unrestricted (1h)
 //!   lets SIMPLE commands go in any order.
@@ -12,8 +13,8 @@
 //!   initiators find a UNIT ATTENTION; 3 those of the failing command's initiator are cleared.
 //! - With NACA an error leaves an auto contingent allegiance: until the initiator clears it, only its ACA commands run,
 //!   everything that arrives else is answered ACA ACTIVE, and what is queued waits.
-//! - A command without a tag counts as SIMPLE (SAM) or ORDERED (some drives); an initiator has at most one outstanding,
-//!   and none with tags beside it.
+//! - A command without a tag counts as SIMPLE (SAM) or ORDERED (some drives). That an initiator has at most one
+//!   outstanding, and none with tags beside it, is the initiator's duty: the controller keeps to it.
 //! - The drive disconnects while it works and reselects the initiator for the data, unless it may not.
 //!
 //! Source: SCSI-2 (X3.131) 7.8; SAM-2 7; SPC-2 r20 table 156 and 8.3.6; Seagate SCSI-2/3 interface manual (ST31051);
