@@ -1,16 +1,23 @@
 //! SCSI with NACA: an error leaves an auto contingent allegiance, in which only the recovery runs.
 //! Source: SAM-2 5.9.1 and 5.3.3 (ACA ACTIVE goes before a unit attention); SPC-2 r20 8.3.6 (QERR).
+<<<<<<< HEAD
 use super::fences::{scsi_of, stands_before};
+=======
+use super::common::{drive, ms, queue};
+use super::fences::{fenced, scsi_of};
+>>>>>>> rules
 use super::ledger::Ledger;
 use super::wire::{
-    Event, INITIATORS, REORDERINGS, Run, Step, drives_under, histories, is_begun, play, scsi, sends,
-    with_bad_sectors,
+    BAD, Draft, Event, INITIATORS, REORDERINGS, Run, Step, drives_under, histories, is_begun, play, scsi,
+    sends, with_bad_sectors,
 };
 use super::{Checked, cases};
-use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::target::drive::faults::FaultParams;
+use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, ReadAheadParams};
 use drivelab_core::target::drive::protocol::{Clears, Protocol, QueueErrors, ScsiParams};
-use drivelab_core::{Attribute, Command, Outcome};
-use drivelab_units::Instant;
+use drivelab_core::target::drive::queue::Order;
+use drivelab_core::{Access, Attribute, Command, Outcome, Priority};
+use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -129,6 +136,40 @@ proptest! {
             }
         }
     }
+}
+
+/// A read waits for an older write whose completion takes long. Meanwhile another one fails, and the head reads on over
+/// the sectors: the read could be answered from the buffer when the write ends, but not in the allegiance.
+#[test]
+fn the_buffer_answers_nothing_that_had_to_wait_before_the_allegiance() {
+    let draft = |access, place, count| {
+        let (attribute, priority) = (Attribute::Simple, Priority::Normal);
+        Step::Send(Draft {
+            initiator: 0,
+            attribute,
+            priority,
+            force_unit_access: false,
+            access,
+            place,
+            count,
+        })
+    };
+    let end = BAD.0 + BAD.1;
+    let (write, fails) = (draft(Access::Write, end, 8), draft(Access::Read, BAD.0, BAD.1));
+    let steps = [write, fails, draft(Access::Read, end, 8), Step::Wait(ms(100)), Step::Clear(0)];
+    let size = Sectors::new(1_000);
+    let read_ahead = Some(ReadAheadParams { size, when_queued: true, when_sequential: false });
+    let firmware = FirmwareParams { write_completion: ms(40), ..FirmwareParams::default() };
+    let unreadable = vec![(Lba::new(BAD.0), Sectors::new(BAD.1))];
+    let read_errors = Share::from_ratio(0, 1).unwrap();
+    let faults = Some(FaultParams { read_errors, unreadable, retries: Span::ZERO });
+    let protocol = Protocol::ScsiTcq(ScsiParams { naca: true, ..ScsiParams::USUAL });
+    let queue = queue(8, Order::Fcfs);
+    let run = play(&DriveParams { queue, protocol, firmware, read_ahead, faults, ..drive() }, &steps, None);
+    let [write, failed, read] = [0, 1, 2].map(|id| run.lives[&id]);
+    assert_eq!(failed.outcome, Outcome::MediaError);
+    assert!(failed.completed < write.completed, "the write ends in the allegiance");
+    assert!(read.chosen >= Instant::ZERO + ms(100), "{read:?}");
 }
 
 #[test]

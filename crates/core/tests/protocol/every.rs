@@ -1,10 +1,10 @@
 //! What holds under every protocol, whatever its initiators do: everything is answered once, its parts add up to its
-//! time, and neither chance nor superfluous calls change anything.
+//! time, the arm is at one place at a time, and neither chance nor superfluous calls change anything.
 use super::cases;
 use super::common::scenarios::{drives, protocols};
 use super::wire::{Event, INITIATORS, Run, Step, drafts, histories, play};
 use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::{Attribute, Priority};
+use drivelab_core::{Attribute, Life, Priority, Served};
 use drivelab_units::Span;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -82,6 +82,17 @@ proptest! {
         for life in run.lives.values() {
             prop_assert!(life.submitted <= life.accepted && life.accepted <= life.chosen, "{life:?}");
             prop_assert!(life.chosen <= life.completed && life.chosen <= life.begun, "{life:?}");
+        }
+    }
+
+    #[test]
+    fn the_mechanism_does_one_thing_at_a_time((params, steps) in plays()) {
+        let run = play(&params, &steps, None);
+        let by_arm = |life: &&Life| !matches!(life.served, Served::Not | Served::Buffered);
+        let mut by_arm: Vec<&Life> = run.lives.values().filter(by_arm).collect();
+        by_arm.sort_by_key(|life| life.rank);
+        for pair in by_arm.windows(2) {
+            prop_assert!(pair[0].ended <= pair[1].chosen, "{pair:?}");
         }
     }
 
