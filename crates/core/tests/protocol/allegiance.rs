@@ -1,11 +1,7 @@
 //! SCSI with NACA: an error leaves an auto contingent allegiance, in which only the recovery runs.
 //! Source: SAM-2 5.9.1 and 5.3.3 (ACA ACTIVE goes before a unit attention); SPC-2 r20 8.3.6 (QERR).
-<<<<<<< HEAD
-use super::fences::{scsi_of, stands_before};
-=======
 use super::common::{drive, ms, queue};
-use super::fences::{fenced, scsi_of};
->>>>>>> rules
+use super::fences::{scsi_of, stands_before};
 use super::ledger::Ledger;
 use super::wire::{
     BAD, Draft, Event, INITIATORS, REORDERINGS, Run, Step, drives_under, histories, is_begun, play, scsi,

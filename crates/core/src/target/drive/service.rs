@@ -348,7 +348,11 @@ impl Drive {
             // Nothing begins before the host hears of it: what waits is cleared, or waits for the host.
             joined.into_iter().for_each(|next| self.interrupt(next));
             self.choose_from = completed;
-            return self.choose(context);
+            if !core::mem::replace(&mut self.choose_scheduled, true) {
+                // Behind the completion, even if that takes no time.
+                self.schedule(context, completed, DriveEvent::Choose);
+            }
+            return;
         }
         if let Some(next) = joined {
             self.stop_reading_on(now);
