@@ -291,7 +291,8 @@ impl Drive {
         let (at, free_since) = (at + again, self.free_since);
         let flight = self.flight(slot);
         let (arrived, ready, end) = (flight.arrived, flight.ready, flight.command.end());
-        let base = arrived.max(free_since);
+        // The head may read on while the bus still holds back the next choice.
+        let base = arrived.max(free_since.min(now));
         let started = base.max(ready);
         flight.stage = Stage::Serving;
         flight.story = Story { ended: at, ..story };
