@@ -176,6 +176,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
             read_hit: Overhead::always(Span::from_us(70)),
             read_miss: Overhead::always(Span::from_us(300)),
             write: Overhead::always(Span::from_us(300)),
+            write_hit: Overhead::always(Span::from_us(100)),
             read_completion: Span::from_us(20),
             write_completion: Span::from_us(20),
         },
@@ -187,6 +188,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
         protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
         exchange: ExchangeParams::default(),
         faults: None,
+        cache: None,
         read_ahead: Some(ReadAheadParams {
             size: Sectors::new(4_096),
             when_queued: false,

@@ -6,6 +6,8 @@ use drivelab_units::{Instant, Lba, Sectors, Span};
 pub enum Access {
     Read,
     Write,
+    /// Names no addresses: all writes that the target has answered go to the media (FLUSH CACHE, SYNCHRONIZE CACHE).
+    Flush,
 }
 
 /// The SCSI task attribute of a queued command.

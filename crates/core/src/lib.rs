@@ -11,6 +11,7 @@ extern crate std;
 
 pub mod agenda;
 pub mod command;
+pub mod data;
 pub mod digest;
 pub mod host;
 pub mod life;

@@ -214,6 +214,7 @@ fn access(access: Access) -> &'static str {
     match access {
         Access::Read => "read",
         Access::Write => "write",
+        Access::Flush => "flush",
     }
 }
 

@@ -56,11 +56,13 @@ fn rich(queue: QueueParams) -> DriveParams {
             write: overhead(180, 120),
             read_completion: us(25),
             write_completion: us(35),
+            ..FirmwareParams::default()
         },
         link: LinkParams {
             rate: Rate::from_bytes_per_s(133_000_000),
             write_data: WriteData::WhilePositioning,
         },
+        cache: None,
         read_ahead: Some(ReadAheadParams {
             size: Sectors::new(1_024),
             when_queued: false,

@@ -66,6 +66,7 @@ pub fn drive() -> DriveParams {
         protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
         exchange: ExchangeParams::default(),
         read_ahead: None,
+        cache: None,
         faults: None,
     }
 }

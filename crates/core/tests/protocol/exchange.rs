@@ -38,6 +38,7 @@ fn bare(write_data: WriteData) -> impl Strategy<Value = DriveParams> {
             read_hit: overhead,
             read_miss: overhead,
             write: overhead,
+            write_hit: overhead,
             read_completion: completion,
             write_completion: completion,
         };

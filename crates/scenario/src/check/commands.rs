@@ -69,7 +69,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
     let access = given(raw.rw.as_ref()).unwrap_or(Access::Read);
     let (rw, reads) = match access {
         Access::Read => (Rw::Read, Share::ALL),
-        Access::Write => (Rw::Write, Share::NONE),
+        Access::Write | Access::Flush => (Rw::Write, Share::NONE),
     };
     let params = JobParams {
         initiator: given(raw.initiator.as_ref()).map_or(0, |initiator| initiator.0 as u16),

@@ -73,6 +73,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
         protocol,
         exchange,
         read_ahead,
+        cache: None,
         faults,
     })
 }
@@ -158,6 +159,7 @@ fn firmware(raw: &FirmwareRaw) -> FirmwareParams {
         read_hit: overhead(raw.read_hit.as_ref()),
         read_miss: overhead(raw.read_miss.as_ref()),
         write: overhead(raw.write.as_ref()),
+        write_hit: overhead(raw.write.as_ref()),
         read_completion: given(raw.read_completion.as_ref()).unwrap_or(Span::ZERO),
         write_completion: given(raw.write_completion.as_ref()).unwrap_or(Span::ZERO),
     }

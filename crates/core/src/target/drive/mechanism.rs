@@ -87,7 +87,7 @@ impl Mechanism {
     fn on_arrival(&self, access: Access) -> bool {
         match access {
             Access::Read => self.settle.read_on_arrival,
-            Access::Write => self.settle.write_on_arrival,
+            Access::Write | Access::Flush => self.settle.write_on_arrival,
         }
     }
 

@@ -4,6 +4,7 @@
 //! firmware, dispatch (it is chosen and the arm starts), media end, completion. Reads that the buffer covers skip the
 //! queue and the arm. Arrival and the end are in [`tasks`], taking up and completion here, what the mechanism does in
 //! between is in [`service`]. Start reading at [`Drive::submit`].
+pub mod cache;
 mod deadlines;
 pub mod faults;
 mod flight;
@@ -178,7 +179,7 @@ impl Drive {
         let cover = if buffered { self.cover(command, now) } else { Cover::Miss };
         let DriveModel { firmware, protocol, exchange, .. } = &*self.model;
         let overhead = match (access, cover) {
-            (Access::Write, _) => firmware.write,
+            (Access::Write | Access::Flush, _) => firmware.write,
             (Access::Read, Cover::Miss) => firmware.read_miss,
             (Access::Read, _) => firmware.read_hit,
         };

@@ -1,4 +1,5 @@
 //! A drive's parameters, and the immutable model built from them that several drives of one kind share.
+use super::cache::params::CacheParams;
 use super::faults::FaultParams;
 use super::geometry::{Geometry, GeometryError, GeometryParams};
 use super::mechanism::{Mechanism, SettleParams};
@@ -25,7 +26,7 @@ impl Overhead {
     pub fn after(self, before: Access) -> Span {
         match before {
             Access::Read => self.after_read,
-            Access::Write => self.after_write,
+            Access::Write | Access::Flush => self.after_write,
         }
     }
 }
@@ -37,8 +38,10 @@ pub struct FirmwareParams {
     pub read_hit: Overhead,
     /// From the arrival of any other read until the arm can start.
     pub read_miss: Overhead,
-    /// From the arrival of a write until the arm can start.
+    /// From the arrival of a write that goes to the media until the arm can start.
     pub write: Overhead,
+    /// From the arrival of a write that the cache takes until its data can come.
+    pub write_hit: Overhead,
     /// From the last datum until the host sees the completion.
     pub read_completion: Span,
     pub write_completion: Span,
@@ -92,6 +95,7 @@ pub struct DriveParams {
     pub protocol: Protocol,
     pub exchange: ExchangeParams,
     pub read_ahead: Option<ReadAheadParams>,
+    pub cache: Option<CacheParams>,
     pub faults: Option<FaultParams>,
 }
 
@@ -100,12 +104,14 @@ pub const TIME_MAX: Span = Span::from_s(10);
 
 impl DriveParams {
     /// Every time that is added to others for each command.
-    fn times(&self) -> [Span; 18] {
-        let FirmwareParams { read_hit, read_miss, write, read_completion, write_completion } = self.firmware;
+    fn times(&self) -> [Span; 20] {
+        let FirmwareParams { read_hit, read_miss, write, write_hit, read_completion, write_completion } =
+            self.firmware;
         let QueueParams { answer_time, write_handicap, write_margin, .. } = self.queue;
         let SettleParams { head_switch, write_settle_ns, .. } = self.settle;
         let settle = Span::from_ns(write_settle_ns.unsigned_abs());
-        let [hit, miss, write] = [read_hit, read_miss, write].map(|time| [time.after_read, time.after_write]);
+        let [hit, miss, write, j] =
+            [read_hit, read_miss, write, write_hit].map(|time| [time.after_read, time.after_write]);
         let [completions, waits] = [[read_completion, write_completion], [answer_time, write_handicap]];
         let [a, b, c, d, e] = [hit, miss, write, completions, waits];
         let look = self.queue.look(self.queue.depth as usize);
@@ -113,7 +119,7 @@ impl DriveParams {
         let retries = self.faults.as_ref().map_or(Span::ZERO, |faults| faults.retries);
         let [f, g] = [[head_switch, settle], [write_margin, look]];
         let [h, i] = [[release, service], [bridge, retries]];
-        let pairs = [a, b, c, d, e, f, g, h, i];
+        let pairs = [a, b, c, d, e, f, g, h, i, j];
         core::array::from_fn(|at| pairs[at / 2][at % 2])
     }
 }
@@ -183,6 +189,7 @@ pub struct DriveModel {
     pub protocol: Protocol,
     pub exchange: ExchangeParams,
     pub read_ahead: Option<ReadAheadParams>,
+    pub cache: Option<CacheParams>,
     pub faults: Option<FaultParams>,
 }
 
@@ -222,6 +229,7 @@ impl DriveModel {
             exchange: params.exchange,
             faults: params.faults.clone(),
             read_ahead: params.read_ahead,
+            cache: params.cache,
         })
     }
 

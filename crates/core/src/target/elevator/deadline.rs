@@ -58,7 +58,7 @@ impl Deadline {
         let oldest = self.fifos.oldest(access as usize)?;
         let expire = match access {
             Access::Read => self.params.read_expire,
-            Access::Write => self.params.write_expire,
+            Access::Write | Access::Flush => self.params.write_expire,
         };
         (self.batch, self.left) = (access, self.params.fifo_batch);
         if now >= table.request(oldest).since + expire {

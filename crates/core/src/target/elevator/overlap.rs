@@ -55,7 +55,7 @@ impl Overlaps {
     fn root(&mut self, access: Access) -> (&mut Tree<(u64, u64), Extent>, &mut Slot) {
         match access {
             Access::Read => (&mut self.tree, &mut self.reads),
-            Access::Write => (&mut self.tree, &mut self.writes),
+            Access::Write | Access::Flush => (&mut self.tree, &mut self.writes),
         }
     }
 

@@ -1,0 +1,99 @@
+//! The drive's cache in parameters: how it is cut into segments, how it reads ahead, what it does with writes.
+use drivelab_units::{Sectors, Share, Span};
+
+/// How far the head reads on behind a read, if nothing else wants the arm. The limit in
+/// [`ReadAheadParams::limit`] holds for all but the last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reach {
+    /// Not at all.
+    #[default]
+    Nothing,
+    /// As far as the limit.
+    Limit,
+    /// To the end of the track at most.
+    Track,
+    /// To the end of the cylinder at most.
+    Cylinder,
+    /// To the end of the track; of the next one when the segment already held what lies before this track. No other
+    /// limit holds.
+    NextTrack,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReadAheadParams {
+    pub reach: Reach,
+    /// How far it reads on behind the last block asked for.
+    pub limit: Sectors,
+    /// It reads at least so far before another command may have the arm.
+    pub least: Sectors,
+    /// Whether it reads on while commands wait in the queue.
+    pub when_queued: bool,
+    /// Whether it reads on only behind a read that goes on where the read before it ended.
+    pub when_sequential: bool,
+    /// Whether a read that the buffer answers makes an idle arm go on reading behind what it holds.
+    pub on_hit: bool,
+    /// Whether a read that begins with the very block that the head is about to read counts as covered.
+    pub covers_front: bool,
+    /// Whether a command that calls the arm away waits until the sector under the head has passed.
+    pub ends_sector: bool,
+}
+
+/// When data in the cache go to the media.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Destage {
+    /// With the write itself: the arm starts as it would without a cache, and only the host's answer does not wait.
+    AtOnce,
+    /// When the drive has had nothing else to do for a while; earlier when the cache fills, when data have waited long
+    /// enough, and for a FLUSH.
+    #[default]
+    WhenIdle,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WriteBackParams {
+    /// Most data that wait for the media; a write that finds no room waits.
+    pub limit: Sectors,
+    /// Most segments that hold such data.
+    pub segments: u32,
+    pub destage: Destage,
+    /// With [`Destage::WhenIdle`]: how long the drive must have had nothing to do.
+    pub idle: Span,
+    /// Data that have waited so long go next, the oldest first.
+    pub age: Option<Span>,
+    /// From this much on data compete with the host's commands for the arm.
+    pub press_from: Sectors,
+    /// Most data that one destaging takes along with neighbours.
+    pub run: Sectors,
+    /// Whether a write may send its data while the arm is at work for another command or for the cache.
+    pub while_busy: bool,
+}
+
+/// A drive's buffer memory as a cache.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CacheParams {
+    /// All of it.
+    pub size: Sectors,
+    /// Most stretches of blocks that it holds.
+    pub segments: u32,
+    /// Whether segments are of one size each (`size / segments`), or take what they need.
+    pub fixed: bool,
+    /// Whether one segment is kept for writes alone. Reads then never hit written data.
+    pub separate_writes: bool,
+    /// Whether written data stay as good as read data once they are on the media.
+    pub keeps_written: bool,
+    /// A read's data go to the host when this share of them (of a segment at most) is in the buffer.
+    pub send_from: Share,
+    pub read_ahead: ReadAheadParams,
+    /// Writes complete when their data are in the cache; write-through when `None`.
+    pub write_back: Option<WriteBackParams>,
+}
+
+impl CacheParams {
+    /// The size of one segment where all have the same, and the most that one can be.
+    pub fn segment(&self) -> Sectors {
+        if self.fixed { Sectors::new(self.size.get() / u64::from(self.segments.max(1))) } else { self.size }
+    }
+}
+
+/// Most segments of a cache.
+pub const SEGMENTS_MAX: u32 = 4_096;
