@@ -99,6 +99,7 @@ fn firmwares() -> impl Strategy<Value = FirmwareParams> {
         read_hit,
         read_miss,
         write,
+        write_hit: write,
         read_completion,
         write_completion,
     })
@@ -299,6 +300,7 @@ pub fn drives() -> BoxedStrategy<DriveParams> {
                     protocol,
                     exchange,
                     read_ahead,
+                    cache: None,
                     faults,
                 }
             },
