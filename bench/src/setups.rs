@@ -3,10 +3,11 @@
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::cache::params::CacheParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
-    DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
+    DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
 use drivelab_core::target::drive::protocol::{ExchangeParams, NcqParams, Protocol, Reordering, ScsiParams};
 use drivelab_core::target::drive::queue::{
@@ -188,11 +189,6 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
         protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
         exchange: ExchangeParams::default(),
         faults: None,
-        cache: None,
-        read_ahead: Some(ReadAheadParams {
-            size: Sectors::new(4_096),
-            when_queued: false,
-            when_sequential: false,
-        }),
+        cache: Some(CacheParams::reading_on(Sectors::new(4_096)).when(false, false)),
     }
 }

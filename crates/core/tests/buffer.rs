@@ -3,10 +3,11 @@
 mod common;
 
 use common::{Probe, TRACK, TURN, drive, flat_seek, layout, ms, queue, response, us, zone};
+use drivelab_core::target::drive::cache::params::CacheParams;
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::geometry::ZoneParams;
 use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, Overhead, ReadAheadParams};
+use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, Overhead};
 use drivelab_core::target::drive::queue::{Chooses, Joins, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::{Access, Completion, Outcome};
@@ -27,8 +28,8 @@ fn buffered() -> DriveParams {
         ..FirmwareParams::default()
     };
     let size = Sectors::new(SIZE);
-    let read_ahead = Some(ReadAheadParams { size, when_queued: false, when_sequential: false });
-    let mut params = DriveParams { firmware, read_ahead, ..drive() };
+    let read_ahead = Some(CacheParams::reading_on(size).when(false, false));
+    let mut params = DriveParams { firmware, cache: read_ahead, ..drive() };
     params.link.rate = Rate::from_bytes_per_s(100_000_000);
     params
 }
@@ -105,6 +106,8 @@ fn blocks_farther_back_than_the_buffer_is_large_are_forgotten() {
     probe.wait(ms(50));
     assert!(is_hit(&probe.read(0, 8)), "exactly one buffer back");
     assert!(is_hit(&probe.read(SIZE, 16)));
+    // The head reads on for as much, and what is farthest back makes room.
+    probe.wait(ms(50));
     assert!(!is_hit(&probe.read(8, 16)));
 }
 
@@ -132,7 +135,7 @@ fn small_sequential_reads_run_at_the_rate_of_the_media() {
 
 #[test]
 fn without_reading_on_each_small_read_loses_a_turn() {
-    let mut probe = Probe::of(&DriveParams { read_ahead: None, ..buffered() });
+    let mut probe = Probe::of(&DriveParams { cache: None, ..buffered() });
     probe.read(0, 8);
     for i in 1..70 {
         assert_eq!(response(&probe.read(8 * i, 8)), TURN - 10_000 + 8 * SECTOR + 10_000);
@@ -185,8 +188,7 @@ fn the_buffer_holds_what_the_head_had_read_when_it_was_called_away() {
 #[test]
 fn a_drive_that_reads_on_for_sequences_alone_waits_for_the_second_read() {
     let mut params = buffered();
-    params.read_ahead =
-        params.read_ahead.map(|read_ahead| ReadAheadParams { when_sequential: true, ..read_ahead });
+    params.cache = params.cache.map(|read_ahead| read_ahead.when(false, true));
     let mut probe = Probe::of(&params);
     probe.read(6_000, 8);
     probe.wait(ms(50));

@@ -6,7 +6,8 @@ use common::{
     Probe, TRACK, TURN, drive, job, ms, outstanding, queue, random_job, response, setup, target, us,
 };
 use drivelab_core::host::params::{Addressing, JobParams};
-use drivelab_core::target::drive::params::{DriveError, DriveModel, DriveParams, ReadAheadParams};
+use drivelab_core::target::drive::cache::params::CacheParams;
+use drivelab_core::target::drive::params::{DriveError, DriveModel, DriveParams};
 use drivelab_core::target::drive::queue::{
     AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, Order, QueueParams, ScanWeight,
 };
@@ -271,9 +272,8 @@ fn longest_beside(queue: QueueParams, streams: u32, when_queued: bool) -> u64 {
 
 fn longest_beside_reads_of(sectors: u64, queue: QueueParams, streams: u32, when_queued: Option<bool>) -> u64 {
     let size = Sectors::new(2_000);
-    let read_ahead =
-        when_queued.map(|when_queued| ReadAheadParams { size, when_queued, when_sequential: false });
-    let target = target(&DriveParams { queue, read_ahead, ..growing() });
+    let read_ahead = when_queued.map(|when_queued| CacheParams::reading_on(size).when(when_queued, false));
+    let target = target(&DriveParams { queue, cache: read_ahead, ..growing() });
     let random = random_job(&target, 1, 8);
     let sequential = JobParams {
         addressing: Addressing::Sequential,

@@ -354,7 +354,7 @@ fn the_fio_jobs_of_a_sweep_run_one_after_the_other() {
 #[test]
 fn the_scenario_gives_way_to_nothing_of_the_drive() {
     let depth = |text: &str| match &planned(text).points[0].setup.target {
-        TargetParams::Drive(model) => (model.queue.depth, model.read_ahead.is_some()),
+        TargetParams::Drive(model) => (model.queue.depth, model.cache.is_some()),
         _ => panic!(),
     };
     assert_eq!(depth("target.drive = \"wd-4tb-7200\""), (32, true));

@@ -7,7 +7,8 @@ use common::{drive, job, ms, outstanding, point, queue, random_job, setup, targe
 use drivelab_core::Setup;
 use drivelab_core::host::params::{Arrivals, JobParams};
 use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::params::{DriveParams, ReadAheadParams};
+use drivelab_core::target::drive::cache::params::CacheParams;
+use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::target::drive::queue::Order;
 use drivelab_record::{CommandRecord, Point};
 use drivelab_simulate::in_arrival_order;
@@ -136,9 +137,8 @@ fn what_is_no_drive_has_no_order_and_no_log() {
 
 #[test]
 fn a_read_that_the_buffer_serves_has_no_place_of_its_own() {
-    let read_ahead =
-        ReadAheadParams { size: Sectors::new(4_096), when_queued: false, when_sequential: false };
-    let target = target(&DriveParams { read_ahead: Some(read_ahead), ..drive() });
+    let read_ahead = CacheParams::reading_on(Sectors::new(4_096)).when(false, false);
+    let target = target(&DriveParams { cache: Some(read_ahead), ..drive() });
     let thinking = Arrivals::Closed { outstanding: 1, think: ms(2) };
     let job = JobParams {
         addressing: drivelab_core::host::params::Addressing::Sequential,

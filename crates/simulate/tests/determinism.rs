@@ -10,11 +10,12 @@ use common::{
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::cache::params::CacheParams;
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
-    DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
+    DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
 use drivelab_core::target::drive::protocol::{ExchangeParams, NcqParams, Protocol, QueueErrors, ScsiParams};
 use drivelab_core::target::drive::queue::{
@@ -62,12 +63,7 @@ fn rich(queue: QueueParams) -> DriveParams {
             rate: Rate::from_bytes_per_s(133_000_000),
             write_data: WriteData::WhilePositioning,
         },
-        cache: None,
-        read_ahead: Some(ReadAheadParams {
-            size: Sectors::new(1_024),
-            when_queued: false,
-            when_sequential: false,
-        }),
+        cache: Some(CacheParams::reading_on(Sectors::new(1_024)).when(false, false)),
         queue,
         ..drive()
     }

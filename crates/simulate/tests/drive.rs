@@ -9,9 +9,10 @@ use common::{
 };
 use drivelab_core::host::params::{Addressing, JobParams};
 use drivelab_core::rng::Stream;
+use drivelab_core::target::drive::cache::params::CacheParams;
 use drivelab_core::target::drive::geometry::ZoneParams;
 use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams, Overhead, ReadAheadParams};
+use drivelab_core::target::drive::params::{DriveModel, DriveParams, Overhead};
 use drivelab_core::target::drive::queue::{Chooses, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::{Access, Limit, Setup};
@@ -187,8 +188,8 @@ fn assert_rate(what: &str, rate: f64, exact: f64) {
 fn sequential_reads_run_at_the_rate_of_the_zone_less_its_skews() {
     let exact = (4 * TRACK * 512) as f64 / ((4 * TURN + 3 * TURN / 8 + TURN / 4) as f64 / 1e9);
     let size = Sectors::new(2_048);
-    let read_ahead = Some(ReadAheadParams { size, when_queued: false, when_sequential: false });
-    let mut buffered = DriveParams { read_ahead, ..skewed() };
+    let read_ahead = Some(CacheParams::reading_on(size).when(false, false));
+    let mut buffered = DriveParams { cache: read_ahead, ..skewed() };
     buffered.firmware.read_hit = Overhead::always(us(20));
     buffered.firmware.read_miss = Overhead::always(us(40));
     for size in [8, 64, 256] {

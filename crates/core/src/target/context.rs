@@ -4,6 +4,7 @@ use super::drive::DriveEvent;
 use super::server::ServerEvent;
 use crate::agenda::Agenda;
 use crate::command::Completion;
+use crate::data::DataOp;
 use crate::digest::Digest;
 use crate::life::Life;
 use alloc::collections::VecDeque;
@@ -32,9 +33,18 @@ pub struct Context<'a> {
     pub answers: &'a mut VecDeque<Completion>,
     /// Where the lives of commands are kept, when they are.
     pub lives: &'a mut Option<VecDeque<Life>>,
+    /// Where the data operations are kept, when they are.
+    pub data: &'a mut Option<VecDeque<DataOp>>,
 }
 
 impl Context<'_> {
+    #[inline]
+    pub fn data_op(&mut self, op: DataOp) {
+        if let Some(data) = self.data {
+            data.push_back(op);
+        }
+    }
+
     /// The drive answers its controller.
     #[inline]
     pub fn answer(&mut self, completion: Completion) {

@@ -7,9 +7,11 @@ pub mod drive;
 pub mod elevator;
 pub mod server;
 pub mod system;
+pub mod tree;
 
 use crate::agenda::Agenda;
-use crate::command::{Breakdown, Command, Completion, Outcome};
+use crate::command::{Access, Breakdown, Command, Completion, Outcome};
+use crate::data::DataOp;
 use crate::digest::Digest;
 use crate::life::Life;
 use crate::machine::Machine;
@@ -74,6 +76,7 @@ pub struct Target {
     /// What the drive has answered to its controller.
     answers: VecDeque<Completion>,
     lives: Option<VecDeque<Life>>,
+    data: Option<VecDeque<DataOp>>,
     failed_tag: Option<u32>,
     now: Instant,
 }
@@ -97,6 +100,7 @@ impl Target {
             out: VecDeque::with_capacity(64),
             answers: VecDeque::with_capacity(64),
             lives: None,
+            data: None,
             failed_tag: None,
             now: Instant::ZERO,
         }
@@ -125,6 +129,16 @@ impl Target {
         self.lives.as_mut()?.pop_front()
     }
 
+    /// From now on every data operation is kept until [`Self::poll_data`] takes it.
+    pub fn keep_data(&mut self) {
+        self.data.get_or_insert_default();
+    }
+
+    /// The next data operation, in the order in which they happened; kept only after [`Self::keep_data`].
+    pub fn poll_data(&mut self) -> Option<DataOp> {
+        self.data.as_mut()?.pop_front()
+    }
+
     #[inline]
     fn run_until(&mut self, now: Instant) {
         if self.agenda.next_due().is_some_and(|due| due <= now) {
@@ -134,8 +148,8 @@ impl Target {
 
     fn run_events(&mut self, now: Instant) {
         while let Some((due, event)) = self.agenda.pop_due(now) {
-            let Target { body, agenda, digest, out, answers, lives, .. } = self;
-            let context = &mut Context { now: due, agenda, digest, out, answers, lives };
+            let Target { body, agenda, digest, out, answers, lives, data, .. } = self;
+            let context = &mut Context { now: due, agenda, digest, out, answers, lives, data };
             match (body, event) {
                 (Body::System(system), event) => system.on_event(context, event),
                 (Body::Server(server), Event::Server(event)) => server.on_event(context, event),
@@ -150,9 +164,10 @@ impl Target {
 
     fn submit(&mut self, now: Instant, command: &Command) {
         let capacity = self.capacity().get();
-        let Target { body, agenda, digest, out, answers, lives, .. } = self;
-        let context = &mut Context { now, agenda, digest, out, answers, lives };
-        if command.count.get() == 0 || command.end().get() > capacity {
+        let Target { body, agenda, digest, out, answers, lives, data, .. } = self;
+        let context = &mut Context { now, agenda, digest, out, answers, lives, data };
+        let empty = command.count.get() == 0 && command.access != Access::Flush;
+        if empty || command.end().get() > capacity {
             let Command { id, initiator, tag, .. } = *command;
             let (outcome, breakdown) = (Outcome::OutOfRange, Breakdown::default());
             context.complete(Completion {
@@ -196,8 +211,8 @@ impl Target {
     }
 
     fn manage(&mut self, now: Instant, manage: Manage) {
-        let Target { body, agenda, digest, out, answers, lives, failed_tag, .. } = self;
-        let context = &mut Context { now, agenda, digest, out, answers, lives };
+        let Target { body, agenda, digest, out, answers, lives, data, failed_tag, .. } = self;
+        let context = &mut Context { now, agenda, digest, out, answers, lives, data };
         // A controller does this by itself.
         let Body::Wire(drive) = body else { return };
         match manage {

@@ -65,7 +65,6 @@ pub fn drive() -> DriveParams {
         queue: QueueParams::NONE,
         protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
         exchange: ExchangeParams::default(),
-        read_ahead: None,
         cache: None,
         faults: None,
     }

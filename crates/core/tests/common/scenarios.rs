@@ -2,11 +2,12 @@
 use super::{layout, stations, target, us};
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::cache::params::CacheParams;
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
-    DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
+    DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
 use drivelab_core::target::drive::protocol::{
     ExchangeParams, NcqParams, Protocol, QueueErrors, Reordering, ScsiParams, UntaggedAs,
@@ -267,11 +268,8 @@ fn markings(target: &TargetParams) -> BoxedStrategy<Marking> {
 
 pub fn drives() -> BoxedStrategy<DriveParams> {
     let rpm = prop::sample::select(vec![5_400_000u64, 7_200_000, 10_000_000, 15_000_000]);
-    let read_ahead = (1u64..2_000, any::<[bool; 2]>()).prop_map(|(size, when)| ReadAheadParams {
-        size: Sectors::new(size),
-        when_queued: when[0],
-        when_sequential: when[1],
-    });
+    let read_ahead = (1u64..2_000, any::<[bool; 2]>())
+        .prop_map(|(size, when)| CacheParams::reading_on(Sectors::new(size)).when(when[0], when[1]));
     let mechanics = (rpm, geometries(), seeks(), settles());
     let bus = (links(), protocols(), exchanges(), option::weighted(0.3, faults()));
     (mechanics, firmwares(), bus, queues(), option::of(read_ahead))
@@ -299,8 +297,7 @@ pub fn drives() -> BoxedStrategy<DriveParams> {
                     queue,
                     protocol,
                     exchange,
-                    read_ahead,
-                    cache: None,
+                    cache: read_ahead,
                     faults,
                 }
             },

@@ -8,8 +8,9 @@ use super::wire::{
     sends, with_bad_sectors,
 };
 use super::{Checked, cases};
+use drivelab_core::target::drive::cache::params::CacheParams;
 use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, ReadAheadParams};
+use drivelab_core::target::drive::params::{DriveParams, FirmwareParams};
 use drivelab_core::target::drive::protocol::{Clears, Protocol, QueueErrors, ScsiParams};
 use drivelab_core::target::drive::queue::Order;
 use drivelab_core::{Access, Attribute, Command, Outcome, Priority};
@@ -154,14 +155,15 @@ fn the_buffer_answers_nothing_that_had_to_wait_before_the_allegiance() {
     let (write, fails) = (draft(Access::Write, end, 8), draft(Access::Read, BAD.0, BAD.1));
     let steps = [write, fails, draft(Access::Read, end, 8), Step::Wait(ms(100)), Step::Clear(0)];
     let size = Sectors::new(1_000);
-    let read_ahead = Some(ReadAheadParams { size, when_queued: true, when_sequential: false });
+    let read_ahead = Some(CacheParams::reading_on(size).when(true, false));
     let firmware = FirmwareParams { write_completion: ms(40), ..FirmwareParams::default() };
     let unreadable = vec![(Lba::new(BAD.0), Sectors::new(BAD.1))];
     let read_errors = Share::from_ratio(0, 1).unwrap();
     let faults = Some(FaultParams { read_errors, unreadable, retries: Span::ZERO });
     let protocol = Protocol::ScsiTcq(ScsiParams { naca: true, ..ScsiParams::USUAL });
     let queue = queue(8, Order::Fcfs);
-    let run = play(&DriveParams { queue, protocol, firmware, read_ahead, faults, ..drive() }, &steps, None);
+    let run =
+        play(&DriveParams { queue, protocol, firmware, cache: read_ahead, faults, ..drive() }, &steps, None);
     let [write, failed, read] = [0, 1, 2].map(|id| run.lives[&id]);
     assert_eq!(failed.outcome, Outcome::MediaError);
     assert!(failed.completed < write.completed, "the write ends in the allegiance");

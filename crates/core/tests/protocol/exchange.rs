@@ -6,9 +6,8 @@ use super::cases;
 use super::common::scenarios::drives;
 use super::common::{Probe, TRACK, TURN, drive, ms, queue, target, us};
 use super::wire::{Draft, Event, Step, drafts, drives_under, histories, play, sends};
-use drivelab_core::target::drive::params::{
-    DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
-};
+use drivelab_core::target::drive::cache::params::CacheParams;
+use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, LinkParams, Overhead, WriteData};
 use drivelab_core::target::drive::protocol::{ExchangeParams, Protocol, ScsiParams};
 use drivelab_core::target::drive::queue::Order;
 use drivelab_core::{Access, Attribute, Life, Outcome, Priority};
@@ -129,7 +128,7 @@ proptest! {
         (place, count) in (0u64..900 * TRACK, 1u64..300),
     ) {
         let size = Sectors::new(1_000);
-        params.read_ahead = Some(ReadAheadParams { size, when_queued: true, when_sequential: false });
+        params.cache = Some(CacheParams::reading_on(size).when(true, false));
         let read = draft(Access::Read, place, count);
         let steps = [Step::Send(read), Step::Wait(ms(100)), Step::Send(read)];
         for protocol in [protocol, Protocol::None] {
@@ -210,7 +209,7 @@ proptest! {
     #[test]
     fn the_cost_of_an_exchange_is_in_the_breakdown(params in drives(), protocol in releasing()) {
         let queue = queue(1, Order::Fcfs);
-        let params = DriveParams { queue, protocol, faults: None, read_ahead: None, ..params };
+        let params = DriveParams { queue, protocol, faults: None, cache: None, ..params };
         let read = draft(Access::Read, 0, 1);
         let run = play(&params, &[Step::Send(read)], None);
         let answer = run.answers().next().unwrap();

@@ -6,10 +6,9 @@ use super::common::scenarios::orders;
 use super::common::{TRACK, TURN, drive, ms, queue, us};
 use super::wire::{Draft, Event, Run, Step, drafts, drives_under, histories, is_begun, play, sends};
 use drivelab_core::life::Served;
+use drivelab_core::target::drive::cache::params::CacheParams;
 use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{
-    DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams,
-};
+use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, LinkParams, Overhead};
 use drivelab_core::target::drive::protocol::{NcqParams, Protocol};
 use drivelab_core::target::drive::queue::{Chooses, Order};
 use drivelab_core::{Access, Attribute, Outcome, Priority};
@@ -149,7 +148,7 @@ proptest! {
         params.queue.coalesces = None;
         params.queue.order = Order::Fcfs;
         params.queue.chooses = Chooses::AtMediaEnd;
-        (params.queue.write_handicap, params.queue.depth, params.read_ahead) = (Span::ZERO, 32, None);
+        (params.queue.write_handicap, params.queue.depth, params.cache) = (Span::ZERO, 32, None);
         let free = play(&params, &steps, None);
         let bound = play(&DriveParams { protocol: ncq(false), ..params }, &steps, None);
         let same = free.lives.keys().eq(bound.lives.keys());
@@ -219,8 +218,9 @@ fn bare() -> impl Strategy<Value = DriveParams> {
 #[test]
 fn fua_asks_the_media_for_what_the_buffer_holds() {
     let size = Sectors::new(1_000);
-    let read_ahead = Some(ReadAheadParams { size, when_queued: true, when_sequential: false });
-    let params = DriveParams { protocol: ncq(true), queue: queue(4, Order::Sptf), read_ahead, ..drive() };
+    let read_ahead = Some(CacheParams::reading_on(size).when(true, false));
+    let params =
+        DriveParams { protocol: ncq(true), queue: queue(4, Order::Sptf), cache: read_ahead, ..drive() };
     for force_unit_access in [false, true] {
         let again = Draft { force_unit_access, ..read(0, 8, Priority::Normal) };
         let steps = [Step::Send(read(0, 8, Priority::Normal)), Step::Wait(ms(20)), Step::Send(again)];

@@ -9,10 +9,11 @@ use crate::raw::drive::{DriveRaw, FirmwareRaw, LinkRaw, OverheadTimes, SeekRaw, 
 use crate::raw::queue::{QueueRaw, ReadAheadRaw, Switch};
 use crate::raw::system::{FaultsRaw, Interface};
 use crate::text::problem::{Log, Place};
+use drivelab_core::target::drive::cache::params::CacheParams;
 use drivelab_core::target::drive::geometry::GeometryError;
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
-    DriveError, DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, ReadAheadParams, WriteData,
+    DriveError, DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
 use drivelab_core::target::drive::protocol::ExchangeParams;
 use drivelab_core::target::drive::seek::{SeekError, SeekParams};
@@ -72,8 +73,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
         queue,
         protocol,
         exchange,
-        read_ahead,
-        cache: None,
+        cache: read_ahead,
         faults,
     })
 }
@@ -108,7 +108,7 @@ fn read_ahead(
     above: Option<&At<Switch<ReadAheadRaw>>>,
     below: Option<&At<Switch<ReadAheadRaw>>>,
     log: &mut Log,
-) -> Option<ReadAheadParams> {
+) -> Option<CacheParams> {
     let effective = crate::keys::section::lay_over(above.cloned(), below.cloned())?;
     let Switch::On(raw) = &effective.value else { return None };
     if raw.size.is_none() && raw.readable("size") {
@@ -121,7 +121,7 @@ fn read_ahead(
     let size = given(raw.size.as_ref())?.0;
     let when_queued = given(raw.when_queued.as_ref()).unwrap_or(false);
     let when_sequential = given(raw.when_sequential.as_ref()).unwrap_or(false);
-    (size.get() > 0).then_some(ReadAheadParams { size, when_queued, when_sequential })
+    (size.get() > 0).then_some(CacheParams::reading_on(size).when(when_queued, when_sequential))
 }
 
 fn seek(at: &At<SeekRaw>, log: &mut Log) -> Option<SeekParams> {
@@ -219,6 +219,7 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
             (at(settle.map(|settle| settle.place)), "correct settle.write_settle")
         }
         DriveError::Overlong => (place, "correct the times of firmware, queue, settle, link and faults"),
+        DriveError::Cache(_) => (place, "correct the cache"),
         DriveError::HandicapWithoutTime => (place, "correct queue.order or queue.write_handicap"),
     };
     log.fault(place, error.to_string(), remedy);

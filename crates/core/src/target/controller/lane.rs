@@ -80,7 +80,7 @@ impl Ord for Back {
 /// Whether a command must be with the drive by itself, where others carry tags.
 #[inline]
 fn is_alone(command: &Command, protocol: Protocol) -> bool {
-    command.attribute == Attribute::Untagged && protocol.is_tagged()
+    command.attribute == Attribute::Untagged && protocol.is_tagged() || protocol.is_alone(command)
 }
 
 pub struct Lane {

@@ -3,7 +3,7 @@ use super::mechanism::Landing;
 use super::protocol::names::Name;
 use crate::command::{Breakdown, Command, Outcome};
 use crate::life::{Life, Served};
-use drivelab_units::{Instant, Span};
+use drivelab_units::{Instant, Lba, Span};
 
 /// Where a command is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +41,8 @@ pub(super) struct InFlight {
     pub begun: Instant,
     /// When the first of its data can leave for the host.
     pub data_from: Instant,
+    /// The first block that the media must give or take; what lies before is in the buffer.
+    pub sought: Lba,
     pub landing: Landing,
     /// What is left of its last track when it ends.
     pub track_left: Span,
@@ -64,6 +66,7 @@ impl InFlight {
             ready: Instant::ZERO,
             begun: Instant::ZERO,
             data_from: Instant::ZERO,
+            sought: Lba::ZERO,
             landing: Landing::default(),
             track_left: Span::ZERO,
             story: Story::untold(Instant::ZERO),

@@ -323,6 +323,41 @@ impl Geometry {
         Span::from_ns((product >> FRACTION_BITS) as u64)
     }
 
+    /// The blocks of the track that this block is on: the first, and the one behind the last.
+    pub fn track_blocks(&self, lba: Lba) -> (Lba, Lba) {
+        let own = self.locate(lba);
+        let is_there = |at: u64| {
+            let slot = self.locate(Lba::new(at));
+            (slot.zone, slot.track) == (own.zone, own.track)
+        };
+        let left = self.sectors_per_track(own.zone) - own.sector;
+        let mut first = lba.get().saturating_sub(own.sector.into());
+        let mut end = (lba.get() + u64::from(left)).min(self.capacity);
+        // Slots without a block bring the borders nearer.
+        while !is_there(first) {
+            first += 1;
+        }
+        while !is_there(end - 1) {
+            end -= 1;
+        }
+        (Lba::new(first), Lba::new(end))
+    }
+
+    /// The block behind the last one of the cylinder that this block is on, in block order.
+    pub fn cylinder_end(&self, lba: Lba) -> Lba {
+        let own = self.locate(lba);
+        let cylinder = self.track(own.zone, own.track).cylinder;
+        let mut end = self.track_blocks(lba).1;
+        while end.get() < self.capacity {
+            let next = self.locate(end);
+            if self.track(next.zone, next.track).cylinder != cylinder {
+                break;
+            }
+            end = self.track_blocks(end).1;
+        }
+        end
+    }
+
     /// The track that follows in block order; `None` behind the last.
     #[inline]
     pub fn next_track(&self, zone: u32, track: u32) -> Option<(u32, u32)> {

@@ -15,20 +15,26 @@ pub mod mechanism;
 pub mod params;
 pub mod protocol;
 pub mod queue;
-pub mod read_ahead;
 mod reports;
 pub mod seek;
 mod service;
 pub mod spindle;
 mod tasks;
+mod write_back;
 
 use super::context::{Context, Event};
+use super::tree::NONE;
 use crate::command::{Access, Attribute, Command, Completion, Outcome, Priority};
+use crate::data::DataOp;
 use crate::life::Served;
 use crate::rng::Stream;
+use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use cache::Cache;
+use cache::segment::{Cover, Motion};
+use cache::segments::Place;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use faults::Faults;
 use flight::{InFlight, Stage, Story};
@@ -36,10 +42,10 @@ use mechanism::{Arm, Landing};
 use params::{DriveModel, WriteData};
 use protocol::Protocol;
 use queue::{Entry, SlotIndex, Slots};
-use read_ahead::{Cover, Motion, ReadAhead};
 use service::Sweep;
 use spindle::Spindle;
 use tasks::Tasks;
+use write_back::Barrier;
 
 /// What happens inside a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,8 +54,10 @@ pub enum DriveEvent {
     MediaEnd(SlotIndex),
     /// The host sees the completion.
     Complete(SlotIndex),
-    /// The drive has waited long enough for the host's answer.
+    /// It is time to look for something to do.
     Choose,
+    /// What the cache has sent to the media is there.
+    Destaged,
     /// The deadline of the command that took this slot as the drive's so many-th has come.
     Deadline(SlotIndex, u32),
 }
@@ -58,7 +66,7 @@ impl DriveEvent {
     /// Which of several events at one instant runs first: what ends before what begins.
     pub fn class(self) -> u8 {
         match self {
-            DriveEvent::MediaEnd(_) => 0,
+            DriveEvent::MediaEnd(_) | DriveEvent::Destaged => 0,
             DriveEvent::Complete(_) => 1,
             DriveEvent::Choose => 2,
             DriveEvent::Deadline(..) => 3,
@@ -81,7 +89,8 @@ pub struct Drive {
     free_since: Instant,
     /// Before this the drive does not choose.
     choose_from: Instant,
-    choose_scheduled: bool,
+    /// When it looks next, if that is on the agenda.
+    choose_scheduled: Option<Instant>,
     firmware_free: Instant,
     link_free: Instant,
     /// The kind of the command taken up last.
@@ -94,7 +103,17 @@ pub struct Drive {
     faults: Option<Faults>,
     /// Done, and not yet reported.
     unreported: Vec<SlotIndex>,
-    read_ahead: Option<ReadAhead>,
+    cache: Option<Cache>,
+    /// Writes that wait for room in the cache, oldest first.
+    writers: VecDeque<SlotIndex>,
+    /// Commands that wait until what the cache holds is on the media, oldest first.
+    barriers: Vec<Barrier>,
+    /// Whether it is the cache's turn when it wants the arm as much as the host does.
+    cache_has_turn: bool,
+    /// Whether the cache empties itself because nothing else is to be done.
+    draining: bool,
+    /// When the firmware took up a command last.
+    taken_up_at: Instant,
     /// Where the last read ended.
     read_end: Lba,
     /// Commands that the drive has taken, and that the mechanism or the buffer has turned to.
@@ -122,7 +141,7 @@ impl Drive {
             out_of_turn: 0,
             free_since: Instant::ZERO,
             choose_from: Instant::ZERO,
-            choose_scheduled: false,
+            choose_scheduled: None,
             firmware_free: Instant::ZERO,
             link_free: Instant::ZERO,
             before: Access::Read,
@@ -132,7 +151,15 @@ impl Drive {
             free: (0..depth).rev().collect(),
             faults: model.faults.as_ref().map(|params| Faults::new(params, index, seed)),
             unreported: Vec::with_capacity(model.queue.coalesces.map_or(0, usize::from)),
-            read_ahead: model.read_ahead.as_ref().map(ReadAhead::new),
+            cache: model
+                .cache
+                .as_ref()
+                .map(|params| Cache::new(params, &model.mechanism, &model.queue, model.period.as_ns())),
+            writers: VecDeque::new(),
+            barriers: Vec::new(),
+            cache_has_turn: false,
+            draining: false,
+            taken_up_at: Instant::ZERO,
             read_end: Lba::ZERO,
             taken: 0,
             turned_to: 0,
@@ -161,9 +188,12 @@ impl Drive {
             DriveEvent::MediaEnd(slot) => self.on_media_end(context, slot),
             DriveEvent::Complete(slot) => self.on_complete(context, slot),
             DriveEvent::Choose => {
-                self.choose_scheduled = false;
+                if self.choose_scheduled == Some(context.now) {
+                    self.choose_scheduled = None;
+                }
                 self.choose(context);
             }
+            DriveEvent::Destaged => self.on_destaged(context),
             DriveEvent::Deadline(slot, serial) => self.on_deadline(context, slot, serial),
         }
     }
@@ -171,34 +201,50 @@ impl Drive {
     /// The command may begin: the firmware takes it up, one after the other.
     fn take_up(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
-        let command = &self.in_flight[slot as usize].command;
+        let command = self.in_flight[slot as usize].command;
         let (access, attribute) = (command.access, command.attribute);
-        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
+        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(&command));
         let may_go = self.tasks.may_go_at_once(attribute) && !bad;
         let buffered = access == Access::Read && !command.force_unit_access && may_go;
-        let cover = if buffered { self.cover(command, now) } else { Cover::Miss };
+        let (cover, place) = if buffered { self.cover(&command, now) } else { (Cover::Miss, NONE) };
+        let is_cached = self.is_cached(&command);
         let DriveModel { firmware, protocol, exchange, .. } = &*self.model;
         let overhead = match (access, cover) {
-            (Access::Write | Access::Flush, _) => firmware.write,
-            (Access::Read, Cover::Miss) => firmware.read_miss,
+            (Access::Flush, _) => firmware.write_hit,
+            (Access::Write, _) if is_cached => firmware.write_hit,
+            (Access::Write, _) => firmware.write,
+            (Access::Read, Cover::Miss | Cover::Partial(_)) => firmware.read_miss,
             (Access::Read, _) => firmware.read_hit,
         };
-        let mut ready = now.max(self.firmware_free) + overhead.after(self.before) + exchange.bridge;
-        let is_released = cover != Cover::Hit && protocol.releases(command);
+        let free = now.max(self.firmware_free);
+        let mut ready = free + overhead.after(self.before) + exchange.bridge;
+        let from_buffer = free + firmware.read_hit.after(self.before) + exchange.bridge;
+        let needs_media = cover != Cover::Hit && !is_cached && access != Access::Flush;
+        let is_released = needs_media && protocol.releases(&command);
         if is_released {
             ready += exchange.released();
         }
         self.before = access;
-        self.firmware_free = ready;
+        (self.firmware_free, self.taken_up_at) = (ready, now);
         let flight = self.flight(slot);
         (flight.arrived, flight.ready, flight.begun, flight.data_from) = (now, ready, ready, ready);
-        (flight.stage, flight.is_released) = (Stage::Serving, is_released);
+        (flight.stage, flight.is_released, flight.sought) = (Stage::Serving, is_released, command.first);
         flight.breakdown.queue = now - flight.accepted;
+        if is_cached {
+            return self.write_back(context, slot);
+        }
         match cover {
-            Cover::Hit => self.serve_from_buffer(context, slot),
+            Cover::Hit => self.serve_from_buffer(context, slot, place),
             Cover::Coming(at) if self.sweep.is_none() && self.may_go_out_of_turn(now) => {
-                self.meet_head(context, slot, at);
+                self.meet_head(context, slot, place, at);
             }
+            Cover::Partial(sought) => {
+                let flight = self.flight(slot);
+                (flight.sought, flight.data_from) = (sought, from_buffer);
+                self.enqueue(context, slot);
+            }
+            _ if self.waits_for_media(slot) => self.choose(context),
+            _ if access == Access::Flush => self.flushed(context, slot),
             _ => self.enqueue(context, slot),
         }
     }
@@ -213,7 +259,9 @@ impl Drive {
 
     /// The command needs the mechanism: it joins what the mechanism is at, or waits for its turn.
     fn enqueue(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        let Command { first, count, access, .. } = self.flight(slot).command;
+        let flight = self.flight(slot);
+        let (first, access) = (flight.sought, flight.command.access);
+        let count = flight.command.end() - first;
         let landing = self.model.mechanism.landing(first, count, access, &self.spindle);
         self.flight(slot).landing = landing;
         if !self.joins(context.now, first, access, slot) && !self.starts_at_once(context, slot) {
@@ -225,7 +273,7 @@ impl Drive {
     /// Puts a command into the queue.
     fn file(&mut self, slot: SlotIndex) {
         self.flight(slot).stage = Stage::Waiting;
-        let &InFlight { ref command, ref landing, accepted, arrived, ready, .. } =
+        let &InFlight { ref command, ref landing, accepted, arrived, ready, sought, .. } =
             &self.in_flight[slot as usize];
         if matches!(command.attribute, Attribute::HeadOfQueue | Attribute::Aca) {
             self.unjoin();
@@ -235,7 +283,7 @@ impl Drive {
         let priority = command.priority;
         let Landing { cylinder, head, start, longest_wait, .. } = *landing;
         let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), self.lead(command).as_ns());
-        let (first, write) = (command.first, command.access == Access::Write);
+        let (first, write) = (sought, command.access == Access::Write);
         let set_there = Entry::default();
         let entry =
             Entry { arrived, ready, lead, first, cylinder, head, start, longest_wait, write, ..set_there };
@@ -253,15 +301,18 @@ impl Drive {
     }
 
     /// A read whose data are all in the buffer: only the link has work.
-    fn serve_from_buffer(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn serve_from_buffer(&mut self, context: &mut Context<'_>, slot: SlotIndex, place: Place) {
         let story = self.story(Served::Buffered, context.now);
         self.turned_to += 1;
         let flight = self.flight(slot);
-        let (ready, end, count) = (flight.ready, flight.command.end(), flight.command.count);
+        let Command { id, first, count, .. } = flight.command;
+        let (ready, end) = (flight.ready, first + count);
         flight.story = Story { ended: ready, ..story };
         flight.breakdown.overhead = ready - flight.arrived;
-        self.consume(end, context.now);
+        self.consume(place, end, context.now);
+        self.goes_on_behind(context, place, end);
         self.read_end = end;
+        context.data_op(DataOp::Deliver { read: id, first, count });
         let sent = self.link_free.max(ready) + self.model.link.time_for(count);
         self.finish(context, slot, ready, sent);
         self.unfile(context, slot);
@@ -310,20 +361,19 @@ impl Drive {
         self.leave(context, slot, stage);
     }
 
-    fn motion(&self) -> Motion<'_> {
-        Motion { mechanism: &self.model.mechanism, spindle: &self.spindle }
-    }
-
-    fn cover(&self, command: &Command, now: Instant) -> Cover {
-        let Some(read_ahead) = &self.read_ahead else { return Cover::Miss };
-        read_ahead.cover(command.first, command.end(), now, self.motion())
-    }
-
-    /// The buffer has served a read that ends at `end`.
-    fn consume(&mut self, end: Lba, now: Instant) {
+    fn cover(&mut self, command: &Command, now: Instant) -> (Cover, Place) {
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        if let Some(read_ahead) = &mut self.read_ahead {
-            read_ahead.consume(end, now, motion);
+        let Some(cache) = &mut self.cache else { return (Cover::Miss, NONE) };
+        cache.cover(command.first, command.end(), now, motion)
+    }
+
+    /// A segment has served a read that ends at `end`.
+    fn consume(&mut self, place: Place, end: Lba, now: Instant) {
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        if place != NONE
+            && let Some(cache) = &mut self.cache
+        {
+            cache.segments.consume(place, end, now, motion);
         }
     }
 

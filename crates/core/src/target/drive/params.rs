@@ -1,5 +1,5 @@
 //! A drive's parameters, and the immutable model built from them that several drives of one kind share.
-use super::cache::params::CacheParams;
+use super::cache::params::{CacheError, CacheParams};
 use super::faults::FaultParams;
 use super::geometry::{Geometry, GeometryError, GeometryParams};
 use super::mechanism::{Mechanism, SettleParams};
@@ -70,17 +70,6 @@ impl LinkParams {
     }
 }
 
-/// The buffer that reads on behind a read until something disturbs it.
-#[derive(Clone, Copy, Debug)]
-pub struct ReadAheadParams {
-    /// How far it reads on behind the last block asked for.
-    pub size: Sectors,
-    /// Whether it reads on while commands wait in the queue.
-    pub when_queued: bool,
-    /// Whether it reads on only behind a read that goes on where the read before it ended.
-    pub when_sequential: bool,
-}
-
 /// A drive in physical parameters.
 #[derive(Clone, Debug)]
 pub struct DriveParams {
@@ -94,7 +83,6 @@ pub struct DriveParams {
     /// The protocol in force: what the drive and its controller share.
     pub protocol: Protocol,
     pub exchange: ExchangeParams,
-    pub read_ahead: Option<ReadAheadParams>,
     pub cache: Option<CacheParams>,
     pub faults: Option<FaultParams>,
 }
@@ -145,6 +133,8 @@ pub enum DriveError {
     Overlong,
     /// A read preference in time under a policy whose cost is not a time.
     HandicapWithoutTime,
+    /// A cache whose parts do not fit into it.
+    Cache(CacheError),
 }
 
 impl fmt::Display for DriveError {
@@ -164,6 +154,7 @@ impl fmt::Display for DriveError {
             Self::Overlong => {
                 write!(f, "a time of the firmware, the queue, the link or the faults is above {TIME_MAX}")
             }
+            Self::Cache(error) => write!(f, "{error}"),
             Self::HandicapWithoutTime => {
                 write!(
                     f,
@@ -188,7 +179,6 @@ pub struct DriveModel {
     /// The protocol in force: what the drive and its controller share.
     pub protocol: Protocol,
     pub exchange: ExchangeParams,
-    pub read_ahead: Option<ReadAheadParams>,
     pub cache: Option<CacheParams>,
     pub faults: Option<FaultParams>,
 }
@@ -212,6 +202,9 @@ impl DriveModel {
         if params.times().into_iter().any(|time| time > TIME_MAX) {
             return Err(DriveError::Overlong);
         }
+        if let Some(cache) = &params.cache {
+            cache.check().map_err(DriveError::Cache)?;
+        }
         let geometry = Geometry::new(&params.geometry, period).map_err(DriveError::Geometry)?;
         let seek = SeekCurve::new(&params.seek, geometry.cylinders()).map_err(DriveError::Seek)?;
         let least = Span::from_ns(seek.least().into());
@@ -228,7 +221,6 @@ impl DriveModel {
             protocol: params.protocol,
             exchange: params.exchange,
             faults: params.faults.clone(),
-            read_ahead: params.read_ahead,
             cache: params.cache,
         })
     }

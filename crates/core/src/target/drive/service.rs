@@ -1,11 +1,15 @@
 //! What the mechanism does: choose, carry out, join what follows without a gap, read on.
+use super::cache::params::ReadAheadParams;
+use super::cache::segment::{Cover, Ended, Motion};
+use super::cache::segments::Place;
 use super::mechanism::{Landing, Passage};
 use super::params::WriteData;
 use super::queue::choose::least;
 use super::queue::{Chooses, Joins, SlotIndex, View, choose, look};
-use super::read_ahead::{Cover, Ended, Motion};
+use super::write_back::Urge;
 use super::{Drive, DriveEvent, InFlight, Stage, Story};
 use crate::command::{Access, Attribute, Outcome};
+use crate::data::DataOp;
 use crate::life::Served;
 use crate::target::context::Context;
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -25,24 +29,45 @@ pub(super) struct Sweep {
 /// that a stream cannot keep the others out for ever.
 const OUT_OF_TURN_MAX: u32 = 32;
 
+impl Sweep {
+    /// Data of the cache on their way to the media: nothing joins them.
+    pub fn of_the_cache(end: Lba) -> Self {
+        Sweep { end, access: Access::Write, join_until: None, joined: None }
+    }
+}
+
 impl Drive {
-    /// The arm is free: pick the next command, if this is the time to.
+    /// The arm is free: pick what goes next, if this is the time to.
     pub(super) fn choose(&mut self, context: &mut Context<'_>) {
         let now = context.now;
-        if self.sweep.is_some() || !self.is_wanted() {
+        if self.sweep.is_some() {
             return;
         }
-        if now < self.choose_from {
-            if !self.choose_scheduled {
-                self.choose_scheduled = true;
-                self.schedule(context, self.choose_from, DriveEvent::Choose);
+        if !self.writers.is_empty() {
+            self.admit_writers(context);
+        }
+        let (wanted, urge) = (self.is_wanted(), self.urge(now));
+        if !wanted && matches!(urge, Urge::None | Urge::Later(_)) {
+            if let Urge::Later(at) = urge {
+                self.choose_at(context, at);
             }
             return;
         }
-        self.stop_reading_on(now);
+        if now < self.choose_from {
+            return self.choose_at(context, self.choose_from);
+        }
+        if (!wanted || urge == Urge::Press && self.cache_has_turn)
+            && let Some(piece) = self.next_piece(now)
+        {
+            self.draining |= !wanted;
+            return self.destage(context, piece);
+        }
+        self.cache_has_turn = true;
+        self.draining = false;
+        let left = self.leave_segment(now);
         // With one alone there is nothing to look at.
         let waiting = self.slots.len();
-        let from = if waiting > 1 { now + self.model.queue.look(waiting) } else { now };
+        let from = if waiting > 1 { left.max(now + self.model.queue.look(waiting)) } else { left };
         let view = View {
             mechanism: &self.model.mechanism,
             params: &self.model.queue,
@@ -58,26 +83,35 @@ impl Drive {
         };
         self.take_out(slot);
         self.out_of_turn = 0;
-        if let Some(at) = self.goes_on(slot, now) {
-            return self.meet_head(context, slot, at);
+        if let Some((place, at)) = self.goes_on(slot, now) {
+            return self.meet_head(context, slot, place, at);
         }
         self.dispatch(context, slot, from, Served::Chosen);
     }
 
+    /// The drive looks again at this instant, unless it does earlier.
+    fn choose_at(&mut self, context: &mut Context<'_>, at: Instant) {
+        if self.choose_scheduled.is_none_or(|known| at < known || known < context.now) {
+            self.choose_scheduled = Some(at);
+            self.schedule(context, at, DriveEvent::Choose);
+        }
+    }
+
     /// When the head will have read a command that begins where it has just stopped reading, if it simply goes on.
-    fn goes_on(&mut self, slot: SlotIndex, now: Instant) -> Option<Instant> {
+    fn goes_on(&mut self, slot: SlotIndex, now: Instant) -> Option<(Place, Instant)> {
         let command = &self.in_flight[slot as usize].command;
         let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
         if command.access == Access::Write || command.force_unit_access || bad {
             return None;
         }
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        let read_ahead = self.read_ahead.as_mut().filter(|buffer| buffer.stopped_at(command.first, now))?;
-        read_ahead.resume();
-        match read_ahead.cover(command.first, command.end(), now, motion) {
-            Cover::Coming(at) => Some(at),
-            Cover::Hit | Cover::Miss => {
-                read_ahead.stop(now, motion);
+        let segments = &mut self.cache.as_mut()?.segments;
+        let place = segments.stopped_at(command.first, now)?;
+        segments.resume(place);
+        match segments.cover(command.first, command.end(), now, motion) {
+            (Cover::Coming(at), place) => Some((place, at)),
+            _ => {
+                segments.stop(now, motion);
                 None
             }
         }
@@ -117,13 +151,15 @@ impl Drive {
     pub(super) fn starts_at_once(&mut self, context: &mut Context<'_>, slot: SlotIndex) -> bool {
         let now = context.now;
         let attribute = self.flight(slot).command.attribute;
-        if self.sweep.is_some() || self.is_wanted() || self.tasks.blocks(attribute) || now < self.choose_from
-        {
+        let busy = self.sweep.is_some() || self.is_wanted() || now < self.choose_from;
+        if busy || self.tasks.blocks(attribute) || self.urge(now) == Urge::Press && self.cache_has_turn {
             return false;
         }
-        self.stop_reading_on(now);
+        self.cache_has_turn = true;
+        self.draining = false;
+        let from = self.leave_segment(now);
         self.out_of_turn = 0;
-        self.dispatch(context, slot, now, Served::Chosen);
+        self.dispatch(context, slot, from, Served::Chosen);
         true
     }
 
@@ -148,7 +184,13 @@ impl Drive {
         let (failing, again) = self.strike(slot);
         passage.rotation += late + again;
         passage.end += late + again;
-        let data_from = self.first_datum(landing, started + lead, &passage);
+        let is_partial = flight.sought > first;
+        let data_from = if is_partial {
+            // The buffer's part goes first.
+            flight.data_from
+        } else {
+            self.first_datum(landing, started + lead, &passage)
+        };
         let free_since = self.free_since;
         let flight = self.flight(slot);
         let base = flight.arrived.max(free_since);
@@ -191,7 +233,7 @@ impl Drive {
 
     /// What the buffer holds of these blocks is no longer good.
     fn forget(&mut self, first: Lba, end: Lba) {
-        self.read_ahead.iter_mut().for_each(|buffer| buffer.written(first, end));
+        self.cache.iter_mut().for_each(|cache| cache.segments.forget(first, end));
     }
 
     /// When the first sector that the host can take has been read: the one in which the head landed if data may come out
@@ -282,7 +324,13 @@ impl Drive {
     }
 
     /// A read that the head, reading on, is just about to pass: no arm movement, no rotation.
-    pub(super) fn meet_head(&mut self, context: &mut Context<'_>, slot: SlotIndex, at: Instant) {
+    pub(super) fn meet_head(
+        &mut self,
+        context: &mut Context<'_>,
+        slot: SlotIndex,
+        place: Place,
+        at: Instant,
+    ) {
         let now = context.now;
         let story = self.story(Served::Met, now);
         self.turned_to += 1;
@@ -304,7 +352,7 @@ impl Drive {
         if failing {
             flight.outcome = Outcome::MediaError;
         }
-        self.consume(end, now);
+        self.consume(place, end, now);
         self.out_of_turn = self.out_of_turn.saturating_add(1);
         // The head reads on anyway, so what goes on there can join until the end.
         self.sweep = Some(Sweep { end, access: Access::Read, join_until: Some(at), joined: None });
@@ -319,17 +367,19 @@ impl Drive {
         self.free_since = now;
         let &mut InFlight { ref command, ready, data_from, track_left, outcome, is_released, story, .. } =
             self.flight(slot);
-        let (first, count, access) = (command.first, command.count, command.access);
+        let (id, first, count, access) = (command.id, command.first, command.count, command.access);
         let served = story.served;
         let on_link = self.on_link(count);
         let done = now.max(ready);
-        let mut sent = done;
+        let (mut sent, mut stays) = (done, now);
         if access == Access::Read {
             // The link runs beside the media, sector behind sector: none leaves before it is there.
             let last = done + self.link_sector;
             let service = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
             if outcome == Outcome::Done {
-                sent = last.max(self.link_free.max(data_from) + service + on_link);
+                let from = self.sends_from(slot, data_from, done);
+                sent = last.max(self.link_free.max(from) + service + on_link);
+                context.data_op(DataOp::Deliver { read: id, first, count });
             }
             if outcome != Outcome::Done {
                 // There is nothing to keep, and nothing behind it to go on to.
@@ -341,24 +391,26 @@ impl Drive {
                 }
             } else {
                 let ended = Ended { at: now, arm: self.arm, track_left };
-                self.read_on(first, first + count, &ended, joined.is_some());
+                stays = self.read_on(first, first + count, &ended, joined.is_some());
             }
+        } else if outcome == Outcome::Done {
+            self.overwrite(context, first, first + count);
+            let member = self.index;
+            context.data_op(DataOp::Accept { write: id, first, count });
+            context.data_op(DataOp::Persist { write: id, member, first, count });
         }
         let completed = self.finish(context, slot, done, sent);
         if outcome == Outcome::MediaError && self.model.protocol.stops_at_error() {
             // Nothing begins before the host hears of it: what waits is cleared, or waits for the host.
             joined.into_iter().for_each(|next| self.interrupt(next));
             self.choose_from = completed;
-            if !core::mem::replace(&mut self.choose_scheduled, true) {
-                // Behind the completion, even if that takes no time.
-                self.schedule(context, completed, DriveEvent::Choose);
-            }
-            return;
+            // Behind the completion, even if that takes no time.
+            return self.choose_at(context, completed);
         }
         if let Some(next) = joined {
             self.stop_reading_on(now);
-            if let Some(at) = self.goes_on(next, now) {
-                return self.meet_head(context, next, at);
+            if let Some((place, at)) = self.goes_on(next, now) {
+                return self.meet_head(context, next, place, at);
             }
             self.out_of_turn = self.out_of_turn.saturating_add(1);
             return self.dispatch(context, next, now, Served::Joined);
@@ -371,31 +423,71 @@ impl Drive {
             Chooses::AfterAnswer if self.is_wanted() => now + self.model.queue.answer_time,
             Chooses::AtCompletion => completed,
             _ => now,
-        };
+        }
+        .max(stays);
         self.choose(context);
     }
 
+    /// When a read's data begin to go to the host: with the first of them, or when enough of them are in the buffer.
+    #[inline]
+    fn sends_from(&self, slot: SlotIndex, data_from: Instant, done: Instant) -> Instant {
+        let Some(cache) = &self.cache else { return data_from };
+        let share = cache.params.send_from.bits();
+        if share == 0 {
+            return data_from;
+        }
+        let flight = &self.in_flight[slot as usize];
+        let count = flight.command.count.get();
+        let enough = (u128::from(count.min(cache.params.segment().get())) * u128::from(share)) >> 32;
+        // The sectors pass the head at an even pace, switches of track apart.
+        let passing = u128::from(done.since(flight.begun).as_ns());
+        data_from.max(flight.begun + Span::from_ns((passing * enough / u128::from(count)) as u64)).min(done)
+    }
+
     /// The head goes on behind a read, where the drive reads on at all and nobody else wants the arm.
-    fn read_on(&mut self, first: Lba, end: Lba, ended: &Ended, wanted: bool) {
+    /// Returns until when the arm stays whoever wants it.
+    fn read_on(&mut self, first: Lba, end: Lba, ended: &Ended, wanted: bool) -> Instant {
         let sequential = first == self.read_end;
         self.read_end = end;
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        let (Some(params), Some(read_ahead)) = (&self.model.read_ahead, &mut self.read_ahead) else { return };
-        if !read_ahead.continues_to(end) {
-            read_ahead.start(first, end, ended, motion);
+        let Some(cache) = &mut self.cache else { return ended.at };
+        if !cache.segments.continues_to(end) {
+            cache.segments.start(first, end, ended, motion);
         }
-        let queued = !self.slots.is_empty() && !params.when_queued;
-        if wanted || queued || (params.when_sequential && !sequential) {
+        let ReadAheadParams { when_queued, when_sequential, least, .. } = cache.params.read_ahead;
+        let queued = !self.slots.is_empty() && !when_queued;
+        if wanted || when_sequential && !sequential || queued && least == Sectors::ZERO {
             self.stop_reading_on(ended.at);
+            return ended.at;
+        }
+        if least == Sectors::ZERO { ended.at } else { cache.segments.read_by(end + least, motion) }
+    }
+
+    /// A read was answered from a segment while the arm has nothing to do: it reads on behind what is there.
+    pub(super) fn goes_on_behind(&mut self, context: &mut Context<'_>, place: Place, end: Lba) {
+        let now = context.now;
+        let idle = self.sweep.is_none() && !self.is_wanted() && self.urge(now) != Urge::Press;
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        let Some(cache) = &mut self.cache else { return };
+        if idle && cache.segments.goes_on(place) {
+            let from = now.max(self.choose_from) + self.model.firmware.read_miss.after(self.before);
+            cache.segments.go_on(place, end, from, self.arm, motion);
         }
     }
 
-    /// The arm is needed elsewhere.
-    fn stop_reading_on(&mut self, now: Instant) {
+    /// The arm is needed elsewhere. Returns how long the sector under the head still keeps it.
+    fn stop_reading_on(&mut self, now: Instant) -> Span {
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        if let Some(arm) = self.read_ahead.as_mut().and_then(|buffer| buffer.stop(now, motion)) {
-            self.arm = arm;
-        }
+        let Some(cache) = &mut self.cache else { return Span::ZERO };
+        let Some((arm, residue)) = cache.segments.stop(now, motion) else { return Span::ZERO };
+        self.arm = arm;
+        residue
+    }
+
+    /// The arm is called away from a read-ahead: when it can start.
+    #[inline]
+    pub(super) fn leave_segment(&mut self, now: Instant) -> Instant {
+        now + self.stop_reading_on(now)
     }
 
     /// Whole turns that a write waits on its first sector because the link would bring its data too late.
@@ -410,12 +502,24 @@ impl Drive {
         if command.access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
             return Span::ZERO;
         }
-        let link = &self.model.link;
-        let ahead = link.time_for(command.count).as_ns().saturating_sub(passage.transfer.as_ns());
-        let ahead = ahead.max(link.time_for(Sectors::new(1)).as_ns());
-        let begun = started + passage.seek + passage.rotation;
         // A drive that has let go of the bus calls for the data as soon as it has taken the command up.
         let data = if is_released { ready + self.model.exchange.serviced() } else { ready };
+        self.turns_lost(data, command.count, started, passage)
+    }
+
+    /// Whole turns that writing waits because data that come from this instant on would not be there as they are needed.
+    #[inline]
+    pub(super) fn turns_lost(
+        &self,
+        data: Instant,
+        count: Sectors,
+        started: Instant,
+        passage: &Passage,
+    ) -> Span {
+        let link = &self.model.link;
+        let ahead = link.time_for(count).as_ns().saturating_sub(passage.transfer.as_ns());
+        let ahead = ahead.max(self.link_sector.as_ns());
+        let begun = started + passage.seek + passage.rotation;
         let short = (data + Span::from_ns(ahead)).since(begun).as_ns();
         let period = self.spindle.period();
         Span::from_ns(short.div_ceil(period) * period)

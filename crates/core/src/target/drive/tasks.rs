@@ -7,7 +7,7 @@ use super::protocol::task_set::TaskSet;
 use super::protocol::{Clears, Protocol};
 use super::queue::SlotIndex;
 use super::{Drive, DriveEvent, InFlight, Stage};
-use crate::command::{Attribute, Command, Outcome, Priority};
+use crate::command::{Access, Attribute, Command, Outcome, Priority};
 use crate::target::context::Context;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -153,8 +153,9 @@ impl Drive {
         let Command { first, access, attribute, priority, .. } = self.flight(slot).command;
         let end = self.flight(slot).command.end();
         let jumps = attribute == Attribute::HeadOfQueue || attribute == Attribute::Aca;
-        let write = access == crate::command::Access::Write;
-        if let (Some(overlaps), false) = (&mut self.tasks.overlaps, jumps) {
+        let write = access == Access::Write;
+        let is_flush = access == Access::Flush;
+        if let (Some(overlaps), false) = (&mut self.tasks.overlaps, jumps || is_flush) {
             self.in_flight[slot as usize].is_filed = true;
             if !overlaps.arrives(slot, first, end, write) {
                 return;
@@ -301,6 +302,9 @@ impl Drive {
 
     /// Takes a waiting command out of wherever it waits for the mechanism.
     pub(super) fn take_out(&mut self, slot: SlotIndex) {
+        if self.leaves_cache(slot) {
+            return;
+        }
         let Command { attribute, priority, .. } = self.flight(slot).command;
         if attribute == Attribute::HeadOfQueue || attribute == Attribute::Aca {
             self.tasks.urgent.retain(|&other| other != slot);

@@ -1,6 +1,6 @@
 //! Requests in the order in which the policy got them: `N` lists through the slots.
 use super::requests::{NONE, Slot};
-use super::tree::some;
+use crate::target::tree::some;
 use alloc::vec::Vec;
 
 #[derive(Clone, Copy)]

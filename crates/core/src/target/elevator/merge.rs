@@ -7,8 +7,8 @@
 //! of admission; so among reads that overlap each other a neighbour can stay hidden behind another.
 //! Source: the Linux kernel, Documentation/block/deadline-iosched.rst, "front_merges", for the two ways to merge.
 use super::requests::{NONE, Slot, Table};
-use super::tree::Tree;
 use crate::command::{Access, Attribute, Command, Priority};
+use crate::target::tree::Tree;
 use drivelab_units::Sectors;
 
 /// What must be equal for two requests to become one.

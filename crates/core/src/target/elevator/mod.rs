@@ -25,7 +25,6 @@ mod requests;
 mod sorted;
 #[cfg(test)]
 mod tests;
-mod tree;
 
 pub use params::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 

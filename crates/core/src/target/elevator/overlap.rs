@@ -10,8 +10,8 @@
 //! its requests reach and how old they are. A command that must wait is held by one request, the youngest of those that
 //! it waits for, and looks again when that one is done. So each pair of overlapping commands costs one search at most.
 use super::requests::{NONE, Slot, Table};
-use super::tree::{Summary, Tree};
 use crate::command::Access;
+use crate::target::tree::{Summary, Tree};
 
 /// Of a group of requests: how far they reach, and the orders of arrival of the oldest and the youngest.
 #[derive(Clone, Copy)]

@@ -7,10 +7,7 @@ use crate::command::{Access, Command};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 
-/// Which slot of the table.
-pub type Slot = u32;
-
-pub const NONE: Slot = Slot::MAX;
+pub use crate::target::tree::{NONE, Slot};
 
 /// A list of commands, linked through their slots.
 #[derive(Clone, Copy)]

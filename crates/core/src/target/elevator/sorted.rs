@@ -1,7 +1,7 @@
 //! Requests by address, and one way through them: upward from where the last one ended, then again from the lowest.
 //! Several sweeps may share one index; each request is in one of them.
 use super::requests::{NONE, Slot, Table};
-use super::tree::Tree;
+use crate::target::tree::Tree;
 
 /// By first address, then in order of admission.
 pub type Sorted = Tree<(u64, u64)>;

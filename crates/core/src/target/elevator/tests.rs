@@ -3,8 +3,8 @@
 use super::fifo::Fifos;
 use super::overlap::Overlaps;
 use super::requests::{Chain, NONE, Slot, Table};
-use super::tree::{Summary, Tree};
 use crate::command::{Access, Attribute, Command, Priority};
+use crate::target::tree::{Summary, Tree};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 use proptest::prelude::*;

@@ -1,4 +1,5 @@
 //! The drive's cache in parameters: how it is cut into segments, how it reads ahead, what it does with writes.
+use core::fmt;
 use drivelab_units::{Sectors, Share, Span};
 
 /// How far the head reads on behind a read, if nothing else wants the arm. The limit in
@@ -89,6 +90,36 @@ pub struct CacheParams {
 }
 
 impl CacheParams {
+    /// One segment and no write-back: it keeps so much behind the last block read, and reads on for so much before it.
+    pub const fn reading_on(size: Sectors) -> Self {
+        CacheParams {
+            size: Sectors::new(2 * size.get()),
+            segments: 1,
+            fixed: true,
+            separate_writes: false,
+            keeps_written: true,
+            send_from: Share::NONE,
+            read_ahead: ReadAheadParams {
+                reach: Reach::Limit,
+                limit: size,
+                least: Sectors::ZERO,
+                when_queued: false,
+                when_sequential: false,
+                on_hit: false,
+                covers_front: true,
+                ends_sector: false,
+            },
+            write_back: None,
+        }
+    }
+
+    /// The same, reading on while commands wait, or only behind a read that goes on where the one before it ended.
+    pub const fn when(self, queued: bool, sequential: bool) -> Self {
+        let read_ahead =
+            ReadAheadParams { when_queued: queued, when_sequential: sequential, ..self.read_ahead };
+        CacheParams { read_ahead, ..self }
+    }
+
     /// The size of one segment where all have the same, and the most that one can be.
     pub fn segment(&self) -> Sectors {
         if self.fixed { Sectors::new(self.size.get() / u64::from(self.segments.max(1))) } else { self.size }
@@ -97,3 +128,54 @@ impl CacheParams {
 
 /// Most segments of a cache.
 pub const SEGMENTS_MAX: u32 = 4_096;
+
+/// Why a cache cannot be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CacheError {
+    /// No segments, or more than [`SEGMENTS_MAX`].
+    Segments,
+    /// Less than a sector a segment.
+    Size,
+    /// Written data may take nothing, or more than there is.
+    WriteLimit,
+    /// Written data may take no segment, or more than there are.
+    WriteSegments,
+    /// A run of no sectors.
+    Run,
+}
+
+impl fmt::Display for CacheError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Segments => write!(f, "a cache has 1 to {SEGMENTS_MAX} segments"),
+            Self::Size => write!(f, "a cache needs a sector for each segment"),
+            Self::WriteLimit => {
+                write!(f, "written data must have a part of the cache, and not more than it holds")
+            }
+            Self::WriteSegments => write!(f, "written data must have a segment, and not more than there are"),
+            Self::Run => write!(f, "a destaging takes at least a sector"),
+        }
+    }
+}
+
+impl CacheParams {
+    pub fn check(&self) -> Result<(), CacheError> {
+        if self.segments == 0 || self.segments > SEGMENTS_MAX {
+            return Err(CacheError::Segments);
+        }
+        if self.size.get() < self.segments.into() {
+            return Err(CacheError::Size);
+        }
+        let Some(write_back) = &self.write_back else { return Ok(()) };
+        if write_back.limit == Sectors::ZERO || write_back.limit > self.size {
+            return Err(CacheError::WriteLimit);
+        }
+        if write_back.segments == 0 || write_back.segments > self.segments {
+            return Err(CacheError::WriteSegments);
+        }
+        if write_back.run == Sectors::ZERO {
+            return Err(CacheError::Run);
+        }
+        Ok(())
+    }
+}

@@ -12,7 +12,7 @@ pub mod overlap;
 pub mod scsi_tcq;
 pub mod task_set;
 
-use crate::command::{Attribute, Command, Outcome, Priority};
+use crate::command::{Access, Attribute, Command, Outcome, Priority};
 use drivelab_units::Span;
 pub use ncq::NcqParams;
 pub use scsi_tcq::{QueueErrors, Reordering, ScsiParams, UntaggedAs};
@@ -77,10 +77,12 @@ impl Protocol {
         (!(allowed && priority && tag)).then_some(Outcome::Invalid)
     }
 
-    /// Whether a command must have the drive to itself: one without a tag, where tags are the rule (ATA).
+    /// Whether a command must have the drive to itself: one without a tag, where tags are the rule (ATA); FLUSH CACHE
+    /// is none of ATA's queued commands.
     #[inline]
     pub fn is_alone(self, command: &Command) -> bool {
-        command.attribute == Attribute::Untagged && matches!(self, Protocol::AtaTcq | Protocol::Ncq(_))
+        let untagged = command.attribute == Attribute::Untagged || command.access == Access::Flush;
+        untagged && matches!(self, Protocol::AtaTcq | Protocol::Ncq(_))
     }
 
     /// The attribute by which a command takes its place in the task set.

@@ -5,8 +5,12 @@
 //! slot is given once and for all, which looks random but is not. Searching, inserting and removing take O(log n) steps
 //! whatever the order of arrival. Nodes are allocated only when a slot is used for the first time.
 //! Source: C. R. Aragon, R. G. Seidel, "Randomized search trees", 1989.
-use super::requests::{NONE, Slot};
 use alloc::vec::Vec;
+
+/// Which slot of the table that the tree is an index of.
+pub type Slot = u32;
+
+pub const NONE: Slot = Slot::MAX;
 
 /// What a subtree says of itself without being searched.
 pub trait Summary: Copy {
@@ -31,6 +35,12 @@ pub struct Node<K, S> {
 
 pub struct Tree<K, S = ()> {
     nodes: Vec<Node<K, S>>,
+}
+
+impl<K: Ord + Copy, S: Summary> Default for Tree<K, S> {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl<K: Ord + Copy, S: Summary> Tree<K, S> {

@@ -1,0 +1,316 @@
+//! All segments of the cache: which of them covers a read, which one makes room for the next.
+//!
+//! The segment that was used longest ago makes room. At most one has a head behind it.
+use super::params::{CacheParams, Reach};
+use super::segment::{Cover, Ended, Motion, Segment};
+use crate::target::drive::mechanism::Arm;
+use crate::target::tree::NONE;
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Lba, Sectors, Span};
+
+/// Which place of the table.
+pub type Place = u32;
+
+/// What a lookup reads of a segment: nothing outside is in it. An empty place has `start` behind `limit`.
+#[derive(Clone, Copy)]
+struct Bounds {
+    start: u64,
+    limit: u64,
+}
+
+const EMPTY: Bounds = Bounds { start: u64::MAX, limit: 0 };
+
+/// The neighbours of a place in order of use.
+#[derive(Clone, Copy)]
+struct Links {
+    older: Place,
+    younger: Place,
+}
+
+pub struct Segments {
+    params: CacheParams,
+    segments: Vec<Segment>,
+    bounds: Vec<Bounds>,
+    links: Vec<Links>,
+    oldest: Place,
+    youngest: Place,
+    empty: Vec<Place>,
+    /// Segments that are kept.
+    kept: u32,
+    /// Blocks in them, those that the head is on its way to included.
+    blocks: u64,
+    /// The one with a head behind it.
+    active: Place,
+    /// The one that had a head behind it last.
+    left: Place,
+    /// Most segments and blocks that may be kept at present.
+    most: u32,
+    room: u64,
+}
+
+impl Segments {
+    pub fn new(params: &CacheParams) -> Self {
+        let mut segments = Segments {
+            params: *params,
+            segments: Vec::new(),
+            bounds: Vec::new(),
+            links: Vec::new(),
+            oldest: NONE,
+            youngest: NONE,
+            empty: Vec::new(),
+            kept: 0,
+            blocks: 0,
+            active: NONE,
+            left: NONE,
+            most: 0,
+            room: 0,
+        };
+        segments.make_room(0, 0);
+        segments
+    }
+
+    /// The most that one segment can hold now.
+    fn window(&self) -> Sectors {
+        Sectors::new(self.params.segment().get().min(self.room))
+    }
+
+    /// Written data take so many segments and blocks: the rest is for reads.
+    #[inline]
+    pub fn make_room(&mut self, segments: u32, blocks: u64) {
+        let CacheParams { segments: all, size, separate_writes, .. } = self.params;
+        if separate_writes {
+            self.most = all.saturating_sub(1).max(1);
+            self.room = size.get().saturating_sub(size.get() / u64::from(all.max(2)));
+        } else {
+            self.most = all.saturating_sub(segments).max(1);
+            self.room = size.get().saturating_sub(blocks);
+        }
+        while self.kept > self.most || self.blocks > self.room && self.kept > 1 {
+            self.clear(self.oldest);
+        }
+    }
+
+    /// What the buffer can do for a read at `now`, and the segment that does it.
+    #[inline]
+    pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, Place) {
+        let at = first.get();
+        let mut best = (Cover::Miss, NONE);
+        for place in 0..self.bounds.len() {
+            let Bounds { start, limit } = self.bounds[place];
+            if at < start || at > limit {
+                continue;
+            }
+            let cover = self.ask(place as Place, first, end, now, motion);
+            match (cover, best.0) {
+                (Cover::Hit, _) => return (cover, place as Place),
+                (Cover::Coming(_), _) | (Cover::Partial(_), Cover::Miss) => best = (cover, place as Place),
+                (Cover::Partial(one), Cover::Partial(other)) if one > other => {
+                    best = (cover, place as Place);
+                }
+                _ => {}
+            }
+        }
+        best
+    }
+
+    fn ask(&mut self, place: Place, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> Cover {
+        let with = (&self.params.read_ahead, self.window());
+        let cover = self.segments[place as usize].cover(first, end, now, with, motion);
+        self.note(place);
+        cover
+    }
+
+    /// Brings what lookups read of a segment up to date.
+    #[inline]
+    fn note(&mut self, place: Place) {
+        let Segment { start, limit, .. } = self.segments[place as usize];
+        let new = Bounds { start: start.get(), limit: limit.get() };
+        let old = core::mem::replace(&mut self.bounds[place as usize], new);
+        self.blocks = self.blocks + self.held(new) - self.held(old);
+    }
+
+    /// Blocks that a segment may hold.
+    #[inline]
+    fn held(&self, bounds: Bounds) -> u64 {
+        bounds.limit.saturating_sub(bounds.start).min(self.params.segment().get())
+    }
+
+    #[inline]
+    fn unlink(&mut self, place: Place) {
+        let Links { older, younger } = self.links[place as usize];
+        if older == NONE {
+            self.oldest = younger;
+        } else {
+            self.links[older as usize].younger = younger;
+        }
+        if younger == NONE {
+            self.youngest = older;
+        } else {
+            self.links[younger as usize].older = older;
+        }
+    }
+
+    #[inline]
+    fn link(&mut self, place: Place) {
+        let older = self.youngest;
+        self.links[place as usize] = Links { older, younger: NONE };
+        if older == NONE {
+            self.oldest = place;
+        } else {
+            self.links[older as usize].younger = place;
+        }
+        self.youngest = place;
+    }
+
+    /// The segment has been used just now.
+    #[inline]
+    pub fn touch(&mut self, place: Place) {
+        if self.youngest != place {
+            self.unlink(place);
+            self.link(place);
+        }
+    }
+
+    fn clear(&mut self, place: Place) {
+        let old = core::mem::replace(&mut self.bounds[place as usize], EMPTY);
+        self.blocks -= self.held(old);
+        self.kept -= 1;
+        self.unlink(place);
+        self.empty.push(place);
+        for head in [&mut self.active, &mut self.left] {
+            if *head == place {
+                *head = NONE;
+            }
+        }
+    }
+
+    fn place(&mut self, segment: Segment) -> Place {
+        while self.kept >= self.most {
+            self.clear(self.oldest);
+        }
+        let place = self.empty.pop().unwrap_or_else(|| {
+            self.segments.push(segment);
+            self.bounds.push(EMPTY);
+            self.links.push(Links { older: NONE, younger: NONE });
+            self.segments.len() as Place - 1
+        });
+        self.segments[place as usize] = segment;
+        self.kept += 1;
+        self.link(place);
+        self.note(place);
+        // What has just come is the youngest.
+        while self.blocks > self.room && self.kept > 1 {
+            self.clear(self.oldest);
+        }
+        place
+    }
+
+    /// The media transfer of the read `first .. end` has just ended: the head reads on, as far as the cache lets it.
+    /// What `first` continues is one segment with it.
+    pub fn start(&mut self, first: Lba, end: Lba, ended: &Ended, motion: Motion<'_>) {
+        let mut begin = first;
+        for place in 0..self.bounds.len() as Place {
+            let Bounds { start, limit } = self.bounds[place as usize];
+            if start <= first.get() && first.get() <= limit && self.continues(place, first, ended.at, motion)
+            {
+                begin = begin.min(self.segments[place as usize].start);
+                self.clear(place);
+            }
+        }
+        let limit = motion.limit(&self.params.read_ahead, begin, end);
+        self.active = self.place(Segment::reading_on(begin, end, limit, ended));
+    }
+
+    /// Whether a segment at rest holds all up to this block, at least one.
+    fn continues(&mut self, place: Place, first: Lba, now: Instant, motion: Motion<'_>) -> bool {
+        if first == Lba::ZERO || place == self.active {
+            return false;
+        }
+        let before = Lba::new(first.get() - 1);
+        self.bounds[place as usize].start < first.get()
+            && self.ask(place, before, first, now, motion) == Cover::Hit
+    }
+
+    /// Written data have reached the media, and the buffer still has them.
+    pub fn keep(&mut self, first: Lba, end: Lba, now: Instant) {
+        if self.params.keeps_written && !self.params.separate_writes {
+            self.place(Segment::at_rest(first, end, now));
+        }
+    }
+
+    /// A read that ends at `end` was served from this segment or from the head behind it.
+    pub fn consume(&mut self, place: Place, end: Lba, now: Instant, motion: Motion<'_>) {
+        self.segments[place as usize].consume(end, now, &self.params.read_ahead, motion);
+        self.touch(place);
+        self.note(place);
+    }
+
+    /// A read was answered whole by this segment while the arm is idle: whether the arm goes on reading behind it.
+    pub fn goes_on(&self, place: Place) -> bool {
+        let params = &self.params.read_ahead;
+        params.on_hit && params.reach != Reach::Nothing && self.active == NONE && place != NONE
+    }
+
+    pub fn go_on(&mut self, place: Place, end: Lba, from: Instant, arm: Arm, motion: Motion<'_>) {
+        let segment = &mut self.segments[place as usize];
+        segment.go_on(end, from, arm, &self.params.read_ahead, motion);
+        if segment.is_active() {
+            self.active = place;
+        }
+        self.note(place);
+    }
+
+    /// When the head has read all before this block, or all that it will read of itself.
+    pub fn read_by(&self, end: Lba, motion: Motion<'_>) -> Instant {
+        self.reading().map_or(Instant::ZERO, |segment| segment.read_by(end, motion))
+    }
+
+    #[inline]
+    fn reading(&self) -> Option<&Segment> {
+        self.segments.get(self.active as usize)
+    }
+
+    /// Whether the head has just read up to `end` as part of reading on, so that there is nothing to start.
+    pub fn continues_to(&self, end: Lba) -> bool {
+        self.reading().is_some_and(|segment| segment.continues_to(end))
+    }
+
+    /// The arm is needed elsewhere: reading on ends. Returns where the arm is, and how long the sector under the head
+    /// still keeps it there, if the buffer had it.
+    #[inline]
+    pub fn stop(&mut self, now: Instant, motion: Motion<'_>) -> Option<(Arm, Span)> {
+        let segment = self.segments.get_mut(self.active as usize)?;
+        let ends_sector = self.params.read_ahead.ends_sector;
+        let residue = if ends_sector { segment.residue(now, motion) } else { Span::ZERO };
+        self.left = core::mem::replace(&mut self.active, NONE);
+        Some((segment.stop(now, motion), residue))
+    }
+
+    /// The segment whose head has stopped just now, about to read this block.
+    pub fn stopped_at(&self, first: Lba, now: Instant) -> Option<Place> {
+        let just = self.segments.get(self.left as usize)?.stopped_at(first, now);
+        just.then_some(self.left)
+    }
+
+    /// The head goes on as if it had not stopped.
+    pub fn resume(&mut self, place: Place) {
+        self.segments[place as usize].resume();
+        self.active = place;
+    }
+
+    /// What the buffer holds of these blocks is no longer good.
+    #[inline]
+    pub fn forget(&mut self, first: Lba, end: Lba) {
+        for place in 0..self.bounds.len() {
+            let Bounds { start, limit } = self.bounds[place];
+            if first.get() < limit && end.get() > start {
+                self.clear(place as Place);
+            }
+        }
+    }
+
+    /// Segments and blocks that are kept for reads.
+    pub fn kept(&self) -> (u32, u64) {
+        (self.kept, self.blocks.min(self.room))
+    }
+}

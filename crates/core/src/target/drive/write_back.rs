@@ -1,0 +1,304 @@
+//! Write-back: a write completes when its data are in the cache, and the arm takes them to the media later.
+//!
+//! When: with the write itself, when the drive is idle, when the cache fills, when data have waited long enough, or when
+//! a command waits for them (FLUSH, a FUA read). Where to: the piece that the arm reaches first, with its neighbours
+//! behind it. While host and cache both want the arm they have it in turn, so that neither waits for ever. Start reading
+//! at [`Drive::urge`].
+use super::cache::dirty::{Dirty, Piece};
+use super::cache::params::{Destage, WriteBackParams};
+use super::mechanism::{Landing, Mechanism};
+use super::queue::{Entry, SlotIndex, Slots, View, choose};
+use super::service::Sweep;
+use super::spindle::Spindle;
+use super::{Drive, DriveEvent, Stage, Story};
+use crate::command::{Access, Command};
+use crate::data::DataOp;
+use crate::life::Served;
+use crate::target::context::Context;
+use crate::target::tree::Slot;
+use drivelab_units::{Instant, Lba};
+
+/// How much the cache wants the arm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Urge {
+    /// It has nothing that could go now.
+    None,
+    /// From this instant on, if nothing comes before.
+    Later(Instant),
+    /// If nobody else does.
+    Idle,
+    /// As much as the host does.
+    Press,
+}
+
+/// A command that waits until data that the cache has accepted are on the media.
+#[derive(Clone, Copy)]
+pub(super) struct Barrier {
+    pub slot: SlotIndex,
+    /// All accepted before this.
+    pub sequence: u64,
+}
+
+impl Drive {
+    /// Whether the cache takes this write and answers for it.
+    #[inline]
+    pub(super) fn is_cached(&self, command: &Command) -> bool {
+        let Some(dirty) = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref()) else { return false };
+        command.access == Access::Write && !command.force_unit_access && command.count <= dirty.params.limit
+    }
+
+    /// The firmware has taken up a write that the cache is to take: its data come when there is room for them.
+    pub(super) fn write_back(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        if self.writers.is_empty() && self.admits(slot, context.now) {
+            self.accept(context, slot);
+        } else {
+            self.flight(slot).stage = Stage::Waiting;
+            self.writers.push_back(slot);
+        }
+        self.choose(context);
+    }
+
+    /// Takes the writes that have waited for room, as far as there is room.
+    pub(super) fn admit_writers(&mut self, context: &mut Context<'_>) {
+        while let Some(&slot) = self.writers.front() {
+            if !self.admits(slot, context.now) {
+                return;
+            }
+            self.writers.pop_front();
+            self.accept(context, slot);
+        }
+    }
+
+    fn admits(&self, slot: SlotIndex, now: Instant) -> bool {
+        let Some(dirty) = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref()) else { return false };
+        let Command { first, count, .. } = self.in_flight[slot as usize].command;
+        let busy = self.sweep.is_some() || !dirty.is_still() || now < self.choose_from;
+        dirty.has_room(first, count) && (dirty.params.while_busy || !busy || dirty.continues(first))
+    }
+
+    /// The cache takes a write: the data cross the link, and the command is done when they have.
+    fn accept(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        let now = context.now;
+        let story = self.story(Served::Buffered, now);
+        self.turned_to += 1;
+        let count = self.flight(slot).command.count;
+        let on_link = self.on_link(count);
+        let link_free = self.link_free;
+        let flight = self.flight(slot);
+        let from = flight.ready.max(now);
+        flight.stage = Stage::Serving;
+        flight.story = Story { ended: from, ..story };
+        flight.breakdown.queue += now - flight.arrived;
+        flight.breakdown.overhead = from - now;
+        let Command { first, id, .. } = flight.command;
+        let coming = link_free.max(from);
+        let there = coming + on_link;
+        let (since, end, write) = (now, first + count, id);
+        self.cache_data(context, Piece { first, end, write, sequence: 0, since, from, coming, there });
+        self.finish(context, slot, from, there);
+    }
+
+    /// Written data are on their way into the cache.
+    fn cache_data(&mut self, context: &mut Context<'_>, piece: Piece) {
+        let Piece { first, end, write, .. } = piece;
+        let (mechanism, spindle) = (&self.model.mechanism, &self.spindle);
+        let Some(cache) = &mut self.cache else { return };
+        cache.segments.forget(first, end);
+        let Some(dirty) = &mut cache.dirty else { return };
+        let file = |slots: &mut Slots, slot: Slot, piece: &Piece| {
+            slots.insert(slot, entry(piece, mechanism, spindle))
+        };
+        dirty.accept(piece, |op| context.data_op(op), file);
+        cache.share();
+        context.data_op(DataOp::Accept { write, first, count: end - first });
+    }
+
+    /// Data that a write has taken past the cache are newer than what waits there for the same blocks.
+    pub(super) fn overwrite(&mut self, context: &mut Context<'_>, first: Lba, end: Lba) {
+        let (mechanism, spindle) = (&self.model.mechanism, &self.spindle);
+        let Some(cache) = &mut self.cache else { return };
+        let Some(dirty) = &mut cache.dirty else { return };
+        let mut file = |slots: &mut Slots, slot: Slot, piece: &Piece| {
+            slots.insert(slot, entry(piece, mechanism, spindle))
+        };
+        dirty.carve(first, end, |op| context.data_op(op), &mut file);
+        cache.share();
+    }
+
+    /// How much the cache wants the arm now.
+    #[inline]
+    pub(super) fn urge(&self, now: Instant) -> Urge {
+        match self.cache.as_ref().and_then(|cache| cache.dirty.as_ref()) {
+            Some(dirty) if !dirty.is_still() => self.urge_of(dirty, now),
+            _ => Urge::None,
+        }
+    }
+
+    fn urge_of(&self, dirty: &Dirty, now: Instant) -> Urge {
+        let WriteBackParams { destage, idle, age, press_from, .. } = dirty.params;
+        let full = dirty.taken().1 >= press_from.get();
+        if full || !self.writers.is_empty() || !self.barriers.is_empty() {
+            return Urge::Press;
+        }
+        let due = dirty.oldest().zip(age).map(|(oldest, age)| dirty.piece(oldest).since + age);
+        if due.is_some_and(|due| due <= now) {
+            return Urge::Press;
+        }
+        if destage == Destage::AtOnce || self.draining {
+            return Urge::Idle;
+        }
+        let quiet = self.free_since.max(self.taken_up_at) + idle;
+        if quiet <= now { Urge::Idle } else { Urge::Later(due.map_or(quiet, |due| due.min(quiet))) }
+    }
+
+    /// The piece that goes next: the oldest when it has waited long enough or a command waits for it; else the one that
+    /// the arm reaches first.
+    pub(super) fn next_piece(&self, now: Instant) -> Option<Slot> {
+        let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref())?;
+        let oldest = dirty.oldest()?;
+        if dirty.params.age.is_some_and(|age| dirty.piece(oldest).since + age <= now) {
+            return Some(oldest);
+        }
+        let view = View {
+            mechanism: &self.model.mechanism,
+            params: &dirty.queue,
+            arm: self.arm,
+            upward: self.upward,
+            now: now.as_ns(),
+            turned: self.spindle.turned(now),
+            period: self.spindle.period(),
+        };
+        let nearest = choose(&dirty.slots, &view)?;
+        // What comes in meanwhile must not keep a barrier waiting.
+        let waited_for = |barrier: &Barrier| dirty.piece(nearest).sequence < barrier.sequence;
+        let passes = self.barriers.is_empty() || self.barriers.iter().any(waited_for);
+        Some(if passes { nearest } else { oldest })
+    }
+
+    /// The arm takes a piece and its neighbours to the media.
+    pub(super) fn destage(&mut self, context: &mut Context<'_>, piece: Slot) {
+        let now = context.now;
+        let left = self.leave_segment(now);
+        let Some(cache) = &mut self.cache else { return };
+        let Some(dirty) = &mut cache.dirty else { return };
+        let Piece { from, coming, there, .. } = *dirty.piece(piece);
+        let started = left.max(from);
+        let (first, end) = dirty.launch(piece, now);
+        let (mechanism, count) = (&self.model.mechanism, end - first);
+        let landing = mechanism.landing(first, count, Access::Write, &self.spindle);
+        let last = Lba::new(end.get() - 1);
+        let mut passage = mechanism.pass(&self.spindle, started, self.arm, &landing, last, Access::Write);
+        if there > started {
+            passage.end += self.turns_lost(coming, count, started, &passage);
+        }
+        self.arm = passage.arm;
+        self.sweep = Some(Sweep::of_the_cache(end));
+        self.cache_has_turn = false;
+        context.digest.fold(now.as_ns() ^ first.get() << 32);
+        self.schedule(context, passage.end, DriveEvent::Destaged);
+    }
+
+    /// What the arm was taking to the media is there.
+    pub(super) fn on_destaged(&mut self, context: &mut Context<'_>) {
+        let now = context.now;
+        self.sweep = None;
+        self.free_since = now;
+        let member = self.index;
+        if let Some(cache) = &mut self.cache
+            && let Some(dirty) = &mut cache.dirty
+        {
+            let (first, end) = dirty.land(|piece| {
+                let Piece { write, first, .. } = *piece;
+                context.data_op(DataOp::Persist { write, member, first, count: piece.count() });
+            });
+            if !dirty.touches(first, end) {
+                cache.segments.keep(first, end, now);
+            }
+            self.draining &= !dirty.is_still();
+            cache.share();
+        }
+        self.pass_barriers(context);
+        self.choose(context);
+    }
+
+    /// A command that may only go on when all that the cache has accepted is on the media. Returns whether it is.
+    pub(super) fn waits_for_media(&mut self, slot: SlotIndex) -> bool {
+        let Some(dirty) = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref()) else { return false };
+        let command = &self.in_flight[slot as usize].command;
+        let waits = match command.access {
+            Access::Flush => !dirty.is_empty(),
+            Access::Read => command.force_unit_access && dirty.touches(command.first, command.end()),
+            Access::Write => false,
+        };
+        if waits {
+            let sequence = dirty.accepted();
+            self.flight(slot).stage = Stage::Waiting;
+            self.barriers.push(Barrier { slot, sequence });
+        }
+        waits
+    }
+
+    /// Takes a command out of those that wait for the cache. Returns whether it was one.
+    pub(super) fn leaves_cache(&mut self, slot: SlotIndex) -> bool {
+        if let Some(at) = self.writers.iter().position(|&other| other == slot) {
+            self.writers.remove(at);
+            return true;
+        }
+        let at = self.barriers.iter().position(|barrier| barrier.slot == slot);
+        at.map(|at| self.barriers.remove(at)).is_some()
+    }
+
+    fn pass_barriers(&mut self, context: &mut Context<'_>) {
+        while let Some(&Barrier { slot, sequence }) = self.barriers.first() {
+            let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref());
+            if !dirty.is_none_or(|dirty| dirty.is_persisted(sequence)) {
+                return;
+            }
+            self.barriers.remove(0);
+            self.persisted(context, slot);
+        }
+    }
+
+    /// What a command had to wait for is on the media.
+    fn persisted(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        let flight = self.flight(slot);
+        if flight.command.access == Access::Flush {
+            return self.flushed(context, slot);
+        }
+        flight.stage = Stage::Serving;
+        self.enqueue(context, slot);
+    }
+
+    /// All that a FLUSH asks for is on the media.
+    pub(super) fn flushed(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        let now = context.now;
+        let story = self.story(Served::Buffered, now);
+        self.turned_to += 1;
+        let flight = self.flight(slot);
+        let from = flight.ready.max(now);
+        flight.breakdown.queue += now - flight.arrived;
+        flight.breakdown.overhead = from - now;
+        (flight.stage, flight.story) = (Stage::Serving, Story { ended: from, ..story });
+        self.finish(context, slot, from, from);
+    }
+
+    /// All that would be lost if power failed now: what the cache has accepted and the media do not have.
+    pub fn volatile(&self) -> impl Iterator<Item = Piece> + '_ {
+        let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref());
+        dirty.into_iter().flat_map(|dirty| dirty.by_age().chain(&dirty.flying).copied())
+    }
+
+    /// Segments and sectors of the cache that are in use, for reads and for writes.
+    pub fn cached(&self) -> Option<[(u32, u64); 2]> {
+        let cache = self.cache.as_ref()?;
+        Some([cache.segments.kept(), cache.dirty.as_ref().map_or((0, 0), Dirty::taken)])
+    }
+}
+
+fn entry(piece: &Piece, mechanism: &Mechanism, spindle: &Spindle) -> Entry {
+    let landing = mechanism.landing(piece.first, piece.count(), Access::Write, spindle);
+    let Landing { cylinder, head, start, longest_wait, .. } = landing;
+    let (arrived, ready) = (piece.since.as_ns(), piece.there.as_ns());
+    let (first, write) = (piece.first, true);
+    Entry { arrived, ready, first, cylinder, head, start, longest_wait, write, ..Entry::default() }
+}
