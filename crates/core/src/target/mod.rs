@@ -139,6 +139,15 @@ impl Target {
         self.data.as_mut()?.pop_front()
     }
 
+    /// The drive inside, where there is one.
+    pub fn drive(&self) -> Option<&Drive> {
+        match &self.body {
+            Body::Server(_) => None,
+            Body::System(system) => Some(system.drive()),
+            Body::Wire(drive) => Some(drive),
+        }
+    }
+
     #[inline]
     fn run_until(&mut self, now: Instant) {
         if self.agenda.next_due().is_some_and(|due| due <= now) {

@@ -47,6 +47,10 @@ impl System {
         self.drive.capacity()
     }
 
+    pub fn drive(&self) -> &Drive {
+        &self.drive
+    }
+
     pub fn submit(&mut self, context: &mut Context<'_>, command: &Command) {
         if let Some(params) = self.elevator {
             let initiator = usize::from(command.initiator);

@@ -2,7 +2,9 @@
 use super::{layout, stations, target, us};
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::cache::params::CacheParams;
+use drivelab_core::target::drive::cache::params::{
+    CacheParams, Destage, Reach, ReadAheadParams, WriteBackParams,
+};
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
@@ -266,25 +268,90 @@ fn markings(target: &TargetParams) -> BoxedStrategy<Marking> {
         .boxed()
 }
 
+fn read_aheads(size: u64) -> impl Strategy<Value = ReadAheadParams> {
+    let reach = prop::sample::select(vec![
+        Reach::Nothing,
+        Reach::Limit,
+        Reach::Track,
+        Reach::Cylinder,
+        Reach::NextTrack,
+    ]);
+    (reach, 0..=size, prop_oneof![3 => Just(0), 1 => 0..=size / 2], any::<[bool; 5]>()).prop_map(
+        |(reach, limit, least, [when_queued, when_sequential, on_hit, covers_front, ends_sector])| {
+            let (limit, least) = (Sectors::new(limit), Sectors::new(least));
+            ReadAheadParams {
+                reach,
+                limit,
+                least,
+                when_queued,
+                when_sequential,
+                on_hit,
+                covers_front,
+                ends_sector,
+            }
+        },
+    )
+}
+
+fn write_backs(size: u64, segments: u32) -> impl Strategy<Value = WriteBackParams> {
+    let destage = prop_oneof![Just(Destage::AtOnce), Just(Destage::WhenIdle)];
+    let times = (spans(40_000), option::of(spans(200_000)));
+    (1..=size, 1..=segments, destage, times, 0..=size, 1..=size.max(8), any::<bool>()).prop_map(
+        |(limit, segments, destage, (idle, age), press_from, run, while_busy)| WriteBackParams {
+            limit: Sectors::new(limit),
+            segments,
+            destage,
+            idle,
+            age,
+            press_from: Sectors::new(press_from),
+            run: Sectors::new(run),
+            while_busy,
+        },
+    )
+}
+
+/// Any cache, from one that holds hardly a command to one that holds the drive.
+pub fn caches() -> BoxedStrategy<CacheParams> {
+    let size = (1u32..20).prop_flat_map(|segments| (u64::from(segments)..4_000, Just(segments)));
+    size.prop_flat_map(|(size, segments)| {
+        let parts = (read_aheads(size), option::of(write_backs(size, segments)));
+        let shares = (0u64..=100).prop_map(|percent| Share::from_ratio(percent, 100).unwrap());
+        (parts, shares, any::<[bool; 3]>()).prop_map(
+            move |((read_ahead, write_back), send_from, [fixed, separate_writes, keeps_written])| {
+                CacheParams {
+                    size: Sectors::new(size),
+                    segments,
+                    fixed,
+                    separate_writes,
+                    keeps_written,
+                    send_from,
+                    read_ahead,
+                    write_back,
+                }
+            },
+        )
+    })
+    .boxed()
+}
+
 pub fn drives() -> BoxedStrategy<DriveParams> {
     let rpm = prop::sample::select(vec![5_400_000u64, 7_200_000, 10_000_000, 15_000_000]);
-    let read_ahead = (1u64..2_000, any::<[bool; 2]>())
-        .prop_map(|(size, when)| CacheParams::reading_on(Sectors::new(size)).when(when[0], when[1]));
     let mechanics = (rpm, geometries(), seeks(), settles());
     let bus = (links(), protocols(), exchanges(), option::weighted(0.3, faults()));
-    (mechanics, firmwares(), bus, queues(), option::of(read_ahead))
+    (mechanics, firmwares(), bus, queues(), option::of(caches()))
         .prop_map(
             |(
                 (rpm, geometry, seek, settle),
                 mut firmware,
                 (link, protocol, exchange, faults),
                 mut queue,
-                read_ahead,
+                cache,
             )| {
                 queue.depth = queue.depth.min(protocol.depth_max());
-                if read_ahead.is_some() {
+                if cache.is_some() {
                     // With nothing to do for a hit, who asks for one block again and again would stop time.
                     firmware.read_completion = firmware.read_completion.max(us(5));
+                    firmware.write_completion = firmware.write_completion.max(us(5));
                 }
                 let rpm = Rpm::from_milli(rpm).unwrap();
                 DriveParams {
@@ -297,7 +364,7 @@ pub fn drives() -> BoxedStrategy<DriveParams> {
                     queue,
                     protocol,
                     exchange,
-                    cache: read_ahead,
+                    cache,
                     faults,
                 }
             },

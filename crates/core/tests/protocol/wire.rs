@@ -4,6 +4,7 @@ use super::common::command;
 use super::common::scenarios::drives;
 use drivelab_core::life::{Life, Served};
 use drivelab_core::rng::Stream;
+use drivelab_core::target::drive::cache::params::{CacheParams, ReadAheadParams};
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams};
 use drivelab_core::target::drive::protocol::{Protocol, QueueErrors, Reordering, ScsiParams, UntaggedAs};
@@ -244,12 +245,20 @@ pub fn histories(step: BoxedStrategy<Step>) -> BoxedStrategy<Vec<Step>> {
     prop::collection::vec(prop_oneof![3 => step, 2 => wait], 1..90).boxed()
 }
 
+/// Each write goes to the media, and no read-ahead keeps the arm from a command.
+fn without_write_back(cache: CacheParams) -> CacheParams {
+    let read_ahead = ReadAheadParams { least: Sectors::ZERO, ..cache.read_ahead };
+    CacheParams { write_back: None, read_ahead, ..cache }
+}
+
 /// Any drive under this protocol, with sound media and no bound on waiting.
 pub fn drives_under(protocol: BoxedStrategy<Protocol>) -> BoxedStrategy<DriveParams> {
     (drives(), protocol)
         .prop_map(|(mut params, protocol)| {
             params.queue.depth = params.queue.depth.min(protocol.depth_max());
             (params.queue.age_limit, params.faults) = (None, None);
+            // What a cache answers is held in `cache`; here each write goes to the media.
+            params.cache = params.cache.map(without_write_back);
             DriveParams { protocol, ..params }
         })
         .boxed()

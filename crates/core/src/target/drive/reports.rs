@@ -19,7 +19,8 @@ impl Drive {
 
     /// Reports what was held back when nothing is left to do: no completion would end the round.
     pub(super) fn report_if_idle(&mut self, context: &mut Context<'_>) {
-        let idle = self.sweep.is_none() && !self.is_wanted();
+        // What the cache does for itself completes no command.
+        let idle = self.sweep.is_none_or(|sweep| sweep.is_of_the_cache) && !self.is_wanted();
         if idle && !self.unreported.is_empty() {
             self.report(context);
         }

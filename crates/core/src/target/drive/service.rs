@@ -23,6 +23,8 @@ pub(super) struct Sweep {
     /// Until then a command that begins at `end` is carried out in the same sweep; never when `None`.
     join_until: Option<Instant>,
     pub joined: Option<SlotIndex>,
+    /// Whether no command is waiting for it.
+    pub is_of_the_cache: bool,
 }
 
 /// Commands that may go out of turn, because they join or meet the head, while others wait: then the drive chooses, so
@@ -32,7 +34,7 @@ const OUT_OF_TURN_MAX: u32 = 32;
 impl Sweep {
     /// Data of the cache on their way to the media: nothing joins them.
     pub fn of_the_cache(end: Lba) -> Self {
-        Sweep { end, access: Access::Write, join_until: None, joined: None }
+        Sweep { end, access: Access::Write, join_until: None, joined: None, is_of_the_cache: true }
     }
 }
 
@@ -43,8 +45,12 @@ impl Drive {
         if self.sweep.is_some() {
             return;
         }
-        if !self.writers.is_empty() {
+        if !(self.writers.is_empty() && self.barriers.is_empty()) {
+            self.pass_barriers(context);
             self.admit_writers(context);
+            if self.sweep.is_some() {
+                return;
+            }
         }
         let (wanted, urge) = (self.is_wanted(), self.urge(now));
         if !wanted && matches!(urge, Urge::None | Urge::Later(_)) {
@@ -261,7 +267,7 @@ impl Drive {
         };
         let may = join_until.is_some() && self.may_go_out_of_turn(now);
         let joined = if may { self.take_queued(end, access) } else { None };
-        self.sweep = Some(Sweep { end, access, join_until, joined });
+        self.sweep = Some(Sweep { end, access, join_until, joined, is_of_the_cache: false });
     }
 
     /// Whether one more command may go past those that wait.
@@ -355,7 +361,13 @@ impl Drive {
         self.consume(place, end, now);
         self.out_of_turn = self.out_of_turn.saturating_add(1);
         // The head reads on anyway, so what goes on there can join until the end.
-        self.sweep = Some(Sweep { end, access: Access::Read, join_until: Some(at), joined: None });
+        self.sweep = Some(Sweep {
+            end,
+            access: Access::Read,
+            join_until: Some(at),
+            joined: None,
+            is_of_the_cache: false,
+        });
         context.digest.fold(now.as_ns());
         self.schedule(context, at, DriveEvent::MediaEnd(slot));
         self.unfile(context, slot);

@@ -49,7 +49,7 @@ impl Drive {
 
     /// The firmware has taken up a write that the cache is to take: its data come when there is room for them.
     pub(super) fn write_back(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        if self.writers.is_empty() && self.admits(slot, context.now) {
+        if self.writers.is_empty() && self.admits(slot) {
             self.accept(context, slot);
         } else {
             self.flight(slot).stage = Stage::Waiting;
@@ -61,7 +61,7 @@ impl Drive {
     /// Takes the writes that have waited for room, as far as there is room.
     pub(super) fn admit_writers(&mut self, context: &mut Context<'_>) {
         while let Some(&slot) = self.writers.front() {
-            if !self.admits(slot, context.now) {
+            if !self.admits(slot) {
                 return;
             }
             self.writers.pop_front();
@@ -69,11 +69,15 @@ impl Drive {
         }
     }
 
-    fn admits(&self, slot: SlotIndex, now: Instant) -> bool {
+    fn admits(&self, slot: SlotIndex) -> bool {
         let Some(dirty) = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref()) else { return false };
         let Command { first, count, .. } = self.in_flight[slot as usize].command;
-        let busy = self.sweep.is_some() || !dirty.is_still() || now < self.choose_from;
-        dirty.has_room(first, count) && (dirty.params.while_busy || !busy || dirty.continues(first))
+        let busy = self.sweep.is_some() || !dirty.is_still();
+        // What a FLUSH waits for must reach the media before newer data take its place.
+        let flushing = !self.barriers.is_empty() && dirty.waits(first, first + count);
+        !flushing
+            && dirty.has_room(first, count)
+            && (dirty.params.while_busy || !busy || dirty.continues(first))
     }
 
     /// The cache takes a write: the data cross the link, and the command is done when they have.
@@ -87,7 +91,7 @@ impl Drive {
         let flight = self.flight(slot);
         let from = flight.ready.max(now);
         flight.stage = Stage::Serving;
-        flight.story = Story { ended: from, ..story };
+        (flight.begun, flight.story) = (from, Story { ended: from, ..story });
         flight.breakdown.queue += now - flight.arrived;
         flight.breakdown.overhead = from - now;
         let Command { first, id, .. } = flight.command;
@@ -184,6 +188,7 @@ impl Drive {
         let Piece { from, coming, there, .. } = *dirty.piece(piece);
         let started = left.max(from);
         let (first, end) = dirty.launch(piece, now);
+        cache.share();
         let (mechanism, count) = (&self.model.mechanism, end - first);
         let landing = mechanism.landing(first, count, Access::Write, &self.spindle);
         let last = Lba::new(end.get() - 1);
@@ -211,13 +216,14 @@ impl Drive {
                 let Piece { write, first, .. } = *piece;
                 context.data_op(DataOp::Persist { write, member, first, count: piece.count() });
             });
+            // What was read of these blocks while they waited here is older than what lies there now.
+            cache.segments.forget(first, end);
             if !dirty.touches(first, end) {
                 cache.segments.keep(first, end, now);
             }
             self.draining &= !dirty.is_still();
             cache.share();
         }
-        self.pass_barriers(context);
         self.choose(context);
     }
 
@@ -248,7 +254,8 @@ impl Drive {
         at.map(|at| self.barriers.remove(at)).is_some()
     }
 
-    fn pass_barriers(&mut self, context: &mut Context<'_>) {
+    /// Lets the commands go on whose data have reached the media.
+    pub(super) fn pass_barriers(&mut self, context: &mut Context<'_>) {
         while let Some(&Barrier { slot, sequence }) = self.barriers.first() {
             let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref());
             if !dirty.is_none_or(|dirty| dirty.is_persisted(sequence)) {
@@ -278,7 +285,8 @@ impl Drive {
         let from = flight.ready.max(now);
         flight.breakdown.queue += now - flight.arrived;
         flight.breakdown.overhead = from - now;
-        (flight.stage, flight.story) = (Stage::Serving, Story { ended: from, ..story });
+        (flight.stage, flight.begun) = (Stage::Serving, from);
+        flight.story = Story { ended: from, ..story };
         self.finish(context, slot, from, from);
     }
 

@@ -181,10 +181,14 @@ impl Dirty {
         at
     }
 
+    /// Whether data of these blocks wait for the arm.
+    pub fn waits(&self, first: Lba, end: Lba) -> bool {
+        self.first_behind(first).is_some_and(|slot| self.piece(slot).first < end)
+    }
+
     /// Whether data of these blocks are waiting or on their way.
     pub fn touches(&self, first: Lba, end: Lba) -> bool {
-        let waits = self.first_behind(first).is_some_and(|slot| self.piece(slot).first < end);
-        waits || self.flying.iter().any(|piece| piece.first < end && first < piece.end)
+        self.waits(first, end) || self.flying.iter().any(|piece| piece.first < end && first < piece.end)
     }
 
     /// Accepts a write: older data of its blocks make room. `file` puts a piece into the slots; the sequence is set here.

@@ -25,8 +25,8 @@ impl Cache {
     /// The cache of a drive with this mechanism and queue.
     pub fn new(params: &CacheParams, mechanism: &Mechanism, queue: &QueueParams, period: u64) -> Self {
         let cylinders = mechanism.geometry.cylinders();
-        let dirty =
-            params.write_back.as_ref().map(|write_back| Dirty::new(write_back, queue, cylinders, period));
+        let write_back = params.for_writes();
+        let dirty = write_back.map(|write_back| Dirty::new(&write_back, queue, cylinders, period));
         Cache { params: *params, segments: Segments::new(params), dirty }
     }
 

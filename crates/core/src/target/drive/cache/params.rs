@@ -159,6 +159,23 @@ impl fmt::Display for CacheError {
 }
 
 impl CacheParams {
+    /// The one segment that is kept for writes, where one is.
+    pub fn reserved(&self) -> Option<Sectors> {
+        let each = self.size.get() / u64::from(self.segments.max(1));
+        self.separate_writes.then_some(Sectors::new(each))
+    }
+
+    /// What written data may take.
+    pub fn for_writes(&self) -> Option<WriteBackParams> {
+        let write_back = self.write_back?;
+        Some(match self.reserved() {
+            Some(reserved) => {
+                WriteBackParams { limit: write_back.limit.min(reserved), segments: 1, ..write_back }
+            }
+            None => write_back,
+        })
+    }
+
     pub fn check(&self) -> Result<(), CacheError> {
         if self.segments == 0 || self.segments > SEGMENTS_MAX {
             return Err(CacheError::Segments);

@@ -165,7 +165,8 @@ impl Segment {
     /// The block behind the last one that the head has read by `now`.
     fn front(&mut self, now: Instant, motion: Motion<'_>) -> Lba {
         self.follow(now, motion);
-        if self.time_of(self.limit, motion) <= now {
+        // What a read has been promised counts as read.
+        if self.next >= self.limit || self.time_of(self.limit, motion) <= now {
             return self.limit;
         }
         let slot = motion.mechanism.geometry.locate(self.next);

@@ -77,15 +77,15 @@ impl Segments {
     /// Written data take so many segments and blocks: the rest is for reads.
     #[inline]
     pub fn make_room(&mut self, segments: u32, blocks: u64) {
-        let CacheParams { segments: all, size, separate_writes, .. } = self.params;
-        if separate_writes {
-            self.most = all.saturating_sub(1).max(1);
-            self.room = size.get().saturating_sub(size.get() / u64::from(all.max(2)));
+        let CacheParams { segments: all, size, .. } = self.params;
+        if let Some(reserved) = self.params.reserved() {
+            self.most = all.saturating_sub(1);
+            self.room = size.get() - reserved.get();
         } else {
-            self.most = all.saturating_sub(segments).max(1);
+            self.most = all.saturating_sub(segments);
             self.room = size.get().saturating_sub(blocks);
         }
-        while self.kept > self.most || self.blocks > self.room && self.kept > 1 {
+        while self.kept > self.most || self.kept > self.least_kept() && self.blocks > self.room {
             self.clear(self.oldest);
         }
     }
@@ -184,7 +184,15 @@ impl Segments {
         }
     }
 
+    /// One segment alone fits itself into the room that there is, if there is any.
+    fn least_kept(&self) -> u32 {
+        u32::from(self.room > 0)
+    }
+
     fn place(&mut self, segment: Segment) -> Place {
+        if self.most == 0 || self.room == 0 {
+            return NONE;
+        }
         while self.kept >= self.most {
             self.clear(self.oldest);
         }
@@ -199,7 +207,7 @@ impl Segments {
         self.link(place);
         self.note(place);
         // What has just come is the youngest.
-        while self.blocks > self.room && self.kept > 1 {
+        while self.blocks > self.room && self.kept > self.least_kept() {
             self.clear(self.oldest);
         }
         place
