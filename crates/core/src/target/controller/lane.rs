@@ -98,6 +98,8 @@ pub struct Lane {
     /// Whether what is with the drive must be there by itself.
     pub alone: bool,
     pub state: State,
+    /// Whether it will be told to go on.
+    pub wakes: bool,
     /// When the host knows what failed last.
     pub recovered: Instant,
     /// The oldest command that came back and has not reached the drive again.
@@ -117,6 +119,7 @@ impl Lane {
             outstanding: 0,
             alone: false,
             state: State::Flowing,
+            wakes: false,
             recovered: Instant::ZERO,
             returned: None,
             orders: 0,

@@ -177,7 +177,9 @@ impl Controller {
     fn hold_back(&mut self, context: &mut Context<'_>, initiator: u16, held: Held) {
         let lane = &mut self.lanes[usize::from(initiator)];
         lane.put_back(held);
-        if lane.state == State::Full && lane.outstanding == 0 {
+        // Once: a lane that is refused again before it wakes must not try twice as often.
+        if lane.state == State::Full && lane.outstanding == 0 && !lane.wakes {
+            lane.wakes = true;
             let event = ControllerEvent::GoOn { initiator };
             context.agenda.schedule(context.now + TRY_AGAIN, 3, Event::Controller(event));
         }
@@ -339,6 +341,7 @@ impl Controller {
             }
             ControllerEvent::GoOn { initiator } => {
                 let lane = self.lane(initiator);
+                lane.wakes = false;
                 if lane.state == State::Full {
                     lane.state = State::Flowing;
                 }
