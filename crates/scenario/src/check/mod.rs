@@ -1,4 +1,5 @@
 //! From what was typed to what the machines take: nothing leaves here that could be wrong.
+mod cache;
 mod commands;
 pub mod drive;
 pub mod geometry;

@@ -1,5 +1,5 @@
 //! The target: a drive, stations of queueing theory, or nothing at all.
-use super::drive::{Above, check_write_cache, model, params};
+use super::drive::{Above, model, params};
 use super::protocol::spoken;
 use super::queue::queue;
 use super::resolve::{Drives, Loader};
@@ -68,7 +68,6 @@ impl<'a> Shared<'a> {
             }
             _ => {}
         }
-        check_write_cache(raw.write_cache.as_ref(), log);
         if raw.drive.is_some() {
             return self.drive(raw, log);
         }
@@ -123,8 +122,14 @@ impl<'a> Shared<'a> {
             return Some(Arc::clone(known));
         }
         let problems = log.count();
-        let (queue, read_ahead, faults) = (raw.queue.as_ref(), raw.read_ahead.as_ref(), raw.faults.as_ref());
-        let above = Above { queue, read_ahead, interface, faults };
+        let above = Above {
+            queue: raw.queue.as_ref(),
+            cache: raw.cache.as_ref(),
+            write_cache: raw.write_cache.as_ref(),
+            clear: raw.readable("cache") && raw.readable("write_cache"),
+            interface,
+            faults: raw.faults.as_ref(),
+        };
         let built = params(drive, above, place, log)
             .and_then(|params| model(&params, drive, place, log))
             .map(Arc::new);
@@ -160,7 +165,8 @@ const CAPACITY: Sectors = Sectors::new(1_000_000_000_000 / 512);
 fn only_for_drives(raw: &TargetRaw, log: &mut Log) {
     let keys = [
         ("queue", raw.queue.as_ref().map(|at| at.place)),
-        ("read_ahead", raw.read_ahead.as_ref().map(|at| at.place)),
+        ("cache", raw.cache.as_ref().map(|at| at.place)),
+        ("write_cache", raw.write_cache.as_ref().map(|at| at.place)),
         ("controller", raw.controller.as_ref().map(|at| at.place)),
         ("elevator", raw.elevator.as_ref().map(|at| at.place)),
         ("faults", raw.faults.as_ref().map(|at| at.place)),

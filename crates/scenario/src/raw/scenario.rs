@@ -1,6 +1,8 @@
 //! The sections of a scenario: target, workload, run.
+use super::cache::CacheRaw;
 use super::drive::DriveRaw;
-use super::queue::{QueueRaw, ReadAheadRaw, Switch};
+use super::queue::QueueRaw;
+use super::switch::Switch;
 use super::system::{ControllerRaw, ElevatorChoice, FaultsRaw};
 use super::workload::WorkloadRaw;
 use crate::keys::quantities::{Count, Duration, Extent, Seconds};
@@ -37,16 +39,16 @@ section! {
         null: NullRaw = "",
         /// Laid over the drive's own queue.
         queue: QueueRaw = "the drive's own",
-        /// Laid over the drive's own read-ahead; false switches it off.
-        read_ahead: Switch<ReadAheadRaw> = "the drive's own",
+        /// Laid over the drive's own cache; false for none.
+        cache: Switch<CacheRaw> = "the drive's own",
         /// The host's end of the protocol.
         controller: ControllerRaw = "one that speaks the drive's protocol and costs nothing",
         /// The host's I/O scheduler: a table, or its order alone.
         elevator: ElevatorChoice = "none",
         /// What goes wrong with the drive's media.
         faults: FaultsRaw = "nothing",
-        /// Whether writes complete in the cache. Drives are modelled with the write cache off.
-        write_cache: bool = "false",
+        /// Whether writes complete in the drive's cache, or only on the media.
+        write_cache: bool = "the drive's own",
     }
 }
 

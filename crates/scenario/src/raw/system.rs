@@ -1,6 +1,7 @@
 //! What stands between a workload and its drive: the host's I/O scheduler, the controller; and what goes wrong in the
 //! drive.
-use super::queue::{Depth, Switch};
+use super::queue::Depth;
+use super::switch::Switch;
 use crate::keys::quantities::{Count, Extent};
 use crate::keys::read::{At, Example, wrong_type};
 use crate::keys::{Kind, Read, choices, section};
