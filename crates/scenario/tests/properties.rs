@@ -26,7 +26,7 @@ struct Catalogue;
 impl Loader for Catalogue {
     fn load(&self, path: &str) -> Result<String, String> {
         let name = path.trim_end_matches(".toml");
-        catalogue::drive(name).map(str::to_owned).ok_or_else(|| "no such file".to_owned())
+        catalogue::text("drives", name).map(str::to_owned).ok_or_else(|| "no such file".to_owned())
     }
 }
 

@@ -124,7 +124,7 @@ impl Use<'_> {
             return key;
         }
         let place = unless_displaced(key, self.by, log)?.at.place;
-        if self.clear && !(self.spares_files && log.is_of_a_drive_file(place)) {
+        if self.clear && !(self.spares_files && log.is_of_a_named_file(place)) {
             let message = format!("`{name}` has no effect {}", self.why);
             log.no_effect(place, message, format!("{}, or leave {name} out", self.remedy));
         }

@@ -1,22 +1,21 @@
 //! A drive from its sections: parameters for the core, and the core's refusals as problems with a place.
 use super::cache;
 use super::geometry::{geometry, skews};
+use super::link::link;
 use super::protocol::{in_force, spoken};
 use super::queue::queue;
 use super::system::{bounded, faults};
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::cache::CacheRaw;
-use crate::raw::drive::{DriveRaw, FirmwareRaw, LinkRaw, OverheadTimes, SeekRaw, SettleRaw};
+use crate::raw::drive::{DriveRaw, FirmwareRaw, OverheadTimes, SeekRaw, SettleRaw};
 use crate::raw::queue::QueueRaw;
 use crate::raw::switch::Switch;
-use crate::raw::system::{FaultsRaw, Interface};
+use crate::raw::system::{FaultsRaw, Interface, PortRaw};
 use crate::text::problem::{Log, Place};
 use drivelab_core::target::drive::geometry::GeometryError;
 use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{
-    DriveError, DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
-};
+use drivelab_core::target::drive::params::{DriveError, DriveModel, DriveParams, FirmwareParams, Overhead};
 use drivelab_core::target::drive::protocol::ExchangeParams;
 use drivelab_core::target::drive::seek::{SeekError, SeekParams};
 use drivelab_units::Span;
@@ -30,6 +29,8 @@ pub struct Above<'a> {
     /// Whether cache and write cache could be read.
     pub clear: bool,
     pub interface: Option<Interface>,
+    /// What the controller's ports can do.
+    pub port: Option<&'a PortRaw>,
     pub faults: Option<&'a At<FaultsRaw>>,
 }
 
@@ -67,7 +68,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
     let bridge = raw.link.as_ref().and_then(|at| at.value.bridge.as_ref());
     let bridge = bounded(bridge, "bridge", Span::ZERO, log);
     let exchange = ExchangeParams { bridge, ..exchange };
-    let link = link(raw.link.as_ref().map(|at| &at.value));
+    let link = link(raw.link.as_ref().map(|at| &at.value), above.port, log);
     Some(DriveParams {
         rpm,
         geometry,
@@ -88,7 +89,7 @@ fn check_write_hit(raw: &DriveRaw, taken: bool, log: &mut Log) {
     let Some(hit) = raw.firmware.as_ref().and_then(|at| at.value.write_hit.as_ref()) else { return };
     if taken {
         log.has_effect(hit.place);
-    } else if !log.is_of_a_drive_file(hit.place) {
+    } else if !log.is_of_a_named_file(hit.place) {
         let message = "`write_hit` has no effect without a write cache";
         log.no_effect(hit.place, message.to_owned(), "set write_cache = true, or leave it out".to_owned());
     }
@@ -150,13 +151,6 @@ fn firmware(raw: &FirmwareRaw) -> FirmwareParams {
         write_hit: overhead(raw.write_hit.as_ref().or(raw.write.as_ref())),
         read_completion: given(raw.read_completion.as_ref()).unwrap_or(Span::ZERO),
         write_completion: given(raw.write_completion.as_ref()).unwrap_or(Span::ZERO),
-    }
-}
-
-fn link(raw: Option<&LinkRaw>) -> LinkParams {
-    LinkParams {
-        rate: raw.and_then(|raw| given(raw.rate.as_ref())),
-        write_data: raw.and_then(|raw| given(raw.write_data.as_ref())).unwrap_or(WriteData::WhilePositioning),
     }
 }
 

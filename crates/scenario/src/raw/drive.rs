@@ -1,5 +1,6 @@
 //! The sections of a drive file: physical parameters, each with its source.
 use super::cache::CacheRaw;
+use super::link::Standard;
 use super::queue::QueueRaw;
 use super::switch::Switch;
 use crate::keys::quantities::{Count, Extent, Length, LinearDensity, SignedSpan, TrackDensity};
@@ -316,8 +317,10 @@ section! {
     facts: true,
     /// The way of the data to the host.
     pub struct LinkRaw {
-        /// Its rate.
-        rate: Rate = "infinitely fast",
+        /// The standard that it follows.
+        standard: Standard = "",
+        /// Its rate, whatever the standard says.
+        rate: Rate = "the standard's, or infinitely fast",
         /// When a write's data cross it.
         write_data: WriteData = "while-positioning",
         /// What a bridge to another interface adds to every message in either direction.

@@ -2,8 +2,10 @@
 //!
 //! These declarations are the file format. Nothing in here knows what a value means for the machines.
 pub mod cache;
+pub mod choice;
 pub mod commands;
 pub mod drive;
+pub mod link;
 pub mod protocol;
 pub mod queue;
 pub mod scenario;
@@ -16,14 +18,13 @@ use crate::text::suggest;
 pub use scenario::ScenarioRaw;
 
 /// Names that other tools, or the same tool elsewhere, use for what we call otherwise.
-const ALIASES: [(&str, &str); 28] = [
+const ALIASES: [(&str, &str); 27] = [
     ("outstanding", "`iodepth`"),
     ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("qd", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("threads", "`numjobs`"),
     ("block_size", "`bs`"),
     ("blocksize", "`bs`"),
-    ("pattern", "`rw`"),
     ("readwrite", "`rw`"),
     ("scheduler", "`queue.order`"),
     ("policy", "`order`"),

@@ -196,8 +196,8 @@ impl Log {
         is_option(later) || earlier.source > 0
     }
 
-    /// Whether a place is in a drive file, neither in the scenario nor in an option.
-    pub fn is_of_a_drive_file(&self, place: Place) -> bool {
+    /// Whether a place is in a file that the scenario names, neither in itself nor in an option.
+    pub fn is_of_a_named_file(&self, place: Place) -> bool {
         place.source > 0 && self.texts.get(place.source as usize).is_some_and(|text| text.in_file)
     }
 
