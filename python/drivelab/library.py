@@ -14,34 +14,44 @@ from drivelab.scenario import Scenario, overrides_from, plan, read_source
 from drivelab.simulation import Progress
 
 
-def catalogue() -> list[dict[str, Any]]:
-    """Every drive of the catalogue: its name, its facts with mark and source, and the sources in full."""
+def catalogue(kind: str = "drives") -> list[dict[str, Any]]:
+    """All drives of the catalogue, or all `controllers` or `workloads`.
+
+    Of each its name, its facts with mark and source, and the sources in full. Raises InputError for another kind.
+    """
+    if kind not in _core.kinds():
+        raise InputError(f"the catalogue has no {kind}: it has {', '.join(_core.kinds())}")
     return [
         {
-            "name": drive["name"],
-            "path": f"catalogue/{drive['path']}",
-            "facts": drive["facts"],
-            "sources": tomllib.loads(drive["text"]).get("sources", {}),
+            "name": entry["name"],
+            "path": f"catalogue/{entry['path']}",
+            "facts": entry["facts"],
+            "sources": tomllib.loads(entry["text"]).get("sources", {}),
         }
-        for drive in _core.drives()
+        for entry in _core.entries(kind)
     ]
 
 
+def catalogue_kinds() -> list[str]:
+    """The kinds of things that the catalogue has facts of."""
+    return list(_core.kinds())
+
+
 def catalogue_entry(name: str) -> dict[str, Any]:
-    """The drive called `name`. Raises InputError for a name that is not there, with the nearest that are."""
+    """What is called `name`, of any kind. Raises InputError for a name that is not there, with the nearest that are."""
     if name.endswith(".toml"):
         raise InputError(
-            f"only drives of the catalogue can be shown, and {name} is a file; "
-            "whether it can be run, `simulate --drive` tells"
+            f"only what is in the catalogue can be shown, and {name} is a file; "
+            "whether a drive's can be run, `simulate --drive` tells"
         )
-    drives = catalogue()
-    for drive in drives:
-        if drive["name"] == name:
-            return drive
-    names = [drive["name"] for drive in drives]
+    entries = [entry for kind in catalogue_kinds() for entry in catalogue(kind)]
+    for entry in entries:
+        if entry["name"] == name:
+            return entry
+    names = [entry["name"] for entry in entries]
     close = get_close_matches(name, names, cutoff=0.4)
     remedy = f"did you mean {' or '.join(close)}?" if close else f"there is {', '.join(names)}"
-    raise InputError(f"no drive is called {name}: {remedy}")
+    raise InputError(f"nothing in the catalogue is called {name}: {remedy}")
 
 
 def check(scenario: Scenario, **overrides: object) -> list[Problem]:

@@ -14,6 +14,7 @@ Scenario = str | Path | Mapping[str, object]
 
 WORDS = {
     "drive": "target.drive",
+    "pattern": "workload.pattern",
     "rw": "workload.rw",
     "bs": "workload.bs",
     "bssplit": "workload.bssplit",

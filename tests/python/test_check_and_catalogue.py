@@ -81,6 +81,12 @@ def test_check_and_record_agree_on_the_hash(run, queue):
     assert checked["scenario_hash"] == record["scenario_hash"]
 
 
+def test_the_catalogue_lists_its_controllers_and_workloads(run):
+    lines = run("catalogue").stdout.splitlines()
+    assert any(line.startswith("promise-sata150-tx4 ") and "sata-150" in line for line in lines)
+    assert any(line.startswith("iometer/file-server ") and "80 % reads" in line for line in lines)
+
+
 def test_the_catalogue_lists_its_drives(run):
     done = run("catalogue")
     assert (done.returncode, done.stderr) == (0, "")
@@ -97,6 +103,26 @@ def test_every_drive_of_the_catalogue_can_be_shown_and_run(run):
         assert shown == drive
         done = run("simulate", "--drive", drive["name"], "--number-ios", "100", "--json")
         assert done.returncode == 0, done.stderr
+
+
+def test_every_controller_and_workload_can_be_shown_and_run(run):
+    listed = json.loads(run("catalogue", "--json").stdout)
+    assert list(listed) == ["drives", "controllers", "workloads"]
+    for kind, option in [("controllers", "target.controller"), ("workloads", "workload.pattern")]:
+        assert len(listed[kind]) >= 5
+        for entry in listed[kind]:
+            assert json.loads(run("catalogue", entry["name"], "--json").stdout) == entry
+        names = ",".join(entry["name"] for entry in listed[kind])
+        on = ["--drive", "wd-4tb-7200", "--number-ios", "20"]
+        done = run("simulate", *on, "--set", f"{option}={names}", "--json")
+        assert done.returncode == 0, done.stderr
+        assert len(json.loads(done.stdout)["points"]) == len(listed[kind])
+
+
+def test_a_pattern_is_an_option(run):
+    done = run("simulate", "--drive", "wd-4tb-7200", "--pattern", "iometer/file-server", "--fio")
+    assert "bssplit=512/10:1024/5:2048/5:4096/60:8192/2:16384/4:32768/4:65536/10" in done.stdout
+    assert "rwmixread=80" in done.stdout
 
 
 def test_a_drive_shows_each_fact_with_its_source(run):

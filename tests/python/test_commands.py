@@ -24,7 +24,7 @@ BATCH = ("--drive", DRIVE, "--rw", "randread", "--iodepth", "16", "--number-ios"
 STAMPS = ("submitted_ns", "accepted_ns", "chosen_ns", "begun_ns", "ended_ns", "completed_ns")
 # Nothing that lets a command be served before one that the order puts first.
 PLAIN = {
-    "target.read_ahead": False,
+    "target.cache": False,
     "target.queue.joins_reads": "never",
     "target.queue.joins_writes": "never",
 }

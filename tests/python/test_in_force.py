@@ -45,7 +45,7 @@ def test_reads_of_bad_sectors_fail_and_are_counted(run, tmp_path):
     text = """
 [target]
 drive = "wd-4tb-7200"
-read_ahead = false
+cache = false
 faults = { bad_sectors = [["0B", "4KiB"]], retry_time = "100ms" }
 [workload]
 size = "8KiB"

@@ -1,11 +1,12 @@
 //! The catalogue's files as Python sees them.
 use crate::convert::to_python;
 use drivelab_scenario::{Mark, catalogue};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Drive {
+struct Entry {
     name: &'static str,
     /// Where the file lies in the repository.
     path: &'static str,
@@ -30,27 +31,30 @@ fn mark(mark: Mark) -> &'static str {
     }
 }
 
-/// Every drive with its facts, each with its mark and source.
+/// The kinds of things that the catalogue has facts of.
 #[pyfunction]
-pub fn drives(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let drives: Vec<Drive> = catalogue::entries("drives")
-        .into_iter()
-        .map(|entry| Drive {
-            name: entry.name,
-            path: entry.path,
-            text: entry.text,
-            facts: catalogue::facts(entry.text)
-                .into_iter()
-                .map(|fact| Fact {
-                    key: fact.key,
-                    value: fact.value,
-                    mark: fact.mark.map(mark),
-                    source: fact.source,
-                })
-                .collect(),
-        })
-        .collect();
-    to_python(py, &drives)
+pub fn kinds() -> [&'static str; 3] {
+    catalogue::KINDS
+}
+
+/// Everything of one kind with its facts, each with its mark and source.
+#[pyfunction]
+pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyAny>> {
+    if !catalogue::KINDS.contains(&kind) {
+        return Err(PyValueError::new_err(format!("the catalogue has no {kind}")));
+    }
+    let fact = |fact: catalogue::Fact| Fact {
+        key: fact.key,
+        value: fact.value,
+        mark: fact.mark.map(mark),
+        source: fact.source,
+    };
+    let entry = |entry: catalogue::Entry| {
+        let catalogue::Entry { name, path, text } = entry;
+        Entry { name, path, text, facts: catalogue::facts(kind, text).into_iter().map(fact).collect() }
+    };
+    let entries: Vec<Entry> = catalogue::entries(kind).into_iter().map(entry).collect();
+    to_python(py, &entries)
 }
 
 /// The published tables: the text of each experiment's file under its name.

@@ -21,7 +21,7 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::catalogue::{drives, experiments};
+    use super::catalogue::{entries, experiments, kinds};
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError};
     #[pymodule_export]

@@ -1,7 +1,10 @@
 //! The catalogue: drives and other content that come with the program, each fact with its source.
-use crate::keys::kind::Section;
+use crate::keys::kind::{Kind, Section};
 use crate::keys::read::{Mark, Read};
+use crate::raw::choice::Filed;
 use crate::raw::drive::DriveRaw;
+use crate::raw::system::ControllerRaw;
+use crate::raw::workload::PatternRaw;
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value, document};
 use include_dir::{Dir, include_dir};
@@ -11,34 +14,42 @@ static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../catalogue")
 /// One file of the catalogue.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Entry {
-    /// The file's name without its ending: what a scenario says.
+    /// The file's name without its ending, in a folder of the kind behind that: what a scenario says.
     pub name: &'static str,
     /// Where it lies in the repository.
     pub path: &'static str,
     pub text: &'static str,
 }
 
-/// The TOML files of one folder of the catalogue (`drives`, `experiments`, ..), by name.
+/// The TOML files of one kind (`drives`, `controllers`, `workloads`, `experiments`), by name.
 pub fn entries(kind: &str) -> Vec<Entry> {
-    let Some(folder) = FILES.get_dir(kind) else { return Vec::new() };
-    let mut found: Vec<Entry> = folder
-        .files()
-        .filter(|file| file.path().extension().is_some_and(|ending| ending == "toml"))
-        .filter_map(|file| {
-            let name = file.path().file_stem()?.to_str()?;
-            Some(Entry { name, path: file.path().to_str()?, text: file.contents_utf8()? })
-        })
-        .collect();
+    let mut found = Vec::new();
+    if let Some(folder) = FILES.get_dir(kind) {
+        gather(folder, kind, &mut found);
+    }
     found.sort_by_key(|entry| entry.name);
     found
 }
 
-/// The text of a drive's file.
-pub fn drive(name: &str) -> Option<&'static str> {
-    entries("drives").into_iter().find(|entry| entry.name == name).map(|entry| entry.text)
+fn gather(folder: &Dir<'static>, kind: &str, found: &mut Vec<Entry>) {
+    for file in folder.files() {
+        let Some(path) = file.path().to_str() else { continue };
+        let name = path.strip_prefix(kind).and_then(|name| name.strip_prefix('/'));
+        if let (Some(name), Some(text)) =
+            (name.and_then(|name| name.strip_suffix(".toml")), file.contents_utf8())
+        {
+            found.push(Entry { name, path, text });
+        }
+    }
+    folder.dirs().for_each(|inner| gather(inner, kind, found));
 }
 
-/// A statement of a drive file, with where it comes from.
+/// The text of a file of one kind.
+pub fn text(kind: &str, name: &str) -> Option<&'static str> {
+    entries(kind).into_iter().find(|entry| entry.name == name).map(|entry| entry.text)
+}
+
+/// A statement of a file, with where it comes from.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Fact {
     /// The key's full name.
@@ -48,21 +59,33 @@ pub struct Fact {
     pub source: Option<String>,
 }
 
-/// Every fact of a drive file in the order of its text; what has no source has `None` there.
-pub fn facts(text: &str) -> Vec<Fact> {
+/// The kinds whose files state facts.
+pub const KINDS: [&str; 3] = [DriveRaw::FOLDER, ControllerRaw::FOLDER, PatternRaw::FOLDER];
+
+/// What one thing of a kind is called, and what its file may say.
+pub(crate) fn declared(kind: &str) -> (&'static str, Kind) {
+    match kind {
+        ControllerRaw::FOLDER => (ControllerRaw::WHAT, ControllerRaw::kind()),
+        PatternRaw::FOLDER => (PatternRaw::WHAT, PatternRaw::kind()),
+        _ => (DriveRaw::WHAT, DriveRaw::kind()),
+    }
+}
+
+/// Every fact of a file of one kind in the order of its text; what has no source has `None` there.
+pub fn facts(kind: &str, text: &str) -> Vec<Fact> {
     let mut log = Log::default();
     let all = log.add("", text, true);
     let table = document(text, all, &mut log).unwrap_or_default();
     let root = Node { place: all, value: Value::Table(table) };
     let mut found = Vec::new();
-    if let Some(section) = DriveRaw::kind().section() {
+    if let Some(section) = declared(kind).1.section() {
         collect(&root, section, "", &mut found, &mut log);
     }
     found
 }
 
-/// Keys of the whole file that state nothing about the drive.
-const NO_FACTS: [&str; 4] = ["base", "sources", "source", "mark"];
+/// Keys of the whole file that state nothing about its subject.
+const NO_FACTS: [&str; 5] = ["base", "pattern", "sources", "source", "mark"];
 
 fn collect(node: &Node, section: &Section, prefix: &str, found: &mut Vec<Fact>, log: &mut Log) {
     let Value::Table(table) = &node.value else { return };

@@ -23,7 +23,7 @@ pub use check::resolve::{Loader, NoFiles};
 pub use keys::Mark;
 pub use plan::{InForce, Plan, Point, Skipped, Source, plan};
 pub use reference::reference;
-pub use schema::{drive_schema, schema};
+pub use schema::{drive_schema, file_schema, schema};
 pub use sweep::POINTS_MAX;
 pub use text::over::Override;
 pub use text::problem::{Problem, Problems};

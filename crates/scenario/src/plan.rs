@@ -147,10 +147,13 @@ fn point(
     log: &mut Log,
 ) -> Option<(ScenarioRaw, Setup, String, String)> {
     let here = Place { end: all.start, ..all };
-    let raw = ScenarioRaw::read(&Node { place: here, value: Value::Table(table) }, log)?;
+    let mut raw = ScenarioRaw::read(&Node { place: here, value: Value::Table(table) }, log)?;
+    let whole = raw.workload.take().map(|written| shared.workload(&written, log));
+    let clear = !matches!(whole, Some(None));
+    raw.workload = whole.flatten();
     let target = if raw.readable("target") { shared.target(raw.target.as_ref(), here, log) } else { None };
     let served = target.as_ref().map(|meant| Served::by(&meant.params));
-    let found = jobs(raw.workload.as_ref(), served, here, log);
+    let found = if clear { jobs(raw.workload.as_ref(), served, here, log) } else { None };
     let run = run(raw.run.as_ref(), raw.workload.as_ref(), log);
     let (Meant { params, canonical }, found) = (target?, found?);
     check_time_passes(&raw, &params, &found, here, log);

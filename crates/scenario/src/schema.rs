@@ -1,7 +1,7 @@
 //! JSON Schema of scenarios and drive files, written from the same declarations as the reader.
+use crate::catalogue::declared;
 use crate::keys::{Kind, Read, Section};
 use crate::raw::ScenarioRaw;
-use crate::raw::drive::DriveRaw;
 use serde_json::{Map, Value, json};
 
 /// The schema of a scenario, for editors that complete and check TOML.
@@ -11,7 +11,13 @@ pub fn schema() -> Value {
 
 /// The schema of a drive file.
 pub fn drive_schema() -> Value {
-    document("drivelab drive", &DriveRaw::kind(), false)
+    file_schema("drives")
+}
+
+/// The schema of the files of one kind of the catalogue.
+pub fn file_schema(kind: &str) -> Value {
+    let (what, declared) = declared(kind);
+    document(&format!("drivelab {what}"), &declared, false)
 }
 
 fn document(title: &str, kind: &Kind, sweeps: bool) -> Value {

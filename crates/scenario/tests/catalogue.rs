@@ -31,12 +31,33 @@ fn every_drive_builds() {
 
 #[test]
 fn every_fact_has_its_mark_and_its_source() {
-    for drive in catalogue::entries("drives") {
-        let facts = catalogue::facts(drive.text);
-        assert!(facts.len() > 10, "{}", drive.path);
-        for fact in facts {
-            let whole = fact.mark.is_some() && fact.source.as_ref().is_some_and(|source| source.len() > 1);
-            assert!(whole, "{}: {} has no mark or no source", drive.path, fact.key);
+    for (kind, least) in catalogue::KINDS.into_iter().zip([10, 4, 1]) {
+        for entry in catalogue::entries(kind) {
+            let facts = catalogue::facts(kind, entry.text);
+            assert!(facts.len() > least, "{}", entry.path);
+            for fact in facts {
+                let whole =
+                    fact.mark.is_some() && fact.source.as_ref().is_some_and(|source| source.len() > 1);
+                assert!(whole, "{}: {} has no mark or no source", entry.path, fact.key);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_controller_serves_a_drive_that_speaks_its_protocol() {
+    let controllers = catalogue::entries("controllers");
+    assert!(controllers.len() >= 7);
+    for controller in controllers {
+        let text =
+            |drive: &str| format!("[target]\ndrive = \"{drive}\"\ncontroller = \"{}\"\n", controller.name);
+        let in_force = |drive| planned(&text(drive)).points[0].in_force.clone().unwrap();
+        let [scsi, sata] = ["seagate-10k-scsi-74gb", "wd-4tb-7200"].map(in_force);
+        let depths = (scsi.depth, sata.depth);
+        match controller.name {
+            "adaptec-29160" | "mylex-acceleraid-170" => assert_eq!(depths, (64, 1), "{}", controller.name),
+            "intel-ich7r" | "intel-ich9r" => assert_eq!(depths, (1, 32), "{}", controller.name),
+            _ => assert_eq!(depths, (1, 1), "{}", controller.name),
         }
     }
 }
@@ -56,21 +77,22 @@ fn capacities_are_the_published_ones() {
 
 #[test]
 fn short_names_of_sources_are_explained_and_used() {
-    for drive in catalogue::entries("drives") {
-        let table: toml::Table = drive.text.parse().unwrap();
+    let of = |kind: &'static str| catalogue::entries(kind).into_iter().map(move |entry| (kind, entry));
+    for (kind, file) in catalogue::KINDS.into_iter().flat_map(of) {
+        let table: toml::Table = file.text.parse().unwrap();
         let explained: Vec<&String> = table["sources"].as_table().unwrap().keys().collect();
-        let facts = catalogue::facts(drive.text);
+        let facts = catalogue::facts(kind, file.text);
         let sources: Vec<String> = facts.into_iter().filter_map(|fact| fact.source).collect();
         for source in &sources {
             let first = source.split(':').next().unwrap();
             let short = first.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
-            assert!(!short || explained.iter().any(|name| *name == first), "{}: {source}", drive.path);
+            assert!(!short || explained.iter().any(|name| *name == first), "{}: {source}", file.path);
         }
         for name in explained {
             assert!(
                 sources.iter().any(|source| source.starts_with(name.as_str())),
                 "{}: {name} is unused",
-                drive.path
+                file.path
             );
         }
     }

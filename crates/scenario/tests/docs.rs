@@ -1,5 +1,5 @@
 //! The documentation and the schema against the reader: every example is a scenario, every catalogue file conforms.
-use drivelab_scenario::{NoFiles, Override, Source, catalogue, drive_schema, plan, reference, schema};
+use drivelab_scenario::{NoFiles, Override, Source, catalogue, file_schema, plan, reference, schema};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -65,11 +65,15 @@ fn the_overrides_of_the_text_hold_for_every_drive_of_the_catalogue() {
 }
 
 #[test]
-fn every_drive_of_the_catalogue_conforms() {
-    let schema = drive_schema();
-    for drive in catalogue::entries("drives") {
-        let json: Value = toml::from_str(drive.text).unwrap();
-        assert_eq!(faults(&schema, &json), Vec::<String>::new(), "{}", drive.path);
+fn every_file_of_the_catalogue_conforms() {
+    for kind in catalogue::KINDS {
+        let schema = file_schema(kind);
+        let files = catalogue::entries(kind);
+        assert!(files.len() >= 3, "{kind}");
+        for file in files {
+            let json: Value = toml::from_str(file.text).unwrap();
+            assert_eq!(faults(&schema, &json), Vec::<String>::new(), "{}", file.path);
+        }
     }
 }
 

@@ -60,8 +60,11 @@ fn texts_that_are_no_scenario() {
         ("a drive based on itself", "[target]\ndrive = \"drives/circle.toml\"\n"),
         ("two targets", "[target]\nnull = {}\ndrive = \"wd-4tb-7200\"\n"),
         ("no target in the target", "[target]\nwrite_cache = false\n"),
-        ("keys of a drive without one", "[target]\nnull = {}\nqueue = { depth = 4 }\nread_ahead = false\n"),
-        ("a write cache", "[target]\ndrive = \"wd-4tb-7200\"\nwrite_cache = true\n"),
+        (
+            "keys of a drive without one",
+            "[target]\nnull = {}\nqueue = { depth = 4 }\ncache = false\nwrite_cache = true\n",
+        ),
+        ("the read-ahead of old", "[target]\ndrive = \"wd-4tb-7200\"\nread_ahead = false\n"),
     ]);
     insta::assert_snapshot!(all);
 }
@@ -360,12 +363,67 @@ fn drives_that_cannot_be() {
         ("a curve back and forth", format!("rpm = \"7200rpm\"\nseek = {{ table = [[1, \"1ms\"], [9, \"2ms\"], [3, \"1ms\"]] }}\ngeometry = {{ heads = 2, {zones} }}\n")),
         ("points that are none", format!("rpm = \"7200rpm\"\nseek = {{ table = [[1, \"1\"], 4, [\"1ms\", 9], [1]] }}\ngeometry = {{ heads = 2, {zones} }}\n")),
         ("an impossible curve", format!("rpm = \"7200rpm\"\nseek = {{ single = \"9ms\", average = \"1ms\", full = \"20ms\" }}\ngeometry = {{ heads = 2, {zones} }}\n")),
-        ("a read-ahead of no size", format!("rpm = \"7200rpm\"\nread_ahead = {{ when_queued = true }}\nwrite_cache = true\n{lee}geometry = {{ heads = 2, {zones} }}\n")),
+        ("a cache of no size", format!("rpm = \"7200rpm\"\ncache = {{ read_ahead_when_queued = true }}\nwrite_cache = true\n{lee}geometry = {{ heads = 2, {zones} }}\n")),
         ("facts with mistakes", format!("rpm = {{ value = \"7200rpm\", surce = \"x\", mark = \"guessed\" }}\n{lee}geometry = {{ heads = 2, {zones} }}\n")),
         ("a settling time of a minute", format!("rpm = \"7200rpm\"\nsettle = {{ write_settle = \"-1min\", head_switch = \"-1ms\" }}\n{lee}geometry = {{ heads = 2, {zones} }}\n")),
     ]
     .into_iter()
     .map(|(title, keys)| (title, format!("[target.drive]\n{keys}")))
+    .collect();
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    let all = snapshot(&cases);
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn caches_that_cannot_be() {
+    let cases: Vec<(&str, String)> = [
+        ("two ways of a size", "cache = { size = \"8MiB\", segment_size = \"64KiB\" }"),
+        ("no whole sectors", "cache = { segment_size = \"1000B\" }"),
+        ("no size at all", "cache = { size = \"0B\" }"),
+        ("more segments than sectors", "cache = { size = \"8KiB\", segments = 17 }"),
+        ("too many segments", "cache = { segments = 4097, segmentation = \"dynamic\" }"),
+        ("a size of what has none", "cache = { segmentation = \"adaptive\", segment_size = \"64KiB\" }"),
+        ("its one segment for writes", "cache = { separate_writes = true }"),
+        ("a limit beyond a segment", "cache = { size = \"8MiB\", segments = 16, read_ahead_limit = \"513KiB\" }"),
+        ("a least beyond a segment", "cache = { size = \"8MiB\", segments = 16, read_ahead_least = \"513KiB\" }"),
+        ("a least beyond the limit", "cache = { read_ahead_limit = \"4KiB\", read_ahead_least = \"8KiB\" }"),
+        (
+            "reading on in no way",
+            "cache = { read_ahead = \"none\", read_ahead_limit = \"4KiB\", read_ahead_least = \"4KiB\", \
+             read_ahead_when_queued = true, read_ahead_when_sequential = true, read_ahead_on_hit = true, \
+             covers_front = false, ends_sector = true }",
+        ),
+        ("a limit of the track", "cache = { read_ahead = \"next-track\", read_ahead_limit = \"4KiB\" }"),
+        (
+            "written data that never wait",
+            "cache = { write_segments = 1, write_limit = \"4KiB\", destage = \"at-once\", destage_idle = \"1ms\", \
+             destage_age = \"1s\", destage_from = 10, destage_run = \"4KiB\", takes_writes_while_busy = false, keeps_written = false }",
+        ),
+        (
+            "what waits for nothing",
+            "write_cache = true\ncache = { destage = \"at-once\", destage_idle = \"1ms\", destage_age = \"1s\" }",
+        ),
+        (
+            "more written than cached",
+            "write_cache = true\ncache = { size = \"8MiB\", segments = 4, write_segments = 5, write_limit = \"9MiB\" }",
+        ),
+        (
+            "written data that reads never find",
+            "write_cache = true\ncache = { segments = 2, separate_writes = true, keeps_written = false }",
+        ),
+        ("nothing written", "write_cache = true\ncache = { write_limit = \"0B\", destage_run = \"0B\" }"),
+        ("a write cache in none", "write_cache = true\ncache = false"),
+        ("too little said", "write_cache = \"on\"\ncache = true"),
+        ("a switch that is none", "write_cache = \"on\"\ncache = { destage = \"at-once\" }"),
+        ("a time of nothing", "drive = { base = \"wd-4tb-7200\", firmware.write_hit = \"1ms\" }"),
+        ("neither order nor reach", "cache = { destage = \"later\", read_ahead = \"tracks\", send_from = 101 }"),
+    ]
+    .iter()
+    .map(|(title, keys)| match keys.starts_with("drive") {
+        true => (*title, format!("[target]\n{keys}\n")),
+        false => (*title, on_sata(&format!("{keys}\n"))),
+    })
     .collect();
     let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     let all = snapshot(&cases);

@@ -26,7 +26,7 @@ struct Catalogue;
 impl Loader for Catalogue {
     fn load(&self, path: &str) -> Result<String, String> {
         let name = path.trim_end_matches(".toml");
-        catalogue::drive(name).map(str::to_owned).ok_or_else(|| "no such file".to_owned())
+        catalogue::text("drives", name).map(str::to_owned).ok_or_else(|| "no such file".to_owned())
     }
 }
 
@@ -70,7 +70,7 @@ fn check(problems: &Problems) -> Result<(), TestCaseError> {
 /// Pieces that scenarios are made of, so that nonsense gets far.
 fn piece() -> impl Strategy<Value = String> {
     let words = "target workload run drive queue depth order geometry zones heads seek table settle server null name \
-                 base read_ahead size bs iodepth rw offset job a numjobs capacity value mark rpm [ ] { } [[ ]] = . , \
+                 base cache segments read_ahead write_cache size bs iodepth rw offset job a numjobs capacity value mark rpm [ ] { } [[ ]] = . , \
                  \" ' # true false 0 1 -1 4096 1e999 nan inf 18446744073709551616 1979-05-27 \"4k\" \"8.5\" \"0ms\" \
                  \"100%\" \"999999999TB\" \"wd-4tb-7200\" \"x.toml\" \"ncq\" \"7200rpm\" \"0rpm\" \"1ns\"";
     let words: Vec<String> =
@@ -358,7 +358,7 @@ fn the_scenario_gives_way_to_nothing_of_the_drive() {
         _ => panic!(),
     };
     assert_eq!(depth("target.drive = \"wd-4tb-7200\""), (32, true));
-    let off = "[target]\ndrive = \"wd-4tb-7200\"\nqueue.protocol = \"none\"\nread_ahead = false\n";
+    let off = "[target]\ndrive = \"wd-4tb-7200\"\nqueue.protocol = \"none\"\ncache = false\n";
     assert_eq!(depth(off), (1, false));
 }
 

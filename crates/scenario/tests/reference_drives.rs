@@ -14,7 +14,7 @@ use std::{env, fs};
 const CHEETAH: &str = "seagate-cheetah-9lp";
 
 fn model(name: &str) -> Arc<DriveModel> {
-    let text = format!("[target]\ndrive = \"{name}\"\nread_ahead = false");
+    let text = format!("[target]\ndrive = \"{name}\"\ncache = false");
     let plan = plan(&Source { origin: "test.toml".to_owned(), text }, &[], &NoFiles).unwrap();
     match &plan.points[0].setup.target {
         TargetParams::Drive(model) => Arc::clone(model),

@@ -208,7 +208,7 @@ fn listed(text: &str) -> Vec<CommandRecord> {
 #[test]
 fn listed_commands_are_issued_at_their_times_and_obey_their_attributes() {
     let commands = listed(
-        "[target]\ndrive = \"seagate-10k-scsi-74gb\"\nread_ahead = false\n[workload]\ncommands = [\n\
+        "[target]\ndrive = \"seagate-10k-scsi-74gb\"\ncache = false\n[workload]\ncommands = [\n\
          { at = \"0ms\", offset = \"40GB\" },\n{ at = \"0.5ms\", offset = \"20GB\", attribute = \"ordered\", rw = \"write\" },\n\
          { at = \"0.6ms\", offset = \"41GB\" },\n{ at = \"0.7ms\", offset = \"1GB\", attribute = \"head-of-queue\" },\n\
          { at = \"0.8ms\", offset = \"70GB\", attribute = \"head-of-queue\" },\n]\n",

@@ -33,7 +33,7 @@ fn hold(what: &str, figure: f64, reference: f64, within: f64) {
 fn the_cheetah_gains_by_its_queue_what_an_established_simulator_says() {
     let cheetah = |order: &str| {
         format!(
-            "drive = \"seagate-cheetah-9lp\"\nread_ahead = false\nqueue = {{ order = \"{order}\", depth = 128 }}"
+            "drive = \"seagate-cheetah-9lp\"\ncache = false\nqueue = {{ order = \"{order}\", depth = 128 }}"
         )
     };
     let depths = [1, 2, 8, 32];

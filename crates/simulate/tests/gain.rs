@@ -15,7 +15,7 @@ fn sweep(drive: &str, order: &str) -> Vec<Vec<Point>> {
     let seeds: Vec<usize> = (1..=RUNS).collect();
     let window = if order == "fcfs" { "" } else { "considers = 65536\n" };
     let text = format!(
-        "[target]\ndrive = \"{drive}\"\nread_ahead = false\n[target.queue]\nprotocol = \"scsi-tcq\"\ndepth = 256\n\
+        "[target]\ndrive = \"{drive}\"\ncache = false\n[target.queue]\nprotocol = \"scsi-tcq\"\ndepth = 256\n\
          order = \"{order}\"\nchooses = \"at-media-end\"\n{window}coalesces = 1\n\
          [workload]\niodepth = {DEPTHS:?}\n[run]\nwarmup = \"10s\"\nios = 8000\nseed = {seeds:?}\n"
     );

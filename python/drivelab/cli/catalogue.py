@@ -1,4 +1,4 @@
-"""`drivelab catalogue`: the drives that are known, and where each of their facts comes from."""
+"""`drivelab catalogue`: the drives, controllers and workloads that are known, and where each fact comes from."""
 
 from __future__ import annotations
 
@@ -12,13 +12,23 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table
 from drivelab.table import Cell, Table
 
-# What the list shows of each drive, by the key of the fact.
+# What the list shows of each kind, by the key of the fact.
 LISTED = {
-    "maker": "identity.maker",
-    "model": "identity.model",
-    "year": "identity.year",
-    "interface": "identity.interface",
-    "rpm": "rpm",
+    "drives": {
+        "maker": "identity.maker",
+        "model": "identity.model",
+        "year": "identity.year",
+        "interface": "identity.interface",
+        "rpm": "rpm",
+    },
+    "controllers": {
+        "maker": "identity.maker",
+        "model": "identity.model",
+        "interface": "interface",
+        "ports": "ports",
+        "link": "link.standard",
+    },
+    "workloads": {"what it stands for": "title"},
 }
 # A longer value, such as a table of zones, is for --json.
 VALUE_CHARACTERS_MAX = 60
@@ -26,34 +36,39 @@ VALUE_CHARACTERS_MAX = 60
 
 def catalogue(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="One drive; without it, list all")
+        str | None,
+        typer.Argument(metavar="[NAME]", help="A drive, a controller or a workload; without it, list all"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The facts as JSON")] = False,
 ) -> int:
-    """List the drives that are known, or show one with the source of each fact."""
+    """List the drives, controllers and workloads that are known, or show one with the source of each fact."""
     if name is None:
-        drives = library.catalogue()
+        kinds = {kind: library.catalogue(kind) for kind in library.catalogue_kinds()}
         if as_json:
-            emit_json({"drives": drives})
+            emit_json(kinds)
         else:
-            emit_table(_list(drives))
+            for number, (kind, entries) in enumerate(kinds.items()):
+                if number:
+                    emit("")
+                emit_table(_list(kind, entries))
         return Exit.OK
-    drive = library.catalogue_entry(name)
+    entry = library.catalogue_entry(name)
     if as_json:
-        emit_json(drive)
+        emit_json(entry)
     else:
-        emit(f"{drive['name']}, from {drive['path']}\n")
-        emit_table(_facts(drive))
-        emit("\n" + "\n".join(f"{short}: {full}" for short, full in drive["sources"].items()))
+        emit(f"{entry['name']}, from {entry['path']}\n")
+        emit_table(_facts(entry))
+        emit("\n" + "\n".join(f"{short}: {full}" for short, full in entry["sources"].items()))
     return Exit.OK
 
 
-def _list(drives: list[dict[str, Any]]) -> Table:
+def _list(kind: str, entries: list[dict[str, Any]]) -> Table:
+    listed = LISTED[kind]
     rows = []
-    for drive in drives:
-        facts = {fact["key"]: fact["value"] for fact in drive["facts"]}
-        rows.append([Cell(drive["name"]), *(Cell(str(facts.get(key, "-"))) for key in LISTED.values())])
-    return Table(["drive", *LISTED], rows, left=frozenset(range(len(LISTED) + 1)))
+    for entry in entries:
+        facts = {fact["key"]: fact["value"] for fact in entry["facts"]}
+        rows.append([Cell(entry["name"]), *(Cell(str(facts.get(key, "-"))) for key in listed.values())])
+    return Table([kind.removesuffix("s"), *listed], rows, left=frozenset(range(len(listed) + 1)))
 
 
 def _facts(drive: dict[str, Any]) -> Table:

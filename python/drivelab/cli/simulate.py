@@ -41,6 +41,7 @@ PLACES_NAMED_MAX = 4
 def simulate(
     scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
     drive: words.Drive = None,
+    pattern: words.Pattern = None,
     rw: words.Rw = None,
     bs: words.Bs = None,
     bssplit: words.Bssplit = None,

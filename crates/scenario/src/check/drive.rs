@@ -1,20 +1,21 @@
 //! A drive from its sections: parameters for the core, and the core's refusals as problems with a place.
+use super::cache;
 use super::geometry::{geometry, skews};
+use super::link::link;
 use super::protocol::{in_force, spoken};
 use super::queue::queue;
 use super::system::{bounded, faults};
 use crate::check::given;
 use crate::keys::At;
-use crate::raw::drive::{DriveRaw, FirmwareRaw, LinkRaw, OverheadTimes, SeekRaw, SettleRaw};
-use crate::raw::queue::{QueueRaw, ReadAheadRaw, Switch};
-use crate::raw::system::{FaultsRaw, Interface};
+use crate::raw::cache::CacheRaw;
+use crate::raw::drive::{DriveRaw, FirmwareRaw, OverheadTimes, SeekRaw, SettleRaw};
+use crate::raw::queue::QueueRaw;
+use crate::raw::switch::Switch;
+use crate::raw::system::{FaultsRaw, Interface, PortRaw};
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::drive::cache::params::CacheParams;
 use drivelab_core::target::drive::geometry::GeometryError;
 use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{
-    DriveError, DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
-};
+use drivelab_core::target::drive::params::{DriveError, DriveModel, DriveParams, FirmwareParams, Overhead};
 use drivelab_core::target::drive::protocol::ExchangeParams;
 use drivelab_core::target::drive::seek::{SeekError, SeekParams};
 use drivelab_units::Span;
@@ -23,8 +24,13 @@ use drivelab_units::Span;
 #[derive(Clone, Copy)]
 pub struct Above<'a> {
     pub queue: Option<&'a At<QueueRaw>>,
-    pub read_ahead: Option<&'a At<Switch<ReadAheadRaw>>>,
+    pub cache: Option<&'a At<Switch<CacheRaw>>>,
+    pub write_cache: Option<&'a At<bool>>,
+    /// Whether cache and write cache could be read.
+    pub clear: bool,
     pub interface: Option<Interface>,
+    /// What the controller's ports can do.
+    pub port: Option<&'a PortRaw>,
     pub faults: Option<&'a At<FaultsRaw>>,
 }
 
@@ -46,13 +52,13 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
         "seek = { single = \"0.8ms\", average = \"8.5ms\", full = \"18ms\" }",
         raw.seek.is_some(),
     );
-    check_write_cache(raw.write_cache.as_ref(), log);
     let settle = raw.settle.as_ref().map_or_else(SettleParams::default, |at| settle(&at.value));
     let (protocol, exchange) = spoken(above.queue, raw.queue.as_ref(), log);
     let queue = queue(above.queue, raw.queue.as_ref(), protocol, log);
     let (protocol, queue) = in_force(protocol, queue, above.interface);
     let faults = above.faults.and_then(|at| faults(at, log));
-    let read_ahead = read_ahead(above.read_ahead, raw.read_ahead.as_ref(), log);
+    let cache = cache::cache(&above, raw, log);
+    check_write_hit(raw, cache.is_some_and(|cache| cache.write_back.is_some()), log);
     let seek = raw.seek.as_ref().and_then(|at| seek(at, log));
     let rpm = raw.rpm.as_ref().and_then(|rpm| check_spindle(rpm, log));
     let (rpm, seek) = (rpm?, seek?);
@@ -62,7 +68,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
     let bridge = raw.link.as_ref().and_then(|at| at.value.bridge.as_ref());
     let bridge = bounded(bridge, "bridge", Span::ZERO, log);
     let exchange = ExchangeParams { bridge, ..exchange };
-    let link = link(raw.link.as_ref().map(|at| &at.value));
+    let link = link(raw.link.as_ref().map(|at| &at.value), above.port, log);
     Some(DriveParams {
         rpm,
         geometry,
@@ -73,16 +79,19 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
         queue,
         protocol,
         exchange,
-        cache: read_ahead,
+        cache,
         faults,
     })
 }
 
-/// Drives are modelled with the write cache off.
-pub fn check_write_cache(write_cache: Option<&At<bool>>, log: &mut Log) {
-    if let Some(at) = write_cache.filter(|at| at.value) {
-        let message = "write_cache = true: this version models drives with the write cache off";
-        log.fault(at.place, message, "set write_cache = false, or leave it out");
+/// The time of a write that a cache takes counts only where one does.
+fn check_write_hit(raw: &DriveRaw, taken: bool, log: &mut Log) {
+    let Some(hit) = raw.firmware.as_ref().and_then(|at| at.value.write_hit.as_ref()) else { return };
+    if taken {
+        log.has_effect(hit.place);
+    } else if !log.is_of_a_named_file(hit.place) {
+        let message = "`write_hit` has no effect without a write cache";
+        log.no_effect(hit.place, message.to_owned(), "set write_cache = true, or leave it out".to_owned());
     }
 }
 
@@ -102,26 +111,6 @@ fn settle(raw: &SettleRaw) -> SettleParams {
         read_on_arrival: given(raw.read_on_arrival.as_ref()).unwrap_or(false),
         write_on_arrival: given(raw.write_on_arrival.as_ref()).unwrap_or(false),
     }
-}
-
-fn read_ahead(
-    above: Option<&At<Switch<ReadAheadRaw>>>,
-    below: Option<&At<Switch<ReadAheadRaw>>>,
-    log: &mut Log,
-) -> Option<CacheParams> {
-    let effective = crate::keys::section::lay_over(above.cloned(), below.cloned())?;
-    let Switch::On(raw) = &effective.value else { return None };
-    if raw.size.is_none() && raw.readable("size") {
-        log.fault(
-            effective.place,
-            "the read-ahead has no size",
-            "add size = \"1MiB\", or set read_ahead = false",
-        );
-    }
-    let size = given(raw.size.as_ref())?.0;
-    let when_queued = given(raw.when_queued.as_ref()).unwrap_or(false);
-    let when_sequential = given(raw.when_sequential.as_ref()).unwrap_or(false);
-    (size.get() > 0).then_some(CacheParams::reading_on(size).when(when_queued, when_sequential))
 }
 
 fn seek(at: &At<SeekRaw>, log: &mut Log) -> Option<SeekParams> {
@@ -159,16 +148,9 @@ fn firmware(raw: &FirmwareRaw) -> FirmwareParams {
         read_hit: overhead(raw.read_hit.as_ref()),
         read_miss: overhead(raw.read_miss.as_ref()),
         write: overhead(raw.write.as_ref()),
-        write_hit: overhead(raw.write.as_ref()),
+        write_hit: overhead(raw.write_hit.as_ref().or(raw.write.as_ref())),
         read_completion: given(raw.read_completion.as_ref()).unwrap_or(Span::ZERO),
         write_completion: given(raw.write_completion.as_ref()).unwrap_or(Span::ZERO),
-    }
-}
-
-fn link(raw: Option<&LinkRaw>) -> LinkParams {
-    LinkParams {
-        rate: raw.and_then(|raw| given(raw.rate.as_ref())),
-        write_data: raw.and_then(|raw| given(raw.write_data.as_ref())).unwrap_or(WriteData::WhilePositioning),
     }
 }
 

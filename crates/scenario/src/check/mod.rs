@@ -1,9 +1,12 @@
 //! From what was typed to what the machines take: nothing leaves here that could be wrong.
+mod cache;
 mod commands;
 pub mod drive;
 pub mod geometry;
 mod layered;
+mod link;
 pub mod marking;
+pub mod pattern;
 mod pointless;
 pub mod protocol;
 pub mod queue;

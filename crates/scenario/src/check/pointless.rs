@@ -6,8 +6,9 @@ use crate::text::problem::{Log, Place};
 /// Keys of the workload that no job takes: every one has its own.
 pub fn overridden(workload: &JobRaw, jobs: &Names<JobRaw>, log: &mut Log) {
     let names: Vec<&str> = jobs.0.iter().map(|(name, _)| name.as_str()).collect();
-    // The keys of `submit` are taken over one by one.
-    for (key, place) in workload.set().into_iter().filter(|(key, _)| *key != "submit") {
+    // The keys of `submit` are taken over one by one, and those of a pattern are not the scenario's.
+    let own = |(key, place): &(&str, Place)| *key != "submit" && !log.is_of_a_named_file(*place);
+    for (key, place) in workload.set().into_iter().filter(own).collect::<Vec<_>>() {
         let takers: Vec<&JobRaw> =
             jobs.0.iter().map(|(_, at)| &at.value).filter(|job| !job.takes_over(key)).collect();
         if takers.iter().any(|job| !job.readable(key)) {

@@ -1,20 +1,19 @@
-//! Which drive is meant: a name of the catalogue, a path, or a table laid over either.
+//! Which drive, controller or pattern is meant: a name of the catalogue, a path, or a table laid over either.
 use crate::catalogue;
-use crate::keys::{At, Read};
-use crate::raw::drive::DriveRaw;
-use crate::raw::scenario::DriveChoice;
+use crate::keys::At;
+use crate::raw::choice::{Choice, Filed};
 use crate::text::problem::{Log, Place};
 use crate::text::suggest;
 use crate::text::tree::{Node, Value, document};
 use std::collections::BTreeMap;
 
-/// Reads the drive files that a scenario names by path. The room itself touches no file system.
+/// Reads the files that a scenario names by path. The room itself touches no file system.
 pub trait Loader {
     /// The text of the file at `path`, seen from the scenario's folder; what went wrong otherwise.
     fn load(&self, path: &str) -> Result<String, String>;
 }
 
-/// A loader for scenarios that name only drives of the catalogue.
+/// A loader for scenarios that name only what is in the catalogue.
 pub struct NoFiles;
 
 impl Loader for NoFiles {
@@ -23,47 +22,49 @@ impl Loader for NoFiles {
     }
 }
 
-/// The drives that have been asked for, by name or path.
-pub struct Drives<'a> {
+/// Those of one kind that have been asked for, by name or path.
+pub struct Shelf<'a, T> {
     loader: &'a dyn Loader,
-    known: BTreeMap<String, Option<DriveRaw>>,
+    known: BTreeMap<String, Option<T>>,
 }
 
 /// A drive that changes a drive that changes a drive ..: longer chains are a circle.
 const CHAIN_MAX: usize = 8;
 
-impl<'a> Drives<'a> {
+impl<'a, T: Filed> Shelf<'a, T> {
     pub fn new(loader: &'a dyn Loader) -> Self {
-        Drives { loader, known: BTreeMap::new() }
+        Shelf { loader, known: BTreeMap::new() }
     }
 
-    /// The drive that is meant, with all that it is laid over.
-    pub fn resolve(&mut self, choice: &At<DriveChoice>, log: &mut Log) -> Option<DriveRaw> {
+    /// The one that is meant, with all that it is laid over.
+    pub fn resolve(&mut self, choice: &At<Choice<T>>, log: &mut Log) -> Option<T> {
         match &choice.value {
-            DriveChoice::Named(name) => self.named(name, choice.place, CHAIN_MAX, log),
-            DriveChoice::Inline(raw) => self.over_base((**raw).clone(), CHAIN_MAX, log),
+            Choice::Named(name) => self.named(name, choice.place, log),
+            Choice::Inline(raw) => self.over_base((**raw).clone(), CHAIN_MAX, log),
         }
     }
 
-    fn over_base(&mut self, mut raw: DriveRaw, chain: usize, log: &mut Log) -> Option<DriveRaw> {
-        let Some(base) = raw.base.take() else { return Some(raw) };
-        let below = self.named(&base.value, base.place, chain, log)?;
+    /// The one of this name; `place` is where it is named.
+    pub fn named(&mut self, name: &str, place: Place, log: &mut Log) -> Option<T> {
+        self.in_chain(name, place, CHAIN_MAX, log)
+    }
+
+    fn over_base(&mut self, mut raw: T, chain: usize, log: &mut Log) -> Option<T> {
+        let Some(base) = raw.take_base() else { return Some(raw) };
+        let below = self.in_chain(&base.value, base.place, chain, log)?;
         Some(raw.over(below))
     }
 
-    fn named(&mut self, name: &str, place: Place, chain: usize, log: &mut Log) -> Option<DriveRaw> {
+    fn in_chain(&mut self, name: &str, place: Place, chain: usize, log: &mut Log) -> Option<T> {
         if let Some(known) = self.known.get(name) {
-            if known.is_none() {
-                // Another use of a drive that could not be read: said once is enough.
-                return None;
-            }
+            // Where it could not be read, said once is enough.
             return known.clone();
         }
         if chain == 0 {
             log.fault(
                 place,
-                format!("the drive \"{name}\" is based on itself"),
-                "end the chain of `base` at a drive without one",
+                format!("the {} \"{name}\" is based on itself", T::WHAT),
+                format!("end the chain of bases at a {} without one", T::WHAT),
             );
             return None;
         }
@@ -72,33 +73,32 @@ impl<'a> Drives<'a> {
         read
     }
 
-    fn read(&self, name: &str, place: Place, log: &mut Log) -> Option<DriveRaw> {
-        let (origin, text) = if is_path(name) {
+    fn read(&self, name: &str, place: Place, log: &mut Log) -> Option<T> {
+        let (what, folder) = (T::WHAT, T::FOLDER);
+        let (origin, text) = if T::is_path(name) {
             match self.loader.load(name) {
                 Ok(text) => (name.to_owned(), text),
                 Err(why) => {
-                    let remedy = "write a path seen from the scenario's folder, or the name of a drive of the catalogue";
-                    log.fault(place, format!("cannot read the drive file \"{name}\": {why}"), remedy);
+                    let remedy = format!(
+                        "write a path seen from the scenario's folder, or the name of a {what} of the catalogue"
+                    );
+                    log.fault(place, format!("cannot read the {what} file \"{name}\": {why}"), remedy);
                     return None;
                 }
             }
-        } else if let Some(text) = catalogue::drive(name) {
-            (format!("catalogue/drives/{name}.toml"), text.to_owned())
+        } else if let Some(text) = catalogue::text(folder, name) {
+            (format!("catalogue/{folder}/{name}.toml"), text.to_owned())
         } else {
-            let names: Vec<&str> = catalogue::entries("drives").iter().map(|entry| entry.name).collect();
+            let names: Vec<&str> = catalogue::entries(folder).iter().map(|entry| entry.name).collect();
             let remedy =
-                format!("{} (the path of a drive file ends in .toml)", suggest::remedy(name, &names));
-            log.fault(place, format!("the catalogue has no drive \"{name}\""), remedy);
+                format!("{} (the path of a {what} file ends in .toml)", suggest::remedy(name, &names));
+            log.fault(place, format!("the catalogue has no {what} \"{name}\""), remedy);
             return None;
         };
         let all = log.add(&origin, &text, true);
         let before = log.count();
         let table = document(&text, all, log)?;
-        let raw = DriveRaw::read(&Node { place: all, value: Value::Table(table) }, log)?;
+        let raw = T::read(&Node { place: all, value: Value::Table(table) }, log)?;
         (log.count() == before).then_some(raw)
     }
-}
-
-fn is_path(name: &str) -> bool {
-    name.contains(['/', '\\']) || name.ends_with(".toml")
 }

@@ -2,10 +2,10 @@
 use super::protocol::{name, words};
 use crate::check::given;
 use crate::check::workload::size;
-use crate::keys::quantities::Count;
 use crate::keys::{At, Read};
-use crate::raw::queue::Switch;
+use crate::raw::queue::Depth;
 use crate::raw::scenario::TargetRaw;
+use crate::raw::switch::Switch;
 use crate::raw::system::{ControllerRaw, ElevatorName, ElevatorRaw, FaultsRaw, Interface};
 use crate::text::problem::{Log, Place};
 use drivelab_core::target::TargetParams;
@@ -45,9 +45,11 @@ fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {
 
 /// The drive with all that stands before it.
 pub fn system(raw: &TargetRaw, drive: Arc<DriveModel>, log: &mut Log) -> TargetParams {
-    let controller = raw.controller.as_ref().map_or(ControllerParams::PLAIN, |at| {
-        controller(&at.value, drive.protocol, raw.faults.is_some(), log)
-    });
+    let fails = raw.faults.is_some();
+    let controller = match raw.controller_written_out() {
+        Some(raw) => controller(raw, drive.protocol, fails, log),
+        None => ControllerParams::PLAIN,
+    };
     let holds = depth(&drive, &controller);
     let elevator = raw.elevator.as_ref().and_then(|at| elevator(&at.value.0, holds, log));
     if controller == ControllerParams::PLAIN && elevator.is_none() {
@@ -72,13 +74,16 @@ fn costs(interface: Interface) -> [Span; 2] {
 fn controller(raw: &ControllerRaw, protocol: Protocol, fails: bool, log: &mut Log) -> ControllerParams {
     let interface = given(raw.interface.as_ref());
     let [issue, completion] = interface.map_or([Span::ZERO; 2], costs);
-    if let Some(depth) = raw.depth.as_ref().filter(|depth| depth.value.0 > protocol.tags().into()) {
+    // What the file of a controller says bounds whatever is behind it.
+    let beyond =
+        |depth: &&At<Depth>| depth.value.0 > protocol.tags().into() && !log.is_of_a_named_file(depth.place);
+    if let Some(depth) = raw.depth.as_ref().filter(beyond) {
         check_depth(depth, interface, protocol, log);
     }
     if let Some(retries) = raw.retries.as_ref().filter(|retries| retries.value.0 > 0) {
         if fails {
             log.has_effect(retries.place);
-        } else {
+        } else if !log.is_of_a_named_file(retries.place) {
             let message = "`retries` has no effect: nothing here makes a read fail";
             log.no_effect(retries.place, message.to_owned(), "add target.faults, or leave it out".to_owned());
         }
@@ -87,7 +92,7 @@ fn controller(raw: &ControllerRaw, protocol: Protocol, fails: bool, log: &mut Lo
         log.fault(timeout.place, "no command is done in no time", "write a timeout such as \"30s\"");
     }
     ControllerParams {
-        depth: given(raw.depth.as_ref()).map(|depth| depth.0 as u32),
+        depth: [&raw.depth, &raw.total_depth].into_iter().flatten().map(|depth| depth.value.0 as u32).min(),
         issue: bounded(raw.issue.as_ref(), "issue", issue, log),
         completion: bounded(raw.completion.as_ref(), "completion", completion, log),
         retries: given(raw.retries.as_ref()).map_or(0, |retries| retries.0 as u8),
@@ -97,12 +102,7 @@ fn controller(raw: &ControllerRaw, protocol: Protocol, fails: bool, log: &mut Lo
 }
 
 /// A controller keeps more with the drive than their protocol can tell apart.
-fn check_depth<const LEAST: u64, const MOST: u64>(
-    depth: &At<Count<LEAST, MOST>>,
-    interface: Option<Interface>,
-    protocol: Protocol,
-    log: &mut Log,
-) {
+fn check_depth(depth: &At<Depth>, interface: Option<Interface>, protocol: Protocol, log: &mut Log) {
     let (asked, tags) = (depth.value.0, protocol.tags());
     let spelled = interface.map(|interface| {
         let mut name = String::new();

@@ -1,13 +1,17 @@
 //! The target: a drive, stations of queueing theory, or nothing at all.
-use super::drive::{Above, check_write_cache, model, params};
+use super::drive::{Above, model, params};
+use super::pattern::written_out;
 use super::protocol::spoken;
 use super::queue::queue;
-use super::resolve::{Drives, Loader};
+use super::resolve::{Loader, Shelf};
 use super::system::{check_faults, system};
 use crate::check::given;
 use crate::keys::{At, Read};
+use crate::raw::choice::Choice;
 use crate::raw::drive::DriveRaw;
 use crate::raw::scenario::{ServerRaw, ServiceName, TargetRaw};
+use crate::raw::system::ControllerRaw;
+use crate::raw::workload::{PatternRaw, WorkloadRaw};
 use crate::text::problem::{Log, Place};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::params::DriveModel;
@@ -16,9 +20,11 @@ use drivelab_units::{Sectors, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the points of a plan share: drive files and the models built from them.
+/// What the points of a plan share: the files that it names, and the models built from them.
 pub struct Shared<'a> {
-    drives: Drives<'a>,
+    drives: Shelf<'a, DriveRaw>,
+    controllers: Shelf<'a, ControllerRaw>,
+    patterns: Shelf<'a, PatternRaw>,
     models: BTreeMap<String, Option<Arc<DriveModel>>>,
     cylinders: u64,
 }
@@ -34,7 +40,18 @@ pub struct Meant {
 
 impl<'a> Shared<'a> {
     pub fn new(loader: &'a dyn Loader) -> Self {
-        Shared { drives: Drives::new(loader), models: BTreeMap::new(), cylinders: 0 }
+        Shared {
+            drives: Shelf::new(loader),
+            controllers: Shelf::new(loader),
+            patterns: Shelf::new(loader),
+            models: BTreeMap::new(),
+            cylinders: 0,
+        }
+    }
+
+    /// The workload with its patterns written out; `None` when one cannot be known.
+    pub fn workload(&mut self, raw: &At<WorkloadRaw>, log: &mut Log) -> Option<At<WorkloadRaw>> {
+        written_out(raw, &mut self.patterns, log)
     }
 
     /// The target that is described; `place` is the document's.
@@ -68,9 +85,11 @@ impl<'a> Shared<'a> {
             }
             _ => {}
         }
-        check_write_cache(raw.write_cache.as_ref(), log);
         if raw.drive.is_some() {
-            return self.drive(raw, log);
+            let controller = self.controller(raw, log);
+            let known = controller.is_some() || raw.controller.is_none();
+            let whole = TargetRaw { controller, ..raw.clone() };
+            return self.drive(&whole, log).filter(|_| known);
         }
         only_for_drives(raw, log);
         let server = raw.server.as_ref().and_then(|at| at.value.capacity.as_ref());
@@ -90,6 +109,14 @@ impl<'a> Shared<'a> {
             server_params(server, log)?
         };
         Some(Meant { params: TargetParams::Server(params), canonical })
+    }
+
+    /// The controller, written out as far as it matters.
+    fn controller(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<At<Choice<ControllerRaw>>> {
+        let at = raw.controller.as_ref()?;
+        let mut controller = self.controllers.resolve(at, log)?;
+        (controller.identity, controller.sources) = (None, None);
+        Some(At::new(Choice::Inline(Box::new(controller)), at.place))
     }
 
     fn drive(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<Meant> {
@@ -116,15 +143,26 @@ impl<'a> Shared<'a> {
         place: Place,
         log: &mut Log,
     ) -> Option<Arc<DriveModel>> {
-        let interface = raw.controller.as_ref().and_then(|at| given(at.value.interface.as_ref()));
+        let controller = raw.controller_written_out();
+        let interface = controller.and_then(|raw| given(raw.interface.as_ref()));
+        let port = controller.and_then(|raw| raw.link.as_ref()).map(|at| &at.value);
         let before = TargetRaw { controller: None, elevator: None, ..raw.clone() };
-        let key = format!("{interface:?}|{}", spelling(&before, drive));
+        let mut key = format!("{interface:?}|");
+        port.inspect(|port| port.write(&mut key));
+        key.push_str(&spelling(&before, drive));
         if let Some(Some(known)) = self.models.get(&key) {
             return Some(Arc::clone(known));
         }
         let problems = log.count();
-        let (queue, read_ahead, faults) = (raw.queue.as_ref(), raw.read_ahead.as_ref(), raw.faults.as_ref());
-        let above = Above { queue, read_ahead, interface, faults };
+        let above = Above {
+            queue: raw.queue.as_ref(),
+            cache: raw.cache.as_ref(),
+            write_cache: raw.write_cache.as_ref(),
+            clear: raw.readable("cache") && raw.readable("write_cache"),
+            interface,
+            port,
+            faults: raw.faults.as_ref(),
+        };
         let built = params(drive, above, place, log)
             .and_then(|params| model(&params, drive, place, log))
             .map(Arc::new);
@@ -160,7 +198,8 @@ const CAPACITY: Sectors = Sectors::new(1_000_000_000_000 / 512);
 fn only_for_drives(raw: &TargetRaw, log: &mut Log) {
     let keys = [
         ("queue", raw.queue.as_ref().map(|at| at.place)),
-        ("read_ahead", raw.read_ahead.as_ref().map(|at| at.place)),
+        ("cache", raw.cache.as_ref().map(|at| at.place)),
+        ("write_cache", raw.write_cache.as_ref().map(|at| at.place)),
         ("controller", raw.controller.as_ref().map(|at| at.place)),
         ("elevator", raw.elevator.as_ref().map(|at| at.place)),
         ("faults", raw.faults.as_ref().map(|at| at.place)),

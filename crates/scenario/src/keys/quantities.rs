@@ -253,6 +253,35 @@ fn extent(text: &str) -> Result<Extent, QuantityError> {
     Ok(Extent(Sectors::new(bytes(text)?.get() / SECTOR_BYTES)))
 }
 
+/// The same, where a remainder is no round figure but a mistake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Whole(pub Sectors);
+
+impl Read for Whole {
+    fn kind() -> Kind {
+        Extent::kind()
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        let Extent(sectors) = Extent::read(node, log)?;
+        let bytes = match &node.value {
+            Value::Text(text) => parse::bytes(text).map_or(0, Bytes::get),
+            _ => 0,
+        };
+        if !bytes.is_multiple_of(SECTOR_BYTES) {
+            let near = Bytes::new(bytes.next_multiple_of(SECTOR_BYTES));
+            let message = format!("{bytes} bytes are no whole number of sectors");
+            log.fault(node.place, message, format!("write a multiple of 512 bytes, such as \"{near}\""));
+            return None;
+        }
+        Some(Whole(sectors))
+    }
+
+    fn write(&self, out: &mut String) {
+        let _ = write!(out, "{}", self.0.get());
+    }
+}
+
 /// In micrometres.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Length(pub u64);

@@ -1,5 +1,8 @@
 //! The sections of a drive file: physical parameters, each with its source.
-use super::queue::{QueueRaw, ReadAheadRaw, Switch};
+use super::cache::CacheRaw;
+use super::link::Standard;
+use super::queue::QueueRaw;
+use super::switch::Switch;
 use crate::keys::quantities::{Count, Extent, Length, LinearDensity, SignedSpan, TrackDensity};
 use crate::keys::read::{At, Example, Names, wrong_type};
 use crate::keys::{Kind, Read, choices, section};
@@ -36,9 +39,9 @@ section! {
         link: LinkRaw = "infinitely fast",
         /// The queue.
         queue: QueueRaw = "one command at a time",
-        /// The buffer that reads on behind a read.
-        read_ahead: Switch<ReadAheadRaw> = "none",
-        /// Whether writes complete in the cache. Drives are modelled with the write cache off.
+        /// The buffer memory as a cache; false where there is none.
+        cache: Switch<CacheRaw> = "none",
+        /// Whether writes complete in the cache, or only on the media.
         write_cache: bool = "false",
     }
 }
@@ -294,8 +297,10 @@ section! {
         read_hit: OverheadTimes = "0s",
         /// From the arrival of any other read until the arm can start.
         read_miss: OverheadTimes = "0s",
-        /// From the arrival of a write until the arm can start.
+        /// From the arrival of a write that goes to the media until the arm can start.
         write: OverheadTimes = "0s",
+        /// With a write cache: from the arrival of a write that the cache takes until its data can come.
+        write_hit: OverheadTimes = "as write",
         /// From the last datum of a read until the host sees the completion.
         read_completion: Span = "0s",
         /// From the last datum of a write until the host sees the completion.
@@ -312,8 +317,10 @@ section! {
     facts: true,
     /// The way of the data to the host.
     pub struct LinkRaw {
-        /// Its rate.
-        rate: Rate = "infinitely fast",
+        /// The standard that it follows.
+        standard: Standard = "",
+        /// Its rate, whatever the standard says.
+        rate: Rate = "the standard's, or infinitely fast",
         /// When a write's data cross it.
         write_data: WriteData = "while-positioning",
         /// What a bridge to another interface adds to every message in either direction.

@@ -1,11 +1,15 @@
 //! What was typed: the sections and keys of a scenario and of a drive file, each declared once.
 //!
 //! These declarations are the file format. Nothing in here knows what a value means for the machines.
+pub mod cache;
+pub mod choice;
 pub mod commands;
 pub mod drive;
+pub mod link;
 pub mod protocol;
 pub mod queue;
 pub mod scenario;
+pub mod switch;
 pub mod system;
 pub mod workload;
 
@@ -14,14 +18,13 @@ use crate::text::suggest;
 pub use scenario::ScenarioRaw;
 
 /// Names that other tools, or the same tool elsewhere, use for what we call otherwise.
-const ALIASES: [(&str, &str); 24] = [
+const ALIASES: [(&str, &str); 27] = [
     ("outstanding", "`iodepth`"),
     ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("qd", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("threads", "`numjobs`"),
     ("block_size", "`bs`"),
     ("blocksize", "`bs`"),
-    ("pattern", "`rw`"),
     ("readwrite", "`rw`"),
     ("scheduler", "`queue.order`"),
     ("policy", "`order`"),
@@ -38,6 +41,10 @@ const ALIASES: [(&str, &str); 24] = [
     ("ioscheduler", "`elevator`"),
     ("qerr", "`on_error`"),
     ("prio", "`priority`"),
+    ("write_back", "`write_cache`"),
+    ("read_ahead", "`cache`, with `read_ahead` and `read_ahead_limit` in it"),
+    ("wce", "`write_cache`"),
+    ("cache_size", "`cache.size`"),
     ("tag", "nothing: the controller gives each command a tag that is free among the outstanding ones"),
 ];
 

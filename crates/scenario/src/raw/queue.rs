@@ -1,9 +1,7 @@
-//! The queue of a drive and its read-ahead, as typed in a drive file or, laid over it, in a scenario.
+//! The queue of a drive, as typed in a drive file or, laid over it, in a scenario.
 use super::protocol::{NcqRaw, Protocol, ScsiRaw};
-use crate::keys::quantities::{Count, Decimal, Extent};
-use crate::keys::{Kind, Read, choices, section};
-use crate::text::problem::Log;
-use crate::text::tree::{Node, Value};
+use crate::keys::quantities::{Count, Decimal};
+use crate::keys::{choices, section};
 use drivelab_core::target::drive::queue::{Chooses, DEPTH_MAX, Joins, Knows, Order};
 use drivelab_units::Span;
 
@@ -98,64 +96,10 @@ section! {
     }
 }
 
-section! {
-    facts: true,
-    /// The buffer that reads on behind a read until something disturbs it.
-    pub struct ReadAheadRaw {
-        /// How far it reads on behind the last block asked for.
-        size: Extent = "",
-        /// Whether it reads on while commands wait in the queue.
-        when_queued: bool = "false",
-        /// Whether it reads on only behind a read that follows the one before without a gap.
-        when_sequential: bool = "false",
-    }
-}
-
-/// A section that can be switched off with `false`.
-#[derive(Clone, Debug)]
-pub enum Switch<T> {
-    Off,
-    On(T),
-}
-
-impl<T: Read> Read for Switch<T> {
-    fn kind() -> Kind {
-        Kind::Either(vec![T::kind(), Kind::Flag])
-    }
-
-    fn read(node: &Node, log: &mut Log) -> Option<Self> {
-        match node.value {
-            Value::Flag(false) => Some(Switch::Off),
-            Value::Flag(true) => {
-                let remedy = match T::kind() {
-                    Kind::Table(_) => "write a table such as { size = \"1MiB\" }, or false".to_owned(),
-                    kind => format!("write {}, or false", kind.words()),
-                };
-                log.fault(node.place, "true says too little here", remedy);
-                None
-            }
-            _ => T::read(node, log).map(Switch::On),
-        }
-    }
-
-    fn write(&self, out: &mut String) {
-        match self {
-            Switch::Off => out.push_str("off"),
-            Switch::On(value) => value.write(out),
-        }
-    }
-
-    fn over(self, below: Self) -> Self {
-        match (self, below) {
-            (Switch::On(above), Switch::On(below)) => Switch::On(above.over(below)),
-            (above, _) => above,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::{Kind, Read};
 
     #[test]
     fn every_order_has_its_name() {

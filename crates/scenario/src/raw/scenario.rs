@@ -1,12 +1,13 @@
 //! The sections of a scenario: target, workload, run.
+use super::cache::CacheRaw;
+use super::choice::Choice;
 use super::drive::DriveRaw;
-use super::queue::{QueueRaw, ReadAheadRaw, Switch};
+use super::queue::QueueRaw;
+use super::switch::Switch;
 use super::system::{ControllerRaw, ElevatorChoice, FaultsRaw};
 use super::workload::WorkloadRaw;
 use crate::keys::quantities::{Count, Duration, Extent, Seconds};
-use crate::keys::{Kind, Read, choices, section};
-use crate::text::problem::Log;
-use crate::text::tree::{Node, Value};
+use crate::keys::{choices, section};
 use drivelab_units::Span;
 
 section! {
@@ -30,56 +31,33 @@ section! {
     pub struct TargetRaw {
         /// A drive of the catalogue by name, the path of a drive file (from the scenario's folder), or a drive written
         /// here as a table; its `base` names the drive that it changes.
-        drive: DriveChoice = "",
+        drive: Choice<DriveRaw> = "",
         /// Stations of queueing theory in place of a drive.
         server: ServerRaw = "",
         /// A target that answers at once.
         null: NullRaw = "",
         /// Laid over the drive's own queue.
         queue: QueueRaw = "the drive's own",
-        /// Laid over the drive's own read-ahead; false switches it off.
-        read_ahead: Switch<ReadAheadRaw> = "the drive's own",
-        /// The host's end of the protocol.
-        controller: ControllerRaw = "one that speaks the drive's protocol and costs nothing",
+        /// Laid over the drive's own cache; false for none.
+        cache: Switch<CacheRaw> = "the drive's own",
+        /// The host's end of the protocol: a controller of the catalogue by name, the path of a controller file, or a
+        /// table; its `base` names the controller that it changes.
+        controller: Choice<ControllerRaw> = "one that speaks the drive's protocol and costs nothing",
         /// The host's I/O scheduler: a table, or its order alone.
         elevator: ElevatorChoice = "none",
         /// What goes wrong with the drive's media.
         faults: FaultsRaw = "nothing",
-        /// Whether writes complete in the cache. Drives are modelled with the write cache off.
-        write_cache: bool = "false",
+        /// Whether writes complete in the drive's cache, or only on the media.
+        write_cache: bool = "the drive's own",
     }
 }
 
-/// A drive by name or path, or written out.
-#[derive(Clone, Debug)]
-pub enum DriveChoice {
-    Named(String),
-    Inline(Box<DriveRaw>),
-}
-
-impl Read for DriveChoice {
-    fn kind() -> Kind {
-        Kind::Either(vec![Kind::Text, DriveRaw::kind()])
-    }
-
-    fn read(node: &Node, log: &mut Log) -> Option<Self> {
-        match &node.value {
-            Value::Text(name) => Some(DriveChoice::Named(name.clone())),
-            Value::Integer(_) | Value::Decimal(_) | Value::Flag(_) | Value::Date => {
-                let message = format!("{} where a drive is wanted", node.what());
-                let remedy = "write the name of a drive of the catalogue such as \"wd-4tb-7200\", the path of a drive \
-                              file, or a table";
-                log.fault(node.place, message, remedy);
-                None
-            }
-            _ => DriveRaw::read(node, log).map(|drive| DriveChoice::Inline(Box::new(drive))),
-        }
-    }
-
-    fn write(&self, out: &mut String) {
-        match self {
-            DriveChoice::Named(name) => out.push_str(name),
-            DriveChoice::Inline(drive) => drive.write(out),
+impl TargetRaw {
+    /// The controller, once it has been looked up.
+    pub fn controller_written_out(&self) -> Option<&ControllerRaw> {
+        match self.controller.as_ref().map(|at| &at.value) {
+            Some(Choice::Inline(raw)) => Some(raw),
+            _ => None,
         }
     }
 }

@@ -1,13 +1,16 @@
 //! What stands between a workload and its drive: the host's I/O scheduler, the controller; and what goes wrong in the
 //! drive.
-use super::queue::{Depth, Switch};
+use super::drive::IdentityRaw;
+use super::link::Standard;
+use super::queue::Depth;
+use super::switch::Switch;
 use crate::keys::quantities::{Count, Extent};
-use crate::keys::read::{At, Example, wrong_type};
+use crate::keys::read::{At, Example, Names, wrong_type};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
 use drivelab_core::target::elevator::ElevatorOrder;
-use drivelab_units::{Bytes, Share, Span};
+use drivelab_units::{Bytes, Rate, Share, Span};
 
 /// The programming interface of a controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,15 +29,27 @@ choices!(Interface {
 });
 
 section! {
-    facts: false,
+    facts: true,
     /// The host's end of the protocol. In force is what controller and drive share: a drive with another protocol than
     /// the controller's gets one command at a time. Without this table the drive's own protocol is in force and nothing
     /// costs time.
     pub struct ControllerRaw {
+        /// The controller that this one changes: a name of the catalogue or a path. All keys are laid over its own.
+        base: String = "",
+        /// Which controller it is.
+        identity: IdentityRaw = "",
+        /// Short names for sources, with the full reference of each.
+        sources: Names<String> = "",
         /// Its programming interface.
         interface: Interface = "whatever the drive speaks",
         /// Commands of one initiator that it keeps with the drive at once.
         depth: Depth = "as many as the drive holds",
+        /// Commands that it keeps with all its drives together.
+        total_depth: Depth = "no limit",
+        /// Drives that it has room for.
+        ports: Count<1, 1024> = "no limit",
+        /// What its ports can do: a drive that could do more agrees on that.
+        link: PortRaw = "whatever the drive can",
         /// Host time to send a command, one after the other. The defaults are inferred: register accesses of about 1 us,
         /// as many as `interface` says.
         issue: Span = "1us for ahci and scsi, 8us for legacy-ide and ata-tcq, 0s without an interface",
@@ -46,6 +61,17 @@ section! {
         recovery: Span = "0s",
         /// A command that the drive has held for so long is aborted.
         timeout: Span = "none",
+    }
+}
+
+section! {
+    facts: true,
+    /// The ports of a controller, by the name of a standard or by their rate.
+    pub struct PortRaw {
+        /// The standard that they follow.
+        standard: Standard = "",
+        /// Their rate, whatever the standard says.
+        rate: Rate = "the standard's",
     }
 }
 

@@ -1,4 +1,5 @@
 //! The workload in fio's words.
+use super::choice::Name;
 use super::commands::CommandRaw;
 use crate::keys::quantities::{Count, Duration, Extent, Seconds, part};
 use crate::keys::read::{At, Names, wrong_type};
@@ -262,6 +263,42 @@ macro_rules! workload_sections {
             }
         }
 
+        section! {
+            facts: true,
+            exclusive: EXCLUSIVE,
+            /// A pattern: keys of a workload under a name, each with its source.
+            pub struct PatternRaw {
+                /// What it stands for.
+                title: String = "",
+                /// What a reader should know.
+                notes: String = "",
+                /// Short names for sources, with the full reference of each.
+                sources: Names<String> = "",
+                $( $(#[doc = $key_doc])+ $key : $type = $default, )*
+            }
+        }
+
+        impl From<PatternRaw> for JobRaw {
+            fn from(pattern: PatternRaw) -> Self {
+                JobRaw {
+                    $( $key: pattern.$key, )*
+                    own_source: pattern.own_source,
+                    unreadable: pattern.unreadable,
+                }
+            }
+        }
+
+        impl From<PatternRaw> for WorkloadRaw {
+            fn from(pattern: PatternRaw) -> Self {
+                WorkloadRaw {
+                    $( $key: pattern.$key, )*
+                    own_source: pattern.own_source,
+                    unreadable: pattern.unreadable,
+                    ..WorkloadRaw::default()
+                }
+            }
+        }
+
         impl WorkloadRaw {
             /// The keys that jobs inherit.
             pub fn inherited(&self) -> JobRaw {
@@ -300,6 +337,8 @@ choices!(PriorityName {
 pub const INITIATORS: u64 = 16;
 
 workload_sections! {
+    /// A pattern of the catalogue, or the path of a pattern file: its keys hold where they are not set beside it.
+    pattern: Name = "",
     /// Direction and pattern.
     rw: Rw = "randread",
     /// The size of an I/O.

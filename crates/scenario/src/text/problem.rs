@@ -196,6 +196,11 @@ impl Log {
         is_option(later) || earlier.source > 0
     }
 
+    /// Whether a place is in a file that the scenario names, neither in itself nor in an option.
+    pub fn is_of_a_named_file(&self, place: Place) -> bool {
+        place.source > 0 && self.texts.get(place.source as usize).is_some_and(|text| text.in_file)
+    }
+
     /// Whether a problem is recorded at exactly this place.
     pub fn has_at(&self, place: Place) -> bool {
         self.problems.iter().any(|(at, _)| *at == place)
