@@ -13,9 +13,11 @@ __all__ = [
     "Plan",
     "RunError",
     "ScenarioError",
+    "TraceError",
     "drive_schema",
     "drives",
     "experiments",
+    "replay",
     "run",
     "schema",
 ]
@@ -32,6 +34,9 @@ class ScenarioError(ValueError):
 
 class RunError(RuntimeError):
     """A run ended before its limit."""
+
+class TraceError(ValueError):
+    """A trace cannot be read, or asks for more than the drive has."""
 
 @final
 class Plan:
@@ -63,6 +68,7 @@ def run(
     on_progress: Callable[[float], object] | None = None,
     log: int = 0,
 ) -> list[list[dict[str, Any] | RunError | None]]: ...
+def replay(plan: Plan, trace: str) -> dict[str, Any]: ...
 def schema() -> dict[str, Any]: ...
 def drive_schema() -> dict[str, Any]: ...
 def drives() -> list[dict[str, Any]]: ...

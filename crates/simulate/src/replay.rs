@@ -35,6 +35,15 @@ impl Served {
     }
 }
 
+/// A whole list, served.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replay {
+    /// Of the target.
+    pub capacity: Sectors,
+    /// In the order of the list.
+    pub served: Vec<Served>,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ReplayError {
     #[error("interrupted")]
@@ -52,19 +61,19 @@ pub enum ReplayError {
 /// Requests between two looks at the control.
 const LOOK_EVERY: usize = 1 << 12;
 
-/// Serves the requests in their order; one result for each. In messages the first request has the number 1.
+/// Serves the requests in their order. In messages the first request has the number 1.
 pub fn replay(
     target: &TargetParams,
     seed: u64,
     requests: &[Request],
     control: &Control<'_>,
-) -> Result<Vec<Served>, ReplayError> {
+) -> Result<Replay, ReplayError> {
     let mut target = Target::new(target, seed);
-    let capacity = target.capacity().get();
+    let capacity = target.capacity();
     for (number, request) in (1..).zip(requests) {
         let end = request.first.get().saturating_add(request.count.get());
-        if end > capacity {
-            return Err(ReplayError::BeyondEnd { number, end, capacity });
+        if end > capacity.get() {
+            return Err(ReplayError::BeyondEnd { number, end, capacity: capacity.get() });
         }
     }
     let (mut now, mut served) = (Instant::ZERO, Vec::with_capacity(requests.len()));
@@ -86,7 +95,7 @@ pub fn replay(
         served.push(Served { issued: now, completed: done.completed, breakdown: done.breakdown });
         now = done.completed + request.gap;
     }
-    Ok(served)
+    Ok(Replay { capacity, served })
 }
 
 /// Lets time pass until the target answers; `None` when it never does.
