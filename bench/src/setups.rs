@@ -156,7 +156,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
             sectors_per_track: 1_320 - zone * 28,
             track_skew: Angle::from_ratio(18, 100),
             cylinder_skew: Angle::from_ratio(20, 100),
-            slips: Vec::new(),
+            ..ZoneParams::default()
         })
         .collect();
     DriveParams {

@@ -13,10 +13,12 @@ __all__ = [
     "Plan",
     "RunError",
     "ScenarioError",
+    "TraceError",
     "drive_schema",
     "entries",
     "experiments",
     "kinds",
+    "replay",
     "run",
     "schema",
 ]
@@ -33,6 +35,9 @@ class ScenarioError(ValueError):
 
 class RunError(RuntimeError):
     """A run ended before its limit."""
+
+class TraceError(ValueError):
+    """A trace cannot be read, or asks for more than the drive has."""
 
 @final
 class Plan:
@@ -64,6 +69,7 @@ def run(
     on_progress: Callable[[float], object] | None = None,
     log: int = 0,
 ) -> list[list[dict[str, Any] | RunError | None]]: ...
+def replay(plan: Plan, trace: str) -> dict[str, Any]: ...
 def schema() -> dict[str, Any]: ...
 def drive_schema() -> dict[str, Any]: ...
 def kinds() -> list[str]: ...

@@ -2,7 +2,7 @@
 mod common;
 
 use common::{Probe, TRACK, TURN, drive, flat_seek, layout, ms, response, target, us, zone};
-use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
+use drivelab_core::target::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
     DriveError, DriveModel, DriveParams, LinkParams, Overhead, WriteData,
@@ -55,6 +55,52 @@ fn a_skew_that_is_just_enough_costs_itself_and_one_too_small_a_turn_more() {
     assert_eq!(whole_cylinders(&skewed(Span::from_ns(1_500_001)), 10), late);
     let slow = DriveParams { seek: flat_seek(Span::from_ns(1_500_001), 100), ..skewed(us(500)) };
     assert_eq!(whole_cylinders(&slow, 10), 10 * cylinder - TURN / 4 + 9 * TURN);
+}
+
+/// A head leaves a track as its last block has passed: spares behind that are time for the switch.
+#[test]
+fn spares_at_the_end_of_a_track_are_time_for_the_switch() {
+    // 500 blocks on each track of 600 slots.
+    let transfer = |head_switch, blocks| {
+        let mut params = skewed(head_switch);
+        params.geometry.zones[0].spares = Spares::Each { tracks: 1, spares: 100 };
+        ns(Probe::of(&params).read(0, blocks).breakdown.transfer)
+    };
+    let two = TURN + TURN / 8 + 500 * SECTOR;
+    assert_eq!(transfer(us(500), 1_000), two);
+    // The skew of 750 us and the spares' 1 000 us together.
+    assert_eq!(transfer(us(1_750), 1_000), two);
+    assert_eq!(transfer(Span::from_ns(1_750_001), 1_000), two + TURN);
+    assert_eq!(transfer(us(500), 500), 500 * SECTOR);
+}
+
+/// Tracks without a block are not visited: only the skews of the switches past them count.
+#[test]
+fn tracks_that_are_all_spares_cost_their_skews() {
+    let transfer = |zone: ZoneParams, blocks| {
+        let mut params = skewed(us(500));
+        params.geometry.zones[0] =
+            ZoneParams { slips: zone.slips, spares: zone.spares, ..params.geometry.zones[0].clone() };
+        ns(Probe::of(&params).read(0, blocks).breakdown.transfer)
+    };
+    // Two of the four tracks of each cylinder: heads 0 and 1, then two skews of a head and that of a cylinder.
+    let spares = Spares::Each { tracks: 4, spares: 2 * TRACK as u32 };
+    let halves = transfer(ZoneParams { spares, ..ZoneParams::default() }, 4 * TRACK);
+    assert_eq!(halves, 4 * TURN + TURN / 8 + (2 * TURN / 8 + TURN / 4) + TURN / 8);
+    // The second track of the drive is one defect.
+    let slips = (TRACK..2 * TRACK).collect();
+    let slipped = transfer(ZoneParams { slips, ..ZoneParams::default() }, 2 * TRACK);
+    assert_eq!(slipped, 2 * TURN + 2 * TURN / 8);
+}
+
+/// Where the heads run downward in every second cylinder, none is switched between cylinders, and each turn is as it was.
+#[test]
+fn alternating_heads_spare_a_switch_between_cylinders() {
+    // A head switch that is too long for the cylinders' skew.
+    let mut params = DriveParams { seek: flat_seek(ms(1), 100), ..skewed(Span::from_ns(1_500_001)) };
+    let up = whole_cylinders(&params, 2);
+    params.geometry.order = SurfaceOrder::Alternating { by_drive: false };
+    assert_eq!(whole_cylinders(&params, 2) + TURN, up);
 }
 
 #[test]

@@ -2,9 +2,11 @@
 use crate::convert::to_python;
 use drivelab_scenario::Problems;
 use drivelab_simulate::RunError as SimulateError;
+use drivelab_simulate::replay::ReplayError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use std::error::Error;
 
 create_exception!(
     drivelab._core,
@@ -13,6 +15,12 @@ create_exception!(
     "The scenario cannot be run. `problems` lists everything that is wrong with it, each with its place and remedy."
 );
 create_exception!(drivelab._core, RunError, PyRuntimeError, "A run ended before its limit.");
+create_exception!(
+    drivelab._core,
+    TraceError,
+    PyValueError,
+    "A trace cannot be read, or asks for more than the drive has."
+);
 
 /// Everything that is wrong with a scenario: the message shows each problem in its line.
 pub fn scenario_error(py: Python<'_>, problems: &Problems) -> PyErr {
@@ -26,6 +34,19 @@ pub fn scenario_error(py: Python<'_>, problems: &Problems) -> PyErr {
 /// Why one point has no result.
 pub fn run_error(error: &SimulateError) -> PyErr {
     RunError::new_err(error.to_string())
+}
+
+/// Why a trace was not replayed.
+pub fn replay_error(error: &ReplayError) -> PyErr {
+    match error {
+        ReplayError::BeyondEnd { .. } => trace_error(error),
+        _ => RunError::new_err(error.to_string()),
+    }
+}
+
+/// Why a trace cannot be used.
+pub fn trace_error(error: &dyn Error) -> PyErr {
+    TraceError::new_err(error.to_string())
 }
 
 /// The model broke one of its own rules; the panic itself is on stderr.

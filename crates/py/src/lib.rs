@@ -10,6 +10,7 @@ mod convert;
 mod errors;
 mod files;
 mod plan;
+mod replay;
 mod run;
 
 use pyo3::prelude::*;
@@ -23,9 +24,11 @@ mod _core {
     #[pymodule_export]
     use super::catalogue::{entries, experiments, kinds};
     #[pymodule_export]
-    use super::errors::{RunError, ScenarioError};
+    use super::errors::{RunError, ScenarioError, TraceError};
     #[pymodule_export]
     use super::plan::Plan;
+    #[pymodule_export]
+    use super::replay::replay;
     #[pymodule_export]
     use super::run::run;
 

@@ -47,7 +47,7 @@ const LOOK_EVERY: u32 = 1 << 14;
 /// Arrivals that may wait: a quarter of a gigabyte.
 const BACKLOG_MAX: usize = 1 << 24;
 /// Later than any run has business to be; what is added to it still fits.
-const HORIZON: Instant = Instant::from_ns(1 << 62);
+pub(crate) const HORIZON: Instant = Instant::from_ns(1 << 62);
 
 /// Runs a setup to its end.
 pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {

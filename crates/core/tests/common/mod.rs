@@ -39,7 +39,7 @@ pub fn zone(first_cylinder: u32, cylinders: u32, sectors_per_track: u32) -> Zone
         sectors_per_track,
         track_skew: Angle::ZERO,
         cylinder_skew: Angle::ZERO,
-        slips: Vec::new(),
+        ..ZoneParams::default()
     }
 }
 

@@ -6,7 +6,7 @@ use drivelab_core::target::drive::cache::params::{
     CacheParams, Destage, Reach, ReadAheadParams, WriteBackParams,
 };
 use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
+use drivelab_core::target::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
@@ -35,25 +35,47 @@ fn shares() -> impl Strategy<Value = Share> {
     (0u64..=4).prop_map(|quarters| Share::from_ratio(quarters, 4).unwrap())
 }
 
-/// Up to three zones, with gaps, any skews, and slips.
+/// Slots before the first block, and spares, for a zone of more than a hundred slots: on each track only without slips.
+fn gaps() -> impl Strategy<Value = (u64, Spares)> {
+    let spares = prop_oneof![
+        3 => Just(Spares::NONE),
+        1 => (0u64..30).prop_map(Spares::Zone),
+        1 => (1u32..4, 0u32..7).prop_map(|(tracks, spares)| Spares::Each { tracks, spares }),
+    ];
+    (prop_oneof![3 => Just(0), 1 => 0u64..60], spares)
+}
+
+/// Up to three zones, with cylinders between, any skews, slips, spares, and starts of their own.
 pub fn geometries() -> impl Strategy<Value = GeometryParams> {
     let order = prop_oneof![
         2 => Just(SurfaceOrder::Cylinder),
         1 => (1u32..9).prop_map(|cylinders_per_head| SurfaceOrder::Serpentine { cylinders_per_head }),
+        1 => any::<bool>().prop_map(|by_drive| SurfaceOrder::Alternating { by_drive }),
     ];
     let slips = prop_oneof![2 => Just(Default::default()), 1 => btree_set(0u64..4_000, 0..9)];
-    let shape = (0u32..4, 1u32..60, 8u32..120, any::<u32>(), any::<u32>(), slips);
+    let start = prop_oneof![Just(None), any::<u32>().prop_map(|bits| Some(Angle::from_turn_bits(bits)))];
+    let turns = (start, any::<u32>(), any::<u32>());
+    let shape = (0u32..4, 1u32..60, 8u32..120, turns, slips, gaps());
     (1u32..5, order, vec(shape, 1..4)).prop_map(|(heads, order, shapes)| {
         let (mut next, mut zones) = (0, Vec::new());
-        for (gap, cylinders, sectors_per_track, track_skew, cylinder_skew, slips) in shapes {
+        for (gap, cylinders, sectors_per_track, turns, slips, (front, spares)) in shapes {
+            let (start, track_skew, cylinder_skew) = turns;
             let slots = u64::from(cylinders * heads * sectors_per_track);
+            let slips: Vec<u64> = slips.into_iter().filter(|&slip| slip + 1 < slots).collect();
+            let fit = slots > 100 && (slips.is_empty() || spares == Spares::NONE);
+            let fit = fit && !matches!(spares, Spares::Each { tracks, .. } if tracks > cylinders * heads);
+            let (front, spares) = if fit { (front, spares) } else { (0, Spares::NONE) };
             zones.push(ZoneParams {
                 first_cylinder: next + gap,
                 cylinders,
                 sectors_per_track,
                 track_skew: Angle::from_turn_bits(track_skew),
                 cylinder_skew: Angle::from_turn_bits(cylinder_skew),
-                slips: slips.into_iter().filter(|&slip| slip + 1 < slots).collect(),
+                start,
+                front,
+                slips,
+                spares,
+                slips_turn: false,
             });
             next += gap + cylinders;
         }

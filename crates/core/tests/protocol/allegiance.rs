@@ -176,7 +176,7 @@ fn the_histories_have_allegiances_and_recoveries() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let (mut recovered, mut active, mut several) = (0, 0, 0);
-    for _ in 0..200 {
+    for _ in 0..400 {
         let (params, steps) = plays().new_tree(&mut runner).unwrap().current();
         let run = play(&params, &steps, None);
         recovered += run.lives.values().filter(|life| life.command.attribute == Attribute::Aca).count();

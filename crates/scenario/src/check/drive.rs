@@ -172,7 +172,9 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
         DriveError::Geometry(error) => match error {
             GeometryError::EmptyZone { zone: number }
             | GeometryError::ZonesOverlap { zone: number }
-            | GeometryError::BadSlip { zone: number } => (at(zone(number)), "correct the zone"),
+            | GeometryError::BadSlip { zone: number }
+            | GeometryError::BadSpares { zone: number }
+            | GeometryError::NoBlocks { zone: number } => (at(zone(number)), "correct the zone"),
             GeometryError::ZoneTooLarge { zone: number } => {
                 (at(zone(number)), "split the zone, or raise zone_count")
             }

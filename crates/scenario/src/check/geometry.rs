@@ -1,9 +1,9 @@
 //! Where the blocks lie: the three forms of a geometry, skews and slipped defects, as zones for the core.
-use crate::check::given;
-use crate::keys::At;
-use crate::raw::drive::{GeometryRaw, OrderName, SkewRaw, SlipRaw, ZoneRaw};
+use crate::check::{given, slips};
+use crate::keys::{At, Read};
+use crate::raw::drive::{CountedFrom, GeometryRaw, OrderName, SkewRaw, ZoneRaw};
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
+use drivelab_core::target::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::seek::{SeekCurve, SeekParams};
 use drivelab_units::{Angle, SECTOR_BYTES, Share, Span};
@@ -46,7 +46,7 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
     let (heads, order) = (heads?, order?);
     let layout = Layout { heads, order, skews, period };
     let mut zones = if raw.zones.is_some() || !raw.readable("zones") {
-        measured(raw.zones.as_ref()?, skews)
+        measured(raw.zones.as_ref()?, layout, log)
     } else if raw.outer_radius.is_some() || raw.linear_density.is_some() || raw.track_density.is_some() {
         from_densities(raw, place, layout, log)?
     } else {
@@ -60,7 +60,7 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
     }
     let problems = log.count();
     for slip in raw.slips.iter().flat_map(|slips| &slips.value) {
-        add_slip(&mut zones, heads, order, slip, log);
+        slips::add(&mut zones, heads, order, slip, log);
     }
     if log.count() > problems {
         return None;
@@ -89,29 +89,41 @@ fn required<T: Clone>(
 }
 
 fn surface_order(raw: &GeometryRaw, place: Place, log: &mut Log) -> Option<SurfaceOrder> {
-    match given(raw.surface_order.as_ref()).unwrap_or(OrderName::Cylinder) {
+    let name = given(raw.surface_order.as_ref()).unwrap_or(OrderName::Cylinder);
+    let keys = [
+        ("cylinders_per_head", raw.cylinders_per_head.as_ref().map(|at| at.place), OrderName::Serpentine),
+        ("alternates_by", raw.alternates_by.as_ref().map(|at| at.place), OrderName::Alternating),
+    ];
+    for (key, place, those) in keys {
+        let Some(place) = place.filter(|_| name != those && raw.readable("surface_order")) else { continue };
+        let message = format!("`{key}` has no effect with surface_order = \"{}\"", spelled(name));
+        log.fault(place, message, format!("set surface_order = \"{}\", or leave it out", spelled(those)));
+    }
+    match name {
+        OrderName::Cylinder => Some(SurfaceOrder::Cylinder),
+        OrderName::Alternating => {
+            let by_drive = given(raw.alternates_by.as_ref()) == Some(CountedFrom::Drive);
+            Some(SurfaceOrder::Alternating { by_drive })
+        }
         OrderName::Serpentine => {
             let each = raw.cylinders_per_head.as_ref();
             let each = required(raw, "cylinders_per_head", "cylinders_per_head = 128", each, place, log)?;
             Some(SurfaceOrder::Serpentine { cylinders_per_head: each.0 as u32 })
         }
-        OrderName::Cylinder => {
-            if let Some(each) = &raw.cylinders_per_head
-                && raw.readable("surface_order")
-            {
-                let message = "`cylinders_per_head` has no effect with surface_order = \"cylinder\"";
-                log.fault(each.place, message, "set surface_order = \"serpentine\", or leave it out");
-            }
-            Some(SurfaceOrder::Cylinder)
-        }
     }
 }
 
-fn measured(zones: &At<Vec<At<ZoneRaw>>>, skews: Skews) -> Vec<ZoneParams> {
+fn spelled(name: OrderName) -> String {
+    let mut text = String::new();
+    name.write(&mut text);
+    text
+}
+
+fn measured(zones: &At<Vec<At<ZoneRaw>>>, layout: Layout, log: &mut Log) -> Vec<ZoneParams> {
     let mut next = 0;
     let mut laid = Vec::new();
     for zone in &zones.value {
-        let zone = &zone.value;
+        let (place, zone) = (zone.place, &zone.value);
         let first = given(zone.first_cylinder.as_ref()).map_or(next, |first| first.0);
         // What is missing is zero, which the core refuses by the zone's number.
         let cylinders = given(zone.cylinders.as_ref()).map_or(0, |count| count.0);
@@ -121,12 +133,46 @@ fn measured(zones: &At<Vec<At<ZoneRaw>>>, skews: Skews) -> Vec<ZoneParams> {
             first_cylinder: first.min(u64::from(u32::MAX) / 2) as u32,
             cylinders: cylinders as u32,
             sectors_per_track: sectors as u32,
-            track_skew: given(zone.track_skew.as_ref()).unwrap_or(skews.track),
-            cylinder_skew: given(zone.cylinder_skew.as_ref()).unwrap_or(skews.cylinder),
+            start: given(zone.start.as_ref()),
+            track_skew: given(zone.track_skew.as_ref()).unwrap_or(layout.skews.track),
+            cylinder_skew: given(zone.cylinder_skew.as_ref()).unwrap_or(layout.skews.cylinder),
+            front: given(zone.front.as_ref()).map_or(0, |count| count.0),
             slips: Vec::new(),
+            spares: spares(zone, place, layout.heads, log),
+            slips_turn: given(zone.slips_turn.as_ref()).unwrap_or(false),
         });
     }
     laid
+}
+
+/// The spares of a zone, in whichever form they are given.
+fn spares(zone: &ZoneRaw, place: Place, heads: u32, log: &mut Log) -> Spares {
+    if let Some(spares) = &zone.spares_per_track {
+        return Spares::Each { tracks: 1, spares: spares.value.0 as u32 };
+    }
+    if let Some(spares) = &zone.spares_per_cylinder {
+        return Spares::Each { tracks: heads, spares: spares.value.0 as u32 };
+    }
+    match (&zone.spares_per_range, &zone.spare_range) {
+        (Some(spares), Some(range)) => {
+            let tracks = (range.value.0 as u32).saturating_mul(heads);
+            return Spares::Each { tracks, spares: spares.value.0 as u32 };
+        }
+        (Some(_), None) if zone.readable("spare_range") => {
+            let message = "`spares_per_range` does not say how many cylinders a range has";
+            log.fault(place, message, "add spare_range = 6");
+        }
+        (None, Some(range)) if zone.readable("spares_per_range") => {
+            let message = "`spare_range` has no effect without spares";
+            log.fault(range.place, message, "add spares_per_range, or leave it out");
+        }
+        _ => {}
+    }
+    if let Some(tracks) = &zone.spare_tracks {
+        let each = given(zone.sectors_per_track.as_ref()).map_or(0, |count| count.0);
+        return Spares::Zone(tracks.value.0 * each);
+    }
+    Spares::Zone(given(zone.spares.as_ref()).map_or(0, |count| count.0))
 }
 
 #[derive(Clone, Copy)]
@@ -145,7 +191,7 @@ impl Layout {
             sectors_per_track: sectors_per_track as u32,
             track_skew: self.skews.track,
             cylinder_skew: self.skews.cylinder,
-            slips: Vec::new(),
+            ..ZoneParams::default()
         }
     }
 
@@ -153,7 +199,7 @@ impl Layout {
     fn cycle(&self) -> (u128, u128) {
         let heads = u128::from(self.heads);
         let tracks = match self.order {
-            SurfaceOrder::Cylinder => heads,
+            SurfaceOrder::Cylinder | SurfaceOrder::Alternating { .. } => heads,
             SurfaceOrder::Serpentine { cylinders_per_head } => heads * u128::from(cylinders_per_head),
         };
         let ns = |angle: Angle| u128::from(angle.at_period(self.period).as_ns());
@@ -244,41 +290,4 @@ fn from_densities(raw: &GeometryRaw, place: Place, layout: Layout, log: &mut Log
         zones.push(layout.zone(i * each, each, sectors));
     }
     Some(zones)
-}
-
-/// Finds the slot that a defect takes, in the order in which the zone's slots run over its tracks.
-fn add_slip(zones: &mut [ZoneParams], heads: u32, order: SurfaceOrder, slip: &At<SlipRaw>, log: &mut Log) {
-    let raw = &slip.value;
-    let (Some(cylinder), Some(head), Some(sector)) = (&raw.cylinder, &raw.head, &raw.sector) else {
-        log.fault(
-            slip.place,
-            "a slip needs its cylinder, head and sector",
-            "write { cylinder = 12, head = 1, sector = 88 }",
-        );
-        return;
-    };
-    let (cylinder, head, sector) = (cylinder.value.0 as u32, head.value.0 as u32, sector.value.0 as u32);
-    let zone = zones
-        .iter_mut()
-        .find(|zone| cylinder.checked_sub(zone.first_cylinder).is_some_and(|inside| inside < zone.cylinders));
-    let Some(zone) = zone.filter(|zone| head < heads && sector < zone.sectors_per_track) else {
-        log.fault(
-            slip.place,
-            "this slot is not on the drive",
-            "give a cylinder of a zone, a head and a slot of its tracks",
-        );
-        return;
-    };
-    let inside = cylinder - zone.first_cylinder;
-    let track = match order {
-        SurfaceOrder::Cylinder => u64::from(inside) * u64::from(heads) + u64::from(head),
-        SurfaceOrder::Serpentine { cylinders_per_head } => {
-            let group = inside / cylinders_per_head;
-            let first = group * cylinders_per_head;
-            let width = cylinders_per_head.min(zone.cylinders - first);
-            let step = if head % 2 == 0 { inside - first } else { width - 1 - (inside - first) };
-            u64::from(first) * u64::from(heads) + u64::from(head) * u64::from(width) + u64::from(step)
-        }
-    };
-    zone.slips.push(track * u64::from(zone.sectors_per_track) + u64::from(sector));
 }

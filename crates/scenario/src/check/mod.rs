@@ -12,6 +12,7 @@ pub mod protocol;
 pub mod queue;
 pub mod resolve;
 pub mod run;
+mod slips;
 pub mod system;
 pub mod target;
 pub mod workload;

@@ -69,12 +69,26 @@ section! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OrderName {
     Cylinder,
+    Alternating,
     Serpentine,
 }
 
 choices!(OrderName {
     "cylinder" => OrderName::Cylinder, "all heads of a cylinder, then the next cylinder";
+    "alternating" => OrderName::Alternating, "the same, but downward over the heads of every second cylinder";
     "serpentine" => OrderName::Serpentine, "`cylinders_per_head` cylinders under one head, then back under the next";
+});
+
+/// What the cylinders are counted from that run downward.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CountedFrom {
+    Zone,
+    Drive,
+}
+
+choices!(CountedFrom {
+    "zone" => CountedFrom::Zone, "the zone's own first cylinder runs upward, its second one downward";
+    "drive" => CountedFrom::Drive, "the drive's even cylinders run upward, its odd ones downward";
 });
 
 section! {
@@ -93,6 +107,8 @@ section! {
         surface_order: OrderName = "cylinder",
         /// With `serpentine`: cylinders under one head before the next head's turn.
         cylinders_per_head: Count<1, 1048576> = "",
+        /// With `alternating`: which cylinders run downward.
+        alternates_by: CountedFrom = "zone",
         /// Blocks that the drive reports.
         capacity: Extent = "all that the zones hold",
         /// The zones, outermost first.
@@ -120,7 +136,15 @@ section! {
 
 section! {
     facts: false,
-    /// Cylinders whose tracks hold the same number of sectors.
+    exclusive: &[&[
+        &["spares_per_track"],
+        &["spares_per_cylinder"],
+        &["spares_per_range", "spare_range"],
+        &["spare_tracks"],
+        &["spares"],
+    ]],
+    /// Cylinders whose tracks hold the same number of sectors. Slots without blocks pass under the head like any other. A
+    /// slipped defect uses up one of the spares of its track, cylinder, range or zone.
     pub struct ZoneRaw {
         /// Its outermost cylinder.
         first_cylinder: Count<0, 4194304> = "behind the zone before",
@@ -132,6 +156,25 @@ section! {
         track_skew: Angle = "skew.track",
         /// In place of `skew.cylinder` in this zone.
         cylinder_skew: Angle = "skew.cylinder",
+        /// The angle at which its first slot begins.
+        start: Angle = "a cylinder skew behind the last track of the zone before",
+        /// Slots without blocks at its begin.
+        front: Count<0, 4294967295> = "0",
+        /// Slots without blocks at the end of each of its tracks.
+        spares_per_track: Count<0, 65534> = "0",
+        /// Slots without blocks at the end of each of its cylinders.
+        spares_per_cylinder: Count<0, 4294967295> = "0",
+        /// Slots without blocks at the end of every `spare_range` cylinders; what is left behind the last whole range has
+        /// none.
+        spares_per_range: Count<0, 4294967295> = "0",
+        /// With `spares_per_range`: how many cylinders a range has.
+        spare_range: Count<1, 4194304> = "",
+        /// Tracks without blocks at its end.
+        spare_tracks: Count<0, 4194304> = "0",
+        /// Slots without blocks at its end.
+        spares: Count<0, 4294967295> = "0",
+        /// Whether each slip turns what lies behind its track, cylinder or range (whichever has spares) by one slot more.
+        slips_turn: bool = "false",
     }
 }
 
@@ -141,14 +184,19 @@ impl Example for ZoneRaw {
 
 section! {
     facts: false,
-    /// A slot that holds no block.
+    exclusive: &[&[&["sector", "count"], &["whole_track"]]],
+    /// Slots of a track that hold no block.
     pub struct SlipRaw {
-        /// Its cylinder.
+        /// The cylinder.
         cylinder: Count<0, 4194304> = "",
-        /// Its head.
+        /// The head.
         head: Count<0, 254> = "",
-        /// Its slot on the track.
+        /// The first slot of the track that is slipped.
         sector: Count<0, 65534> = "",
+        /// How many slots from there on.
+        count: Count<1, 65535> = "1",
+        /// In place of `sector`: the whole track.
+        whole_track: bool = "false",
     }
 }
 

@@ -1,83 +1,17 @@
-//! Where a block lies: zones, heads, skews, surface order and slipped defects.
+//! Where a block lies: zones, heads, skews, surface order, slipped defects and spares.
 //!
 //! A zone's tracks are counted in the order in which its blocks run over them. `locate` turns an address into zone,
 //! track of that order, and sector slot; `track` turns a track of that order into cylinder, head and the angle of its
-//! slot 0. A slipped defect is a slot that holds no block: blocks behind it move up by one, and it passes under the
-//! head like any other slot.
+//! slot 0. A slot without a block passes under the head like any other; which those are is in [`gaps`].
+mod gaps;
+mod params;
+
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::fmt;
 use drivelab_units::{Angle, Lba, Sectors, Span};
-
-/// In which order the blocks of a zone run over its surfaces.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SurfaceOrder {
-    /// All heads of a cylinder, then the next cylinder.
-    Cylinder,
-    /// `cylinders_per_head` cylinders under one head, then back under the next head, and so on.
-    Serpentine { cylinders_per_head: u32 },
-}
-
-/// One zone: cylinders whose tracks hold the same number of sectors.
-#[derive(Clone, Debug)]
-pub struct ZoneParams {
-    pub first_cylinder: u32,
-    pub cylinders: u32,
-    pub sectors_per_track: u32,
-    /// Angle between slot 0 of a track and of the next one under another head.
-    pub track_skew: Angle,
-    /// Angle between slot 0 of a track and of the next one on another cylinder.
-    pub cylinder_skew: Angle,
-    /// Slots of the zone, counted in track order, that are slipped over. Ascending, without repetition.
-    pub slips: Vec<u64>,
-}
-
-#[derive(Clone, Debug)]
-pub struct GeometryParams {
-    pub heads: u32,
-    pub order: SurfaceOrder,
-    pub zones: Vec<ZoneParams>,
-    /// Blocks that the drive reports; all that the zones hold when `None`.
-    pub capacity: Option<Sectors>,
-}
-
-/// Why a geometry cannot be built.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GeometryError {
-    NoZones,
-    NoHeads,
-    EmptyZone { zone: usize },
-    ZonesOverlap { zone: usize },
-    ZoneTooLarge { zone: usize },
-    BadSlip { zone: usize },
-    NoSerpent,
-    CapacityTooLarge { capacity: u64, held: u64 },
-}
-
-impl fmt::Display for GeometryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoZones => write!(f, "a drive needs at least one zone"),
-            Self::NoHeads => write!(f, "a drive needs at least one head"),
-            Self::EmptyZone { zone } => write!(f, "zone {zone} has no cylinders or no sectors"),
-            Self::ZonesOverlap { zone } => write!(f, "zone {zone} begins before the previous one ends"),
-            Self::ZoneTooLarge { zone } => {
-                write!(f, "zone {zone} is too large: at most 65535 sectors a track and 2^32 slots")
-            }
-            Self::BadSlip { zone } => {
-                write!(
-                    f,
-                    "zone {zone} has slips that are not ascending slots inside it, or nothing but slips"
-                )
-            }
-            Self::NoSerpent => write!(f, "a serpentine needs at least one cylinder per head"),
-            Self::CapacityTooLarge { capacity, held } => {
-                write!(f, "a capacity of {capacity} sectors exceeds the {held} that the zones hold")
-            }
-        }
-    }
-}
-
-impl core::error::Error for GeometryError {}
+use gaps::Gaps;
+pub use gaps::Spares;
+pub use params::{GeometryError, GeometryParams, SurfaceOrder, ZoneParams};
 
 /// Bits of the fixed-point sector time. With at most 2^16 sectors a track, a product rounded up at this precision has
 /// the same floor as the exact quotient k T / sectors, whose fraction is a multiple of 1 / sectors.
@@ -96,8 +30,9 @@ struct Zone {
     /// ceil(T * 2^FRACTION_BITS / sectors_per_track)
     sector_time: u64,
     cylinders: u32,
-    /// slips[i] - i: the zone-relative block from which on i + 1 slots have been slipped.
-    slipped_from: Vec<u32>,
+    /// `None` where slots and blocks run side by side.
+    gaps: Option<Box<Gaps>>,
+    slips_turn: bool,
 }
 
 impl Zone {
@@ -107,6 +42,26 @@ impl Zone {
         self.start
             + self.track_skew.times(head_switches.into())
             + self.cylinder_skew.times(cylinder_switches.into())
+    }
+
+    /// The slot of the zone's so many-th block.
+    #[inline]
+    fn slot(&self, zone: u32, block: u32) -> Slot {
+        let slot = self.gaps.as_ref().map_or(block, |gaps| gaps.slot(block));
+        Slot { zone, track: slot / self.sectors_per_track, sector: slot % self.sectors_per_track }
+    }
+
+    /// Blocks of the zone before a track.
+    fn blocks_before(&self, track: u32) -> u32 {
+        let slot = track * self.sectors_per_track;
+        self.gaps.as_ref().map_or(slot, |gaps| gaps.blocks_before(slot))
+    }
+
+    /// How much the slips before a track have turned it.
+    fn turn_by_slips(&self, track: u32) -> Angle {
+        let slot = track * self.sectors_per_track;
+        let slips = self.gaps.as_ref().map_or(0, |gaps| gaps.slips_before_stretch(slot));
+        Angle::from_ratio(slips.into(), self.sectors_per_track.into())
     }
 }
 
@@ -136,6 +91,8 @@ pub struct Geometry {
     index: Vec<u16>,
     index_shift: u32,
     capacity: u64,
+    /// Blocks that the zones hold; the drive may report fewer.
+    held: u64,
     cylinders: u32,
     period: Span,
 }
@@ -156,6 +113,7 @@ impl Geometry {
             index: Vec::new(),
             index_shift: 0,
             capacity: 0,
+            held: 0,
             cylinders: 0,
             period,
         };
@@ -166,6 +124,7 @@ impl Geometry {
         if geometry.zones.is_empty() {
             return Err(GeometryError::NoZones);
         }
+        geometry.held = geometry.capacity;
         if let Some(capacity) = params.capacity.map(Sectors::get) {
             if capacity > geometry.capacity || capacity == 0 {
                 return Err(GeometryError::CapacityTooLarge { capacity, held: geometry.capacity });
@@ -190,25 +149,22 @@ impl Geometry {
         if zone.sectors_per_track > 0xffff || slots > u64::from(u32::MAX) {
             return Err(too_large);
         }
-        let ascending = zone.slips.windows(2).all(|pair| pair[0] < pair[1]);
-        let inside = zone.slips.last().is_none_or(|&last| last < slots);
-        if !ascending || !inside || zone.slips.len() as u64 >= slots {
-            return Err(GeometryError::BadSlip { zone: number });
-        }
+        let gaps = gaps(number, zone, slots as u32, tracks)?;
         let numerator = u128::from(self.period.as_ns()) << FRACTION_BITS;
         let laid = Zone {
             first_lba: self.capacity,
             first_cylinder: zone.first_cylinder,
             sectors_per_track: zone.sectors_per_track,
             tracks,
-            start,
+            start: zone.start.unwrap_or(start),
             track_skew: zone.track_skew,
             cylinder_skew: zone.cylinder_skew,
             sector_time: numerator.div_ceil(u128::from(zone.sectors_per_track)) as u64,
             cylinders: zone.cylinders,
-            slipped_from: (0u32..).zip(&zone.slips).map(|(i, &slot)| slot as u32 - i).collect(),
+            gaps,
+            slips_turn: zone.slips_turn,
         };
-        self.capacity += slots - zone.slips.len() as u64;
+        self.capacity += laid.gaps.as_ref().map_or(slots, |gaps| gaps.blocks().into());
         self.cylinders = zone.first_cylinder + zone.cylinders;
         let (_, _, head_switches, cylinder_switches) = self.place(&laid, tracks - 1);
         let next_start = laid.angle(head_switches, cylinder_switches) + zone.cylinder_skew;
@@ -255,10 +211,10 @@ impl Geometry {
         self.zones[zone as usize].sectors_per_track
     }
 
-    /// Whether blocks of this zone are slipped over defects, so that slots and blocks do not run side by side.
+    /// Whether slots without blocks lie among those of this zone, so that slots and blocks do not run side by side.
     #[inline]
-    pub fn has_slips(&self, zone: u32) -> bool {
-        !self.zones[zone as usize].slipped_from.is_empty()
+    pub fn has_gaps(&self, zone: u32) -> bool {
+        self.zones[zone as usize].gaps.is_some()
     }
 
     /// The slot of a block.
@@ -274,12 +230,7 @@ impl Geometry {
             zone += 1;
         }
         let laid = &self.zones[zone];
-        let mut slot = (lba - laid.first_lba) as u32;
-        if !laid.slipped_from.is_empty() {
-            slot += laid.slipped_from.partition_point(|&from| from <= slot) as u32;
-        }
-        let (track, sector) = (slot / laid.sectors_per_track, slot % laid.sectors_per_track);
-        Slot { zone: zone as u32, track, sector }
+        laid.slot(zone as u32, (lba - laid.first_lba) as u32)
     }
 
     /// Cylinder and head of a track, and how many head and cylinder switches precede it in its zone.
@@ -302,6 +253,12 @@ impl Geometry {
                 let head_switches = group * (self.heads - 1) + head;
                 (cylinder, head, head_switches, track - head_switches)
             }
+            SurfaceOrder::Alternating { by_drive } => {
+                let (cylinder, step) = (track / self.heads, track % self.heads);
+                let counted = cylinder + if by_drive { laid.first_cylinder } else { 0 };
+                let head = if counted % 2 == 0 { step } else { self.heads - 1 - step };
+                (cylinder, head, track - cylinder, cylinder)
+            }
         }
     }
 
@@ -310,7 +267,10 @@ impl Geometry {
     pub fn track(&self, zone: u32, track: u32) -> Track {
         let laid = &self.zones[zone as usize];
         let (cylinder, head, head_switches, cylinder_switches) = self.place(laid, track);
-        let angle = laid.angle(head_switches, cylinder_switches);
+        let mut angle = laid.angle(head_switches, cylinder_switches);
+        if laid.slips_turn {
+            angle += laid.turn_by_slips(track);
+        }
         let start = Span::from_ns((u64::from(angle.turn_bits()) * self.period.as_ns()) >> 32);
         Track { cylinder: laid.first_cylinder + cylinder, head, start }
     }
@@ -325,22 +285,9 @@ impl Geometry {
 
     /// The blocks of the track that this block is on: the first, and the one behind the last.
     pub fn track_blocks(&self, lba: Lba) -> (Lba, Lba) {
-        let own = self.locate(lba);
-        let is_there = |at: u64| {
-            let slot = self.locate(Lba::new(at));
-            (slot.zone, slot.track) == (own.zone, own.track)
-        };
-        let left = self.sectors_per_track(own.zone) - own.sector;
-        let mut first = lba.get().saturating_sub(own.sector.into());
-        let mut end = (lba.get() + u64::from(left)).min(self.capacity);
-        // Slots without a block bring the borders nearer.
-        while !is_there(first) {
-            first += 1;
-        }
-        while !is_there(end - 1) {
-            end -= 1;
-        }
-        (Lba::new(first), Lba::new(end))
+        let Slot { zone, track, .. } = self.locate(lba);
+        let first = if track == 0 { self.zone_start(zone) } else { self.next_block(zone, track - 1) };
+        (first, self.next_block(zone, track).min(Lba::new(self.capacity)))
     }
 
     /// The block behind the last one of the cylinder that this block is on, in block order.
@@ -358,15 +305,68 @@ impl Geometry {
         end
     }
 
-    /// The track that follows in block order; `None` behind the last.
+    /// The slot of the first block behind a track; `None` behind the last of the drive.
     #[inline]
-    pub fn next_track(&self, zone: u32, track: u32) -> Option<(u32, u32)> {
-        if track + 1 < self.zones[zone as usize].tracks {
-            Some((zone, track + 1))
-        } else if zone + 1 < self.zones() {
-            Some((zone + 1, 0))
-        } else {
-            None
+    pub fn next_slot(&self, zone: u32, track: u32) -> Option<Slot> {
+        let laid = &self.zones[zone as usize];
+        if laid.gaps.is_none() && track + 1 < laid.tracks {
+            return Some(Slot { zone, track: track + 1, sector: 0 });
         }
+        let block = laid.blocks_before(track + 1);
+        if u64::from(block) < self.zone_end(zone) - laid.first_lba {
+            return Some(laid.slot(zone, block));
+        }
+        let next = self.zones.get(zone as usize + 1)?;
+        Some(next.slot(zone + 1, 0))
+    }
+
+    /// The first block behind a track, or behind the drive's last.
+    pub fn next_block(&self, zone: u32, track: u32) -> Lba {
+        let laid = &self.zones[zone as usize];
+        Lba::new(laid.first_lba + u64::from(laid.blocks_before(track + 1)))
+    }
+
+    /// The slot behind the last block of a track that holds one.
+    #[inline]
+    pub fn track_end(&self, zone: u32, track: u32) -> u32 {
+        let laid = &self.zones[zone as usize];
+        if laid.gaps.is_none() {
+            return laid.sectors_per_track;
+        }
+        laid.slot(zone, laid.blocks_before(track + 1) - 1).sector + 1
+    }
+
+    fn zone_end(&self, zone: u32) -> u64 {
+        self.zones.get(zone as usize + 1).map_or(self.held, |next| next.first_lba)
+    }
+}
+
+/// What a zone's parameters leave without blocks, if anything.
+fn gaps(
+    number: usize,
+    zone: &ZoneParams,
+    slots: u32,
+    tracks: u32,
+) -> Result<Option<Box<Gaps>>, GeometryError> {
+    let ZoneParams { front, ref slips, spares, .. } = *zone;
+    let ascending = slips.windows(2).all(|pair| pair[0] < pair[1]);
+    if !ascending || slips.last().is_some_and(|&last| last >= slots.into()) {
+        return Err(GeometryError::BadSlip { zone: number });
+    }
+    if slips.is_empty() && front == 0 && spares == Spares::NONE {
+        return Ok(None);
+    }
+    let front = front.min(slots.into()) as u32;
+    let bad = GeometryError::BadSpares { zone: number };
+    let gaps = match spares {
+        Spares::Zone(spares) => Gaps::at_end(slots, spares, slips, front),
+        Spares::Each { tracks: each, .. } if each > tracks => return Err(bad),
+        Spares::Each { tracks, spares } => {
+            Some(Gaps::new(slots, tracks * zone.sectors_per_track, spares, slips, front).ok_or(bad)?)
+        }
+    };
+    match gaps {
+        Some(gaps) if gaps.blocks() > 0 => Ok(Some(Box::new(gaps))),
+        _ => Err(GeometryError::NoBlocks { zone: number }),
     }
 }

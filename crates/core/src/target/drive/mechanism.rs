@@ -102,10 +102,11 @@ impl Mechanism {
         let slot = self.geometry.locate(first);
         let per_track = self.geometry.sectors_per_track(slot.zone);
         let (mut end, mut whole) = (u64::from(slot.sector) + count.get(), true);
-        if end > per_track.into() || self.geometry.has_slips(slot.zone) {
+        if end > per_track.into() || self.geometry.has_gaps(slot.zone) {
             let last = self.geometry.locate(Lba::new((first + count).get() - 1));
             whole = (last.zone, last.track) == (slot.zone, slot.track);
-            end = if whole { last.sector + 1 } else { per_track }.into();
+            let there = || self.geometry.track_end(slot.zone, slot.track);
+            end = if whole { last.sector + 1 } else { there() }.into();
         }
         self.piece(slot, end as u32, whole, access, spindle)
     }
@@ -176,13 +177,13 @@ impl Mechanism {
     ) -> (Instant, Landing) {
         let last = self.geometry.locate(last);
         while !piece.whole {
-            let Some((zone, track)) = self.geometry.next_track(piece.zone, piece.track) else {
+            let Some(slot) = self.geometry.next_slot(piece.zone, piece.track) else {
                 unreachable!("the last block lies on a track of the drive")
             };
-            let whole = (zone, track) == (last.zone, last.track);
-            let end = if whole { last.sector + 1 } else { self.geometry.sectors_per_track(zone) };
+            let whole = (slot.zone, slot.track) == (last.zone, last.track);
+            let end = if whole { last.sector + 1 } else { self.geometry.track_end(slot.zone, slot.track) };
             let arm = Arm { cylinder: piece.cylinder, head: piece.head };
-            piece = self.piece(Slot { zone, track, sector: 0 }, end, whole, access, spindle);
+            piece = self.piece(slot, end, whole, access, spindle);
             let (switch, rotation) = self.reach(spindle, at, arm, &piece, access);
             at += Span::from_ns(switch + rotation + u64::from(piece.duration));
         }

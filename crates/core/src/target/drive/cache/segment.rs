@@ -150,8 +150,7 @@ impl Segment {
         let geometry = &motion.mechanism.geometry;
         while self.track_ends <= now && self.next < self.limit {
             let slot = geometry.locate(self.next);
-            let left = geometry.sectors_per_track(slot.zone) - slot.sector;
-            let end = (self.next + Sectors::new(left.into())).min(self.limit);
+            let end = geometry.next_block(slot.zone, slot.track).min(self.limit);
             if self.time_of(end, motion) > now {
                 // The arm is on this track or on its way there.
                 let track = geometry.track(slot.zone, slot.track);
@@ -169,9 +168,9 @@ impl Segment {
         if self.next >= self.limit || self.time_of(self.limit, motion) <= now {
             return self.limit;
         }
-        let slot = motion.mechanism.geometry.locate(self.next);
-        let left = motion.mechanism.geometry.sectors_per_track(slot.zone) - slot.sector;
-        let (mut low, mut high) = (self.next, (self.next + Sectors::new(left.into())).min(self.limit));
+        let geometry = &motion.mechanism.geometry;
+        let slot = geometry.locate(self.next);
+        let (mut low, mut high) = (self.next, geometry.next_block(slot.zone, slot.track).min(self.limit));
         // All before `low` are there, and not all before `high + 1`.
         while low < high {
             let middle = Lba::new((low.get() + high.get()).div_ceil(2));

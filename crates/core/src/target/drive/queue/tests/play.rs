@@ -23,7 +23,7 @@ pub fn mechanism(curve: &SeekParams, cylinders: u32, settle: SettleParams) -> Me
         sectors_per_track: 50,
         track_skew: Angle::from_ratio(1, 10),
         cylinder_skew: Angle::from_ratio(1, 7),
-        slips: Vec::new(),
+        ..ZoneParams::default()
     };
     let order = SurfaceOrder::Cylinder;
     let params = GeometryParams { heads: HEADS, order, zones: vec![zone], capacity: None };

@@ -1,0 +1,140 @@
+//! The slots of a zone that hold no block: those before its first one, slipped defects, and spares.
+//!
+//! The zone is cut into stretches: its tracks, its cylinders, ranges of cylinders, or all of it. At the end of each lie
+//! spares. A slipped slot takes the place of a spare: all blocks behind it in the stretch move up by one. What is left
+//! of the slots are the zone's *places*, and blocks lie on those from the front's end on. Place and slot follow from
+//! each other by arithmetic and a search among the slips, so that a spare on each track costs no list.
+use alloc::vec::Vec;
+
+/// Where spare slots lie. A slipped slot uses one of them up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spares {
+    /// So many at the end of the zone. There may be more slips than spares: the zone holds fewer blocks then.
+    Zone(u64),
+    /// So many at the end of each stretch of so many tracks. What is left of the zone behind the last whole stretch has
+    /// none.
+    Each { tracks: u32, spares: u32 },
+}
+
+impl Spares {
+    pub const NONE: Spares = Spares::Zone(0);
+}
+
+impl Default for Spares {
+    fn default() -> Self {
+        Spares::NONE
+    }
+}
+
+/// What keeps the blocks of a zone from lying side by side.
+#[derive(Clone, Debug)]
+pub(super) struct Gaps {
+    /// Places before the zone's first block.
+    front: u32,
+    /// All places of the zone, those of the front included.
+    places: u32,
+    /// Slots of a stretch, and places among them.
+    stretch: u32,
+    held: u32,
+    /// Whole stretches; what lies behind them is one more, of which every slot that is not slipped is a place.
+    whole: u32,
+    /// Slipped slots, ascending.
+    slips: Vec<u32>,
+    /// For each slip the place from which on it counts, ascending. Those among unused spares are left out.
+    counts_from: Vec<u32>,
+}
+
+impl Gaps {
+    /// For a zone of so many slots; `None` where its spares do not fit.
+    pub fn new(slots: u32, stretch: u32, spares: u32, slips: &[u64], front: u32) -> Option<Self> {
+        if stretch == 0 || spares >= stretch || stretch > slots {
+            return None;
+        }
+        let held = stretch - spares;
+        let whole = slots / stretch;
+        let slips: Vec<u32> = slips.iter().map(|&slot| slot as u32).collect();
+        let mut gaps = Gaps { front: 0, places: 0, stretch, held, whole, slips, counts_from: Vec::new() };
+        for number in 0..whole {
+            if gaps.slips_of(number).len() as u32 > spares {
+                return None;
+            }
+        }
+        gaps.fill_in(slots, front);
+        Some(gaps)
+    }
+
+    /// For a zone that is all one stretch; `None` where nothing of it is left for blocks.
+    pub fn at_end(slots: u32, spares: u64, slips: &[u64], front: u32) -> Option<Self> {
+        let kept = slots.checked_sub(u32::try_from(spares.max(slips.len() as u64)).ok()?)?;
+        if kept == 0 {
+            return None;
+        }
+        let slips = slips.iter().map(|&slot| slot as u32).collect();
+        let (stretch, counts_from) = (slots, Vec::new());
+        let mut gaps = Gaps { front: 0, places: 0, stretch, held: kept, whole: 1, slips, counts_from };
+        gaps.fill_in(slots, front);
+        Some(gaps)
+    }
+
+    /// What follows from the stretches and the slips.
+    fn fill_in(&mut self, slots: u32, front: u32) {
+        let mut counts_from = Vec::with_capacity(self.slips.len());
+        for number in 0..=self.whole {
+            let (first, base) = (number * self.stretch, number * self.held);
+            let places = if number < self.whole { self.held } else { u32::MAX };
+            let counts = (0..).zip(self.slips_of(number)).map(|(before, &slip)| slip - first - before);
+            counts_from.extend(counts.filter(|&place| place < places).map(|place| base + place));
+        }
+        self.counts_from = counts_from;
+        self.places = self.before(slots);
+        self.front = self.before(front.min(slots));
+    }
+
+    fn slips_of(&self, stretch: u32) -> &[u32] {
+        let first = u64::from(stretch) * u64::from(self.stretch);
+        let end = first + u64::from(self.stretch);
+        let [from, to] = [first, end].map(|slot| self.slips.partition_point(|&slip| u64::from(slip) < slot));
+        &self.slips[from..to]
+    }
+
+    /// Blocks of the zone.
+    pub fn blocks(&self) -> u32 {
+        self.places - self.front
+    }
+
+    /// The slot of the zone's so many-th block.
+    #[inline]
+    pub fn slot(&self, block: u32) -> u32 {
+        let place = self.front + block;
+        let stretch = (place / self.held).min(self.whole);
+        let base = stretch * self.held;
+        let mut slipped = self.counts_from.partition_point(|&from| from <= place);
+        if base > 0 && slipped > 0 {
+            slipped -= self.counts_from.partition_point(|&from| from < base);
+        }
+        stretch * self.stretch + (place - base) + slipped as u32
+    }
+
+    /// Blocks of the zone that lie before a slot.
+    #[inline]
+    pub fn blocks_before(&self, slot: u32) -> u32 {
+        self.before(slot).saturating_sub(self.front)
+    }
+
+    /// Places before a slot, or before the zone's end.
+    fn before(&self, slot: u32) -> u32 {
+        let stretch = (slot / self.stretch).min(self.whole);
+        let first = stretch * self.stretch;
+        let slipped = self.slips.partition_point(|&slip| slip < slot)
+            - self.slips.partition_point(|&slip| slip < first);
+        let inside = slot - first - slipped as u32;
+        stretch * self.held + if stretch < self.whole { inside.min(self.held) } else { inside }
+    }
+
+    /// Slips before the stretch that a slot lies in.
+    #[inline]
+    pub fn slips_before_stretch(&self, slot: u32) -> u32 {
+        let first = (slot / self.stretch).min(self.whole) * self.stretch;
+        self.slips.partition_point(|&slip| slip < first) as u32
+    }
+}

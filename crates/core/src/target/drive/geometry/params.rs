@@ -1,0 +1,91 @@
+//! A geometry in parameters, and why one cannot be built.
+use super::gaps::Spares;
+use alloc::vec::Vec;
+use core::fmt;
+use drivelab_units::{Angle, Sectors};
+
+/// In which order the blocks of a zone run over its surfaces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SurfaceOrder {
+    /// All heads of a cylinder, then the next cylinder.
+    Cylinder,
+    /// `cylinders_per_head` cylinders under one head, then back under the next head, and so on.
+    Serpentine { cylinders_per_head: u32 },
+    /// All heads of a cylinder, upward in one and downward in the next. The first to run downward is the zone's second
+    /// cylinder, or each odd one of the drive.
+    Alternating { by_drive: bool },
+}
+
+/// One zone: cylinders whose tracks hold the same number of sectors.
+#[derive(Clone, Debug, Default)]
+pub struct ZoneParams {
+    pub first_cylinder: u32,
+    pub cylinders: u32,
+    pub sectors_per_track: u32,
+    /// Angle of the zone's first slot; behind the zone before, with its cylinder skew, when `None`.
+    pub start: Option<Angle>,
+    /// Angle between slot 0 of a track and of the next one under another head.
+    pub track_skew: Angle,
+    /// Angle between slot 0 of a track and of the next one on another cylinder.
+    pub cylinder_skew: Angle,
+    /// Slots before the zone's first block, counted in track order.
+    pub front: u64,
+    /// Slots of the zone, counted in track order, that are slipped over. Ascending, without repetition.
+    pub slips: Vec<u64>,
+    pub spares: Spares,
+    /// Whether each slip turns what lies behind its stretch of spares by one slot more.
+    pub slips_turn: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct GeometryParams {
+    pub heads: u32,
+    pub order: SurfaceOrder,
+    pub zones: Vec<ZoneParams>,
+    /// Blocks that the drive reports; all that the zones hold when `None`.
+    pub capacity: Option<Sectors>,
+}
+
+/// Why a geometry cannot be built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GeometryError {
+    NoZones,
+    NoHeads,
+    EmptyZone { zone: usize },
+    ZonesOverlap { zone: usize },
+    ZoneTooLarge { zone: usize },
+    BadSlip { zone: usize },
+    BadSpares { zone: usize },
+    NoBlocks { zone: usize },
+    NoSerpent,
+    CapacityTooLarge { capacity: u64, held: u64 },
+}
+
+impl fmt::Display for GeometryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoZones => write!(f, "a drive needs at least one zone"),
+            Self::NoHeads => write!(f, "a drive needs at least one head"),
+            Self::EmptyZone { zone } => write!(f, "zone {zone} has no cylinders or no sectors"),
+            Self::ZonesOverlap { zone } => write!(f, "zone {zone} begins before the previous one ends"),
+            Self::ZoneTooLarge { zone } => {
+                write!(f, "zone {zone} is too large: at most 65535 sectors a track and 2^32 slots")
+            }
+            Self::BadSlip { zone } => {
+                write!(f, "zone {zone} has slips that are not ascending slots inside it")
+            }
+            Self::BadSpares { zone } => {
+                write!(f, "zone {zone} has spares that do not fit, or more slips than spares for them")
+            }
+            Self::NoBlocks { zone } => {
+                write!(f, "zone {zone} holds no block: its front, slips and spares take all of it")
+            }
+            Self::NoSerpent => write!(f, "a serpentine needs at least one cylinder per head"),
+            Self::CapacityTooLarge { capacity, held } => {
+                write!(f, "a capacity of {capacity} sectors exceeds the {held} that the zones hold")
+            }
+        }
+    }
+}
+
+impl core::error::Error for GeometryError {}

@@ -1,0 +1,128 @@
+//! A list of requests served one after the other, as a recording has them: how a real drive's service times are set
+//! beside the model's.
+//!
+//! One request is outstanding at a time. The first is issued at instant zero to an idle target, each further one a given
+//! gap after the completion of the one before: what the target does between two requests, it does in that gap.
+use crate::run::{Control, HORIZON};
+use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::{Access, Attribute, Breakdown, Command, Completion, Machine, Outcome, Priority};
+use drivelab_units::{Instant, Lba, Sectors, Span};
+use std::sync::atomic::Ordering;
+use thiserror::Error;
+
+/// A request of the list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    pub access: Access,
+    pub first: Lba,
+    pub count: Sectors,
+    /// From its completion to the next request.
+    pub gap: Span,
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Served {
+    pub issued: Instant,
+    pub completed: Instant,
+    /// Where the time between went; the parts add up to it.
+    pub breakdown: Breakdown,
+}
+
+impl Served {
+    pub fn service(&self) -> Span {
+        self.completed - self.issued
+    }
+}
+
+/// A whole list, served.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Replay {
+    /// Of the target.
+    pub capacity: Sectors,
+    /// In the order of the list.
+    pub served: Vec<Served>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ReplayError {
+    #[error("interrupted")]
+    Interrupted,
+    #[error("request {number} needs {end} sectors, and the target has {capacity}")]
+    BeyondEnd { number: usize, end: u64, capacity: u64 },
+    #[error("request {number} was not done: {outcome:?}")]
+    NotDone { number: usize, outcome: Outcome },
+    #[error("request {number} is never done: nothing is due")]
+    Stalled { number: usize },
+    #[error("the list would last longer than a century of virtual time")]
+    Endlong,
+}
+
+/// Requests between two looks at the control.
+const LOOK_EVERY: usize = 1 << 12;
+
+/// Serves the requests in their order. In messages the first request has the number 1.
+pub fn replay(
+    target: &TargetParams,
+    seed: u64,
+    requests: &[Request],
+    control: &Control<'_>,
+) -> Result<Replay, ReplayError> {
+    let mut target = Target::new(target, seed);
+    let capacity = target.capacity();
+    for (number, request) in (1..).zip(requests) {
+        let end = request.first.get().saturating_add(request.count.get());
+        if end > capacity.get() {
+            return Err(ReplayError::BeyondEnd { number, end, capacity: capacity.get() });
+        }
+    }
+    let (mut now, mut served) = (Instant::ZERO, Vec::with_capacity(requests.len()));
+    for (number, request) in (1..).zip(requests) {
+        if number % LOOK_EVERY == 0 {
+            if control.stop.load(Ordering::Relaxed) {
+                return Err(ReplayError::Interrupted);
+            }
+            (control.progress)(number as f64 / requests.len() as f64);
+        }
+        if now > HORIZON {
+            return Err(ReplayError::Endlong);
+        }
+        target.handle(now, TargetInput::Submit(command(number, request)));
+        let done = completion(&mut target).ok_or(ReplayError::Stalled { number })?;
+        if done.outcome != Outcome::Done {
+            return Err(ReplayError::NotDone { number, outcome: done.outcome });
+        }
+        served.push(Served { issued: now, completed: done.completed, breakdown: done.breakdown });
+        now = done.completed + request.gap;
+    }
+    Ok(Replay { capacity, served })
+}
+
+/// Lets time pass until the target answers; `None` when it never does.
+fn completion(target: &mut Target) -> Option<Completion> {
+    loop {
+        if let Some(done) = target.poll_output() {
+            return Some(done);
+        }
+        target.handle(target.poll_timeout()?, TargetInput::Tick);
+    }
+}
+
+fn command(number: usize, request: &Request) -> Command {
+    let &Request { access, first, count, .. } = request;
+    Command {
+        id: number as u64,
+        initiator: 0,
+        logical_unit: 0,
+        tag: 0,
+        attribute: Attribute::Simple,
+        priority: Priority::Normal,
+        force_unit_access: false,
+        attempt: 0,
+        process: 0,
+        synchronous: true,
+        access,
+        first,
+        count,
+    }
+}
