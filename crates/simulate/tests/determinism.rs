@@ -148,6 +148,7 @@ fn system(protocol: Protocol, order: ElevatorOrder) -> Setup {
         retries: 2,
         recovery: us(700),
         timeout: Some(ms(400)),
+        bus: None,
     };
     let elevator = ElevatorParams {
         order,

@@ -1,10 +1,12 @@
 //! The target: the machine that serves commands. One agenda drives every box inside it.
 //!
-//! Boxes ([`controller`], [`drive`], [`server`]; [`system`] wires them) are state with an `on_event`; the three calls of the contract exist only here.
+//! Boxes ([`controller`], [`drive`], [`server`]; [`system`] wires them) are state with an `on_event`; the three calls of the
+//! contract exist only here. What boxes share is in their [`context`]: the agenda, the ways out, and the [`link`]s.
 pub mod context;
 pub mod controller;
 pub mod drive;
 pub mod elevator;
+pub mod link;
 pub mod server;
 pub mod system;
 pub mod tree;
@@ -24,6 +26,7 @@ use drive::Drive;
 use drive::params::DriveModel;
 use drive::protocol::names::Name;
 use drivelab_units::{Instant, Sectors};
+use link::Wires;
 use server::{Server, ServerParams};
 use system::{System, SystemParams};
 
@@ -71,6 +74,7 @@ enum Body {
 pub struct Target {
     body: Body,
     agenda: Agenda<Event>,
+    wires: Wires,
     digest: Digest,
     out: VecDeque<Completion>,
     /// What the drive has answered to its controller.
@@ -93,9 +97,17 @@ impl Target {
             TargetParams::System(params) => Body::System(Box::new(System::new(params, seed))),
             TargetParams::Wire(model) => Body::Wire(Box::new(Drive::new(Arc::clone(model), 0, seed))),
         };
+        let wires = match params {
+            TargetParams::Server(_) => Wires::default(),
+            TargetParams::Drive(model) | TargetParams::Wire(model) => Wires::of_drive(&model.link, None),
+            TargetParams::System(system) => {
+                Wires::of_drive(&system.drive.link, system.controller.bus.as_ref())
+            }
+        };
         Target {
             body,
             agenda: Agenda::with_capacity(64),
+            wires,
             digest: Digest::default(),
             out: VecDeque::with_capacity(64),
             answers: VecDeque::with_capacity(64),
@@ -157,8 +169,8 @@ impl Target {
 
     fn run_events(&mut self, now: Instant) {
         while let Some((due, event)) = self.agenda.pop_due(now) {
-            let Target { body, agenda, digest, out, answers, lives, data, .. } = self;
-            let context = &mut Context { now: due, agenda, digest, out, answers, lives, data };
+            let Target { body, agenda, wires, digest, out, answers, lives, data, .. } = self;
+            let context = &mut Context { now: due, agenda, wires, digest, out, answers, lives, data };
             match (body, event) {
                 (Body::System(system), event) => system.on_event(context, event),
                 (Body::Server(server), Event::Server(event)) => server.on_event(context, event),
@@ -173,8 +185,8 @@ impl Target {
 
     fn submit(&mut self, now: Instant, command: &Command) {
         let capacity = self.capacity().get();
-        let Target { body, agenda, digest, out, answers, lives, data, .. } = self;
-        let context = &mut Context { now, agenda, digest, out, answers, lives, data };
+        let Target { body, agenda, wires, digest, out, answers, lives, data, .. } = self;
+        let context = &mut Context { now, agenda, wires, digest, out, answers, lives, data };
         let empty = command.count.get() == 0 && command.access != Access::Flush;
         if empty || command.end().get() > capacity {
             let Command { id, initiator, tag, .. } = *command;
@@ -220,8 +232,8 @@ impl Target {
     }
 
     fn manage(&mut self, now: Instant, manage: Manage) {
-        let Target { body, agenda, digest, out, answers, lives, data, failed_tag, .. } = self;
-        let context = &mut Context { now, agenda, digest, out, answers, lives, data };
+        let Target { body, agenda, wires, digest, out, answers, lives, data, failed_tag, .. } = self;
+        let context = &mut Context { now, agenda, wires, digest, out, answers, lives, data };
         // A controller does this by itself.
         let Body::Wire(drive) = body else { return };
         match manage {

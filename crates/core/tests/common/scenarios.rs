@@ -215,6 +215,7 @@ fn controllers() -> impl Strategy<Value = ControllerParams> {
             retries,
             recovery,
             timeout,
+            bus: None,
         },
     )
 }

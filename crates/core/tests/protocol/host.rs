@@ -87,6 +87,7 @@ pub fn controllers() -> BoxedStrategy<ControllerParams> {
             recovery,
             retries,
             timeout: None,
+            bus: None,
         })
         .boxed()
 }

@@ -93,6 +93,7 @@ fn controller(raw: &ControllerRaw, protocol: Protocol, fails: bool, log: &mut Lo
         retries: given(raw.retries.as_ref()).map_or(0, |retries| retries.0 as u8),
         recovery: bounded(raw.recovery.as_ref(), "recovery", Span::ZERO, log),
         timeout: given(raw.timeout.as_ref()),
+        bus: None,
     }
 }
 
