@@ -10,6 +10,7 @@ pub mod link;
 pub mod server;
 pub mod system;
 pub mod tree;
+pub mod write_behind;
 
 use crate::agenda::Agenda;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
@@ -32,6 +33,7 @@ use system::{System, SystemParams};
 
 /// What a target is made of.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one for a run")]
 pub enum TargetParams {
     /// Abstract stations; with no service time, a null target.
     Server(ServerParams),
@@ -91,7 +93,8 @@ impl Target {
             TargetParams::Server(params) => Body::Server(Server::new(params.clone(), seed)),
             TargetParams::Drive(model) => {
                 let controller = ControllerParams::PLAIN;
-                let plain = SystemParams { drive: Arc::clone(model), controller, elevator: None };
+                let drive = Arc::clone(model);
+                let plain = SystemParams { drive, controller, elevator: None, host_cache: None };
                 Body::System(Box::new(System::new(&plain, seed)))
             }
             TargetParams::System(params) => Body::System(Box::new(System::new(params, seed))),

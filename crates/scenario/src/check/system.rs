@@ -53,7 +53,7 @@ pub fn system(raw: &TargetRaw, drive: Arc<DriveModel>, log: &mut Log) -> TargetP
     if controller == ControllerParams::PLAIN && elevator.is_none() {
         return TargetParams::Drive(drive);
     }
-    TargetParams::System(SystemParams { drive, controller, elevator })
+    TargetParams::System(SystemParams { drive, controller, elevator, host_cache: None })
 }
 
 /// What a command costs the host, to send it and to take its completion. Inferred: an access to a register of a
@@ -94,6 +94,7 @@ fn controller(raw: &ControllerRaw, protocol: Protocol, fails: bool, log: &mut Lo
         recovery: bounded(raw.recovery.as_ref(), "recovery", Span::ZERO, log),
         timeout: given(raw.timeout.as_ref()),
         bus: None,
+        cache: None,
     }
 }
 

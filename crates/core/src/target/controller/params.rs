@@ -1,5 +1,6 @@
 //! The parameters of a controller, as far as one drive behind it is concerned.
 use crate::target::link::params::BusParams;
+use crate::target::write_behind::params::WriteBehindParams;
 use drivelab_units::Span;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +19,8 @@ pub struct ControllerParams {
     pub timeout: Option<Span>,
     /// The bus of the host that it sits on, behind the drive's own link; never in the way when `None`.
     pub bus: Option<BusParams>,
+    /// Its cache, before what it keeps with the drive.
+    pub cache: Option<WriteBehindParams>,
 }
 
 impl ControllerParams {
@@ -30,5 +33,6 @@ impl ControllerParams {
         recovery: Span::ZERO,
         timeout: None,
         bus: None,
+        cache: None,
     };
 }
