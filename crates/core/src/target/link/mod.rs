@@ -45,6 +45,15 @@ struct OnPath {
     hop: Hop,
     /// What the stage takes for transfers of the path's size.
     time: StageTime,
+    /// One sector passes the stages before it, and those behind it.
+    before: Span,
+    behind: Span,
+}
+
+impl OnPath {
+    fn new(hop: Hop) -> Self {
+        OnPath { hop, time: StageTime::default(), before: Span::ZERO, behind: Span::ZERO }
+    }
 }
 
 struct Path {
@@ -69,12 +78,15 @@ impl Path {
         let mut slowest = StageTime::default();
         for on_path in &mut self.hops {
             let time = stages[usize::from(on_path.hop.bus)].time_for(on_path.hop.rate, count);
-            on_path.time = time;
+            (on_path.time, on_path.before) = (time, sector);
             sector += time.sector;
             first += time.first;
             if time.rest >= slowest.rest {
                 slowest = time;
             }
+        }
+        for on_path in &mut self.hops {
+            on_path.behind = sector - (on_path.before + on_path.time.sector);
         }
         (self.count, self.sector, self.first) = (count, sector, first);
         self.flow = slowest.rest + (sector - slowest.sector);
@@ -109,7 +121,7 @@ impl Wires {
                 _ => false,
             };
             let mut path = Path {
-                hops: hops.iter().map(|&hop| OnPath { hop, time: StageTime::default() }).collect(),
+                hops: hops.iter().map(|&hop| OnPath::new(hop)).collect(),
                 count: Sectors::ZERO,
                 flow: Span::ZERO,
                 sector: Span::ZERO,
@@ -165,6 +177,7 @@ impl Wires {
     /// A drive's data cross its path: says when, and keeps the path for them.
     #[inline]
     pub fn carry(&mut self, drive: u16, transfer: &Transfer) -> Carried {
+        debug_assert!(transfer.count.get() > 0 && transfer.last >= transfer.from);
         let path = self.path(drive, transfer.count);
         let Some(free) = path.own else { return self.carry_on_stages(drive, transfer) };
         let carried = path.end(transfer, free.max(transfer.from));
@@ -176,21 +189,23 @@ impl Wires {
         let Wires { stages, paths } = self;
         let path = &paths[usize::from(drive)];
         let &Transfer { access, from, .. } = transfer;
-        // How long a transfer that has its path at `granted` has a stage; the call is made on the first one.
-        let taken = |at: usize, stage: &Stage, granted: Instant| {
+        // From when on and how long a transfer that has its path at `granted` has a stage. The call is the first one's.
+        let has = |at: usize, stage: &Stage, granted: Instant| {
+            let OnPath { time, before, behind, .. } = path.hops[at];
+            let begun = granted + before;
             if stage.holds() {
-                return path.end(transfer, granted).ended - granted;
+                return (begun, path.end(transfer, granted).ended - (begun + behind));
             }
-            let StageTime { first, rest, .. } = path.hops[at].time;
-            first + rest + if at == 0 { transfer.call } else { Span::ZERO }
+            (begun, time.first + time.rest + if at == 0 { transfer.call } else { Span::ZERO })
         };
-        // Later each round, until no stage is in the way: after its idle time and its last transfer none is any more.
+        // Later each round, until no stage is in the way: behind all that was announced none is any more.
         let mut granted = from;
         loop {
             let mut later = granted;
             for (at, on_path) in path.hops.iter().enumerate() {
                 let stage = &stages[usize::from(on_path.hop.bus)];
-                later = later.max(stage.earliest(access, granted, taken(at, stage, granted)));
+                let (begun, span) = has(at, stage, granted);
+                later = later.max(granted + (stage.earliest(access, begun, span) - begun));
             }
             if later == granted {
                 break;
@@ -199,8 +214,8 @@ impl Wires {
         }
         for (at, on_path) in path.hops.iter().enumerate() {
             let stage = &mut stages[usize::from(on_path.hop.bus)];
-            let span = taken(at, stage, granted);
-            stage.take(access, granted, span);
+            let (begun, span) = has(at, stage, granted);
+            stage.take(access, begun, span);
         }
         path.end(transfer, granted)
     }

@@ -1,8 +1,9 @@
 //! One stage and who has it when. Transfers have it one after the other, in the order in which they are announced, so
 //! that it never carries more than its rate.
 //!
-//! A transfer may be announced late, when its data have long been on their way beside the media. So a stage remembers
-//! its last idle time, and a transfer that fits there whole has it then: that delays nobody.
+//! A transfer may be announced late, when its data have long been on their way beside the media. So a stage that drives
+//! leave while they have nothing to send remembers its last idle time, and a transfer that fits there whole has it then:
+//! that delays nobody. One that is held goes strictly in the order of the calls.
 use super::params::BusParams;
 use crate::command::Access;
 use drivelab_units::{Bytes, Instant, Rate, Sectors, Span};
@@ -85,7 +86,11 @@ impl Stage {
     /// When a transfer may have the stage for so long, at `at` at the earliest.
     pub fn earliest(&self, access: Access, at: Instant, taken: Span) -> Instant {
         // What takes no time is in nobody's way.
-        if taken.is_zero() { at } else { self.lines[self.line(access)].earliest(at, taken) }
+        if taken.is_zero() {
+            return at;
+        }
+        let line = &self.lines[self.line(access)];
+        if self.params.holds { at.max(line.free) } else { line.earliest(at, taken) }
     }
 
     /// When all that was announced has passed.
