@@ -47,7 +47,7 @@ fn protocols(commands: u64) -> Vec<Case> {
     };
     let behind = |controller, elevator| {
         let drive = speaking(Protocol::Ncq(NcqParams::USUAL));
-        TargetParams::System(SystemParams { drive, controller, elevator })
+        TargetParams::System(SystemParams { drive, controller, elevator, host_cache: None })
     };
     let micros = Span::from_us(2);
     let busy = ControllerParams { issue: micros, completion: micros, ..ControllerParams::PLAIN };

@@ -50,6 +50,8 @@ pub struct Command {
     pub priority: Priority,
     /// Force unit access: the media itself must answer, whatever a buffer holds.
     pub force_unit_access: bool,
+    /// Past the host's own cache (O_DIRECT).
+    pub direct: bool,
     /// How often the host has sent it before and it failed.
     pub attempt: u8,
     /// Whose command it is, for schedulers that are fair by process.

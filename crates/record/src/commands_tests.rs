@@ -16,6 +16,7 @@ fn life(id: u64, accepted: u64, rank: u64, completed: u64) -> Life {
         attribute: Attribute::HeadOfQueue,
         priority: Priority::Isochronous(Span::from_ms(40)),
         force_unit_access: false,
+        direct: false,
         attempt: 0,
         process: 1,
         synchronous: true,

@@ -106,7 +106,7 @@ fn section(out: &mut String, job: &Job, waits: bool) {
 
 /// What a job asks of the drive's queue: mostly beyond fio, and said so.
 fn asked_of_the_queue(out: &mut String, params: &JobParams) {
-    let Marking { attribute, priority, force_unit_access } = params.marking;
+    let Marking { attribute, priority, force_unit_access, .. } = params.marking;
     let mut line = |text: &str| {
         let _ = writeln!(out, "{text}");
     };

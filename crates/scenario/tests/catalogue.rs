@@ -110,6 +110,7 @@ fn outer_rate(model: Arc<DriveModel>, access: Access) -> f64 {
         attribute: Attribute::Simple,
         priority: Priority::Normal,
         force_unit_access: false,
+        direct: false,
         attempt: 0,
         process: 0,
         synchronous: true,

@@ -196,6 +196,7 @@ fn far_reads(model: &Arc<DriveModel>, trace: &str) -> (Vec<f64>, Vec<f64>) {
             attribute: Attribute::Simple,
             priority: Priority::Normal,
             force_unit_access: false,
+            direct: false,
             attempt: 0,
             process: 0,
             synchronous: true,

@@ -148,6 +148,8 @@ fn system(protocol: Protocol, order: ElevatorOrder) -> Setup {
         retries: 2,
         recovery: us(700),
         timeout: Some(ms(400)),
+        bus: None,
+        cache: None,
     };
     let elevator = ElevatorParams {
         order,
@@ -158,7 +160,7 @@ fn system(protocol: Protocol, order: ElevatorOrder) -> Setup {
     };
     let base = random_mix(&params);
     let marked = |attribute, priority, host: u16| JobParams {
-        marking: Marking { attribute, priority, force_unit_access: host == 2 },
+        marking: Marking { attribute, priority, force_unit_access: host == 2, direct: false },
         initiator: if matches!(protocol, Protocol::ScsiTcq(_)) { host } else { 0 },
         process: host.into(),
         arrivals: outstanding(6),
@@ -175,7 +177,8 @@ fn system(protocol: Protocol, order: ElevatorOrder) -> Setup {
     let jobs =
         (0u16..).zip(jobs).map(|(host, (attribute, priority))| marked(attribute, priority, host)).collect();
     let drive = Arc::new(DriveModel::new(&params).unwrap());
-    let target = TargetParams::System(SystemParams { drive, controller, elevator: Some(elevator) });
+    let target =
+        TargetParams::System(SystemParams { drive, controller, elevator: Some(elevator), host_cache: None });
     Setup { target, jobs, ..base }
 }
 

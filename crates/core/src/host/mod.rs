@@ -234,6 +234,7 @@ impl Host {
             attribute: params.marking.attribute,
             priority: params.marking.priority,
             force_unit_access: params.marking.force_unit_access,
+            direct: params.marking.direct,
             attempt: 0,
             process: params.process,
             synchronous: params.synchronous,

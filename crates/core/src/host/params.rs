@@ -49,12 +49,14 @@ impl SubmitCost {
     pub const NONE: SubmitCost = SubmitCost { fixed: Span::ZERO, rate: None, spread: Share::NONE };
 }
 
-/// What a job asks of the drive's queue with each of its commands.
+/// What a job asks of what stands between it and the media with each of its commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Marking {
     pub attribute: Attribute,
     pub priority: Priority,
     pub force_unit_access: bool,
+    /// Past the host's own cache (O_DIRECT).
+    pub direct: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! What the boxes of a target share while an event runs: the instant, the agenda, the way out and the digest.
 use super::controller::ControllerEvent;
 use super::drive::DriveEvent;
+use super::link::Wires;
 use super::server::ServerEvent;
 use crate::agenda::Agenda;
 use crate::command::Completion;
@@ -26,6 +27,8 @@ pub struct Context<'a> {
     /// The due instant of the event that runs.
     pub now: Instant,
     pub agenda: &'a mut Agenda<Event>,
+    /// What carries the data of the drives.
+    pub wires: &'a mut Wires,
     pub digest: &'a mut Digest,
     /// What the host will hear.
     pub out: &'a mut VecDeque<Completion>,

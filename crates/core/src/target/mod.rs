@@ -1,13 +1,16 @@
 //! The target: the machine that serves commands. One agenda drives every box inside it.
 //!
-//! Boxes ([`controller`], [`drive`], [`server`]; [`system`] wires them) are state with an `on_event`; the three calls of the contract exist only here.
+//! Boxes ([`controller`], [`drive`], [`server`]; [`system`] wires them) are state with an `on_event`; the three calls of the
+//! contract exist only here. What boxes share is in their [`context`]: the agenda, the ways out, and the [`link`]s.
 pub mod context;
 pub mod controller;
 pub mod drive;
 pub mod elevator;
+pub mod link;
 pub mod server;
 pub mod system;
 pub mod tree;
+pub mod write_behind;
 
 use crate::agenda::Agenda;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
@@ -24,11 +27,13 @@ use drive::Drive;
 use drive::params::DriveModel;
 use drive::protocol::names::Name;
 use drivelab_units::{Instant, Sectors};
+use link::Wires;
 use server::{Server, ServerParams};
 use system::{System, SystemParams};
 
 /// What a target is made of.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one for a run")]
 pub enum TargetParams {
     /// Abstract stations; with no service time, a null target.
     Server(ServerParams),
@@ -71,6 +76,7 @@ enum Body {
 pub struct Target {
     body: Body,
     agenda: Agenda<Event>,
+    wires: Wires,
     digest: Digest,
     out: VecDeque<Completion>,
     /// What the drive has answered to its controller.
@@ -87,15 +93,24 @@ impl Target {
             TargetParams::Server(params) => Body::Server(Server::new(params.clone(), seed)),
             TargetParams::Drive(model) => {
                 let controller = ControllerParams::PLAIN;
-                let plain = SystemParams { drive: Arc::clone(model), controller, elevator: None };
+                let drive = Arc::clone(model);
+                let plain = SystemParams { drive, controller, elevator: None, host_cache: None };
                 Body::System(Box::new(System::new(&plain, seed)))
             }
             TargetParams::System(params) => Body::System(Box::new(System::new(params, seed))),
             TargetParams::Wire(model) => Body::Wire(Box::new(Drive::new(Arc::clone(model), 0, seed))),
         };
+        let wires = match params {
+            TargetParams::Server(_) => Wires::default(),
+            TargetParams::Drive(model) | TargetParams::Wire(model) => Wires::of_drive(&model.link, None),
+            TargetParams::System(system) => {
+                Wires::of_drive(&system.drive.link, system.controller.bus.as_ref())
+            }
+        };
         Target {
             body,
             agenda: Agenda::with_capacity(64),
+            wires,
             digest: Digest::default(),
             out: VecDeque::with_capacity(64),
             answers: VecDeque::with_capacity(64),
@@ -157,8 +172,8 @@ impl Target {
 
     fn run_events(&mut self, now: Instant) {
         while let Some((due, event)) = self.agenda.pop_due(now) {
-            let Target { body, agenda, digest, out, answers, lives, data, .. } = self;
-            let context = &mut Context { now: due, agenda, digest, out, answers, lives, data };
+            let Target { body, agenda, wires, digest, out, answers, lives, data, .. } = self;
+            let context = &mut Context { now: due, agenda, wires, digest, out, answers, lives, data };
             match (body, event) {
                 (Body::System(system), event) => system.on_event(context, event),
                 (Body::Server(server), Event::Server(event)) => server.on_event(context, event),
@@ -173,8 +188,8 @@ impl Target {
 
     fn submit(&mut self, now: Instant, command: &Command) {
         let capacity = self.capacity().get();
-        let Target { body, agenda, digest, out, answers, lives, data, .. } = self;
-        let context = &mut Context { now, agenda, digest, out, answers, lives, data };
+        let Target { body, agenda, wires, digest, out, answers, lives, data, .. } = self;
+        let context = &mut Context { now, agenda, wires, digest, out, answers, lives, data };
         let empty = command.count.get() == 0 && command.access != Access::Flush;
         if empty || command.end().get() > capacity {
             let Command { id, initiator, tag, .. } = *command;
@@ -220,8 +235,8 @@ impl Target {
     }
 
     fn manage(&mut self, now: Instant, manage: Manage) {
-        let Target { body, agenda, digest, out, answers, lives, data, failed_tag, .. } = self;
-        let context = &mut Context { now, agenda, digest, out, answers, lives, data };
+        let Target { body, agenda, wires, digest, out, answers, lives, data, failed_tag, .. } = self;
+        let context = &mut Context { now, agenda, wires, digest, out, answers, lives, data };
         // A controller does this by itself.
         let Body::Wire(drive) = body else { return };
         match manage {

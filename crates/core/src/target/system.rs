@@ -5,6 +5,7 @@ use super::controller::params::ControllerParams;
 use super::drive::Drive;
 use super::drive::params::DriveModel;
 use super::elevator::{Elevator, ElevatorParams};
+use super::write_behind::params::WriteBehindParams;
 use crate::command::{Command, Completion};
 use crate::life::Life;
 use alloc::sync::Arc;
@@ -17,6 +18,8 @@ pub struct SystemParams {
     pub controller: ControllerParams,
     /// The host's I/O scheduler, one for each initiator; commands go on as they come when `None`.
     pub elevator: Option<ElevatorParams>,
+    /// The host's own cache before its I/O scheduler, one for each initiator.
+    pub host_cache: Option<WriteBehindParams>,
 }
 
 /// One initiator's I/O scheduler.

@@ -143,6 +143,7 @@ pub fn command(id: u64, access: Access, first: u64, count: u64) -> Command {
         attribute: Attribute::Simple,
         priority: Priority::Normal,
         force_unit_access: false,
+        direct: false,
         attempt: 0,
         process: 0,
         synchronous: true,

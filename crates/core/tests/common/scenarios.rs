@@ -237,6 +237,8 @@ fn controllers() -> impl Strategy<Value = ControllerParams> {
             retries,
             recovery,
             timeout,
+            bus: None,
+            cache: None,
         },
     )
 }
@@ -286,6 +288,7 @@ fn markings(target: &TargetParams) -> BoxedStrategy<Marking> {
             attribute,
             priority,
             force_unit_access,
+            direct: false,
         })
         .boxed()
 }
@@ -408,7 +411,7 @@ pub fn targets() -> BoxedStrategy<TargetParams> {
     let system =
         (drives(), controllers(), option::of(elevators())).prop_map(|(params, controller, elevator)| {
             let drive = Arc::new(DriveModel::new(&params).unwrap());
-            TargetParams::System(SystemParams { drive, controller, elevator })
+            TargetParams::System(SystemParams { drive, controller, elevator, host_cache: None })
         });
     prop_oneof![1 => servers(), 2 => drives().prop_map(|params| target(&params)), 3 => system].boxed()
 }

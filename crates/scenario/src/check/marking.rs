@@ -58,7 +58,7 @@ pub fn marking(asks: &Asks<'_>, served: Option<Served>, log: &mut Log) -> Markin
         }
     };
     let attribute = given(attribute).unwrap_or_default();
-    Marking { attribute, priority, force_unit_access: given(fua).unwrap_or(false) }
+    Marking { attribute, priority, force_unit_access: given(fua).unwrap_or(false), direct: false }
 }
 
 fn check_attribute(attribute: Option<&At<Attribute>>, protocol: Protocol, log: &mut Log) {

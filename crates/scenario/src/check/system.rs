@@ -55,7 +55,7 @@ pub fn system(raw: &TargetRaw, drive: Arc<DriveModel>, log: &mut Log) -> TargetP
     if controller == ControllerParams::PLAIN && elevator.is_none() {
         return TargetParams::Drive(drive);
     }
-    TargetParams::System(SystemParams { drive, controller, elevator })
+    TargetParams::System(SystemParams { drive, controller, elevator, host_cache: None })
 }
 
 /// What a command costs the host, to send it and to take its completion. Inferred: an access to a register of a
@@ -98,6 +98,8 @@ fn controller(raw: &ControllerRaw, protocol: Protocol, fails: bool, log: &mut Lo
         retries: given(raw.retries.as_ref()).map_or(0, |retries| retries.0 as u8),
         recovery: bounded(raw.recovery.as_ref(), "recovery", Span::ZERO, log),
         timeout: given(raw.timeout.as_ref()),
+        bus: None,
+        cache: None,
     }
 }
 

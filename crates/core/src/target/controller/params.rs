@@ -1,4 +1,6 @@
 //! The parameters of a controller, as far as one drive behind it is concerned.
+use crate::target::link::params::BusParams;
+use crate::target::write_behind::params::WriteBehindParams;
 use drivelab_units::Span;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +17,10 @@ pub struct ControllerParams {
     pub recovery: Span,
     /// A command that the drive has held for so long is aborted.
     pub timeout: Option<Span>,
+    /// The bus of the host that it sits on, behind the drive's own link; never in the way when `None`.
+    pub bus: Option<BusParams>,
+    /// Its cache, before what it keeps with the drive.
+    pub cache: Option<WriteBehindParams>,
 }
 
 impl ControllerParams {
@@ -26,5 +32,7 @@ impl ControllerParams {
         retries: 0,
         recovery: Span::ZERO,
         timeout: None,
+        bus: None,
+        cache: None,
     };
 }

@@ -19,6 +19,7 @@ fn command(access: Access, first: u64, count: u64) -> Command {
         attribute: Attribute::Simple,
         priority: Priority::Normal,
         force_unit_access: false,
+        direct: false,
         attempt: 0,
         process: 0,
         synchronous: true,

@@ -1,0 +1,102 @@
+//! The documented properties of a memory that takes writes for a device and hands them on later: the page cache of a
+//! host, or the cache of a RAID controller.
+use core::fmt;
+use drivelab_units::{Rate, Sectors, Span};
+
+/// Which data go to the device next.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum FlushOrder {
+    /// Upward by address from where the last flush ended, then again from the lowest.
+    #[default]
+    Address,
+    /// Those that have waited longest.
+    Age,
+}
+
+/// Memory in front of a device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WriteBehindParams {
+    /// All of it.
+    pub size: Sectors,
+    /// Most data in it that the device does not have yet, those on their way there included. A write that finds no room
+    /// waits; a write that is larger than this goes through to the device.
+    pub limit: Sectors,
+    /// Data go to the device while more than this waits. With nothing they go as they come.
+    pub background: Sectors,
+    /// Data that have waited so long go however few they are; without it they may wait for ever.
+    pub age: Option<Span>,
+    pub order: FlushOrder,
+    /// The largest flush command: data that lie one behind the other go together up to this.
+    pub request: Sectors,
+    /// Flush commands with the device at once.
+    pub outstanding: u32,
+    /// How fast data are copied to memory and from there, one command after the other; infinitely fast when `None`.
+    pub rate: Option<Rate>,
+    /// What a command that memory answers costs beside the copy.
+    pub overhead: Span,
+    /// Whether the data survive a power cut. Then memory answers a FLUSH at once, and a write that is to force unit access
+    /// like any other.
+    pub battery: bool,
+    /// Whether flush commands force unit access, so that no cache below keeps their data where a power cut takes them.
+    pub force_unit_access: bool,
+    /// Whether it keeps what was read, and what has been flushed, for later reads. Without that a read is answered from
+    /// memory only when all of it is still to be flushed.
+    pub keeps_reads: bool,
+}
+
+impl WriteBehindParams {
+    /// Most flush commands with the device at once.
+    pub const OUTSTANDING_MAX: u32 = 1 << 12;
+    /// No command costs more beside its copy.
+    pub const OVERHEAD_MAX: Span = Span::from_s(10);
+
+    /// What is wrong with them, if anything is.
+    pub fn check(&self) -> Result<(), WriteBehindError> {
+        if self.limit == Sectors::ZERO || self.limit > self.size {
+            return Err(WriteBehindError::Limit);
+        }
+        if self.background > self.limit {
+            return Err(WriteBehindError::Background);
+        }
+        if self.request == Sectors::ZERO {
+            return Err(WriteBehindError::Request);
+        }
+        if !(1..=Self::OUTSTANDING_MAX).contains(&self.outstanding) {
+            return Err(WriteBehindError::Outstanding);
+        }
+        if self.overhead > Self::OVERHEAD_MAX {
+            return Err(WriteBehindError::Overhead);
+        }
+        Ok(())
+    }
+}
+
+/// Why a cache cannot be built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WriteBehindError {
+    Limit,
+    Background,
+    Request,
+    Outstanding,
+    Overhead,
+}
+
+impl fmt::Display for WriteBehindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limit => {
+                write!(f, "the limit of data to be flushed must be above zero and within the memory")
+            }
+            Self::Background => write!(f, "flushing must begin at or below the limit of data to be flushed"),
+            Self::Request => write!(f, "a flush command must carry at least one sector"),
+            Self::Outstanding => {
+                write!(f, "flush commands outstanding must be 1 to {}", WriteBehindParams::OUTSTANDING_MAX)
+            }
+            Self::Overhead => {
+                write!(f, "a command must cost at most {} beside its copy", WriteBehindParams::OVERHEAD_MAX)
+            }
+        }
+    }
+}
+
+impl core::error::Error for WriteBehindError {}
