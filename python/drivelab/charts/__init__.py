@@ -1,13 +1,15 @@
 """The pictures of drivelab: one grammar for notebook, PNG, SVG and single-file HTML.
 
 `depth` and `breakdown` draw the points of a sweep, `timeline` the log of their commands, `surface` and `sizes`
-a scan, `experiment` a published table beside what the model predicts, `save` writes any of them. Nothing here
-simulates, measures or reads a file. Start with rows.py.
+a scan, `experiment`, `cells` and `lines` a published table beside what the model predicts, `save` writes any
+of them. Nothing here simulates, measures or reads a file. Start with rows.py.
 """
 
+from drivelab.charts.cells import cells
 from drivelab.charts.curves import depth
 from drivelab.charts.errors import ChartError, ChartInputError, ChartOutputError
 from drivelab.charts.files import save
+from drivelab.charts.lines import lines
 from drivelab.charts.parts import breakdown
 from drivelab.charts.published import experiment
 from drivelab.charts.sizes import sizes
@@ -21,8 +23,10 @@ __all__ = [
     "ChartInputError",
     "ChartOutputError",
     "breakdown",
+    "cells",
     "depth",
     "experiment",
+    "lines",
     "save",
     "sizes",
     "surface",
