@@ -20,11 +20,17 @@ WIDTH, HEIGHT = 400, 320
 def lines(result: Mapping[str, Any], picture: Mapping[str, Any]) -> alt.HConcatChart:
     """Figures over the field `x`, a line for each value of the field `lines`, a panel for each of `panels`.
 
-    `result` is a dict as in `reproduce --json`; `picture` names the fields, and in `only` the values that other
-    fields must have. Raises ChartError where no cell is left, or one has no number on x.
+    `result` is a dict as in `reproduce --json`; `picture` names the fields, in `shown` the panels, and in `only` the
+    values that other fields must have. Raises ChartError where no cell is left, or one has no number on x.
     """
     only = picture.get("only", {})
-    chosen = [cell for cell in result.get("cells") or () if only.items() <= cell["fields"].items()]
+    chosen = [
+        cell
+        for cell in result.get("cells") or ()
+        if only.items() <= cell["fields"].items()
+        and cell["fields"].get(picture["panels"])
+        in picture.get("shown", [cell["fields"].get(picture["panels"])])
+    ]
     try:
         rows = [_row(cell, picture) for cell in chosen]
     except (KeyError, ValueError) as error:

@@ -36,7 +36,7 @@ def planned(experiment: Experiment) -> Planned:
     """Check every scenario of an experiment. Raises ScenarioError."""
     names: dict[str, str] = {}
     for variant in (None, *experiment.variants):
-        for cell in experiment.cells:
+        for cell in experiment.cells_of(variant):
             name = cell.id if variant is None else f"{cell.id} ({variant})"
             names.setdefault(experiment.scenario_of(cell, variant), name)
     measures = map(experiment.measure_of, experiment.cells)
@@ -86,7 +86,8 @@ def _predictions(
     experiment: Experiment, variant: str | None, points: Mapping[str, Sequence[Point]]
 ) -> list[Prediction]:
     """What the runs say about the cells, as far as they went."""
-    found = ((cell, points.get(experiment.scenario_of(cell, variant))) for cell in experiment.cells)
+    cells = experiment.cells_of(variant)
+    found = ((cell, points.get(experiment.scenario_of(cell, variant))) for cell in cells)
     return [
         Prediction(
             cell=cell,

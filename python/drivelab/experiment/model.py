@@ -67,6 +67,18 @@ class Field:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """The same cells with one change; `only` those whose fields have one of the values named for them."""
+
+    patch: Patch
+    only: Mapping[str, list[str]]
+
+    def covers(self, cell: Cell) -> bool:
+        """Whether the variant is run for a cell."""
+        return all(cell.fields[name] in values for name, values in self.only.items())
+
+
+@dataclass(frozen=True)
 class TableLayout:
     """How people see cells: one table for each value of `split`, a row for each combination of `rows`.
 
@@ -93,7 +105,7 @@ class Experiment:
     fields: list[Field]
     cells: list[Cell]
     tables: list[TableLayout]
-    variants: dict[str, Patch]
+    variants: dict[str, Variant]
     claims: dict[str, str]
     main: dict[str, float]
     """The cells that count most: each named field is at least this."""
@@ -108,12 +120,16 @@ class Experiment:
         """The scenario that predicts a cell, as TOML text."""
         patches = [patch for part in self.fields for patch in part.patches(cell)]
         if variant is not None:
-            patches.append(self.variants[variant])
+            patches.append(self.variants[variant].patch)
         measure = self.measure_of(cell)
         document: Patch = merged({"name": self.name}, measure.document if measure else {})
         for patch in (self.scenario, *patches):
             document = merged(document, patch)
         return toml_text.dumps(document)
+
+    def cells_of(self, variant: str | None) -> list[Cell]:
+        """The cells that are run as they are, or under a variant."""
+        return [cell for cell in self.cells if variant is None or self.variants[variant].covers(cell)]
 
     def metric_of(self, cell: Cell) -> str:
         """Where the figure lies in a point of the record, or in the figures of its measurement."""
@@ -185,6 +201,10 @@ def _experiment(document: dict[str, Any]) -> Experiment:
     names = [part.name for part in fields]
     cells = _cells(document["published"]["cells"], document["cell_id"], names, calibration)
     cells += _grids(document.get("grid", []), document["cell_id"], names, {cell.id for cell in cells})
+    variants = {name: _variant(table) for name, table in document.get("variant", {}).items()}
+    for name, variant in variants.items():
+        if unknown := variant.only.keys() - set(names):
+            raise InputError(f"variant {name}: only names {', '.join(sorted(unknown))}, which is no field")
     if unknown := calibration - {cell.id for cell in cells}:
         raise InputError(f"calibration names cells that do not exist: {', '.join(sorted(unknown))}")
     return Experiment(
@@ -196,13 +216,18 @@ def _experiment(document: dict[str, Any]) -> Experiment:
         fields=fields,
         cells=cells,
         tables=[TableLayout(**table) for table in document["table"]],
-        variants=document.get("variant", {}),
+        variants=variants,
         claims={claim["id"]: claim["text"] for claim in document.get("claim", [])},
         main=document.get("main", {}),
         facts=document.get("facts", {}),
         not_modelled={left["what"]: left["why"] for left in document.get("not_modelled", [])},
         picture=document.get("picture", {}),
     )
+
+
+def _variant(table: dict[str, Any]) -> Variant:
+    patch = {key: value for key, value in table.items() if key != "only"}
+    return Variant(patch, table.get("only", {}))
 
 
 def _field(name: str, table: dict[str, Any]) -> Field:
