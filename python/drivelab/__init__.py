@@ -1,14 +1,15 @@
 """drivelab: a laboratory for disk drives under command queueing.
 
-`simulate` runs a scenario in virtual time, `check` finds all that is wrong with one, `catalogue` lists the
-drives that are known, `reproduce` runs a published table again. The command `drivelab` does the same from a
-shell.
+`simulate` runs a scenario in virtual time, `scan` takes a drive's usual figures, `check` finds all that is wrong
+with a scenario, `catalogue` lists the drives that are known, `reproduce` runs a published table again. The
+command `drivelab` does the same from a shell.
 """
 
 from drivelab import _core
 from drivelab.errors import InputError, Interrupted, OutputError, RunError, ScenarioError
 from drivelab.library import catalogue, check, reproduce, schema
 from drivelab.result import Failure, Result, Skipped
+from drivelab.scanning import Scan, SizeScan, scan, scan_sizes
 from drivelab.simulation import simulate
 
 __version__ = _core.VERSION
@@ -20,12 +21,16 @@ __all__ = [
     "OutputError",
     "Result",
     "RunError",
+    "Scan",
     "ScenarioError",
+    "SizeScan",
     "Skipped",
     "__version__",
     "catalogue",
     "check",
     "reproduce",
+    "scan",
+    "scan_sizes",
     "schema",
     "simulate",
 ]

@@ -341,3 +341,63 @@ def _size(path: Path) -> tuple[int, int]:
     """Width and height of a PNG in pixels."""
     width, height = struct.unpack(">II", path.read_bytes()[16:24])
     return width, height
+
+
+def figures() -> dict[str, Any]:
+    """Cells of unlike units, one of them not published."""
+    unlike = [
+        ("d/on/rate", 60.0, 61.5, "MB/s", 0.05, "calibration"),
+        ("d/on/access", 15.5, 12.4, "ms", 0.05, "validation"),
+        ("d/off/burst", 170.0, 425.0, "MB/s", 0.5, "validation"),
+        ("d/off/rate", None, 61.4, "MB/s", 0.0, "unpublished"),
+    ]
+    found = []
+    for id_, published, predicted, unit, half, role in unlike:
+        error = None if published is None else (abs(predicted - published) - half) / published
+        names = dict(zip(("drive", "ncq", "figure"), id_.split("/"), strict=True))
+        found.append(
+            cell(id_, published, predicted, unit=unit, resolution=half, role=role, error=error, fields=names)
+        )
+    return {"experiment": "small", "cells": found}
+
+
+def test_unlike_figures_are_drawn_by_their_errors(tmp_path: Path) -> None:
+    chart = charts.cells(figures())
+    rows = _rows(chart, "drawn")
+    assert [row["id"] for row in rows] == ["d · on · rate", "d · on · access", "d · off · burst"]
+    assert [round(row["drawn"], 2) for row in rows] == [2.42, 19.68, 60]
+    assert rows[0]["figures"] == "60 published, 61.5 predicted MB/s"
+    assert "1 errors beyond" in chart.to_dict()["title"]["subtitle"][-1]
+    charts.save(chart, tmp_path / "cells.svg")
+    assert "NaN" not in (tmp_path / "cells.svg").read_text()
+    with pytest.raises(charts.ChartError, match="no published cell"):
+        charts.cells({"cells": figures()["cells"][3:]})
+
+
+def test_cells_over_a_field_are_lines_and_what_was_published_a_ring(tmp_path: Path) -> None:
+    cells = [
+        cell(f"{panel}/{line}/{x}", 237.0 if (line, x) == ("a", 16) else None, 100.0 + x, unit="IOPS")
+        | {"fields": {"panel": panel, "line": line, "x": str(x), "figure": "iops"}}
+        for panel in ("one", "two", "three")
+        for line in "ab"
+        for x in (1, 4, 16)
+    ]
+    picture = {
+        "x": "x",
+        "lines": "line",
+        "panels": "panel",
+        "shown": ["one", "two"],
+        "names": {"a": "A drive"},
+    }
+    chart = charts.lines({"experiment": "small", "cells": cells}, picture)
+    drawn = chart.to_dict()
+    assert [panel["title"]["text"] for panel in drawn["hconcat"]] == ["one", "two"]
+    assert [len(panel["layer"]) for panel in drawn["hconcat"]] == [3, 3]
+    rows = _rows(chart, "figure")
+    assert {row["line"] for row in rows} == {"A drive", "b"}
+    charts.save(chart, tmp_path / "lines.svg")
+    assert "NaN" not in (tmp_path / "lines.svg").read_text()
+    with pytest.raises(charts.ChartError, match="no cell for this picture"):
+        charts.lines({"cells": cells}, {**picture, "only": {"figure": "ms"}})
+    with pytest.raises(charts.ChartError, match="no place in the picture"):
+        charts.lines({"cells": cells}, {**picture, "x": "line"})

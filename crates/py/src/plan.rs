@@ -2,6 +2,7 @@
 use crate::convert::to_python;
 use crate::errors::scenario_error;
 use crate::files::Folder;
+use drivelab_core::target::Target;
 use drivelab_scenario::{Override, Point, Source, plan};
 use drivelab_simulate::in_arrival_order;
 use pyo3::exceptions::PyIndexError;
@@ -83,6 +84,12 @@ impl Plan {
     #[getter]
     fn fio(&self) -> Vec<String> {
         self.inner.points.iter().map(|point| point.fio.clone()).collect()
+    }
+
+    /// The bytes that the target of the point at `place` answers for.
+    fn capacity_bytes(&self, place: usize) -> PyResult<u64> {
+        let point = self.inner.points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
+        Ok(Target::new(&point.setup.target, point.setup.seed).capacity().bytes().get())
     }
 
     /// Some points once more, each (place in this plan, I/Os to finish), on a drive that serves its commands in the

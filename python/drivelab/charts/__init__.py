@@ -1,15 +1,19 @@
 """The pictures of drivelab: one grammar for notebook, PNG, SVG and single-file HTML.
 
-`depth` and `breakdown` draw the points of a sweep, `timeline` the log of their commands, `experiment` a
-published table beside what the model predicts, `save` writes any of them. Nothing here simulates, measures or
-reads a file. Start with rows.py.
+`depth` and `breakdown` draw the points of a sweep, `timeline` the log of their commands, `surface` and `sizes`
+a scan, `experiment`, `cells` and `lines` a published table beside what the model predicts, `save` writes any
+of them. Nothing here simulates, measures or reads a file. Start with rows.py.
 """
 
+from drivelab.charts.cells import cells
 from drivelab.charts.curves import depth
 from drivelab.charts.errors import ChartError, ChartInputError, ChartOutputError
 from drivelab.charts.files import save
+from drivelab.charts.lines import lines
 from drivelab.charts.parts import breakdown
 from drivelab.charts.published import experiment
+from drivelab.charts.sizes import sizes
+from drivelab.charts.surface import surface
 from drivelab.charts.timeline import POINTS_MAX as TIMELINE_POINTS_MAX
 from drivelab.charts.timeline import timeline
 
@@ -19,8 +23,12 @@ __all__ = [
     "ChartInputError",
     "ChartOutputError",
     "breakdown",
+    "cells",
     "depth",
     "experiment",
+    "lines",
     "save",
+    "sizes",
+    "surface",
     "timeline",
 ]

@@ -22,7 +22,7 @@ GRID_WIDTH = 1250
 HEIGHT_RATES = 170
 HEIGHT_ERRORS = 110
 BANDS = (5.0, 15.0)
-_FILLS = ("#cfe8dd", "#eef6f2")
+FILLS = ("#cfe8dd", "#eef6f2")
 _GAP = 8
 # Room for the labels of y, the same for rates and errors so that the panels stand in line.
 _EXTENT = 34
@@ -284,7 +284,7 @@ def _errors(rows: list[Row], table: _Table, *, first: bool) -> Panel:
             grid=False,
         ),
     )
-    spans = [{"low": -band, "high": band, "fill": fill} for band, fill in zip(BANDS, _FILLS, strict=True)]
+    spans = [{"low": -band, "high": band, "fill": fill} for band, fill in zip(BANDS, FILLS, strict=True)]
     fill = alt.Fill("fill:N", scale=None)
     bands = alt.Chart(inline(spans[::-1])).mark_rect().encode(y=y, y2="high:Q", fill=fill)
     zero = alt.Chart(inline([{"low": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(y="low:Q")

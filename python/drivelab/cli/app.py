@@ -11,6 +11,7 @@ from drivelab.cli.catalogue import catalogue
 from drivelab.cli.check import check
 from drivelab.cli.output import emit
 from drivelab.cli.reproduce import reproduce
+from drivelab.cli.scan import scan
 from drivelab.cli.schema import schema
 from drivelab.cli.simulate import simulate
 
@@ -26,7 +27,7 @@ app = typer.Typer(
         "help_option_names": ["-h", "--help"],
     },
 )
-for verb in (simulate, check, reproduce, catalogue, schema):
+for verb in (simulate, scan, check, reproduce, catalogue, schema):
     app.command()(verb)
 
 

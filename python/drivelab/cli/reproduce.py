@@ -13,8 +13,14 @@ from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import place
 from drivelab.experiment import Experiment, Outcome
-from drivelab.experiment.engine import scenarios_of
-from drivelab.experiment.tables import LEGEND, cell_tables, claims_table, summary_table
+from drivelab.experiment.engine import planned
+from drivelab.experiment.tables import (
+    cell_tables,
+    claims_table,
+    legend,
+    not_modelled_table,
+    summary_table,
+)
 from drivelab.files import make_folder, write_text
 
 
@@ -38,8 +44,9 @@ def reproduce(
     loaded = experiment.load(name)
     if out is not None:
         make_folder(out)
-    with progress_bar(len(scenarios_of(loaded)), loaded.name, quiet=quiet) as progress:
-        outcome = experiment.run(loaded, workers, progress)
+    ready = planned(loaded)
+    with progress_bar(ready.points, loaded.name, quiet=quiet) as progress:
+        outcome = experiment.run(loaded, workers, progress, ready)
     if as_json:
         emit_json(outcome.to_dict())
     else:
@@ -77,10 +84,11 @@ def _list(*, as_json: bool) -> None:
 
 def _print(outcome: Outcome, *, quiet: bool) -> None:
     loaded = outcome.experiment
-    emit(f"{loaded.title}, in {loaded.unit}\n{loaded.source}")
+    emit(f"{loaded.title}{f', in {loaded.unit}' if loaded.unit else ''}\n{loaded.source}")
     if not quiet:
-        emit(LEGEND)
-    for table in (*cell_tables(outcome), summary_table(outcome), claims_table(outcome)):
+        emit(legend(outcome))
+    parts = (summary_table(outcome), claims_table(outcome), not_modelled_table(outcome))
+    for table in (*cell_tables(outcome), *parts):
         if table.rows:
             emit("")
             emit_table(table)

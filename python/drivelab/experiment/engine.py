@@ -2,43 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from drivelab import _core
 from drivelab.errors import RunError
 from drivelab.experiment.claims import judge
-from drivelab.experiment.model import UNITS, Experiment
+from drivelab.experiment.model import UNITS, Cell, Experiment
 from drivelab.experiment.outcome import Outcome, Prediction
-from drivelab.result import Point
+from drivelab.result import Point, combined_digest
 from drivelab.scenario import Source, plan
 from drivelab.simulation import Progress, run_plans
 
 
-def scenarios_of(experiment: Experiment) -> dict[str, str]:
-    """Every scenario that the experiment needs, once: its text, and the first cell to need it."""
-    found: dict[str, str] = {}
+@dataclass(frozen=True)
+class Planned:
+    """Every scenario that an experiment needs, once, under its text, ready to run."""
+
+    plans: Mapping[str, _core.Plan]
+    names: Mapping[str, str]
+    """The first cell to need it."""
+    log: int
+    """Commands of each point that some measurement needs."""
+
+    @property
+    def points(self) -> int:
+        """How many runs that makes."""
+        return sum(map(len, self.plans.values()))
+
+
+def planned(experiment: Experiment) -> Planned:
+    """Check every scenario of an experiment. Raises ScenarioError."""
+    names: dict[str, str] = {}
     for variant in (None, *experiment.variants):
-        for cell in experiment.cells:
+        for cell in experiment.cells_of(variant):
             name = cell.id if variant is None else f"{cell.id} ({variant})"
-            found.setdefault(experiment.scenario_of(cell, variant), name)
-    return found
+            names.setdefault(experiment.scenario_of(cell, variant), name)
+    measures = map(experiment.measure_of, experiment.cells)
+    return Planned(
+        plans={text: plan(Source(text, f"{experiment.name}: {name}")) for text, name in names.items()},
+        names=names,
+        log=max((measure.log for measure in measures if measure), default=0),
+    )
 
 
-def run(experiment: Experiment, workers: int | None = None, progress: Progress | None = None) -> Outcome:
+def run(
+    experiment: Experiment,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    ready: Planned | None = None,
+) -> Outcome:
     """Predict every cell of an experiment and judge its claims.
 
     Ctrl-C leaves an outcome of the cells that were finished, without verdicts: half a table proves nothing.
     Raises ScenarioError, and RunError where a run fails.
     """
-    scenarios = scenarios_of(experiment)
-    plans = [plan(Source(text, f"{experiment.name}: {name}")) for text, name in scenarios.items()]
-    points: dict[str, Point] = {}
-    for (text, name), result in zip(scenarios.items(), run_plans(plans, workers, progress), strict=True):
+    ready = planned(experiment) if ready is None else ready
+    results = run_plans(list(ready.plans.values()), workers, progress, ready.log)
+    points: dict[str, Sequence[Point]] = {}
+    for text, result in zip(ready.plans, results, strict=True):
         if result.failures:
-            raise RunError(f"{name}: {result.failures[0].message}")
-        if result.points:
-            points[text] = result.points[0]
+            raise RunError(f"{ready.names[text]}: {result.failures[0].message}")
+        if not result.interrupted:
+            points[text] = result.points
     outcome = Outcome(
         experiment=experiment,
         predictions=_predictions(experiment, None, points),
@@ -48,32 +75,41 @@ def run(experiment: Experiment, workers: int | None = None, progress: Progress |
             }
             for variant in experiment.variants
         },
-        runs=len(points),
-        seed=plans[0].seed,
-        interrupted=len(points) < len(plans),
+        runs=sum(map(len, points.values())),
+        seed=next(iter(ready.plans.values())).seed,
+        interrupted=len(points) < len(ready.plans),
     )
     return outcome if outcome.interrupted else replace(outcome, verdicts=judge(outcome))
 
 
 def _predictions(
-    experiment: Experiment, variant: str | None, points: Mapping[str, Point]
+    experiment: Experiment, variant: str | None, points: Mapping[str, Sequence[Point]]
 ) -> list[Prediction]:
     """What the runs say about the cells, as far as they went."""
-    found = ((cell, points.get(experiment.scenario_of(cell, variant))) for cell in experiment.cells)
+    cells = experiment.cells_of(variant)
+    found = ((cell, points.get(experiment.scenario_of(cell, variant))) for cell in cells)
     return [
         Prediction(
             cell=cell,
-            predicted=_figure(point, experiment.metric_of(cell)) / UNITS[experiment.unit],
-            statistical_error=point["iops_relative_error"],
-            digest=point["digest"],
+            predicted=_figure(experiment, cell, runs) / UNITS[experiment.unit_of(cell)],
+            statistical_error=runs[0]["iops_relative_error"] if len(runs) == 1 else None,
+            digest=combined_digest([point["digest"] for point in runs]),
+            unit=experiment.unit_of(cell),
         )
-        for cell, point in found
-        if point is not None
+        for cell, runs in found
+        if runs is not None
     ]
 
 
-def _figure(point: Point, metric: str) -> float:
-    value: Any = point
-    for key in metric.split("."):
-        value = value[key]
-    return float(value)
+def _figure(experiment: Experiment, cell: Cell, points: Sequence[Point]) -> float:
+    """The cell's figure: one that its measurement names, or one of the record of its only run."""
+    metric, measure = experiment.metric_of(cell), experiment.measure_of(cell)
+    try:
+        if measure is not None:
+            return float(measure.figures(points)[metric])
+        value: Any = points[0]
+        for key in metric.split("."):
+            value = value[key]
+        return float(value)
+    except (KeyError, TypeError) as error:
+        raise RunError(f"{cell.id}: the runs have no figure {metric}") from error

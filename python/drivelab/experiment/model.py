@@ -2,36 +2,50 @@
 
 A cell's fields (a drive, a block size, a column of the table) are looked up in the file. Each field adds its
 part to the scenario: a patch for one value of the field, or a template that takes any value. Cells that come
-to the same scenario share one run. Nothing here runs anything.
+to the same scenario share one run. A value may name a measurement of `drivelab scan` in place of a workload.
+Cells of a grid have no published figure: they are predicted for the claims. Nothing here runs anything.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from drivelab import toml_text
 from drivelab.errors import InputError
+from drivelab.scanning import MEASURES, Measure
 
 Patch = Mapping[str, Any]
-CALIBRATION, VALIDATION = "calibration", "validation"
-UNITS = {"MiB/s": 2**20, "MB/s": 10**6, "IOPS": 1, "ms": 10**6}
+CALIBRATION, VALIDATION, UNPUBLISHED = "calibration", "validation", "unpublished"
+UNITS = {"MiB/s": 2**20, "MB/s": 10**6, "Mbit/s": 125_000, "IOPS": 1, "ms": 10**6, "": 1}
 """What a figure of the record (bytes/s, I/O per second, nanoseconds) is divided by."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One published figure. `resolution` is half a unit of its last printed digit."""
+    """One figure, published or not. `resolution` is half a unit of the last printed digit."""
 
     id: str
     fields: dict[str, str]
-    published: float
+    published: float | None
     resolution: float
     role: str
+
+
+@dataclass(frozen=True)
+class Value:
+    """What one value of a field decides; the first field that says what a cell's figure is has the word."""
+
+    scenario: Patch
+    metric: str | None
+    """Where the figure lies in a point of the record, or what the measurement calls it."""
+    measure: str | None
+    unit: str | None
 
 
 @dataclass(frozen=True)
@@ -39,9 +53,8 @@ class Field:
     """What one column of the published cells does to the scenario."""
 
     name: str
-    values: dict[str, Patch]
+    values: dict[str, Value]
     template: dict[str, str]
-    metrics: dict[str, str]
 
     def patches(self, cell: Cell) -> list[Patch]:
         """What this field's value decides of the scenario. Raises InputError for an unknown value."""
@@ -50,18 +63,34 @@ class Field:
             known = ", ".join(self.values)
             raise InputError(f"cell {cell.id}: {self.name} {value} is none of {known}")
         filled = (nested(key, _filled(text, cell)) for key, text in self.template.items())
-        return [self.values.get(value, {}), *filled]
+        return [*([self.values[value].scenario] if value in self.values else []), *filled]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The same cells with one change; `only` those whose fields have one of the values named for them."""
+
+    patch: Patch
+    only: Mapping[str, list[str]]
+
+    def covers(self, cell: Cell) -> bool:
+        """Whether the variant is run for a cell."""
+        return all(cell.fields[name] in values for name, values in self.only.items())
 
 
 @dataclass(frozen=True)
 class TableLayout:
-    """How people see cells: one table for each value of `split`, a row for each combination of `rows`."""
+    """How people see cells: one table for each value of `split`, a row for each combination of `rows`.
+
+    `only` leaves out cells whose fields have other values.
+    """
 
     title: str
     split: str
     rows: list[str]
     columns: str
     shown: list[str]
+    only: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,27 +105,53 @@ class Experiment:
     fields: list[Field]
     cells: list[Cell]
     tables: list[TableLayout]
-    variants: dict[str, Patch]
+    variants: dict[str, Variant]
     claims: dict[str, str]
     main: dict[str, float]
     """The cells that count most: each named field is at least this."""
+    facts: Mapping[str, Any]
+    """Published figures that no cell predicts and a claim needs: prices, rates of a bus."""
+    not_modelled: dict[str, str]
+    """Published rows and findings that are left out, each with the reason."""
+    picture: Mapping[str, Any]
+    """How the outcome is drawn: `kind` is blocks (the default), cells or lines."""
 
     def scenario_of(self, cell: Cell, variant: str | None = None) -> str:
         """The scenario that predicts a cell, as TOML text."""
-        patches = [patch for field in self.fields for patch in field.patches(cell)]
+        patches = [patch for part in self.fields for patch in part.patches(cell)]
         if variant is not None:
-            patches.append(self.variants[variant])
-        document: Patch = {"name": self.name, **self.scenario}
-        for patch in patches:
+            patches.append(self.variants[variant].patch)
+        measure = self.measure_of(cell)
+        document: Patch = merged({"name": self.name}, measure.document if measure else {})
+        for patch in (self.scenario, *patches):
             document = merged(document, patch)
         return toml_text.dumps(document)
 
+    def cells_of(self, variant: str | None) -> list[Cell]:
+        """The cells that are run as they are, or under a variant."""
+        return [cell for cell in self.cells if variant is None or self.variants[variant].covers(cell)]
+
     def metric_of(self, cell: Cell) -> str:
-        """Where the figure lies in a point of the record, e.g. `read.bytes_per_s`."""
-        for field in self.fields:
-            if cell.fields[field.name] in field.metrics:
-                return field.metrics[cell.fields[field.name]]
-        raise InputError(f"cell {cell.id}: no field says which figure of the record it is")
+        """Where the figure lies in a point of the record, or in the figures of its measurement."""
+        metric = self._first(cell, "metric")
+        if metric is None:
+            raise InputError(f"cell {cell.id}: no field says which figure of the record it is")
+        return metric
+
+    def measure_of(self, cell: Cell) -> Measure | None:
+        """The measurement of `drivelab scan` that the cell is, None where it is one run of its scenario."""
+        name = self._first(cell, "measure")
+        return None if name is None else MEASURES[name]
+
+    def unit_of(self, cell: Cell) -> str:
+        """The unit of a cell's figure."""
+        return self._first(cell, "unit") or self.unit
+
+    def _first(self, cell: Cell, key: str) -> str | None:
+        """What the first field with a word on it says."""
+        values = (part.values.get(cell.fields[part.name]) for part in self.fields)
+        found: str | None = next((word for value in values if value and (word := getattr(value, key))), None)
+        return found
 
     def is_main(self, cell: Cell) -> bool:
         """Whether a cell is among those that count most."""
@@ -135,11 +190,21 @@ def merged(base: Patch, patch: Patch) -> dict[str, Any]:
 
 
 def _experiment(document: dict[str, Any]) -> Experiment:
-    if document["unit"] not in UNITS:
-        raise InputError(f"unit {document['unit']} is none of {', '.join(UNITS)}")
     fields = [_field(name, table) for name, table in document["field"].items()]
+    for unit in (
+        document["unit"],
+        *(value.unit for part in fields for value in part.values.values() if value.unit),
+    ):
+        if unit not in UNITS:
+            raise InputError(f"unit {unit} is none of {', '.join(filter(None, UNITS))}")
     calibration = set(document.get("calibration", []))
-    cells = _cells(document["published"]["cells"], document["cell_id"], [f.name for f in fields], calibration)
+    names = [part.name for part in fields]
+    cells = _cells(document["published"]["cells"], document["cell_id"], names, calibration)
+    cells += _grids(document.get("grid", []), document["cell_id"], names, {cell.id for cell in cells})
+    variants = {name: _variant(table) for name, table in document.get("variant", {}).items()}
+    for name, variant in variants.items():
+        if unknown := variant.only.keys() - set(names):
+            raise InputError(f"variant {name}: only names {', '.join(sorted(unknown))}, which is no field")
     if unknown := calibration - {cell.id for cell in cells}:
         raise InputError(f"calibration names cells that do not exist: {', '.join(sorted(unknown))}")
     return Experiment(
@@ -151,20 +216,28 @@ def _experiment(document: dict[str, Any]) -> Experiment:
         fields=fields,
         cells=cells,
         tables=[TableLayout(**table) for table in document["table"]],
-        variants=document.get("variant", {}),
+        variants=variants,
         claims={claim["id"]: claim["text"] for claim in document.get("claim", [])},
         main=document.get("main", {}),
+        facts=document.get("facts", {}),
+        not_modelled={left["what"]: left["why"] for left in document.get("not_modelled", [])},
+        picture=document.get("picture", {}),
     )
+
+
+def _variant(table: dict[str, Any]) -> Variant:
+    patch = {key: value for key, value in table.items() if key != "only"}
+    return Variant(patch, table.get("only", {}))
 
 
 def _field(name: str, table: dict[str, Any]) -> Field:
-    values = table.get("values", {})
-    return Field(
-        name=name,
-        values={value: part.get("scenario", {}) for value, part in values.items()},
-        template=table.get("template", {}),
-        metrics={value: part["metric"] for value, part in values.items() if "metric" in part},
-    )
+    values = {}
+    for value, part in table.get("values", {}).items():
+        measure = part.get("measure")
+        if measure is not None and measure not in MEASURES:
+            raise InputError(f"{name} {value}: measure {measure} is none of {', '.join(MEASURES)}")
+        values[value] = Value(part.get("scenario", {}), part.get("metric"), measure, part.get("unit"))
+    return Field(name, values, table.get("template", {}))
 
 
 def _cells(text: str, cell_id: str, names: list[str], calibration: set[str]) -> list[Cell]:
@@ -173,16 +246,30 @@ def _cells(text: str, cell_id: str, names: list[str], calibration: set[str]) -> 
     for row in rows:
         fields = {name: row[name] for name in names}
         id_ = cell_id.format_map(fields)
+        # A figure that is printed as "about" so much says itself how far it may be off.
+        resolution = row.get("resolution")
         cells.append(
             Cell(
                 id=id_,
                 fields=fields,
                 published=float(row["published"]),
-                resolution=_resolution(row["published"]),
+                resolution=float(resolution) if resolution else _resolution(row["published"]),
                 role=CALIBRATION if id_ in calibration else VALIDATION,
             )
         )
     return cells
+
+
+def _grids(grids: list[dict[str, list[str]]], cell_id: str, names: list[str], known: set[str]) -> list[Cell]:
+    """Cells without a published figure: every combination of a grid's values that is not published."""
+    found = {}
+    for grid in grids:
+        for values in itertools.product(*(grid[name] for name in names)):
+            fields = dict(zip(names, values, strict=True))
+            id_ = cell_id.format_map(fields)
+            if id_ not in known:
+                found[id_] = Cell(id_, fields, None, 0.0, UNPUBLISHED)
+    return list(found.values())
 
 
 def _resolution(printed: str) -> float:

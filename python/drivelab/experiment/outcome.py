@@ -20,28 +20,35 @@ NEAR, FAR = 0.05, 0.15
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the model says about one cell, in the experiment's unit."""
+    """What the model says about one cell, in its unit."""
 
     cell: Cell
     predicted: float
     statistical_error: float | None
     """Half the width of the 95 % confidence interval, as a share: None where the run is too short to say."""
     digest: str
+    unit: str = ""
 
     @property
-    def error(self) -> float:
-        """How far the prediction lies outside the rounding of the print, as a signed share of it."""
+    def error(self) -> float | None:
+        """How far the prediction lies outside the rounding of the print, as a signed share of it.
+
+        None where nothing was published.
+        """
+        if self.cell.published is None:
+            return None
         distance = self.predicted - self.cell.published
         beyond = max(0.0, abs(distance) - self.cell.resolution)
         return (beyond if distance >= 0 else -beyond) / self.cell.published
 
-    def to_dict(self, unit: str) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The cell as `reproduce --json` prints it."""
         return {
             "id": self.cell.id,
+            "fields": self.cell.fields,
             "published": self.cell.published,
             "predicted": self.predicted,
-            "unit": unit,
+            "unit": self.unit,
             "resolution": self.cell.resolution,
             "role": self.cell.role,
             "error": self.error,
@@ -73,7 +80,7 @@ class Summary:
     @classmethod
     def of(cls, predictions: Iterable[Prediction]) -> Summary | None:
         """The summary of a group, None where it is empty."""
-        errors = [abs(prediction.error) for prediction in predictions]
+        errors = [abs(prediction.error) for prediction in predictions if prediction.error is not None]
         if not errors:
             return None
         return cls(
@@ -131,6 +138,11 @@ class Outcome:
         """Published against predicted; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
 
+        match self.experiment.picture.get("kind", "blocks"):
+            case "cells":
+                return charts.cells(self.to_dict())
+            case "lines":
+                return charts.lines(self.to_dict(), self.experiment.picture)
         return charts.experiment(self.to_dict())
 
     def by_id(self) -> dict[str, Prediction]:
@@ -160,10 +172,13 @@ class Outcome:
             **self.identity(),
             "interrupted": self.interrupted,
             "runs": self.runs,
-            "cells": [prediction.to_dict(self.experiment.unit) for prediction in self.predictions],
+            "cells": [prediction.to_dict() for prediction in self.predictions],
             "claims": [
                 {"id": verdict.id, "text": verdict.text, "holds": verdict.holds, "numbers": verdict.numbers}
                 for verdict in self.verdicts
+            ],
+            "not_modelled": [
+                {"what": what, "why": why} for what, why in self.experiment.not_modelled.items()
             ],
             "summary": {name: summary and summary.to_dict() for name, summary in summaries.items()},
         }

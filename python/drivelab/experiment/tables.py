@@ -8,9 +8,11 @@ from collections.abc import Iterable
 
 from drivelab.experiment.model import CALIBRATION, VALIDATION, TableLayout
 from drivelab.experiment.outcome import FAR, NEAR, Outcome, Prediction, Summary
+from drivelab.points_table import rate_text
 from drivelab.table import Cell, Table
 
 LEGEND = "Each cell: published, predicted, error beyond the rounding of the print; * = calibrated on it."
+LEGEND_UNPUBLISHED = "A cell with one figure was not published: it is predicted for the claims."
 
 # A claim's sentence is broken to lines of this length, so that a table stays readable in a narrow window.
 CLAIM_CHARACTERS = 90
@@ -27,9 +29,26 @@ def cell_tables(outcome: Outcome) -> list[Table]:
     for split, value in values:
         for layout in outcome.experiment.tables:
             if layout.split == split:
-                members = [p for p in outcome.predictions if p.cell.fields[split] == value]
+                wanted = {**layout.only, split: value}
+                members = [p for p in outcome.predictions if wanted.items() <= p.cell.fields.items()]
                 tables.append(_cell_table(layout, value, members))
-    return tables
+    return [table for table in tables if table.rows]
+
+
+def legend(outcome: Outcome) -> str:
+    """How to read the cells."""
+    unpublished = any(prediction.cell.published is None for prediction in outcome.predictions)
+    return f"{LEGEND}\n{LEGEND_UNPUBLISHED}" if unpublished else LEGEND
+
+
+def not_modelled_table(outcome: Outcome) -> Table:
+    """What was published and is left out, and why."""
+    rows = [
+        [Cell(what if not place else ""), Cell(line)]
+        for what, why in outcome.experiment.not_modelled.items()
+        for place, line in enumerate(textwrap.wrap(why, CLAIM_CHARACTERS))
+    ]
+    return Table(["not modelled", "because"], rows, left=frozenset({0, 1}))
 
 
 def summary_table(outcome: Outcome) -> Table:
@@ -87,8 +106,12 @@ def _cell_table(layout: TableLayout, value: str, members: list[Prediction]) -> T
 def _cell(prediction: Prediction | None, widths: tuple[int, int]) -> Cell:
     if prediction is None:
         return Cell("")
-    error = abs(prediction.error)
     published, predicted = _texts(prediction)
+    if prediction.error is None:
+        # Below and above cells that have a published figure the predictions stand in one column.
+        before = f"{'':>{widths[0]}} " if widths[0] else ""
+        return Cell(f"{before}{predicted:>{widths[1]}}{' ' * 7 if widths[0] else ''}")
+    error = abs(prediction.error)
     mark = "*" if prediction.cell.role == CALIBRATION else " "
     text = f"{published:>{widths[0]}} {predicted:>{widths[1]}} {error_text(prediction.error):>5}{mark}"
     return Cell(text, "green" if error <= NEAR else "yellow" if error <= FAR else "red")
@@ -101,6 +124,9 @@ def _widths(predictions: Iterable[Prediction]) -> tuple[int, int]:
 
 
 def _texts(prediction: Prediction) -> tuple[str, str]:
-    """Published as printed, predicted with one digit more."""
-    digits = round(-math.log10(2 * prediction.cell.resolution))
-    return f"{prediction.cell.published:.{digits}f}", f"{prediction.predicted:.{digits + 1}f}"
+    """Published as printed, predicted with one digit more; four figures where nothing was printed."""
+    cell = prediction.cell
+    if cell.published is None:
+        return "", rate_text(prediction.predicted)
+    digits = max(0, round(-math.log10(2 * cell.resolution)))
+    return f"{cell.published:.{digits}f}", f"{prediction.predicted:.{digits + 1}f}"

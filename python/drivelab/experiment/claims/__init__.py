@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from drivelab.errors import InputError
-from drivelab.experiment.claims import lkml_2007
+from drivelab.experiment.claims import ich9r_2008, lkml_2007, mirpk_2005, storagereview_2004
 from drivelab.experiment.outcome import Outcome, Verdict
 
 Claim = Callable[[Outcome], tuple[bool, str]]
 
-OF_EXPERIMENT: Mapping[str, Mapping[str, Claim]] = {"lkml-2007": lkml_2007.CLAIMS}
+OF_EXPERIMENT: Mapping[str, Mapping[str, Claim]] = {
+    "ich9r-2008": ich9r_2008.CLAIMS,
+    "lkml-2007": lkml_2007.CLAIMS,
+    "mirpk-2005": mirpk_2005.CLAIMS,
+    "storagereview-2004": storagereview_2004.CLAIMS,
+}
 
 
 def judge(outcome: Outcome) -> list[Verdict]:

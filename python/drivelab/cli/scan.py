@@ -1,0 +1,74 @@
+"""`drivelab scan`: what a disk reviewer measures first, simulated: the surface, or requests of growing size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab.cli import workload_options as words
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
+from drivelab.cli.pictures import draw
+from drivelab.cli.places import check_picture, place
+from drivelab.errors import InputError
+from drivelab.scanning import access, sizes, surface
+from drivelab.scanning.scan import Scan, SizeScan, scan_target, scan_target_sizes, target_of
+from drivelab.scanning.tables import scan_notes, sizes_notes
+
+
+def scan(
+    drive: Annotated[str, typer.Option(help="A drive of the catalogue, or a path to one", metavar="NAME")],
+    controller: Annotated[str | None, typer.Option(help="The host's adapter", metavar="NAME")] = None,
+    by_size: Annotated[
+        bool, typer.Option("--sizes", help="Requests from 512 B to 512 MiB in place of the surface")
+    ] = False,
+    rw: Annotated[str, typer.Option(help="read or write: what the surface is scanned by")] = "read",
+    places: Annotated[int, typer.Option(help="Places at which the rate is taken")] = surface.PLACES,
+    accesses: Annotated[int, typer.Option(help="Random accesses, a dot each")] = access.REQUESTS,
+    access_size: Annotated[str, typer.Option(help="How much an access transfers")] = access.BLOCK,
+    requests: Annotated[
+        int, typer.Option(help="With --sizes: requests of each size", min=1)
+    ] = sizes.REQUESTS,
+    randseed: words.Randseed = None,
+    settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Draw the picture: .png, .svg or .html", metavar="FILE", parser=place
+        ),
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks")] = False,
+) -> int:
+    """Scan a drive: transfer rate over the surface, access time by address, burst rate; or time over size.
+
+    The rate is that of sequential requests at evenly spaced places, the access time that of random single
+    sectors, the burst rate that of a block read again and again.
+    """
+    if output is not None:
+        check_picture("--output", output)
+    if rw not in surface.REQUESTS:
+        raise InputError(f"--rw {rw}: a surface is scanned by {' or '.join(surface.REQUESTS)}")
+    target = target_of(drive, controller, words.overrides_of({"randseed": randseed}, settings))
+    total = 2 * 21 if by_size else places + 2
+    with progress_bar(total, target.name, quiet=quiet) as progress:
+        found: Scan | SizeScan = (
+            scan_target_sizes(target, requests, workers, progress)
+            if by_size
+            else scan_target(target, rw, places, (accesses, access_size), workers, progress)
+        )
+    if as_json:
+        emit_json(found.to_dict())
+    else:
+        emit_table(found.table())
+        if not quiet:
+            notes = scan_notes(found) if isinstance(found, Scan) else sizes_notes(found)
+            emit("\n" + "\n".join([*notes, found.run.identity()]))
+    if output is not None:
+        draw(found.chart, output, found.run.provenance())
+        if not quiet:
+            say(f"wrote {output}")
+    return Exit.OK

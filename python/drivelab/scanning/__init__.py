@@ -1,0 +1,29 @@
+"""What a disk reviewer measures first, simulated: rate over the surface, access time, burst rate, request sizes.
+
+Each measurement is a workload and what is read from its points: surface.py, access.py, burst.py, sizes.py.
+Nothing here knows how a drive works: the figures are those of the record. Start in scan.py, which runs them;
+measure.py offers them to experiments.
+"""
+
+from drivelab.scanning.access import Access
+from drivelab.scanning.burst import Burst
+from drivelab.scanning.fits import FirstOrder, Line
+from drivelab.scanning.measure import MEASURES, Measure
+from drivelab.scanning.scan import Scan, SizeScan, scan, scan_sizes
+from drivelab.scanning.sizes import Sizes
+from drivelab.scanning.surface import Surface
+
+__all__ = [
+    "MEASURES",
+    "Access",
+    "Burst",
+    "FirstOrder",
+    "Line",
+    "Measure",
+    "Scan",
+    "SizeScan",
+    "Sizes",
+    "Surface",
+    "scan",
+    "scan_sizes",
+]

@@ -1,0 +1,283 @@
+"""Running the measurements on one target: `scan` for surface, access and burst, `scan_sizes` for request sizes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from drivelab import _core, toml_text
+from drivelab.errors import InputError, RunError
+from drivelab.result import Result, combined_digest
+from drivelab.scanning import access, burst, sizes, surface
+from drivelab.scanning.access import Access
+from drivelab.scanning.burst import Burst
+from drivelab.scanning.sizes import Sizes
+from drivelab.scanning.surface import Surface
+from drivelab.scenario import Override, Source, overrides_from, plan
+from drivelab.simulation import Progress, run_plans
+from drivelab.table import Table
+
+if TYPE_CHECKING:
+    import altair
+
+# What a caller may set beside the target: the rest is the measurement.
+_FREE = ("run.seed", "workload.submit", "workload.max_transfer")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What was scanned, how, and from what it can be repeated and recognised."""
+
+    name: str
+    capacity_bytes: int
+    seed: int
+    scenario_hash: str
+    digest: str
+    method: Mapping[str, Any]
+    """The workloads, as scenarios have them."""
+
+    def provenance(self) -> dict[str, Any]:
+        """From what the scan can be repeated and recognised."""
+        return {
+            "version": _core.VERSION,
+            "model_version": _core.MODEL_VERSION,
+            "scenario_hash": self.scenario_hash,
+            "seed": self.seed,
+            "digest": self.digest,
+        }
+
+    def identity(self) -> str:
+        """The same in one line."""
+        facts = self.provenance()
+        return (
+            f"drivelab {facts['version']}, model {facts['model_version']}, seed {facts['seed']}, "
+            f"scenario {facts['scenario_hash']}, digest {facts['digest']}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The identity as `scan --json` prints it."""
+        return {
+            "name": self.name,
+            **self.provenance(),
+            "capacity_bytes": self.capacity_bytes,
+            "method": self.method,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Scan:
+    """The two pictures of a drive and its burst rate."""
+
+    run: Run
+    rw: str
+    surface: Surface
+    access: Access
+    burst: Burst | None
+    """None where writes were scanned: a burst is read."""
+
+    def __repr__(self) -> str:
+        """A line, however many places there are."""
+        return f"<Scan {self.run.name!r}: {len(self.surface.places)} places, digest {self.run.digest}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `drivelab scan --json` prints."""
+        return {
+            **self.run.to_dict(),
+            "rw": self.rw,
+            "surface": {
+                **self.surface.to_dict(),
+                "whole_s": self.surface.seconds_for(self.run.capacity_bytes),
+            },
+            "access": self.access.to_dict(),
+            "burst": self.burst and self.burst.to_dict(),
+        }
+
+    def table(self) -> Table:
+        """The figures that a reviewer prints."""
+        from drivelab.scanning.tables import scan_table  # noqa: PLC0415 - it reads this class
+
+        return scan_table(self)
+
+    def chart(self) -> altair.TopLevelMixin:
+        """Rate and access time over the surface; a notebook shows it. Raises ChartError."""
+        from drivelab import charts  # noqa: PLC0415 - altair takes long to load
+
+        return charts.surface(self.to_dict())
+
+
+@dataclass(frozen=True, repr=False)
+class SizeScan:
+    """Time per request over its size, reads and writes, and the first-order model of each."""
+
+    run: Run
+    directions: list[Sizes]
+
+    def __repr__(self) -> str:
+        """A line, however many sizes there are."""
+        return f"<SizeScan {self.run.name!r}: digest {self.run.digest}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `drivelab scan --sizes --json` prints."""
+        return {**self.run.to_dict(), "directions": [found.to_dict() for found in self.directions]}
+
+    def table(self) -> Table:
+        """Each size with its time, the model's, and the miss."""
+        from drivelab.scanning.tables import sizes_table  # noqa: PLC0415 - it reads this class
+
+        return sizes_table(self)
+
+    def chart(self) -> altair.TopLevelMixin:
+        """Time over size, and the misses of the model; a notebook shows it. Raises ChartError."""
+        from drivelab import charts  # noqa: PLC0415
+
+        return charts.sizes(self.to_dict())
+
+
+def scan(
+    drive: str | Path,
+    *,
+    controller: str | Mapping[str, object] | None = None,
+    rw: str = "read",
+    places: int = surface.PLACES,
+    accesses: int = access.REQUESTS,
+    access_size: str = access.BLOCK,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    **overrides: object,
+) -> Scan:
+    """Scan a drive (a name of the catalogue, or a path): rate over the surface, access times, burst rate.
+
+    `overrides` change the target, such as `**{"target.drive.rpm": "5400rpm"}`, and `run.seed`,
+    `workload.submit`, `workload.max_transfer`; the rest of the workload is the measurement. Raises InputError,
+    ScenarioError, RunError, and KeyboardInterrupt.
+    """
+    target = _target(drive, controller, overrides)
+    return scan_target(target, rw, places, (accesses, access_size), workers, progress)
+
+
+def scan_sizes(
+    drive: str | Path,
+    *,
+    controller: str | Mapping[str, object] | None = None,
+    requests: int = sizes.REQUESTS,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    **overrides: object,
+) -> SizeScan:
+    """Random reads and writes of growing size, and the first-order model of each direction.
+
+    Parameters and errors are those of `scan`.
+    """
+    return scan_target_sizes(_target(drive, controller, overrides), requests, workers, progress)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is to be scanned: its name for people, and the overrides that describe it."""
+
+    name: str
+    overrides: Sequence[Override]
+
+
+def target_of(drive: str, controller: str | None, others: Iterable[Override]) -> Target:
+    """A target from its names and from overrides that do not touch the measurement. Raises InputError."""
+    found = [Override("target.drive", drive, "--drive")]
+    if controller is not None:
+        found.append(Override("target.controller", controller, "--controller"))
+    for override in others:
+        if not override.key.startswith(("target.", *_FREE)):
+            raise InputError(
+                f"{override.origin}: a scan sets {override.key} itself; "
+                f"free are the keys under target, and {', '.join(_FREE)}"
+            )
+        found.append(override)
+    name = Path(drive).stem if drive.endswith(".toml") else drive
+    return Target(name if controller is None else f"{name} on {controller}", found)
+
+
+def _target(
+    drive: str | Path, controller: str | Mapping[str, object] | None, overrides: Mapping[str, object]
+) -> Target:
+    text = toml_text.value_text(controller) if isinstance(controller, Mapping) else controller
+    return target_of(str(drive), text, overrides_from(overrides))
+
+
+def scan_target(
+    target: Target,
+    rw: str,
+    places: int,
+    accesses: tuple[int, str],
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Scan:
+    """Surface and burst, then the accesses: only they need a log of every command."""
+    count, size = accesses
+    documents = {
+        "surface": surface.document(rw, places),
+        "access": access.document(rw, size, count),
+    }
+    if rw == "read":
+        documents["burst"] = burst.document()
+    plans = {name: _plan(name, document, target) for name, document in documents.items()}
+    short = [plans[name] for name in ("surface", "burst") if name in plans]
+    done = sum(map(len, short))
+    over = _run(short, workers, progress, surface.LOGGED)
+    at_random = _run([plans["access"]], workers, progress and (lambda part: progress(done + part)), count)[0]
+    return Scan(
+        run=_identity(target, documents, list(plans.values()), [over[0], at_random, *over[1:]]),
+        rw=rw,
+        surface=Surface.of(over[0].points),
+        access=Access.of(at_random.points[0]),
+        burst=Burst.of(over[1].points[0]) if rw == "read" else None,
+    )
+
+
+def scan_target_sizes(
+    target: Target, requests: int, workers: int | None = None, progress: Progress | None = None
+) -> SizeScan:
+    """The grid of directions and sizes."""
+    documents = {"sizes": sizes.document(requests=requests)}
+    grid = _plan("sizes", documents["sizes"], target)
+    found = _run([grid], workers, progress, 0)
+    directions = [
+        Sizes.of(
+            direction,
+            [point for point in found[0].points if point["axes"]["workload.rw"] == f"rand{direction}"],
+        )
+        for direction in sizes.DIRECTIONS
+    ]
+    return SizeScan(_identity(target, documents, [grid], found), directions)
+
+
+def _plan(name: str, document: Mapping[str, Any], target: Target) -> _core.Plan:
+    return plan(Source(toml_text.dumps({"name": target.name, **document}), f"scan: {name}"), target.overrides)
+
+
+def _run(
+    plans: Sequence[_core.Plan], workers: int | None, progress: Progress | None, log: int
+) -> list[Result]:
+    """The results of some plans, all of them. Raises RunError and KeyboardInterrupt."""
+    results = run_plans(plans, workers, progress, log)
+    for result in results:
+        if result.failures:
+            raise RunError(f"{result.failures[0].message} (at {result.failures[0].axes})")
+        if result.interrupted:
+            raise KeyboardInterrupt
+    return results
+
+
+def _identity(
+    target: Target, documents: Mapping[str, Any], plans: Sequence[_core.Plan], results: Sequence[Result]
+) -> Run:
+    hashes = "".join(found.scenario_hash for found in plans)
+    return Run(
+        name=target.name,
+        capacity_bytes=plans[0].capacity_bytes(0),
+        seed=plans[0].seed,
+        scenario_hash=hashlib.sha256(hashes.encode()).hexdigest()[:32],
+        digest=combined_digest([point["digest"] for result in results for point in result.points]),
+        method=documents,
+    )

@@ -1,0 +1,143 @@
+"""The transfer rate over the surface, as HD Tach and HD Tune draw it.
+
+The addresses are cut into N equal shares. At the middle of each the drive reads (or writes) on and on, one
+request outstanding, each where the one before ended. What comes first, the way there and the filling of the
+buffers, does not count; of the requests that follow, the rate is their bytes over the sum of their response
+times. The mean over the places is that of the tools: of rates, not of times.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drivelab.errors import InputError
+from drivelab.result import Point
+from drivelab.scanning.fits import Line
+
+PLACES, PLACES_MAX = 100, 1_000
+BLOCK = "64KiB"
+REQUESTS = {"read": 256, "write": 1024}
+"""Requests that count at each place; writes are more, so that no cache can hold them."""
+WARM_UP = {"read": "200ms", "write": "2s"}
+LOGGED = 1
+"""Commands to log at each place: one tells the cylinder."""
+
+
+def document(
+    rw: str = "read", places: int = PLACES, block: str = BLOCK, requests: int | None = None
+) -> dict[str, Any]:
+    """The workload: a sweep over places. Raises InputError."""
+    if not 2 <= places <= PLACES_MAX:
+        raise InputError(f"{places} places: at least 2 and at most {PLACES_MAX:,} make a scan")
+    if rw not in REQUESTS:
+        raise InputError(f"a surface is scanned by read or write, not by {rw}")
+    offsets = [f"{100 * (place + 0.5) / places:.9g}%" for place in range(places)]
+    return {
+        "workload": {"rw": rw, "bs": block, "iodepth": 1, "offset": offsets},
+        "run": {"warmup": WARM_UP[rw], "ios": REQUESTS[rw] if requests is None else requests},
+    }
+
+
+@dataclass(frozen=True)
+class Place:
+    """What one place of the surface came to."""
+
+    share: float
+    """The share of the addresses before it."""
+    bytes_per_s: float
+    cylinder: int | None
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The places from the first address to the last."""
+
+    places: list[Place]
+
+    @classmethod
+    def of(cls, points: Sequence[Point]) -> Surface:
+        """The surface from the points of its sweep. Raises InputError where nothing was transferred."""
+        found = [
+            Place(_share(point["axes"]["workload.offset"]), rate_of(point), _cylinder(point))
+            for point in points
+        ]
+        return cls(sorted(found, key=lambda place: place.share))
+
+    @property
+    def rates(self) -> list[float]:
+        """The rate at each place."""
+        return [place.bytes_per_s for place in self.places]
+
+    def seconds_for(self, capacity_bytes: int) -> float:
+        """How long the whole surface takes: each place stands for its share of the addresses."""
+        return statistics.fmean(1 / rate for rate in self.rates) * capacity_bytes
+
+    def square_over_share(self) -> Line | None:
+        """The rate squared over the share of the data.
+
+        At a constant linear and track density the rate goes with the radius, and the data outside a radius
+        with the difference of squares: so this is a straight line.
+        """
+        return Line.of([place.share for place in self.places], [rate**2 for rate in self.rates])
+
+    def over_cylinder(self) -> Line | None:
+        """The rate over the cylinder, which stands for the radius; None where the target has no cylinders."""
+        cylinders = [place.cylinder for place in self.places if place.cylinder is not None]
+        if len(cylinders) < len(self.places):
+            return None
+        return Line.of(cylinders, self.rates)
+
+    def figures(self) -> Mapping[str, float]:
+        """What an experiment may ask for."""
+        square, radius = self.square_over_share(), self.over_cylinder()
+        return {
+            "min_bytes_per_s": min(self.rates),
+            "mean_bytes_per_s": statistics.fmean(self.rates),
+            "max_bytes_per_s": max(self.rates),
+            **({"r2_square_over_share": square.r2} if square and square.r2 is not None else {}),
+            **({"r2_over_cylinder": radius.r2} if radius and radius.r2 is not None else {}),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The surface as `scan --json` prints it."""
+        square, radius = self.square_over_share(), self.over_cylinder()
+        return {
+            "min_bytes_per_s": min(self.rates),
+            "mean_bytes_per_s": statistics.fmean(self.rates),
+            "max_bytes_per_s": max(self.rates),
+            "square_over_share": square and vars(square),
+            "over_cylinder": radius and vars(radius),
+            "places": [
+                {"share": place.share, "bytes_per_s": place.bytes_per_s, "cylinder": place.cylinder}
+                for place in self.places
+            ],
+        }
+
+
+def rate_of(point: Point) -> float:
+    """The bytes of a point's I/Os over the sum of their response times: one after the other, the time they took.
+
+    Raises InputError where none finished.
+    """
+    latency = point["latency_ns"]
+    if not latency["n"]:
+        raise InputError("no request finished: the target is too slow for this scan, or fails")
+    data = point["read"]["bytes"] + point["write"]["bytes"]
+    return float(data / (latency["n"] * latency["mean"]) * 1e9)
+
+
+def _share(offset: object) -> float:
+    """`"12.5%"` as a share."""
+    return float(str(offset).removesuffix("%")) / 100
+
+
+def _cylinder(point: Point) -> int | None:
+    """Where the arm stood."""
+    for command in point.get("commands", ()):
+        for key in ("first_cylinder", "to_cylinder", "from_cylinder"):
+            if command[key] is not None:
+                return int(command[key])
+    return None
