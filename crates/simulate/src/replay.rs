@@ -121,6 +121,7 @@ fn command(number: usize, request: &Request) -> Command {
         attempt: 0,
         process: 0,
         synchronous: true,
+        direct: true,
         access,
         first,
         count,

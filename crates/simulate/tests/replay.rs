@@ -4,7 +4,8 @@ mod common;
 use common::{TRACK, drive, ms, stations, target, us};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::{DriveParams, Overhead, ReadAheadParams};
+use drivelab_core::target::drive::cache::params::CacheParams;
+use drivelab_core::target::drive::params::{DriveParams, Overhead};
 use drivelab_core::target::server::Service;
 use drivelab_core::{Access, Breakdown, Outcome};
 use drivelab_simulate::Control;
@@ -61,8 +62,8 @@ fn a_list_of_three_takes_what_pencil_and_paper_say() {
 /// What the target does behind a completion it does in the gap: the longer that is, the more of what follows is there.
 #[test]
 fn the_gap_is_the_targets_to_use() {
-    let ahead = ReadAheadParams { size: Sectors::new(64), when_queued: false, when_sequential: false };
-    let mut params = DriveParams { read_ahead: Some(ahead), ..timed() };
+    let ahead = CacheParams::reading_on(Sectors::new(64)).when(false, false);
+    let mut params = DriveParams { cache: Some(ahead), ..timed() };
     params.firmware.read_hit = Overhead::always(us(20));
     let second = |gap| {
         let list = [request(Access::Read, 0, 8, gap), request(Access::Read, 8, 32, Span::ZERO)];
