@@ -3,7 +3,7 @@
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::cache::params::CacheParams;
+use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
@@ -30,6 +30,7 @@ pub fn cases(commands: u64) -> Vec<Case> {
     let mut cases =
         vec![case("simulate/qd1", 1), case("simulate/sptf-qd32", 32), case("simulate/sptf-qd256", 256)];
     cases.extend(protocols(commands));
+    cases.extend(cached(commands));
     cases
 }
 
@@ -71,6 +72,52 @@ fn protocols(commands: u64) -> Vec<Case> {
         case("ncq", TargetParams::Drive(speaking(Protocol::Ncq(NcqParams::USUAL)))),
         case("ncq-ahci", behind(busy, None)),
         case("ncq-deadline", behind(ControllerParams::PLAIN, deadline)),
+    ]
+}
+
+/// A cache as drives of 2006 have it: 16 MiB in 32 segments; written data go to the media when the drive is idle or half
+/// of the cache is full of them.
+fn cache() -> CacheParams {
+    let reading_on = CacheParams::reading_on(Sectors::new(512));
+    let write_back = WriteBackParams {
+        limit: Sectors::new(16_384),
+        segments: 32,
+        destage: Destage::WhenIdle,
+        idle: Span::from_ms(50),
+        age: None,
+        press_from: Sectors::new(8_192),
+        run: Sectors::new(2_048),
+        while_busy: true,
+    };
+    let size = Sectors::new(32_768);
+    CacheParams { size, segments: 4_096, fixed: false, write_back: Some(write_back), ..reading_on }
+}
+
+/// What the cache costs and saves: the same drive with 16 MiB in up to 32 segments, write-back on. Reads all over it
+/// never hit, in a stream they always do; writes all over it are destaged by position.
+fn cached(commands: u64) -> Vec<Case> {
+    let segments = |segments| {
+        let write_back = cache().write_back.map(|back| WriteBackParams { segments, ..back });
+        CacheParams { segments, write_back, ..cache() }
+    };
+    let case = |name: &str, depth, share, addressing, cache| {
+        let order = in_order(Order::Sptf, depth);
+        let drive = DriveParams { cache: Some(cache), ..drive(order, 3_333) };
+        let setup = random(&drive, commands, 1);
+        let jobs = setup.jobs.into_iter().map(|job| JobParams { reads: share, addressing, ..job }).collect();
+        Case { name: format!("cache/{name}-qd{depth}"), setup: Setup { jobs, ..setup } }
+    };
+    let (reads, writes) = (Share::ALL, Share::NONE);
+    let mixed = Share::from_ratio(2, 3).unwrap_or(Share::ALL);
+    let (random, stream) = (Addressing::Random, Addressing::Sequential);
+    vec![
+        case("reads", 1, reads, random, segments(32)),
+        case("reads", 32, reads, random, segments(32)),
+        case("stream", 1, reads, stream, segments(32)),
+        case("stream-writes", 1, writes, stream, segments(32)),
+        case("writes", 1, writes, random, segments(4_096)),
+        case("writes", 32, writes, random, segments(4_096)),
+        case("mixed", 32, mixed, random, segments(4_096)),
     ]
 }
 

@@ -3,8 +3,8 @@ mod common;
 
 use common::{TRACK, drive, ms, stations, target, us};
 use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::cache::params::CacheParams;
+use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::{DriveParams, Overhead};
 use drivelab_core::target::server::Service;
 use drivelab_core::{Access, Breakdown, Outcome};
