@@ -377,8 +377,17 @@ impl Drive {
         let now = context.now;
         let joined = self.sweep.take().and_then(|sweep| sweep.joined);
         self.free_since = now;
-        let &mut InFlight { ref command, ready, data_from, track_left, outcome, is_released, story, .. } =
-            self.flight(slot);
+        let &mut InFlight {
+            ref command,
+            ready,
+            data_from,
+            sought,
+            track_left,
+            outcome,
+            is_released,
+            story,
+            ..
+        } = self.flight(slot);
         let (id, first, count, access) = (command.id, command.first, command.count, command.access);
         let served = story.served;
         let on_link = self.on_link(count);
@@ -403,7 +412,7 @@ impl Drive {
                 }
             } else {
                 let ended = Ended { at: now, arm: self.arm, track_left };
-                stays = self.read_on(first, first + count, &ended, joined.is_some());
+                stays = self.read_on((first, sought, first + count), &ended, joined.is_some());
             }
         } else if outcome == Outcome::Done {
             self.overwrite(context, first, first + count);
@@ -458,13 +467,13 @@ impl Drive {
 
     /// The head goes on behind a read, where the drive reads on at all and nobody else wants the arm.
     /// Returns until when the arm stays whoever wants it.
-    fn read_on(&mut self, first: Lba, end: Lba, ended: &Ended, wanted: bool) -> Instant {
+    fn read_on(&mut self, (first, sought, end): (Lba, Lba, Lba), ended: &Ended, wanted: bool) -> Instant {
         let sequential = first == self.read_end;
         self.read_end = end;
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
         let Some(cache) = &mut self.cache else { return ended.at };
         if !cache.segments.continues_to(end) {
-            cache.segments.start(first, end, ended, motion);
+            cache.segments.start(first, sought, end, ended, motion);
         }
         let ReadAheadParams { when_queued, when_sequential, least, .. } = cache.params.read_ahead;
         let queued = !self.slots.is_empty() && !when_queued;

@@ -1,6 +1,7 @@
 //! All segments of the cache: which of them covers a read, which one makes room for the next.
 //!
 //! The segment that was used longest ago makes room. At most one has a head behind it.
+use super::index::{Bounds, EMPTY, Index};
 use super::params::{CacheParams, Reach};
 use super::segment::{Cover, Ended, Motion, Segment};
 use crate::target::drive::mechanism::Arm;
@@ -10,15 +11,6 @@ use drivelab_units::{Instant, Lba, Sectors, Span};
 
 /// Which place of the table.
 pub type Place = u32;
-
-/// What a lookup reads of a segment: nothing outside is in it. An empty place has `start` behind `limit`.
-#[derive(Clone, Copy)]
-struct Bounds {
-    start: u64,
-    limit: u64,
-}
-
-const EMPTY: Bounds = Bounds { start: u64::MAX, limit: 0 };
 
 /// The neighbours of a place in order of use.
 #[derive(Clone, Copy)]
@@ -30,7 +22,9 @@ struct Links {
 pub struct Segments {
     params: CacheParams,
     segments: Vec<Segment>,
-    bounds: Vec<Bounds>,
+    index: Index,
+    /// What a search has found.
+    found: Vec<Place>,
     links: Vec<Links>,
     oldest: Place,
     youngest: Place,
@@ -53,7 +47,8 @@ impl Segments {
         let mut segments = Segments {
             params: *params,
             segments: Vec::new(),
-            bounds: Vec::new(),
+            index: Index::new(params.segments),
+            found: Vec::new(),
             links: Vec::new(),
             oldest: NONE,
             youngest: NONE,
@@ -93,24 +88,26 @@ impl Segments {
     /// What the buffer can do for a read at `now`, and the segment that does it.
     #[inline]
     pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, Place) {
-        let at = first.get();
         let mut best = (Cover::Miss, NONE);
-        for place in 0..self.bounds.len() {
-            let Bounds { start, limit } = self.bounds[place];
-            if at < start || at > limit {
-                continue;
-            }
-            let cover = self.ask(place as Place, first, end, now, motion);
+        self.find(first, first + Sectors::new(1));
+        while let Some(place) = self.found.pop() {
+            let cover = self.ask(place, first, end, now, motion);
             match (cover, best.0) {
-                (Cover::Hit, _) => return (cover, place as Place),
-                (Cover::Coming(_), _) | (Cover::Partial(_), Cover::Miss) => best = (cover, place as Place),
-                (Cover::Partial(one), Cover::Partial(other)) if one > other => {
-                    best = (cover, place as Place);
-                }
+                (Cover::Hit, _) => return (cover, place),
+                (Cover::Coming(_), _) | (Cover::Partial(_), Cover::Miss) => best = (cover, place),
+                (Cover::Partial(one), Cover::Partial(other)) if one > other => best = (cover, place),
                 _ => {}
             }
         }
         best
+    }
+
+    /// Notes the segments that hold one of these blocks, or reach up to the first.
+    #[inline]
+    fn find(&mut self, first: Lba, end: Lba) {
+        let found = &mut self.found;
+        found.clear();
+        self.index.meeting(first, end, |place| found.push(place));
     }
 
     fn ask(&mut self, place: Place, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> Cover {
@@ -125,7 +122,7 @@ impl Segments {
     fn note(&mut self, place: Place) {
         let Segment { start, limit, .. } = self.segments[place as usize];
         let new = Bounds { start: start.get(), limit: limit.get() };
-        let old = core::mem::replace(&mut self.bounds[place as usize], new);
+        let old = self.index.set(place, new);
         self.blocks = self.blocks + self.held(new) - self.held(old);
     }
 
@@ -172,7 +169,7 @@ impl Segments {
     }
 
     fn clear(&mut self, place: Place) {
-        let old = core::mem::replace(&mut self.bounds[place as usize], EMPTY);
+        let old = self.index.set(place, EMPTY);
         self.blocks -= self.held(old);
         self.kept -= 1;
         self.unlink(place);
@@ -198,7 +195,6 @@ impl Segments {
         }
         let place = self.empty.pop().unwrap_or_else(|| {
             self.segments.push(segment);
-            self.bounds.push(EMPTY);
             self.links.push(Links { older: NONE, younger: NONE });
             self.segments.len() as Place - 1
         });
@@ -214,13 +210,16 @@ impl Segments {
     }
 
     /// The media transfer of the read `first .. end` has just ended: the head reads on, as far as the cache lets it.
-    /// What `first` continues is one segment with it.
-    pub fn start(&mut self, first: Lba, end: Lba, ended: &Ended, motion: Motion<'_>) {
+    /// Where only what lies behind `sought` had to be fetched, what was there before is one segment with it.
+    pub fn start(&mut self, first: Lba, sought: Lba, end: Lba, ended: &Ended, motion: Motion<'_>) {
         let mut begin = first;
-        for place in 0..self.bounds.len() as Place {
-            let Bounds { start, limit } = self.bounds[place as usize];
-            if start <= first.get() && first.get() <= limit && self.continues(place, first, ended.at, motion)
-            {
+        if sought > first {
+            self.find(first, first + Sectors::new(1));
+        }
+        while sought > first
+            && let Some(place) = self.found.pop()
+        {
+            if self.continues(place, first, ended.at, motion) {
                 begin = begin.min(self.segments[place as usize].start);
                 self.clear(place);
             }
@@ -235,8 +234,7 @@ impl Segments {
             return false;
         }
         let before = Lba::new(first.get() - 1);
-        self.bounds[place as usize].start < first.get()
-            && self.ask(place, before, first, now, motion) == Cover::Hit
+        self.index.get(place).start < first.get() && self.ask(place, before, first, now, motion) == Cover::Hit
     }
 
     /// Written data have reached the media, and the buffer still has them.
@@ -309,10 +307,10 @@ impl Segments {
     /// What the buffer holds of these blocks is no longer good.
     #[inline]
     pub fn forget(&mut self, first: Lba, end: Lba) {
-        for place in 0..self.bounds.len() {
-            let Bounds { start, limit } = self.bounds[place];
-            if first.get() < limit && end.get() > start {
-                self.clear(place as Place);
+        self.find(first, end);
+        while let Some(place) = self.found.pop() {
+            if self.index.get(place).limit > first.get() {
+                self.clear(place);
             }
         }
     }
