@@ -206,7 +206,9 @@ def _send_from(parameters: Parameters) -> str:
 def _read_ahead(parameters: Parameters, kind: int, segment: int) -> dict[str, Any]:
     """How far the head reads on behind a read, and what makes it stop."""
     if parameters.one_of("Read-ahead over requested", (-1, 0, 1)) < 0:
-        raise parameters.wrong("Read-ahead over requested", "data that are dropped when sent cannot be imported")
+        raise parameters.wrong(
+            "Read-ahead over requested", "data that are dropped when sent cannot be imported"
+        )
     least, most = (parameters.count(f"{name} read-ahead (blks)") for name in ("Minimum", "Maximum"))
     keys: dict[str, Any] = {"read_ahead": _READ_AHEAD[kind]}
     if kind not in (0, _BY_NEXT_TRACK):

@@ -59,7 +59,8 @@ def layout(block: Block, heads: int) -> Layout:
     entries = whole.items("Zones")
     if not entries:
         raise whole.wrong("Zones", "there is no zone")
-    zones, slips = [], []
+    zones: list[dict[str, Any]] = []
+    slips: list[Slip] = []
     for entry in entries:
         if not isinstance(entry.value, Block):
             raise entry.place.error("a zone is a block dm_layout_g1_zone { .. }")

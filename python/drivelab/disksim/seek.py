@@ -95,8 +95,8 @@ def _hpl(mech: Parameters, cylinders: int, *, plus_ten: bool) -> list[Point]:
 
     last = max(cylinders - 1, 2)
     found = [(distance, ms) for distance, ms in enumerate(ten, 1) if distance <= last]
-    for distance in _distances(b, math.ceil(limit), len(found) + 1, last):
-        found.append((distance, Decimal(f"{time(distance):.6f}")))
+    rest = _distances(b, math.ceil(limit), len(found) + 1, last)
+    found += [(distance, Decimal(f"{time(distance):.6f}")) for distance in rest]
     for distance, ms in found:
         if not 0 < ms <= 1000:
             raise mech.wrong(key, f"a seek over {distance} cylinders would take {ms} ms")
