@@ -9,6 +9,7 @@ mod catalogue;
 mod convert;
 mod errors;
 mod files;
+mod places;
 mod plan;
 mod replay;
 mod run;
@@ -25,6 +26,8 @@ mod _core {
     use super::catalogue::{entries, experiments, kinds};
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError};
+    #[pymodule_export]
+    use super::places::places;
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]

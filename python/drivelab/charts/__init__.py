@@ -1,12 +1,14 @@
 """The pictures of drivelab: one grammar for notebook, PNG, SVG and single-file HTML.
 
 `depth` and `breakdown` draw the points of a sweep, `timeline` the log of their commands, `surface` and `sizes`
-a scan, `experiment`, `cells` and `lines` a published table beside what the model predicts, `save` writes any
-of them. Nothing here simulates, measures or reads a file. Start with rows.py.
+a scan, `experiment`, `cells` and `lines` a published table beside what the model predicts, `distributions`
+measured response times beside simulated ones, `save` writes any of them. Nothing here simulates, measures or
+reads a file. Start with rows.py.
 """
 
 from drivelab.charts.cells import cells
 from drivelab.charts.curves import depth
+from drivelab.charts.distributions import distributions
 from drivelab.charts.errors import ChartError, ChartInputError, ChartOutputError
 from drivelab.charts.files import save
 from drivelab.charts.lines import lines
@@ -25,6 +27,7 @@ __all__ = [
     "breakdown",
     "cells",
     "depth",
+    "distributions",
     "experiment",
     "lines",
     "save",

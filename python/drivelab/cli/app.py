@@ -9,11 +9,13 @@ import typer
 from drivelab import _core
 from drivelab.cli.catalogue import catalogue
 from drivelab.cli.check import check
+from drivelab.cli.import_drive import import_drive
 from drivelab.cli.output import emit
 from drivelab.cli.reproduce import reproduce
 from drivelab.cli.scan import scan
 from drivelab.cli.schema import schema
 from drivelab.cli.simulate import simulate
+from drivelab.cli.validate import validate
 
 app = typer.Typer(
     help="A laboratory for disk drives under command queueing.",
@@ -27,8 +29,10 @@ app = typer.Typer(
         "help_option_names": ["-h", "--help"],
     },
 )
-for verb in (simulate, scan, check, reproduce, catalogue, schema):
+for verb in (simulate, scan, check, reproduce, validate, catalogue, schema):
     app.command()(verb)
+# A word of the language cannot be a function's name.
+app.command("import")(import_drive)
 
 
 def _print_version(asked: bool) -> None:

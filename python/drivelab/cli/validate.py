@@ -1,0 +1,75 @@
+"""`drivelab validate`: a drive file beside the measured service times of the real drive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab import validation
+from drivelab.cli import workload_options as words
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, emit_table, say
+from drivelab.cli.pictures import draw
+from drivelab.cli.places import check_picture, place
+from drivelab.scenario import Override
+from drivelab.validation import Validation
+
+
+def validate(
+    drive: Annotated[str, typer.Argument(metavar="DRIVE", help="A drive file, or a drive of the catalogue")],
+    trace: Annotated[
+        Path, typer.Option(help="Its validation trace", metavar="FILE", parser=place, show_default=False)
+    ],
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Draw both distributions: .png, .svg or .html",
+            metavar="FILE",
+            parser=place,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Turns the platter at the start", min=0)] = 1,
+    demerit_max: Annotated[
+        float | None,
+        typer.Option(
+            help="Exit 3 where the demerit is more of the measured mean",
+            metavar="PERCENT",
+            show_default=False,
+        ),
+    ] = None,
+    settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No footer")] = False,
+) -> int:
+    """Replay the measured requests of a real drive, and set its service times beside the model's."""
+    if picture is not None:
+        check_picture("-o", picture)
+    overrides = [Override("run.seed", str(seed), "--seed"), *words.overrides_of({}, settings)]
+    found = validation.replay(drive, trace, overrides)
+    if as_json:
+        emit_json(found.to_dict())
+    else:
+        _print(found, quiet=quiet)
+    if picture is not None:
+        draw(found.chart, picture, found.provenance())
+        if not quiet:
+            say(f"wrote {picture}")
+    too_far = demerit_max is not None and 100 * found.all.demerit_share > demerit_max
+    return Exit.COMPARISON if too_far else Exit.OK
+
+
+def _print(found: Validation, *, quiet: bool) -> None:
+    emit_table(found.table())
+    if quiet:
+        return
+    facts = found.provenance()
+    emit(
+        f"\nfar: more than {validation.FAR_PERCENT} % of the capacity from the end of the request before\n"
+        f"demerit: root mean square of the distance between both distributions\n"
+        f"drivelab {facts['version']}, model {facts['model_version']}, seed {facts['seed']}, "
+        f"scenario {facts['scenario_hash']}"
+    )

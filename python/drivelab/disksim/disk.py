@@ -1,0 +1,228 @@
+"""A block `disksim_disk` as the sections firmware, link, queue and cache of a drive file.
+
+What a parameter means, and which of them change nothing while one request is outstanding at a time, is listed in
+docs/validate.md. What would change something that the model does not have is refused by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+
+from drivelab.disksim.parameters import Parameters
+
+SECTOR_BYTES = 512
+_READ_AHEAD = {0: "none", 1: "track", 2: "cylinder", 3: "limit", 4: "next-track"}
+_BY_NEXT_TRACK = 4
+
+# With one request outstanding at a time these change nothing, or only what is printed.
+_WITHOUT_EFFECT = (
+    "Model",
+    "Print stats",
+    "Avg sectors per cylinder",
+    "Calc sector by sector",
+    "Max queue length",
+    "Scheduler",
+    # For a write that is larger than its segment.
+    "Hold bus entire write xfer",
+    "Low (write) water mark",
+    # A write stops a prefetch anyway.
+    "Write hit stop prefetch",
+    # DiskSim switches it off for the layouts that can be imported.
+    "Read any free blocks",
+    # Parts of "Extra write disconnect", which is refused.
+    "Other reselect overhead",
+    "Extradisc command overhead",
+    "Extradisc disconnect overhead",
+    "Extradisc inter-disconnect delay",
+    "Extradisc 2nd disconnect overhead",
+    "Extradisc seek delta",
+)
+# The one value that means what the model does, and what another one would ask for.
+_ONLY = (
+    ("Per-request overhead time", 0, "the model has no delay before a request is looked at"),
+    ("Allow sneaky full read hits", 0, "the model has no hits beside a flush"),
+    ("Allow sneaky partial read hits", 0, "the model has no hits beside a flush"),
+    ("Allow sneaky intermediate read hits", 0, "the model has no hits beside a flush"),
+    ("Disconnect write if seek", 0, "the model stops a prefetch in its seek as well"),
+    ("Read directly to buffer", 1, "the model reads into the buffer as a sector passes"),
+    ("Immed transfer partial hit", 1, "the model sends what it has of a partial hit at once"),
+    ("Combine seq writes", 1, "the model appends a write that goes on where unwritten data end"),
+    ("Data preparation overhead", 0, "the model has no such time before each use of the bus"),
+    ("First reselect overhead", 0, "the model has no reconnection with one request outstanding"),
+    ("Read disconnect afterread", 0, "the model has no disconnection with one request outstanding"),
+    ("Read disconnect afterwrite", 0, "the model has no disconnection with one request outstanding"),
+    ("Write disconnect overhead", 0, "the model has no disconnection with one request outstanding"),
+    ("Extra write disconnect", 0, "the model has no second disconnection"),
+    ("Minimum seek delay", 0, "the model has no least time of a movement"),
+)
+
+
+@dataclass(frozen=True)
+class Bus:
+    """Milliseconds that a sector takes on the bus that the disk hangs on."""
+
+    read: Decimal
+    write: Decimal
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A disk in a drive file's words."""
+
+    on_arrival: dict[str, bool]
+    """Of the section settle."""
+    firmware: dict[str, Any]
+    link: dict[str, str]
+    queue: dict[str, str]
+    cache: dict[str, Any] | None
+    write_cache: bool
+
+
+def disk(parameters: Parameters, bus: Bus) -> Disk:
+    """All that a block `disksim_disk` says beside its model."""
+    parameters.ignore(*_WITHOUT_EFFECT)
+    for key, value, why in _ONLY:
+        parameters.only(key, value, why)
+    fast = parameters.one_of("Fast write level", (0, 1, 2)) > 0
+    # Preseeking matters to a queue alone: the bus, which is held up to the completion, holds back the next seek.
+    held = parameters.one_of("Preseeking level", (0, 1, 2)) < 2
+    found = Disk(
+        on_arrival={
+            "read_on_arrival": parameters.flag("Immediate buffer read"),
+            "write_on_arrival": parameters.flag("Immediate buffer write"),
+        },
+        firmware=_firmware(parameters, fast=fast),
+        link=_link(parameters, bus),
+        queue={"chooses": "at-completion"} if held else {},
+        cache=_cache(parameters, fast=fast),
+        write_cache=fast,
+    )
+    parameters.check_all_known()
+    return found
+
+
+def ms(time: Decimal) -> str:
+    """Milliseconds as a drive file writes them, to the nanosecond."""
+    text = f"{time:.6f}".rstrip("0").rstrip(".")
+    return ("0" if text in ("-0", "") else text) + "ms"
+
+
+def _firmware(parameters: Parameters, *, fast: bool) -> dict[str, Any]:
+    scale = parameters.time("Time scale for overheads")
+
+    def overhead(name: str) -> dict[str, str]:
+        return {
+            f"after_{before}": ms(scale * parameters.time(f"{name} over. after {before}"))
+            for before in ("read", "write")
+        }
+
+    times: dict[str, Any] = {
+        "read_hit": overhead("Read hit"),
+        "read_miss": overhead("Read miss"),
+        "write": overhead("Write miss"),
+    }
+    # A drive that does not answer writes from its buffer has no use for the other one.
+    write_hit = overhead("Write hit")
+    if fast:
+        times["write_hit"] = write_hit
+    for access in ("read", "write"):
+        times[f"{access}_completion"] = ms(
+            scale * parameters.time(f"{access.capitalize()} completion overhead")
+        )
+    return times
+
+
+def _link(parameters: Parameters, bus: Bus) -> dict[str, str]:
+    """The rate at which a sector takes as long as on the slower of the disk's own way and the bus."""
+    bulk = parameters.number("Bulk sector transfer time")
+    read, write = (max(bulk, way, Decimal(0)) for way in (bus.read, bus.write))
+    if read != write:
+        raise parameters.wrong(
+            "Bulk sector transfer time",
+            f"a sector takes {read} ms to be read and {write} ms to be written, and a link has one rate",
+        )
+    keys = {"write_data": "while-positioning"}
+    if read:
+        # Rounded up, so that the time of a transfer, which is rounded up too, comes out to the nanosecond.
+        rate = (SECTOR_BYTES * 1000 / read).to_integral_value(ROUND_CEILING)
+        return {"rate": f"{rate}B/s", **keys}
+    return keys
+
+
+def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
+    """The buffer, with its read-ahead and what it does with writes."""
+    segment = parameters.count("Segment size (in blks)", 1)
+    separate = parameters.flag("Use separate write segment")
+    segments = parameters.count("Number of buffer segments", 2 if separate else 1)
+    write_segments = parameters.count("Maximum number of write segments", 1)
+    read_ahead = parameters.one_of("Buffer continuous read", tuple(_READ_AHEAD))
+    keeps_written = parameters.flag("Allow read hits on write data")
+    read_ahead_keys = _read_ahead(parameters, read_ahead, segment)
+    send_from = _send_from(parameters)
+    while_busy = parameters.flag("Allow write prebuffering")
+    if parameters.one_of("Enable caching in buffer", (0, 1, 2)) == 0:
+        if read_ahead or fast:
+            raise parameters.wrong("Enable caching in buffer", "then nothing may read ahead or answer writes")
+        return None
+    keys: dict[str, Any] = {
+        "segments": segments,
+        "segment_size": sectors(segment),
+        "segmentation": "fixed",
+        "separate_writes": separate,
+        "keeps_written": keeps_written,
+        "send_from": send_from,
+        **read_ahead_keys,
+    }
+    if fast:
+        keys |= {
+            "write_segments": min(write_segments, segments),
+            "destage": "at-once",
+            "takes_writes_while_busy": while_busy,
+        }
+    return keys
+
+
+def sectors(count: int) -> str:
+    """An amount of data."""
+    return "1 sector" if count == 1 else f"{count} sectors"
+
+
+def _send_from(parameters: Parameters) -> str:
+    """From which share of its data on a read is sent."""
+    never = parameters.flag("Never disconnect")
+    # Where the bus is held for a whole read it waits for its data there: at the first connection all the same.
+    parameters.flag("Hold bus entire read xfer")
+    mark = parameters.number("High (read) water mark")
+    if not 0 <= mark <= 1:
+        raise parameters.wrong("High (read) water mark", "a share from 0 to 1 is wanted")
+    if mark and not never and not parameters.flag("Set watermark by reqsize"):
+        raise parameters.wrong("Set watermark by reqsize", "a mark by the segment cannot be imported")
+    parameters.ignore("Set watermark by reqsize")
+    return "0%" if never else f"{(100 * mark).normalize():f}%"
+
+
+def _read_ahead(parameters: Parameters, kind: int, segment: int) -> dict[str, Any]:
+    """How far the head reads on behind a read, and what makes it stop."""
+    if parameters.one_of("Read-ahead over requested", (-1, 0, 1)) < 0:
+        raise parameters.wrong(
+            "Read-ahead over requested", "data that are dropped when sent cannot be imported"
+        )
+    least, most = (parameters.count(f"{name} read-ahead (blks)") for name in ("Minimum", "Maximum"))
+    keys: dict[str, Any] = {"read_ahead": _READ_AHEAD[kind]}
+    if kind not in (0, _BY_NEXT_TRACK):
+        if not most and parameters.number("Read-ahead over requested") == 0:
+            raise parameters.wrong("Maximum read-ahead (blks)", "0 beside 'Read-ahead over requested' = 0")
+        keys["read_ahead_limit"] = sectors(most or segment)
+    if kind and least:
+        keys["read_ahead_least"] = sectors(least)
+    on_hit, covers = parameters.flag("Read-ahead on idle hit"), parameters.flag("Allow almost read hits")
+    at_once = parameters.flag("Stop prefetch in sector")
+    if kind:
+        keys |= {
+            "read_ahead_on_hit": on_hit,
+            "covers_front": covers,
+            "ends_sector": not at_once,
+        }
+    return keys

@@ -1,0 +1,220 @@
+"""Where the blocks lie: a layout `dm_layout_g1` as the keys of a drive file's section `geometry`.
+
+DiskSim counts the sectors of a zone from its first track on, spares and slips included, as a drive file counts
+slots. Each sparing scheme says at the end of which stretch of the zone spares lie; a slipped defect uses one up.
+Only inside a track DiskSim lets slots without blocks pass in no time, which no platter does and a drive file
+cannot say.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from drivelab.disksim.parameters import Parameters, as_count, wrong
+from drivelab.disksim.syntax import Block
+
+NONE, TRACKS, CYLINDER, TRACK, DISK_END, RANGE, ZONE, ZONE_TO_END = 0, 1, 2, 3, 7, 8, 9, 10
+SCHEMES = (NONE, TRACKS, CYLINDER, TRACK, DISK_END, RANGE, ZONE, ZONE_TO_END)
+ORDERS = {0: {"surface_order": "cylinder"}, 1: {"surface_order": "alternating"}}
+ORDERS[2] = {"surface_order": "alternating", "alternates_by": "drive"}
+
+Slip = dict[str, Any]
+"""An entry of a drive file's `geometry.slips`."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A whole drive's layout in a drive file's words."""
+
+    heads: int
+    order: dict[str, str]
+    zones: list[dict[str, Any]]
+    slips: list[Slip]
+
+    @property
+    def cylinders(self) -> int:
+        """From the first cylinder to the last that holds data."""
+        last = self.zones[-1]
+        return int(last["first_cylinder"] + last["cylinders"])
+
+
+def layout(block: Block, heads: int) -> Layout:
+    """The layout of a drive with so many heads."""
+    if block.type != "dm_layout_g1":
+        raise block.place.error(f"a layout of type {block.type} cannot be imported, only dm_layout_g1")
+    whole = Parameters(block)
+    if whole.has("Skew units") and whole.word("Skew units") != "sectors":
+        raise whole.wrong("Skew units", "only sectors can be imported")
+    mapping = whole.one_of("LBN-to-PBN mapping scheme", tuple(ORDERS))
+    scheme = int(whole.number("Sparing scheme used"))
+    if scheme not in SCHEMES:
+        known = ", ".join(map(str, SCHEMES))
+        raise whole.wrong("Sparing scheme used", f"schemes {known} can be imported")
+    range_ = whole.count("Rangesize for sparing", 1) if scheme == RANGE else 0
+    whole.ignore("Rangesize for sparing")
+    entries = whole.items("Zones")
+    if not entries:
+        raise whole.wrong("Zones", "there is no zone")
+    zones: list[dict[str, Any]] = []
+    slips: list[Slip] = []
+    for entry in entries:
+        if not isinstance(entry.value, Block):
+            raise entry.place.error("a zone is a block dm_layout_g1_zone { .. }")
+        zone = _Zone(Parameters(entry.value), heads, mapping, scheme, range_)
+        zones.append(zone.keys())
+        slips += zone.slip_entries()
+    whole.check_all_known()
+    return Layout(heads, ORDERS[mapping], zones, slips)
+
+
+class _Zone:
+    """One zone: its numbers as DiskSim means them."""
+
+    def __init__(self, zone: Parameters, heads: int, mapping: int, scheme: int, range_: int) -> None:
+        self.zone = zone
+        self.heads = heads
+        self.mapping = mapping
+        self.scheme = scheme
+        self.range = range_
+        self.first = zone.count("First cylinder number")
+        self.cylinders = zone.count("Last cylinder number") - self.first + 1
+        if self.cylinders < 1:
+            raise zone.wrong("Last cylinder number", "the zone ends before it begins")
+        self.per_track = zone.count("Blocks per track", 1)
+        self.spares = zone.count("Number of spares")
+        self.slips = sorted({as_count(entry) for entry in zone.items("slips")})
+        self._check_defects()
+        self._check_slips()
+
+    def _check_defects(self) -> None:
+        """A defect that is mapped to another place would cost a movement of its own, which no drive file says."""
+        pairs = self.zone.items("defects")
+        if len(pairs) % 2:
+            raise self.zone.wrong("defects", "pairs of numbers are wanted")
+        for bad, replacement in zip(pairs[::2], pairs[1::2], strict=True):
+            if as_count(bad) != as_count(replacement):
+                raise wrong(bad, "defects that are mapped elsewhere cannot be imported")
+
+    @property
+    def _cylinder(self) -> int:
+        return self.heads * self.per_track
+
+    @property
+    def _stretch(self) -> int:
+        """Sectors of the stretch that a spare serves."""
+        lengths = {
+            CYLINDER: self._cylinder,
+            TRACK: self.per_track,
+            RANGE: self.range * self._cylinder,
+            TRACKS: self.cylinders * self.heads,
+        }
+        return lengths.get(self.scheme, self.cylinders * self._cylinder)
+
+    def _check_slips(self) -> None:
+        slots = self.cylinders * (self.heads if self.scheme == TRACKS else self._cylinder)
+        if self.slips and self.slips[-1] >= slots:
+            raise self.zone.wrong("slips", f"{self.slips[-1]} is behind the zone's {slots}")
+        if self.scheme == NONE and self.slips:
+            raise self.zone.wrong("slips", "there are none without a sparing scheme")
+        if self.scheme in (DISK_END, ZONE_TO_END):
+            return
+        # Where a stretch is cut off at the zone's end, it has no spares.
+        whole = slots // self._stretch
+        for number in {slip // self._stretch for slip in self.slips}:
+            used = bisect_left(self.slips, (number + 1) * self._stretch) - bisect_left(
+                self.slips, number * self._stretch
+            )
+            if used > (self.spares if number < whole else 0):
+                raise self.zone.wrong("slips", f"{used} of them share {self.spares} spares")
+
+    def keys(self) -> dict[str, Any]:
+        """The zone in a drive file's words."""
+        zone = self.zone
+        keys: dict[str, Any] = {
+            "first_cylinder": self.first,
+            "cylinders": self.cylinders,
+            "sectors_per_track": self.per_track,
+            "start": self._turns("Offset of first block"),
+            "track_skew": self._turns("Skew for track switch"),
+            "cylinder_skew": self._turns("Skew for cylinder switch"),
+        }
+        dead = zone.count("Empty space at zone front")
+        if front := self._slot(dead) if dead else 0:
+            keys["front"] = front
+        keys |= self._spare_keys()
+        if self.scheme in (CYLINDER, TRACK) and self.slips:
+            keys["slips_turn"] = True
+        zone.check_all_known()
+        return keys
+
+    def _turns(self, key: str) -> str:
+        """So many sectors as an angle."""
+        sectors = self.zone.count(key) % self.per_track
+        return f"{Decimal(sectors) / self.per_track:.12f}".rstrip("0").rstrip(".") + "rev"
+
+    def _spare_keys(self) -> dict[str, int]:
+        spares = self.spares + (len(self.slips) if self.scheme == ZONE_TO_END else 0)
+        if not spares or self.range > self.cylinders:
+            return {}
+        match self.scheme:
+            case 1:
+                return {"spare_tracks": spares}
+            case 2:
+                return {"spares_per_cylinder": spares}
+            case 3:
+                return {"spares_per_track": spares}
+            case 8:
+                return {"spares_per_range": spares, "spare_range": self.range}
+            case 9 | 10:
+                return {"spares": spares}
+        return {}
+
+    def _slot(self, place: int) -> int:
+        """The slot of the so many-th place of the zone that can hold a block."""
+        if self.scheme == TRACKS:
+            track, sector = divmod(place, self.per_track)
+            return (track + self._slipped(0, track)) * self.per_track + sector
+        if self.scheme in (CYLINDER, TRACK, RANGE):
+            number, inside = divmod(place, self._stretch - self.spares)
+            first = number * self._stretch
+            return first + inside + self._slipped(first, inside)
+        return place + self._slipped(0, place)
+
+    def _slipped(self, first: int, place: int) -> int:
+        """Slips, counted from `first` on, that come before a place."""
+        count = 0
+        for slip in self.slips[bisect_left(self.slips, first) :]:
+            if slip - first > place + count:
+                break
+            count += 1
+        return count
+
+    def slip_entries(self) -> Iterator[Slip]:
+        """The slips as a drive file lists them, neighbours on a track together."""
+        if self.scheme == TRACKS:
+            for track in self.slips:
+                yield {**self._track(track), "whole_track": True}
+            return
+        run: Slip = {}
+        end = -1
+        for slip in self.slips:
+            if slip == end and slip % self.per_track:
+                run["count"] = run.get("count", 1) + 1
+            else:
+                if run:
+                    yield run
+                run = {**self._track(slip // self.per_track), "sector": slip % self.per_track}
+            end = slip + 1
+        if run:
+            yield run
+
+    def _track(self, track: int) -> Slip:
+        """Cylinder and head of a track of the zone."""
+        inside, step = divmod(track, self.heads)
+        counted = inside + (self.first if self.mapping == 2 else 0)
+        down = self.mapping != 0 and counted % 2 == 1
+        return {"cylinder": self.first + inside, "head": self.heads - 1 - step if down else step}

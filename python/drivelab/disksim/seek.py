@@ -1,0 +1,117 @@
+"""Seek time over distance: DiskSim's forms as the keys of a drive file's section `seek`.
+
+`extracted` is a file of measured points, `curve` Lee's form through three figures, `hpl` the form of the HP
+Laboratories (C. Ruemmler, J. Wilkes, "An introduction to disk drive modeling", IEEE Computer 27(3), 1994) and
+`hplplus10` the same with ten measured times of its own for the shortest distances.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from drivelab.disksim.parameters import Parameters, as_number
+from drivelab.disksim.text import Place
+from drivelab.errors import InputError
+from drivelab.files import read_text
+
+Point = tuple[int, Decimal]
+"""A distance in cylinders, and milliseconds."""
+
+_HEADING = "Seek distances measured:"
+# Where a form is drawn through points, a line between two of them misses it by no more than this.
+_MISS_MS = 0.0002
+_MEASURED_MAX = 10
+
+
+def points(mech: Parameters, cylinders: int) -> tuple[list[Point] | dict[str, Decimal], list[Path]]:
+    """A mechanism's seek curve, as points or as `single`, `average` and `full`, and the files that it is in."""
+    unused = {
+        "Full seek curve",
+        "Single cylinder seek time",
+        "Average seek time",
+        "Full strobe seek time",
+        "HPL seek equation values",
+        "First ten seek times",
+    }
+    mech.ignore(*unused)
+    match mech.word("Seek type"):
+        case "extracted":
+            path = mech.place("Full seek curve").path.parent / mech.word("Full seek curve")
+            try:
+                text = read_text(path)
+            except InputError as error:
+                raise mech.place("Full seek curve").error(str(error)) from error
+            return measured(path, text), [path]
+        case "curve":
+            figures = {"single": "Single cylinder", "average": "Average", "full": "Full strobe"}
+            return {key: mech.time(f"{name} seek time") for key, name in figures.items()}, []
+        case "hpl" | "hplplus10" as form:
+            return _hpl(mech, cylinders, plus_ten=form == "hplplus10"), []
+    raise mech.wrong("Seek type", "extracted, curve, hpl and hplplus10 can be imported")
+
+
+def measured(path: Path, text: str) -> list[Point]:
+    """The points of a file: `distance, time` in each line, and columns behind them that do not count."""
+    found: list[Point] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or (number == 1 and line.startswith(_HEADING)):
+            continue
+        place = Place(path, number)
+        fields = line.replace(",", " ").split()
+        try:
+            distance, ms = int(fields[0]), Decimal(fields[1])
+        except (IndexError, ValueError, InvalidOperation):
+            raise place.error(f"{line.strip()[:40]!r} is not `distance, time`") from None
+        if not (ms.is_finite() and 0 < ms <= 1000):
+            raise place.error(f"a seek of {fields[1]} ms")
+        if distance <= (found[-1][0] if found else 0):
+            raise place.error(f"the distance {distance} is not above the one before it")
+        found.append((distance, ms))
+    if len(found) < 2:
+        raise Place(path, 1).error("a seek curve needs two points or more")
+    return found
+
+
+def _hpl(mech: Parameters, cylinders: int, *, plus_ten: bool) -> list[Point]:
+    """The form's points: each of the shortest distances, then as many as lines between them need."""
+    key = "HPL seek equation values"
+    values = mech.items(key)
+    if len(values) != 6:
+        raise mech.wrong(key, "six values are wanted")
+    limit, a, b, c, e, one = (float(as_number(value)) for value in values)
+    ten: list[Decimal] = []
+    if plus_ten:
+        ten = [as_number(value) for value in mech.items("First ten seek times")]
+        if len(ten) != _MEASURED_MAX:
+            raise mech.wrong("First ten seek times", "ten times are wanted")
+    elif one >= 0:
+        ten = [Decimal(repr(one))]
+
+    def time(distance: int) -> float:
+        return a + b * math.sqrt(distance) if distance < limit else c + e * distance
+
+    last = max(cylinders - 1, 2)
+    found = [(distance, ms) for distance, ms in enumerate(ten, 1) if distance <= last]
+    rest = _distances(b, math.ceil(limit), len(found) + 1, last)
+    found += [(distance, Decimal(f"{time(distance):.6f}")) for distance in rest]
+    for distance, ms in found:
+        if not 0 < ms <= 1000:
+            raise mech.wrong(key, f"a seek over {distance} cylinders would take {ms} ms")
+    return found
+
+
+def _distances(b: float, limit: int, first: int, last: int) -> Iterator[int]:
+    """Distances from `first` to `last` at which the form needs a point.
+
+    A line over a step of h cylinders misses b sqrt(d) by b h^2 / (32 d^1.5) at most.
+    """
+    bend = min(limit - 1, last)
+    distance = first
+    while distance < bend:
+        yield distance
+        step = math.sqrt(32 * _MISS_MS * distance**1.5 / abs(b)) if b else bend
+        distance += max(1, int(step))
+    yield from sorted({at for at in (bend, bend + 1, last) if first <= at <= last})

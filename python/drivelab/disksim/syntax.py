@@ -1,0 +1,236 @@
+"""The block syntax of DiskSim's parameter files: from text to blocks of named values, each with its place.
+
+    type name { key = value, key = value }
+
+Keys have blanks and signs in them. A value is a number, a word, a list `[a, b]`, a block `type { .. }`, or
+`source FILE`: one block from that file, whose path starts from the folder of the file that names it. Beside
+blocks a file holds `source FILE` (its blocks and statements), `instantiate [ device ] as BLOCK` and a topology.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import TypeAlias
+
+from drivelab.disksim.text import SIGNS, Place, Text
+from drivelab.errors import InputError
+from drivelab.files import read_text
+
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+# Files in files, and blocks in blocks: deeper than any description, and far from the interpreter's own limit.
+_DEPTH_MAX = 24
+# Of a text in a message, so many characters are shown.
+_SHOWN_MAX = 60
+
+
+@dataclass(frozen=True)
+class Word:
+    """A value in letters: a name, or the path of a file."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """As it was written."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list of values, each with its place."""
+
+    items: list[Entry]
+
+
+@dataclass(frozen=True)
+class Block:
+    """`type name { .. }`; without a name where it is the value of a key."""
+
+    type: str
+    name: str
+    entries: dict[str, Entry]
+    place: Place
+
+
+Value: TypeAlias = Decimal | Word | Items | Block
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A value and its place; `key` is empty in a list."""
+
+    key: str
+    value: Value
+    place: Place
+
+
+@dataclass(frozen=True)
+class Node:
+    """A component of the topology with what hangs on it."""
+
+    type: str
+    name: str
+    place: Place
+    below: list[Node]
+
+    def walk(self, above: tuple[Node, ...] = ()) -> Iterator[tuple[Node, ...]]:
+        """This node and all below it, each at the end of its way from the top."""
+        way = (*above, self)
+        yield way
+        for node in self.below:
+            yield from node.walk(way)
+
+
+@dataclass
+class Description:
+    """All that a file and those that it names say."""
+
+    blocks: dict[str, Block] = field(default_factory=dict)
+    instances: dict[str, Entry] = field(default_factory=dict)
+    """By device: the name of its block."""
+    topology: Node | None = None
+    files: list[Path] = field(default_factory=list)
+
+
+def read(path: Path) -> Description:
+    """Read a file with those that it names. Raises DisksimError, or InputError where it is not there."""
+    description = Description()
+    _Parser(path, read_text(path), description, 0).statements()
+    return description
+
+
+class _Parser:
+    """One file being read into a description."""
+
+    def __init__(self, path: Path, text: str, description: Description, depth: int) -> None:
+        self.text = Text(path, text)
+        self.description = description
+        self.depth = depth
+        description.files.append(path)
+
+    def statements(self) -> None:
+        """Blocks and statements up to the end of the file."""
+        while not self.text.at_end():
+            place = self.text.place()
+            match self.text.word():
+                case "source":
+                    self._source(place).statements()
+                case "instantiate":
+                    self._instantiate(place)
+                case "topology":
+                    self.description.topology = self._node(place)
+                case "":
+                    raise place.error(f"no statement begins with {self.text.peek()!r}")
+                case type_:
+                    self._add(self._block(type_, self._name(f"after {type_}"), place))
+
+    def one_block(self) -> Block:
+        """The one block of a file that is the value of a key."""
+        place = self.text.place()
+        type_ = self._name("at the begin of the file")
+        block = self._block(type_, self.text.word(), place)
+        if not self.text.at_end():
+            raise self.text.place().error("there is more than one block in the file")
+        return block
+
+    @contextmanager
+    def _inside(self, place: Place) -> Iterator[None]:
+        if self.depth == _DEPTH_MAX:
+            raise place.error("blocks, lists and files lie too deep in each other")
+        self.depth += 1
+        yield
+        self.depth -= 1
+
+    def _name(self, where: str) -> str:
+        place = self.text.place()
+        if name := self.text.word():
+            return name
+        raise place.error(f"a name is missing {where}")
+
+    def _source(self, place: Place) -> _Parser:
+        with self._inside(place):
+            path = place.path.parent / self._name("after source")
+            try:
+                text = read_text(path)
+            except InputError as error:
+                raise place.error(str(error)) from error
+            return _Parser(path, text, self.description, self.depth)
+
+    def _add(self, block: Block) -> None:
+        if before := self.description.blocks.get(block.name):
+            raise block.place.error(f"there is a block {block.name} already, in {before.place}")
+        self.description.blocks[block.name] = block
+
+    def _instantiate(self, place: Place) -> None:
+        self.text.expect("[", "after instantiate")
+        devices = self.text.until(SIGNS.replace(",", "")).replace(",", " ").split()
+        self.text.expect("]", "after the devices")
+        if self.text.word() != "as":
+            raise place.error("write instantiate [ device ] as BLOCK")
+        name = self._name("after as")
+        for device in devices:
+            self.description.instances[device] = Entry(device, Word(name), place)
+
+    def _node(self, place: Place) -> Node:
+        with self._inside(place):
+            type_, name = self._name("in the topology"), self._name("in the topology")
+            self.text.expect("[", f"after {name}")
+            below = []
+            while not self.text.take("]"):
+                below.append(self._node(self.text.place()))
+                self.text.take(",")
+            return Node(type_, name, place, below)
+
+    def _block(self, type_: str, name: str, place: Place) -> Block:
+        with self._inside(place):
+            self.text.expect("{", f"after {name or type_}")
+            entries: dict[str, Entry] = {}
+            while not self.text.take("}"):
+                entry = self._entry(type_)
+                if before := entries.get(entry.key):
+                    raise entry.place.error(f"{entry.key!r} is there already, in line {before.place.line}")
+                entries[entry.key] = entry
+                self._comma(entry.key, "}")
+            return Block(type_, name, entries, place)
+
+    def _entry(self, type_: str) -> Entry:
+        place = self.text.place()
+        key = self.text.until(SIGNS)
+        if not key:
+            raise place.error(f"the name of a parameter of {type_} is missing")
+        self.text.expect("=", f"after {_shortened(key)}")
+        return Entry(key, self._value(key), place)
+
+    def _value(self, key: str) -> Value:
+        place = self.text.place()
+        if self.text.take("["):
+            return self._items(key, place)
+        word = self.text.word()
+        if word == "source":
+            return self._source(place).one_block()
+        if self.text.peek() == "{":
+            return self._block(word, "", place)
+        if not word:
+            raise place.error(f"{key!r} has no value")
+        return Decimal(word) if _NUMBER.fullmatch(word) else Word(word)
+
+    def _items(self, key: str, place: Place) -> Items:
+        with self._inside(place):
+            items = []
+            while not self.text.take("]"):
+                inside = self.text.place()
+                items.append(Entry("", self._value(key), inside))
+                self._comma(key, "]")
+            return Items(items)
+
+    def _comma(self, key: str, end: str) -> None:
+        if not self.text.take(",") and self.text.peek() != end:
+            raise self.text.place().error(f"a comma is missing after the value of {key!r}")
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 3] + "...")

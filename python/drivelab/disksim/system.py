@@ -1,0 +1,68 @@
+"""The one disk of a description, and the way to it: what a `.parv` says above its disk.
+
+The way has to cost nothing but the time of a sector on the bus, which is what all descriptions of measured drives
+say: a host driver that simulates, and buses and controllers that only pass on.
+"""
+
+from __future__ import annotations
+
+from drivelab.disksim.disk import Bus
+from drivelab.disksim.parameters import Parameters
+from drivelab.disksim.syntax import Block, Description, Node, Word
+from drivelab.disksim.text import DisksimError
+
+DISK = "disksim_disk"
+_PASSES_ON = 1
+
+
+def disk_and_bus(description: Description) -> tuple[Block, Bus]:
+    """The block of the disk, and what a sector takes on the bus that it hangs on."""
+    start = description.files[0]
+    if description.topology is None:
+        raise DisksimError(
+            f"{start}: there is no topology, and without one nobody knows the disk's bus; "
+            "name the .parv file, not one of those that it uses"
+        )
+    ways = [way for way in description.topology.walk() if way[-1].type == DISK]
+    if len(ways) != 1:
+        raise description.topology.place.error(
+            f"there are {len(ways)} disks in the topology, and a drive file describes one"
+        )
+    *above, disk = ways[0]
+    bus = None
+    for node in above:
+        block = _block(description, node)
+        parameters = Parameters(block)
+        match node.type:
+            case "disksim_iodriver":
+                parameters.only("Constant access time", 0, "the disk has to be simulated")
+            case "disksim_bus":
+                bus = _bus(parameters)
+            case "disksim_ctlr":
+                parameters.only("type", _PASSES_ON, "the controller has to pass requests on as they are")
+                parameters.only("Scale for delays", 0, "the controller has to cost nothing")
+            case _:
+                raise node.place.error(f"a {node.type} above the disk cannot be imported")
+    if bus is None or above[-1].type != "disksim_bus":
+        raise disk.place.error("the disk hangs on no bus")
+    return _block(description, disk), bus
+
+
+def _bus(parameters: Parameters) -> Bus:
+    parameters.only("type", 1, "the bus has to belong to one request at a time")
+    parameters.only("Arbitration time", 0, "the model has no arbitration")
+    read, write = (parameters.number(f"{access} block transfer time") for access in ("Read", "Write"))
+    return Bus(read, write)
+
+
+def _block(description: Description, node: Node) -> Block:
+    """The block that a component of the topology is an instance of."""
+    instance = description.instances.get(node.name)
+    if instance is None or not isinstance(instance.value, Word):
+        raise node.place.error(f"{node.name} is in the topology, and no instance of anything")
+    block = description.blocks.get(str(instance.value))
+    if block is None:
+        raise instance.place.error(f"there is no block {instance.value}")
+    if block.type != node.type:
+        raise instance.place.error(f"{node.name} is a {node.type}, and {block.name} a {block.type}")
+    return block

@@ -1,0 +1,100 @@
+"""The text of a description's files, character by character, with the line of each.
+
+Comments run from `#` to the end of their line. What went wrong is a DisksimError that opens with `file:line:`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from dataclasses import dataclass
+from pathlib import Path
+
+from drivelab.errors import InputError
+
+SIGNS = "{}[]=,"
+"""What ends a word as a blank does."""
+
+_COMMENT = re.compile(r"#[^\n]*")
+
+
+class DisksimError(InputError):
+    """A description cannot be read, or says what a drive file cannot."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a file."""
+
+    path: Path
+    line: int
+
+    def __str__(self) -> str:
+        """As messages name it."""
+        return f"{self.path}:{self.line}"
+
+    def error(self, what: str) -> DisksimError:
+        """What is wrong here."""
+        return DisksimError(f"{self}: {what}")
+
+
+class Text:
+    """A file's text and how far it has been read."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        """Start at the beginning. Comments are blanked out, so that lines keep their numbers."""
+        self.path = path
+        self._text = _COMMENT.sub("", text)
+        self._ends = [match.start() for match in re.finditer("\n", self._text)]
+        self._at = 0
+
+    def place(self) -> Place:
+        """Where the next word or sign stands."""
+        self._skip_blanks()
+        return Place(self.path, bisect(self._ends, self._at) + 1)
+
+    def _skip_blanks(self) -> None:
+        while self._at < len(self._text) and self._text[self._at].isspace():
+            self._at += 1
+
+    def at_end(self) -> bool:
+        """Whether nothing but blanks is left."""
+        self._skip_blanks()
+        return self._at == len(self._text)
+
+    def peek(self) -> str:
+        """The next sign, empty at the end."""
+        self._skip_blanks()
+        return self._text[self._at : self._at + 1]
+
+    def take(self, sign: str) -> bool:
+        """Read a sign, if it is the next one."""
+        if self.peek() != sign:
+            return False
+        self._at += 1
+        return True
+
+    def expect(self, sign: str, where: str) -> None:
+        """Read a sign that has to be there."""
+        place = self.place()
+        if not self.take(sign):
+            found = repr(self.peek()) if self.peek() else "the end of the file"
+            raise place.error(f"{sign!r} is missing {where}; there is {found}")
+
+    def until(self, signs: str) -> str:
+        """All text before the first of these signs, or before the end, its blanks made single ones."""
+        self._skip_blanks()
+        start = self._at
+        while self._at < len(self._text) and self._text[self._at] not in signs:
+            self._at += 1
+        return " ".join(self._text[start : self._at].split())
+
+    def word(self) -> str:
+        """The next word, up to a blank or a sign; empty where a sign is next, or the end."""
+        self._skip_blanks()
+        start = self._at
+        while self._at < len(self._text) and not self._text[self._at].isspace():
+            if self._text[self._at] in SIGNS:
+                break
+            self._at += 1
+        return self._text[start : self._at]
