@@ -102,7 +102,7 @@ def _draw(panel: _Panel, width: float, height: float, *, labelled: bool) -> Pane
     """Both curves of one group."""
     samples = (panel.measured, panel.simulated)
     rows = [row for kind, times in zip(_KINDS, samples, strict=True) for row in _curve(times, kind)]
-    legend = alt.Legend(orient="bottom-right", title=None, symbolStrokeWidth=3) if labelled else None
+    legend = alt.Legend(orient="top", title=None, symbolStrokeWidth=3, symbolSize=300)
 
     def axis(field: str, title: str, most: float) -> dict[str, Any]:
         scale = alt.Scale(domain=[0, most], nice=False)

@@ -159,6 +159,11 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
     write_segments = parameters.count("Maximum number of write segments", 1)
     read_ahead = parameters.one_of("Buffer continuous read", tuple(_READ_AHEAD))
     keeps_written = parameters.flag("Allow read hits on write data")
+    if keeps_written and not fast and not separate:
+        raise parameters.wrong(
+            "Allow read hits on write data",
+            "that reads find data of writes that wait for the media cannot be imported; set it to 0",
+        )
     read_ahead_keys = _read_ahead(parameters, read_ahead, segment)
     send_from = _send_from(parameters)
     while_busy = parameters.flag("Allow write prebuffering")
@@ -171,12 +176,13 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
         "segment_size": sectors(segment),
         "segmentation": "fixed",
         "separate_writes": separate,
-        "keeps_written": keeps_written,
         "send_from": send_from,
         **read_ahead_keys,
     }
     if fast:
         keys |= {
+            # Where writes have a segment of their own, reads never look into it.
+            **({} if separate else {"keeps_written": keeps_written}),
             "write_segments": min(write_segments, segments),
             "destage": "at-once",
             "takes_writes_while_busy": while_busy,
@@ -214,6 +220,8 @@ def _read_ahead(parameters: Parameters, kind: int, segment: int) -> dict[str, An
     if kind not in (0, _BY_NEXT_TRACK):
         if not most and parameters.number("Read-ahead over requested") == 0:
             raise parameters.wrong("Maximum read-ahead (blks)", "0 beside 'Read-ahead over requested' = 0")
+        if most > segment:
+            raise parameters.wrong("Maximum read-ahead (blks)", f"a segment holds only {segment}")
         keys["read_ahead_limit"] = sectors(most or segment)
     if kind and least:
         keys["read_ahead_least"] = sectors(least)
