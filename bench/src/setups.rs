@@ -3,6 +3,7 @@
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::bus::BusParams;
 use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
@@ -235,6 +236,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
         queue,
         protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
         exchange: ExchangeParams::default(),
+        bus: BusParams::default(),
         faults: None,
         cache: Some(CacheParams::reading_on(Sectors::new(4_096)).when(false, false)),
     }

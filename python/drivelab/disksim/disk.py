@@ -26,11 +26,8 @@ _WITHOUT_EFFECT = (
     "Scheduler",
     # For a write that is larger than its segment.
     "Hold bus entire write xfer",
-    "Low (write) water mark",
     # A write stops a prefetch anyway.
     "Write hit stop prefetch",
-    # DiskSim switches it off for the layouts that can be imported.
-    "Read any free blocks",
     # Parts of "Extra write disconnect", which is refused.
     "Other reselect overhead",
     "Extradisc command overhead",
@@ -90,7 +87,9 @@ def disk(parameters: Parameters, bus: Bus) -> Disk:
     held = parameters.one_of("Preseeking level", (0, 1, 2)) < 2
     found = Disk(
         on_arrival={
-            "read_on_arrival": parameters.flag("Immediate buffer read"),
+            # A drive that keeps the bus sends each sector as it passes, in order.
+            "read_on_arrival": parameters.flag("Immediate buffer read")
+            and not parameters.flag("Never disconnect"),
             "write_on_arrival": parameters.flag("Immediate buffer write"),
         },
         firmware=_firmware(parameters, fast=fast),
@@ -166,6 +165,8 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
         )
     read_ahead_keys = _read_ahead(parameters, read_ahead, segment)
     send_from = _send_from(parameters)
+    write_from = _mark(parameters, "Low (write) water mark")
+    keeps_passing = parameters.flag("Read any free blocks")
     while_busy = parameters.flag("Allow write prebuffering")
     if parameters.one_of("Enable caching in buffer", (0, 1, 2)) == 0:
         if read_ahead or fast:
@@ -177,6 +178,8 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
         "segmentation": "fixed",
         "separate_writes": separate,
         "send_from": send_from,
+        "write_from": write_from,
+        "keeps_passing": keeps_passing,
         **read_ahead_keys,
     }
     if fast:
@@ -200,13 +203,19 @@ def _send_from(parameters: Parameters) -> str:
     never = parameters.flag("Never disconnect")
     # Where the bus is held for a whole read it waits for its data there: at the first connection all the same.
     parameters.flag("Hold bus entire read xfer")
-    mark = parameters.number("High (read) water mark")
-    if not 0 <= mark <= 1:
-        raise parameters.wrong("High (read) water mark", "a share from 0 to 1 is wanted")
-    if mark and not never and not parameters.flag("Set watermark by reqsize"):
+    mark = _mark(parameters, "High (read) water mark")
+    if mark != "0%" and not never and not parameters.flag("Set watermark by reqsize"):
         raise parameters.wrong("Set watermark by reqsize", "a mark by the segment cannot be imported")
     parameters.ignore("Set watermark by reqsize")
-    return "0%" if never else f"{(100 * mark).normalize():f}%"
+    return "0%" if never else mark
+
+
+def _mark(parameters: Parameters, key: str) -> str:
+    """A share of a request's data."""
+    mark = parameters.number(key)
+    if not 0 <= mark <= 1:
+        raise parameters.wrong(key, "a share from 0 to 1 is wanted")
+    return f"{(100 * mark).normalize():f}%"
 
 
 def _read_ahead(parameters: Parameters, kind: int, segment: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 use super::{layout, stations, target, us};
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::bus::BusParams;
 use drivelab_core::target::drive::cache::params::{
     CacheParams, Destage, Reach, ReadAheadParams, WriteBackParams,
 };
@@ -341,8 +342,12 @@ pub fn caches() -> BoxedStrategy<CacheParams> {
     size.prop_flat_map(|(size, segments)| {
         let parts = (read_aheads(size), option::of(write_backs(size, segments)));
         let shares = (0u64..=100).prop_map(|percent| Share::from_ratio(percent, 100).unwrap());
-        (parts, shares, any::<[bool; 3]>()).prop_map(
-            move |((read_ahead, write_back), send_from, [fixed, separate_writes, keeps_written])| {
+        (parts, shares, any::<[bool; 4]>()).prop_map(
+            move |(
+                (read_ahead, write_back),
+                send_from,
+                [fixed, separate_writes, keeps_written, keeps_passing],
+            )| {
                 CacheParams {
                     size: Sectors::new(size),
                     segments,
@@ -350,6 +355,8 @@ pub fn caches() -> BoxedStrategy<CacheParams> {
                     separate_writes,
                     keeps_written,
                     send_from,
+                    write_from: send_from,
+                    keeps_passing,
                     read_ahead,
                     write_back,
                 }
@@ -389,6 +396,7 @@ pub fn drives() -> BoxedStrategy<DriveParams> {
                     queue,
                     protocol,
                     exchange,
+                    bus: BusParams::default(),
                     cache,
                     faults,
                 }

@@ -57,6 +57,8 @@ pub fn cache(above: &Above<'_>, raw: &DriveRaw, log: &mut Log) -> Option<CachePa
         separate_writes: layers.separate_writes(&memory, log),
         keeps_written: layers.keeps_written(taken, log),
         send_from: layers.value(|raw| &raw.send_from).unwrap_or(Share::NONE),
+        write_from: layers.value(|raw| &raw.write_from).unwrap_or(Share::NONE),
+        keeps_passing: layers.value(|raw| &raw.keeps_passing).unwrap_or(false),
         read_ahead: layers.read_ahead(&memory, log),
         write_back: layers.write_back(taken, &memory, log),
         ..memory.params

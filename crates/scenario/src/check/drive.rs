@@ -13,6 +13,7 @@ use crate::raw::queue::QueueRaw;
 use crate::raw::switch::Switch;
 use crate::raw::system::{FaultsRaw, Interface, PortRaw};
 use crate::text::problem::{Log, Place};
+use drivelab_core::target::drive::bus::BusParams;
 use drivelab_core::target::drive::geometry::GeometryError;
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{DriveError, DriveModel, DriveParams, FirmwareParams, Overhead};
@@ -79,6 +80,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
         queue,
         protocol,
         exchange,
+        bus: BusParams::default(),
         cache,
         faults,
     })

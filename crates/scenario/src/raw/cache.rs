@@ -55,6 +55,11 @@ section! {
         keeps_written: bool = "true",
         /// The share of a read's data (of a segment at most) that must be in the buffer before they go to the host.
         send_from: Share = "0%",
+        /// The share of a write's data (of a segment at most) that must be in the buffer before the media take them.
+        write_from: Share = "0%",
+        /// Whether a read keeps what passes the head on its track before its first block comes: with
+        /// `settle.read_on_arrival` what lies behind it too.
+        keeps_passing: bool = "false",
         /// How far the head reads on behind a read, as long as nothing else wants the arm.
         read_ahead: Reach = "limit",
         /// How far it reads on behind the last block asked for.

@@ -41,9 +41,13 @@ pub(super) struct InFlight {
     pub begun: Instant,
     /// When the first of its data can leave for the host.
     pub data_from: Instant,
+    /// What a write still takes behind its data, and behind its media access: to let go of the bus, to take it up again.
+    pub last_steps: (Span, Span),
     /// The first block that the media must give or take; what lies before is in the buffer.
     pub sought: Lba,
     pub landing: Landing,
+    /// Nanoseconds of its track that passed before its first sector.
+    pub passed: u64,
     /// What is left of its last track when it ends.
     pub track_left: Span,
     pub story: Story,
@@ -66,8 +70,10 @@ impl InFlight {
             ready: Instant::ZERO,
             begun: Instant::ZERO,
             data_from: Instant::ZERO,
+            last_steps: (Span::ZERO, Span::ZERO),
             sought: Lba::ZERO,
             landing: Landing::default(),
+            passed: 0,
             track_left: Span::ZERO,
             story: Story::untold(Instant::ZERO),
             breakdown: Breakdown::default(),

@@ -57,6 +57,13 @@ pub struct Landing {
     whole: bool,
 }
 
+impl Landing {
+    /// Whether the access lies on one track.
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Mechanism {
     pub geometry: Geometry,

@@ -4,6 +4,7 @@
 //! firmware, dispatch (it is chosen and the arm starts), media end, completion. Reads that the buffer covers skip the
 //! queue and the arm. Arrival and the end are in [`tasks`], taking up and completion here, what the mechanism does in
 //! between is in [`service`]. Start reading at [`Drive::submit`].
+pub mod bus;
 pub mod cache;
 mod deadlines;
 pub mod faults;
@@ -32,6 +33,7 @@ use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use bus::Steps;
 use cache::Cache;
 use cache::segment::{Cover, Motion};
 use cache::segments::Place;
@@ -116,6 +118,8 @@ pub struct Drive {
     taken_up_at: Instant,
     /// Where the last read ended.
     read_end: Lba,
+    /// Where the last write that was taken up ends.
+    write_end: Lba,
     /// Commands that the drive has taken, and that the mechanism or the buffer has turned to.
     taken: u32,
     turned_to: u64,
@@ -154,13 +158,14 @@ impl Drive {
             cache: model
                 .cache
                 .as_ref()
-                .map(|params| Cache::new(params, &model.mechanism, &model.queue, model.period.as_ns())),
+                .map(|params| Cache::new(params, &model.mechanism, model.period.as_ns())),
             writers: VecDeque::new(),
             barriers: Vec::new(),
             cache_has_turn: false,
             draining: false,
             taken_up_at: Instant::ZERO,
             read_end: Lba::ZERO,
+            write_end: Lba::ZERO,
             taken: 0,
             turned_to: 0,
             longest_positioning: model.mechanism.longest_positioning() + model.period,
@@ -209,6 +214,7 @@ impl Drive {
         let (cover, place) = if buffered { self.cover(&command, now) } else { (Cover::Miss, NONE) };
         let is_cached = self.is_cached(&command);
         let DriveModel { firmware, protocol, exchange, .. } = &*self.model;
+        let written = (self.before == Access::Write).then_some(self.write_end);
         let overhead = match (access, cover) {
             (Access::Flush, _) => firmware.write_hit,
             (Access::Write, _) if is_cached => firmware.write_hit,
@@ -216,19 +222,35 @@ impl Drive {
             (Access::Read, Cover::Miss | Cover::Partial(_)) => firmware.read_miss,
             (Access::Read, _) => firmware.read_hit,
         };
-        let free = now.max(self.firmware_free);
-        let mut ready = free + overhead.after(self.before) + exchange.bridge;
-        let from_buffer = free + firmware.read_hit.after(self.before) + exchange.bridge;
+        let (overhead, bus) = (overhead.after(self.before), &self.model.bus);
+        let free = now.max(self.firmware_free) + exchange.bridge;
+        let mut steps = Steps { arm: overhead, data: overhead, ..Steps::default() };
+        match (access, cover) {
+            (Access::Write, _) if is_cached => steps.data = overhead + bus.preparation,
+            (Access::Write, _) => steps = bus.write(&command, overhead, written),
+            (Access::Read, Cover::Miss) => steps.data = overhead + bus.after_command(self.before),
+            (Access::Read, Cover::Partial(_)) => {
+                steps.data = firmware.read_hit.after(self.before) + bus.preparation;
+            }
+            (Access::Read, _) => steps.arm = overhead + bus.preparation,
+            (Access::Flush, _) => {}
+        }
+        let (mut ready, mut data) = (free + steps.arm, free + steps.data);
         let needs_media = cover != Cover::Hit && !is_cached && access != Access::Flush;
         let is_released = needs_media && protocol.releases(&command);
         if is_released {
             ready += exchange.released();
+            data += exchange.released();
+        }
+        if access == Access::Write {
+            self.write_end = command.end();
         }
         self.before = access;
         (self.firmware_free, self.taken_up_at) = (ready, now);
         let flight = self.flight(slot);
-        (flight.arrived, flight.ready, flight.begun, flight.data_from) = (now, ready, ready, ready);
+        (flight.arrived, flight.ready, flight.begun, flight.data_from) = (now, ready, ready, data);
         (flight.stage, flight.is_released, flight.sought) = (Stage::Serving, is_released, command.first);
+        flight.last_steps = (steps.release, steps.end);
         flight.breakdown.queue = now - flight.accepted;
         if is_cached {
             return self.write_back(context, slot);
@@ -239,8 +261,7 @@ impl Drive {
                 self.meet_head(context, slot, place, at);
             }
             Cover::Partial(sought) => {
-                let flight = self.flight(slot);
-                (flight.sought, flight.data_from) = (sought, from_buffer);
+                self.flight(slot).sought = sought;
                 self.enqueue(context, slot);
             }
             _ if self.waits_for_media(slot) => self.choose(context),

@@ -1,4 +1,5 @@
 //! A drive's parameters, and the immutable model built from them that several drives of one kind share.
+use super::bus::BusParams;
 use super::cache::params::{CacheError, CacheParams};
 use super::faults::FaultParams;
 use super::geometry::{Geometry, GeometryError, GeometryParams};
@@ -83,6 +84,8 @@ pub struct DriveParams {
     /// The protocol in force: what the drive and its controller share.
     pub protocol: Protocol,
     pub exchange: ExchangeParams,
+    /// How the drive lets go of its bus and takes it up again, whatever the protocol.
+    pub bus: BusParams,
     pub cache: Option<CacheParams>,
     pub faults: Option<FaultParams>,
 }
@@ -179,6 +182,7 @@ pub struct DriveModel {
     /// The protocol in force: what the drive and its controller share.
     pub protocol: Protocol,
     pub exchange: ExchangeParams,
+    pub bus: BusParams,
     pub cache: Option<CacheParams>,
     pub faults: Option<FaultParams>,
 }
@@ -199,7 +203,7 @@ impl DriveModel {
         if !params.queue.write_handicap.is_zero() && !params.queue.order.costs_time() {
             return Err(DriveError::HandicapWithoutTime);
         }
-        if params.times().into_iter().any(|time| time > TIME_MAX) {
+        if params.times().into_iter().chain(params.bus.times()).any(|time| time > TIME_MAX) {
             return Err(DriveError::Overlong);
         }
         if let Some(cache) = &params.cache {
@@ -220,6 +224,7 @@ impl DriveModel {
             queue: params.queue.clone(),
             protocol: params.protocol,
             exchange: params.exchange,
+            bus: params.bus,
             faults: params.faults.clone(),
             cache: params.cache,
         })

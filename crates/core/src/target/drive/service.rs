@@ -195,11 +195,21 @@ impl Drive {
             // The buffer's part goes first.
             flight.data_from
         } else {
-            self.first_datum(landing, started + lead, &passage)
+            let read = self.first_datum(landing, started + lead, &passage);
+            if access == Access::Read {
+                read.max(flight.data_from) + self.model.bus.reconnection()
+            } else {
+                flight.data_from
+            }
         };
+        // What passes from the landing to the first sector; all of the track when the head lands inside.
+        let inside = u64::from(landing.longest_wait) < self.spindle.period()
+            && passage.rotation.as_ns() == u64::from(landing.longest_wait);
+        let passed = if inside { self.spindle.period() } else { passage.rotation.as_ns() };
         let free_since = self.free_since;
         let flight = self.flight(slot);
         let base = flight.arrived.max(free_since);
+        flight.passed = passed;
         flight.stage = Stage::Serving;
         flight.breakdown.queue += base - flight.arrived;
         if failing {
@@ -385,6 +395,7 @@ impl Drive {
             track_left,
             outcome,
             is_released,
+            last_steps,
             story,
             ..
         } = self.flight(slot);
@@ -395,7 +406,8 @@ impl Drive {
         let (mut sent, mut stays) = (done, now);
         if access == Access::Read {
             // The link runs beside the media, sector behind sector: none leaves before it is there.
-            let last = done + self.link_sector;
+            let tail = if sought > first { Span::ZERO } else { self.model.bus.reconnection() };
+            let last = done + tail + self.link_sector;
             let service = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
             if outcome == Outcome::Done {
                 let from = self.sends_from(slot, data_from, done);
@@ -411,10 +423,15 @@ impl Drive {
                     self.forget(first, first + count);
                 }
             } else {
-                let ended = Ended { at: now, arm: self.arm, track_left };
-                stays = self.read_on((first, sought, first + count), &ended, joined.is_some());
+                let (begin, ahead) = self.passed_by(slot, first, sought);
+                let ended = Ended { at: now, arm: self.arm, track_left, ahead };
+                stays = self.read_on((begin, sought, first + count), &ended, joined.is_some());
             }
         } else if outcome == Outcome::Done {
+            if last_steps != (Span::ZERO, Span::ZERO) {
+                let (release, end) = last_steps;
+                sent = done.max(data_from + on_link + release) + end;
+            }
             self.overwrite(context, first, first + count);
             let member = self.index;
             context.data_op(DataOp::Accept { write: id, first, count });
@@ -463,6 +480,31 @@ impl Drive {
         // The sectors pass the head at an even pace, switches of track apart.
         let passing = u128::from(done.since(flight.begun).as_ns());
         data_from.max(flight.begun + Span::from_ns((passing * enough / u128::from(count)) as u64)).min(done)
+    }
+
+    /// What the buffer has got beside the blocks that a read asked for: from which block on, and what lies behind it on the
+    /// track, from the first block up to before the second.
+    fn passed_by(&self, slot: SlotIndex, first: Lba, sought: Lba) -> (Lba, (Lba, Lba)) {
+        let none = (first, (Lba::ZERO, Lba::ZERO));
+        let Some(cache) = &self.cache else { return none };
+        let flight = &self.in_flight[slot as usize];
+        let chosen = flight.story.served == Served::Chosen && flight.landing.is_whole();
+        if !(cache.params.keeps_passing && chosen) {
+            return none;
+        }
+        let geometry = &self.model.mechanism.geometry;
+        let at = geometry.locate(sought);
+        let per_track = u64::from(geometry.sectors_per_track(at.zone));
+        let passed = flight.passed * per_track / self.spindle.period();
+        let (track, track_end) = geometry.track_blocks(sought);
+        let before = passed.min(at.sector.into());
+        let begin = Lba::new(sought.get().saturating_sub(before)).max(track).min(first);
+        let behind = passed - before;
+        if behind == 0 || !self.model.mechanism.settle.read_on_arrival {
+            return (begin, none.1);
+        }
+        let from = Lba::new(track_end.get().saturating_sub(behind)).max(flight.command.end());
+        (begin, if from < track_end { (from, track_end) } else { none.1 })
     }
 
     /// The head goes on behind a read, where the drive reads on at all and nobody else wants the arm.
@@ -519,12 +561,12 @@ impl Drive {
         started: Instant,
         passage: &Passage,
     ) -> Span {
-        let &InFlight { ref command, ready, is_released, .. } = &self.in_flight[slot as usize];
+        let &InFlight { ref command, data_from, is_released, .. } = &self.in_flight[slot as usize];
         if command.access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
             return Span::ZERO;
         }
         // A drive that has let go of the bus calls for the data as soon as it has taken the command up.
-        let data = if is_released { ready + self.model.exchange.serviced() } else { ready };
+        let data = if is_released { data_from + self.model.exchange.serviced() } else { data_from };
         self.turns_lost(data, command.count, started, passage)
     }
 
@@ -539,10 +581,24 @@ impl Drive {
     ) -> Span {
         let link = &self.model.link;
         let ahead = link.time_for(count).as_ns().saturating_sub(passage.transfer.as_ns());
-        let ahead = ahead.max(self.link_sector.as_ns());
+        let sectors = self.sectors_before_media(count);
+        let ahead = ahead.max(self.link_sector.as_ns() * sectors);
         let begun = started + passage.seek + passage.rotation;
         let short = (data + Span::from_ns(ahead)).since(begun).as_ns();
         let period = self.spindle.period();
         Span::from_ns(short.div_ceil(period) * period)
+    }
+
+    /// How many of a write's sectors must be there before the first can be written.
+    #[inline]
+    fn sectors_before_media(&self, count: Sectors) -> u64 {
+        let least = self.model.bus.sectors_before_media(count.get());
+        let Some(cache) = &self.cache else { return least };
+        let share = cache.params.write_from.bits();
+        if share == 0 {
+            return least;
+        }
+        let at_once = count.get().min(cache.params.segment().get());
+        least.max(((u128::from(at_once) * u128::from(share)) >> 32) as u64)
     }
 }

@@ -95,7 +95,7 @@ impl Drive {
         flight.breakdown.queue += now - flight.arrived;
         flight.breakdown.overhead = from - now;
         let Command { first, id, .. } = flight.command;
-        let coming = link_free.max(from);
+        let coming = link_free.max(from.max(flight.data_from));
         let there = coming + on_link;
         let (since, end, write) = (now, first + count, id);
         self.cache_data(context, Piece { first, end, write, sequence: 0, since, from, coming, there });

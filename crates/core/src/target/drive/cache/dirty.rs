@@ -65,13 +65,10 @@ pub struct Dirty {
 }
 
 impl Dirty {
-    pub fn new(params: &WriteBackParams, queue: &QueueParams, cylinders: u32, period: u64) -> Self {
+    pub fn new(params: &WriteBackParams, cylinders: u32, period: u64) -> Self {
         let depth = pieces_max(params);
-        // Nobody waits for a piece: of the host's order only the knowledge of position is left.
-        let order = if queue.order.counts_rotation() { Order::Sptf } else { Order::CLook };
-        let order = if queue.order == Order::Fcfs { Order::Sptf } else { order };
-        let knows = if queue.order == Order::Fcfs { Knows::Angle } else { queue.knows };
-        let queue = QueueParams { depth, order, knows, ..QueueParams::NONE };
+        // Nobody waits for a piece, and whatever the protocol, the firmware knows where its platter is.
+        let queue = QueueParams { depth, order: Order::Sptf, knows: Knows::Angle, ..QueueParams::NONE };
         Dirty {
             params: *params,
             kept: Vec::new(),

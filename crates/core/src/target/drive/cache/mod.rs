@@ -9,7 +9,6 @@ pub mod segment;
 pub mod segments;
 
 use super::mechanism::Mechanism;
-use super::queue::QueueParams;
 use dirty::Dirty;
 use drivelab_units::{Instant, Lba};
 use params::CacheParams;
@@ -23,11 +22,11 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The cache of a drive with this mechanism and queue.
-    pub fn new(params: &CacheParams, mechanism: &Mechanism, queue: &QueueParams, period: u64) -> Self {
+    /// The cache of a drive with this mechanism.
+    pub fn new(params: &CacheParams, mechanism: &Mechanism, period: u64) -> Self {
         let cylinders = mechanism.geometry.cylinders();
         let write_back = params.for_writes();
-        let dirty = write_back.map(|write_back| Dirty::new(&write_back, queue, cylinders, period));
+        let dirty = write_back.map(|write_back| Dirty::new(&write_back, cylinders, period));
         Cache { params: *params, segments: Segments::new(params), dirty }
     }
 

@@ -84,6 +84,10 @@ pub struct CacheParams {
     pub keeps_written: bool,
     /// A read's data go to the host when this share of them (of a segment at most) is in the buffer.
     pub send_from: Share,
+    /// A write goes to the media when this share of its data (of a segment at most) is in the buffer.
+    pub write_from: Share,
+    /// Whether a read keeps what passes the head on its track before its first block comes.
+    pub keeps_passing: bool,
     pub read_ahead: ReadAheadParams,
     /// Writes complete when their data are in the cache; write-through when `None`.
     pub write_back: Option<WriteBackParams>,
@@ -99,6 +103,8 @@ impl CacheParams {
             separate_writes: false,
             keeps_written: true,
             send_from: Share::NONE,
+            write_from: Share::NONE,
+            keeps_passing: false,
             read_ahead: ReadAheadParams {
                 reach: Reach::Limit,
                 limit: size,

@@ -15,6 +15,8 @@ pub struct Ended {
     pub arm: Arm,
     /// Until its track has passed.
     pub track_left: Span,
+    /// Blocks of the same track that the head has read already: from the first one up to before the second.
+    pub ahead: (Lba, Lba),
 }
 
 /// What one segment can do for a read.
@@ -86,6 +88,8 @@ pub struct Segment {
     track_ends: Instant,
     /// Where reading on ends of itself.
     pub limit: Lba,
+    /// Blocks that are there before the head comes to them: from the first one up to before the second.
+    ahead: (Lba, Lba),
     /// When the arm was called away; still reading on when `None`.
     stopped: Option<Instant>,
 }
@@ -95,14 +99,15 @@ impl Segment {
     pub fn at_rest(start: Lba, end: Lba, now: Instant) -> Self {
         let arm = Arm::default();
         let (at, held, track_ends, stopped) = (now, now, now, Some(now));
-        Segment { start, next: end, held, at, arm, track_ends, limit: end, stopped }
+        let ahead = (Lba::ZERO, Lba::ZERO);
+        Segment { start, next: end, held, at, arm, track_ends, limit: end, ahead, stopped }
     }
 
     /// The media transfer of a read of the blocks before `end` has just ended: the head reads on.
     pub fn reading_on(start: Lba, end: Lba, limit: Lba, ended: &Ended) -> Self {
-        let Ended { at, arm, track_left } = *ended;
+        let Ended { at, arm, track_left, ahead } = *ended;
         let track_ends = at + track_left;
-        Segment { start, next: end, held: at, at, arm, track_ends, limit, stopped: None }
+        Segment { start, next: end, held: at, at, arm, track_ends, limit, ahead, stopped: None }
     }
 
     pub fn is_active(&self) -> bool {
@@ -112,7 +117,26 @@ impl Segment {
     /// When the head has read all blocks before `end` (at most `limit`).
     #[inline]
     fn time_of(&self, end: Lba, motion: Motion<'_>) -> Instant {
-        if end <= self.next { self.held } else { motion.read(self.at, self.arm, self.next, end).end }
+        if end <= self.next {
+            return self.held;
+        }
+        let (from, to) = self.ahead;
+        if to <= self.next || end <= from {
+            return motion.read(self.at, self.arm, self.next, end).end;
+        }
+        let mut there = *self;
+        there.skip(motion);
+        if end <= there.next { there.held } else { motion.read(there.at, there.arm, there.next, end).end }
+    }
+
+    /// Lets the head read up to the blocks that are there already, and go on behind them.
+    fn skip(&mut self, motion: Motion<'_>) {
+        let (from, to) = core::mem::replace(&mut self.ahead, (Lba::ZERO, Lba::ZERO));
+        if from > self.next {
+            let passage = motion.read(self.at, self.arm, self.next, from);
+            (self.held, self.at, self.arm) = (passage.end, passage.end, passage.arm);
+        }
+        (self.next, self.track_ends) = (to, self.at);
     }
 
     /// When the head has read all blocks before `end`, or all that it will read of itself.
@@ -122,6 +146,9 @@ impl Segment {
 
     /// Lets the head read up to `end`.
     fn advance(&mut self, end: Lba, motion: Motion<'_>) {
+        if self.ahead.1 > self.next && end > self.ahead.0 {
+            self.skip(motion);
+        }
         if end > self.next {
             let passage = motion.read(self.at, self.arm, self.next, end);
             (self.next, self.held, self.at, self.arm) = (end, passage.end, passage.end, passage.arm);
@@ -247,8 +274,9 @@ impl Segment {
         self.settle(motion);
         let limit = motion.limit(params, self.start, end).max(self.limit);
         if limit > self.next {
+            let ended = Ended { at: from, arm, track_left: Span::ZERO, ahead: (Lba::ZERO, Lba::ZERO) };
             let Segment { start, next, held, .. } = *self;
-            *self = Segment { start, next, held, at: from, arm, track_ends: from, limit, stopped: None };
+            *self = Segment { held, ..Segment::reading_on(start, next, limit, &ended) };
         }
     }
 

@@ -1,0 +1,116 @@
+//! The bus of a drive that lets go of it: what it costs to take it up again, and how a write comes in two steps.
+//!
+//! A read that the buffer cannot answer lets go of the bus and takes it up again for its data; the arm does not wait for
+//! either. A write sends its data at once, and takes the bus up again to say that it is done. Some drives let go of a
+//! write as well before they take its data.
+//! Source: J. Bucy, J. Schindler, S. Schlosser, G. Ganger, "The DiskSim simulation environment version 4.0 reference
+//! manual", CMU-PDL-08-101, 2008.
+use super::params::Overhead;
+use crate::command::{Access, Command};
+use drivelab_units::{Lba, Span};
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BusParams {
+    /// Whether it keeps the bus from the command to the completion.
+    pub holds: bool,
+    /// Before the data of each connection.
+    pub preparation: Span,
+    /// To take the bus up again.
+    pub reselection: Span,
+    /// To let go of it, after a read's command.
+    pub read_release: Overhead,
+    /// To let go of it, after a write's data.
+    pub write_release: Span,
+    /// How a write comes that does not go on where the one before it ended; in one step when `None`.
+    pub second_release: Option<SecondRelease>,
+}
+
+/// A write that lets go of the bus between its command and its data.
+#[derive(Clone, Copy, Debug)]
+pub struct SecondRelease {
+    /// From the arrival of the command until it is understood; in place of the usual overhead.
+    pub command: Span,
+    /// To let go of the bus after it, and how long it stays away.
+    pub release: Span,
+    pub away: Span,
+    /// When the arm starts: this much after the command is understood, or before.
+    pub arm_ns: i64,
+    /// To let go of the bus after the data, and to take it up again at the end.
+    pub release_again: Span,
+    pub reselection: Span,
+}
+
+/// How a write's data come: from its arrival until the arm can start and until the data can flow, and what its end
+/// takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Steps {
+    pub arm: Span,
+    pub data: Span,
+    pub release: Span,
+    pub end: Span,
+}
+
+impl BusParams {
+    /// The steps of a write with this overhead, behind a command that was a write, or was not, and ended here.
+    #[inline]
+    pub fn write(&self, command: &Command, overhead: Span, written: Option<Lba>) -> Steps {
+        match self.second_release {
+            Some(second) if written.is_some_and(|end| end != command.first) => {
+                let arm = second.command.as_ns().saturating_add_signed(second.arm_ns);
+                let away = second.release + second.away + self.reselection + self.preparation;
+                Steps {
+                    arm: Span::from_ns(arm),
+                    data: second.command + away,
+                    release: second.release_again,
+                    end: second.reselection,
+                }
+            }
+            _ => Steps {
+                arm: overhead,
+                data: overhead + self.preparation,
+                release: self.write_release,
+                end: self.reselection,
+            },
+        }
+    }
+
+    /// How many of a write's sectors must be there before the first is written.
+    #[inline]
+    pub fn sectors_before_media(&self, count: u64) -> u64 {
+        match self.second_release {
+            None => 1,
+            Some(_) if count < 45 => count.min(10),
+            Some(_) => 15,
+        }
+    }
+
+    /// From the command of a read that the buffer cannot answer until its data can flow, if they are there.
+    #[inline]
+    pub fn after_command(&self, before: Access) -> Span {
+        if self.holds { self.preparation } else { self.read_release.after(before) }
+    }
+
+    /// What the last data of a read cost beside the way itself, when they come after the others.
+    #[inline]
+    pub fn reconnection(&self) -> Span {
+        if self.holds { Span::ZERO } else { self.reselection + self.preparation }
+    }
+
+    pub fn times(&self) -> [Span; 10] {
+        let second = self.second_release;
+        let part = |of: fn(SecondRelease) -> Span| second.map_or(Span::ZERO, of);
+        let Overhead { after_read, after_write } = self.read_release;
+        [
+            self.preparation,
+            self.reselection,
+            after_read,
+            after_write,
+            self.write_release,
+            part(|second| second.command),
+            part(|second| second.release + second.away),
+            part(|second| Span::from_ns(second.arm_ns.unsigned_abs())),
+            part(|second| second.release_again),
+            part(|second| second.reselection),
+        ]
+    }
+}
