@@ -86,8 +86,8 @@ def sizes_notes(found: SizeScan) -> list[str]:
         )
     method = found.run.method["sizes"]
     notes.append(
-        f"Each size: {method['run']['ios']} random requests, one outstanding, after {sizes.WARM_UP}. "
-        "The fit makes the relative misses least."
+        f"Each size: {method['run']['ios']} random requests, one outstanding, after {sizes.WARM_UP}; larger ones "
+        f"than {sizes.MAX_TRANSFER} as several commands at once. The fit makes the relative misses least."
     )
     return notes
 
