@@ -108,7 +108,7 @@ def test_people_see_the_figures_and_how_they_were_measured(run):
     done = run("scan", "--drive", DRIVE, "--places", "5", "--accesses", "100")
     assert done.stdout.startswith("seagate-st3250620as, 250.1 GB, by read\n")
     assert "transfer rate, MB/s" in done.stdout
-    assert "256 sequential reads of 64KiB at each of 5 places" in done.stdout
+    assert "512 sequential reads of 64KiB at each of 5 places" in done.stdout
     assert "Access: 100 random reads of 512B" in done.stdout
     quiet = run("scan", "--drive", DRIVE, "--places", "5", "--quiet")
     assert len(quiet.stdout.splitlines()) == 5

@@ -19,7 +19,7 @@ from drivelab.scanning.fits import Line
 
 PLACES, PLACES_MAX = 100, 1_000
 BLOCK = "64KiB"
-REQUESTS = {"read": 256, "write": 1024}
+REQUESTS = {"read": 512, "write": 1024}
 """Requests that count at each place; writes are more, so that no cache can hold them."""
 WARM_UP = {"read": "200ms", "write": "2s"}
 LOGGED = 1
