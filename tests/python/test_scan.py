@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import drivelab
 from drivelab import charts
 from drivelab.errors import InputError
-from drivelab.scanning import MEASURES, FirstOrder, Line, Sizes, Surface
+from drivelab.scanning import MEASURES, FirstOrder, Line, Sizes, Surface, surface
 from drivelab.scanning.sizes import size_text
 
 DRIVE = "seagate-st3250620as"
@@ -242,20 +242,28 @@ def test_a_staircase_of_squares_has_the_r2_that_arithmetic_gives():
             "latency_ns": {"n": 1, "mean": 1e9},
             "read": {"bytes": 2 if place < 4 else 1},
             "write": {"bytes": 0},
+            "depth": {"asked": 1},
         }
         for place in range(8)
     ]
-    surface = Surface.of(points)
-    square = surface.square_over_share()
+    found = Surface.of(points)
+    square = found.square_over_share()
     assert square is not None
     assert square.r2 == pytest.approx(16**2 / (42 * 8))
-    assert surface.over_cylinder() is None
-    assert set(surface.figures()) == {
+    assert found.over_cylinder() is None
+    assert set(found.figures()) == {
         "min_bytes_per_s",
         "mean_bytes_per_s",
         "max_bytes_per_s",
         "r2_square_over_share",
     }
+
+
+def test_with_several_outstanding_the_rate_is_that_of_the_window():
+    document = surface.document("read", places=2)
+    document["workload"]["iodepth"] = 4
+    points = drivelab.simulate(document, drive=DRIVE).points
+    assert Surface.of(points).rates == [point["bytes_per_s"] for point in points]
 
 
 def test_every_measure_of_an_experiment_has_its_figures():
