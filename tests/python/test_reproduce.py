@@ -118,6 +118,23 @@ def test_the_2007_table(run, tmp_path):
     assert json.loads((tmp_path / "out" / "record.json").read_text(encoding="utf-8")) == record
 
 
+@pytest.mark.parametrize("name", ["mirpk-2005", "ich9r-2008", "storagereview-2004"])
+def test_a_table_of_unlike_figures(run, tmp_path, name):
+    done = run("reproduce", name, "--json", "--out", "out", "--strict")
+    record = json.loads(done.stdout)
+    assert all(cell["predicted"] > 0 for cell in record["cells"])
+    published = [cell for cell in record["cells"] if cell["published"] is not None]
+    assert all((cell["error"] is None) is (cell["published"] is None) for cell in record["cells"])
+    # What was fitted on a cell meets it, or it was not fitted.
+    fitted = [cell for cell in published if cell["role"] == "calibration"]
+    assert fitted
+    assert all(abs(cell["error"]) <= 0.05 for cell in fitted)
+    assert {claim["id"] for claim in record["claims"]} == set(OF_EXPERIMENT[name])
+    assert record["not_modelled"]
+    assert done.returncode == (0 if all(claim["holds"] for claim in record["claims"]) else 3)
+    assert (tmp_path / "out" / f"{name}.html").exists()
+
+
 # A drive's own measurements as cells, figures of other units, cells that nobody published, and a variant of some.
 MEASURED = """\
 name = "measured"
