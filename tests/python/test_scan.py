@@ -92,7 +92,7 @@ def test_writes_have_no_burst(run):
 
 def test_the_method_in_the_record_is_the_scenario_that_was_run(run):
     found = scanned(run, "--drive", DRIVE, "--places", "4")
-    points = drivelab.simulate(found["method"]["surface"], drive=DRIVE, log=1).points
+    points = drivelab.simulate(found["method"]["surface"], log=1, **found["settings"]).points
     assert Surface.of(points).to_dict()["places"] == found["surface"]["places"]
 
 
@@ -164,7 +164,9 @@ def test_sizes_by_direction_against_the_model(run):
     reads, writes = found["directions"]
     # A write waits for the settle, and its data cross the link before the arm starts.
     assert writes["latency_ns"] > reads["latency_ns"] + 0.8e6
-    table = run("scan", "--drive", DRIVE, "--sizes", "--requests", "200").stdout.splitlines()
+    split = ("--set", "workload.max_transfer=1MiB")
+    table = run("scan", "--drive", DRIVE, "--sizes", "--requests", "200", *split).stdout.splitlines()
+    assert "larger ones than 1MiB as several commands" in table[-2]
     assert table[1].split() == [
         "size",
         "read",
