@@ -100,7 +100,7 @@ def ich9r(fields: Fields, variant: str | None) -> float:
     rate = {"00A7B0": 78.0, "00A7B2": 81.0, "65A7B0": 84.0}.get(fields["drive"], 60.0)
     match fields["figure"]:
         case "read" | "write":
-            return rate
+            return rate * 1.02 if variant == "host-cache" else rate
         case "outer":
             return rate * 10.7
         case "line_over_radius" | "line_over_share":
@@ -123,6 +123,8 @@ def ich9r(fields: Fields, variant: str | None) -> float:
         (scaled(0.9, "", "link-600", figure="read", drive="00A7B2"), {"revisions"}),
         (scaled(3.0, "", "link-600", figure="outer", drive="WD740GD"), {"interface_never_limits"}),
         (scaled(1.01, "link-600", figure="read", drive="SP2504C"), {"interface_never_limits"}),
+        (scaled(1.05, "host-cache", drive="65A7B0"), {"host_write_cache"}),
+        (scaled(0.96, "host-cache", drive="65A7B0"), {"host_write_cache"}),
         (scaled(1.15, figure="random_read", size="64KiB", cache="off"), {"single_model"}),
         (scaled(0.8, figure="random_write", size="512MiB", cache="on"), {"single_model"}),
         # Without a miss, and with a worse one for reads.
@@ -169,7 +171,7 @@ Q1, Q4, Q16, Q64 = "single-q1-queueing-last", "single-q4-order", "single-q16-ord
         (scaled(0.9, "", "fla1", system="T", outstanding="4"), {Q4}),
         (scaled(0.9, system="A", outstanding="4", pattern="published", figure="iops"), {Q4}),
         (scaled(1.1, "", "fla1", system="T", outstanding="4"), {Q4}),
-        (scaled(1.1, "", "fla1", system="T", outstanding="16"), {Q16}),
+        (scaled(1.1, "", "fla1", "fast-slot-sata", system="T", outstanding="16"), {Q16}),
         (scaled(0.8, system="A", outstanding="16", pattern="doubled", figure="iops"), {Q16}),
         (scaled(0.9, system="A", outstanding="64", figure="iops"), {Q64}),
         (scaled(0.45, system="C", outstanding="64", figure="iops"), {Q64}),
@@ -178,6 +180,14 @@ Q1, Q4, Q16, Q64 = "single-q1-queueing-last", "single-q4-order", "single-q16-ord
         (scaled(0.02, figure="rotation", system="S"), set()),
         (scaled(30.0, figure="transfer", system="S"), {"positioning-dominates"}),
         (scaled(1.1, "one-sector", system="A", outstanding="1"), {"positioning-dominates"}),
+        (
+            scaled(1.03, "fast-slot-scsi", system="A", pattern="69_5KB", outstanding="1"),
+            {"positioning-dominates"},
+        ),
+        (
+            scaled(1.03, "fast-slot-sata", system="T", pattern="22KB", outstanding="16"),
+            {"positioning-dominates"},
+        ),
         (scaled(0.95, "fla1", outstanding="4"), {"firmware-revisions"}),
         (scaled(1 / 0.98, "fla1"), {"firmware-revisions"}),
     ],

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivelab import experiment
-from drivelab.errors import InputError
+from drivelab.errors import InputError, RunError
 from drivelab.experiment.claims import OF_EXPERIMENT
 from drivelab.experiment.model import Cell, merged, nested, parse
 from drivelab.experiment.outcome import Outcome, Prediction, Summary, Verdict
@@ -98,7 +98,9 @@ def test_people_see_tables(run, small):
 
 def test_without_a_name_the_experiments_are_listed(run):
     assert "lkml-2007: " in run("reproduce").stdout
-    assert json.loads(run("reproduce", "--json").stdout)["experiments"][0]["cells"] == 192
+    listed = json.loads(run("reproduce", "--json").stdout)["experiments"]
+    assert {found["name"]: found["cells"] for found in listed}["lkml-2007"] == 192
+    assert [found["name"] for found in listed] == experiment.names()
 
 
 def test_the_2007_table(run, tmp_path):
@@ -114,6 +116,131 @@ def test_the_2007_table(run, tmp_path):
     assert done.returncode == (0 if all(claim["holds"] for claim in record["claims"]) else 3)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["lkml-2007.html", "record.json"]
     assert json.loads((tmp_path / "out" / "record.json").read_text(encoding="utf-8")) == record
+
+
+@pytest.mark.parametrize("name", ["mirpk-2005", "ich9r-2008", "storagereview-2004"])
+def test_a_table_of_unlike_figures(run, tmp_path, name):
+    done = run("reproduce", name, "--json", "--out", "out", "--strict")
+    record = json.loads(done.stdout)
+    assert all(cell["predicted"] > 0 for cell in record["cells"])
+    published = [cell for cell in record["cells"] if cell["published"] is not None]
+    assert all((cell["error"] is None) is (cell["published"] is None) for cell in record["cells"])
+    # What was fitted on a cell meets it, or it was not fitted.
+    fitted = [cell for cell in published if cell["role"] == "calibration"]
+    assert fitted
+    assert all(abs(cell["error"]) <= 0.05 for cell in fitted)
+    assert {claim["id"] for claim in record["claims"]} == set(OF_EXPERIMENT[name])
+    assert record["not_modelled"]
+    assert done.returncode == (0 if all(claim["holds"] for claim in record["claims"]) else 3)
+    assert (tmp_path / "out" / f"{name}.html").exists()
+
+
+# A drive's own measurements as cells, figures of other units, cells that nobody published, and a variant of some.
+MEASURED = """\
+name = "measured"
+title = "A drive as its reviewer has it"
+source = "made up"
+unit = ""
+cell_id = "{drive}/{figure}"
+
+[scenario.run]
+seed = 2
+[field.drive.values.sata.scenario.target]
+drive = "seagate-st3250620as"
+[field.drive.values.scsi.scenario.target]
+drive = "seagate-10k-scsi-74gb"
+[field.figure.values.rate]
+measure = "surface-read"
+metric = "mean_bytes_per_s"
+unit = "MB/s"
+scenario.workload.offset = ["12.5%", "37.5%", "62.5%", "87.5%"]
+[field.figure.values.access]
+measure = "access"
+metric = "mean_ns"
+unit = "ms"
+
+[variant.slow]
+only = { figure = ["access"], drive = ["sata"] }
+[variant.slow.target.drive]
+rpm = "3600rpm"
+
+[[grid]]
+drive = ["sata", "scsi"]
+figure = ["rate", "access"]
+
+[[table]]
+title = "figures"
+split = "drive"
+rows = ["drive"]
+columns = "figure"
+shown = ["rate", "access"]
+
+[[not_modelled]]
+what = "a row"
+why = "nobody printed it"
+
+[picture]
+kind = "cells"
+
+[published]
+cells = '''
+drive,figure,published,resolution
+sata,rate,68,
+scsi,rate,900,850
+'''
+"""
+
+
+def test_measurements_as_cells(run, tmp_path):
+    (tmp_path / "measured.toml").write_text(MEASURED, encoding="utf-8")
+    record = json.loads(run("reproduce", "measured.toml", "--json", "--out", "out").stdout)
+    cells = {cell["id"]: cell for cell in record["cells"]}
+    assert list(cells) == ["sata/rate", "sata/access", "scsi/rate", "scsi/access"]
+    scanned = json.loads(
+        run("scan", "--drive", "seagate-st3250620as", "--places", "4", "--randseed", "2", "--json").stdout
+    )
+    assert cells["sata/rate"]["predicted"] == pytest.approx(scanned["surface"]["mean_bytes_per_s"] / 1e6)
+    assert cells["sata/access"]["predicted"] == pytest.approx(scanned["access"]["mean_ns"] / 1e6)
+    assert [cell["unit"] for cell in record["cells"]] == ["MB/s", "ms"] * 2
+    assert [cell["role"] for cell in record["cells"]] == ["validation", "unpublished"] * 2
+    assert (cells["sata/access"]["published"], cells["sata/access"]["error"]) == (None, None)
+    assert cells["scsi/rate"]["resolution"] == 850
+    assert record["summary"]["validation"]["count"] == 2
+    assert record["not_modelled"] == [{"what": "a row", "why": "nobody printed it"}]
+    # Four places of each drive, the accesses of each, and the variant of one.
+    assert record["runs"] == 2 * 4 + 2 + 1
+    assert (tmp_path / "out" / "measured.html").exists()
+    shown = run("reproduce", "measured.toml").stdout
+    assert "was not published: it is predicted for the claims" in shown
+    assert "a row         nobody printed it" in shown
+
+
+def test_a_variant_of_some_cells_is_run_for_those_alone():
+    loaded = parse(MEASURED, "measured.toml")
+    assert [cell.id for cell in loaded.cells_of("slow")] == ["sata/access"]
+    outcome = experiment.run(loaded)
+    (slow,) = outcome.variants["slow"].values()
+    # Half a turn at 3 600 rpm is 4.17 ms longer than at 7 200.
+    assert slow.predicted - outcome.by_id()["sata/access"].predicted == pytest.approx(4.17, abs=0.4)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('measure = "access"', 'measure = "guess"', "measure guess is none of"),
+        ('unit = "ms"', 'unit = "furlongs"', "furlongs is none of"),
+        ("only = { figure", "only = { figures", "only names figures"),
+    ],
+)
+def test_a_faulty_measurement_says_what_is_wrong(old, new, message):
+    with pytest.raises(InputError, match=message):
+        parse(MEASURED.replace(old, new), "measured.toml")
+
+
+def test_a_figure_that_no_run_has_is_an_error():
+    loaded = parse(MEASURED.replace('"mean_ns"', '"least_ns"'), "measured.toml")
+    with pytest.raises(RunError, match="sata/access: the runs have no figure least_ns"):
+        experiment.run(loaded)
 
 
 def test_ctrl_c_keeps_the_cells_that_finished(command, environment, small, tmp_path):
@@ -223,6 +350,16 @@ def test_a_patch_wins_and_leaves_the_rest(base, patch):
     assert merged(result, patch) == result
     for key in base.keys() - patch.keys():
         assert result[key] == base[key]
+
+
+def test_a_table_over_a_name_changes_a_copy_of_what_it_names():
+    base = {"drive": "wd-4tb-7200", "elevator": "noop"}
+    patch = {"drive": {"link": {"rate": "150MB/s"}}, "elevator": {"merge": False}}
+    assert merged(base, patch) == {
+        "drive": {"base": "wd-4tb-7200", "link": {"rate": "150MB/s"}},
+        "elevator": {"merge": False},
+    }
+    assert merged(base, {"drive": "samsung-f1-1tb"})["drive"] == "samsung-f1-1tb"
 
 
 def test_dotted_keys_nest():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import drivelab
 from drivelab import charts
 from drivelab.errors import InputError
-from drivelab.scanning import MEASURES, FirstOrder, Line, Sizes, Surface
+from drivelab.scanning import MEASURES, FirstOrder, Line, Sizes, Surface, surface
 from drivelab.scanning.sizes import size_text
 
 DRIVE = "seagate-st3250620as"
@@ -92,7 +92,7 @@ def test_writes_have_no_burst(run):
 
 def test_the_method_in_the_record_is_the_scenario_that_was_run(run):
     found = scanned(run, "--drive", DRIVE, "--places", "4")
-    points = drivelab.simulate(found["method"]["surface"], drive=DRIVE, log=1).points
+    points = drivelab.simulate(found["method"]["surface"], log=1, **found["settings"]).points
     assert Surface.of(points).to_dict()["places"] == found["surface"]["places"]
 
 
@@ -108,7 +108,7 @@ def test_people_see_the_figures_and_how_they_were_measured(run):
     done = run("scan", "--drive", DRIVE, "--places", "5", "--accesses", "100")
     assert done.stdout.startswith("seagate-st3250620as, 250.1 GB, by read\n")
     assert "transfer rate, MB/s" in done.stdout
-    assert "256 sequential reads of 64KiB at each of 5 places" in done.stdout
+    assert "512 sequential reads of 64KiB at each of 5 places" in done.stdout
     assert "Access: 100 random reads of 512B" in done.stdout
     quiet = run("scan", "--drive", DRIVE, "--places", "5", "--quiet")
     assert len(quiet.stdout.splitlines()) == 5
@@ -164,7 +164,9 @@ def test_sizes_by_direction_against_the_model(run):
     reads, writes = found["directions"]
     # A write waits for the settle, and its data cross the link before the arm starts.
     assert writes["latency_ns"] > reads["latency_ns"] + 0.8e6
-    table = run("scan", "--drive", DRIVE, "--sizes", "--requests", "200").stdout.splitlines()
+    split = ("--set", "workload.max_transfer=1MiB")
+    table = run("scan", "--drive", DRIVE, "--sizes", "--requests", "200", *split).stdout.splitlines()
+    assert "larger ones than 1MiB as several commands" in table[-2]
     assert table[1].split() == [
         "size",
         "read",
@@ -242,20 +244,28 @@ def test_a_staircase_of_squares_has_the_r2_that_arithmetic_gives():
             "latency_ns": {"n": 1, "mean": 1e9},
             "read": {"bytes": 2 if place < 4 else 1},
             "write": {"bytes": 0},
+            "depth": {"asked": 1},
         }
         for place in range(8)
     ]
-    surface = Surface.of(points)
-    square = surface.square_over_share()
+    found = Surface.of(points)
+    square = found.square_over_share()
     assert square is not None
     assert square.r2 == pytest.approx(16**2 / (42 * 8))
-    assert surface.over_cylinder() is None
-    assert set(surface.figures()) == {
+    assert found.over_cylinder() is None
+    assert set(found.figures()) == {
         "min_bytes_per_s",
         "mean_bytes_per_s",
         "max_bytes_per_s",
         "r2_square_over_share",
     }
+
+
+def test_with_several_outstanding_the_rate_is_that_of_the_window():
+    document = surface.document("read", places=2)
+    document["workload"]["iodepth"] = 4
+    points = drivelab.simulate(document, drive=DRIVE).points
+    assert Surface.of(points).rates == [point["bytes_per_s"] for point in points]
 
 
 def test_every_measure_of_an_experiment_has_its_figures():

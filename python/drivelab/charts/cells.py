@@ -79,7 +79,13 @@ def _layers(rows: list[Row], limit: float) -> Panel:
     zero = alt.Chart(inline([{"zero": 0}])).mark_rule(color=INK, strokeWidth=0.8).encode(x="zero:Q")
     base = alt.Chart(inline([{**row, "zero": 0, "edge": limit} for row in rows]))
     stalks = base.mark_rule(color=LINE_COLOURS[0], strokeWidth=1.6).encode(x="zero:Q", x2="drawn:Q", y=y)
-    shape = alt.Shape("role:N", title="Cell", scale=alt.Scale(domain=list(ROLES), range=list(ROLES.values())))
+    shape = alt.Shape(
+        "role:N",
+        title="Cell",
+        scale=alt.Scale(domain=list(ROLES), range=list(ROLES.values())),
+        # The figures stand where a legend would.
+        legend=alt.Legend(orient="bottom", direction="horizontal"),
+    )
     tooltip = [
         alt.Tooltip("id:N", title="cell"),
         alt.Tooltip("figures:N"),

@@ -12,7 +12,7 @@ import altair as alt
 
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import Row
-from drivelab.charts.theme import INK, Panel, colours, dress, heading, inline
+from drivelab.charts.theme import Panel, colours, dress, heading, inline
 
 WIDTH, HEIGHT = 400, 320
 
@@ -48,7 +48,12 @@ def lines(result: Mapping[str, Any], picture: Mapping[str, Any]) -> alt.HConcatC
     ]
     text = f"{result.get('experiment', 'experiment')}: {picture.get('title', 'predicted')}"
     rings = any("published" in row for row in rows)
-    notes = ["Lines: predicted. Rings: published."] if rings else ["Lines: predicted; nothing was published."]
+    notes = (
+        ["Lines: predicted. Rings: published, in the colour of their line."]
+        if rings
+        else ["Lines: predicted; nothing was published."]
+    )
+    notes += _hidden(rows, names)
     return dress(alt.hconcat(*drawn, spacing=22, title=heading(text, notes)))
 
 
@@ -68,6 +73,16 @@ def _row(cell: Mapping[str, Any], picture: Mapping[str, Any]) -> Row:
             high=cell["published"] + cell["resolution"],
         )
     return row
+
+
+def _hidden(rows: list[Row], names: list[str]) -> list[str]:
+    """Which lines lie under another because all their figures are the same: nobody would find them."""
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for name in names:
+        figures = tuple((row["panel"], row["x"], row["figure"]) for row in rows if row["line"] == name)
+        alike.setdefault(figures, []).append(name)
+    groups = [" = ".join(group) for group in alike.values() if len(group) > 1]
+    return [f"Equal, so drawn over each other: {'; '.join(groups)}"] if groups else []
 
 
 def _panel(rows: list[Row], names: list[str], picture: Mapping[str, Any], top: float) -> Panel:
@@ -98,7 +113,7 @@ def _panel(rows: list[Row], names: list[str], picture: Mapping[str, Any], top: f
     tooltip_published = [alt.Tooltip("published:Q", title="published"), *tooltip[:2]]
     rings = (
         alt.Chart(inline(published))
-        .mark_point(filled=False, size=150, opacity=1, stroke=INK, strokeWidth=1.6)
-        .encode(x=x, y=alt.Y("published:Q", scale=scale), tooltip=tooltip_published)
+        .mark_point(filled=False, size=170, opacity=1, strokeWidth=2)
+        .encode(x=x, y=alt.Y("published:Q", scale=scale), color=colour, tooltip=tooltip_published)
     )
     return alt.layer(line, dots, *([rings] if published else [])).properties(width=WIDTH, height=HEIGHT)

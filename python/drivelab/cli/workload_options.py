@@ -22,7 +22,9 @@ def _option(text: str, metavar: str) -> object:
 
 
 Drive = Annotated[str | None, _option("A drive of the catalogue, or a path to one", "NAME")]
-Pattern = Annotated[str | None, _option("A workload of the catalogue; what is given beside it goes first", "NAME")]
+Pattern = Annotated[
+    str | None, _option("A workload of the catalogue; what is given beside it goes first", "NAME")
+]
 Rw = Annotated[str | None, _option("read, write, randread, randwrite, rw or randrw", "KIND")]
 Bs = Annotated[str | None, _option("Transfer size; k is 1024", "SIZE")]
 Bssplit = Annotated[str | None, _option("Several sizes with shares in percent: 4k/60:64k/40", "SPLIT")]

@@ -25,6 +25,9 @@ CALIBRATION, VALIDATION, UNPUBLISHED = "calibration", "validation", "unpublished
 UNITS = {"MiB/s": 2**20, "MB/s": 10**6, "Mbit/s": 125_000, "IOPS": 1, "ms": 10**6, "": 1}
 """What a figure of the record (bytes/s, I/O per second, nanoseconds) is divided by."""
 
+# What a scenario names by a file of the catalogue.
+_FILED = ("drive", "controller")
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -178,10 +181,15 @@ def nested(key: str, value: object) -> dict[str, Any]:
 
 
 def merged(base: Patch, patch: Patch) -> dict[str, Any]:
-    """`base` with the values of `patch` in it. Tables join; anything else is replaced."""
+    """`base` with the values of `patch` in it. Tables join; anything else is replaced.
+
+    A table laid over the name of a drive or controller changes a copy of it.
+    """
     result = dict(base)
     for key, value in patch.items():
         before = result.get(key)
+        if key in _FILED and isinstance(before, str):
+            before = {"base": before}
         if isinstance(before, Mapping) and isinstance(value, Mapping):
             result[key] = merged(before, value)
         else:
@@ -199,8 +207,8 @@ def _experiment(document: dict[str, Any]) -> Experiment:
             raise InputError(f"unit {unit} is none of {', '.join(filter(None, UNITS))}")
     calibration = set(document.get("calibration", []))
     names = [part.name for part in fields]
-    cells = _cells(document["published"]["cells"], document["cell_id"], names, calibration)
-    cells += _grids(document.get("grid", []), document["cell_id"], names, {cell.id for cell in cells})
+    published = _cells(document["published"]["cells"], document["cell_id"], names, calibration)
+    cells = _with_grids(published, document.get("grid", []), document["cell_id"], names)
     variants = {name: _variant(table) for name, table in document.get("variant", {}).items()}
     for name, variant in variants.items():
         if unknown := variant.only.keys() - set(names):
@@ -260,16 +268,19 @@ def _cells(text: str, cell_id: str, names: list[str], calibration: set[str]) -> 
     return cells
 
 
-def _grids(grids: list[dict[str, list[str]]], cell_id: str, names: list[str], known: set[str]) -> list[Cell]:
-    """Cells without a published figure: every combination of a grid's values that is not published."""
+def _with_grids(
+    published: list[Cell], grids: list[dict[str, list[str]]], cell_id: str, names: list[str]
+) -> list[Cell]:
+    """All cells: first those in no grid, then the grids, in which a published cell has its place."""
     found = {}
     for grid in grids:
         for values in itertools.product(*(grid[name] for name in names)):
             fields = dict(zip(names, values, strict=True))
             id_ = cell_id.format_map(fields)
-            if id_ not in known:
-                found[id_] = Cell(id_, fields, None, 0.0, UNPUBLISHED)
-    return list(found.values())
+            found[id_] = Cell(id_, fields, None, 0.0, UNPUBLISHED)
+    inside = {cell.id: cell for cell in published if cell.id in found}
+    outside = [cell for cell in published if cell.id not in found]
+    return outside + [inside.get(id_, cell) for id_, cell in found.items()]
 
 
 def _resolution(printed: str) -> float:

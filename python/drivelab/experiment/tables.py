@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ LEGEND_UNPUBLISHED = "A cell with one figure was not published: it is predicted 
 
 # A claim's sentence is broken to lines of this length, so that a table stays readable in a narrow window.
 CLAIM_CHARACTERS = 90
+WHAT_CHARACTERS = 40
 
 
 def cell_tables(outcome: Outcome) -> list[Table]:
@@ -43,11 +45,10 @@ def legend(outcome: Outcome) -> str:
 
 def not_modelled_table(outcome: Outcome) -> Table:
     """What was published and is left out, and why."""
-    rows = [
-        [Cell(what if not place else ""), Cell(line)]
-        for what, why in outcome.experiment.not_modelled.items()
-        for place, line in enumerate(textwrap.wrap(why, CLAIM_CHARACTERS))
-    ]
+    rows = []
+    for what, why in outcome.experiment.not_modelled.items():
+        pair = (textwrap.wrap(what, WHAT_CHARACTERS), textwrap.wrap(why, CLAIM_CHARACTERS - WHAT_CHARACTERS))
+        rows += [[Cell(left), Cell(right)] for left, right in itertools.zip_longest(*pair, fillvalue="")]
     return Table(["not modelled", "because"], rows, left=frozenset({0, 1}))
 
 

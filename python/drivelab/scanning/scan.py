@@ -38,6 +38,8 @@ class Run:
     digest: str
     method: Mapping[str, Any]
     """The workloads, as scenarios have them."""
+    settings: Mapping[str, str]
+    """The target, and what else was laid over the workloads, by the keys of a scenario."""
 
     def provenance(self) -> dict[str, Any]:
         """From what the scan can be repeated and recognised."""
@@ -63,6 +65,7 @@ class Run:
             "name": self.name,
             **self.provenance(),
             "capacity_bytes": self.capacity_bytes,
+            "settings": self.settings,
             "method": self.method,
         }
 
@@ -280,4 +283,5 @@ def _identity(
         scenario_hash=hashlib.sha256(hashes.encode()).hexdigest()[:32],
         digest=combined_digest([point["digest"] for result in results for point in result.points]),
         method=documents,
+        settings={override.key: override.value for override in target.overrides},
     )

@@ -16,6 +16,8 @@ from drivelab.scanning.fits import FirstOrder
 
 SMALLEST, LARGEST = 512, 512 * 2**20
 REQUESTS = 1_000
+# 65536 sectors: no command of ATA asks for more, and none of the usual ones of SCSI.
+MAX_TRANSFER = "32MiB"
 WARM_UP = "60s"
 DIRECTIONS = ("read", "write")
 
@@ -28,6 +30,7 @@ def document(directions: Sequence[str] = DIRECTIONS, requests: int = REQUESTS) -
             "rw": [f"rand{direction}" for direction in directions],
             "bs": [size_text(SMALLEST << step) for step in range(count)],
             "iodepth": 1,
+            "max_transfer": MAX_TRANSFER,
         },
         "run": {"warmup": WARM_UP, "ios": requests},
     }

@@ -19,7 +19,7 @@ from drivelab.scanning.fits import Line
 
 PLACES, PLACES_MAX = 100, 1_000
 BLOCK = "64KiB"
-REQUESTS = {"read": 256, "write": 1024}
+REQUESTS = {"read": 512, "write": 1024}
 """Requests that count at each place; writes are more, so that no cache can hold them."""
 WARM_UP = {"read": "200ms", "write": "2s"}
 LOGGED = 1
@@ -118,13 +118,16 @@ class Surface:
 
 
 def rate_of(point: Point) -> float:
-    """The bytes of a point's I/Os over the sum of their response times: one after the other, the time they took.
+    """The rate of a point. Raises InputError where nothing finished.
 
-    Raises InputError where none finished.
+    One after the other, the I/Os took the sum of their response times, and no part of a request is lost at the
+    window's edges. With several outstanding the window itself has to do.
     """
     latency = point["latency_ns"]
     if not latency["n"]:
         raise InputError("no request finished: the target is too slow for this scan, or fails")
+    if point["depth"]["asked"] != 1:
+        return float(point["bytes_per_s"])
     data = point["read"]["bytes"] + point["write"]["bytes"]
     return float(data / (latency["n"] * latency["mean"]) * 1e9)
 

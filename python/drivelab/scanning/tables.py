@@ -85,9 +85,10 @@ def sizes_notes(found: SizeScan) -> list[str]:
             f"missed most at {sizes.size_text(round(size))}, by {miss:+.1%}"
         )
     method = found.run.method["sizes"]
+    largest = found.run.settings.get("workload.max_transfer", sizes.MAX_TRANSFER)
     notes.append(
-        f"Each size: {method['run']['ios']} random requests, one outstanding, after {sizes.WARM_UP}. "
-        "The fit makes the relative misses least."
+        f"Each size: {method['run']['ios']} random requests, one outstanding, after {sizes.WARM_UP}; larger ones "
+        f"than {largest} as several commands at once. The fit makes the relative misses least."
     )
     return notes
 
