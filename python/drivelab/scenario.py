@@ -25,6 +25,7 @@ WORDS = {
     "rate_iops": "workload.rate_iops",
     "rate_process": "workload.rate_process",
     "thinktime": "workload.thinktime",
+    "fsync": "workload.fsync",
     "size": "workload.size",
     "offset": "workload.offset",
     "runtime": "run.duration",

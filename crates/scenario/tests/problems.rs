@@ -120,6 +120,8 @@ fn keys_that_contradict_each_other() {
         ("a pause in an open loop", "rate_iops = 100\nthinktime = \"1ms\"\n"),
         ("spaced nothing", "rate_process = \"poisson\"\n"),
         ("random order of a sequence", "rw = \"read\"\npercentage_random = 50\n"),
+        ("flushes in an open loop", "rw = \"randwrite\"\nrate_iops = 100\nfsync = 8\n"),
+        ("flushes of what only reads", "rw = \"randread\"\nfsync = 8\n"),
         ("a mix of one kind", "rw = \"randwrite\"\nrwmixread = 70\n"),
         ("a key that every job sets", "rw = \"read\"\niodepth = 4\nrwmixread = 70\n[workload.job.a]\nrw = \"randread\"\niodepth = 2\n[workload.job.b]\nrw = \"write\"\nrate_iops = 5\n"),
         ("a mix of a job", "rw = \"randrw\"\nrwmixread = 70\n[workload.job.a]\n[workload.job.b]\nrw = \"write\"\nrwmixread = 20\n"),
@@ -307,6 +309,18 @@ fn lists_of_commands_that_cannot_be() {
                 on_sata(""),
                 "commands = [\n  { attribute = \"ordered\" },\n  { initiator = 2 },\n  { priority = \"isochronous\" },\n  { icc = \"1ms\" },\n]",
             ),
+        ),
+        (
+            "a flush with what only data have",
+            list(
+                on_sata(""),
+                "commands = [\n  { rw = \"flush\", offset = \"1GB\", bs = \"8k\" },\n  { rw = \"flush\", fua = true, \
+                 priority = \"high\" },\n]",
+            ),
+        ),
+        (
+            "a flush of no drive",
+            "[target]\nserver.mean = \"5ms\"\n[workload]\ncommands = [{ rw = \"flush\" }]\n".to_owned(),
         ),
         ("a list cut short", list(on_sata(""), "commands = [{}, {}]\nramp_time = \"1s\"\n[run]\nios = 1")),
         (

@@ -22,7 +22,9 @@ def _option(text: str, metavar: str) -> object:
 
 
 Drive = Annotated[str | None, _option("A drive of the catalogue, or a path to one", "NAME")]
-Pattern = Annotated[str | None, _option("A workload of the catalogue; what is given beside it goes first", "NAME")]
+Pattern = Annotated[
+    str | None, _option("A workload of the catalogue; what is given beside it goes first", "NAME")
+]
 Rw = Annotated[str | None, _option("read, write, randread, randwrite, rw or randrw", "KIND")]
 Bs = Annotated[str | None, _option("Transfer size; k is 1024", "SIZE")]
 Bssplit = Annotated[str | None, _option("Several sizes with shares in percent: 4k/60:64k/40", "SPLIT")]
@@ -35,6 +37,7 @@ PercentageRandom = Annotated[
 RateProcess = Annotated[str | None, _option("linear or poisson: how arrivals are spaced", "NAME")]
 RateIops = Annotated[str | None, _option("Arrivals per second, whatever has finished", "RATE")]
 Thinktime = Annotated[str | None, _option("Pause after a completion", "TIME")]
+Fsync = Annotated[str | None, _option("A flush after so many writes of a job, which waits for it", "N")]
 Size = Annotated[str | None, _option("How much of the drive is used", "SIZE")]
 Offset = Annotated[str | None, _option("Where the used part begins", "SIZE")]
 Runtime = Annotated[str | None, _option("Measured time, after the ramp", "TIME")]

@@ -1,11 +1,13 @@
 //! Jobs from fio's words.
 use crate::check::marking::{Asks, check_initiators, check_synchronous, marking, only_for_drives};
 use crate::check::{commands, given, pointless};
-use crate::keys::quantities::IO_MAX;
+use crate::keys::quantities::{Count, IO_MAX};
 use crate::keys::{At, Read};
 use crate::raw::workload::{JobRaw, Part, RateProcess, Rw, WorkloadRaw};
 use crate::text::problem::{Log, Place};
-use drivelab_core::host::params::{Addressing, Arrivals, JobError, JobParams, SizeShare, SubmitCost, check};
+use drivelab_core::host::params::{
+    Addressing, Arrivals, Flushes, JobError, JobParams, SizeShare, SubmitCost, check,
+};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::protocol::Protocol;
 use drivelab_core::target::elevator::ElevatorOrder;
@@ -164,6 +166,12 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
         synchronous: given(raw.synchronous.as_ref()).unwrap_or(matches!(arrivals, Arrivals::Closed { .. })),
         marking,
         reads: reads(raw, rw),
+        flushes: match given(raw.fsync.as_ref()) {
+            Some(Count(writes @ 1..)) if matches!(arrivals, Arrivals::Closed { .. }) => {
+                Flushes::After(writes as u32)
+            }
+            _ => Flushes::Never,
+        },
         addressing,
         sizes,
         first,

@@ -9,6 +9,7 @@ use drivelab_units::{Bytes, Span};
 choices!(Access {
     "read" => Access::Read, "a read";
     "write" => Access::Write, "a write";
+    "flush" => Access::Flush, "no data: what the drive has answered for goes to the media";
 });
 
 section! {
@@ -19,7 +20,7 @@ section! {
         at: Span = "0s",
         /// What it does.
         rw: Access = "read",
-        /// Where it begins.
+        /// Where it begins. A flush is about all the drive, and has neither this nor `bs`.
         offset: Extent = "0B",
         /// How much it reads or writes.
         bs: Bytes = "4KiB",

@@ -36,6 +36,10 @@ impl Rw {
         matches!(self, Rw::RandRead | Rw::RandWrite | Rw::RandMixed)
     }
 
+    pub fn writes(self) -> bool {
+        !matches!(self, Rw::Read | Rw::RandRead)
+    }
+
     pub fn is_mixed(self) -> bool {
         matches!(self, Rw::Mixed | Rw::RandMixed)
     }
@@ -235,7 +239,7 @@ impl JobRaw {
 
 /// One size or several; closed loop or open.
 const EXCLUSIVE: &[Forms] =
-    &[&[&["bs"], &["bssplit"]], &[&["iodepth", "thinktime"], &["rate_iops", "rate_process"]]];
+    &[&[&["bs"], &["bssplit"]], &[&["iodepth", "thinktime", "fsync"], &["rate_iops", "rate_process"]]];
 
 macro_rules! workload_sections {
     ($( $(#[doc = $key_doc:literal])+ $key:ident : $type:ty = $default:literal, )*) => {
@@ -362,6 +366,9 @@ workload_sections! {
     /// Between a completion and the next issue (closed loop). Each of the `iodepth` I/Os thinks by itself: at depth 1
     /// that is fio's; deeper, fio stalls the whole job.
     thinktime: Span = "0s",
+    /// A FLUSH after so many writes of the job; the job issues nothing more until it is done, and what is outstanding
+    /// goes on (closed loop).
+    fsync: Count<0, 1000000> = "0: never",
     /// I/Os per second of each job, whatever has completed (open loop); in place of `iodepth`.
     rate_iops: RateIops = "",
     /// How the arrivals of `rate_iops` are spaced.
