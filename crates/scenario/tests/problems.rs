@@ -266,6 +266,23 @@ fn faults_that_cannot_be() {
 }
 
 #[test]
+fn buses_that_cannot_be() {
+    let cases: Vec<(&str, String)> = vec![
+        ("a name that is none", on_sata("bus = \"pci-33\"\n")),
+        ("nothing said of it", on_sata("bus = {}\ncontroller = { bus = { full_duplex = true } }\n")),
+        ("a number", on_sata("bus = 133\n")),
+        (
+            "what takes for ever, and carries nothing",
+            on_sata("bus = { rate = \"1MB/s\", fixed = \"1min\", burst = \"0B\" }\n"),
+        ),
+        ("links that are none", on_sata("controller.link = { standard = \"sata-3\", rate = \"1B/s\" }\n")),
+        ("a bus of no drive", "target = { null = {}, bus = \"pci-32-33\" }\n".to_owned()),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
 fn commands_that_no_protocol_has() {
     let job = |target: String, keys: &str| format!("{target}[workload]\n{keys}\n");
     let two = "[workload.job.a]\n[workload.job.b]\ninitiator = 1";

@@ -1,4 +1,5 @@
 //! What stands between a workload and its drive: controller and I/O scheduler; and the faults of the drive.
+use super::link::bus;
 use super::protocol::{name, words};
 use crate::check::given;
 use crate::check::workload::size;
@@ -46,9 +47,11 @@ fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {
 /// The drive with all that stands before it.
 pub fn system(raw: &TargetRaw, drive: Arc<DriveModel>, log: &mut Log) -> TargetParams {
     let fails = raw.faults.is_some();
-    let controller = match raw.controller_written_out() {
-        Some(raw) => controller(raw, drive.protocol, fails, log),
-        None => ControllerParams::PLAIN,
+    let own = raw.controller_written_out();
+    let bus = bus(own.and_then(|raw| raw.bus.as_ref()), raw.bus.as_ref(), log);
+    let controller = match own {
+        Some(raw) => ControllerParams { bus, ..controller(raw, drive.protocol, fails, log) },
+        None => ControllerParams { bus, ..ControllerParams::PLAIN },
     };
     let holds = depth(&drive, &controller);
     let elevator = raw.elevator.as_ref().and_then(|at| elevator(&at.value.0, holds, log));

@@ -2,6 +2,7 @@
 use super::cache::CacheRaw;
 use super::choice::Choice;
 use super::drive::DriveRaw;
+use super::link::BusChoice;
 use super::queue::QueueRaw;
 use super::switch::Switch;
 use super::system::{ControllerRaw, ElevatorChoice, FaultsRaw};
@@ -43,6 +44,9 @@ section! {
         /// The host's end of the protocol: a controller of the catalogue by name, the path of a controller file, or a
         /// table; its `base` names the controller that it changes.
         controller: Choice<ControllerRaw> = "one that speaks the drive's protocol and costs nothing",
+        /// The bus of the host that the controller is put on: a table, or its standard alone. Of this one and the
+        /// controller's own the slower is in force.
+        bus: BusChoice = "the controller's own",
         /// The host's I/O scheduler: a table, or its order alone.
         elevator: ElevatorChoice = "none",
         /// What goes wrong with the drive's media.

@@ -1,7 +1,7 @@
 //! What stands between a workload and its drive: the host's I/O scheduler, the controller; and what goes wrong in the
 //! drive.
 use super::drive::IdentityRaw;
-use super::link::Standard;
+use super::link::{BusChoice, Standard};
 use super::queue::Depth;
 use super::switch::Switch;
 use crate::keys::quantities::{Count, Extent};
@@ -50,6 +50,8 @@ section! {
         ports: Count<1, 1024> = "no limit",
         /// What its ports can do: a drive that could do more agrees on that.
         link: PortRaw = "whatever the drive can",
+        /// The bus of the host that it is made for.
+        bus: BusChoice = "never in the way",
         /// Host time to send a command, one after the other. The defaults are inferred: register accesses of about 1 us,
         /// as many as `interface` says.
         issue: Span = "1us for ahci and scsi, 8us for legacy-ide and ata-tcq, 0s without an interface",
