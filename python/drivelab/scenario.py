@@ -26,6 +26,7 @@ WORDS = {
     "rate_process": "workload.rate_process",
     "thinktime": "workload.thinktime",
     "fsync": "workload.fsync",
+    "direct": "workload.direct",
     "size": "workload.size",
     "offset": "workload.offset",
     "runtime": "run.duration",

@@ -115,10 +115,13 @@ fn section(out: &mut String, job: &Job, waits: bool) {
 
 /// What a job asks of the drive's queue: mostly beyond fio, and said so.
 fn asked_of_the_queue(out: &mut String, params: &JobParams) {
-    let Marking { attribute, priority, force_unit_access, .. } = params.marking;
+    let Marking { attribute, priority, force_unit_access, direct } = params.marking;
     let mut line = |text: &str| {
         let _ = writeln!(out, "{text}");
     };
+    if !direct {
+        line("; through the page cache, where fio's libaio waits for each I/O\ndirect=0");
+    }
     match priority {
         Priority::Normal => {}
         // libata sends what is of the real-time class with high priority.

@@ -266,6 +266,35 @@ fn faults_that_cannot_be() {
 }
 
 #[test]
+fn memories_that_cannot_be() {
+    let cases: Vec<(&str, String)> = vec![
+        ("no size", on_sata("host_cache = { age = \"5s\" }\ncontroller.cache = { size = \"0B\" }\n")),
+        ("too little said", on_sata("host_cache = true\ncontroller.cache = 4\n")),
+        (
+            "more than there is",
+            on_sata("host_cache = { size = \"1MiB\", limit = \"2MiB\", background = \"50%\" }\n"),
+        ),
+        (
+            "handed on from beyond the limit",
+            on_sata("host_cache = { size = \"1MiB\", limit = \"10%\", background = \"20%\" }\n"),
+        ),
+        ("room for nothing", on_sata("controller.cache = { size = \"1MiB\", limit = \"0%\" }\n")),
+        (
+            "commands that are none",
+            on_sata(
+                "host_cache = { size = \"1MiB\", request = \"1000B\", outstanding = 0, order = \"lru\", overhead = \"1min\" }\n",
+            ),
+        ),
+        ("a battery for a host", on_sata("host_cache = { size = \"1MiB\", battery = true }\n")),
+        ("past no cache", on_sata("[workload]\ndirect = 0\n")),
+        ("neither yes nor no", on_sata("host_cache.size = \"1GiB\"\n[workload]\ndirect = 2\n")),
+        ("memory without a drive", "target = { null = {}, host_cache = { size = \"1GiB\" } }\n".to_owned()),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
 fn buses_that_cannot_be() {
     let cases: Vec<(&str, String)> = vec![
         ("a name that is none", on_sata("bus = \"pci-33\"\n")),

@@ -50,6 +50,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         priority: raw.priority.as_ref(),
         icc: raw.icc.as_ref(),
         fua: raw.fua.as_ref(),
+        direct: raw.direct.as_ref(),
         clear: raw.readable("priority") && raw.readable("icc"),
     };
     let marking = marking(&asks, served, log);
@@ -97,7 +98,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
 /// A FLUSH moves no data, and is asked of a drive.
 fn check_flush(raw: &CommandRaw, served: Option<Served>, log: &mut Log) {
     for (key, place) in raw.set() {
-        if ["offset", "bs", "priority", "icc", "fua"].contains(&key) {
+        if ["offset", "bs", "priority", "icc", "fua", "direct"].contains(&key) {
             let message = format!("`{key}` has no effect with rw = \"flush\": a flush moves no data");
             log.fault(place, message, "leave it out");
         }

@@ -1,6 +1,7 @@
 //! Commands one by one, for worked examples.
 use super::workload::{INITIATORS, PriorityName};
-use crate::keys::quantities::{Count, Extent};
+use crate::keys::numbers::{Count, Fio};
+use crate::keys::quantities::Extent;
 use crate::keys::read::Example;
 use crate::keys::{choices, section};
 use drivelab_core::{Access, Attribute};
@@ -32,6 +33,8 @@ section! {
         icc: Span = "",
         /// Whether the media itself must answer.
         fua: bool = "false",
+        /// Whether it goes past the host's own cache.
+        direct: Fio = "false with `target.host_cache`; without one every command does",
         /// The host that issues it.
         initiator: Count<0, { INITIATORS - 1 }> = "0",
     }

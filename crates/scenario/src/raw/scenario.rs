@@ -7,7 +7,9 @@ use super::queue::QueueRaw;
 use super::switch::Switch;
 use super::system::{ControllerRaw, ElevatorChoice, FaultsRaw};
 use super::workload::WorkloadRaw;
-use crate::keys::quantities::{Count, Duration, Extent, Seconds};
+use super::write_behind::WriteBehindRaw;
+use crate::keys::numbers::Count;
+use crate::keys::quantities::{Duration, Extent, Seconds};
 use crate::keys::{choices, section};
 use drivelab_units::Span;
 
@@ -49,6 +51,9 @@ section! {
         bus: BusChoice = "the controller's own",
         /// The host's I/O scheduler: a table, or its order alone.
         elevator: ElevatorChoice = "none",
+        /// The host's own cache, before its I/O scheduler: the page cache of an operating system. Only I/Os that are not
+        /// `direct` use it.
+        host_cache: Switch<WriteBehindRaw> = "none",
         /// What goes wrong with the drive's media.
         faults: FaultsRaw = "nothing",
         /// Whether writes complete in the drive's cache, or only on the media.

@@ -1,7 +1,8 @@
 //! The workload in fio's words.
 use super::choice::Name;
 use super::commands::CommandRaw;
-use crate::keys::quantities::{Count, Duration, Extent, Seconds, part};
+use crate::keys::numbers::{Count, Fio};
+use crate::keys::quantities::{Duration, Extent, Seconds, part};
 use crate::keys::read::{At, Names, wrong_type};
 use crate::keys::section::{Forms, displaced};
 use crate::keys::{Kind, Read, choices, section};
@@ -385,6 +386,8 @@ workload_sections! {
     icc: Span = "",
     /// Whether the media itself must answer (force unit access): a read is then never served from the drive's buffer.
     fua: bool = "false",
+    /// Whether the job's I/Os go past the host's own cache (O_DIRECT); 0 and 1 as in fio.
+    direct: Fio = "false with `target.host_cache`; without one every I/O is",
     /// The host that the job runs on; several share a drive only by scsi-tcq. Each has its own tags and I/O scheduler.
     initiator: Count<0, { INITIATORS - 1 }> = "0",
     /// Whether somebody waits for the job's I/Os; with `elevator.order = "fair"`, writes that nobody waits for share one
