@@ -1,6 +1,6 @@
 //! What is timed: 4 KiB random reads on one 7 200 rpm drive of 250 GB, digest, stamps and histograms on; and the same in
 //! deep queues, in every order, on drives with few and with many cylinders.
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
+use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::bus::BusParams;
@@ -175,6 +175,7 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
         synchronous: true,
         marking: Marking::default(),
         reads: Share::from_ratio(2, 3).unwrap_or(Share::ALL),
+        flushes: Flushes::Never,
         addressing: Addressing::Random,
         sizes: vec![SizeShare { size: Sectors::new(8), weight: 1 }],
         first: Lba::ZERO,

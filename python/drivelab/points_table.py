@@ -29,6 +29,9 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
     columns.append(("MiB/s", lambda point: rate_text(point["bytes_per_s"] / 2**20)))
     unit, scale = _latency_unit(points)
     columns += [(f"{name} {unit}", _latency(name, scale)) for name in _LATENCIES]
+    if any(_flushes(point) for point in points):
+        columns.append(("flushes", lambda point: str(_flushes(point))))
+        columns.append((f"flush mean {unit}", _flush_mean(scale)))
     columns.append(("depth asked", lambda point: _count_text(point["depth"]["asked"])))
     columns.append(("achieved", lambda point: f"{point['depth']['achieved']:.2f}"))
     if any(point["errors"] for point in points):
@@ -97,6 +100,19 @@ def _latency(name: str, scale: float) -> Format:
     def text(point: dict[str, Any]) -> str:
         latency_ns = point["latency_ns"][name]
         return _MISSING if latency_ns is None else f"{latency_ns / scale:.2f}"
+
+    return text
+
+
+def _flushes(point: dict[str, Any]) -> int:
+    """Records of before there were any have none."""
+    return int(point.get("flush", {}).get("count", 0))
+
+
+def _flush_mean(scale: float) -> Format:
+    def text(point: dict[str, Any]) -> str:
+        mean_ns = point["flush"]["latency_ns"]["mean"] if _flushes(point) else None
+        return _MISSING if mean_ns is None else f"{mean_ns / scale:.2f}"
 
     return text
 

@@ -25,6 +25,8 @@ WORDS = {
     "rate_iops": "workload.rate_iops",
     "rate_process": "workload.rate_process",
     "thinktime": "workload.thinktime",
+    "fsync": "workload.fsync",
+    "direct": "workload.direct",
     "size": "workload.size",
     "offset": "workload.offset",
     "runtime": "run.duration",

@@ -227,3 +227,38 @@ def on_terminal(command: list[str], environment: dict[str, str], columns: int = 
 def test_the_current_folder_is_left_alone(run, queue, tmp_path: Path):
     run("simulate", queue)
     assert list(tmp_path.iterdir()) == [queue]
+
+
+def test_flushes_have_columns_of_their_own(run):
+    on = [
+        "--drive",
+        "wd-4tb-7200",
+        "--rw",
+        "randwrite",
+        "--number-ios",
+        "40",
+        "--set",
+        "target.write_cache=true",
+    ]
+    table = run("simulate", *on, "--fsync", "0,4").stdout.splitlines()
+    assert table[0].split()[-7:-4] == ["flushes", "flush", "mean"]
+    record = json.loads(run("simulate", *on, "--fsync", "4", "--json").stdout)
+    point = record["points"][0]
+    assert (point["write"]["ios"], point["flush"]["count"]) == (40, 9)
+    assert "flush" not in run("simulate", *on).stdout
+    assert "fsync=4" in run("simulate", *on, "--fsync", "4", "--fio").stdout
+
+
+def test_a_flush_is_logged_and_not_drawn(run, tmp_path):
+    scenario = tmp_path / "a.toml"
+    scenario.write_text(
+        'target = { drive = "wd-4tb-7200", write_cache = true }\n'
+        'workload.commands = [{ rw = "write", offset = "1TB" }, { at = "1ms", rw = "flush" }]\n',
+        encoding="utf-8",
+    )
+    picture = tmp_path / "a.svg"
+    done = run("simulate", scenario, "--log", "9", "--timeline", picture, "--json")
+    assert done.returncode == 0, done.stderr
+    commands = json.loads(done.stdout)["points"][0]["commands"]
+    assert [(command["access"], command["sectors"]) for command in commands] == [("write", 8), ("flush", 0)]
+    assert "Flushes are left out" in picture.read_text(encoding="utf-8")

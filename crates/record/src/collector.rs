@@ -19,10 +19,12 @@ pub struct Collector {
     residence: u128,
     /// Sum of the begin times (clipped to the window's start) of those still in the system.
     begins: u128,
+    /// Of reads and of writes.
     latencies: [Latencies; 2],
     bytes: [u64; 2],
+    flushes: Latencies,
     breakdown: [u128; 7],
-    /// I/Os whose breakdown is not their latency.
+    /// I/Os, or FLUSHes, whose breakdown is not their latency.
     mismatches: u64,
     /// I/Os that ended with an error, by outcome, each outcome once.
     errors: Vec<(Outcome, u64)>,
@@ -40,7 +42,7 @@ pub struct Accounts {
     pub latency_ns: u128,
     /// Their breakdowns, all parts together.
     pub breakdown_ns: u128,
-    /// I/Os whose own breakdown does not add up to their own latency.
+    /// I/Os and FLUSHes whose own breakdown does not add up to their own latency.
     pub mismatches: u64,
 }
 
@@ -64,6 +66,7 @@ impl Collector {
             begins: 0,
             latencies: [Latencies::default(), Latencies::default()],
             bytes: [0; 2],
+            flushes: Latencies::default(),
             breakdown: [0; 7],
             mismatches: 0,
             errors: Vec::new(),
@@ -88,9 +91,12 @@ impl Collector {
         self.begins += u128::from(at.max(self.start));
     }
 
-    /// An I/O left the system. Returns whether it did in the window, in whatever way it ended.
+    /// An I/O left the system, or a FLUSH is done. Returns whether it did in the window, in whatever way it ended.
     #[inline]
     pub fn finished(&mut self, io: &Io) -> bool {
+        if io.access == Access::Flush {
+            return self.flushed(io);
+        }
         let (began, at) = (io.intended.as_ns(), io.finished.as_ns());
         self.advance(at);
         self.in_system -= 1;
@@ -112,6 +118,22 @@ impl Collector {
         }
         self.mismatches += u64::from(io.breakdown.total().as_ns() != at - began);
         self.batches.finished(at);
+        true
+    }
+
+    /// A FLUSH is no I/O: it never entered the system, and only its time is of interest.
+    #[cold]
+    fn flushed(&mut self, io: &Io) -> bool {
+        if io.finished.as_ns() <= self.start {
+            return false;
+        }
+        if io.outcome != Outcome::Done {
+            self.failed(io.outcome);
+            return true;
+        }
+        let latency = io.finished - io.intended;
+        self.flushes.record(latency.as_ns());
+        self.mismatches += u64::from(io.breakdown.total() != latency);
         true
     }
 
@@ -143,11 +165,20 @@ impl Collector {
     }
 
     pub fn latencies(&self, access: Access) -> &Latencies {
-        &self.latencies[usize::from(access == Access::Write)]
+        match access {
+            Access::Read => &self.latencies[0],
+            Access::Write => &self.latencies[1],
+            Access::Flush => &self.flushes,
+        }
     }
 
+    /// Data read or written; a FLUSH has none.
     pub fn bytes(&self, access: Access) -> u64 {
-        self.bytes[usize::from(access == Access::Write)]
+        match access {
+            Access::Read => self.bytes[0],
+            Access::Write => self.bytes[1],
+            Access::Flush => 0,
+        }
     }
 
     /// Sums of the parts of the breakdown in nanoseconds, in the order of `Breakdown::PARTS`.

@@ -13,7 +13,7 @@ pub mod precision;
 pub use collector::Collector;
 pub use commands::{CommandLog, CommandRecord};
 pub use latency::Latencies;
-pub use point::{Direction, LatencySummary, Log, Platter, Point};
+pub use point::{Direction, Flushes, LatencySummary, Log, Platter, Point};
 
 /// Version of the record's layout; raised when a key changes its meaning or goes away.
 pub const RECORD_VERSION: u32 = 1;

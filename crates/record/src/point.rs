@@ -51,6 +51,15 @@ pub struct Direction {
     pub histogram: String,
 }
 
+/// FLUSH commands: no I/Os, and in no other figure.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Flushes {
+    pub count: u64,
+    pub latency_ns: LatencySummary,
+    /// HdrHistogram V2, deflated, base64.
+    pub histogram: String,
+}
+
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Depth {
     /// I/Os that the jobs keep outstanding; null in an open loop.
@@ -79,6 +88,7 @@ pub struct Point {
     pub bytes_per_s: f64,
     pub read: Direction,
     pub write: Direction,
+    pub flush: Flushes,
     pub depth: Depth,
     pub latency_ns: LatencySummary,
     /// Null when nothing finished.
@@ -138,6 +148,7 @@ impl Point {
                 histogram: latencies.to_hdr_base64(),
             }
         };
+        let flushes = collector.latencies(Access::Flush);
         let mut all = collector.latencies(Access::Read).clone();
         all.merge(collector.latencies(Access::Write));
         let (read, write) = (direction(Access::Read), direction(Access::Write));
@@ -147,6 +158,11 @@ impl Point {
             bytes_per_s: (read.bytes + write.bytes) as f64 / seconds,
             read,
             write,
+            flush: Flushes {
+                count: flushes.count(),
+                latency_ns: flushes.into(),
+                histogram: flushes.to_hdr_base64(),
+            },
             depth: Depth {
                 asked: closing.depth_asked,
                 achieved: closing.accounts.integral_ns as f64 / window_ns.max(1) as f64,

@@ -4,7 +4,7 @@ use crate::check::workload::Job;
 use crate::keys::Read;
 use crate::raw::workload::Rw;
 use drivelab_core::Priority;
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking};
+use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking};
 use drivelab_units::Share;
 use std::fmt::Write;
 
@@ -31,9 +31,15 @@ pub fn job_file(jobs: &[Job], run: &Run, first: bool) -> String {
         line("; over all jobs together; fio counts for each\nnumber_ios", ios.to_string());
     }
     line("group_reporting", "1".to_owned());
-    for (number, job) in jobs.iter().enumerate() {
+    let mut waits = !first;
+    for job in jobs {
         out.push('\n');
-        section(&mut out, job, number == 0 && !first);
+        if job.params.flushes == Flushes::Always {
+            let _ = writeln!(out, "; fio cannot express it: {}, a flush by itself", job.name);
+            continue;
+        }
+        section(&mut out, job, waits);
+        waits = false;
     }
     out
 }
@@ -61,6 +67,9 @@ fn section(out: &mut String, job: &Job, waits: bool) {
         Addressing::Mixed { random } => line("percentage_random", percent(random)),
         Addressing::Sequential if job.rw.is_random() => line("percentage_random", "0".to_owned()),
         _ => {}
+    }
+    if let Flushes::After(writes) = params.flushes {
+        line("fsync", writes.to_string());
     }
     line("offset", (params.first.get() * drivelab_units::SECTOR_BYTES).to_string());
     line("size", params.count.bytes().get().to_string());
@@ -106,10 +115,13 @@ fn section(out: &mut String, job: &Job, waits: bool) {
 
 /// What a job asks of the drive's queue: mostly beyond fio, and said so.
 fn asked_of_the_queue(out: &mut String, params: &JobParams) {
-    let Marking { attribute, priority, force_unit_access, .. } = params.marking;
+    let Marking { attribute, priority, force_unit_access, direct } = params.marking;
     let mut line = |text: &str| {
         let _ = writeln!(out, "{text}");
     };
+    if !direct {
+        line("; through the page cache, where fio's libaio waits for each I/O\ndirect=0");
+    }
     match priority {
         Priority::Normal => {}
         // libata sends what is of the real-time class with high priority.

@@ -49,7 +49,7 @@ fn every_example_is_a_scenario_and_conforms() {
 }
 
 #[test]
-fn the_overrides_of_the_text_hold_for_every_drive_of_the_catalogue() {
+fn the_overrides_of_the_text_hold_for_the_drives_of_the_catalogue() {
     let text = text();
     for drive in catalogue::entries("drives") {
         let source =

@@ -3,6 +3,7 @@ use drivelab_core::host::params::{Addressing, JobParams};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::params::DriveModel;
+use drivelab_core::target::link::params::BusParams;
 use drivelab_scenario::{Loader, Override, Plan, Problems, Source, catalogue, plan};
 use drivelab_units::{Rate, Sectors, Share, Span, parse};
 use std::sync::Arc;
@@ -155,6 +156,63 @@ fn every_standard_of_links_has_its_rate() {
     let both = "{ base = \"wd-4tb-7200\", link = { standard = \"sata-600\", rate = \"550MB/s\" } }";
     let text = on_drive("").replace("\"wd-4tb-7200\"", both);
     assert_eq!(systems(&text, &[])[0].0.link.rate, Rate::from_bytes_per_s(550_000_000));
+}
+
+/// The bus in force, with its rate in MB/s.
+fn bus(keys: &str) -> (Option<u64>, BusParams) {
+    let bus = systems(&on_drive(keys), &[])[0].1.bus.unwrap_or(BusParams::shared(None));
+    (bus.rate.map(|rate| (rate.bytes_per_s() + 500_000) / 1_000_000), bus)
+}
+
+#[test]
+fn every_standard_of_buses_has_its_rate() {
+    let expected = [
+        ("pci-32-33", 126, false),
+        ("pci-32-66", 252, false),
+        ("pci-64-66", 504, false),
+        ("pcie-1x1", 216, true),
+        ("pcie-2x4", 1_730, true),
+        ("pcie-3x8", 6_812, true),
+    ];
+    for (standard, mb_per_s, full_duplex) in expected {
+        let plain = BusParams { full_duplex, ..BusParams::shared(None) };
+        for keys in
+            [format!("bus = \"{standard}\""), format!("controller.bus = {{ standard = \"{standard}\" }}")]
+        {
+            let (rate, bus) = bus(&keys);
+            assert_eq!((rate, BusParams { rate: None, ..bus }), (Some(mb_per_s), plain), "{keys}");
+        }
+    }
+    assert_eq!(bus("").0, None);
+}
+
+#[test]
+fn of_a_card_and_its_slot_the_slower_is_in_force() {
+    assert_eq!(bus("controller = \"promise-sata150-tx4\"").0, Some(252));
+    assert_eq!(bus("controller = \"promise-sata150-tx4\"\nbus = \"pci-32-33\"").0, Some(126));
+    assert_eq!(bus("controller = \"promise-sata150-tx4\"\nbus = \"pci-64-66\"").0, Some(252));
+    assert_eq!(bus("controller = { base = \"promise-sata150-tx4\", bus = \"pci-32-33\" }").0, Some(126));
+    let text = on_drive("controller = \"promise-sata150-tx4\"");
+    let swept = [("target.bus.rate", "100MB/s,300MB/s"), ("target.bus.standard", "pci-32-33,pcie-1x1")];
+    let rates: Vec<u64> = systems(&text, &swept)
+        .iter()
+        .map(|(_, controller)| controller.bus.unwrap().rate.unwrap().bytes_per_s() / 1_000_000)
+        .collect();
+    assert_eq!(rates, [100, 100, 252, 252]);
+}
+
+#[test]
+fn every_key_of_a_bus_arrives() {
+    let keys =
+        "bus = { rate = \"90MB/s\", fixed = \"2us\", burst = \"64KiB\", full_duplex = true, holds = true }";
+    let expected = BusParams {
+        rate: Rate::from_bytes_per_s(90_000_000),
+        fixed: Span::from_us(2),
+        burst: Some(Sectors::new(128)),
+        full_duplex: true,
+        holds: true,
+    };
+    assert_eq!(bus(keys).1, expected);
 }
 
 #[test]

@@ -120,6 +120,8 @@ fn keys_that_contradict_each_other() {
         ("a pause in an open loop", "rate_iops = 100\nthinktime = \"1ms\"\n"),
         ("spaced nothing", "rate_process = \"poisson\"\n"),
         ("random order of a sequence", "rw = \"read\"\npercentage_random = 50\n"),
+        ("flushes in an open loop", "rw = \"randwrite\"\nrate_iops = 100\nfsync = 8\n"),
+        ("flushes of what only reads", "rw = \"randread\"\nfsync = 8\n"),
         ("a mix of one kind", "rw = \"randwrite\"\nrwmixread = 70\n"),
         ("a key that every job sets", "rw = \"read\"\niodepth = 4\nrwmixread = 70\n[workload.job.a]\nrw = \"randread\"\niodepth = 2\n[workload.job.b]\nrw = \"write\"\nrate_iops = 5\n"),
         ("a mix of a job", "rw = \"randrw\"\nrwmixread = 70\n[workload.job.a]\n[workload.job.b]\nrw = \"write\"\nrwmixread = 20\n"),
@@ -264,6 +266,52 @@ fn faults_that_cannot_be() {
 }
 
 #[test]
+fn memories_that_cannot_be() {
+    let cases: Vec<(&str, String)> = vec![
+        ("no size", on_sata("host_cache = { age = \"5s\" }\ncontroller.cache = { size = \"0B\" }\n")),
+        ("too little said", on_sata("host_cache = true\ncontroller.cache = 4\n")),
+        (
+            "more than there is",
+            on_sata("host_cache = { size = \"1MiB\", limit = \"2MiB\", background = \"50%\" }\n"),
+        ),
+        (
+            "handed on from beyond the limit",
+            on_sata("host_cache = { size = \"1MiB\", limit = \"10%\", background = \"20%\" }\n"),
+        ),
+        ("room for nothing", on_sata("controller.cache = { size = \"1MiB\", limit = \"0%\" }\n")),
+        (
+            "commands that are none",
+            on_sata(
+                "host_cache = { size = \"1MiB\", request = \"1000B\", outstanding = 0, order = \"lru\", overhead = \"1min\" }\n",
+            ),
+        ),
+        ("a battery for a host", on_sata("host_cache = { size = \"1MiB\", battery = true }\n")),
+        ("past no cache", on_sata("[workload]\ndirect = 0\n")),
+        ("neither yes nor no", on_sata("host_cache.size = \"1GiB\"\n[workload]\ndirect = 2\n")),
+        ("memory without a drive", "target = { null = {}, host_cache = { size = \"1GiB\" } }\n".to_owned()),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
+fn buses_that_cannot_be() {
+    let cases: Vec<(&str, String)> = vec![
+        ("a name that is none", on_sata("bus = \"pci-33\"\n")),
+        ("nothing said of it", on_sata("bus = {}\ncontroller = { bus = { full_duplex = true } }\n")),
+        ("a number", on_sata("bus = 133\n")),
+        (
+            "what takes for ever, and carries nothing",
+            on_sata("bus = { rate = \"1MB/s\", fixed = \"1min\", burst = \"0B\" }\n"),
+        ),
+        ("links that are none", on_sata("controller.link = { standard = \"sata-3\", rate = \"1B/s\" }\n")),
+        ("a bus of no drive", "target = { null = {}, bus = \"pci-32-33\" }\n".to_owned()),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
 fn commands_that_no_protocol_has() {
     let job = |target: String, keys: &str| format!("{target}[workload]\n{keys}\n");
     let two = "[workload.job.a]\n[workload.job.b]\ninitiator = 1";
@@ -307,6 +355,18 @@ fn lists_of_commands_that_cannot_be() {
                 on_sata(""),
                 "commands = [\n  { attribute = \"ordered\" },\n  { initiator = 2 },\n  { priority = \"isochronous\" },\n  { icc = \"1ms\" },\n]",
             ),
+        ),
+        (
+            "a flush with what only data have",
+            list(
+                on_sata(""),
+                "commands = [\n  { rw = \"flush\", offset = \"1GB\", bs = \"8k\" },\n  { rw = \"flush\", fua = true, \
+                 priority = \"high\" },\n]",
+            ),
+        ),
+        (
+            "a flush of no drive",
+            "[target]\nserver.mean = \"5ms\"\n[workload]\ncommands = [{ rw = \"flush\" }]\n".to_owned(),
         ),
         ("a list cut short", list(on_sata(""), "commands = [{}, {}]\nramp_time = \"1s\"\n[run]\nios = 1")),
         (

@@ -1,8 +1,8 @@
 //! One run in virtual time.
-use drivelab_core::host::params::JobError;
+use drivelab_core::host::params::{Arrivals, JobError};
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
-use drivelab_core::{Completion, Machine, Setup};
+use drivelab_core::{Access, Completion, Machine, Setup};
 use drivelab_record::point::{Closing, Point};
 use drivelab_record::{Collector, CommandLog, Log, Platter};
 use drivelab_units::Instant;
@@ -86,6 +86,8 @@ struct Clock {
     /// What the first commands lived through, when somebody wants to know.
     log: Option<CommandLog>,
     counted: u64,
+    /// Whether FLUSHes count towards the limit: a list of commands is done when all of it is.
+    flushes_count: bool,
 }
 
 impl Clock {
@@ -104,6 +106,7 @@ impl Clock {
             collector: Collector::new(setup.warmup),
             log,
             counted: 0,
+            flushes_count: setup.jobs.iter().all(|job| matches!(job.arrivals, Arrivals::Once { .. })),
         })
     }
 
@@ -173,7 +176,9 @@ impl Clock {
                     }
                     HostOutput::Began(at) => self.collector.began(at),
                     HostOutput::Finished(io) => {
-                        self.counted += u64::from(self.collector.finished(&io));
+                        let in_window = self.collector.finished(&io);
+                        let counts = io.access != Access::Flush || self.flushes_count;
+                        self.counted += u64::from(in_window && counts);
                         if self.counted >= ios {
                             return Ok(());
                         }

@@ -240,3 +240,53 @@ fn a_deadline_that_passes_ends_its_command_where_the_drive_is_told_so() {
     assert!(aborted.contains(&(2, "timed-out")), "{aborted:?}");
     assert!([0, 1].iter().all(|id| aborted.contains(&(*id, "done"))), "{aborted:?}");
 }
+
+/// The write is answered for at once and the flush when it is on the media; the record has them apart.
+#[test]
+fn a_listed_flush_waits_for_what_the_cache_has_taken() {
+    let text = |cached: bool| {
+        format!(
+            "[target]\ndrive = \"wd-4tb-7200\"\nwrite_cache = {cached}\n[workload]\ncommands = [\n\
+             {{ rw = \"write\", offset = \"2TB\" }},\n{{ at = \"40ms\", rw = \"flush\" }},\n]\n"
+        )
+    };
+    let [write, flush] = &listed(&text(true))[..] else { panic!("two commands") };
+    assert_eq!((write.access, write.served), ("write", "buffered"));
+    assert_eq!(
+        (flush.access, flush.sectors, flush.first_sector, flush.first_cylinder),
+        ("flush", 0, 0, None)
+    );
+    let taken = |command: &CommandRecord| command.completed_ns - command.submitted_ns;
+    assert!(taken(write) < 1_000_000 && taken(flush) > 1_000_000, "{} {}", taken(write), taken(flush));
+    let [write, flush] = &listed(&text(false))[..] else { panic!("two commands") };
+    assert!(taken(write) > 1_000_000 && taken(flush) < 1_000_000, "{} {}", taken(write), taken(flush));
+}
+
+#[test]
+fn flushes_are_in_no_figure_but_their_own() {
+    let point = |fsync: u32| {
+        let text = format!(
+            "[target]\ndrive = \"wd-4tb-7200\"\nwrite_cache = true\n\
+             cache = {{ size = \"64MiB\", segments = 4096 }}\n[workload]\nrw = \"randwrite\"\nfsync = {fsync}\n\
+             [run]\nios = 400\n"
+        );
+        let source = Source { origin: "a.toml".to_owned(), text };
+        let plan = plan(&source, &[], &NoFiles).unwrap_or_else(|problems| panic!("{problems}"));
+        let stop = AtomicBool::new(false);
+        run(&plan.points[0].setup, &Control { stop: &stop, progress: &|_| () }).unwrap()
+    };
+    let [never, seldom, often] = [0, 10, 1].map(point);
+    for (point, flushes) in [(&never, 0), (&seldom, 39), (&often, 399)] {
+        assert_eq!((point.write.ios, point.latency_ns.n, point.read.ios), (400, 400, 0));
+        assert_eq!(point.flush.count, flushes);
+        // Little's law is about I/Os alone: one at a time, and none while a flush is under way.
+        let busy = point.write.latency_ns.mean.unwrap() * 400.0;
+        let flushing = point.flush.latency_ns.mean.unwrap_or(0.0) * flushes as f64;
+        let window = point.window_ns as f64;
+        assert!((busy + flushing - window).abs() < 1e-6 * window, "{busy} {flushing} {window}");
+        assert!((point.depth.achieved - busy / window).abs() < 1e-9);
+    }
+    // Without a flush nothing reaches the media; ten at a time are sorted before they go.
+    let rates = [never, seldom, often].map(|point| point.iops);
+    assert!(rates[0] > 10.0 * rates[1] && rates[1] > 1.2 * rates[2], "{rates:?}");
+}

@@ -22,7 +22,8 @@ fn close(a: f64, b: f64) -> bool {
 fn integral(trace: &Trace, start: Instant, end: Instant) -> u128 {
     let inside = |at: Instant| u128::from(end.since(at.max(start)).as_ns());
     let begun: u128 = trace.begins.iter().map(|&at| inside(at)).sum();
-    let finished: u128 = trace.ios.iter().map(|io| inside(io.finished)).sum();
+    let ios = trace.ios.iter().filter(|io| io.access != Access::Flush);
+    let finished: u128 = ios.map(|io| inside(io.finished)).sum();
     begun - finished
 }
 
@@ -34,6 +35,11 @@ fn check_against_list(point: &Point, setup: &Setup, duration: Span) -> Result<()
     let (counted, failed): (Vec<&Io>, Vec<&Io>) =
         trace.ios.iter().filter(|io| io.finished > start).partition(|io| io.outcome == Outcome::Done);
     prop_assert_eq!(point.errors, failed.len() as u64);
+    let (flushes, counted): (Vec<&Io>, Vec<&Io>) =
+        counted.into_iter().partition(|io| io.access == Access::Flush);
+    prop_assert_eq!(point.flush.count, flushes.len() as u64);
+    let longest = flushes.iter().map(|io| (io.finished - io.intended).as_ns()).max();
+    prop_assert_eq!(point.flush.latency_ns.max, longest);
     let latencies: Vec<u64> = counted.iter().map(|io| (io.finished - io.intended).as_ns()).collect();
     let of = |access: Access| counted.iter().filter(move |io| io.access == access);
     prop_assert_eq!(point.read.ios, of(Access::Read).count() as u64);

@@ -153,7 +153,12 @@ def _runs(points: Sequence[Point], in_arrival_order: Sequence[Point | None]) -> 
 
 
 def _log(point: Point) -> list[Command]:
-    return list(point.get("commands") or ())
+    """The commands that have a place: a flush is about no block."""
+    return [command for command in point.get("commands") or () if command["access"] != "flush"]
+
+
+def _has_flush(point: Point) -> bool:
+    return any(command["access"] == "flush" for command in point.get("commands") or ())
 
 
 def _time_ns(point: Point, commands: Sequence[Command]) -> int:
@@ -191,10 +196,12 @@ def _notes(runs: Sequence[_Run]) -> list[str]:
     if any(len(run.commands) > COMMANDS_MAX for run in runs):
         notes.append(f"The first {COMMANDS_MAX:,} commands are drawn.")
     if any(command["served"] in {"met", "buffered"} for run in runs for command in run.commands):
-        notes.append("Reads that took their data from the buffer are drawn where the arm was.")
+        notes.append("Commands that the buffer answered are drawn where the arm was.")
     lost = sum(command["served"] == "not" for run in runs for command in run.commands)
     if lost:
         notes.append(f"{lost} commands that were not served have no place in the picture.")
+    if any(_has_flush(run.point) for run in runs):
+        notes.append("Flushes are left out: they are about no cylinder.")
     return notes
 
 

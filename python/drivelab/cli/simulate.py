@@ -52,6 +52,8 @@ def simulate(
     rate_iops: words.RateIops = None,
     rate_process: words.RateProcess = None,
     thinktime: words.Thinktime = None,
+    fsync: words.Fsync = None,
+    direct: words.Direct = None,
     size: words.Size = None,
     offset: words.Offset = None,
     runtime: words.Runtime = None,

@@ -1,5 +1,5 @@
 //! One job: draws the next I/O from the job's own streams.
-use super::params::{Addressing, JobParams, SubmitCost};
+use super::params::{Addressing, Flushes, JobParams, SubmitCost};
 use crate::command::Access;
 use crate::rng::Stream;
 use alloc::format;
@@ -25,6 +25,11 @@ pub struct Job {
     address_stream: Stream,
     pub arrival_stream: Stream,
     submit_stream: Stream,
+    /// Writes until the next FLUSH.
+    until_flush: u32,
+    /// Whether a FLUSH is under way that the job waits for, and how many I/Os are due meanwhile.
+    pub flushing: bool,
+    pub held: u32,
     /// Where the next sequential access of each kind begins, from the range's start.
     next: [u64; 2],
 }
@@ -52,17 +57,34 @@ impl Job {
             address_stream: stream("address"),
             arrival_stream: stream("arrival"),
             submit_stream: stream("submit"),
+            until_flush: writes_per_flush(&params),
+            flushing: false,
+            held: 0,
             next: [0; 2],
             params,
         }
     }
 
+    /// The next I/O, or the FLUSH that is due before it.
     #[inline]
     pub fn draw(&mut self) -> Draw {
+        if self.until_flush == 0 {
+            return self.draw_flush();
+        }
         let count = self.draw_size();
         let access = self.draw_access();
         let offset = self.draw_offset(access, count);
+        if access == Access::Write && self.until_flush != NEVER {
+            self.until_flush -= 1;
+        }
         Draw { access, first: self.params.first + Sectors::new(offset), count }
+    }
+
+    #[cold]
+    fn draw_flush(&mut self) -> Draw {
+        self.until_flush = writes_per_flush(&self.params);
+        self.flushing = matches!(self.params.flushes, Flushes::After(_));
+        Draw { access: Access::Flush, first: Lba::ZERO, count: Sectors::ZERO }
     }
 
     /// What the host takes for an I/O of this size before its first command goes out.
@@ -117,6 +139,17 @@ impl Job {
     }
 }
 
+/// As many writes as no job makes before its next FLUSH.
+const NEVER: u32 = u32::MAX;
+
+fn writes_per_flush(params: &JobParams) -> u32 {
+    match params.flushes {
+        Flushes::Never => NEVER,
+        Flushes::After(writes) => writes,
+        Flushes::Always => 0,
+    }
+}
+
 /// Places where an I/O of this size can begin.
 fn places(params: &JobParams, count: Sectors) -> u64 {
     (params.count.get() - count.get()) / params.align.get() + 1
@@ -136,6 +169,7 @@ mod tests {
             synchronous: true,
             marking: Marking::default(),
             reads,
+            flushes: Flushes::Never,
             addressing,
             sizes,
             first: Lba::new(1_000),

@@ -2,12 +2,13 @@
 //! larger than a command.
 //!
 //! An I/O is what the application asked for; it becomes one command, or several at once when it exceeds the command
-//! limit, and is finished with the last of them. Start reading at [`Host::issue`].
+//! limit, and is finished with the last of them. A FLUSH is no I/O: it is issued and finished like one, but it never
+//! enters the system. Start reading at [`Host::issue`].
 pub mod job;
 pub mod params;
 
 use crate::agenda::Agenda;
-use crate::command::{Access, Breakdown, Command, Completion, Outcome};
+use crate::command::{Access, Breakdown, Command, Completion, Outcome, Priority};
 use crate::machine::Machine;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -178,7 +179,14 @@ impl Host {
 
     /// Draws a job's next I/O, which the software takes up at `at`; `begins` unless it was announced before.
     fn issue(&mut self, job: u32, intended: Instant, at: Instant, begins: bool) {
-        let Draw { access, first, count } = self.jobs[job as usize].draw();
+        let source = &mut self.jobs[job as usize];
+        if source.flushing {
+            source.held += 1;
+            return;
+        }
+        let Draw { access, first, count } = source.draw();
+        // A FLUSH is no I/O: it moves no data and enters no figure of the system.
+        let begins = begins && access != Access::Flush;
         let size = self.part_size(job, count);
         // Most I/Os are one command, and a division takes longer than all else here.
         let parts_left = if size == count { 1 } else { count.get().div_ceil(size.get()) as u32 };
@@ -226,15 +234,20 @@ impl Host {
         let size = self.part_size(job, count).get();
         let done = size * u64::from(part);
         let params = &self.jobs[job as usize].params;
+        let mut marking = params.marking;
+        if access == Access::Flush {
+            // It has no data that could be asked of the media, and no protocol has a priority for it.
+            (marking.priority, marking.force_unit_access) = (Priority::Normal, false);
+        }
         let command = Command {
             id: self.next_id,
             initiator: params.initiator,
             logical_unit: params.logical_unit,
             tag: slot * self.parts + part,
-            attribute: params.marking.attribute,
-            priority: params.marking.priority,
-            force_unit_access: params.marking.force_unit_access,
-            direct: params.marking.direct,
+            attribute: marking.attribute,
+            priority: marking.priority,
+            force_unit_access: marking.force_unit_access,
+            direct: marking.direct,
             attempt: 0,
             process: params.process,
             synchronous: params.synchronous,
@@ -279,12 +292,28 @@ impl Host {
         {
             self.issue(job, intended, finished, false);
         }
+        if access == Access::Flush && self.jobs[job as usize].flushing {
+            return self.waited_for(job, finished);
+        }
         if let Arrivals::Closed { think, .. } = self.jobs[job as usize].params.arrivals {
             if think.is_zero() {
                 self.issue(job, finished, finished, true);
             } else {
                 self.agenda.schedule(finished + think, 0, Due::Begin { job, open: false });
             }
+        }
+    }
+}
+
+impl Host {
+    /// A FLUSH that its job has waited for is done: the job goes on at once with all that was due meanwhile, and with
+    /// what the FLUSH went before.
+    #[cold]
+    fn waited_for(&mut self, job: u32, finished: Instant) {
+        let source = &mut self.jobs[job as usize];
+        source.flushing = false;
+        for _ in 0..=core::mem::take(&mut source.held) {
+            self.issue(job, finished, finished, true);
         }
     }
 }

@@ -59,6 +59,18 @@ pub struct Marking {
     pub direct: bool,
 }
 
+/// When a job has written data brought to the media.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Flushes {
+    #[default]
+    Never,
+    /// A FLUSH after so many writes, as fio's `fsync`: the job issues nothing more until it is done, and what it has
+    /// outstanding goes on. Only for closed loops.
+    After(u32),
+    /// Each of its I/Os is a FLUSH.
+    Always,
+}
+
 #[derive(Clone, Debug)]
 pub struct JobParams {
     pub initiator: u16,
@@ -68,6 +80,7 @@ pub struct JobParams {
     pub marking: Marking,
     /// Share of reads; the rest are writes.
     pub reads: Share,
+    pub flushes: Flushes,
     pub addressing: Addressing,
     pub sizes: alloc::vec::Vec<SizeShare>,
     /// The addresses that the job touches: `count` sectors from `first`.
@@ -90,13 +103,35 @@ pub const PARTS_MAX: u64 = 1 << 12;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JobError {
     NoJobs,
-    NoSizes { job: usize },
-    ZeroSize { job: usize },
-    ZeroAlign { job: usize },
-    ZeroOutstanding { job: usize },
-    RangeTooSmall { job: usize },
-    TooManyOutstanding { asked: u64 },
-    TooManyParts { job: usize },
+    NoSizes {
+        job: usize,
+    },
+    ZeroSize {
+        job: usize,
+    },
+    ZeroAlign {
+        job: usize,
+    },
+    ZeroOutstanding {
+        job: usize,
+    },
+    RangeTooSmall {
+        job: usize,
+    },
+    /// A FLUSH after no write at all.
+    ZeroWrites {
+        job: usize,
+    },
+    /// A job that issues whatever has completed waits for no FLUSH.
+    FlushInOpenLoop {
+        job: usize,
+    },
+    TooManyOutstanding {
+        asked: u64,
+    },
+    TooManyParts {
+        job: usize,
+    },
 }
 
 impl fmt::Display for JobError {
@@ -108,6 +143,10 @@ impl fmt::Display for JobError {
             Self::ZeroAlign { job } => write!(f, "job {job} aligns its addresses to nothing"),
             Self::ZeroOutstanding { job } => write!(f, "job {job} keeps nothing outstanding"),
             Self::RangeTooSmall { job } => write!(f, "job {job}'s range does not hold its largest transfer"),
+            Self::ZeroWrites { job } => write!(f, "job {job} flushes after every write of none"),
+            Self::FlushInOpenLoop { job } => {
+                write!(f, "job {job} is to wait for a flush and issues whatever has completed")
+            }
             Self::TooManyOutstanding { asked } => {
                 write!(f, "{asked} commands outstanding at once; at most {OUTSTANDING_MAX} are possible")
             }
@@ -154,6 +193,12 @@ fn check_job(job: usize, params: &JobParams) -> Result<(), JobError> {
     }
     if matches!(params.arrivals, Arrivals::Closed { outstanding: 0, .. }) {
         return Err(JobError::ZeroOutstanding { job });
+    }
+    let waits = matches!(params.arrivals, Arrivals::Closed { .. });
+    match params.flushes {
+        Flushes::After(0) => return Err(JobError::ZeroWrites { job }),
+        Flushes::After(_) if !waits => return Err(JobError::FlushInOpenLoop { job }),
+        _ => {}
     }
     if params.largest() > params.count {
         return Err(JobError::RangeTooSmall { job });

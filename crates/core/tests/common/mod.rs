@@ -5,7 +5,7 @@
 pub mod scenarios;
 pub mod trace;
 
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
+use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::drive::bus::BusParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
@@ -95,6 +95,7 @@ pub fn job() -> JobParams {
         synchronous: true,
         marking: Marking::default(),
         reads: Share::ALL,
+        flushes: Flushes::Never,
         addressing: Addressing::Random,
         sizes: sizes(8),
         first: Lba::new(0),

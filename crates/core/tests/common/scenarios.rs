@@ -1,6 +1,6 @@
 //! Random setups, small enough to run thousands of them, that reach every part of the model.
 use super::{layout, stations, target, us};
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
+use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::bus::BusParams;
 use drivelab_core::target::drive::cache::params::{
@@ -452,9 +452,10 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
     let largest = (capacity / 2).clamp(1, 300);
     let sizes = vec((1..=largest, 1u32..5), 1..4);
     let range = (0..=capacity / 2, 0..=capacity / 2);
-    let rest = (option::weighted(0.3, 1u64..100), 1u64..20, submit_costs());
+    let rest = (option::weighted(0.3, 1u64..100), 1u64..20, submit_costs(), option::weighted(0.3, 1u32..8));
     (shares(), addressing, sizes, range, rest, arrivals()).prop_map(
-        move |(reads, addressing, sizes, (first, less), (command_limit, align, submit), arrivals)| {
+        move |(reads, addressing, sizes, (first, less), rest, arrivals)| {
+            let (command_limit, align, submit, writes_per_flush) = rest;
             let most = sizes.iter().map(|(size, _)| *size).max().unwrap_or(1);
             JobParams {
                 initiator: 0,
@@ -463,6 +464,10 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
                 synchronous: true,
                 marking: Marking::default(),
                 reads,
+                flushes: match (arrivals, writes_per_flush) {
+                    (Arrivals::Closed { .. }, Some(writes)) => Flushes::After(writes),
+                    _ => Flushes::Never,
+                },
                 addressing,
                 sizes: sizes
                     .into_iter()

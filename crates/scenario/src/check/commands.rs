@@ -5,9 +5,9 @@ use crate::check::workload::{BS, JOBS_MAX, Job, Served, size};
 use crate::keys::At;
 use crate::raw::commands::CommandRaw;
 use crate::raw::workload::{Rw, WorkloadRaw};
-use crate::text::problem::Log;
+use crate::text::problem::{Log, Place};
 use drivelab_core::Access;
-use drivelab_core::host::params::{Addressing, Arrivals, JobParams, SizeShare, SubmitCost};
+use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, SizeShare, SubmitCost};
 use drivelab_units::{Lba, Share, Span};
 
 type List = At<Vec<At<CommandRaw>>>;
@@ -50,11 +50,16 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         priority: raw.priority.as_ref(),
         icc: raw.icc.as_ref(),
         fua: raw.fua.as_ref(),
+        direct: raw.direct.as_ref(),
         clear: raw.readable("priority") && raw.readable("icc"),
     };
     let marking = marking(&asks, served, log);
+    let access = given(raw.rw.as_ref()).unwrap_or(Access::Read);
     if let Some(Served { drive: None, .. }) = served {
         only_for_drives(&raw.set(), log);
+    }
+    if access == Access::Flush {
+        check_flush(raw, served, log);
     }
     let (bytes, place) = raw.bs.as_ref().map_or((BS, at.place), |bs| (bs.value, bs.place));
     let count = size(bytes, place, "bs", log)?;
@@ -66,7 +71,6 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         let message = format!("the command ends at sector {end}, behind the target's {}", capacity.get());
         log.contradiction(place, message, "lower offset or bs");
     }
-    let access = given(raw.rw.as_ref()).unwrap_or(Access::Read);
     let (rw, reads) = match access {
         Access::Read => (Rw::Read, Share::ALL),
         Access::Write | Access::Flush => (Rw::Write, Share::NONE),
@@ -78,6 +82,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         synchronous: true,
         marking,
         reads,
+        flushes: if access == Access::Flush { Flushes::Always } else { Flushes::Never },
         addressing: Addressing::Sequential,
         sizes: vec![SizeShare { size: count, weight: 1 }],
         first,
@@ -88,4 +93,22 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         submit: SubmitCost::NONE,
     };
     Some(Job { name: format!("command{number}"), rw, params, copies: 1 })
+}
+
+/// A FLUSH moves no data, and is asked of a drive.
+fn check_flush(raw: &CommandRaw, served: Option<Served>, log: &mut Log) {
+    for (key, place) in raw.set() {
+        if ["offset", "bs", "priority", "icc", "fua", "direct"].contains(&key) {
+            let message = format!("`{key}` has no effect with rw = \"flush\": a flush moves no data");
+            log.fault(place, message, "leave it out");
+        }
+    }
+    if let Some(Served { drive: None, .. }) = served {
+        let place = raw.rw.as_ref().map_or_else(Place::default, |rw| rw.place);
+        log.fault(
+            place,
+            "a flush asks something of a drive; this target has none",
+            "leave it out, or take a drive",
+        );
+    }
 }

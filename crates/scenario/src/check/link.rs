@@ -1,12 +1,14 @@
-//! Links: what a standard's name says of the rate, and what the two ends of a link agree on.
+//! Links and buses: what a standard's name says of the rate, and what the two ends of a link agree on.
+use super::system::bounded;
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::drive::LinkRaw;
-use crate::raw::link::Standard;
+use crate::raw::link::{BusChoice, BusRaw, BusStandard, Standard};
 use crate::raw::system::PortRaw;
 use crate::text::problem::Log;
 use drivelab_core::target::drive::params::{LinkParams, WriteData};
-use drivelab_units::Rate;
+use drivelab_core::target::link::params::BusParams;
+use drivelab_units::{Rate, Sectors, Span};
 
 /// What data cross a link of this standard with, in bytes per second: the rate of the wire less its line code. Sources:
 /// ATA/ATAPI-7, tables of Ultra DMA (a word at each edge, cycles of 30, 20 and 15 ns); SATA 1.0a to 3.0 and SAS to
@@ -26,8 +28,13 @@ fn rate_of(standard: Standard) -> Option<Rate> {
     })
 }
 
-/// The rate that is given, or that of the standard. A standard of the scenario goes before the rate of a drive file.
-fn own_rate(standard: Option<&At<Standard>>, rate: Option<&At<Rate>>, log: &Log) -> Option<Rate> {
+/// The rate that is given, or that of the standard. A standard of the scenario goes before the rate of a file.
+fn own_rate<S: Copy>(
+    standard: Option<&At<S>>,
+    rate_of: fn(S) -> Option<Rate>,
+    rate: Option<&At<Rate>>,
+    log: &Log,
+) -> Option<Rate> {
     let newer = |rate: &&At<Rate>| {
         standard.is_some_and(|standard| {
             log.is_of_a_named_file(rate.place) && !log.is_of_a_named_file(standard.place)
@@ -39,12 +46,59 @@ fn own_rate(standard: Option<&At<Standard>>, rate: Option<&At<Rate>>, log: &Log)
 
 /// The link of a drive at a controller with such ports.
 pub fn link(raw: Option<&LinkRaw>, port: Option<&PortRaw>, log: &Log) -> LinkParams {
-    let own = raw.and_then(|raw| own_rate(raw.standard.as_ref(), raw.rate.as_ref(), log));
-    let port = port.and_then(|port| own_rate(port.standard.as_ref(), port.rate.as_ref(), log));
+    let own = raw.and_then(|raw| own_rate(raw.standard.as_ref(), rate_of, raw.rate.as_ref(), log));
+    let port = port.and_then(|port| own_rate(port.standard.as_ref(), rate_of, port.rate.as_ref(), log));
     let rate = match (own, port) {
         (Some(own), Some(port)) => Some(own.min(port)),
         (own, port) => own.or(port),
     };
     let write_data = raw.and_then(|raw| given(raw.write_data.as_ref()));
     LinkParams { rate, write_data: write_data.unwrap_or(WriteData::WhilePositioning) }
+}
+
+/// What data cross a bus of a host with, in bytes per second. PCI: 126 of the 133.3 MB/s of 32 bits at 33 MHz are what no
+/// array of a study read beyond (storagereview.com, "TCQ, RAID, SCSI and SATA", 2004); of the faster ones the same share
+/// is taken. PCI Express: 2.5, 5 and 8 GT/s a lane with 8b/10b, 8b/10b and 128b/130b, less 20 bytes of header, check and
+/// framing for each 128 of data, the payload that every root port takes (PCI Express Base Specification 3.0, 2.2 and 3.3).
+fn bus_rate(standard: BusStandard) -> Option<Rate> {
+    Rate::from_bytes_per_s(match standard {
+        BusStandard::Pci32At33 => 126_000_000,
+        BusStandard::Pci32At66 => 252_000_000,
+        BusStandard::Pci64At66 => 504_000_000,
+        BusStandard::Pcie1x1 => 250_000_000 * 128 / 148,
+        BusStandard::Pcie2x4 => 2_000_000_000 * 128 / 148,
+        BusStandard::Pcie3x8 => 7_876_923_077 * 128 / 148,
+    })
+}
+
+/// The bus between the controller and the memory of the host: the slower of what the controller is made for and what it is
+/// put on.
+pub fn bus(own: Option<&At<BusChoice>>, slot: Option<&At<BusChoice>>, log: &mut Log) -> Option<BusParams> {
+    let [own, slot] = [own, slot].map(|at| at.and_then(|at| one_bus(at, log)));
+    match (own, slot) {
+        (Some(own), Some(slot)) => Some(if slot.rate <= own.rate { slot } else { own }),
+        (own, slot) => own.or(slot),
+    }
+}
+
+fn one_bus(at: &At<BusChoice>, log: &mut Log) -> Option<BusParams> {
+    let raw: &BusRaw = &at.value.0;
+    let rate = own_rate(raw.standard.as_ref(), bus_rate, raw.rate.as_ref(), log);
+    if rate.is_none() && raw.readable("standard") && raw.readable("rate") {
+        log.fault(at.place, "a bus of no rate", "write its standard, such as \"pci-32-33\", or its rate");
+    }
+    let burst = given(raw.burst.as_ref()).map(|burst| burst.0);
+    if let (Some(Sectors::ZERO), Some(burst)) = (burst, &raw.burst) {
+        log.fault(burst.place, "`burst` must be more than zero", "write an amount such as \"64KiB\"");
+    }
+    let standard = given(raw.standard.as_ref());
+    let express =
+        matches!(standard, Some(BusStandard::Pcie1x1 | BusStandard::Pcie2x4 | BusStandard::Pcie3x8));
+    Some(BusParams {
+        rate: Some(rate?),
+        fixed: bounded(raw.fixed.as_ref(), "fixed", Span::ZERO, log),
+        burst,
+        full_duplex: given(raw.full_duplex.as_ref()).unwrap_or(express),
+        holds: given(raw.holds.as_ref()).unwrap_or(false),
+    })
 }

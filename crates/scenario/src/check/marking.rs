@@ -2,6 +2,7 @@
 use super::protocol::words;
 use super::workload::Served;
 use crate::check::given;
+use crate::keys::numbers::Fio;
 use crate::keys::{At, Read};
 use crate::raw::workload::{JobRaw, PriorityName};
 use crate::text::problem::{Log, Place};
@@ -16,13 +17,14 @@ pub struct Asks<'a> {
     pub priority: Option<&'a At<PriorityName>>,
     pub icc: Option<&'a At<Span>>,
     pub fua: Option<&'a At<bool>>,
+    pub direct: Option<&'a At<Fio>>,
     /// Whether priority and deadline could be read.
     pub clear: bool,
 }
 
 /// The marking of a job's commands; what the protocol lacks is recorded.
 pub fn marking(asks: &Asks<'_>, served: Option<Served>, log: &mut Log) -> Marking {
-    let Asks { attribute, priority, icc, fua, clear } = *asks;
+    let Asks { attribute, priority, icc, fua, direct, clear } = *asks;
     let named = given(priority).unwrap_or(PriorityName::Normal);
     if let Some(icc) = icc {
         if named == PriorityName::Isochronous || !clear {
@@ -58,7 +60,23 @@ pub fn marking(asks: &Asks<'_>, served: Option<Served>, log: &mut Log) -> Markin
         }
     };
     let attribute = given(attribute).unwrap_or_default();
-    Marking { attribute, priority, force_unit_access: given(fua).unwrap_or(false), direct: false }
+    let force_unit_access = given(fua).unwrap_or(false);
+    let direct = check_direct(direct, served, log);
+    Marking { attribute, priority, force_unit_access, direct }
+}
+
+/// Whether I/Os go past the host's own cache. Where there is none, all do.
+fn check_direct(direct: Option<&At<Fio>>, served: Option<Served>, log: &mut Log) -> bool {
+    let cached = served.is_some_and(|served| served.host_cache);
+    let Some(at) = direct else { return !cached };
+    if cached {
+        log.has_effect(at.place);
+    } else if !at.value.0 && served.is_some() {
+        let message = "`direct` has no effect: the host has no cache, so every I/O is direct";
+        let remedy = "add target.host_cache, or leave it out";
+        log.no_effect(at.place, message.to_owned(), remedy.to_owned());
+    }
+    at.value.0 || !cached
 }
 
 fn check_attribute(attribute: Option<&At<Attribute>>, protocol: Protocol, log: &mut Log) {
@@ -93,7 +111,7 @@ fn check_priority(priority: Option<&At<PriorityName>>, protocol: Protocol, log: 
 /// Keys that ask something of a drive, where the target is none.
 pub fn only_for_drives(set: &[(&str, Place)], log: &mut Log) {
     for &(key, place) in set {
-        if ["attribute", "priority", "icc", "fua", "initiator"].contains(&key) {
+        if ["attribute", "priority", "icc", "fua", "fsync", "initiator"].contains(&key) {
             let message = format!("`{key}` asks something of a drive; this target has none");
             log.fault(place, message, "leave it out, or take a drive");
         }

@@ -16,6 +16,7 @@ mod slips;
 pub mod system;
 pub mod target;
 pub mod workload;
+mod write_behind;
 
 use crate::keys::At;
 

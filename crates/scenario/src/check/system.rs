@@ -1,5 +1,7 @@
 //! What stands between a workload and its drive: controller and I/O scheduler; and the faults of the drive.
+use super::link::bus;
 use super::protocol::{name, words};
+use super::write_behind::{controller_cache, host_cache};
 use crate::check::given;
 use crate::check::workload::size;
 use crate::keys::{At, Read};
@@ -46,16 +48,23 @@ fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {
 /// The drive with all that stands before it.
 pub fn system(raw: &TargetRaw, drive: Arc<DriveModel>, log: &mut Log) -> TargetParams {
     let fails = raw.faults.is_some();
-    let controller = match raw.controller_written_out() {
-        Some(raw) => controller(raw, drive.protocol, fails, log),
-        None => ControllerParams::PLAIN,
+    let own = raw.controller_written_out();
+    let bus = bus(own.and_then(|raw| raw.bus.as_ref()), raw.bus.as_ref(), log);
+    let controller = match own {
+        Some(raw) => {
+            let plain = ControllerParams { bus, ..controller(raw, drive.protocol, fails, log) };
+            let cache = controller_cache(raw.cache.as_ref(), depth(&drive, &plain), log);
+            ControllerParams { cache, ..plain }
+        }
+        None => ControllerParams { bus, ..ControllerParams::PLAIN },
     };
     let holds = depth(&drive, &controller);
     let elevator = raw.elevator.as_ref().and_then(|at| elevator(&at.value.0, holds, log));
-    if controller == ControllerParams::PLAIN && elevator.is_none() {
+    let host_cache = host_cache(raw.host_cache.as_ref(), log);
+    if controller == ControllerParams::PLAIN && elevator.is_none() && host_cache.is_none() {
         return TargetParams::Drive(drive);
     }
-    TargetParams::System(SystemParams { drive, controller, elevator, host_cache: None })
+    TargetParams::System(SystemParams { drive, controller, elevator, host_cache })
 }
 
 /// What a command costs the host, to send it and to take its completion. Inferred: an access to a register of a

@@ -146,7 +146,8 @@ impl<'a> Shared<'a> {
         let controller = raw.controller_written_out();
         let interface = controller.and_then(|raw| given(raw.interface.as_ref()));
         let port = controller.and_then(|raw| raw.link.as_ref()).map(|at| &at.value);
-        let before = TargetRaw { controller: None, elevator: None, ..raw.clone() };
+        let before =
+            TargetRaw { controller: None, bus: None, elevator: None, host_cache: None, ..raw.clone() };
         let mut key = format!("{interface:?}|");
         port.inspect(|port| port.write(&mut key));
         key.push_str(&spelling(&before, drive));
@@ -200,8 +201,10 @@ fn only_for_drives(raw: &TargetRaw, log: &mut Log) {
         ("queue", raw.queue.as_ref().map(|at| at.place)),
         ("cache", raw.cache.as_ref().map(|at| at.place)),
         ("write_cache", raw.write_cache.as_ref().map(|at| at.place)),
+        ("bus", raw.bus.as_ref().map(|at| at.place)),
         ("controller", raw.controller.as_ref().map(|at| at.place)),
         ("elevator", raw.elevator.as_ref().map(|at| at.place)),
+        ("host_cache", raw.host_cache.as_ref().map(|at| at.place)),
         ("faults", raw.faults.as_ref().map(|at| at.place)),
     ];
     for (name, place) in keys {

@@ -1,11 +1,14 @@
 //! Jobs from fio's words.
 use crate::check::marking::{Asks, check_initiators, check_synchronous, marking, only_for_drives};
 use crate::check::{commands, given, pointless};
+use crate::keys::numbers::Count;
 use crate::keys::quantities::IO_MAX;
 use crate::keys::{At, Read};
 use crate::raw::workload::{JobRaw, Part, RateProcess, Rw, WorkloadRaw};
 use crate::text::problem::{Log, Place};
-use drivelab_core::host::params::{Addressing, Arrivals, JobError, JobParams, SizeShare, SubmitCost, check};
+use drivelab_core::host::params::{
+    Addressing, Arrivals, Flushes, JobError, JobParams, SizeShare, SubmitCost, check,
+};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::protocol::Protocol;
 use drivelab_core::target::elevator::ElevatorOrder;
@@ -28,19 +31,27 @@ pub struct Served {
     pub drive: Option<Protocol>,
     /// Whether the I/O scheduler asks who waits.
     pub fair: bool,
+    /// Whether the host has a cache of its own.
+    pub host_cache: bool,
 }
 
 impl Served {
     pub fn by(target: &TargetParams) -> Self {
         match target {
-            TargetParams::Server(server) => Served { capacity: server.capacity, drive: None, fair: false },
-            TargetParams::Drive(model) | TargetParams::Wire(model) => {
-                Served { capacity: model.capacity(), drive: Some(model.protocol), fair: false }
+            TargetParams::Server(server) => {
+                Served { capacity: server.capacity, drive: None, fair: false, host_cache: false }
             }
+            TargetParams::Drive(model) | TargetParams::Wire(model) => Served {
+                capacity: model.capacity(),
+                drive: Some(model.protocol),
+                fair: false,
+                host_cache: false,
+            },
             TargetParams::System(system) => Served {
                 capacity: system.drive.capacity(),
                 drive: Some(system.drive.protocol),
                 fair: system.elevator.is_some_and(|elevator| elevator.order == ElevatorOrder::Fair),
+                host_cache: system.host_cache.is_some(),
             },
         }
     }
@@ -145,6 +156,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
         priority: raw.priority.as_ref(),
         icc: raw.icc.as_ref(),
         fua: raw.fua.as_ref(),
+        direct: raw.direct.as_ref(),
         clear: raw.readable("priority") && raw.readable("icc"),
     };
     let marking = marking(&asks, served, log);
@@ -164,6 +176,12 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
         synchronous: given(raw.synchronous.as_ref()).unwrap_or(matches!(arrivals, Arrivals::Closed { .. })),
         marking,
         reads: reads(raw, rw),
+        flushes: match given(raw.fsync.as_ref()) {
+            Some(Count(writes @ 1..)) if matches!(arrivals, Arrivals::Closed { .. }) => {
+                Flushes::After(writes as u32)
+            }
+            _ => Flushes::Never,
+        },
         addressing,
         sizes,
         first,

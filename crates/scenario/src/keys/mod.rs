@@ -4,6 +4,7 @@
 //! the description that the JSON Schema and `docs/scenario.md` are written from.
 pub mod choices;
 pub mod kind;
+pub mod numbers;
 pub mod quantities;
 pub mod read;
 pub mod section;

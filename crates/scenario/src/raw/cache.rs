@@ -1,5 +1,6 @@
 //! The cache of a drive, as typed in a drive file or, laid over it, in a scenario.
-use crate::keys::quantities::{Count, Extent, Whole};
+use crate::keys::numbers::Count;
+use crate::keys::quantities::{Extent, Whole};
 use crate::keys::{choices, section};
 use drivelab_core::target::drive::cache::params::{Destage, Reach, SEGMENTS_MAX};
 use drivelab_units::{Share, Span};

@@ -1,6 +1,7 @@
 //! Commands one by one, for worked examples.
 use super::workload::{INITIATORS, PriorityName};
-use crate::keys::quantities::{Count, Extent};
+use crate::keys::numbers::{Count, Fio};
+use crate::keys::quantities::Extent;
 use crate::keys::read::Example;
 use crate::keys::{choices, section};
 use drivelab_core::{Access, Attribute};
@@ -9,6 +10,7 @@ use drivelab_units::{Bytes, Span};
 choices!(Access {
     "read" => Access::Read, "a read";
     "write" => Access::Write, "a write";
+    "flush" => Access::Flush, "no data: what the drive has answered for goes to the media";
 });
 
 section! {
@@ -19,7 +21,7 @@ section! {
         at: Span = "0s",
         /// What it does.
         rw: Access = "read",
-        /// Where it begins.
+        /// Where it begins. A flush is about all the drive, and has neither this nor `bs`.
         offset: Extent = "0B",
         /// How much it reads or writes.
         bs: Bytes = "4KiB",
@@ -31,6 +33,8 @@ section! {
         icc: Span = "",
         /// Whether the media itself must answer.
         fua: bool = "false",
+        /// Whether it goes past the host's own cache.
+        direct: Fio = "false with `target.host_cache`; without one every command does",
         /// The host that issues it.
         initiator: Count<0, { INITIATORS - 1 }> = "0",
     }

@@ -1,5 +1,10 @@
-//! The names of links between drives and controllers.
-use crate::keys::choices;
+//! Links between drives and controllers, and the bus of the host, by the names of their standards.
+use crate::keys::quantities::Extent;
+use crate::keys::read::wrong_type;
+use crate::keys::{At, Kind, Read, choices, section};
+use crate::text::problem::Log;
+use crate::text::tree::{Node, Value};
+use drivelab_units::{Rate, Span};
 
 /// A standard of links, by what its data cross with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,3 +35,75 @@ choices!(Standard {
     "sas-6" => Standard::Sas6, "Serial Attached SCSI at 6 Gbit/s: 600 MB/s";
     "sas-12" => Standard::Sas12, "Serial Attached SCSI at 12 Gbit/s: 1200 MB/s";
 });
+
+/// A bus of a host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BusStandard {
+    Pci32At33,
+    Pci32At66,
+    Pci64At66,
+    Pcie1x1,
+    Pcie2x4,
+    Pcie3x8,
+}
+
+choices!(BusStandard {
+    "pci-32-33" => BusStandard::Pci32At33, "PCI of 32 bits at 33 MHz: 126 MB/s";
+    "pci-32-66" => BusStandard::Pci32At66, "PCI of 32 bits at 66 MHz: 252 MB/s";
+    "pci-64-66" => BusStandard::Pci64At66, "PCI of 64 bits at 66 MHz: 504 MB/s";
+    "pcie-1x1" => BusStandard::Pcie1x1, "PCI Express 1.0 with one lane: 216 MB/s in either direction";
+    "pcie-2x4" => BusStandard::Pcie2x4, "PCI Express 2.0 with four lanes: 1730 MB/s in either direction";
+    "pcie-3x8" => BusStandard::Pcie3x8, "PCI Express 3.0 with eight lanes: 6812 MB/s in either direction";
+});
+
+section! {
+    facts: true,
+    /// A bus that data cross between a controller and the memory of the host; its standard alone may stand in place of the
+    /// table. Transfers cross it one after the other, whichever drive they are of.
+    pub struct BusRaw {
+        /// The standard that it follows.
+        standard: BusStandard = "",
+        /// Its rate, whatever the standard says.
+        rate: Rate = "the standard's",
+        /// What it takes to get the bus for data, paid again at each connection.
+        fixed: Span = "0s",
+        /// Most data of one connection.
+        burst: Extent = "a whole transfer",
+        /// Whether reads and writes cross it at the same time, each at the full rate.
+        full_duplex: bool = "true for PCI Express, else false",
+        /// Whether a transfer keeps the bus from its first datum to its last, even while it has nothing to send.
+        holds: bool = "false",
+    }
+}
+
+/// A bus as a table, or by its standard alone.
+#[derive(Clone, Debug)]
+pub struct BusChoice(pub BusRaw);
+
+impl Read for BusChoice {
+    fn kind() -> Kind {
+        Kind::Either(vec![BusRaw::kind(), BusStandard::kind()])
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        match node.value {
+            Value::Text(_) => {
+                let standard = BusStandard::read(node, log).map(|name| At::new(name, node.place))?;
+                Some(BusChoice(BusRaw { standard: Some(standard), ..BusRaw::default() }))
+            }
+            Value::Table(_) => BusRaw::read(node, log).map(BusChoice),
+            _ => {
+                wrong_type(node, &Self::kind(), log);
+                None
+            }
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        self.0.write(out);
+    }
+
+    fn over(self, below: Self) -> Self {
+        BusChoice(self.0.over(below.0))
+    }
+}

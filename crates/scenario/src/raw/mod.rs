@@ -12,13 +12,14 @@ pub mod scenario;
 pub mod switch;
 pub mod system;
 pub mod workload;
+pub mod write_behind;
 
 use crate::keys::Read;
 use crate::text::suggest;
 pub use scenario::ScenarioRaw;
 
 /// Names that other tools, or the same tool elsewhere, use for what we call otherwise.
-const ALIASES: [(&str, &str); 27] = [
+const ALIASES: [(&str, &str); 26] = [
     ("outstanding", "`iodepth`"),
     ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("qd", "`iodepth` in [workload], `queue.depth` in [target]"),
@@ -30,7 +31,6 @@ const ALIASES: [(&str, &str); 27] = [
     ("policy", "`order`"),
     ("randseed", "`run.seed`"),
     ("time_based", "nothing: every run is time-based up to `run.duration`"),
-    ("direct", "nothing: every I/O is direct"),
     ("ioengine", "nothing: the target is the engine"),
     ("filename", "nothing: the target is `target.drive`"),
     ("number_ios", "`run.ios`"),

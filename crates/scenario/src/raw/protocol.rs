@@ -1,5 +1,5 @@
 //! How commands reach a drive: the protocol that it speaks, and the options of each.
-use crate::keys::quantities::Count;
+use crate::keys::numbers::Count;
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};

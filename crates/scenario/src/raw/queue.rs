@@ -1,6 +1,6 @@
 //! The queue of a drive, as typed in a drive file or, laid over it, in a scenario.
 use super::protocol::{NcqRaw, Protocol, ScsiRaw};
-use crate::keys::quantities::{Count, Decimal};
+use crate::keys::numbers::{Count, Decimal};
 use crate::keys::{choices, section};
 use drivelab_core::target::drive::queue::{Chooses, DEPTH_MAX, Joins, Knows, Order};
 use drivelab_units::Span;

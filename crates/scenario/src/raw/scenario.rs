@@ -2,11 +2,14 @@
 use super::cache::CacheRaw;
 use super::choice::Choice;
 use super::drive::DriveRaw;
+use super::link::BusChoice;
 use super::queue::QueueRaw;
 use super::switch::Switch;
 use super::system::{ControllerRaw, ElevatorChoice, FaultsRaw};
 use super::workload::WorkloadRaw;
-use crate::keys::quantities::{Count, Duration, Extent, Seconds};
+use super::write_behind::WriteBehindRaw;
+use crate::keys::numbers::Count;
+use crate::keys::quantities::{Duration, Extent, Seconds};
 use crate::keys::{choices, section};
 use drivelab_units::Span;
 
@@ -43,8 +46,14 @@ section! {
         /// The host's end of the protocol: a controller of the catalogue by name, the path of a controller file, or a
         /// table; its `base` names the controller that it changes.
         controller: Choice<ControllerRaw> = "one that speaks the drive's protocol and costs nothing",
+        /// The bus of the host that the controller is put on: a table, or its standard alone. Of this one and the
+        /// controller's own the slower is in force.
+        bus: BusChoice = "the controller's own",
         /// The host's I/O scheduler: a table, or its order alone.
         elevator: ElevatorChoice = "none",
+        /// The host's own cache, before its I/O scheduler: the page cache of an operating system. Only I/Os that are not
+        /// `direct` use it.
+        host_cache: Switch<WriteBehindRaw> = "none",
         /// What goes wrong with the drive's media.
         faults: FaultsRaw = "nothing",
         /// Whether writes complete in the drive's cache, or only on the media.

@@ -1,10 +1,12 @@
 //! What stands between a workload and its drive: the host's I/O scheduler, the controller; and what goes wrong in the
 //! drive.
 use super::drive::IdentityRaw;
-use super::link::Standard;
+use super::link::{BusChoice, Standard};
 use super::queue::Depth;
 use super::switch::Switch;
-use crate::keys::quantities::{Count, Extent};
+use super::write_behind::WriteBehindRaw;
+use crate::keys::numbers::Count;
+use crate::keys::quantities::Extent;
 use crate::keys::read::{At, Example, Names, wrong_type};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
@@ -50,6 +52,10 @@ section! {
         ports: Count<1, 1024> = "no limit",
         /// What its ports can do: a drive that could do more agrees on that.
         link: PortRaw = "whatever the drive can",
+        /// The bus of the host that it is made for.
+        bus: BusChoice = "never in the way",
+        /// Its memory for written data; false for none.
+        cache: Switch<WriteBehindRaw> = "none",
         /// Host time to send a command, one after the other. The defaults are inferred: register accesses of about 1 us,
         /// as many as `interface` says.
         issue: Span = "1us for ahci and scsi, 8us for legacy-ide and ata-tcq, 0s without an interface",

@@ -1,7 +1,8 @@
 //! The workload in fio's words.
 use super::choice::Name;
 use super::commands::CommandRaw;
-use crate::keys::quantities::{Count, Duration, Extent, Seconds, part};
+use crate::keys::numbers::{Count, Fio};
+use crate::keys::quantities::{Duration, Extent, Seconds, part};
 use crate::keys::read::{At, Names, wrong_type};
 use crate::keys::section::{Forms, displaced};
 use crate::keys::{Kind, Read, choices, section};
@@ -34,6 +35,10 @@ choices!(Rw {
 impl Rw {
     pub fn is_random(self) -> bool {
         matches!(self, Rw::RandRead | Rw::RandWrite | Rw::RandMixed)
+    }
+
+    pub fn writes(self) -> bool {
+        !matches!(self, Rw::Read | Rw::RandRead)
     }
 
     pub fn is_mixed(self) -> bool {
@@ -235,7 +240,7 @@ impl JobRaw {
 
 /// One size or several; closed loop or open.
 const EXCLUSIVE: &[Forms] =
-    &[&[&["bs"], &["bssplit"]], &[&["iodepth", "thinktime"], &["rate_iops", "rate_process"]]];
+    &[&[&["bs"], &["bssplit"]], &[&["iodepth", "thinktime", "fsync"], &["rate_iops", "rate_process"]]];
 
 macro_rules! workload_sections {
     ($( $(#[doc = $key_doc:literal])+ $key:ident : $type:ty = $default:literal, )*) => {
@@ -362,6 +367,9 @@ workload_sections! {
     /// Between a completion and the next issue (closed loop). Each of the `iodepth` I/Os thinks by itself: at depth 1
     /// that is fio's; deeper, fio stalls the whole job.
     thinktime: Span = "0s",
+    /// A FLUSH after so many writes of the job; the job issues nothing more until it is done, and what is outstanding
+    /// goes on (closed loop).
+    fsync: Count<0, 1000000> = "0: never",
     /// I/Os per second of each job, whatever has completed (open loop); in place of `iodepth`.
     rate_iops: RateIops = "",
     /// How the arrivals of `rate_iops` are spaced.
@@ -378,6 +386,8 @@ workload_sections! {
     icc: Span = "",
     /// Whether the media itself must answer (force unit access): a read is then never served from the drive's buffer.
     fua: bool = "false",
+    /// Whether the job's I/Os go past the host's own cache (O_DIRECT); 0 and 1 as in fio.
+    direct: Fio = "false with `target.host_cache`; without one every I/O is",
     /// The host that the job runs on; several share a drive only by scsi-tcq. Each has its own tags and I/O scheduler.
     initiator: Count<0, { INITIATORS - 1 }> = "0",
     /// Whether somebody waits for the job's I/Os; with `elevator.order = "fair"`, writes that nobody waits for share one

@@ -9,6 +9,8 @@
 //!   later. The device keeps them in order from there. What waits behind one is not yet with the policy, so it merges
 //!   with nothing before it.
 //! - **Head of queue** (and the commands of an ACA recovery) go next, the last of several first; they pass even a barrier.
+//! - A **FLUSH** has no addresses and is about what the device has answered for already: it goes before all that waits
+//!   here, behind what is ahead.
 //! - A request is handed on when the device holds fewer than `depth`. What is handed on is no longer merged.
 //!
 //! Time is an argument, and asking [`Elevator::next`] once more changes nothing. Nothing is allocated for a command unless
@@ -28,7 +30,7 @@ mod tests;
 
 pub use params::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 
-use crate::command::{Attribute, Command, Completion};
+use crate::command::{Access, Attribute, Command, Completion};
 use crate::host::params::OUTSTANDING_MAX;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -118,11 +120,16 @@ impl Elevator {
 
     /// Takes a command; it waits here until [`Self::next`] hands a request on.
     pub fn submit(&mut self, now: Instant, command: Command) {
-        assert!(command.count.get() > 0, "a command names at least one sector");
+        let is_flush = command.access == Access::Flush;
+        assert!(command.count.get() > 0 || is_flush, "a command names at least one sector");
         self.policy.settle(now);
         let slot = self.table.add(command, now);
         self.waiting += 1;
         match command.attribute {
+            _ if is_flush => {
+                self.overlaps.insert(&self.table, slot);
+                self.ahead = self.table.push_back(self.ahead, slot);
+            }
             Attribute::HeadOfQueue | Attribute::Aca => {
                 self.overlaps.insert(&self.table, slot);
                 self.ahead = self.table.push_front(self.ahead, slot);

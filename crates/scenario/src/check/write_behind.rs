@@ -1,0 +1,126 @@
+//! Memory that takes writes for a device: the cache of a host and that of a controller, with the defaults of each.
+use super::layered::{Layered, unless_displaced};
+use super::system::bounded;
+use super::workload::size;
+use crate::check::given;
+use crate::keys::At;
+use crate::raw::switch::Switch;
+use crate::raw::workload::Part;
+use crate::raw::write_behind::WriteBehindRaw;
+use crate::text::problem::{Log, Place};
+use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_units::{Sectors, Span};
+
+/// What holds for one place where it may be, unasked.
+struct Usual {
+    /// Percent of its size.
+    limit: u64,
+    background: u64,
+    age: Option<Span>,
+    outstanding: u32,
+    keeps_reads: bool,
+}
+
+/// 512 KiB: `max_sectors_kb` of Linux 2.6 (Documentation/block/queue-sysfs).
+const REQUEST: Sectors = Sectors::new(1_024);
+
+/// The cache of a host. Unasked as Linux has it: `dirty_ratio`, `dirty_background_ratio` and `dirty_expire_centisecs` of
+/// Documentation/admin-guide/sysctl/vm, `nr_requests` of Documentation/block/queue-sysfs.
+pub fn host_cache(at: Option<&At<Switch<WriteBehindRaw>>>, log: &mut Log) -> Option<WriteBehindParams> {
+    let age = Some(Span::from_s(30));
+    let usual = Usual { limit: 20, background: 10, age, outstanding: 128, keeps_reads: true };
+    let (raw, place) = described(at)?;
+    if let Some(battery) = raw.battery.as_ref().filter(|battery| battery.value) {
+        let message = "only the cache of a controller has a battery";
+        log.fault(battery.place, message, "leave it out, or write it under target.controller.cache");
+    }
+    write_behind(raw, place, &usual, log)
+}
+
+/// The cache of a controller that keeps so many commands with the drive.
+pub fn controller_cache(
+    at: Option<&At<Switch<WriteBehindRaw>>>,
+    depth: u32,
+    log: &mut Log,
+) -> Option<WriteBehindParams> {
+    let outstanding = depth.min(WriteBehindParams::OUTSTANDING_MAX);
+    let usual = Usual { limit: 100, background: 0, age: None, outstanding, keeps_reads: false };
+    let (raw, place) = described(at)?;
+    write_behind(raw, place, &usual, log)
+}
+
+fn described(at: Option<&At<Switch<WriteBehindRaw>>>) -> Option<(&WriteBehindRaw, Place)> {
+    match at {
+        Some(At { value: Switch::On(raw), place, .. }) => Some((raw, *place)),
+        _ => None,
+    }
+}
+
+fn write_behind(
+    raw: &WriteBehindRaw,
+    place: Place,
+    usual: &Usual,
+    log: &mut Log,
+) -> Option<WriteBehindParams> {
+    let problems = log.count();
+    if raw.size.is_none() && raw.readable("size") {
+        log.fault(place, "the cache has no size", "add size = \"256MiB\", or set it to false");
+    }
+    let at = raw.size.as_ref()?;
+    let (all, by) = (at.value.0, at.place);
+    if all == Sectors::ZERO {
+        log.fault(by, "a cache of no size", "write a size such as \"256MiB\", or set it to false");
+        return None;
+    }
+    let limit = level(raw.limit.as_ref(), "limit", usual.limit, (all, all, "the cache", by), log);
+    let by = raw.limit.as_ref().map_or(by, |limit| limit.place);
+    let background = (all, limit, "the limit", by);
+    let background = level(raw.background.as_ref(), "background", usual.background, background, log);
+    if let Some(none) = raw.limit.as_ref().filter(|_| limit == Sectors::ZERO) {
+        log.fault(none.place, "`limit` must be more than zero", "write a part such as \"20%\", or \"64MiB\"");
+    }
+    let request = raw.request.as_ref().map_or(Some(REQUEST), |at| size(at.value, at.place, "request", log));
+    let overhead = bounded(raw.overhead.as_ref(), "overhead", Span::ZERO, log);
+    let params = WriteBehindParams {
+        size: all,
+        limit,
+        background,
+        age: given(raw.age.as_ref()).or(usual.age),
+        order: given(raw.order.as_ref()).unwrap_or(FlushOrder::Address),
+        request: request?,
+        outstanding: given(raw.outstanding.as_ref()).map_or(usual.outstanding, |count| count.0 as u32),
+        rate: given(raw.rate.as_ref()),
+        overhead,
+        battery: given(raw.battery.as_ref()).unwrap_or(false),
+        force_unit_access: given(raw.force_unit_access.as_ref()).unwrap_or(false),
+        keeps_reads: given(raw.keeps_reads.as_ref()).unwrap_or(usual.keeps_reads),
+    };
+    (log.count() == problems).then_some(params)
+}
+
+/// How much may wait: a part of the size, at most as much as something else; a file's gives way to what the scenario says
+/// of that.
+fn level(
+    at: Option<&At<Part>>,
+    name: &str,
+    percent: u64,
+    (all, most, whose, by): (Sectors, Sectors, &str, Place),
+    log: &mut Log,
+) -> Sectors {
+    let unasked = Sectors::new((all.get() * percent).div_ceil(100)).min(most);
+    let Some(at) = at else { return unasked };
+    let asked = match at.value {
+        Part::Extent(extent) => extent.0,
+        Part::Share(share) => Sectors::new(((u128::from(all.get()) * u128::from(share.bits())) >> 32) as u64),
+    };
+    if asked <= most {
+        return asked;
+    }
+    let own = Layered { at: at.clone(), above: false };
+    if unless_displaced(Some(own), &[Some((false, by))], log).is_some() {
+        let message = format!("`{name}` of {} is more than {whose}, {}", asked.bytes(), most.bytes());
+        log.contradiction(at.place, message, format!("lower {name}, or enlarge {whose}"));
+        return most;
+    }
+    unasked
+}

@@ -1,0 +1,48 @@
+//! Memory in front of a device that takes writes and hands them on later: a host's own cache, or a controller's.
+use super::workload::Part;
+use crate::keys::numbers::Count;
+use crate::keys::quantities::Extent;
+use crate::keys::{choices, section};
+use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_units::{Bytes, Rate, Span};
+
+choices!(FlushOrder {
+    "address" => FlushOrder::Address, "upward by address from where the last one ended, then again from the lowest";
+    "age" => FlushOrder::Age, "those that have waited longest";
+});
+
+/// Commands with the device at once.
+pub type Outstanding = Count<1, { WriteBehindParams::OUTSTANDING_MAX as u64 }>;
+
+section! {
+    facts: true,
+    /// Memory that takes writes and hands them on later, and answers reads of what it has. Unasked, a host's is as Linux
+    /// has it.
+    pub struct WriteBehindRaw {
+        /// All of it.
+        size: Extent = "",
+        /// Most data in it that are still to be handed on; a percentage is one of `size`. A write that finds no room
+        /// waits; a larger one goes through.
+        limit: Part = "20% for a host's, 100% for a controller's",
+        /// Data are handed on while more than this waits; with nothing, as they come.
+        background: Part = "10% for a host's, 0% for a controller's",
+        /// Data that have waited so long are handed on however few they are.
+        age: Span = "30s for a host's, none for a controller's",
+        /// Which data go next.
+        order: FlushOrder = "address",
+        /// The largest command that hands data on: what lies one behind the other goes together.
+        request: Bytes = "512KiB",
+        /// Such commands under way at once.
+        outstanding: Outstanding = "128 for a host's; for a controller's as many as it keeps with the drive",
+        /// How fast data are copied to it and from it.
+        rate: Rate = "infinitely fast",
+        /// What a command that it answers costs beside the copy.
+        overhead: Span = "0s",
+        /// Whether its data survive a power cut: then it answers a flush, and a write with `fua`. Only of a controller's.
+        battery: bool = "false",
+        /// Whether data are handed on with forced unit access, past any cache behind.
+        force_unit_access: bool = "false",
+        /// Whether it keeps what was read, and what has been handed on, for later reads.
+        keeps_reads: bool = "true for a host's, false for a controller's",
+    }
+}

@@ -1,0 +1,60 @@
+//! Flushes in a workload: fio's `fsync`, and a flush among listed commands.
+use drivelab_core::Limit;
+use drivelab_core::host::params::{Arrivals, Flushes, JobParams};
+use drivelab_scenario::{NoFiles, Plan, Source, plan};
+use drivelab_units::{Share, Span};
+
+fn planned(workload: &str) -> Plan {
+    let text = format!("target.drive = \"wd-4tb-7200\"\n[workload]\n{workload}\n");
+    let source = Source { origin: "a.toml".to_owned(), text };
+    plan(&source, &[], &NoFiles).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn flushes(workload: &str) -> Vec<Flushes> {
+    let points = planned(workload).points;
+    points.iter().flat_map(|point| point.setup.jobs.iter().map(|job| job.flushes)).collect()
+}
+
+#[test]
+fn fsync_asks_for_a_flush_after_so_many_writes() {
+    let after = Flushes::After;
+    assert_eq!(flushes("rw = \"randwrite\"\nfsync = [0, 1, 32]"), [Flushes::Never, after(1), after(32)]);
+    assert_eq!(flushes("rw = \"randwrite\""), [Flushes::Never]);
+    let jobs = "rw = \"randrw\"\nfsync = 8\n[workload.job.a]\n[workload.job.b]\nfsync = 2\n[workload.job.c]\nfsync = 0";
+    assert_eq!(flushes(jobs), [after(8), after(2), Flushes::Never]);
+    // An open loop waits for nothing, so it takes no flush over.
+    let open = "rw = \"randwrite\"\nfsync = 8\n[workload.job.a]\n[workload.job.b]\nrate_iops = 50";
+    assert_eq!(flushes(open), [after(8), Flushes::Never]);
+}
+
+#[test]
+fn a_listed_flush_names_no_block_and_counts_as_a_command() {
+    let plan = planned("commands = [{ rw = \"write\" }, { at = \"9ms\", rw = \"flush\" }, { at = \"9ms\" }]");
+    let setup = &plan.points[0].setup;
+    let [write, flush, read] = &setup.jobs[..] else { panic!("three jobs") };
+    let kind = |job: &JobParams| (job.flushes, job.reads);
+    assert_eq!(kind(write), (Flushes::Never, Share::NONE));
+    assert_eq!(kind(flush).0, Flushes::Always);
+    assert_eq!(kind(read), (Flushes::Never, Share::ALL));
+    assert_eq!(flush.arrivals, Arrivals::Once { at: Span::from_ms(9) });
+    assert_eq!(setup.limit, Limit { duration: None, ios: Some(3) });
+}
+
+#[test]
+fn fio_is_told_of_flushes_as_far_as_it_can_do_them() {
+    let fio =
+        |workload: &str| planned(workload).points.iter().map(|point| point.fio.clone()).collect::<Vec<_>>();
+    let [never, often] = &fio("rw = \"randwrite\"\nfsync = [0, 4]")[..] else { panic!("two points") };
+    assert!(!never.contains("fsync") && often.contains("\nfsync=4\n"), "{often}");
+    let listed = &fio("commands = [{ rw = \"flush\" }, { rw = \"write\" }]")[0];
+    assert!(listed.contains("; fio cannot express it: command1, a flush by itself\n"), "{listed}");
+    assert!(listed.contains("[command2]\nrw=write\n") && !listed.contains("[command1]"), "{listed}");
+}
+
+#[test]
+fn the_jobs_of_a_later_point_wait_although_the_first_is_a_flush() {
+    let plan = planned("commands = [{ rw = \"flush\" }, { rw = \"write\" }]\n[run]\nseed = [1, 2]");
+    let waiting: Vec<usize> =
+        plan.points.iter().map(|point| point.fio.matches("stonewall").count()).collect();
+    assert_eq!(waiting, [0, 1]);
+}

@@ -1,0 +1,151 @@
+//! The caches of hosts and controllers: what their keys come to, and whose I/Os use them.
+use drivelab_core::target::TargetParams;
+use drivelab_core::target::system::SystemParams;
+use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_scenario::{Loader, Override, Plan, Problems, Source, plan};
+use drivelab_units::{Rate, Sectors, Span};
+
+const CARD: &str =
+    "base = \"intel-ich9r\"\ncache = { size = \"64MiB\", limit = \"48MiB\", battery = true }\n";
+
+struct Files;
+
+impl Loader for Files {
+    fn load(&self, path: &str) -> Result<String, String> {
+        if path == "card.toml" { Ok(CARD.to_owned()) } else { Err("no such file".to_owned()) }
+    }
+}
+
+fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, Problems> {
+    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
+    let over = |(key, value): &(&str, &str)| Override {
+        key: (*key).to_owned(),
+        value: (*value).to_owned(),
+        origin: format!("--set {key}={value}"),
+    };
+    plan(&source, &overrides.iter().map(over).collect::<Vec<_>>(), &Files)
+}
+
+fn planned(keys: &str, overrides: &[(&str, &str)]) -> Plan {
+    let text = format!("[target]\ndrive = \"wd-4tb-7200\"\n{keys}\n");
+    read(&text, overrides).unwrap_or_else(|problems| panic!("{text}\n{problems}"))
+}
+
+fn system(keys: &str) -> SystemParams {
+    match &planned(keys, &[]).points[0].setup.target {
+        TargetParams::System(system) => system.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn mib(mib: u64) -> Sectors {
+    Sectors::new(mib << 11)
+}
+
+#[test]
+fn what_is_left_out_of_a_hosts_cache_is_as_linux_has_it() {
+    let expected = WriteBehindParams {
+        size: mib(1_000),
+        limit: mib(200),
+        background: mib(100),
+        age: Some(Span::from_s(30)),
+        order: FlushOrder::Address,
+        request: Sectors::new(1_024),
+        outstanding: 128,
+        rate: None,
+        overhead: Span::ZERO,
+        battery: false,
+        force_unit_access: false,
+        keeps_reads: true,
+    };
+    let system = system("host_cache.size = \"1000MiB\"");
+    assert_eq!((system.host_cache, system.controller.cache), (Some(expected), None));
+    assert_eq!(expected.check(), Ok(()));
+}
+
+#[test]
+fn what_is_left_out_of_a_controllers_cache_goes_on_as_it_comes() {
+    let of = |keys: &str| system(keys).controller.cache.unwrap();
+    let cache = of("controller.cache.size = \"64MiB\"");
+    assert_eq!((cache.limit, cache.background, cache.age), (mib(64), Sectors::ZERO, None));
+    assert_eq!((cache.outstanding, cache.keeps_reads, cache.battery), (32, false, false));
+    // As many as the controller keeps with this drive.
+    assert_eq!(of("controller = { interface = \"legacy-ide\", cache.size = \"64MiB\" }").outstanding, 1);
+    assert_eq!(of("controller = { depth = 7, cache.size = \"64MiB\" }").outstanding, 7);
+    assert_eq!(system("host_cache.size = \"1MiB\"\ncontroller = { cache = false }").controller.cache, None);
+}
+
+#[test]
+fn every_key_of_a_memory_arrives() {
+    let keys = "{ size = \"64MiB\", limit = \"50%\", background = \"8MiB\", age = \"3s\", order = \"age\", \
+                request = \"64KiB\", outstanding = 4, rate = \"2GB/s\", overhead = \"5us\", battery = true, \
+                force_unit_access = true, keeps_reads = true }";
+    let expected = WriteBehindParams {
+        size: mib(64),
+        limit: mib(32),
+        background: mib(8),
+        age: Some(Span::from_s(3)),
+        order: FlushOrder::Age,
+        request: Sectors::new(128),
+        outstanding: 4,
+        rate: Rate::from_bytes_per_s(2_000_000_000),
+        overhead: Span::from_us(5),
+        battery: true,
+        force_unit_access: true,
+        keeps_reads: true,
+    };
+    assert_eq!(system(&format!("controller.cache = {keys}")).controller.cache, Some(expected));
+    let host = WriteBehindParams { battery: false, ..expected };
+    let keys = keys.replace("battery = true, ", "");
+    assert_eq!(system(&format!("host_cache = {keys}")).host_cache, Some(host));
+}
+
+#[test]
+fn a_controllers_file_gives_way_to_the_size_of_the_scenario() {
+    let own = system("controller = \"card.toml\"").controller.cache.unwrap();
+    assert_eq!((own.size, own.limit, own.battery), (mib(64), mib(48), true));
+    let small =
+        system("controller = { base = \"card.toml\", cache.size = \"8MiB\" }").controller.cache.unwrap();
+    assert_eq!((small.size, small.limit, small.battery), (mib(8), mib(8), true));
+    let sizes = [("target.controller.cache.size", "8MiB,16MiB")];
+    let limits = [("target.controller.cache.limit", "4MiB,12MiB")];
+    let swept = planned("controller = \"card.toml\"", &[sizes[0], limits[0]]);
+    assert_eq!((swept.points.len(), swept.skipped.len()), (3, 1));
+    assert_eq!(
+        system("host_cache.size = \"1MiB\"\ncontroller = { base = \"card.toml\", cache = false }")
+            .controller
+            .cache,
+        None
+    );
+}
+
+#[test]
+fn ios_are_direct_unless_the_host_has_a_cache() {
+    let direct = |keys: &str, overrides: &[(&str, &str)]| -> Vec<bool> {
+        let points = planned(keys, overrides).points;
+        points.iter().map(|point| point.setup.jobs[0].marking.direct).collect()
+    };
+    assert_eq!(direct("", &[]), [true]);
+    assert_eq!(direct("", &[("workload.direct", "1")]), [true]);
+    let cached = "host_cache.size = \"1GiB\"";
+    assert_eq!(direct(cached, &[]), [false]);
+    assert_eq!(direct(cached, &[("workload.direct", "0,1")]), [false, true]);
+    assert_eq!(direct(cached, &[("workload.direct", "false,true")]), [false, true]);
+    // In a sweep over hosts with a cache and without, the key counts for some of the points.
+    let sizes = [("target.host_cache", "[false, { size = \"1GiB\" }]"), ("workload.direct", "false")];
+    assert_eq!(direct("", &sizes), [true, false]);
+    let listed = planned(
+        "host_cache.size = \"1GiB\"\n[workload]\ncommands = [{ rw = \"write\" }, { direct = true }]",
+        &[],
+    );
+    let listed: Vec<bool> = listed.points[0].setup.jobs.iter().map(|job| job.marking.direct).collect();
+    assert_eq!(listed, [false, true]);
+}
+
+#[test]
+fn fio_goes_through_the_page_cache_where_the_host_has_one() {
+    let fio = |keys: &str| planned(keys, &[]).points[0].fio.clone();
+    assert!(!fio("").contains("direct=0"));
+    assert!(fio("host_cache.size = \"1GiB\"").contains("\ndirect=0\n"));
+    assert!(!fio("host_cache.size = \"1GiB\"\n[workload]\ndirect = 1").contains("direct=0"));
+}
