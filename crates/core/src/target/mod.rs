@@ -7,6 +7,7 @@ pub mod controller;
 pub mod drive;
 pub mod elevator;
 pub mod link;
+pub mod overlap;
 pub mod server;
 pub mod system;
 pub mod tree;
