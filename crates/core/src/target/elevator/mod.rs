@@ -9,6 +9,7 @@
 //!   later. The device keeps them in order from there. What waits behind one is not yet with the policy, so it merges
 //!   with nothing before it.
 //! - **Head of queue** (and the commands of an ACA recovery) go next, the last of several first; they pass even a barrier.
+//! - **Flushes** go next too, the first of several first: what they are about has been answered before they came.
 //! - **Overlaps**: of two commands that share an address, at least one of them a write, the older is done before the
 //!   younger goes to the device. The device may then reorder as it likes, and a read still finds what was written before
 //!   it, and the last of several writes stays. An operating system leaves this to its page cache and its file system; here
@@ -32,7 +33,7 @@ mod tests;
 
 pub use params::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 
-use crate::command::{Attribute, Command, Completion};
+use crate::command::{Access, Attribute, Command, Completion};
 use crate::host::params::OUTSTANDING_MAX;
 use crate::target::overlap::Overlaps;
 use alloc::boxed::Box;
@@ -122,11 +123,16 @@ impl Elevator {
 
     /// Takes a command; it waits here until [`Self::next`] hands a request on.
     pub fn submit(&mut self, now: Instant, command: Command) {
-        assert!(command.count.get() > 0, "a command names at least one sector");
+        let flush = command.access == Access::Flush;
+        assert!(command.count.get() > 0 || flush, "a command names at least one sector");
         self.policy.settle(now);
         let slot = self.table.add(command, now);
         self.waiting += 1;
         match command.attribute {
+            _ if flush => {
+                self.overlaps.insert(slot, &self.table.claim(slot));
+                self.ahead = self.table.push_back(self.ahead, slot);
+            }
             Attribute::HeadOfQueue | Attribute::Aca => {
                 self.overlaps.insert(slot, &self.table.claim(slot));
                 self.ahead = self.table.push_front(self.ahead, slot);
