@@ -55,8 +55,12 @@ enum What {
     Done(usize),
 }
 
-/// No version: what was there before all writes.
+/// Sectors of the device.
+const CAPACITY: usize = 1 << 10;
+
+/// No version: what was there before all writes, and what a read that fails brings.
 const NEVER: u64 = u64::MAX;
+const RUBBISH: u64 = NEVER - 1;
 
 pub struct Rig {
     pub cache: WriteBehind,
@@ -93,7 +97,6 @@ impl Rig {
         place: Place,
         service: impl Fn(&Command) -> Service + 'static,
     ) -> Self {
-        let capacity = 1 << 10;
         Rig {
             cache: WriteBehind::new(params, place),
             params: *params,
@@ -108,8 +111,8 @@ impl Rig {
             answers: Vec::new(),
             known: BTreeMap::new(),
             ranks: 0,
-            disk: vec![NEVER; capacity],
-            acknowledged: vec![None; capacity],
+            disk: vec![NEVER; CAPACITY],
+            acknowledged: vec![None; CAPACITY],
             waiting: BTreeMap::new(),
             flying: BTreeMap::new(),
             most_dirty: 0,
@@ -122,8 +125,10 @@ impl Rig {
         place: Place,
         span: impl Fn(&Command) -> Span + 'static,
     ) -> Self {
-        let serial = Some(Instant::ZERO);
-        Rig { serial, ..Rig::new(params, place, move |command| Service::takes(span(command))) }
+        let (serial, sectors) = (Some(Instant::ZERO), 8 * CAPACITY);
+        let (disk, acknowledged) = (vec![NEVER; sectors], vec![None; sectors]);
+        let rig = Rig::new(params, place, move |command| Service::takes(span(command)));
+        Rig { serial, disk, acknowledged, ..rig }
     }
 
     pub fn arrive(&mut self, at: Instant, command: Command) {
@@ -355,7 +360,11 @@ impl Rig {
             Access::Read => {
                 let range = sectors(command.first, command.count.get());
                 let known = self.known.get_mut(&command.id).expect("somebody sent it");
-                known.content.copy_from_slice(&self.disk[range]);
+                if service.fails {
+                    known.content.fill(RUBBISH);
+                } else {
+                    known.content.copy_from_slice(&self.disk[range]);
+                }
             }
             // One that fails may have come half the way.
             Access::Write if service.fails && command.first.get() % 2 == 0 => {}
@@ -405,6 +414,7 @@ impl Rig {
         let dirty = self.waiting.len() as u64 + sent;
         assert_eq!(self.cache.dirty().get(), dirty);
         assert!(dirty <= self.params.limit.get(), "{dirty} are dirty");
+        assert!(self.cache.used() <= self.params.size, "{:?} are used", self.cache.used());
         assert!(self.cache.flushing() <= self.params.outstanding as usize);
         self.most_dirty = self.most_dirty.max(dirty);
         let mut expected: Vec<(u64, u64)> = self.waiting.iter().map(|(&sector, &id)| (sector, id)).collect();

@@ -114,6 +114,10 @@ impl Extents {
         self.extents.len() - self.free.len()
     }
 
+    pub fn places(&self) -> usize {
+        self.extents.len()
+    }
+
     /// Sectors that the device does not have and is not about to get.
     pub fn unsent(&self) -> u64 {
         self.sectors[sum_of(State::Dirty)]

@@ -288,9 +288,8 @@ impl WriteBehind {
     /// Makes room for so many sectors as one more extent. Returns whether there is.
     fn make_room(&mut self, count: u64) -> bool {
         let fits = |cache: &Self| {
-            let used = cache.dirty().get() + cache.reserved + cache.extents.kept();
             // Taking a write cuts another one in two at most, and a flush one more.
-            used + count <= cache.params.size.get() && cache.extents.held() + 3 <= EXTENTS_MAX
+            cache.used().get() + count <= cache.params.size.get() && cache.extents.held() + 3 <= EXTENTS_MAX
         };
         while !fits(self) {
             let Some(oldest) = self.extents.oldest(Set::Clean) else { return false };
@@ -302,6 +301,16 @@ impl WriteBehind {
     /// Data that memory has taken and the device has not, those on their way included.
     pub fn dirty(&self) -> Sectors {
         Sectors::new(self.extents.unsent() + self.in_flight)
+    }
+
+    /// Memory that is taken, for data on their way in too.
+    pub fn used(&self) -> Sectors {
+        Sectors::new(self.dirty().get() + self.reserved + self.extents.kept())
+    }
+
+    /// Places that were ever needed at once, for commands, for extents, and for the pieces of flushes: so much is allocated.
+    pub fn places(&self) -> [usize; 3] {
+        [self.table.places(), self.extents.places(), self.pieces.places()]
     }
 
     /// Flushes that are with the device.

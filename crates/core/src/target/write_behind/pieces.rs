@@ -34,6 +34,10 @@ impl Pieces {
         Pieces { pieces: Vec::new(), free: Vec::new() }
     }
 
+    pub fn places(&self) -> usize {
+        self.pieces.len()
+    }
+
     pub fn push(&mut self, chain: &mut Chain, piece: Piece) {
         let place = if let Some(place) = self.free.pop() {
             self.pieces[place as usize] = (piece, NONE);

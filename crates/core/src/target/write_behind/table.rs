@@ -62,6 +62,10 @@ impl Table {
         self.entries.len() as Slot - 1
     }
 
+    pub fn places(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Gives a command's slot back.
     pub fn free(&mut self, slot: Slot) {
         self.free.push(slot);
