@@ -20,6 +20,12 @@ pub enum Event {
     Elevator {
         initiator: u16,
     },
+    /// A host's cache is to be woken.
+    HostCache {
+        initiator: u16,
+    },
+    /// The controller's cache is to be woken.
+    ControllerCache,
     Server(ServerEvent),
 }
 

@@ -7,6 +7,7 @@ pub mod controller;
 pub mod drive;
 pub mod elevator;
 pub mod link;
+pub mod overlap;
 pub mod server;
 pub mod system;
 pub mod tree;
@@ -30,6 +31,7 @@ use drivelab_units::{Instant, Sectors};
 use link::Wires;
 use server::{Server, ServerParams};
 use system::{System, SystemParams};
+use write_behind::WriteBehind;
 
 /// What a target is made of.
 #[derive(Clone, Debug)]
@@ -127,6 +129,16 @@ impl Target {
             Body::System(system) => system.capacity(),
             Body::Wire(drive) => drive.capacity(),
         }
+    }
+
+    /// The cache of a host that has issued something.
+    pub fn host_cache(&self, initiator: u16) -> Option<&WriteBehind> {
+        if let Body::System(system) = &self.body { system.host_cache(initiator) } else { None }
+    }
+
+    /// The cache of the controller.
+    pub fn controller_cache(&self) -> Option<&WriteBehind> {
+        if let Body::System(system) = &self.body { system.controller_cache() } else { None }
     }
 
     /// The digest of all events so far.

@@ -4,7 +4,7 @@ use super::{command, commands, elevators, params, us};
 use drivelab_core::rng::Stream;
 use drivelab_core::target::elevator::{ElevatorOrder, ElevatorParams};
 use drivelab_core::{Access, Attribute, Command};
-use drivelab_units::{Instant, Sectors, Span};
+use drivelab_units::{Instant, Lba, Sectors, Span};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -56,6 +56,26 @@ proptest! {
         for one in &device.handed {
             let inside = |other: &&super::device::Handed| other.at <= one.at && one.at < other.done.unwrap();
             prop_assert!(device.handed.iter().filter(inside).count() <= params.depth as usize);
+        }
+    }
+
+    #[test]
+    fn a_flush_goes_as_soon_as_there_is_a_place(params in elevators(), history in histories(), every in 1u64..9) {
+        let flush = |command: Command| Command { access: Access::Flush, count: Sectors::ZERO, first: Lba::ZERO, ..command };
+        let turns = |(at, command): (Instant, Command)| {
+            (at, if command.id % every == 0 { flush(command) } else { command })
+        };
+        let history: Vec<_> = history.into_iter().map(turns).collect();
+        let device = run(&params, &history, service, None);
+        let handed = handed(&device);
+        prop_assert_eq!(handed.len(), history.len());
+        for (at, flush) in history.iter().filter(|(_, command)| command.access == Access::Flush) {
+            let gone = &device.handed[handed[&flush.id]];
+            prop_assert_eq!(&gone.members, &[flush.id]);
+            // Until then every place was taken, and what goes first of all may have been given one.
+            for other in device.handed.iter().filter(|other| other.at > *at && other.at < gone.at) {
+                prop_assert!(goes_ahead(&other.request) || other.request.access == Access::Flush, "{other:?}");
+            }
         }
     }
 

@@ -2,15 +2,19 @@
 //! decides what the drive may see.
 //!
 //! Each policy is one file that opens with its rule: [`noop`], [`deadline`], [`clook`], [`fair`]. What holds for all of
-//! them is here and in the files beside: `requests` keeps the commands, `merge` finds neighbours, `overlap` keeps
-//! the order of commands that share addresses. Addresses are blocks; of cylinders and angles a host knows nothing.
+//! them is here and in the files beside: `requests` keeps the commands, `merge` finds neighbours. Addresses are blocks; of
+//! cylinders and angles a host knows nothing.
 //!
 //! - **Ordered** commands are barriers here too: handed on when everything that came earlier has been, before everything
 //!   later. The device keeps them in order from there. What waits behind one is not yet with the policy, so it merges
 //!   with nothing before it.
 //! - **Head of queue** (and the commands of an ACA recovery) go next, the last of several first; they pass even a barrier.
-//! - A **FLUSH** has no addresses and is about what the device has answered for already: it goes before all that waits
-//!   here, behind what is ahead.
+//! - **Flushes** go next too, the first of several first: what they are about has been answered before they came.
+//! - **Overlaps**: of two commands that share an address, at least one of them a write, the older is done before the
+//!   younger goes to the device. The device may then reorder as it likes, and a read still finds what was written before
+//!   it, and the last of several writes stays. An operating system leaves this to its page cache and its file system; here
+//!   it is the elevator's guarantee, for every policy. Only a command that is to go ahead of all is exempt from waiting
+//!   itself. Addresses are places on the device: who asks, and through which logical unit, does not matter.
 //! - A request is handed on when the device holds fewer than `depth`. What is handed on is no longer merged.
 //!
 //! Time is an argument, and asking [`Elevator::next`] once more changes nothing. Nothing is allocated for a command unless
@@ -21,7 +25,6 @@ pub mod fair;
 mod fifo;
 mod merge;
 pub mod noop;
-mod overlap;
 pub mod params;
 mod requests;
 mod sorted;
@@ -32,12 +35,12 @@ pub use params::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 
 use crate::command::{Access, Attribute, Command, Completion};
 use crate::host::params::OUTSTANDING_MAX;
+use crate::target::overlap::Overlaps;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_units::Instant;
 use merge::Merges;
-use overlap::Overlaps;
 use requests::{Chain, NONE, Slot, Table};
 
 /// The order in which requests go that may go in any order.
@@ -120,18 +123,18 @@ impl Elevator {
 
     /// Takes a command; it waits here until [`Self::next`] hands a request on.
     pub fn submit(&mut self, now: Instant, command: Command) {
-        let is_flush = command.access == Access::Flush;
-        assert!(command.count.get() > 0 || is_flush, "a command names at least one sector");
+        let flush = command.access == Access::Flush;
+        assert!(command.count.get() > 0 || flush, "a command names at least one sector");
         self.policy.settle(now);
         let slot = self.table.add(command, now);
         self.waiting += 1;
         match command.attribute {
-            _ if is_flush => {
-                self.overlaps.insert(&self.table, slot);
+            _ if flush => {
+                self.overlaps.insert(slot, &self.table.claim(slot));
                 self.ahead = self.table.push_back(self.ahead, slot);
             }
             Attribute::HeadOfQueue | Attribute::Aca => {
-                self.overlaps.insert(&self.table, slot);
+                self.overlaps.insert(slot, &self.table.claim(slot));
                 self.ahead = self.table.push_front(self.ahead, slot);
             }
             Attribute::Ordered => self.behind = self.table.push_back(self.behind, slot),
@@ -163,7 +166,7 @@ impl Elevator {
         let slot = core::mem::replace(&mut self.out[completion.tag as usize], NONE);
         assert!(slot != NONE, "a request with this tag is with the device");
         self.free_tags.push(completion.tag);
-        self.overlaps.remove(&self.table, slot);
+        self.overlaps.remove(slot, self.table.claim(slot).write);
         let request = *self.table.request(slot);
         if request.queue != NONE {
             self.policy.completed(request.queue, now);
@@ -212,11 +215,11 @@ impl Elevator {
         if barrier == NONE || self.admitted + self.held > 0 {
             return None;
         }
-        if self.overlaps.blocker(&self.table, barrier).is_some() {
+        if self.overlaps.blocker(&self.table.claim(barrier)).is_some() {
             return None;
         }
         self.table.pop_front(&mut self.behind);
-        self.overlaps.insert(&self.table, barrier);
+        self.overlaps.insert(barrier, &self.table.claim(barrier));
         while !self.behind.is_empty()
             && self.table.entry(self.behind.first).command.attribute != Attribute::Ordered
         {
@@ -229,9 +232,9 @@ impl Elevator {
 
     /// A command with no barrier before it: to the policy, unless it must wait for one that it overlaps.
     fn enter(&mut self, slot: Slot, now: Instant) {
-        match self.overlaps.blocker(&self.table, slot) {
+        match self.overlaps.blocker(&self.table.claim(slot)) {
             Some(blocker) => {
-                self.overlaps.insert(&self.table, slot);
+                self.overlaps.insert(slot, &self.table.claim(slot));
                 self.held += 1;
                 self.hold(blocker, slot);
             }
@@ -241,10 +244,10 @@ impl Elevator {
 
     /// The request that held this command is done.
     fn look_again(&mut self, slot: Slot, now: Instant) {
-        match self.overlaps.blocker(&self.table, slot) {
+        match self.overlaps.blocker(&self.table.claim(slot)) {
             Some(blocker) => self.hold(blocker, slot),
             None => {
-                self.overlaps.remove(&self.table, slot);
+                self.overlaps.remove(slot, self.table.claim(slot).write);
                 self.held -= 1;
                 self.admit(slot, now);
             }
@@ -271,7 +274,7 @@ impl Elevator {
             self.merge(above, slot);
         } else {
             self.admitted += 1;
-            self.overlaps.insert(&self.table, slot);
+            self.overlaps.insert(slot, &self.table.claim(slot));
             self.merges.insert(&self.table, slot);
             self.policy.insert(&self.table, slot, now);
         }
@@ -280,9 +283,9 @@ impl Elevator {
     /// Makes a new command, which is in no index, part of a waiting request.
     fn merge(&mut self, into: Slot, slot: Slot) {
         let first = self.table.request(into).first;
-        self.overlaps.remove(&self.table, into);
+        self.overlaps.remove(into, self.table.claim(into).write);
         self.table.absorb(into, slot);
-        self.overlaps.insert(&self.table, into);
+        self.overlaps.insert(into, &self.table.claim(into));
         if self.table.request(into).first != first {
             self.merges.remove(&self.table, into);
             self.merges.insert(&self.table, into);
@@ -297,7 +300,7 @@ impl Elevator {
         self.admitted -= 1;
         self.policy.remove(&self.table, slot);
         self.merges.remove(&self.table, slot);
-        self.overlaps.remove(&self.table, slot);
+        self.overlaps.remove(slot, self.table.claim(slot).write);
         self.merge(into, slot);
     }
 }

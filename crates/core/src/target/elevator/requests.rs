@@ -4,6 +4,7 @@
 //! behind a barrier, ahead of all, held by a request that it overlaps, or merged into a request. Slots are allocated only
 //! when more commands are held than ever before.
 use crate::command::{Access, Command};
+use crate::target::overlap::Claim;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 
@@ -122,6 +123,14 @@ impl Table {
     #[inline]
     pub fn request_mut(&mut self, slot: Slot) -> &mut Request {
         &mut self.requests[slot as usize]
+    }
+
+    /// What a request's commands have in common with others. A merged request counts as old as its oldest command. That
+    /// names no wrong pair: a command that shares addresses with an older one, a write among them, is held and so not merged
+    /// before that one is done.
+    pub fn claim(&self, slot: Slot) -> Claim {
+        let &Request { access, first, end, .. } = self.request(slot);
+        Claim { write: access != Access::Read, first, end, age: self.age(slot) }
     }
 
     /// The order of arrival of a request's oldest command.

@@ -1,9 +1,9 @@
 //! What the elevator is built from, held to lists: the ordered index and its balance, chains, lists by age, and the
 //! search for what a command must wait for. The elevator as a whole is held to its definition in `tests/elevator`.
 use super::fifo::Fifos;
-use super::overlap::Overlaps;
 use super::requests::{Chain, NONE, Slot, Table};
 use crate::command::{Access, Attribute, Command, Priority};
+use crate::target::overlap::Overlaps;
 use crate::target::tree::{Summary, Tree};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
@@ -128,11 +128,11 @@ proptest! {
         for (write, first, count, gone) in commands {
             let access = if write { Access::Write } else { Access::Read };
             let slot = table.add(command(access, first, count), Instant::ZERO);
-            overlaps.insert(&table, slot);
+            overlaps.insert(slot, &table.claim(slot));
             held.push(slot);
             if gone {
                 let gone = held.remove(held.len() / 2);
-                overlaps.remove(&table, gone);
+                overlaps.remove(gone, table.claim(gone).write);
             }
             for &slot in &held {
                 let one = table.request(slot);
@@ -144,7 +144,7 @@ proptest! {
                 };
                 // Nothing is freed here, so slots are in order of arrival.
                 let expected = held.iter().filter(must_wait_for).max().copied();
-                prop_assert_eq!(overlaps.blocker(&table, slot), expected);
+                prop_assert_eq!(overlaps.blocker(&table.claim(slot)), expected);
             }
         }
     }

@@ -1,3 +1,345 @@
 //! Memory in front of a device that takes writes and hands them on later: the page cache of a host before its I/O
 //! scheduler, or the cache of a RAID controller behind it.
+//!
+//! - A **write** waits until there is room for it below the limit, first come first served, is copied to memory, and is
+//!   done. What it covers of older data that wait takes their place and their age.
+//! - A **read** whose blocks are all in memory is copied from there. Any other goes to the device whole; what memory has
+//!   of it when it comes is taken from memory, because the device may not have it.
+//! - **Flushes** take data to the device, upward by address or the oldest first, neighbours together. Data go while more
+//!   than the background level waits, when they have waited long enough, and while somebody waits for room or for them.
+//!   What is written again while it is on its way stays to be flushed, and goes when the older data have come.
+//! - Commands that must not stay in memory go **through**: `direct` ones past a host's cache, those that force unit access
+//!   unless a battery keeps the data, and writes larger than the limit. A read that goes through first has its blocks
+//!   flushed. A write that goes through replaces what waits for its blocks, once it is done; among the flushes and such
+//!   writes no two ever have a block in common.
+//! - A **FLUSH** waits until everything that memory took before it has been flushed, and goes on to the device; with a
+//!   battery memory answers it.
+//!
+//! Attributes and priorities hold for what goes through or reads past memory; what memory answers, it answers in the order
+//! of its copies. A host's flushes that fail are tried again. Start reading at [`WriteBehind::submit`], then `flush.rs`.
+//! Sources: the Linux kernel, Documentation/admin-guide/sysctl/vm.rst (dirty_bytes, dirty_background_bytes,
+//! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA and
+//! SYNCHRONIZE CACHE ask of a volatile and a non-volatile cache.
+mod extents;
+mod flush;
+mod memory;
 pub mod params;
+mod pieces;
+mod table;
+
+use super::overlap::Overlaps;
+use super::tree::Slot;
+use crate::command::{Access, Breakdown, Command, Completion, Outcome};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Lba, Sectors};
+use extents::{Extent, Extents, Set, State};
+use flush::Barrier;
+use memory::Memory;
+use params::WriteBehindParams;
+pub use pieces::Piece;
+use pieces::Pieces;
+use table::Table;
+
+/// The ids of commands that no host has issued begin here; all of them are numbers that JavaScript can hold.
+pub const OWN_IDS: u64 = 1 << 52;
+
+/// Most extents that memory tells apart: a limit on everything.
+const EXTENTS_MAX: usize = 1 << 22;
+
+/// Where the memory is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In the host with this number, before its I/O scheduler.
+    Host(u16),
+    /// On the controller, behind the schedulers of all hosts.
+    Controller,
+}
+
+pub struct WriteBehind {
+    params: WriteBehindParams,
+    place: Place,
+    extents: Extents,
+    table: Table,
+    pieces: Pieces,
+    memory: Memory,
+    /// Writes that wait for room.
+    writers: VecDeque<Slot>,
+    /// Commands that wait until older data have been flushed.
+    barriers: VecDeque<Barrier>,
+    /// The age at which the last FLUSH came: what is older has been flushed, or a FLUSH waits for it.
+    awaited: u64,
+    /// The blocks of flushes that are with the device, and of writes that are or want to be.
+    claims: Overlaps,
+    /// Flushes that are with the device.
+    flights: Vec<Slot>,
+    /// Sectors in them, and in writes that are being copied.
+    in_flight: u64,
+    reserved: u64,
+    /// Goes on with each write that memory takes and each that claims blocks.
+    clock: u64,
+    /// The address behind the last flush.
+    hand: Lba,
+    /// Flushes so far.
+    flushes: u64,
+    /// Before that no flush is tried, because one has failed.
+    not_before: Instant,
+    below: VecDeque<Command>,
+    answers: VecDeque<Completion>,
+}
+
+impl WriteBehind {
+    /// # Panics
+    /// When the parameters contradict each other: see [`WriteBehindParams::check`].
+    pub fn new(params: &WriteBehindParams, place: Place) -> Self {
+        if let Err(error) = params.check() {
+            panic!("{error}");
+        }
+        WriteBehind {
+            params: *params,
+            place,
+            extents: Extents::default(),
+            table: Table::default(),
+            pieces: Pieces::new(),
+            memory: Memory::new(params),
+            writers: VecDeque::with_capacity(64),
+            barriers: VecDeque::new(),
+            awaited: 0,
+            claims: Overlaps::new(),
+            flights: Vec::with_capacity(params.outstanding as usize),
+            in_flight: 0,
+            reserved: 0,
+            // Data that somebody waits for are older than all others: see `flush::DEMANDED`.
+            clock: 1,
+            hand: Lba::ZERO,
+            flushes: 0,
+            not_before: Instant::ZERO,
+            below: VecDeque::with_capacity(64),
+            answers: VecDeque::with_capacity(64),
+        }
+    }
+
+    /// Takes a command from above.
+    pub fn submit(&mut self, now: Instant, command: &Command) {
+        let slot = self.table.add(command, now);
+        match command.access {
+            Access::Flush if self.params.battery => self.copy(now, slot),
+            Access::Flush => self.wait_for_flushes(slot),
+            Access::Read if self.goes_through(command) => self.read_through(slot),
+            Access::Read => self.read(now, slot),
+            Access::Write if self.goes_through(command) => self.write_through(slot),
+            Access::Write => self.writers.push_back(slot),
+        }
+        self.pump(now);
+    }
+
+    fn goes_through(&self, command: &Command) -> bool {
+        let WriteBehindParams { battery, limit, .. } = self.params;
+        let past = command.direct && matches!(self.place, Place::Host(_));
+        let forced = command.force_unit_access && !battery;
+        past || forced || command.access == Access::Write && command.count > limit
+    }
+
+    /// To be called at each instant that [`Self::next_copy`] and [`Self::next_flush`] tell; a call too many changes nothing.
+    pub fn tick(&mut self, now: Instant) {
+        while let Some(slot) = self.memory.done(now) {
+            if self.table.get(slot).command.access == Access::Write {
+                self.take(now, slot);
+            }
+            self.answer_from_memory(now, slot);
+        }
+        self.pump(now);
+    }
+
+    /// When the next copy is done.
+    pub fn next_copy(&self) -> Option<Instant> {
+        self.memory.next_done()
+    }
+
+    /// The next command for below. Its tag is the box's own.
+    pub fn poll_below(&mut self) -> Option<Command> {
+        self.below.pop_front()
+    }
+
+    /// The next answer to above.
+    pub fn poll_answer(&mut self) -> Option<Completion> {
+        self.answers.pop_front()
+    }
+
+    /// What has been handed below is done.
+    pub fn completed(&mut self, now: Instant, completion: &Completion) {
+        let slot = completion.tag;
+        let entry = self.table.get(slot);
+        let done = completion.outcome == Outcome::Done;
+        match entry.command.access {
+            Access::Write if entry.command.id >= OWN_IDS => {
+                self.land(now, slot, done);
+                return self.pump(now);
+            }
+            Access::Write => self.written_through(slot, done),
+            Access::Read if entry.fills => self.fill(slot, done),
+            Access::Read | Access::Flush => {}
+        }
+        let entry = self.table.get(slot);
+        let (submitted, Command { id, initiator, tag, .. }) = (entry.submitted, entry.command);
+        let mut breakdown = completion.breakdown;
+        breakdown.queue += completion.submitted - submitted;
+        self.table.free(slot);
+        self.answers.push_back(Completion { id, initiator, tag, submitted, breakdown, ..*completion });
+        self.pump(now);
+    }
+
+    /// The copy of a command is done, and so is the command.
+    fn answer_from_memory(&mut self, now: Instant, slot: Slot) {
+        let entry = self.table.get(slot);
+        let (submitted, Command { id, initiator, tag, .. }) = (entry.submitted, entry.command);
+        let (overhead, outcome, completed) = (entry.copy, Outcome::Done, now);
+        let breakdown = Breakdown { queue: (now - submitted) - overhead, overhead, ..Breakdown::default() };
+        self.table.free(slot);
+        self.answers.push_back(Completion { id, initiator, tag, outcome, submitted, completed, breakdown });
+    }
+
+    fn copy(&mut self, now: Instant, slot: Slot) {
+        let count = self.table.get(slot).command.count;
+        self.table.get_mut(slot).copy = self.memory.copy(now, slot, count);
+    }
+
+    /// A command goes to the device.
+    fn send(&mut self, slot: Slot) {
+        self.below.push_back(Command { tag: slot, ..self.table.get(slot).command });
+    }
+
+    fn read(&mut self, now: Instant, slot: Slot) {
+        let Command { first, .. } = self.table.get(slot).command;
+        let end = self.table.get(slot).command.end();
+        if !self.extents.covers(first, end) {
+            if self.params.keeps_reads {
+                self.expect(slot, first, end);
+            }
+            return self.send(slot);
+        }
+        if self.params.keeps_reads {
+            let used = self.tick_clock();
+            self.extents.each(first, end, |extents, slot| {
+                if extents.get(slot).state == State::Clean {
+                    extents.set(slot, State::Clean, used);
+                }
+            });
+        }
+        self.copy(now, slot);
+    }
+
+    /// Memory keeps room for what a read is to bring of blocks that it does not have.
+    fn expect(&mut self, slot: Slot, first: Lba, end: Lba) {
+        let command = self.table.get(slot).command.id;
+        let mut at = first;
+        while let Some((from, to)) = self.extents.hole(at, end) {
+            if !self.make_room((to - from).get()) {
+                break;
+            }
+            let (version, state) = (0, State::Coming(slot));
+            let extent =
+                Extent { first: from, end: to, command, version, age: 0, since: Instant::ZERO, state };
+            self.extents.insert(extent);
+            self.table.get_mut(slot).fills = true;
+            at = to;
+        }
+    }
+
+    /// A read has brought what memory kept room for.
+    fn fill(&mut self, slot: Slot, done: bool) {
+        let Command { first, .. } = self.table.get(slot).command;
+        let end = self.table.get(slot).command.end();
+        let used = self.tick_clock();
+        self.extents.each(first, end, |extents, place| {
+            if extents.get(place).state != State::Coming(slot) {
+                return;
+            }
+            if done {
+                extents.set(place, State::Clean, used);
+            } else {
+                extents.remove(place);
+            }
+        });
+    }
+
+    /// Memory has a write's data from now on.
+    fn take(&mut self, now: Instant, slot: Slot) {
+        let Command { id, first, count, .. } = self.table.get(slot).command;
+        let (end, version) = (first + count, self.tick_clock());
+        self.reserved -= count.get();
+        let (mut age, mut since) = (version, now);
+        self.extents.carve(first, end, |extent| {
+            if extent.state.is_unsent() {
+                (age, since) = (age.min(extent.age), since.min(extent.since));
+            }
+            true
+        });
+        self.extents.insert(Extent { first, end, command: id, version, age, since, state: State::Behind });
+        self.unblock(first, end);
+    }
+
+    fn tick_clock(&mut self) -> u64 {
+        let clock = self.clock;
+        self.clock += 1;
+        clock
+    }
+
+    /// Makes room for so many sectors as one more extent. Returns whether there is.
+    fn make_room(&mut self, count: u64) -> bool {
+        let fits = |cache: &Self| {
+            // Taking a write cuts another one in two at most, and a flush one more.
+            cache.used().get() + count <= cache.params.size.get() && cache.extents.held() + 3 <= EXTENTS_MAX
+        };
+        while !fits(self) {
+            let Some(oldest) = self.extents.oldest(Set::Clean) else { return false };
+            self.extents.remove(oldest);
+        }
+        true
+    }
+
+    /// Data that memory has taken and the device has not, those on their way included.
+    pub fn dirty(&self) -> Sectors {
+        Sectors::new(self.extents.unsent() + self.in_flight)
+    }
+
+    /// Memory that is taken, for data on their way in too.
+    pub fn used(&self) -> Sectors {
+        Sectors::new(self.dirty().get() + self.reserved + self.extents.kept())
+    }
+
+    /// Places that were ever needed at once, for commands, for extents, and for the pieces of flushes: so much is allocated.
+    pub fn places(&self) -> [usize; 3] {
+        [self.table.places(), self.extents.places(), self.pieces.places()]
+    }
+
+    /// Flushes that are with the device.
+    pub fn flushing(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// What a power cut would lose here: what memory has taken and the device has not answered, newest and on their way.
+    pub fn volatile(&self) -> impl Iterator<Item = Piece> + '_ {
+        let unsent = self.extents.iter().filter(|extent| extent.state.is_unsent()).map(|extent| {
+            let &Extent { command: write, first, .. } = extent;
+            Piece { write, first, count: extent.count() }
+        });
+        let sent = self.flights.iter().flat_map(|&slot| self.pieces.iter(self.table.get(slot).pieces));
+        unsent.chain(sent).filter(|_| !self.params.battery)
+    }
+
+    /// Whose data a flush carries that is with the device under this tag, upward.
+    pub fn carries(&self, tag: u32) -> impl Iterator<Item = Piece> + '_ {
+        self.pieces.iter(self.table.get(tag).pieces)
+    }
+
+    /// What memory has of these blocks, upward; each piece with the command that brought it, a write or a read.
+    pub fn holds(&self, first: Lba, end: Lba) -> impl Iterator<Item = Piece> + '_ {
+        let there = |extent: &&Extent| !matches!(extent.state, State::Coming(_));
+        let extents = self.extents.touching(first, end).map(|slot| self.extents.get(slot));
+        extents.filter(there).map(move |extent| {
+            let (from, to) = (extent.first.max(first), extent.end.min(end));
+            Piece { write: extent.command, first: from, count: to - from }
+        })
+    }
+}

@@ -49,6 +49,8 @@ impl WriteBehindParams {
     pub const OUTSTANDING_MAX: u32 = 1 << 12;
     /// No command costs more beside its copy.
     pub const OVERHEAD_MAX: Span = Span::from_s(10);
+    /// No data wait longer for their age.
+    pub const AGE_MAX: Span = Span::from_s(1_000_000);
 
     /// What is wrong with them, if anything is.
     pub fn check(&self) -> Result<(), WriteBehindError> {
@@ -67,6 +69,9 @@ impl WriteBehindParams {
         if self.overhead > Self::OVERHEAD_MAX {
             return Err(WriteBehindError::Overhead);
         }
+        if self.age.is_some_and(|age| age > Self::AGE_MAX) {
+            return Err(WriteBehindError::Age);
+        }
         Ok(())
     }
 }
@@ -79,6 +84,7 @@ pub enum WriteBehindError {
     Request,
     Outstanding,
     Overhead,
+    Age,
 }
 
 impl fmt::Display for WriteBehindError {
@@ -95,6 +101,7 @@ impl fmt::Display for WriteBehindError {
             Self::Overhead => {
                 write!(f, "a command must cost at most {} beside its copy", WriteBehindParams::OVERHEAD_MAX)
             }
+            Self::Age => write!(f, "data must be flushed after at most {}", WriteBehindParams::AGE_MAX),
         }
     }
 }

@@ -1,0 +1,98 @@
+//! The commands that are in the box: those from above, and the flushes that it makes itself. A command's slot is its tag
+//! below. Slots are allocated only while more commands are here than ever before.
+use super::pieces::Chain;
+use crate::command::Command;
+use crate::target::overlap::Claim;
+use crate::target::tree::{NONE, Slot};
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Span};
+
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// As it came from above.
+    pub command: Command,
+    pub submitted: Instant,
+    /// What its copy takes by itself.
+    pub copy: Span,
+    /// Its place in the order in which data come to memory and leave it.
+    pub age: u64,
+    /// Of a flush: the age of its oldest data.
+    pub oldest: u64,
+    /// Of a flush: whose data it carries.
+    pub pieces: Chain,
+    /// Of a read: whether memory keeps what it brings.
+    pub fills: bool,
+    /// The writes that wait until this one is done with its blocks, in a chain through `next`.
+    held: Slot,
+    next: Slot,
+}
+
+impl Entry {
+    /// The blocks that it writes, against everything older.
+    pub fn claim(&self) -> Claim {
+        let Command { first, .. } = self.command;
+        Claim { write: true, first, end: self.command.end(), age: self.age }
+    }
+}
+
+#[derive(Default)]
+pub struct Table {
+    entries: Vec<Entry>,
+    free: Vec<Slot>,
+}
+
+impl Table {
+    pub fn add(&mut self, command: &Command, submitted: Instant) -> Slot {
+        let entry = Entry {
+            command: *command,
+            submitted,
+            copy: Span::ZERO,
+            age: 0,
+            oldest: 0,
+            pieces: Chain::EMPTY,
+            fills: false,
+            held: NONE,
+            next: NONE,
+        };
+        if let Some(slot) = self.free.pop() {
+            self.entries[slot as usize] = entry;
+            return slot;
+        }
+        self.entries.push(entry);
+        self.entries.len() as Slot - 1
+    }
+
+    pub fn places(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Gives a command's slot back.
+    pub fn free(&mut self, slot: Slot) {
+        self.free.push(slot);
+    }
+
+    #[inline]
+    pub fn get(&self, slot: Slot) -> &Entry {
+        &self.entries[slot as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, slot: Slot) -> &mut Entry {
+        &mut self.entries[slot as usize]
+    }
+
+    /// A write waits until another one is done.
+    pub fn hold(&mut self, by: Slot, slot: Slot) {
+        self.get_mut(slot).next = core::mem::replace(&mut self.get_mut(by).held, slot);
+    }
+
+    /// Lets one of the writes go that this one has held.
+    pub fn pop_held(&mut self, by: Slot) -> Option<Slot> {
+        let slot = self.get(by).held;
+        if slot == NONE {
+            return None;
+        }
+        self.get_mut(by).held = core::mem::replace(&mut self.get_mut(slot).next, NONE);
+        Some(slot)
+    }
+}
