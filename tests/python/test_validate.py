@@ -199,10 +199,10 @@ def test_the_picture(run, files, suffix):
                 "--trace",
                 "x.trace",
                 "--set",
-                'target.faults={ unreadable = ["1960 sectors+1 sector"] }',
+                "target.faults.read_errors=100%",
             ],
-            2,
-            "error:",
+            1,
+            "error: request 1 was not done: MediaError\n",
         ),
     ],
 )
