@@ -1,8 +1,8 @@
 """drivelab: a laboratory for disk drives under command queueing.
 
 `simulate` runs a scenario in virtual time, `scan` takes a drive's usual figures, `check` finds all that is wrong
-with a scenario, `catalogue` lists the drives that are known, `reproduce` runs a published table again. The
-command `drivelab` does the same from a shell.
+with a scenario, `catalogue` lists the drives that are known, `reproduce` runs a published table again, `validate`
+sets a drive beside the measurement of a real one. The command `drivelab` does the same from a shell.
 """
 
 from drivelab import _core
@@ -11,6 +11,7 @@ from drivelab.library import catalogue, check, reproduce, schema
 from drivelab.result import Failure, Result, Skipped
 from drivelab.scanning import Scan, SizeScan, scan, scan_sizes
 from drivelab.simulation import simulate
+from drivelab.validation import Validation, validate
 
 __version__ = _core.VERSION
 
@@ -25,6 +26,7 @@ __all__ = [
     "ScenarioError",
     "SizeScan",
     "Skipped",
+    "Validation",
     "__version__",
     "catalogue",
     "check",
@@ -33,4 +35,5 @@ __all__ = [
     "scan_sizes",
     "schema",
     "simulate",
+    "validate",
 ]

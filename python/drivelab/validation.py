@@ -175,7 +175,9 @@ def validate(drive: str | Path, trace: str | Path, *, seed: int = 1, **overrides
 def replay(drive: str | Path, trace: str | Path, overrides: list[Override]) -> Validation:
     """The same with the overrides of a command line."""
     name = toml_text.value_text(str(drive))
-    checked = plan(Source("", "command line"), [Override("target.drive", name, "the drive"), *overrides])
+    # The workload is not run; a block at a time fits any drive.
+    given = [Override("target.drive", name, "the drive"), Override("workload.bs", "512B", "the workload")]
+    checked = plan(Source("", "command line"), [*given, *overrides])
     if len(checked) != 1:
         raise InputError(f"a sweep of {len(checked)} points cannot be validated, only one drive")
     _check_readable(Path(trace))

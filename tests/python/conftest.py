@@ -68,3 +68,20 @@ def queue(tmp_path: Path) -> Path:
     path = tmp_path / "queue.toml"
     path.write_text(QUEUE, encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def reference(request: pytest.FixtureRequest) -> Callable[[str], Path]:
+    """The path of a file of measured data: below DRIVELAB_REFERENCE, or in shared/reference beside the checkout.
+
+    They are not part of the repository. Without them a test is skipped by its name.
+    """
+    beside = Path(__file__).resolve().parents[3] / "shared" / "reference"
+    folder = Path(os.environ.get("DRIVELAB_REFERENCE") or beside)
+
+    def path(name: str) -> Path:
+        if not (folder / name).exists():
+            pytest.skip(f"{request.node.name}: no {name} (set DRIVELAB_REFERENCE)")
+        return folder / name
+
+    return path

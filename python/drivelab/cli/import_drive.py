@@ -39,8 +39,8 @@ def import_drive(
     if out is not None:
         check_file("-o", out)
     drive = disksim.import_drive(description)
-    # What comes out has to be a drive that can run.
-    plan(read_source({"target": {"drive": drive.keys}}))
+    # What comes out has to be a drive that can run, were it a block at a time.
+    plan(read_source({"target": {"drive": drive.keys}, "workload": {"bs": "512B"}}))
     if out is not None:
         write_text(out, drive.text())
         say(f"wrote {out}")

@@ -72,6 +72,8 @@ class Disk:
     """Of the section settle."""
     firmware: dict[str, Any]
     link: dict[str, str]
+    sector: Decimal
+    """Milliseconds that a sector takes on the link."""
     queue: dict[str, str]
     cache: dict[str, Any] | None
     write_cache: bool
@@ -85,6 +87,7 @@ def disk(parameters: Parameters, bus: Bus) -> Disk:
     fast = parameters.one_of("Fast write level", (0, 1, 2)) > 0
     # Preseeking matters to a queue alone: the bus, which is held up to the completion, holds back the next seek.
     held = parameters.one_of("Preseeking level", (0, 1, 2)) < 2
+    sector = _sector(parameters, bus)
     found = Disk(
         on_arrival={
             # A drive that keeps the bus sends each sector as it passes, in order.
@@ -93,7 +96,8 @@ def disk(parameters: Parameters, bus: Bus) -> Disk:
             "write_on_arrival": parameters.flag("Immediate buffer write"),
         },
         firmware=_firmware(parameters, fast=fast),
-        link=_link(parameters, bus),
+        link=_link(sector),
+        sector=sector,
         queue={"chooses": "at-completion"} if held else {},
         cache=_cache(parameters, fast=fast),
         write_cache=fast,
@@ -133,8 +137,8 @@ def _firmware(parameters: Parameters, *, fast: bool) -> dict[str, Any]:
     return times
 
 
-def _link(parameters: Parameters, bus: Bus) -> dict[str, str]:
-    """The rate at which a sector takes as long as on the slower of the disk's own way and the bus."""
+def _sector(parameters: Parameters, bus: Bus) -> Decimal:
+    """What a sector takes on the slower of the disk's own way and the bus."""
     bulk = parameters.number("Bulk sector transfer time")
     read, write = (max(bulk, way, Decimal(0)) for way in (bus.read, bus.write))
     if read != write:
@@ -142,10 +146,15 @@ def _link(parameters: Parameters, bus: Bus) -> dict[str, str]:
             "Bulk sector transfer time",
             f"a sector takes {read} ms to be read and {write} ms to be written, and a link has one rate",
         )
+    return read
+
+
+def _link(sector: Decimal) -> dict[str, str]:
+    """The rate at which a sector takes so long."""
     keys = {"write_data": "while-positioning"}
-    if read:
+    if sector:
         # Rounded up, so that the time of a transfer, which is rounded up too, comes out to the nanosecond.
-        rate = (SECTOR_BYTES * 1000 / read).to_integral_value(ROUND_CEILING)
+        rate = int((SECTOR_BYTES * 1000 / sector).to_integral_value(ROUND_CEILING))
         return {"rate": f"{rate}B/s", **keys}
     return keys
 
@@ -228,7 +237,9 @@ def _read_ahead(parameters: Parameters, kind: int, segment: int) -> dict[str, An
     keys: dict[str, Any] = {"read_ahead": _READ_AHEAD[kind]}
     if kind not in (0, _BY_NEXT_TRACK):
         if not most and parameters.number("Read-ahead over requested") == 0:
-            raise parameters.wrong("Maximum read-ahead (blks)", "0 beside 'Read-ahead over requested' = 0")
+            raise parameters.wrong(
+                "Maximum read-ahead (blks)", "it has no meaning beside 'Read-ahead over requested' = 0"
+            )
         if most > segment:
             raise parameters.wrong("Maximum read-ahead (blks)", f"a segment holds only {segment}")
         keys["read_ahead_limit"] = sectors(most or segment)

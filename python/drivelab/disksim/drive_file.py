@@ -23,7 +23,6 @@ SHORT = "DS"
 
 # A line of a table holds so many characters, as the text of the project does.
 _LINE = 118
-_MARK = "measured"
 
 
 @dataclass(frozen=True)
@@ -46,51 +45,65 @@ def drive(description: Description) -> Drive:
     found = disk(device, bus)
     model = Parameters(device.within("Model"))
     heads = model.count("Number of data surfaces", 1)
-    model.ignore("Number of cylinders", "Block count")
+    reported = model.count("Block count")
+    model.ignore("Number of cylinders")
     mech = Parameters(model.within("Mechanical Model"))
     if mech.block.type != "dm_mech_g1":
         raise mech.block.place.error(f"a mechanism of type {mech.block.type} cannot be imported")
     laid = layout(model.within("Layout Model"), heads)
     curve, seek_files = seek.points(mech, laid.cylinders)
     files = [*description.files, *seek_files]
-    sections: dict[str, dict[str, Any]] = {
-        "geometry": _geometry(laid),
-        "seek": {"table": [[distance, ms(time)] for distance, time in curve]}
-        if isinstance(curve, list)
-        else {key: ms(time) for key, time in curve.items()},
-        "settle": {
-            "head_switch": ms(mech.time("Head switch time")),
-            "write_settle": ms(mech.number("Add. write settling delay")),
-            **found.on_arrival,
-        },
-        **_sections(found),
+    table = {"table": [[distance, ms(time)] for distance, time in curve]} if isinstance(curve, list) else {}
+    figures = {} if isinstance(curve, list) else {key: ms(time) for key, time in curve.items()}
+    settle = {
+        "head_switch": ms(mech.time("Head switch time")),
+        "write_settle": ms(mech.number("Add. write settling delay")),
+        **found.on_arrival,
     }
     rpm = mech.count("Rotation speed (in rpms)", 1)
     mech.ignore("Access time type", "Percent error in rpms")
     for parameters in (model, mech):
         parameters.check_all_known()
-    fact = {"mark": _MARK, "source": SHORT}
+    specs, mechanics = block.place.path, mech.block.place.path
     keys = {
-        "rpm": {"value": f"{rpm}rpm", **fact},
-        "write_cache": {"value": found.write_cache, **fact},
-        "identity": {"model": block.name, **fact},
+        "rpm": {"value": f"{rpm}rpm", **_fact(mechanics)},
+        "write_cache": {"value": found.write_cache, **_fact(specs)},
+        "identity": {**_fact(specs), "model": block.name},
         "sources": {SHORT: _source(files)},
-        **{name: {**fact, **section} for name, section in sections.items() if section},
+        "geometry": {
+            **_fact(model.within("Layout Model").place.path),
+            **_geometry(laid, reported),
+        },
+        "seek": {**_fact(*seek_files or [mechanics]), **table, **figures},
+        "settle": {**_fact(mechanics), **settle},
+        "firmware": {**_fact(specs), **found.firmware},
+        "link": {**_fact(specs), **_link(found)},
     }
+    if found.queue:
+        keys["queue"] = {**_fact(specs), **found.queue}
+    if found.cache is not None:
+        keys["cache"] = {**_fact(specs), **found.cache}
     return Drive(block.name, keys)
 
 
-def _sections(found: Disk) -> dict[str, dict[str, Any]]:
-    return {
-        "firmware": found.firmware,
-        "link": dict(found.link),
-        "queue": dict(found.queue),
-        "cache": found.cache or {},
-    }
+def _fact(*files: Path) -> dict[str, str]:
+    """Where a fact comes from. What is in the descriptions of real drives was extracted by measurement."""
+    return {"mark": "measured", "source": f"{SHORT}: {', '.join(path.name for path in files)}"}
 
 
-def _geometry(laid: Layout) -> dict[str, Any]:
-    keys: dict[str, Any] = {"heads": laid.heads, **laid.order, "zones": laid.zones}
+def _link(found: Disk) -> dict[str, Any]:
+    """The link, its rate with the time that it stands for."""
+    if "rate" not in found.link:
+        return dict(found.link)
+    source = {"mark": "measured", "source": f"{SHORT}: {ms(found.sector)[:-2]} ms a sector"}
+    return {**found.link, "rate": {"value": found.link["rate"], **source}}
+
+
+def _geometry(laid: Layout, reported: int) -> dict[str, Any]:
+    keys: dict[str, Any] = {"heads": laid.heads, **laid.order}
+    if 0 < reported < laid.blocks:
+        keys["capacity"] = f"{reported} sectors"
+    keys["zones"] = laid.zones
     return {**keys, "slips": laid.slips} if laid.slips else keys
 
 

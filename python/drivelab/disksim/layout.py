@@ -34,6 +34,8 @@ class Layout:
     order: dict[str, str]
     zones: list[dict[str, Any]]
     slips: list[Slip]
+    blocks: int
+    """That the zones hold."""
 
     @property
     def cylinders(self) -> int:
@@ -61,14 +63,16 @@ def layout(block: Block, heads: int) -> Layout:
         raise whole.wrong("Zones", "there is no zone")
     zones: list[dict[str, Any]] = []
     slips: list[Slip] = []
+    blocks = 0
     for entry in entries:
         if not isinstance(entry.value, Block):
             raise entry.place.error("a zone is a block dm_layout_g1_zone { .. }")
         zone = _Zone(Parameters(entry.value), heads, mapping, scheme, range_)
         zones.append(zone.keys())
         slips += zone.slip_entries()
+        blocks += zone.blocks()
     whole.check_all_known()
-    return Layout(heads, ORDERS[mapping], zones, slips)
+    return Layout(heads, ORDERS[mapping], zones, slips, blocks)
 
 
 class _Zone:
@@ -128,8 +132,9 @@ class _Zone:
             used = bisect_left(self.slips, (number + 1) * self._stretch) - bisect_left(
                 self.slips, number * self._stretch
             )
-            if used > (self.spares if number < whole else 0):
-                raise self.zone.wrong("slips", f"{used} of them share {self.spares} spares")
+            room = self.spares if number < whole else 0
+            if used > room:
+                raise self.zone.wrong("slips", f"{used} of them share {room} spares")
 
     def keys(self) -> dict[str, Any]:
         """The zone in a drive file's words."""
@@ -172,6 +177,19 @@ class _Zone:
             case 9 | 10:
                 return {"spares": spares}
         return {}
+
+    def blocks(self) -> int:
+        """How many blocks the zone holds."""
+        slots = self.cylinders * self._cylinder
+        taken = {
+            TRACKS: self.spares * self.per_track,
+            DISK_END: len(self.slips),
+            ZONE: self.spares,
+            ZONE_TO_END: self.spares + len(self.slips),
+        }
+        if self.scheme in (CYLINDER, TRACK, RANGE):
+            taken[self.scheme] = self.spares * (slots // self._stretch)
+        return slots - self.zone.count("Empty space at zone front") - taken.get(self.scheme, 0)
 
     def _slot(self, place: int) -> int:
         """The slot of the so many-th place of the zone that can hold a block."""

@@ -229,7 +229,8 @@ class _Parser:
 
     def _comma(self, key: str, end: str) -> None:
         if not self.text.take(",") and self.text.peek() != end:
-            raise self.text.place().error(f"a comma is missing after the value of {key!r}")
+            missing = repr(end) if self.text.at_end() else "a comma"
+            raise self.text.place().error(f"{missing} is missing after the value of {key!r}")
 
 
 def _shortened(text: str) -> str:
