@@ -24,6 +24,7 @@ mod tasks;
 mod write_back;
 
 use super::context::{Context, Event};
+use super::link::Transfer;
 use super::tree::NONE;
 use crate::command::{Access, Attribute, Command, Completion, Outcome, Priority};
 use crate::data::DataOp;
@@ -334,7 +335,8 @@ impl Drive {
         self.goes_on_behind(context, place, end);
         self.read_end = end;
         context.data_op(DataOp::Deliver { read: id, first, count });
-        let sent = self.link_free.max(ready) + self.model.link.time_for(count);
+        let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call: Span::ZERO };
+        let sent = context.wires.carry(self.index, &transfer).ended;
         self.finish(context, slot, ready, sent);
         self.unfile(context, slot);
     }

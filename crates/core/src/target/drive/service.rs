@@ -12,6 +12,7 @@ use crate::command::{Access, Attribute, Outcome};
 use crate::data::DataOp;
 use crate::life::Served;
 use crate::target::context::Context;
+use crate::target::link::{Carried, Transfer};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
 /// What the mechanism is carrying out, and what may be joined to it.
@@ -178,15 +179,23 @@ impl Drive {
         self.slots.begin_service();
         // By reference: copies of what was written a moment ago in parts are slow.
         let flight = &self.in_flight[slot as usize];
+        let (first, end, access) = (flight.command.first, flight.command.end(), flight.command.access);
+        let started = from.max(flight.ready);
+        let data = self.write_data(context, slot, started);
+        let flight = &self.in_flight[slot as usize];
         let (command, landing) = (&flight.command, &flight.landing);
-        let (first, end, access) = (command.first, command.end(), command.access);
-        let (started, lead) = (from.max(flight.ready), self.lead(command));
+        let waits = access == Access::Write && self.model.link.write_data == WriteData::BeforePositioning;
+        let lead = if waits { data.ended - started } else { Span::ZERO };
         let cylinders = self.arm.cylinder.abs_diff(landing.cylinder);
         self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
         let last = Lba::new(end.get() - 1);
         let mut passage =
             self.model.mechanism.pass(&self.spindle, started + lead, self.arm, landing, last, access);
-        let late = self.turns_lost_to_late_data(slot, started + lead, &passage);
+        let late = if access == Access::Read || waits {
+            Span::ZERO
+        } else {
+            self.turns_lost(&data, command.count, started, &passage)
+        };
         let (failing, again) = self.strike(slot);
         passage.rotation += late + again;
         passage.end += late + again;
@@ -407,11 +416,12 @@ impl Drive {
         if access == Access::Read {
             // The link runs beside the media, sector behind sector: none leaves before it is there.
             let tail = if sought > first { Span::ZERO } else { self.model.bus.reconnection() };
-            let last = done + tail + self.link_sector;
             let service = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
             if outcome == Outcome::Done {
                 let from = self.sends_from(slot, data_from, done);
-                sent = last.max(self.link_free.max(from) + service + on_link);
+                let (access, last) = (Access::Read, (done + tail).max(from));
+                let transfer = Transfer { access, count, from, last, call: service };
+                sent = context.wires.carry(self.index, &transfer).ended;
                 context.data_op(DataOp::Deliver { read: id, first, count });
             }
             if outcome != Outcome::Done {
@@ -566,25 +576,43 @@ impl Drive {
             return Span::ZERO;
         }
         // A drive that has let go of the bus calls for the data as soon as it has taken the command up.
-        let data = if is_released { data_from + self.model.exchange.serviced() } else { data_from };
-        self.turns_lost(data, command.count, started, passage)
+        let begun = if is_released { data_from + self.model.exchange.serviced() } else { data_from };
+        let ended = begun + self.model.link.time_for(command.count);
+        self.turns_lost(&Carried { begun, ended }, command.count, started, passage)
     }
 
-    /// Whole turns that writing waits because data that come from this instant on would not be there as they are needed.
+    /// A write's data cross the link: at once when the drive has the command, or when the arm turns to it.
+    #[inline]
+    fn write_data(&self, context: &mut Context<'_>, slot: SlotIndex, started: Instant) -> Carried {
+        let &InFlight { ref command, data_from, is_released, .. } = &self.in_flight[slot as usize];
+        let (access, count) = (command.access, command.count);
+        if access == Access::Read {
+            return Carried { begun: started, ended: started };
+        }
+        // A drive that has let go of the bus must call for the data.
+        let call = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
+        let from = match self.model.link.write_data {
+            WriteData::BeforePositioning => started,
+            WriteData::WhilePositioning => data_from,
+        };
+        context.wires.carry(self.index, &Transfer { access, count, from, last: from, call })
+    }
+
+    /// Whole turns that writing waits because its data would not be there as they are needed.
     #[inline]
     pub(super) fn turns_lost(
         &self,
-        data: Instant,
+        data: &Carried,
         count: Sectors,
         started: Instant,
         passage: &Passage,
     ) -> Span {
-        let link = &self.model.link;
-        let ahead = link.time_for(count).as_ns().saturating_sub(passage.transfer.as_ns());
+        let flow = (data.ended - data.begun).as_ns();
+        let ahead = flow.saturating_sub(passage.transfer.as_ns());
         let sectors = self.sectors_before_media(count);
         let ahead = ahead.max(self.link_sector.as_ns() * sectors);
         let begun = started + passage.seek + passage.rotation;
-        let short = (data + Span::from_ns(ahead)).since(begun).as_ns();
+        let short = (data.begun + Span::from_ns(ahead)).since(begun).as_ns();
         let period = self.spindle.period();
         Span::from_ns(short.div_ceil(period) * period)
     }

@@ -15,8 +15,9 @@ use crate::command::{Access, Command};
 use crate::data::DataOp;
 use crate::life::Served;
 use crate::target::context::Context;
+use crate::target::link::{Carried, Transfer};
 use crate::target::tree::Slot;
-use drivelab_units::{Instant, Lba};
+use drivelab_units::{Instant, Lba, Span};
 
 /// How much the cache wants the arm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,8 +87,6 @@ impl Drive {
         let story = self.story(Served::Buffered, now);
         self.turned_to += 1;
         let count = self.flight(slot).command.count;
-        let on_link = self.on_link(count);
-        let link_free = self.link_free;
         let flight = self.flight(slot);
         let from = flight.ready.max(now);
         flight.stage = Stage::Serving;
@@ -95,8 +94,10 @@ impl Drive {
         flight.breakdown.queue += now - flight.arrived;
         flight.breakdown.overhead = from - now;
         let Command { first, id, .. } = flight.command;
-        let coming = link_free.max(from.max(flight.data_from));
-        let there = coming + on_link;
+        let data_from = from.max(flight.data_from);
+        let transfer =
+            Transfer { access: Access::Write, count, from: data_from, last: data_from, call: Span::ZERO };
+        let Carried { begun: coming, ended: there } = context.wires.carry(self.index, &transfer);
         let (since, end, write) = (now, first + count, id);
         self.cache_data(context, Piece { first, end, write, sequence: 0, since, from, coming, there });
         self.finish(context, slot, from, there);
@@ -194,7 +195,8 @@ impl Drive {
         let last = Lba::new(end.get() - 1);
         let mut passage = mechanism.pass(&self.spindle, started, self.arm, &landing, last, Access::Write);
         if there > started {
-            passage.end += self.turns_lost(coming, count, started, &passage);
+            let data = Carried { begun: coming, ended: there };
+            passage.end += self.turns_lost(&data, count, started, &passage);
         }
         self.arm = passage.arm;
         self.sweep = Some(Sweep::of_the_cache(end));
