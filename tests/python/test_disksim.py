@@ -172,7 +172,6 @@ def test_the_slower_of_disk_and_bus_is_the_link(keys):
             (Files(disk={key: value}), f"diskspecs:LINE: '{key}' is {value}: only {right} can be imported: ")
             for key, value, right in [
                 ("Per-request overhead time", "0.1", 0),
-                ("Allow sneaky full read hits", "1", 0),
                 ("Allow sneaky partial read hits", "1", 0),
                 ("Allow sneaky intermediate read hits", "1", 0),
                 ("Combine seq writes", "0", 1),

@@ -28,6 +28,8 @@ _WITHOUT_EFFECT = (
     "Hold bus entire write xfer",
     # A write stops a prefetch anyway.
     "Write hit stop prefetch",
+    # The model answers a read from the buffer at once, whatever the arm is at.
+    "Allow sneaky full read hits",
     # Parts of "Extra write disconnect", which is refused.
     "Other reselect overhead",
     "Extradisc command overhead",
@@ -39,9 +41,12 @@ _WITHOUT_EFFECT = (
 # The one value that means what the model does, and what another one would ask for.
 _ONLY = (
     ("Per-request overhead time", 0, "the model has no delay before a request is looked at"),
-    ("Allow sneaky full read hits", 0, "the model has no hits beside a flush"),
-    ("Allow sneaky partial read hits", 0, "the model has no hits beside a flush"),
-    ("Allow sneaky intermediate read hits", 0, "the model has no hits beside a flush"),
+    ("Allow sneaky partial read hits", 0, "the model sends no part of a read while the arm is elsewhere"),
+    (
+        "Allow sneaky intermediate read hits",
+        0,
+        "the model sends no part of a read while the arm is elsewhere",
+    ),
     ("Disconnect write if seek", 0, "the model stops a prefetch in its seek as well"),
     ("Read directly to buffer", 1, "the model reads into the buffer as a sector passes"),
     ("Immed transfer partial hit", 1, "the model sends what it has of a partial hit at once"),
