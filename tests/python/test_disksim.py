@@ -86,6 +86,8 @@ def test_a_drive_file_says_what_the_description_does(keys):
         "segmentation": "fixed",
         "separate_writes": False,
         "send_from": "0%",
+        "write_from": "50%",
+        "keeps_passing": True,
         "read_ahead": "limit",
         "read_ahead_limit": "30 sectors",
         "read_ahead_on_hit": False,
@@ -124,7 +126,10 @@ def test_a_drive_file_says_what_the_description_does(keys):
         ({"Maximum number of write segments": "9"}, "cache", {"write_segments": 3}),
         ({"High (read) water mark": "0.125"}, "cache", {"send_from": "12.5%"}),
         ({"High (read) water mark": "1"}, "cache", {"send_from": "100%"}),
-        ({"High (read) water mark": "1", "Never disconnect": "1"}, "cache", {"send_from": "0%"}),
+        ({"High (read) water mark": "1", "Never disconnect": "1"}, "settle", {"read_on_arrival": False}),
+        ({"Immediate buffer write": "1"}, "settle", {"write_on_arrival": True}),
+        ({"Low (write) water mark": "0"}, "cache", {"write_from": "0%"}),
+        ({"Read any free blocks": "0"}, "cache", {"keeps_passing": False}),
         ({"Set watermark by reqsize": "0"}, "cache", {"send_from": "0%"}),
         ({"Enable caching in buffer": "2"}, "cache", {"segments": 3}),
         ({"Fast write level": "1"}, "cache", {"destage": "at-once"}),
@@ -156,6 +161,49 @@ def test_without_fast_writes_there_is_no_write_cache(keys):
     assert "cache" not in keys(Files(disk=disk | {"Allow read hits on write data": "0"}))
 
 
+def test_a_bus_that_is_let_go_of_has_its_times(keys):
+    assert "disconnect" not in keys(Files(disk={"Never disconnect": "1"}))
+    disk = {
+        "Time scale for overheads": "2",
+        "Data preparation overhead": "0.01",
+        "First reselect overhead": "0.02",
+        "Read disconnect afterread": "0.03",
+        "Read disconnect afterwrite": "0.04",
+        "Write disconnect overhead": "0.05",
+    }
+    found = section(keys(Files(disk=disk)), "disconnect")
+    assert found == {
+        "preparation": "0.02ms",
+        "reselection": "0.04ms",
+        "write_release": "0.1ms",
+        "read_release": {"after_read": "0.06ms", "after_write": "0.08ms"},
+    }
+    assert section(keys(Files(disk=disk | {"Never disconnect": "1"})), "disconnect") == found | {
+        "keeps_bus": True
+    }
+    through = {"Fast write level": "0", "Allow read hits on write data": "0"}
+    twice = through | {
+        "Time scale for overheads": "2",
+        "Extra write disconnect": "1",
+        "Extradisc command overhead": "0.1",
+        "Extradisc disconnect overhead": "0.2",
+        "Extradisc inter-disconnect delay": "0.3",
+        "Extradisc 2nd disconnect overhead": "0.4",
+        "Extradisc seek delta": "-0.5",
+        "Other reselect overhead": "0.6",
+    }
+    assert section(keys(Files(disk=twice)), "disconnect") == {
+        "second": {
+            "command": "0.2ms",
+            "release": "0.4ms",
+            "away": "0.3ms",
+            "arm": "-0.5ms",
+            "release_again": "0.8ms",
+            "reselection": "1.2ms",
+        }
+    }
+
+
 def test_the_slower_of_disk_and_bus_is_the_link(keys):
     bus = {"Read block transfer time": "0.25", "Write block transfer time": "0.25"}
     assert keys(Files(bus=bus))["link"]["rate"]["value"] == "2048000B/s"
@@ -172,19 +220,12 @@ def test_the_slower_of_disk_and_bus_is_the_link(keys):
             (Files(disk={key: value}), f"diskspecs:LINE: '{key}' is {value}: only {right} can be imported: ")
             for key, value, right in [
                 ("Per-request overhead time", "0.1", 0),
-                ("Allow sneaky full read hits", "1", 0),
                 ("Allow sneaky partial read hits", "1", 0),
                 ("Allow sneaky intermediate read hits", "1", 0),
                 ("Combine seq writes", "0", 1),
                 ("Disconnect write if seek", "1", 0),
                 ("Read directly to buffer", "0", 1),
                 ("Immed transfer partial hit", "0", 1),
-                ("Data preparation overhead", "0.1", 0),
-                ("First reselect overhead", "0.1", 0),
-                ("Read disconnect afterread", "0.1", 0),
-                ("Read disconnect afterwrite", "0.1", 0),
-                ("Write disconnect overhead", "0.1", 0),
-                ("Extra write disconnect", "1", 0),
                 ("Minimum seek delay", "0.1", 0),
             ]
         ),
@@ -220,6 +261,10 @@ def test_the_slower_of_disk_and_bus_is_the_link(keys):
         (
             Files(disk={"High (read) water mark": "1.5"}),
             "diskspecs:LINE: 'High (read) water mark' is 1.5: a share from 0 to 1 is wanted",
+        ),
+        (
+            Files(disk={"Low (write) water mark": "-1"}),
+            "diskspecs:LINE: 'Low (write) water mark' is -1: a share from 0 to 1 is wanted",
         ),
         (
             Files(disk={"High (read) water mark": "1", "Set watermark by reqsize": "0"}),

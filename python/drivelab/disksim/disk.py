@@ -28,30 +28,22 @@ _WITHOUT_EFFECT = (
     "Hold bus entire write xfer",
     # A write stops a prefetch anyway.
     "Write hit stop prefetch",
-    # Parts of "Extra write disconnect", which is refused.
-    "Other reselect overhead",
-    "Extradisc command overhead",
-    "Extradisc disconnect overhead",
-    "Extradisc inter-disconnect delay",
-    "Extradisc 2nd disconnect overhead",
-    "Extradisc seek delta",
+    # The model answers a read from the buffer at once, whatever the arm is at.
+    "Allow sneaky full read hits",
 )
 # The one value that means what the model does, and what another one would ask for.
 _ONLY = (
     ("Per-request overhead time", 0, "the model has no delay before a request is looked at"),
-    ("Allow sneaky full read hits", 0, "the model has no hits beside a flush"),
-    ("Allow sneaky partial read hits", 0, "the model has no hits beside a flush"),
-    ("Allow sneaky intermediate read hits", 0, "the model has no hits beside a flush"),
+    ("Allow sneaky partial read hits", 0, "the model sends no part of a read while the arm is elsewhere"),
+    (
+        "Allow sneaky intermediate read hits",
+        0,
+        "the model sends no part of a read while the arm is elsewhere",
+    ),
     ("Disconnect write if seek", 0, "the model stops a prefetch in its seek as well"),
     ("Read directly to buffer", 1, "the model reads into the buffer as a sector passes"),
     ("Immed transfer partial hit", 1, "the model sends what it has of a partial hit at once"),
     ("Combine seq writes", 1, "the model appends a write that goes on where unwritten data end"),
-    ("Data preparation overhead", 0, "the model has no such time before each use of the bus"),
-    ("First reselect overhead", 0, "the model has no reconnection with one request outstanding"),
-    ("Read disconnect afterread", 0, "the model has no disconnection with one request outstanding"),
-    ("Read disconnect afterwrite", 0, "the model has no disconnection with one request outstanding"),
-    ("Write disconnect overhead", 0, "the model has no disconnection with one request outstanding"),
-    ("Extra write disconnect", 0, "the model has no second disconnection"),
     ("Minimum seek delay", 0, "the model has no least time of a movement"),
 )
 
@@ -74,6 +66,7 @@ class Disk:
     link: dict[str, str]
     sector: Decimal
     """Milliseconds that a sector takes on the link."""
+    disconnect: dict[str, Any]
     queue: dict[str, str]
     cache: dict[str, Any] | None
     write_cache: bool
@@ -98,6 +91,7 @@ def disk(parameters: Parameters, bus: Bus) -> Disk:
         firmware=_firmware(parameters, fast=fast),
         link=_link(sector),
         sector=sector,
+        disconnect=_disconnect(parameters, fast=fast),
         queue={"chooses": "at-completion"} if held else {},
         cache=_cache(parameters, fast=fast),
         write_cache=fast,
@@ -156,6 +150,41 @@ def _link(sector: Decimal) -> dict[str, str]:
         # Rounded up, so that the time of a transfer, which is rounded up too, comes out to the nanosecond.
         rate = int((SECTOR_BYTES * 1000 / sector).to_integral_value(ROUND_CEILING))
         return {"rate": f"{rate}B/s", **keys}
+    return keys
+
+
+def _disconnect(parameters: Parameters, *, fast: bool) -> dict[str, Any]:
+    """How the drive lets go of its bus and takes it up again, where that costs anything."""
+    scale = parameters.time("Time scale for overheads")
+
+    def time(key: str) -> Decimal:
+        return scale * parameters.time(key)
+
+    times = {
+        "preparation": time("Data preparation overhead"),
+        "reselection": time("First reselect overhead"),
+        "write_release": time("Write disconnect overhead"),
+    }
+    keys: dict[str, Any] = {key: ms(spent) for key, spent in times.items() if spent}
+    release = [time(f"Read disconnect after{before}") for before in ("read", "write")]
+    if any(release):
+        keys["read_release"] = {"after_read": ms(release[0]), "after_write": ms(release[1])}
+    # Delay and delta are no overheads, and no scale applies to them.
+    second = {
+        "command": ms(time("Extradisc command overhead")),
+        "release": ms(time("Extradisc disconnect overhead")),
+        "away": ms(parameters.time("Extradisc inter-disconnect delay")),
+        "arm": ms(parameters.number("Extradisc seek delta")),
+        "release_again": ms(time("Extradisc 2nd disconnect overhead")),
+        "reselection": ms(time("Other reselect overhead")),
+    }
+    if parameters.flag("Extra write disconnect"):
+        if fast:
+            raise parameters.wrong("Extra write disconnect", "only 0 can be imported beside fast writes")
+        keys["second"] = second
+    # Without a cost it does not matter who has the bus.
+    if parameters.flag("Never disconnect") and keys:
+        keys["keeps_bus"] = True
     return keys
 
 

@@ -79,6 +79,8 @@ def drive(description: Description) -> Drive:
         "firmware": {**_fact(specs), **found.firmware},
         "link": {**_fact(specs), **_link(found)},
     }
+    if found.disconnect:
+        keys["disconnect"] = {**_fact(specs), **found.disconnect}
     if found.queue:
         keys["queue"] = {**_fact(specs), **found.queue}
     if found.cache is not None:

@@ -1,10 +1,10 @@
 //! A drive from its sections: parameters for the core, and the core's refusals as problems with a place.
-use super::cache;
 use super::geometry::{geometry, skews};
 use super::link::link;
 use super::protocol::{in_force, spoken};
 use super::queue::queue;
 use super::system::{bounded, faults};
+use super::{cache, disconnect};
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::cache::CacheRaw;
@@ -13,7 +13,6 @@ use crate::raw::queue::QueueRaw;
 use crate::raw::switch::Switch;
 use crate::raw::system::{FaultsRaw, Interface, PortRaw};
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::drive::bus::BusParams;
 use drivelab_core::target::drive::geometry::GeometryError;
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{DriveError, DriveModel, DriveParams, FirmwareParams, Overhead};
@@ -80,7 +79,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
         queue,
         protocol,
         exchange,
-        bus: BusParams::default(),
+        bus: disconnect::bus(raw.disconnect.as_ref(), log),
         cache,
         faults,
     })
@@ -204,7 +203,9 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
             let settle = raw.settle.as_ref().and_then(|settle| settle.value.write_settle.as_ref());
             (at(settle.map(|settle| settle.place)), "correct settle.write_settle")
         }
-        DriveError::Overlong => (place, "correct the times of firmware, queue, settle, link and faults"),
+        DriveError::Overlong => {
+            (place, "correct the times of firmware, queue, settle, link, disconnect and faults")
+        }
         DriveError::Cache(_) => (place, "correct the cache"),
         DriveError::HandicapWithoutTime => (place, "correct queue.order or queue.write_handicap"),
     };

@@ -1,6 +1,7 @@
 //! From what was typed to what the machines take: nothing leaves here that could be wrong.
 mod cache;
 mod commands;
+mod disconnect;
 pub mod drive;
 pub mod geometry;
 mod layered;

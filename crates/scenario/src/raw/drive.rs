@@ -1,5 +1,6 @@
 //! The sections of a drive file: physical parameters, each with its source.
 use super::cache::CacheRaw;
+use super::disconnect::DisconnectRaw;
 use super::link::Standard;
 use super::queue::QueueRaw;
 use super::switch::Switch;
@@ -38,6 +39,8 @@ section! {
         firmware: FirmwareRaw = "nothing",
         /// The way of the data to the host.
         link: LinkRaw = "infinitely fast",
+        /// How it lets go of its bus and takes it up again.
+        disconnect: DisconnectRaw = "at no cost",
         /// The queue.
         queue: QueueRaw = "one command at a time",
         /// The buffer memory as a cache; false where there is none.

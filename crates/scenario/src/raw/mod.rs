@@ -4,6 +4,7 @@
 pub mod cache;
 pub mod choice;
 pub mod commands;
+pub mod disconnect;
 pub mod drive;
 pub mod link;
 pub mod protocol;

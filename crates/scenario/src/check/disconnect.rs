@@ -1,0 +1,39 @@
+//! How a drive lets go of its bus and takes it up again, for the core.
+use super::system::bounded;
+use crate::check::given;
+use crate::keys::At;
+use crate::raw::disconnect::{DisconnectRaw, SecondReleaseRaw};
+use crate::text::problem::Log;
+use drivelab_core::target::drive::bus::{BusParams, SecondRelease};
+use drivelab_core::target::drive::params::Overhead;
+use drivelab_units::Span;
+
+/// The drive's end of its bus; one that costs nothing where the file says nothing of it.
+pub fn bus(raw: Option<&At<DisconnectRaw>>, log: &mut Log) -> BusParams {
+    let Some(At { value: raw, .. }) = raw else { return BusParams::default() };
+    let mut time = |at: &Option<At<Span>>, key| bounded(at.as_ref(), key, Span::ZERO, log);
+    let read_release = raw.read_release.as_ref().map(|at| at.value);
+    BusParams {
+        holds: given(raw.keeps_bus.as_ref()).unwrap_or(false),
+        preparation: time(&raw.preparation, "preparation"),
+        reselection: time(&raw.reselection, "reselection"),
+        read_release: read_release.map_or_else(Overhead::default, |times| Overhead {
+            after_read: times.after_read,
+            after_write: times.after_write,
+        }),
+        write_release: time(&raw.write_release, "write_release"),
+        second_release: raw.second.as_ref().map(|at| second(&at.value, log)),
+    }
+}
+
+fn second(raw: &SecondReleaseRaw, log: &mut Log) -> SecondRelease {
+    let mut time = |at: &Option<At<Span>>, key| bounded(at.as_ref(), key, Span::ZERO, log);
+    SecondRelease {
+        command: time(&raw.command, "command"),
+        release: time(&raw.release, "release"),
+        away: time(&raw.away, "away"),
+        arm_ns: given(raw.arm.as_ref()).map_or(0, |arm| arm.0),
+        release_again: time(&raw.release_again, "release_again"),
+        reselection: time(&raw.reselection, "reselection"),
+    }
+}
