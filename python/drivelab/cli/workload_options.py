@@ -38,7 +38,9 @@ RateProcess = Annotated[str | None, _option("linear or poisson: how arrivals are
 RateIops = Annotated[str | None, _option("Arrivals per second, whatever has finished", "RATE")]
 Thinktime = Annotated[str | None, _option("Pause after a completion", "TIME")]
 Fsync = Annotated[str | None, _option("A flush after so many writes of a job, which waits for it", "N")]
-Direct = Annotated[str | None, _option("0: through the host's cache, where there is one (target.host_cache)", "0|1")]
+Direct = Annotated[
+    str | None, _option("0: through the host's cache, where there is one (target.host_cache)", "0|1")
+]
 Size = Annotated[str | None, _option("How much of the drive is used", "SIZE")]
 Offset = Annotated[str | None, _option("Where the used part begins", "SIZE")]
 Runtime = Annotated[str | None, _option("Measured time, after the ramp", "TIME")]
