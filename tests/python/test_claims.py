@@ -171,7 +171,7 @@ Q1, Q4, Q16, Q64 = "single-q1-queueing-last", "single-q4-order", "single-q16-ord
         (scaled(0.9, "", "fla1", system="T", outstanding="4"), {Q4}),
         (scaled(0.9, system="A", outstanding="4", pattern="published", figure="iops"), {Q4}),
         (scaled(1.1, "", "fla1", system="T", outstanding="4"), {Q4}),
-        (scaled(1.1, "", "fla1", "fast-slot-sata", system="T", outstanding="16"), {Q16}),
+        (scaled(1.1, "", "fla1", "fast-slot", system="T", outstanding="16"), {Q16}),
         (scaled(0.8, system="A", outstanding="16", pattern="doubled", figure="iops"), {Q16}),
         (scaled(0.9, system="A", outstanding="64", figure="iops"), {Q64}),
         (scaled(0.45, system="C", outstanding="64", figure="iops"), {Q64}),
@@ -181,11 +181,11 @@ Q1, Q4, Q16, Q64 = "single-q1-queueing-last", "single-q4-order", "single-q16-ord
         (scaled(30.0, figure="transfer", system="S"), {"positioning-dominates"}),
         (scaled(1.1, "one-sector", system="A", outstanding="1"), {"positioning-dominates"}),
         (
-            scaled(1.03, "fast-slot-scsi", system="A", pattern="69_5KB", outstanding="1"),
+            scaled(1.03, "fast-slot", system="A", pattern="69_5KB", outstanding="1"),
             {"positioning-dominates"},
         ),
         (
-            scaled(1.03, "fast-slot-sata", system="T", pattern="22KB", outstanding="16"),
+            scaled(1.03, "fast-slot", system="T", pattern="22KB", outstanding="16"),
             {"positioning-dominates"},
         ),
         (scaled(0.95, "fla1", outstanding="4"), {"firmware-revisions"}),

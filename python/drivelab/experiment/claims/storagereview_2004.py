@@ -104,11 +104,7 @@ def positioning_dominates(outcome: Outcome) -> tuple[bool, str]:
                 f"{pattern} {system}: positioning {positioning:.2f} of {part['response']:.2f} ms, "
                 f"data {moving:.2f} ms, without them {gain:+.1%}"
             )
-    slots = [
-        _change(fast, cells[id_])
-        for variant in ("fast-slot-sata", "fast-slot-scsi")
-        for id_, fast in outcome.variants[variant].items()
-    ]
+    slots = [_change(fast, cells[id_]) for id_, fast in outcome.variants["fast-slot"].items()]
     numbers.append(f"PCI 66/64 {min(slots):+.1%} to {max(slots):+.1%} at 22 and 69.5 KB")
     return holds and max(map(abs, slots)) <= HARDLY, "; ".join(numbers)
 
