@@ -290,3 +290,21 @@ fn flushes_are_in_no_figure_but_their_own() {
     let rates = [never, seldom, often].map(|point| point.iops);
     assert!(rates[0] > 10.0 * rates[1] && rates[1] > 1.2 * rates[2], "{rates:?}");
 }
+
+/// Long sequential reads from a drive whose media and link are faster.
+#[test]
+fn no_drive_reads_faster_than_the_bus_of_its_host() {
+    let rate = |keys: &str| {
+        let text = format!(
+            "[target]\ndrive = \"seagate-exos-x24-24tb\"\n{keys}\n[workload]\nrw = \"read\"\nbs = \"1MiB\"\niodepth = 4\n\
+             [run]\nios = 400\n"
+        );
+        let source = Source { origin: "a.toml".to_owned(), text };
+        let plan = plan(&source, &[], &NoFiles).unwrap_or_else(|problems| panic!("{problems}"));
+        let stop = AtomicBool::new(false);
+        run(&plan.points[0].setup, &Control { stop: &stop, progress: &|_| () }).unwrap().bytes_per_s / 1e6
+    };
+    let (own, pci, wide) = (rate(""), rate("bus = \"pci-32-33\""), rate("bus = \"pcie-3x8\""));
+    assert!(own > 200.0 && (wide / own - 1.0).abs() < 0.01, "{own} {wide}");
+    assert!(pci <= 126.0 && pci > 124.0, "{pci}");
+}

@@ -28,18 +28,13 @@ _WITHOUT_EFFECT = (
     "Hold bus entire write xfer",
     # A write stops a prefetch anyway.
     "Write hit stop prefetch",
-    # The model answers a read from the buffer at once, whatever the arm is at.
-    "Allow sneaky full read hits",
+    # With one request outstanding they matter beside a flush alone, and there no more than the model's own way.
+    "Allow sneaky partial read hits",
+    "Allow sneaky intermediate read hits",
 )
 # The one value that means what the model does, and what another one would ask for.
 _ONLY = (
     ("Per-request overhead time", 0, "the model has no delay before a request is looked at"),
-    ("Allow sneaky partial read hits", 0, "the model sends no part of a read while the arm is elsewhere"),
-    (
-        "Allow sneaky intermediate read hits",
-        0,
-        "the model sends no part of a read while the arm is elsewhere",
-    ),
     ("Disconnect write if seek", 0, "the model stops a prefetch in its seek as well"),
     ("Read directly to buffer", 1, "the model reads into the buffer as a sector passes"),
     ("Immed transfer partial hit", 1, "the model sends what it has of a partial hit at once"),
@@ -205,6 +200,7 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
     send_from = _send_from(parameters)
     write_from = _mark(parameters, "Low (write) water mark")
     keeps_passing = parameters.flag("Read any free blocks")
+    hits_while_busy = parameters.flag("Allow sneaky full read hits")
     while_busy = parameters.flag("Allow write prebuffering")
     if parameters.one_of("Enable caching in buffer", (0, 1, 2)) == 0:
         if read_ahead or fast:
@@ -218,6 +214,7 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
         "send_from": send_from,
         "write_from": write_from,
         "keeps_passing": keeps_passing,
+        **({} if hits_while_busy or not fast else {"hits_while_busy": False}),
         **read_ahead_keys,
     }
     if fast:

@@ -357,6 +357,7 @@ pub fn caches() -> BoxedStrategy<CacheParams> {
                     send_from,
                     write_from: send_from,
                     keeps_passing,
+                    hits_while_busy: !keeps_passing,
                     read_ahead,
                     write_back,
                 }

@@ -59,6 +59,7 @@ pub fn cache(above: &Above<'_>, raw: &DriveRaw, log: &mut Log) -> Option<CachePa
         send_from: layers.value(|raw| &raw.send_from).unwrap_or(Share::NONE),
         write_from: layers.value(|raw| &raw.write_from).unwrap_or(Share::NONE),
         keeps_passing: layers.value(|raw| &raw.keeps_passing).unwrap_or(false),
+        hits_while_busy: layers.value(|raw| &raw.hits_while_busy).unwrap_or(true),
         read_ahead: layers.read_ahead(&memory, log),
         write_back: layers.write_back(taken, &memory, log),
         ..memory.params

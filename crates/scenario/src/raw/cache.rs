@@ -61,6 +61,8 @@ section! {
         /// Whether a read keeps what passes the head on its track before its first block comes: with
         /// `settle.read_on_arrival` what lies behind it too.
         keeps_passing: bool = "false",
+        /// Whether a read that the buffer can answer is answered while the arm takes data of the cache to the media.
+        hits_while_busy: bool = "true",
         /// How far the head reads on behind a read, as long as nothing else wants the arm.
         read_ahead: Reach = "limit",
         /// How far it reads on behind the last block asked for.

@@ -109,6 +109,8 @@ pub struct Drive {
     cache: Option<Cache>,
     /// Writes that wait for room in the cache, oldest first.
     writers: VecDeque<SlotIndex>,
+    /// Reads that the buffer can answer, and that wait until the arm has done the cache's work, oldest first.
+    hits: VecDeque<SlotIndex>,
     /// Commands that wait until what the cache holds is on the media, oldest first.
     barriers: Vec<Barrier>,
     /// Whether it is the cache's turn when it wants the arm as much as the host does.
@@ -161,6 +163,7 @@ impl Drive {
                 .as_ref()
                 .map(|params| Cache::new(params, &model.mechanism, model.period.as_ns())),
             writers: VecDeque::new(),
+            hits: VecDeque::new(),
             barriers: Vec::new(),
             cache_has_turn: false,
             draining: false,
@@ -257,6 +260,7 @@ impl Drive {
             return self.write_back(context, slot);
         }
         match cover {
+            Cover::Hit if self.holds_hits() => self.hold_hit(slot),
             Cover::Hit => self.serve_from_buffer(context, slot, place),
             Cover::Coming(at) if self.sweep.is_none() && self.may_go_out_of_turn(now) => {
                 self.meet_head(context, slot, place, at);
@@ -330,7 +334,11 @@ impl Drive {
         let Command { id, first, count, .. } = flight.command;
         let (ready, end) = (flight.ready, first + count);
         flight.story = Story { ended: ready, ..story };
-        flight.breakdown.overhead = ready - flight.arrived;
+        let base = flight.arrived.max(context.now);
+        let ready = ready.max(base);
+        flight.breakdown.queue += base - flight.arrived;
+        flight.breakdown.overhead = ready - base;
+        (flight.ready, flight.begun, flight.story.ended) = (ready, ready, ready);
         self.consume(place, end, context.now);
         self.goes_on_behind(context, place, end);
         self.read_end = end;

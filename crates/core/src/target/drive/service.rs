@@ -46,7 +46,8 @@ impl Drive {
         if self.sweep.is_some() {
             return;
         }
-        if !(self.writers.is_empty() && self.barriers.is_empty()) {
+        if !(self.writers.is_empty() && self.barriers.is_empty() && self.hits.is_empty()) {
+            self.serve_hits(context);
             self.pass_barriers(context);
             self.admit_writers(context);
             if self.sweep.is_some() {

@@ -6,6 +6,7 @@
 //! at [`Drive::urge`].
 use super::cache::dirty::{Dirty, Piece};
 use super::cache::params::{Destage, WriteBackParams};
+use super::cache::segment::Cover;
 use super::mechanism::{Landing, Mechanism};
 use super::queue::{Entry, SlotIndex, Slots, View, choose};
 use super::service::Sweep;
@@ -130,6 +131,29 @@ impl Drive {
         cache.share();
     }
 
+    /// Whether a read that the buffer can answer must wait for the arm.
+    pub(super) fn holds_hits(&self) -> bool {
+        let beside = self.cache.as_ref().is_none_or(|cache| cache.params.hits_while_busy);
+        !beside && self.sweep.is_some_and(|sweep| sweep.is_of_the_cache)
+    }
+
+    pub(super) fn hold_hit(&mut self, slot: SlotIndex) {
+        self.flight(slot).stage = Stage::Waiting;
+        self.hits.push_back(slot);
+    }
+
+    /// The arm has done the cache's work: what waited for that is answered.
+    pub(super) fn serve_hits(&mut self, context: &mut Context<'_>) {
+        while let Some(slot) = self.hits.pop_front() {
+            self.flight(slot).stage = Stage::Serving;
+            let command = self.flight(slot).command;
+            match self.cover(&command, context.now) {
+                (Cover::Hit, place) => self.serve_from_buffer(context, slot, place),
+                _ => self.enqueue(context, slot),
+            }
+        }
+    }
+
     /// How much the cache wants the arm now.
     #[inline]
     pub(super) fn urge(&self, now: Instant) -> Urge {
@@ -250,6 +274,10 @@ impl Drive {
     pub(super) fn leaves_cache(&mut self, slot: SlotIndex) -> bool {
         if let Some(at) = self.writers.iter().position(|&other| other == slot) {
             self.writers.remove(at);
+            return true;
+        }
+        if let Some(at) = self.hits.iter().position(|&other| other == slot) {
+            self.hits.remove(at);
             return true;
         }
         let at = self.barriers.iter().position(|barrier| barrier.slot == slot);

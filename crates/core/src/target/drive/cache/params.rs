@@ -88,6 +88,8 @@ pub struct CacheParams {
     pub write_from: Share,
     /// Whether a read keeps what passes the head on its track before its first block comes.
     pub keeps_passing: bool,
+    /// Whether a read that the buffer can answer is answered while the arm is at work for the cache.
+    pub hits_while_busy: bool,
     pub read_ahead: ReadAheadParams,
     /// Writes complete when their data are in the cache; write-through when `None`.
     pub write_back: Option<WriteBackParams>,
@@ -105,6 +107,7 @@ impl CacheParams {
             send_from: Share::NONE,
             write_from: Share::NONE,
             keeps_passing: false,
+            hits_while_busy: true,
             read_ahead: ReadAheadParams {
                 reach: Reach::Limit,
                 limit: size,
