@@ -141,9 +141,10 @@ proptest! {
     #[test]
     fn data_out_of_order_are_never_later_than_in_order(
         mut params in drives_under(Just(ncq(true)).boxed()),
-        steps in histories(sends(SIMPLE)),
+        mut steps in histories(sends(SIMPLE)),
     ) {
-        // In order of arrival the media do the same, whatever the link does.
+        // In order of arrival the media do the same, whatever the link does; but a write's data wait for those of reads.
+        steps.retain(|step| !matches!(step, Step::Send(draft) if draft.access == Access::Write));
         // What is reported with others ends when they do, and who they are may differ.
         params.queue.coalesces = None;
         params.queue.order = Order::Fcfs;

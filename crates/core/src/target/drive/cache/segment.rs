@@ -107,6 +107,10 @@ impl Segment {
     pub fn reading_on(start: Lba, end: Lba, limit: Lba, ended: &Ended) -> Self {
         let Ended { at, arm, track_left, ahead } = *ended;
         let track_ends = at + track_left;
+        // What is there already counts, as long as the head gets to it.
+        let reaches = ahead.0 <= limit && ahead.1 > ahead.0;
+        let (limit, ahead) =
+            if reaches { (limit.max(ahead.1), ahead) } else { (limit, (Lba::ZERO, Lba::ZERO)) };
         Segment { start, next: end, held: at, at, arm, track_ends, limit, ahead, stopped: None }
     }
 
