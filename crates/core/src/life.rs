@@ -1,5 +1,5 @@
 //! What a command lived through in the drive, stamp by stamp. Kept only when asked for.
-use crate::command::{Command, Outcome};
+use crate::command::{Command, Completion, Outcome};
 use drivelab_units::Instant;
 
 /// How a command got its data.
@@ -15,6 +15,15 @@ pub enum Served {
     Met,
     /// From the buffer, without the mechanism.
     Buffered,
+    /// By memory before the drive, which never had it.
+    Memory,
+}
+
+impl Served {
+    /// Whether the drive turned to it.
+    pub fn by_drive(self) -> bool {
+        !matches!(self, Served::Not | Served::Memory)
+    }
 }
 
 /// The stamps of one command, in the order in which they happen.
@@ -43,4 +52,27 @@ pub struct Life {
     pub to_cylinder: u32,
     /// How many commands the drive had chosen before it.
     pub rank: u64,
+}
+
+impl Life {
+    /// Of a command that memory before the drive has answered.
+    pub fn in_memory(command: &Command, completion: &Completion) -> Self {
+        let Completion { outcome, submitted, completed, .. } = *completion;
+        Life {
+            command: *command,
+            outcome,
+            served: Served::Memory,
+            carried_by: command.id,
+            submitted,
+            accepted: submitted,
+            chosen: submitted,
+            begun: submitted,
+            ended: completed,
+            completed,
+            from_cylinder: 0,
+            cylinder: 0,
+            to_cylinder: 0,
+            rank: 0,
+        }
+    }
 }

@@ -5,6 +5,7 @@
 //! its place in the order in which the drive turned to them. The difference is its reorder distance: above zero it was
 //! served later than its turn. Who arrived later and was served earlier has overtaken it.
 use crate::overtaking::Overtaking;
+use drivelab_core::target::write_behind::OWN_IDS;
 use drivelab_core::{Access, Attribute, Breakdown, Completion, Life, Outcome, Priority, Served};
 use drivelab_units::{Instant, Span};
 use serde::Serialize;
@@ -36,9 +37,9 @@ impl CommandLog {
         CommandLog { start, room, kept, waiting }
     }
 
-    /// A life that the target has told.
+    /// A life that the target has told. Of what a cache has issued for itself no host hears.
     pub fn lived(&mut self, life: Life) {
-        self.waiting.push_back(life);
+        if life.command.id >= OWN_IDS { self.keep(life, None) } else { self.waiting.push_back(life) }
     }
 
     /// The host has heard of a command. The last of its lives is the one that it heard of and gets its breakdown and
@@ -47,7 +48,9 @@ impl CommandLog {
         let is_its = |life: &Life| life.command.id == completion.id;
         let mut last = None;
         while let Some(at) = self.waiting.iter().position(is_its) {
-            let next = self.waiting.remove(at);
+            // What stands before the drive may have had it before.
+            let submitted = completion.submitted;
+            let next = self.waiting.remove(at).map(|life| Life { submitted, ..life });
             if let Some(failed) = std::mem::replace(&mut last, next) {
                 self.keep(failed, None);
             }
@@ -94,7 +97,7 @@ impl CommandLog {
 
 /// How many commands the drive had turned to before this one; none where it never did.
 fn rank(life: &Life) -> Option<u64> {
-    (life.served != Served::Not).then_some(life.rank)
+    life.served.by_drive().then_some(life.rank)
 }
 
 /// One command as it is written down. Stamps are nanoseconds since the start of the run.
@@ -164,7 +167,7 @@ impl From<Breakdown> for Parts {
 impl CommandRecord {
     fn new(Kept { life, gone, breakdown }: &Kept) -> Self {
         let command = &life.command;
-        let turned_to = life.served != Served::Not;
+        let turned_to = life.served.by_drive();
         let reached = |stamp: Instant| (turned_to && stamp <= *gone).then_some(stamp.as_ns());
         // A command that only the buffer served has no place of its own.
         let moved = matches!(life.served, Served::Chosen | Served::Joined);
@@ -243,6 +246,7 @@ fn served(served: Served) -> &'static str {
         Served::Joined => "joined",
         Served::Met => "met",
         Served::Buffered => "buffered",
+        Served::Memory => "memory",
     }
 }
 

@@ -126,12 +126,44 @@ fn an_attempt_that_failed_stands_beside_the_one_that_the_host_heard_of() {
 }
 
 #[test]
+fn what_a_cache_has_issued_is_logged_although_no_host_hears_of_it() {
+    let mut log = CommandLog::new(Span::from_ms(5), 9);
+    for life in [life(OWN_IDS, 0, 1, 5), life(OWN_IDS + 1, 1, 2, 6)] {
+        log.lived(life);
+    }
+    let record = &log.records()[0];
+    assert_eq!((record.id, record.completed_ns, record.breakdown_ns), (OWN_IDS + 1, 6 * MS, None));
+    assert_eq!((record.outcome, record.rank), ("done", Some(2)));
+}
+
+#[test]
+fn what_memory_has_answered_has_no_place_in_the_order_of_the_drive() {
+    let life = life(0, 1, 2, 10);
+    let remembered = Life::in_memory(&life.command, &completion(&life));
+    let record = &logged(0, 9, &[remembered])[0];
+    assert_eq!((record.outcome, record.served, record.rank), ("done", "memory", None));
+    assert_eq!((record.submitted_ns, record.accepted_ns, record.completed_ns), (MS, MS, 10 * MS));
+    assert_eq!((record.chosen_ns, record.from_cylinder, record.service_rank), (None, None, None));
+    assert_eq!(record.breakdown_ns, Some(Parts::from(completion(&life).breakdown)));
+}
+
+#[test]
 fn a_command_completes_when_its_host_hears_of_it() {
     let life = life(0, 0, 0, 10);
     let mut log = CommandLog::new(Span::ZERO, 9);
     log.lived(life);
     log.completed(&Completion { completed: Instant::from_ns(12 * MS), ..completion(&life) });
     assert_eq!(log.records()[0].completed_ns, 12 * MS);
+}
+
+#[test]
+fn a_command_was_handed_over_when_its_host_did_so() {
+    let life = life(0, 5, 0, 10);
+    let mut log = CommandLog::new(Span::ZERO, 9);
+    log.lived(life);
+    log.completed(&Completion { submitted: Instant::from_ns(2 * MS), ..completion(&life) });
+    let record = &log.records()[0];
+    assert_eq!((record.submitted_ns, record.accepted_ns), (2 * MS, 5 * MS));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::drive::Drive;
 use super::drive::params::DriveModel;
 use super::elevator::{Elevator, ElevatorParams};
 use super::write_behind::params::WriteBehindParams;
-use super::write_behind::{Place, WriteBehind};
+use super::write_behind::{Answer, Place, WriteBehind};
 use crate::command::{Command, Completion};
 use crate::life::Life;
 use alloc::sync::Arc;
@@ -182,7 +182,10 @@ impl System {
                 self.leave_controller(context, &refused);
             }
             let Some(completion) = context.answers.pop_front() else { return };
-            if let (Some(_), Some(lives)) = (self.elevator, context.lives.as_mut()) {
+            let flushes = |cache: &Cache| cache.memory.has_issued(completion.id);
+            if let (Some(_), Some(lives)) = (self.elevator, context.lives.as_mut())
+                && !self.cache.as_ref().is_some_and(flushes)
+            {
                 let own = lives.iter().rposition(|life| life.command.id == completion.id);
                 self.attempts.extend(own.and_then(|own| lives.remove(own)));
             }
@@ -224,8 +227,11 @@ impl System {
             self.enter_scheduler(context, &command);
         }
         let Some(cache) = &mut self.hosts[host].cache else { return };
-        while let Some(answer) = cache.memory.poll_answer() {
-            context.complete(answer);
+        while let Some(Answer { completion, in_memory }) = cache.memory.poll_answer() {
+            if let (Some(command), Some(lives)) = (in_memory, context.lives.as_mut()) {
+                lives.push_back(Life::in_memory(&command, &completion));
+            }
+            context.complete(completion);
         }
         cache.schedule(context, Event::HostCache { initiator });
     }
@@ -272,8 +278,13 @@ impl System {
         while let Some(command) = self.cache.as_mut().and_then(|cache| cache.memory.poll_below()) {
             self.controller.submit(context, &mut self.drive, &command);
         }
-        while let Some(answer) = self.cache.as_mut().and_then(|cache| cache.memory.poll_answer()) {
-            self.leave_cache(context, &answer);
+        let next = |cache: &mut Cache| cache.memory.poll_answer();
+        while let Some(Answer { completion, in_memory }) = self.cache.as_mut().and_then(next) {
+            if let (Some(command), Some(lives)) = (in_memory, context.lives.as_mut()) {
+                let life = Life::in_memory(&command, &completion);
+                if self.elevator.is_some() { self.attempts.push(life) } else { lives.push_back(life) }
+            }
+            self.leave_cache(context, &completion);
         }
         if let Some(cache) = &mut self.cache {
             cache.schedule(context, Event::ControllerCache);

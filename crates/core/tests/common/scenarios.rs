@@ -20,6 +20,7 @@ use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::target::server::Service;
 use drivelab_core::target::system::SystemParams;
+use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
 use drivelab_core::target::{Target, TargetParams};
 use drivelab_core::{Attribute, Limit, Priority, Setup};
 use drivelab_units::{Angle, Frequency, Lba, Rate, Rpm, Sectors, Share, Span};
@@ -244,6 +245,34 @@ fn controllers() -> impl Strategy<Value = ControllerParams> {
     )
 }
 
+/// Caches of a host or a controller that a few hundred commands fill.
+pub fn memories() -> BoxedStrategy<WriteBehindParams> {
+    let levels = (1u64..3_000, 0u64..=4, 0u64..=4);
+    let order = prop_oneof![Just(FlushOrder::Address), Just(FlushOrder::Age)];
+    // With nothing to do for a hit, who asks for one block again and again would stop time.
+    let speed = (option::of(100_000_000u64..4_000_000_000), (5u64..60).prop_map(us));
+    let flushing = (option::of(spans(300_000)), order, 1u64..700, 1u32..9);
+    (levels, flushing, speed, any::<[bool; 3]>())
+        .prop_map(|((size, limit, background), (age, order, request, outstanding), (rate, overhead), is)| {
+            let limit = (size * limit / 4).max(1);
+            WriteBehindParams {
+                size: Sectors::new(size),
+                limit: Sectors::new(limit),
+                background: Sectors::new(limit * background / 4),
+                age,
+                order,
+                request: Sectors::new(request),
+                outstanding,
+                rate: rate.and_then(Rate::from_bytes_per_s),
+                overhead,
+                battery: is[0],
+                force_unit_access: is[1],
+                keeps_reads: is[2],
+            }
+        })
+        .boxed()
+}
+
 fn elevators() -> impl Strategy<Value = ElevatorParams> {
     let order = prop::sample::select(ElevatorOrder::ALL.to_vec());
     let merge_limit = option::of((1u64..400).prop_map(Sectors::new));
@@ -284,12 +313,12 @@ fn markings(target: &TargetParams) -> BoxedStrategy<Marking> {
         .boxed(),
         _ => Just(Priority::Normal).boxed(),
     };
-    (prop::sample::select(attributes), priority, any::<bool>())
-        .prop_map(|(attribute, priority, force_unit_access)| Marking {
+    (prop::sample::select(attributes), priority, any::<[bool; 2]>())
+        .prop_map(|(attribute, priority, [force_unit_access, direct])| Marking {
             attribute,
             priority,
             force_unit_access,
-            direct: false,
+            direct,
         })
         .boxed()
 }
@@ -417,11 +446,14 @@ fn servers() -> impl Strategy<Value = TargetParams> {
 }
 
 pub fn targets() -> BoxedStrategy<TargetParams> {
-    let system =
-        (drives(), controllers(), option::of(elevators())).prop_map(|(params, controller, elevator)| {
-            let drive = Arc::new(DriveModel::new(&params).unwrap());
-            TargetParams::System(SystemParams { drive, controller, elevator, host_cache: None })
-        });
+    let memory = || option::weighted(0.4, memories());
+    let before = (option::of(elevators()), memory(), memory());
+    let system = (drives(), controllers(), before).prop_map(|(params, controller, before)| {
+        let drive = Arc::new(DriveModel::new(&params).unwrap());
+        let (elevator, host_cache, cache) = before;
+        let controller = ControllerParams { cache, ..controller };
+        TargetParams::System(SystemParams { drive, controller, elevator, host_cache })
+    });
     prop_oneof![1 => servers(), 2 => drives().prop_map(|params| target(&params)), 3 => system].boxed()
 }
 

@@ -4,7 +4,7 @@ use super::{flush, params, read, write};
 use drivelab_core::command::Breakdown;
 use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindError, WriteBehindParams};
 use drivelab_core::target::write_behind::{Place, WriteBehind};
-use drivelab_core::{Access, Command, Completion};
+use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_units::{Instant, Sectors, Span};
 
 const fn us(us: u64) -> Span {
@@ -355,6 +355,23 @@ fn a_failed_flush_is_tried_again_a_millisecond_later() {
     let answer = rig.go(flush(1));
     assert_eq!(answer.breakdown.queue, us(100 + 1_000 + 100 + 1_000 + 100));
     assert_eq!(flushed(&rig), [(0, 8); 3]);
+}
+
+#[test]
+fn data_that_never_come_are_given_up_and_the_next_flush_says_so() {
+    let mut rig = Rig::new(&params(), HOST, |command| {
+        let fails = command.access == Access::Write && command.first.get() == 0;
+        Service { fails, ..Service::takes(us(100)) }
+    });
+    rig.go(write(0, 0, 8));
+    rig.go(write(1, 100, 8));
+    let answer = rig.go(flush(2));
+    assert_eq!(answer.outcome, Outcome::TimedOut);
+    // Between the first attempt and the second the other one has to wait too.
+    assert_eq!(answer.breakdown.queue, us(5 * 100 + 4 * 1_000 + 1_000 + 100));
+    assert_eq!(rig.cache.dirty(), Sectors::ZERO);
+    assert_eq!(rig.go(flush(3)).outcome, Outcome::Done, "it is said once");
+    assert!(rig.go(read(4, 0, 8)).breakdown.transfer > Span::ZERO, "memory has them no more");
 }
 
 #[test]

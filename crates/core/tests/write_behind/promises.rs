@@ -10,6 +10,8 @@ use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams}
 use drivelab_core::{Access, Command, Completion};
 use drivelab_units::{Instant, Lba, Rate, Sectors, Span};
 use proptest::prelude::*;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// Small, so that room is short and everything meets everything.
 fn caches() -> impl Strategy<Value = (WriteBehindParams, Place)> {
@@ -69,13 +71,20 @@ fn histories() -> impl Strategy<Value = Vec<(Instant, Command)>> {
     })
 }
 
-/// Each command takes a time of its own, and one in sixteen fails.
+/// Each command takes a time of its own, and one in sixteen fails, the same place not often.
 fn device(seed: u64) -> impl Fn(&Command) -> Service {
+    let failures = RefCell::new(BTreeMap::<Lba, u8>::new());
     move |command| {
         let drawn = keyed(seed, command.id ^ command.first.get() << 20);
         let span = 1 + drawn % 60;
         let effect = Span::from_ns((drawn >> 16) % (span + 1));
-        let fails = command.access != Access::Flush && (drawn >> 32).is_multiple_of(16);
+        let mut fails = command.access != Access::Flush && (drawn >> 32).is_multiple_of(16);
+        if fails {
+            let mut failures = failures.borrow_mut();
+            let before = failures.entry(command.first).or_default();
+            *before += 1;
+            fails = *before < 4;
+        }
         Service { span: Span::from_ns(span), effect, fails }
     }
 }

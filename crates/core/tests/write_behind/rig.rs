@@ -1,7 +1,7 @@
 //! A memory between a host and a device that serves side by side, each command in a time of its own; and the naive model:
 //! the version of every sector, on the device and in memory, by the ids of the writes. Everything that crosses is checked.
 use drivelab_core::target::write_behind::params::WriteBehindParams;
-use drivelab_core::target::write_behind::{OWN_IDS, Piece, Place, WriteBehind};
+use drivelab_core::target::write_behind::{Answer, OWN_IDS, Piece, Place, WriteBehind};
 use drivelab_core::{Access, Breakdown, Command, Completion, Outcome};
 use drivelab_units::{Instant, Lba, Span};
 use std::collections::BTreeMap;
@@ -83,6 +83,8 @@ pub struct Rig {
     waiting: BTreeMap<u64, u64>,
     /// By tag: the flushes that are with the device.
     flying: BTreeMap<u32, Vec<Piece>>,
+    /// How often a write's data have failed, by sector and write.
+    tries: BTreeMap<(usize, u64), u8>,
     /// The most that was dirty.
     pub most_dirty: u64,
 }
@@ -115,6 +117,7 @@ impl Rig {
             acknowledged: vec![None; CAPACITY],
             waiting: BTreeMap::new(),
             flying: BTreeMap::new(),
+            tries: BTreeMap::new(),
             most_dirty: 0,
         }
     }
@@ -235,8 +238,10 @@ impl Rig {
 
     /// Takes what the memory has to say.
     fn drain(&mut self) {
-        while let Some(answer) = self.cache.poll_answer() {
-            self.answered(&answer);
+        while let Some(Answer { completion, in_memory }) = self.cache.poll_answer() {
+            let went_below = self.sent.iter().any(|sent| sent.command.id == completion.id);
+            assert_eq!(in_memory, (!went_below).then(|| self.known[&completion.id].command));
+            self.answered(&completion);
         }
         while let Some(command) = self.cache.poll_below() {
             self.given(command);
@@ -388,7 +393,7 @@ impl Rig {
         if let Some(pieces) = self.flying.remove(&tag).filter(|_| id >= OWN_IDS) {
             for piece in pieces.iter().filter(|_| service.fails) {
                 for sector in sectors(piece.first, piece.count.get()) {
-                    self.waiting.entry(sector as u64).or_insert(piece.write);
+                    self.failed(sector, piece.write);
                 }
             }
         } else if access == Access::Write && !service.fails {
@@ -406,6 +411,20 @@ impl Rig {
         let (submitted, completed) = (at, self.now);
         let completion = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
         self.cache.completed(self.now, &completion);
+    }
+
+    /// A sector of a flush that has failed goes again, unless it is newer by now, or has failed five times.
+    fn failed(&mut self, sector: usize, write: u64) {
+        if self.waiting.contains_key(&(sector as u64)) {
+            return;
+        }
+        let tries = self.tries.entry((sector, write)).or_default();
+        *tries += 1;
+        if *tries < 5 {
+            self.waiting.insert(sector as u64, write);
+        } else {
+            self.acknowledged[sector] = None;
+        }
     }
 
     /// What a power cut would lose is what was taken and is not on the device; it is never more than the limit.

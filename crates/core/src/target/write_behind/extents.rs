@@ -41,6 +41,8 @@ pub struct Extent {
     pub age: u64,
     /// Since when there are data to be flushed here.
     pub since: Instant,
+    /// How often their flush has failed.
+    pub tries: u8,
     pub state: State,
 }
 
@@ -158,6 +160,11 @@ impl Extents {
         let extent = &mut self.extents[slot as usize];
         (extent.state, extent.age) = (state, age);
         self.file(slot);
+    }
+
+    /// The flush of an extent has failed.
+    pub fn fail(&mut self, slot: Slot) {
+        self.extents[slot as usize].tries += 1;
     }
 
     /// Puts an extent where its state belongs, and counts it.

@@ -3,7 +3,7 @@ use super::extents::{Extent, Extents, Set, State};
 use super::params::{FlushOrder, WriteBehindParams};
 use super::pieces::{Chain, Piece};
 use super::{OWN_IDS, Place, WriteBehind};
-use crate::command::{Access, Attribute, Command, Priority};
+use crate::command::{Access, Attribute, Command, Outcome, Priority};
 use crate::target::overlap::Claim;
 use crate::target::tree::Slot;
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -11,8 +11,9 @@ use drivelab_units::{Instant, Lba, Sectors, Span};
 /// The age of data that somebody waits for, or that have failed to come: they go before all others.
 const DEMANDED: u64 = 0;
 
-/// How long nothing is flushed after a flush has failed.
+/// How long nothing is flushed after a flush has failed, and how often data are tried.
 const TRY_AGAIN: Span = Span::from_ms(1);
+const TRIES: u8 = 5;
 
 /// The process that flushes belong to.
 const FLUSHER: u32 = u32::MAX;
@@ -106,7 +107,11 @@ impl WriteBehind {
             && self.is_over(&barrier)
         {
             self.barriers.pop_front();
-            self.send(barrier.slot);
+            let flush = self.table.get(barrier.slot).command.access == Access::Flush;
+            match self.given_up.take_if(|_| flush) {
+                Some(outcome) => self.fail(now, barrier.slot, outcome),
+                None => self.send(barrier.slot),
+            }
         }
         while let Some(&slot) = self.writers.front()
             && self.admits(self.table.get(slot).command.count)
@@ -232,14 +237,29 @@ impl WriteBehind {
         self.send(flush);
     }
 
+    /// The id of its first flush.
+    fn first_id(&self) -> u64 {
+        let number = match self.place {
+            Place::Controller => 0,
+            Place::Host(initiator) => 1 + u64::from(initiator),
+        };
+        OWN_IDS | number << 35
+    }
+
+    /// Whether a command with this id is one of its flushes.
+    pub fn has_issued(&self, id: u64) -> bool {
+        let first = self.first_id();
+        (first..first + self.flushes).contains(&id)
+    }
+
     /// The next flush, as yet without data.
     fn next_flush_command(&mut self, first: Lba) -> Command {
         let WriteBehindParams { force_unit_access, .. } = self.params;
-        let (number, initiator) = match self.place {
-            Place::Controller => (0, 0),
-            Place::Host(initiator) => (1 + u64::from(initiator), initiator),
+        let initiator = match self.place {
+            Place::Controller => 0,
+            Place::Host(initiator) => initiator,
         };
-        let id = OWN_IDS | number << 35 | self.flushes;
+        let id = self.first_id() + self.flushes;
         self.flushes += 1;
         Command {
             id,
@@ -260,18 +280,27 @@ impl WriteBehind {
     }
 
     /// A flush is done.
-    pub(super) fn land(&mut self, now: Instant, flush: Slot, done: bool) {
+    pub(super) fn land(&mut self, now: Instant, flush: Slot, outcome: Outcome) {
+        let done = outcome == Outcome::Done;
         let entry = self.table.get(flush);
         let (first, end, pieces) = (entry.command.first, entry.command.end(), entry.pieces);
         let (keeps, used) = (self.params.keeps_reads, self.tick_clock());
         self.flights.retain(|&flight| flight != flush);
         self.in_flight -= (end - first).get();
-        let landed = |extents: &mut Extents, slot: Slot| match extents.get(slot).state {
-            State::Sent if done && keeps => extents.set(slot, State::Clean, used),
-            State::Sent if done => extents.remove(slot),
-            // They go again, and so do those that have taken their place: somebody may wait for them.
-            State::Sent | State::Dirty if !done => extents.set(slot, State::Dirty, DEMANDED),
-            State::Behind if !done => extents.set(slot, State::Behind, DEMANDED),
+        let given_up = &mut self.given_up;
+        let landed = |extents: &mut Extents, slot: Slot| match (extents.get(slot).state, done) {
+            (State::Sent, true) if keeps => extents.set(slot, State::Clean, used),
+            (State::Sent, true) => extents.remove(slot),
+            (State::Sent, false) if extents.get(slot).tries + 1 == TRIES => {
+                extents.remove(slot);
+                *given_up = Some(outcome);
+            }
+            (State::Sent, false) => {
+                extents.fail(slot);
+                extents.set(slot, State::Dirty, DEMANDED);
+            }
+            // So do those that have taken the place of what failed: somebody may wait for them.
+            (state, false) if state.is_unsent() => extents.set(slot, state, DEMANDED),
             _ => {}
         };
         self.extents.each(first, end, landed);

@@ -16,7 +16,8 @@
 //!   battery memory answers it.
 //!
 //! Attributes and priorities hold for what goes through or reads past memory; what memory answers, it answers in the order
-//! of its copies. A host's flushes that fail are tried again. Start reading at [`WriteBehind::submit`], then `flush.rs`.
+//! of its copies. A flush that fails is tried again; in the end its data are given up, as Linux does it, and the next FLUSH
+//! fails. Start reading at [`WriteBehind::submit`], then `flush.rs`.
 //! Sources: the Linux kernel, Documentation/admin-guide/sysctl/vm.rst (dirty_bytes, dirty_background_bytes,
 //! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA and
 //! SYNCHRONIZE CACHE ask of a volatile and a non-volatile cache.
@@ -56,6 +57,14 @@ pub enum Place {
     Controller,
 }
 
+/// What the box says to above.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Answer {
+    pub completion: Completion,
+    /// The command, when memory has answered it and nothing below has heard of it.
+    pub in_memory: Option<Command>,
+}
+
 pub struct WriteBehind {
     params: WriteBehindParams,
     place: Place,
@@ -84,8 +93,10 @@ pub struct WriteBehind {
     flushes: u64,
     /// Before that no flush is tried, because one has failed.
     not_before: Instant,
+    /// How the last flush failed whose data were given up, until a FLUSH has told.
+    given_up: Option<Outcome>,
     below: VecDeque<Command>,
-    answers: VecDeque<Completion>,
+    answers: VecDeque<Answer>,
 }
 
 impl WriteBehind {
@@ -114,6 +125,7 @@ impl WriteBehind {
             hand: Lba::ZERO,
             flushes: 0,
             not_before: Instant::ZERO,
+            given_up: None,
             below: VecDeque::with_capacity(64),
             answers: VecDeque::with_capacity(64),
         }
@@ -162,18 +174,19 @@ impl WriteBehind {
     }
 
     /// The next answer to above.
-    pub fn poll_answer(&mut self) -> Option<Completion> {
+    pub fn poll_answer(&mut self) -> Option<Answer> {
         self.answers.pop_front()
     }
 
     /// What has been handed below is done.
     pub fn completed(&mut self, now: Instant, completion: &Completion) {
         let slot = completion.tag;
-        let entry = self.table.get(slot);
-        let done = completion.outcome == Outcome::Done;
+        let (entry, outcome) = (self.table.get(slot), completion.outcome);
+        let done = outcome == Outcome::Done;
         match entry.command.access {
-            Access::Write if entry.command.id >= OWN_IDS => {
-                self.land(now, slot, done);
+            // A flush of another cache before this one carries nothing of this one's.
+            Access::Write if !entry.pieces.is_empty() => {
+                self.land(now, slot, outcome);
                 return self.pump(now);
             }
             Access::Write => self.written_through(slot, done),
@@ -185,18 +198,32 @@ impl WriteBehind {
         let mut breakdown = completion.breakdown;
         breakdown.queue += completion.submitted - submitted;
         self.table.free(slot);
-        self.answers.push_back(Completion { id, initiator, tag, submitted, breakdown, ..*completion });
+        let completion = Completion { id, initiator, tag, submitted, breakdown, ..*completion };
+        self.answers.push_back(Answer { completion, in_memory: None });
         self.pump(now);
     }
 
     /// The copy of a command is done, and so is the command.
     fn answer_from_memory(&mut self, now: Instant, slot: Slot) {
         let entry = self.table.get(slot);
-        let (submitted, Command { id, initiator, tag, .. }) = (entry.submitted, entry.command);
-        let (overhead, outcome, completed) = (entry.copy, Outcome::Done, now);
+        let (command, submitted, overhead) = (entry.command, entry.submitted, entry.copy);
+        let Command { id, initiator, tag, .. } = command;
+        let (outcome, completed) = (Outcome::Done, now);
         let breakdown = Breakdown { queue: (now - submitted) - overhead, overhead, ..Breakdown::default() };
         self.table.free(slot);
-        self.answers.push_back(Completion { id, initiator, tag, outcome, submitted, completed, breakdown });
+        let completion = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
+        self.answers.push_back(Answer { completion, in_memory: Some(command) });
+    }
+
+    /// A command ends here without having been served.
+    fn fail(&mut self, now: Instant, slot: Slot, outcome: Outcome) {
+        let entry = self.table.get(slot);
+        let (submitted, command) = (entry.submitted, entry.command);
+        let Command { id, initiator, tag, .. } = command;
+        let breakdown = Breakdown { queue: now - submitted, ..Breakdown::default() };
+        self.table.free(slot);
+        let completion = Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown };
+        self.answers.push_back(Answer { completion, in_memory: Some(command) });
     }
 
     fn copy(&mut self, now: Instant, slot: Slot) {
@@ -237,9 +264,8 @@ impl WriteBehind {
             if !self.make_room((to - from).get()) {
                 break;
             }
-            let (version, state) = (0, State::Coming(slot));
-            let extent =
-                Extent { first: from, end: to, command, version, age: 0, since: Instant::ZERO, state };
+            let (version, age, since, tries, state) = (0, 0, Instant::ZERO, 0, State::Coming(slot));
+            let extent = Extent { first: from, end: to, command, version, age, since, tries, state };
             self.extents.insert(extent);
             self.table.get_mut(slot).fills = true;
             at = to;
@@ -275,7 +301,8 @@ impl WriteBehind {
             }
             true
         });
-        self.extents.insert(Extent { first, end, command: id, version, age, since, state: State::Behind });
+        let (command, tries, state) = (id, 0, State::Behind);
+        self.extents.insert(Extent { first, end, command, version, age, since, tries, state });
         self.unblock(first, end);
     }
 

@@ -21,6 +21,10 @@ pub struct Chain {
 
 impl Chain {
     pub const EMPTY: Chain = Chain { first: NONE, last: NONE };
+
+    pub fn is_empty(self) -> bool {
+        self.first == NONE
+    }
 }
 
 /// All chains. Places are allocated only while more pieces are under way than ever before.
