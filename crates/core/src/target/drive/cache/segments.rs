@@ -21,6 +21,8 @@ struct Links {
 
 pub struct Segments {
     params: CacheParams,
+    /// The size of a segment; a division takes long.
+    segment: u64,
     segments: Vec<Segment>,
     index: Index,
     /// What a search has found.
@@ -46,6 +48,7 @@ impl Segments {
     pub fn new(params: &CacheParams) -> Self {
         let mut segments = Segments {
             params: *params,
+            segment: params.segment().get(),
             segments: Vec::new(),
             index: Index::new(params.segments),
             found: Vec::new(),
@@ -66,7 +69,7 @@ impl Segments {
 
     /// The most that one segment can hold now.
     fn window(&self) -> Sectors {
-        Sectors::new(self.params.segment().get().min(self.room))
+        Sectors::new(self.segment.min(self.room))
     }
 
     /// Written data take so many segments and blocks: the rest is for reads.
@@ -129,7 +132,7 @@ impl Segments {
     /// Blocks that a segment may hold.
     #[inline]
     fn held(&self, bounds: Bounds) -> u64 {
-        bounds.limit.saturating_sub(bounds.start).min(self.params.segment().get())
+        bounds.limit.saturating_sub(bounds.start).min(self.segment)
     }
 
     #[inline]
@@ -190,8 +193,21 @@ impl Segments {
         if self.most == 0 || self.room == 0 {
             return NONE;
         }
-        while self.kept >= self.most {
+        while self.kept > self.most {
             self.clear(self.oldest);
+        }
+        if self.kept == self.most {
+            // The one that was used longest ago gives up its place.
+            let place = self.oldest;
+            for head in [&mut self.active, &mut self.left] {
+                if *head == place {
+                    *head = NONE;
+                }
+            }
+            self.segments[place as usize] = segment;
+            self.touch(place);
+            self.note(place);
+            return self.fit(place);
         }
         let place = self.empty.pop().unwrap_or_else(|| {
             self.segments.push(segment);
@@ -202,7 +218,12 @@ impl Segments {
         self.kept += 1;
         self.link(place);
         self.note(place);
-        // What has just come is the youngest.
+        self.fit(place)
+    }
+
+    /// Gives up what was used longest ago until all fits. The place is the youngest.
+    #[inline]
+    fn fit(&mut self, place: Place) -> Place {
         while self.blocks > self.room && self.kept > self.least_kept() {
             self.clear(self.oldest);
         }
