@@ -6,7 +6,7 @@ use super::wire::{Draft, INITIATORS, REORDERINGS, Step, drafts, drives_under, hi
 use super::{Checked, cases};
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::drive::protocol::Protocol;
+use drivelab_core::target::drive::protocol::{Protocol, ScsiParams};
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Attribute, Command, Completion, Life, Machine, Outcome};
@@ -263,4 +263,25 @@ fn every_initiator_gets_through_to_a_drive_with_one_place() {
     let last = |initiator| lane(&run, initiator).last().unwrap().completed;
     // Sixty accesses of at most 8 ms, and a try every millisecond.
     assert!((0..3).all(|initiator| last(initiator) < Instant::ZERO + ms(60 * 9)));
+}
+
+/// Commands that a full drive has refused are on their way again, some behind younger ones: none of them is overtaken.
+#[test]
+fn what_is_refused_on_its_way_goes_before_what_was_sent_meanwhile() {
+    use super::common::{TRACK, drive, queue, us};
+    use drivelab_core::target::drive::queue::Order;
+    let protocol = Protocol::ScsiTcq(ScsiParams::USUAL);
+    let params = DriveParams { queue: queue(4, Order::Fcfs), protocol, ..drive() };
+    let draft = |initiator, place| {
+        let (attribute, priority) = (Attribute::Ordered, drivelab_core::Priority::Normal);
+        let access = drivelab_core::Access::Read;
+        Draft { initiator, attribute, priority, force_unit_access: false, access, place, count: 8 }
+    };
+    let steps: Vec<Step> = (0..60).map(|i| Step::Send(draft((i % 3) as u16, i * 13 % 900 * TRACK))).collect();
+    for issue in (7..3_000).step_by(7).map(us) {
+        let run = play(&params, ControllerParams { issue, ..ControllerParams::PLAIN }, &steps);
+        for initiator in 0..INITIATORS {
+            assert!(lane(&run, initiator).is_sorted_by_key(|life| life.accepted), "{issue:?}");
+        }
+    }
 }

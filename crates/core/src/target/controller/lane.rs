@@ -3,7 +3,7 @@ use super::super::drive::protocol::Protocol;
 use crate::command::{Attribute, Breakdown, Command, Completion, Outcome};
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
-use core::cmp::Ordering;
+use core::cmp::{Ordering, Reverse};
 use drivelab_units::{Instant, Span};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,12 +32,15 @@ pub struct Held {
     pub timed_out: bool,
     /// Whether it has its tag still.
     is_out: bool,
+    /// Whether it has come back, and is among [`Lane::returned`].
+    is_back: bool,
 }
 
 impl Held {
     /// A command that has just come.
     fn new(command: &Command, submitted: Instant, order: u64) -> Self {
-        Held { command: *command, submitted, order, serial: 0, tries: 0, timed_out: false, is_out: false }
+        let (serial, tries, timed_out) = (0, 0, false);
+        Held { command: *command, submitted, order, serial, tries, timed_out, is_out: false, is_back: false }
     }
 
     /// What the host hears.
@@ -102,8 +105,9 @@ pub struct Lane {
     pub wakes: bool,
     /// When the host knows what failed last.
     pub recovered: Instant,
-    /// The oldest command that came back and has not reached the drive again.
-    returned: Option<u64>,
+    /// The commands that came back and have not reached the drive again, oldest first: those that wait, and those on
+    /// their way. One on its way may have younger ones before it.
+    returned: BinaryHeap<Reverse<u64>>,
     orders: u64,
     serials: u32,
 }
@@ -121,7 +125,7 @@ impl Lane {
             state: State::Flowing,
             wakes: false,
             recovered: Instant::ZERO,
-            returned: None,
+            returned: BinaryHeap::new(),
             orders: 0,
             serials: 0,
         }
@@ -166,7 +170,7 @@ impl Lane {
         let place = &mut self.sent[tag as usize];
         place.command = *command;
         (place.submitted, place.order, place.serial) = (submitted, order, serial);
-        (place.tries, place.timed_out, place.is_out) = (0, false, true);
+        (place.tries, place.timed_out, place.is_out, place.is_back) = (0, false, true, false);
         Some(tag)
     }
 
@@ -201,20 +205,24 @@ impl Lane {
         held
     }
 
-    /// Whether an older command has come back while this one was on its way to the drive.
+    /// A command reaches the drive: whether it is before an older one that has come back.
     #[inline]
     pub fn overtakes(&mut self, tag: u32) -> bool {
-        let order = self.sent[tag as usize].order;
-        if self.returned == Some(order) {
-            self.returned = None;
+        let Some(&Reverse(oldest)) = self.returned.peek() else { return false };
+        let held = &mut self.sent[tag as usize];
+        if oldest == held.order {
+            held.is_back = false;
+            self.returned.pop();
         }
-        self.returned.is_some_and(|returned| returned < order)
+        oldest < held.order
     }
 
     /// A command waits again, before all that came after it.
     pub fn put_back(&mut self, held: Held) {
-        self.returned = Some(self.returned.map_or(held.order, |returned| returned.min(held.order)));
-        self.back.push(Back(held));
+        if !held.is_back {
+            self.returned.push(Reverse(held.order));
+        }
+        self.back.push(Back(Held { is_back: true, ..held }));
     }
 
     /// The command that goes next.
