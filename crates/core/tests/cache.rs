@@ -227,7 +227,7 @@ fn play(params: &DriveParams, drafts: &[Draft]) -> Result<Stamps, TestCaseError>
     let several = matches!(params.protocol, Protocol::ScsiTcq(_));
     let mut now = Instant::ZERO;
     for (id, draft) in (0u64..).zip(drafts) {
-        now = now + draft.gap;
+        now += draft.gap;
         checker.run(now)?;
         let flush = draft.access == Access::Flush;
         let count = if flush { 0 } else { draft.count.min(capacity) };

@@ -6,6 +6,7 @@
 //! between is in [`service`]. Start reading at [`Drive::submit`].
 pub mod bus;
 pub mod cache;
+mod data_flow;
 mod deadlines;
 pub mod faults;
 mod flight;
@@ -16,6 +17,7 @@ pub mod mechanism;
 pub mod params;
 pub mod protocol;
 pub mod queue;
+mod reading_on;
 mod reports;
 pub mod seek;
 mod service;
@@ -115,6 +117,8 @@ pub struct Drive {
     barriers: Vec<Barrier>,
     /// Whether it is the cache's turn when it wants the arm as much as the host does.
     cache_has_turn: bool,
+    /// Whether it is the turn of the piece that has waited longest, if it has waited long enough.
+    oldest_has_turn: bool,
     /// Whether the cache empties itself because nothing else is to be done.
     draining: bool,
     /// When the firmware took up a command last.
@@ -166,6 +170,7 @@ impl Drive {
             hits: VecDeque::new(),
             barriers: Vec::new(),
             cache_has_turn: false,
+            oldest_has_turn: true,
             draining: false,
             taken_up_at: Instant::ZERO,
             read_end: Lba::ZERO,

@@ -1,8 +1,5 @@
-//! What the mechanism does: choose, carry out, join what follows without a gap, read on.
-use super::cache::params::ReadAheadParams;
-use super::cache::segment::{Cover, Ended, Motion};
-use super::cache::segments::Place;
-use super::mechanism::{Landing, Passage};
+//! What the mechanism does: choose, carry out, join what follows without a gap.
+use super::cache::segment::Ended;
 use super::params::WriteData;
 use super::queue::choose::least;
 use super::queue::{Chooses, Joins, SlotIndex, View, choose, look};
@@ -12,7 +9,7 @@ use crate::command::{Access, Attribute, Outcome};
 use crate::data::DataOp;
 use crate::life::Served;
 use crate::target::context::Context;
-use crate::target::link::{Carried, Transfer};
+use crate::target::link::Transfer;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
 /// What the mechanism is carrying out, and what may be joined to it.
@@ -33,6 +30,11 @@ pub(super) struct Sweep {
 const OUT_OF_TURN_MAX: u32 = 32;
 
 impl Sweep {
+    /// A read that the head meets: what goes on there can join until its end.
+    pub fn reading_on(end: Lba, until: Instant) -> Self {
+        Sweep { end, access: Access::Read, join_until: Some(until), joined: None, is_of_the_cache: false }
+    }
+
     /// Data of the cache on their way to the media: nothing joins them.
     pub fn of_the_cache(end: Lba) -> Self {
         Sweep { end, access: Access::Write, join_until: None, joined: None, is_of_the_cache: true }
@@ -64,8 +66,9 @@ impl Drive {
         if now < self.choose_from {
             return self.choose_at(context, self.choose_from);
         }
-        if (!wanted || urge == Urge::Press && self.cache_has_turn)
+        if (!wanted || urge == Urge::Press)
             && let Some(piece) = self.next_piece(now)
+            && (!wanted || self.cache_goes_first(piece, now))
         {
             self.draining |= !wanted;
             return self.destage(context, piece);
@@ -102,26 +105,6 @@ impl Drive {
         if self.choose_scheduled.is_none_or(|known| at < known || known < context.now) {
             self.choose_scheduled = Some(at);
             self.schedule(context, at, DriveEvent::Choose);
-        }
-    }
-
-    /// When the head will have read a command that begins where it has just stopped reading, if it simply goes on.
-    fn goes_on(&mut self, slot: SlotIndex, now: Instant) -> Option<(Place, Instant)> {
-        let command = &self.in_flight[slot as usize].command;
-        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
-        if command.access == Access::Write || command.force_unit_access || bad {
-            return None;
-        }
-        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        let segments = &mut self.cache.as_mut()?.segments;
-        let place = segments.stopped_at(command.first, now)?;
-        segments.resume(place);
-        match segments.cover(command.first, command.end(), now, motion) {
-            (Cover::Coming(at), place) => Some((place, at)),
-            _ => {
-                segments.stop(now, motion);
-                None
-            }
         }
     }
 
@@ -249,7 +232,7 @@ impl Drive {
 
     /// Whether the media fail this attempt at a command, and how long the drive then tries again before it gives up.
     #[inline]
-    fn strike(&self, slot: SlotIndex) -> (bool, Span) {
+    pub(super) fn strike(&self, slot: SlotIndex) -> (bool, Span) {
         let (Some(faults), Some(params)) = (&self.faults, &self.model.faults) else {
             return (false, Span::ZERO);
         };
@@ -260,20 +243,6 @@ impl Drive {
     /// What the buffer holds of these blocks is no longer good.
     fn forget(&mut self, first: Lba, end: Lba) {
         self.cache.iter_mut().for_each(|cache| cache.segments.forget(first, end));
-    }
-
-    /// When the first sector that the host can take has been read: the one in which the head landed if data may come out
-    /// of order, the first of the command otherwise.
-    #[inline]
-    fn first_datum(&self, landing: &Landing, started: Instant, passage: &Passage) -> Instant {
-        let sector = self.model.mechanism.sector_time(landing);
-        let begun = started + passage.seek + passage.rotation;
-        let lands_inside = u64::from(landing.longest_wait) < self.spindle.period();
-        if !lands_inside || self.model.protocol.delivers_out_of_order() {
-            return begun + sector;
-        }
-        let there = started + passage.seek;
-        begun.max(there + Span::from_ns(self.spindle.until(there, landing.start.into()))) + sector
     }
 
     /// The mechanism is busy until `until` with a command that ends at `end`: settle what may be joined to it.
@@ -347,50 +316,6 @@ impl Drive {
         }
         self.flight(slot).stage = Stage::Waiting;
         self.tasks.interrupted.push_back(slot);
-    }
-
-    /// A read that the head, reading on, is just about to pass: no arm movement, no rotation.
-    pub(super) fn meet_head(
-        &mut self,
-        context: &mut Context<'_>,
-        slot: SlotIndex,
-        place: Place,
-        at: Instant,
-    ) {
-        let now = context.now;
-        let story = self.story(Served::Met, now);
-        self.turned_to += 1;
-        self.slots.begin_service();
-        let (failing, again) = self.strike(slot);
-        let (at, free_since) = (at + again, self.free_since);
-        let flight = self.flight(slot);
-        let (arrived, ready, end) = (flight.arrived, flight.ready, flight.command.end());
-        // The head may read on while the bus still holds back the next choice.
-        let base = arrived.max(free_since.min(now));
-        let started = base.max(ready);
-        flight.stage = Stage::Serving;
-        flight.story = Story { ended: at, ..story };
-        (flight.begun, flight.data_from) = (started, started);
-        flight.breakdown.queue += base - arrived;
-        flight.breakdown.overhead = started - base;
-        flight.breakdown.transfer = at.since(started);
-        flight.track_left = Span::ZERO;
-        if failing {
-            flight.outcome = Outcome::MediaError;
-        }
-        self.consume(place, end, now);
-        self.out_of_turn = self.out_of_turn.saturating_add(1);
-        // The head reads on anyway, so what goes on there can join until the end.
-        self.sweep = Some(Sweep {
-            end,
-            access: Access::Read,
-            join_until: Some(at),
-            joined: None,
-            is_of_the_cache: false,
-        });
-        context.digest.fold(now.as_ns());
-        self.schedule(context, at, DriveEvent::MediaEnd(slot));
-        self.unfile(context, slot);
     }
 
     pub(super) fn on_media_end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
@@ -475,159 +400,5 @@ impl Drive {
         }
         .max(stays);
         self.choose(context);
-    }
-
-    /// When a read's data begin to go to the host: with the first of them, or when enough of them are in the buffer.
-    #[inline]
-    fn sends_from(&self, slot: SlotIndex, data_from: Instant, done: Instant) -> Instant {
-        let Some(cache) = &self.cache else { return data_from };
-        let share = cache.params.send_from.bits();
-        if share == 0 {
-            return data_from;
-        }
-        let flight = &self.in_flight[slot as usize];
-        let count = flight.command.count.get();
-        let enough = (u128::from(count.min(cache.params.segment().get())) * u128::from(share)) >> 32;
-        // The sectors pass the head at an even pace, switches of track apart.
-        let passing = u128::from(done.since(flight.begun).as_ns());
-        data_from.max(flight.begun + Span::from_ns((passing * enough / u128::from(count)) as u64)).min(done)
-    }
-
-    /// What the buffer has got beside the blocks that a read asked for: from which block on, and what lies behind it on the
-    /// track, from the first block up to before the second.
-    fn passed_by(&self, slot: SlotIndex, first: Lba, sought: Lba) -> (Lba, (Lba, Lba)) {
-        let none = (first, (Lba::ZERO, Lba::ZERO));
-        let Some(cache) = &self.cache else { return none };
-        let flight = &self.in_flight[slot as usize];
-        let chosen = flight.story.served == Served::Chosen && flight.landing.is_whole();
-        if !(cache.params.keeps_passing && chosen) {
-            return none;
-        }
-        let geometry = &self.model.mechanism.geometry;
-        let at = geometry.locate(sought);
-        let per_track = u64::from(geometry.sectors_per_track(at.zone));
-        let passed = flight.passed * per_track / self.spindle.period();
-        let (track, track_end) = geometry.track_blocks(sought);
-        let before = passed.min(at.sector.into());
-        let begin = Lba::new(sought.get().saturating_sub(before)).max(track).min(first);
-        let behind = passed - before;
-        if behind == 0 || !self.model.mechanism.settle.read_on_arrival {
-            return (begin, none.1);
-        }
-        let from = Lba::new(track_end.get().saturating_sub(behind)).max(flight.command.end());
-        (begin, if from < track_end { (from, track_end) } else { none.1 })
-    }
-
-    /// The head goes on behind a read, where the drive reads on at all and nobody else wants the arm.
-    /// Returns until when the arm stays whoever wants it.
-    fn read_on(&mut self, (first, sought, end): (Lba, Lba, Lba), ended: &Ended, wanted: bool) -> Instant {
-        let sequential = first == self.read_end;
-        self.read_end = end;
-        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        let Some(cache) = &mut self.cache else { return ended.at };
-        if !cache.segments.continues_to(end) {
-            cache.segments.start(first, sought, end, ended, motion);
-        }
-        let ReadAheadParams { when_queued, when_sequential, least, .. } = cache.params.read_ahead;
-        let queued = !self.slots.is_empty() && !when_queued;
-        if wanted || when_sequential && !sequential || queued && least == Sectors::ZERO {
-            self.stop_reading_on(ended.at);
-            return ended.at;
-        }
-        if least == Sectors::ZERO { ended.at } else { cache.segments.read_by(end + least, motion) }
-    }
-
-    /// A read was answered from a segment while the arm has nothing to do: it reads on behind what is there.
-    pub(super) fn goes_on_behind(&mut self, context: &mut Context<'_>, place: Place, end: Lba) {
-        let now = context.now;
-        let idle = self.sweep.is_none() && !self.is_wanted() && self.urge(now) != Urge::Press;
-        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        let Some(cache) = &mut self.cache else { return };
-        if idle && cache.segments.goes_on(place) {
-            let from = now.max(self.choose_from) + self.model.firmware.read_miss.after(self.before);
-            cache.segments.go_on(place, end, from, self.arm, motion);
-        }
-    }
-
-    /// The arm is needed elsewhere. Returns how long the sector under the head still keeps it.
-    fn stop_reading_on(&mut self, now: Instant) -> Span {
-        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        let Some(cache) = &mut self.cache else { return Span::ZERO };
-        let Some((arm, residue)) = cache.segments.stop(now, motion) else { return Span::ZERO };
-        self.arm = arm;
-        residue
-    }
-
-    /// The arm is called away from a read-ahead: when it can start.
-    #[inline]
-    pub(super) fn leave_segment(&mut self, now: Instant) -> Instant {
-        now + self.stop_reading_on(now)
-    }
-
-    /// Whole turns that a write waits on its first sector because the link would bring its data too late.
-    #[inline]
-    pub(super) fn turns_lost_to_late_data(
-        &self,
-        slot: SlotIndex,
-        started: Instant,
-        passage: &Passage,
-    ) -> Span {
-        let &InFlight { ref command, data_from, is_released, .. } = &self.in_flight[slot as usize];
-        if command.access == Access::Read || self.model.link.write_data == WriteData::BeforePositioning {
-            return Span::ZERO;
-        }
-        // A drive that has let go of the bus calls for the data as soon as it has taken the command up.
-        let begun = if is_released { data_from + self.model.exchange.serviced() } else { data_from };
-        let ended = begun + self.model.link.time_for(command.count);
-        self.turns_lost(&Carried { begun, ended }, command.count, started, passage)
-    }
-
-    /// A write's data cross the link: at once when the drive has the command, or when the arm turns to it.
-    #[inline]
-    fn write_data(&self, context: &mut Context<'_>, slot: SlotIndex, started: Instant) -> Carried {
-        let &InFlight { ref command, data_from, is_released, .. } = &self.in_flight[slot as usize];
-        let (access, count) = (command.access, command.count);
-        if access == Access::Read {
-            return Carried { begun: started, ended: started };
-        }
-        // A drive that has let go of the bus must call for the data.
-        let call = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
-        let from = match self.model.link.write_data {
-            WriteData::BeforePositioning => started,
-            WriteData::WhilePositioning => data_from,
-        };
-        context.wires.carry(self.index, &Transfer { access, count, from, last: from, call })
-    }
-
-    /// Whole turns that writing waits because its data would not be there as they are needed.
-    #[inline]
-    pub(super) fn turns_lost(
-        &self,
-        data: &Carried,
-        count: Sectors,
-        started: Instant,
-        passage: &Passage,
-    ) -> Span {
-        let flow = (data.ended - data.begun).as_ns();
-        let ahead = flow.saturating_sub(passage.transfer.as_ns());
-        let sectors = self.sectors_before_media(count);
-        let ahead = ahead.max(self.link_sector.as_ns() * sectors);
-        let begun = started + passage.seek + passage.rotation;
-        let short = (data.begun + Span::from_ns(ahead)).since(begun).as_ns();
-        let period = self.spindle.period();
-        Span::from_ns(short.div_ceil(period) * period)
-    }
-
-    /// How many of a write's sectors must be there before the first can be written.
-    #[inline]
-    fn sectors_before_media(&self, count: Sectors) -> u64 {
-        let least = self.model.bus.sectors_before_media(count.get());
-        let Some(cache) = &self.cache else { return least };
-        let share = cache.params.write_from.bits();
-        if share == 0 {
-            return least;
-        }
-        let at_once = count.get().min(cache.params.segment().get());
-        least.max(((u128::from(at_once) * u128::from(share)) >> 32) as u64)
     }
 }

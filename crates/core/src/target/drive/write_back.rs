@@ -8,7 +8,8 @@ use super::cache::dirty::{Dirty, Piece};
 use super::cache::params::{Destage, WriteBackParams};
 use super::cache::segment::Cover;
 use super::mechanism::{Landing, Mechanism};
-use super::queue::{Entry, SlotIndex, Slots, View, choose};
+use super::queue::choose::cost;
+use super::queue::{Entry, QueueParams, SlotIndex, Slots, View, choose};
 use super::service::Sweep;
 use super::spindle::Spindle;
 use super::{Drive, DriveEvent, Stage, Story};
@@ -56,8 +57,50 @@ impl Drive {
         } else {
             self.flight(slot).stage = Stage::Waiting;
             self.writers.push_back(slot);
+            if self.writers_queue() {
+                // Should the arm come by before there is room, it goes to the media past the cache.
+                let Command { first, count, access, .. } = self.flight(slot).command;
+                let landing = self.model.mechanism.landing(first, count, access, &self.spindle);
+                self.flight(slot).landing = landing;
+                self.file(slot);
+            }
         }
         self.choose(context);
+    }
+
+    /// Whether writes that wait for room are in the queue as well.
+    fn writers_queue(&self) -> bool {
+        let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref());
+        dirty.is_some_and(|dirty| dirty.params.while_busy)
+    }
+
+    /// Whether the cache's piece goes before what the host wants: in turn with reads; before a write, which is there to
+    /// make room as well, when the arm is there sooner.
+    pub(super) fn cache_goes_first(&self, piece: Slot, now: Instant) -> bool {
+        let Some(dirty) = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref()) else { return false };
+        if self.tasks.is_pressed() {
+            return self.cache_has_turn;
+        }
+        let view = self.view(&self.model.queue, now);
+        let Some(next) = choose(&self.slots, &view) else { return true };
+        let entry = self.slots.entry(next);
+        if !entry.write || self.is_overdue(now) {
+            return self.cache_has_turn;
+        }
+        let view = self.view(&dirty.queue, now);
+        cost(dirty.slots.entry(piece), &view) < cost(entry, &view)
+    }
+
+    fn view<'a>(&'a self, params: &'a QueueParams, now: Instant) -> View<'a> {
+        View {
+            mechanism: &self.model.mechanism,
+            params,
+            arm: self.arm,
+            upward: self.upward,
+            now: now.as_ns(),
+            turned: self.spindle.turned(now),
+            period: self.spindle.period(),
+        }
     }
 
     /// Takes the writes that have waited for room, as far as there is room.
@@ -66,7 +109,7 @@ impl Drive {
             if !self.admits(slot) {
                 return;
             }
-            self.writers.pop_front();
+            self.take_out(slot);
             self.accept(context, slot);
         }
     }
@@ -112,7 +155,7 @@ impl Drive {
         cache.segments.forget(first, end);
         let Some(dirty) = &mut cache.dirty else { return };
         let file = |slots: &mut Slots, slot: Slot, piece: &Piece| {
-            slots.insert(slot, entry(piece, mechanism, spindle))
+            slots.insert(slot, entry(piece, mechanism, spindle));
         };
         dirty.accept(piece, |op| context.data_op(op), file);
         cache.share();
@@ -125,7 +168,7 @@ impl Drive {
         let Some(cache) = &mut self.cache else { return };
         let Some(dirty) = &mut cache.dirty else { return };
         let mut file = |slots: &mut Slots, slot: Slot, piece: &Piece| {
-            slots.insert(slot, entry(piece, mechanism, spindle))
+            slots.insert(slot, entry(piece, mechanism, spindle));
         };
         dirty.carve(first, end, |op| context.data_op(op), &mut file);
         cache.share();
@@ -165,7 +208,10 @@ impl Drive {
 
     fn urge_of(&self, dirty: &Dirty, now: Instant) -> Urge {
         let WriteBackParams { destage, idle, age, press_from, .. } = dirty.params;
-        let full = dirty.taken().1 >= press_from.get();
+        let (runs, sectors) = dirty.taken();
+        let many =
+            u64::from(runs) * dirty.params.limit.get() >= press_from.get() * u64::from(dirty.params.segments);
+        let full = sectors >= press_from.get() || many;
         if full || !self.writers.is_empty() || !self.barriers.is_empty() {
             return Urge::Press;
         }
@@ -185,19 +231,12 @@ impl Drive {
     pub(super) fn next_piece(&self, now: Instant) -> Option<Slot> {
         let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref())?;
         let oldest = dirty.oldest()?;
-        if dirty.params.age.is_some_and(|age| dirty.piece(oldest).since + age <= now) {
+        // In turn with the nearest: once many are that old, going by age alone would only make more of them old.
+        if self.oldest_has_turn && dirty.params.age.is_some_and(|age| dirty.piece(oldest).since + age <= now)
+        {
             return Some(oldest);
         }
-        let view = View {
-            mechanism: &self.model.mechanism,
-            params: &dirty.queue,
-            arm: self.arm,
-            upward: self.upward,
-            now: now.as_ns(),
-            turned: self.spindle.turned(now),
-            period: self.spindle.period(),
-        };
-        let nearest = choose(&dirty.slots, &view)?;
+        let nearest = choose(&dirty.slots, &self.view(&dirty.queue, now))?;
         // What comes in meanwhile must not keep a barrier waiting.
         let waited_for = |barrier: &Barrier| dirty.piece(nearest).sequence < barrier.sequence;
         let passes = self.barriers.is_empty() || self.barriers.iter().any(waited_for);
@@ -225,6 +264,7 @@ impl Drive {
         self.arm = passage.arm;
         self.sweep = Some(Sweep::of_the_cache(end));
         self.cache_has_turn = false;
+        self.oldest_has_turn = !self.oldest_has_turn;
         context.digest.fold(now.as_ns() ^ first.get() << 32);
         self.schedule(context, passage.end, DriveEvent::Destaged);
     }
@@ -270,11 +310,11 @@ impl Drive {
         waits
     }
 
-    /// Takes a command out of those that wait for the cache. Returns whether it was one.
+    /// Takes a command out of those that wait for the cache. Returns whether it waited nowhere else.
     pub(super) fn leaves_cache(&mut self, slot: SlotIndex) -> bool {
         if let Some(at) = self.writers.iter().position(|&other| other == slot) {
             self.writers.remove(at);
-            return true;
+            return !self.writers_queue();
         }
         if let Some(at) = self.hits.iter().position(|&other| other == slot) {
             self.hits.remove(at);

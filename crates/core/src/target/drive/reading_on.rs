@@ -1,0 +1,148 @@
+//! Reading on: what the head does behind a read that nothing else follows, and the reads that it meets on its way.
+use super::cache::params::ReadAheadParams;
+use super::cache::segment::{Cover, Ended, Motion};
+use super::cache::segments::Place;
+use super::queue::SlotIndex;
+use super::service::Sweep;
+use super::write_back::Urge;
+use super::{Drive, DriveEvent, Stage, Story};
+use crate::command::{Access, Outcome};
+use crate::life::Served;
+use crate::target::context::Context;
+use drivelab_units::{Instant, Lba, Sectors, Span};
+
+impl Drive {
+    /// When the head will have read a command that begins where it has just stopped reading, if it simply goes on.
+    pub(super) fn goes_on(&mut self, slot: SlotIndex, now: Instant) -> Option<(Place, Instant)> {
+        let command = &self.in_flight[slot as usize].command;
+        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
+        if command.access == Access::Write || command.force_unit_access || bad {
+            return None;
+        }
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        let segments = &mut self.cache.as_mut()?.segments;
+        let place = segments.stopped_at(command.first, now)?;
+        segments.resume(place);
+        match segments.cover(command.first, command.end(), now, motion) {
+            (Cover::Coming(at), place) => Some((place, at)),
+            _ => {
+                segments.stop(now, motion);
+                None
+            }
+        }
+    }
+
+    /// A read that the head, reading on, is just about to pass: no arm movement, no rotation.
+    pub(super) fn meet_head(
+        &mut self,
+        context: &mut Context<'_>,
+        slot: SlotIndex,
+        place: Place,
+        at: Instant,
+    ) {
+        let now = context.now;
+        let story = self.story(Served::Met, now);
+        self.turned_to += 1;
+        self.slots.begin_service();
+        let (failing, again) = self.strike(slot);
+        let (at, free_since) = (at + again, self.free_since);
+        let flight = self.flight(slot);
+        let (arrived, ready, end) = (flight.arrived, flight.ready, flight.command.end());
+        // The head may read on while the bus still holds back the next choice.
+        let base = arrived.max(free_since.min(now));
+        let started = base.max(ready);
+        flight.stage = Stage::Serving;
+        flight.story = Story { ended: at, ..story };
+        (flight.begun, flight.data_from) = (started, started);
+        flight.breakdown.queue += base - arrived;
+        flight.breakdown.overhead = started - base;
+        flight.breakdown.transfer = at.since(started);
+        flight.track_left = Span::ZERO;
+        if failing {
+            flight.outcome = Outcome::MediaError;
+        }
+        self.consume(place, end, now);
+        self.out_of_turn = self.out_of_turn.saturating_add(1);
+        // The head reads on anyway, so what goes on there can join until the end.
+        self.sweep = Some(Sweep::reading_on(end, at));
+        context.digest.fold(now.as_ns());
+        self.schedule(context, at, DriveEvent::MediaEnd(slot));
+        self.unfile(context, slot);
+    }
+
+    /// The head goes on behind a read, where the drive reads on at all and nobody else wants the arm.
+    /// Returns until when the arm stays whoever wants it.
+    pub(super) fn read_on(
+        &mut self,
+        (first, sought, end): (Lba, Lba, Lba),
+        ended: &Ended,
+        wanted: bool,
+    ) -> Instant {
+        let sequential = first == self.read_end;
+        self.read_end = end;
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        let Some(cache) = &mut self.cache else { return ended.at };
+        if !cache.segments.continues_to(end) {
+            cache.segments.start(first, sought, end, ended, motion);
+        }
+        let ReadAheadParams { when_queued, when_sequential, least, .. } = cache.params.read_ahead;
+        let queued = !self.slots.is_empty() && !when_queued;
+        if wanted || when_sequential && !sequential || queued && least == Sectors::ZERO {
+            self.stop_reading_on(ended.at);
+            return ended.at;
+        }
+        if least == Sectors::ZERO { ended.at } else { cache.segments.read_by(end + least, motion) }
+    }
+
+    /// What the buffer has got beside the blocks that a read asked for: from which block on, and what lies behind it on the
+    /// track, from the first block up to before the second.
+    pub(super) fn passed_by(&self, slot: SlotIndex, first: Lba, sought: Lba) -> (Lba, (Lba, Lba)) {
+        let none = (first, (Lba::ZERO, Lba::ZERO));
+        let Some(cache) = &self.cache else { return none };
+        let flight = &self.in_flight[slot as usize];
+        let chosen = flight.story.served == Served::Chosen && flight.landing.is_whole();
+        if !(cache.params.keeps_passing && chosen) {
+            return none;
+        }
+        let geometry = &self.model.mechanism.geometry;
+        let at = geometry.locate(sought);
+        let per_track = u64::from(geometry.sectors_per_track(at.zone));
+        let passed = flight.passed * per_track / self.spindle.period();
+        let (track, track_end) = geometry.track_blocks(sought);
+        let before = passed.min(at.sector.into());
+        let begin = Lba::new(sought.get().saturating_sub(before)).max(track).min(first);
+        let behind = passed - before;
+        if behind == 0 || !self.model.mechanism.settle.read_on_arrival {
+            return (begin, none.1);
+        }
+        let from = Lba::new(track_end.get().saturating_sub(behind)).max(flight.command.end());
+        (begin, if from < track_end { (from, track_end) } else { none.1 })
+    }
+
+    /// A read was answered from a segment while the arm has nothing to do: it reads on behind what is there.
+    pub(super) fn goes_on_behind(&mut self, context: &mut Context<'_>, place: Place, end: Lba) {
+        let now = context.now;
+        let idle = self.sweep.is_none() && !self.is_wanted() && self.urge(now) != Urge::Press;
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        let Some(cache) = &mut self.cache else { return };
+        if idle && cache.segments.goes_on(place) {
+            let from = now.max(self.choose_from) + self.model.firmware.read_miss.after(self.before);
+            cache.segments.go_on(place, end, from, self.arm, motion);
+        }
+    }
+
+    /// The arm is needed elsewhere. Returns how long the sector under the head still keeps it.
+    pub(super) fn stop_reading_on(&mut self, now: Instant) -> Span {
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        let Some(cache) = &mut self.cache else { return Span::ZERO };
+        let Some((arm, residue)) = cache.segments.stop(now, motion) else { return Span::ZERO };
+        self.arm = arm;
+        residue
+    }
+
+    /// The arm is called away from a read-ahead: when it can start.
+    #[inline]
+    pub(super) fn leave_segment(&mut self, now: Instant) -> Instant {
+        now + self.stop_reading_on(now)
+    }
+}
