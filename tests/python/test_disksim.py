@@ -88,6 +88,7 @@ def test_a_drive_file_says_what_the_description_does(keys):
         "send_from": "0%",
         "write_from": "50%",
         "keeps_passing": True,
+        "hits_while_busy": False,
         "read_ahead": "limit",
         "read_ahead_limit": "30 sectors",
         "read_ahead_on_hit": False,
@@ -130,6 +131,7 @@ def test_a_drive_file_says_what_the_description_does(keys):
         ({"Immediate buffer write": "1"}, "settle", {"write_on_arrival": True}),
         ({"Low (write) water mark": "0"}, "cache", {"write_from": "0%"}),
         ({"Read any free blocks": "0"}, "cache", {"keeps_passing": False}),
+        ({"Allow sneaky full read hits": "1"}, "cache", {"hits_while_busy": None}),
         ({"Set watermark by reqsize": "0"}, "cache", {"send_from": "0%"}),
         ({"Enable caching in buffer": "2"}, "cache", {"segments": 3}),
         ({"Fast write level": "1"}, "cache", {"destage": "at-once"}),
@@ -220,8 +222,6 @@ def test_the_slower_of_disk_and_bus_is_the_link(keys):
             (Files(disk={key: value}), f"diskspecs:LINE: '{key}' is {value}: only {right} can be imported: ")
             for key, value, right in [
                 ("Per-request overhead time", "0.1", 0),
-                ("Allow sneaky partial read hits", "1", 0),
-                ("Allow sneaky intermediate read hits", "1", 0),
                 ("Combine seq writes", "0", 1),
                 ("Disconnect write if seek", "1", 0),
                 ("Read directly to buffer", "0", 1),
