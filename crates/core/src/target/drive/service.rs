@@ -244,7 +244,7 @@ impl Drive {
         self.sweep(now, end, access, started, passage.end);
         context.digest.fold(now.as_ns());
         self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
-        self.unfile(context, slot);
+        self.begins(context, slot);
     }
 
     /// Whether the media fail this attempt at a command, and how long the drive then tries again before it gives up.
@@ -390,10 +390,27 @@ impl Drive {
         });
         context.digest.fold(now.as_ns());
         self.schedule(context, at, DriveEvent::MediaEnd(slot));
-        self.unfile(context, slot);
+        self.begins(context, slot);
+    }
+
+    /// The arm has turned to a command: what overlaps it can only come to the arm behind it. The cache could take that
+    /// while the arm is still at this one, and so waits for its end.
+    #[inline]
+    fn begins(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        if !self.is_write_back() {
+            self.unfile(context, slot);
+        }
     }
 
     pub(super) fn on_media_end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        self.end_media(context, slot);
+        // Behind an error nothing begins before the host has heard of it.
+        if self.flight(slot).outcome == Outcome::Done {
+            self.unfile(context, slot);
+        }
+    }
+
+    fn end_media(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
         let joined = self.sweep.take().and_then(|sweep| sweep.joined);
         self.free_since = now;

@@ -188,8 +188,8 @@ impl Drive {
         self.release(context);
     }
 
-    /// The media access of a command has begun, or there will be none: what overlaps it comes after it from now on, so
-    /// it may be chosen.
+    /// What overlaps a command comes after it from now on, so it may be chosen: its media access has begun, or ended where
+    /// a cache could come between, or there will be none.
     #[inline]
     pub(super) fn unfile(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         if !core::mem::take(&mut self.flight(slot).is_filed) {

@@ -42,6 +42,12 @@ pub(super) struct Barrier {
 }
 
 impl Drive {
+    /// Whether the cache takes writes.
+    #[inline]
+    pub(super) fn is_write_back(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.dirty.is_some())
+    }
+
     /// Whether the cache takes this write and answers for it.
     #[inline]
     pub(super) fn is_cached(&self, command: &Command) -> bool {
