@@ -28,8 +28,8 @@ pub(super) struct Sweep {
     pub is_of_the_cache: bool,
 }
 
-/// Commands that may go out of turn, because they join or meet the head, while others wait: then the drive chooses, so
-/// that a stream cannot keep the others out for ever.
+/// Commands that may go out of turn, because they join or meet the head, while others or the cache wait: then the drive
+/// chooses, so that a stream cannot keep those out for ever.
 const OUT_OF_TURN_MAX: u32 = 32;
 
 impl Sweep {
@@ -292,7 +292,7 @@ impl Drive {
 
     /// Whether one more command may go past those that wait.
     pub(super) fn may_go_out_of_turn(&self, now: Instant) -> bool {
-        let may_pass = self.out_of_turn < OUT_OF_TURN_MAX || self.slots.is_empty();
+        let may_pass = self.out_of_turn < OUT_OF_TURN_MAX || self.slots.is_empty() && !self.presses(now);
         may_pass && !self.tasks.is_pressed() && !self.is_overdue(now)
     }
 

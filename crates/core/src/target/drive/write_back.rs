@@ -160,6 +160,11 @@ impl Drive {
         }
     }
 
+    /// Whether the cache, or a command that waits for it, must have its turn.
+    pub(super) fn presses(&self, now: Instant) -> bool {
+        !(self.writers.is_empty() && self.barriers.is_empty()) || self.urge(now) == Urge::Press
+    }
+
     /// How much the cache wants the arm now.
     #[inline]
     pub(super) fn urge(&self, now: Instant) -> Urge {
