@@ -57,7 +57,7 @@ impl Drive {
 
     /// The firmware has taken up a write that the cache is to take: its data come when there is room for them.
     pub(super) fn write_back(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        if self.writers.is_empty() && self.admits(slot) {
+        if self.writers.is_empty() && !self.is_blocked(slot) && self.admits(slot) {
             self.accept(context, slot);
         } else {
             self.flight(slot).stage = Stage::Waiting;
@@ -66,13 +66,20 @@ impl Drive {
         self.choose(context);
     }
 
+    /// Whether an auto contingent allegiance keeps this command waiting.
+    #[inline]
+    fn is_blocked(&self, slot: SlotIndex) -> bool {
+        self.tasks.blocks(self.in_flight[slot as usize].command.attribute)
+    }
+
     /// Takes the writes that have waited for room, as far as there is room.
     pub(super) fn admit_writers(&mut self, context: &mut Context<'_>) {
-        while let Some(&slot) = self.writers.front() {
+        while let Some(at) = self.writers.iter().position(|&slot| !self.is_blocked(slot)) {
+            let slot = self.writers[at];
             if !self.admits(slot) {
                 return;
             }
-            self.writers.pop_front();
+            self.writers.remove(at);
             self.accept(context, slot);
         }
     }
@@ -150,7 +157,9 @@ impl Drive {
 
     /// The arm has done the cache's work: what waited for that is answered.
     pub(super) fn serve_hits(&mut self, context: &mut Context<'_>) {
-        while let Some(slot) = self.hits.pop_front() {
+        while let Some(at) = self.hits.iter().position(|&slot| !self.is_blocked(slot))
+            && let Some(slot) = self.hits.remove(at)
+        {
             self.flight(slot).stage = Stage::Serving;
             let command = self.flight(slot).command;
             match self.cover(&command, context.now) {
@@ -297,12 +306,13 @@ impl Drive {
 
     /// Lets the commands go on whose data have reached the media.
     pub(super) fn pass_barriers(&mut self, context: &mut Context<'_>) {
-        while let Some(&Barrier { slot, sequence }) = self.barriers.first() {
+        while let Some(at) = self.barriers.iter().position(|barrier| !self.is_blocked(barrier.slot)) {
+            let Barrier { slot, sequence } = self.barriers[at];
             let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref());
             if !dirty.is_none_or(|dirty| dirty.is_persisted(sequence)) {
                 return;
             }
-            self.barriers.remove(0);
+            self.barriers.remove(at);
             self.persisted(context, slot);
         }
     }
