@@ -67,7 +67,7 @@ impl Drive {
         self.sweep = Some(Sweep::reading_on(end, at));
         context.digest.fold(now.as_ns());
         self.schedule(context, at, DriveEvent::MediaEnd(slot));
-        self.unfile(context, slot);
+        self.begins(context, slot);
     }
 
     /// The head goes on behind a read, where the drive reads on at all and nobody else wants the arm.

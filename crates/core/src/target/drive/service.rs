@@ -25,8 +25,8 @@ pub(super) struct Sweep {
     pub is_of_the_cache: bool,
 }
 
-/// Commands that may go out of turn, because they join or meet the head, while others wait: then the drive chooses, so
-/// that a stream cannot keep the others out for ever.
+/// Commands that may go out of turn, because they join or meet the head, while others or the cache wait: then the drive
+/// chooses, so that a stream cannot keep those out for ever.
 const OUT_OF_TURN_MAX: u32 = 32;
 
 impl Sweep {
@@ -227,7 +227,7 @@ impl Drive {
         self.sweep(now, end, access, started, passage.end);
         context.digest.fold(now.as_ns());
         self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
-        self.unfile(context, slot);
+        self.begins(context, slot);
     }
 
     /// Whether the media fail this attempt at a command, and how long the drive then tries again before it gives up.
@@ -261,7 +261,7 @@ impl Drive {
 
     /// Whether one more command may go past those that wait.
     pub(super) fn may_go_out_of_turn(&self, now: Instant) -> bool {
-        let may_pass = self.out_of_turn < OUT_OF_TURN_MAX || self.slots.is_empty();
+        let may_pass = self.out_of_turn < OUT_OF_TURN_MAX || self.slots.is_empty() && !self.presses(now);
         may_pass && !self.tasks.is_pressed() && !self.is_overdue(now)
     }
 
@@ -318,7 +318,24 @@ impl Drive {
         self.tasks.interrupted.push_back(slot);
     }
 
+    /// The arm has turned to a command: what overlaps it can only come to the arm behind it. The cache could take that
+    /// while the arm is still at this one, and so waits for its end.
+    #[inline]
+    pub(super) fn begins(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        if !self.is_write_back() {
+            self.unfile(context, slot);
+        }
+    }
+
     pub(super) fn on_media_end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        self.end_media(context, slot);
+        // Behind an error nothing begins before the host has heard of it.
+        if self.flight(slot).outcome == Outcome::Done {
+            self.unfile(context, slot);
+        }
+    }
+
+    fn end_media(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
         let joined = self.sweep.take().and_then(|sweep| sweep.joined);
         self.free_since = now;

@@ -188,8 +188,8 @@ impl Drive {
         self.release(context);
     }
 
-    /// The media access of a command has begun, or there will be none: what overlaps it comes after it from now on, so
-    /// it may be chosen.
+    /// What overlaps a command comes after it from now on, so it may be chosen: its media access has begun, or ended where
+    /// a cache could come between, or there will be none.
     #[inline]
     pub(super) fn unfile(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         if !core::mem::take(&mut self.flight(slot).is_filed) {
@@ -286,6 +286,7 @@ impl Drive {
         match stage {
             Stage::Free | Stage::Serving => {}
             Stage::Dormant => self.tasks.set.forget(slot),
+            Stage::Waiting if self.leaves_cache(slot) => {}
             Stage::Waiting => self.take_out(slot),
         }
         self.flight(slot).outcome = outcome;
@@ -302,9 +303,6 @@ impl Drive {
 
     /// Takes a waiting command out of wherever it waits for the mechanism.
     pub(super) fn take_out(&mut self, slot: SlotIndex) {
-        if self.leaves_cache(slot) {
-            return;
-        }
         let Command { attribute, priority, .. } = self.flight(slot).command;
         if attribute == Attribute::HeadOfQueue || attribute == Attribute::Aca {
             self.tasks.urgent.retain(|&other| other != slot);

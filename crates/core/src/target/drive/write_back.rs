@@ -43,6 +43,12 @@ pub(super) struct Barrier {
 }
 
 impl Drive {
+    /// Whether the cache takes writes.
+    #[inline]
+    pub(super) fn is_write_back(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.dirty.is_some())
+    }
+
     /// Whether the cache takes this write and answers for it.
     #[inline]
     pub(super) fn is_cached(&self, command: &Command) -> bool {
@@ -52,7 +58,7 @@ impl Drive {
 
     /// The firmware has taken up a write that the cache is to take: its data come when there is room for them.
     pub(super) fn write_back(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        if self.writers.is_empty() && self.admits(slot) {
+        if self.writers.is_empty() && !self.is_blocked(slot) && self.admits(slot) {
             self.accept(context, slot);
         } else {
             self.flight(slot).stage = Stage::Waiting;
@@ -103,9 +109,16 @@ impl Drive {
         }
     }
 
+    /// Whether an auto contingent allegiance keeps this command waiting.
+    #[inline]
+    fn is_blocked(&self, slot: SlotIndex) -> bool {
+        self.tasks.blocks(self.in_flight[slot as usize].command.attribute)
+    }
+
     /// Takes the writes that have waited for room, as far as there is room.
     pub(super) fn admit_writers(&mut self, context: &mut Context<'_>) {
-        while let Some(&slot) = self.writers.front() {
+        while let Some(at) = self.writers.iter().position(|&slot| !self.is_blocked(slot)) {
+            let slot = self.writers[at];
             if !self.admits(slot) {
                 return;
             }
@@ -187,7 +200,9 @@ impl Drive {
 
     /// The arm has done the cache's work: what waited for that is answered.
     pub(super) fn serve_hits(&mut self, context: &mut Context<'_>) {
-        while let Some(slot) = self.hits.pop_front() {
+        while let Some(at) = self.hits.iter().position(|&slot| !self.is_blocked(slot))
+            && let Some(slot) = self.hits.remove(at)
+        {
             self.flight(slot).stage = Stage::Serving;
             let command = self.flight(slot).command;
             match self.cover(&command, context.now) {
@@ -195,6 +210,11 @@ impl Drive {
                 _ => self.enqueue(context, slot),
             }
         }
+    }
+
+    /// Whether the cache, or a command that waits for it, must have its turn.
+    pub(super) fn presses(&self, now: Instant) -> bool {
+        !(self.writers.is_empty() && self.barriers.is_empty()) || self.urge(now) == Urge::Press
     }
 
     /// How much the cache wants the arm now.
@@ -326,12 +346,13 @@ impl Drive {
 
     /// Lets the commands go on whose data have reached the media.
     pub(super) fn pass_barriers(&mut self, context: &mut Context<'_>) {
-        while let Some(&Barrier { slot, sequence }) = self.barriers.first() {
+        while let Some(at) = self.barriers.iter().position(|barrier| !self.is_blocked(barrier.slot)) {
+            let Barrier { slot, sequence } = self.barriers[at];
             let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref());
             if !dirty.is_none_or(|dirty| dirty.is_persisted(sequence)) {
                 return;
             }
-            self.barriers.remove(0);
+            self.barriers.remove(at);
             self.persisted(context, slot);
         }
     }

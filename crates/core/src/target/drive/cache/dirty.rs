@@ -11,7 +11,7 @@ use crate::target::tree::{NONE, Slot, Tree};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 
-/// Most pieces that a drive tells apart.
+/// With so many pieces a write waits. Those that go past the cache may make more of them.
 pub const PIECES_MAX: u32 = 1 << 14;
 
 /// Part of a write, or all of it.
@@ -242,8 +242,10 @@ impl Dirty {
             self.kept[slot as usize] = kept;
             slot
         } else {
+            let slot = self.kept.len() as Slot;
             self.kept.push(kept);
-            self.kept.len() as Slot - 1
+            self.slots.reach(slot);
+            slot
         };
         if older == NONE {
             self.oldest = slot;
@@ -325,7 +327,7 @@ impl Dirty {
     }
 }
 
-/// Most pieces that the parameters leave room for.
+/// Most pieces that writes may fill the cache with.
 fn pieces_max(params: &WriteBackParams) -> u32 {
     (params.limit.get().saturating_add(2)).min(u64::from(PIECES_MAX)) as u32
 }

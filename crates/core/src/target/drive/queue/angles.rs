@@ -41,6 +41,12 @@ impl Angles {
         Angles { cells, links, row_mask: rows - 1, shift, least_wait: u32::MAX }
     }
 
+    pub(super) fn reach(&mut self, slot: SlotIndex) {
+        while self.links.len() <= slot as usize {
+            self.links.push(Links { previous: NONE, next: NONE });
+        }
+    }
+
     fn cell(&self, cylinder: u32, slice: u32) -> usize {
         ((cylinder & self.row_mask) * SLICES + slice) as usize
     }

@@ -73,6 +73,10 @@ impl Lane {
         some(self.highest)
     }
 
+    pub fn reach(&mut self, slot: SlotIndex) {
+        self.angles.iter_mut().for_each(|angles| angles.reach(slot));
+    }
+
     /// Links an entry, which is the youngest, into both orders.
     pub fn insert(&mut self, places: &mut [Place], slot: SlotIndex) {
         let cylinder = places[slot as usize].entry.cylinder;

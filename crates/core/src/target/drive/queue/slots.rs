@@ -105,6 +105,17 @@ impl Slots {
         self.len += 1;
     }
 
+    /// Makes room for slots up to this one.
+    pub fn reach(&mut self, slot: SlotIndex) {
+        let free = Place { entry: Entry::default(), links: Links::UNLINKED };
+        while self.places.len() <= slot as usize {
+            self.places.push(free);
+        }
+        for lane in core::iter::once(&mut self.main).chain(&mut self.writes) {
+            lane.reach(slot);
+        }
+    }
+
     /// Takes an entry out.
     pub fn remove(&mut self, slot: SlotIndex) {
         let lane = match &mut self.writes {
