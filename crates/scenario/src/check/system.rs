@@ -53,7 +53,7 @@ pub fn system(raw: &TargetRaw, drive: Arc<DriveModel>, log: &mut Log) -> TargetP
     let controller = match own {
         Some(raw) => {
             let plain = ControllerParams { bus, ..controller(raw, drive.protocol, fails, log) };
-            let cache = controller_cache(raw.cache.as_ref(), depth(&drive, &plain), log);
+            let cache = controller_cache(raw.cache.as_ref(), depth(&drive, &plain), &plain, log);
             ControllerParams { cache, ..plain }
         }
         None => ControllerParams { bus, ..ControllerParams::PLAIN },

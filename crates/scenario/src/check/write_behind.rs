@@ -8,8 +8,9 @@ use crate::raw::switch::Switch;
 use crate::raw::workload::Part;
 use crate::raw::write_behind::WriteBehindRaw;
 use crate::text::problem::{Log, Place};
+use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
-use drivelab_units::{Sectors, Span};
+use drivelab_units::{Rate, Sectors, Span};
 
 /// What holds for one place where it may be, unasked.
 struct Usual {
@@ -19,7 +20,14 @@ struct Usual {
     age: Option<Span>,
     outstanding: u32,
     keeps_reads: bool,
+    rate: Option<Rate>,
+    overhead: Span,
 }
+
+/// What a copy in memory runs at, and what a call of the operating system takes. Inferred: the order of what machines since
+/// 2005 do; a memory that takes nothing would let a closed loop stand still in time.
+const COPY: u64 = 2_000_000_000;
+const SYSTEM_CALL: Span = Span::from_us(5);
 
 /// 512 KiB: `max_sectors_kb` of Linux 2.6 (Documentation/block/queue-sysfs).
 const REQUEST: Sectors = Sectors::new(1_024);
@@ -28,7 +36,8 @@ const REQUEST: Sectors = Sectors::new(1_024);
 /// Documentation/admin-guide/sysctl/vm, `nr_requests` of Documentation/block/queue-sysfs.
 pub fn host_cache(at: Option<&At<Switch<WriteBehindRaw>>>, log: &mut Log) -> Option<WriteBehindParams> {
     let age = Some(Span::from_s(30));
-    let usual = Usual { limit: 20, background: 10, age, outstanding: 128, keeps_reads: true };
+    let (rate, overhead) = (Rate::from_bytes_per_s(COPY), SYSTEM_CALL);
+    let usual = Usual { limit: 20, background: 10, age, outstanding: 128, keeps_reads: true, rate, overhead };
     let (raw, place) = described(at)?;
     if let Some(battery) = raw.battery.as_ref().filter(|battery| battery.value) {
         let message = "only the cache of a controller has a battery";
@@ -41,10 +50,15 @@ pub fn host_cache(at: Option<&At<Switch<WriteBehindRaw>>>, log: &mut Log) -> Opt
 pub fn controller_cache(
     at: Option<&At<Switch<WriteBehindRaw>>>,
     depth: u32,
+    controller: &ControllerParams,
     log: &mut Log,
 ) -> Option<WriteBehindParams> {
+    // What a command costs, and the data's way over the bus, whether or not a drive is behind it.
+    let overhead = (controller.issue + controller.completion).max(SYSTEM_CALL);
+    let rate = controller.bus.and_then(|bus| bus.rate).or(Rate::from_bytes_per_s(COPY));
     let outstanding = depth.min(WriteBehindParams::OUTSTANDING_MAX);
-    let usual = Usual { limit: 100, background: 0, age: None, outstanding, keeps_reads: false };
+    let usual =
+        Usual { limit: 100, background: 0, age: None, outstanding, keeps_reads: false, rate, overhead };
     let (raw, place) = described(at)?;
     write_behind(raw, place, &usual, log)
 }
@@ -80,7 +94,7 @@ fn write_behind(
         log.fault(none.place, "`limit` must be more than zero", "write a part such as \"20%\", or \"64MiB\"");
     }
     let request = raw.request.as_ref().map_or(Some(REQUEST), |at| size(at.value, at.place, "request", log));
-    let overhead = bounded(raw.overhead.as_ref(), "overhead", Span::ZERO, log);
+    let overhead = bounded(raw.overhead.as_ref(), "overhead", usual.overhead, log);
     let params = WriteBehindParams {
         size: all,
         limit,
@@ -89,7 +103,7 @@ fn write_behind(
         order: given(raw.order.as_ref()).unwrap_or(FlushOrder::Address),
         request: request?,
         outstanding: given(raw.outstanding.as_ref()).map_or(usual.outstanding, |count| count.0 as u32),
-        rate: given(raw.rate.as_ref()),
+        rate: given(raw.rate.as_ref()).or(usual.rate),
         overhead,
         battery: given(raw.battery.as_ref()).unwrap_or(false),
         force_unit_access: given(raw.force_unit_access.as_ref()).unwrap_or(false),

@@ -35,9 +35,9 @@ section! {
         /// Such commands under way at once.
         outstanding: Outstanding = "128 for a host's; for a controller's as many as it keeps with the drive",
         /// How fast data are copied to it and from it.
-        rate: Rate = "infinitely fast",
+        rate: Rate = "2 GB/s; for a controller what its bus carries",
         /// What a command that it answers costs beside the copy.
-        overhead: Span = "0s",
+        overhead: Span = "5us; for a controller what it takes for a command, if that is more",
         /// Whether its data survive a power cut: then it answers a flush, and a write with `fua`. Only of a controller's.
         battery: bool = "false",
         /// Whether data are handed on with forced unit access, past any cache behind.

@@ -303,6 +303,9 @@ impl Drive {
 
     /// Takes a waiting command out of wherever it waits for the mechanism.
     pub(super) fn take_out(&mut self, slot: SlotIndex) {
+        if self.leaves_cache(slot) {
+            return;
+        }
         let Command { attribute, priority, .. } = self.flight(slot).command;
         if attribute == Attribute::HeadOfQueue || attribute == Attribute::Aca {
             self.tasks.urgent.retain(|&other| other != slot);
