@@ -451,7 +451,7 @@ fn caches_that_cannot_be() {
         ("more segments than sectors", "cache = { size = \"8KiB\", segments = 17 }"),
         ("too many segments", "cache = { segments = 4097, segmentation = \"dynamic\" }"),
         ("a size of what has none", "cache = { segmentation = \"adaptive\", segment_size = \"64KiB\" }"),
-        ("its one segment for writes", "cache = { separate_writes = true }"),
+        ("its one segment for writes", "cache = { segments = 1, separate_writes = true }"),
         ("a limit beyond a segment", "cache = { size = \"8MiB\", segments = 16, read_ahead_limit = \"513KiB\" }"),
         ("a least beyond a segment", "cache = { size = \"8MiB\", segments = 16, read_ahead_least = \"513KiB\" }"),
         ("a least beyond the limit", "cache = { read_ahead_limit = \"4KiB\", read_ahead_least = \"8KiB\" }"),

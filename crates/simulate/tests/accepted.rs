@@ -267,7 +267,7 @@ fn flushes_are_in_no_figure_but_their_own() {
     let point = |fsync: u32| {
         let text = format!(
             "[target]\ndrive = \"wd-4tb-7200\"\nwrite_cache = true\n\
-             cache = {{ size = \"64MiB\", segments = 4096 }}\n[workload]\nrw = \"randwrite\"\nfsync = {fsync}\n\
+             cache = {{ size = \"64MiB\", segments = 4096, write_segments = 4096 }}\n[workload]\nrw = \"randwrite\"\nfsync = {fsync}\n\
              [run]\nios = 400\n"
         );
         let source = Source { origin: "a.toml".to_owned(), text };
