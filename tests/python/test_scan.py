@@ -133,6 +133,25 @@ def test_what_cannot_be_scanned_says_why(run, arguments, says):
     assert says in done.stderr
 
 
+@pytest.mark.parametrize("kind", [(), ("--sizes",)])
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        ("--drive", DRIVE, "--set", "target.write_cache=false,true"),
+        ("--drive", f"{DRIVE},wd-4tb-7200"),
+        ("--drive", DRIVE, "--randseed", "1,2"),
+        ("--drive", DRIVE, "--set", "workload.max_transfer=1MiB,32MiB"),
+    ],
+)
+def test_a_sweep_of_targets_is_not_mixed_into_one_scan(run, kind, sweep):
+    done = run("scan", *sweep, *kind)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: a sweep of 2 points cannot be scanned, only one target; "
+        "give each key one value, and scan once for each\n"
+    )
+
+
 @pytest.mark.parametrize("suffix", ["png", "svg", "html"])
 @pytest.mark.parametrize("kind", [(), ("--sizes", "--requests", "20")])
 def test_pictures(run, tmp_path, suffix, kind):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -256,7 +257,18 @@ def scan_target_sizes(
 
 
 def _plan(name: str, document: Mapping[str, Any], target: Target) -> _core.Plan:
-    return plan(Source(toml_text.dumps({"name": target.name, **document}), f"scan: {name}"), target.overrides)
+    """The plan of a measurement. Raises InputError where the target is a sweep, ScenarioError."""
+    source = Source(toml_text.dumps({"name": target.name, **document}), f"scan: {name}")
+    checked = plan(source, target.overrides)
+    # The sweep over places or sizes is the measurement's own; what goes beyond it came with the target.
+    own = math.prod(len(value) for value in document["workload"].values() if isinstance(value, list))
+    found = len(checked) + len(checked.skipped)
+    if found != own:
+        raise InputError(
+            f"a sweep of {found // own} points cannot be scanned, only one target; "
+            "give each key one value, and scan once for each"
+        )
+    return checked
 
 
 def _run(
