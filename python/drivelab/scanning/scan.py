@@ -14,6 +14,7 @@ from drivelab.errors import InputError, RunError
 from drivelab.result import Result, combined_digest
 from drivelab.scanning import access, burst, sizes, surface
 from drivelab.scanning.access import Access
+from drivelab.scanning.at_once import failure_text
 from drivelab.scanning.burst import Burst
 from drivelab.scanning.sizes import Sizes
 from drivelab.scanning.surface import Surface
@@ -278,7 +279,7 @@ def _run(
     results = run_plans(plans, workers, progress, log)
     for result in results:
         if result.failures:
-            raise RunError(f"{result.failures[0].message} (at {result.failures[0].axes})")
+            raise RunError(failure_text(result.failures[0]))
         if result.interrupted:
             raise KeyboardInterrupt
     return results
