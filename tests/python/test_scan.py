@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import drivelab
 from drivelab import charts
 from drivelab.errors import InputError
-from drivelab.scanning import MEASURES, FirstOrder, Line, Sizes, Surface, surface
+from drivelab.scanning import MEASURES, Access, Burst, FirstOrder, Line, Sizes, Surface, surface
 from drivelab.scanning.sizes import size_text
 
 DRIVE = "seagate-st3250620as"
@@ -131,6 +131,69 @@ def test_what_cannot_be_scanned_says_why(run, arguments, says):
     done = run("scan", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
+
+
+def test_a_cache_that_answers_at_once_is_named_with_its_remedy(run, two_zones):
+    # All of the drive fits in it.
+    cache = ("--set", "target.host_cache.size=64GiB")
+    done = run("scan", "--drive", two_zones, "--places", "2", "--rw", "write", *cache)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: time does not pass at 0 ns: a cache on the way answers in no time; ")
+    assert "target.host_cache.overhead" in done.stderr
+    assert "thinktime" not in done.stderr
+    assert done.stderr.endswith("(at workload.offset = 25%)\n")
+
+
+def test_a_burst_at_once_has_no_place_to_name(run):
+    # The block is in the host's memory after the first time.
+    done = run("scan", "--drive", DRIVE, "--places", "2", "--set", "target.host_cache.size=1GiB")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: time does not pass at ")
+    assert done.stderr.endswith("target.drive.firmware for the drive's own\n")
+    paid = scanned(
+        run,
+        *("--drive", DRIVE, "--places", "2", "--set", "target.host_cache.size=1GiB"),
+        *("--set", "target.host_cache.overhead=1us"),
+    )
+    assert paid["burst"]["bytes_per_s"] == pytest.approx(65536 / 1e-6)
+
+
+def test_what_took_no_time_has_no_figure():
+    point = {
+        "axes": {"workload.offset": "25%"},
+        "latency_ns": {"n": 3, "mean": 0.0},
+        "read": {"bytes": 1536, "ios": 3},
+        "write": {"bytes": 0, "ios": 0},
+        "depth": {"asked": 1},
+        "commands": [],
+    }
+    for figure in (
+        lambda: Surface.of([point]),
+        lambda: Access.of(point),
+        lambda: Burst.of(point),
+        lambda: Sizes.of("read", [point]),
+    ):
+        with pytest.raises(InputError, match=r"took .* time.*target\.controller\.cache\.overhead"):
+            figure()
+
+
+@pytest.mark.parametrize("kind", [(), ("--sizes",)])
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        ("--drive", DRIVE, "--set", "target.write_cache=false,true"),
+        ("--drive", f"{DRIVE},wd-4tb-7200"),
+        ("--drive", DRIVE, "--randseed", "1,2"),
+        ("--drive", DRIVE, "--set", "workload.max_transfer=1MiB,32MiB"),
+    ],
+)
+def test_a_sweep_of_targets_is_not_mixed_into_one_scan(run, kind, sweep):
+    done = run("scan", *sweep, *kind)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: a sweep of 2 points cannot be scanned, only one target; "
+        "give each key one value, and scan once for each\n"
+    )
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "html"])

@@ -1,7 +1,8 @@
 """What a disk reviewer measures first, simulated: rate over the surface, access time, burst rate, request sizes.
 
 Each measurement is a workload and what is read from its points: surface.py, access.py, burst.py, sizes.py.
-Nothing here knows how a drive works: the figures are those of the record. Start in scan.py, which runs them;
+at_once.py says what is wrong where a target answers in no time. Nothing here knows how a drive works: the
+figures are those of the record. Start in scan.py, which runs them;
 measure.py offers them to experiments.
 """
 

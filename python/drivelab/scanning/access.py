@@ -13,6 +13,7 @@ from typing import Any
 
 from drivelab.errors import InputError
 from drivelab.result import Point
+from drivelab.scanning import at_once
 
 SECTOR_BYTES = 512
 BLOCK = "512B"
@@ -38,10 +39,10 @@ class Access:
 
     @classmethod
     def of(cls, point: Point) -> Access:
-        """The accesses from a point with its log. Raises InputError where there are none."""
+        """The accesses from a point with its log. Raises InputError where none is left."""
         commands = [command for command in point.get("commands", ()) if command["completed_ns"] is not None]
         if not commands:
-            raise InputError("no access finished: the target is no drive, or too slow")
+            raise InputError(f"no access took any time: {at_once.REMEDY}")
         return cls(
             [command["first_sector"] * SECTOR_BYTES for command in commands],
             [command["completed_ns"] - command["submitted_ns"] for command in commands],

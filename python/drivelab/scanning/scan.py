@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from drivelab.errors import InputError, RunError
 from drivelab.result import Result, combined_digest
 from drivelab.scanning import access, burst, sizes, surface
 from drivelab.scanning.access import Access
+from drivelab.scanning.at_once import failure_text
 from drivelab.scanning.burst import Burst
 from drivelab.scanning.sizes import Sizes
 from drivelab.scanning.surface import Surface
@@ -256,7 +258,18 @@ def scan_target_sizes(
 
 
 def _plan(name: str, document: Mapping[str, Any], target: Target) -> _core.Plan:
-    return plan(Source(toml_text.dumps({"name": target.name, **document}), f"scan: {name}"), target.overrides)
+    """The plan of a measurement. Raises InputError where the target is a sweep, ScenarioError."""
+    source = Source(toml_text.dumps({"name": target.name, **document}), f"scan: {name}")
+    checked = plan(source, target.overrides)
+    # The sweep over places or sizes is the measurement's own; what goes beyond it came with the target.
+    own = math.prod(len(value) for value in document["workload"].values() if isinstance(value, list))
+    found = len(checked) + len(checked.skipped)
+    if found != own:
+        raise InputError(
+            f"a sweep of {found // own} points cannot be scanned, only one target; "
+            "give each key one value, and scan once for each"
+        )
+    return checked
 
 
 def _run(
@@ -266,7 +279,7 @@ def _run(
     results = run_plans(plans, workers, progress, log)
     for result in results:
         if result.failures:
-            raise RunError(f"{result.failures[0].message} (at {result.failures[0].axes})")
+            raise RunError(failure_text(result.failures[0]))
         if result.interrupted:
             raise KeyboardInterrupt
     return results

@@ -12,6 +12,7 @@ from typing import Any
 
 from drivelab.errors import InputError
 from drivelab.result import Point
+from drivelab.scanning import at_once
 from drivelab.scanning.fits import FirstOrder
 
 SMALLEST, LARGEST = 512, 512 * 2**20
@@ -64,6 +65,8 @@ class Sizes:
         if not found:
             raise InputError(f"no {direction} finished at any size")
         sizes, times = [size for size, _ in found], [time for _, time in found]
+        if not all(times):
+            raise InputError(f"a {direction} took no time, so there is no model to fit: {at_once.REMEDY}")
         return cls(direction, sizes, times, FirstOrder.of(sizes, times))
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from drivelab.errors import InputError
 from drivelab.result import Point
+from drivelab.scanning import at_once
 from drivelab.scanning.fits import Line
 
 PLACES, PLACES_MAX = 100, 1_000
@@ -118,7 +119,7 @@ class Surface:
 
 
 def rate_of(point: Point) -> float:
-    """The rate of a point. Raises InputError where nothing finished.
+    """The rate of a point. Raises InputError where nothing finished, or all at once.
 
     One after the other, the I/Os took the sum of their response times, and no part of a request is lost at the
     window's edges. With several outstanding the window itself has to do.
@@ -128,6 +129,8 @@ def rate_of(point: Point) -> float:
         raise InputError("no request finished: the target is too slow for this scan, or fails")
     if point["depth"]["asked"] != 1:
         return float(point["bytes_per_s"])
+    if not latency["mean"]:
+        raise InputError(f"no request took any time, so there is no rate: {at_once.REMEDY}")
     data = point["read"]["bytes"] + point["write"]["bytes"]
     return float(data / (latency["n"] * latency["mean"]) * 1e9)
 
