@@ -138,7 +138,9 @@ def test_a_cache_that_answers_at_once_is_named_with_its_remedy(run, two_zones):
     cache = ("--set", "target.host_cache.size=64GiB")
     done = run("scan", "--drive", two_zones, "--places", "2", "--rw", "write", *cache)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("error: time does not pass at 0 ns: a cache on the way answers in no time; ")
+    assert done.stderr.startswith(
+        "error: time does not pass at 0 ns: a cache on the way answers in no time; "
+    )
     assert "target.host_cache.overhead" in done.stderr
     assert "thinktime" not in done.stderr
     assert done.stderr.endswith("(at workload.offset = 25%)\n")

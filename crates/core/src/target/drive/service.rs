@@ -339,57 +339,14 @@ impl Drive {
         let now = context.now;
         let joined = self.sweep.take().and_then(|sweep| sweep.joined);
         self.free_since = now;
-        let &mut InFlight {
-            ref command,
-            ready,
-            data_from,
-            sought,
-            track_left,
-            outcome,
-            is_released,
-            last_steps,
-            story,
-            ..
-        } = self.flight(slot);
-        let (id, first, count, access) = (command.id, command.first, command.count, command.access);
-        let served = story.served;
-        let on_link = self.on_link(count);
+        let &mut InFlight { ref command, ready, outcome, .. } = self.flight(slot);
+        let access = command.access;
         let done = now.max(ready);
-        let (mut sent, mut stays) = (done, now);
-        if access == Access::Read {
-            // The link runs beside the media, sector behind sector: none leaves before it is there.
-            let tail = if sought > first { Span::ZERO } else { self.model.bus.reconnection() };
-            let service = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
-            if outcome == Outcome::Done {
-                let from = self.sends_from(slot, data_from, done);
-                let (access, last) = (Access::Read, (done + tail).max(from));
-                let transfer = Transfer { access, count, from, last, call: service };
-                sent = context.wires.carry(self.index, &transfer).ended;
-                context.data_op(DataOp::Deliver { read: id, first, count });
-            }
-            if outcome != Outcome::Done {
-                // There is nothing to keep, and nothing behind it to go on to.
-                self.read_end = first + count;
-                self.stop_reading_on(now);
-                if served == Served::Met {
-                    // The buffer was to have it.
-                    self.forget(first, first + count);
-                }
-            } else {
-                let (begin, ahead) = self.passed_by(slot, first, sought);
-                let ended = Ended { at: now, arm: self.arm, track_left, ahead };
-                stays = self.read_on((begin, sought, first + count), &ended, joined.is_some());
-            }
-        } else if outcome == Outcome::Done {
-            if last_steps != (Span::ZERO, Span::ZERO) {
-                let (release, end) = last_steps;
-                sent = done.max(data_from + on_link + release) + end;
-            }
-            self.overwrite(context, first, first + count);
-            let member = self.index;
-            context.data_op(DataOp::Accept { write: id, first, count });
-            context.data_op(DataOp::Persist { write: id, member, first, count });
-        }
+        let (sent, stays) = if access == Access::Read {
+            self.end_read(context, slot, done, joined.is_some())
+        } else {
+            (self.end_write(context, slot, done), now)
+        };
         let completed = self.finish(context, slot, done, sent);
         if outcome == Outcome::MediaError && self.model.protocol.stops_at_error() {
             // Nothing begins before the host hears of it: what waits is cleared, or waits for the host.
@@ -417,5 +374,58 @@ impl Drive {
         }
         .max(stays);
         self.choose(context);
+    }
+
+    /// A read's data have passed the head, or could not be read: when the last of them has left, and until when the arm
+    /// stays to read on.
+    fn end_read(
+        &mut self,
+        context: &mut Context<'_>,
+        slot: SlotIndex,
+        done: Instant,
+        followed: bool,
+    ) -> (Instant, Instant) {
+        let now = context.now;
+        let &mut InFlight { ref command, data_from, sought, track_left, outcome, is_released, story, .. } =
+            self.flight(slot);
+        let (id, first, count) = (command.id, command.first, command.count);
+        if outcome != Outcome::Done {
+            // There is nothing to keep, and nothing behind it to go on to.
+            self.read_end = first + count;
+            self.stop_reading_on(now);
+            if story.served == Served::Met {
+                // The buffer was to have it.
+                self.forget(first, first + count);
+            }
+            return (done, now);
+        }
+        // The link runs beside the media, sector behind sector: none leaves before it is there.
+        let tail = if sought > first { Span::ZERO } else { self.model.bus.reconnection() };
+        let call = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
+        let from = self.sends_from(slot, data_from, done);
+        let (access, last) = (Access::Read, (done + tail).max(from));
+        let sent = context.wires.carry(self.index, &Transfer { access, count, from, last, call }).ended;
+        context.data_op(DataOp::Deliver { read: id, first, count });
+        let (begin, ahead) = self.passed_by(slot, first, sought);
+        let ended = Ended { at: now, arm: self.arm, track_left, ahead };
+        (sent, self.read_on((begin, sought, first + count), &ended, followed))
+    }
+
+    /// A write's data are on the media: when the drive can say so.
+    fn end_write(&mut self, context: &mut Context<'_>, slot: SlotIndex, done: Instant) -> Instant {
+        let &mut InFlight { ref command, data_from, outcome, last_steps, .. } = self.flight(slot);
+        let (id, first, count) = (command.id, command.first, command.count);
+        if outcome != Outcome::Done {
+            return done;
+        }
+        self.overwrite(context, first, first + count);
+        let member = self.index;
+        context.data_op(DataOp::Accept { write: id, first, count });
+        context.data_op(DataOp::Persist { write: id, member, first, count });
+        let (release, end) = last_steps;
+        if release.is_zero() && end.is_zero() {
+            return done;
+        }
+        done.max(data_from + self.on_link(count) + release) + end
     }
 }
