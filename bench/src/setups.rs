@@ -147,7 +147,7 @@ fn memories(commands: u64) -> Vec<Case> {
         let TargetParams::Drive(drive) = setup.target else { unreachable!("a drive was made") };
         let target = TargetParams::System(SystemParams { drive, controller, elevator: None, host_cache });
         let jobs = setup.jobs.into_iter().map(|job| JobParams { reads, ..job }).collect();
-        Case { name: format!("memory/{name}-qd32"), setup: Setup { target, jobs, ..setup } }
+        Case { name: format!("{name}-qd32"), setup: Setup { target, jobs, ..setup } }
     };
     let plain = ControllerParams::PLAIN;
     let (reads, writes) = (Share::ALL, Share::NONE);
@@ -156,10 +156,10 @@ fn memories(commands: u64) -> Vec<Case> {
     let bus =
         ControllerParams { bus: Some(link::BusParams::shared(Rate::from_bytes_per_s(133_000_000))), ..plain };
     vec![
-        case("host-writes", writes, Some(memory), plain),
-        case("controller-writes", writes, None, own),
-        case("host-reads", reads, Some(keeping), plain),
-        case("bus-reads", reads, None, bus),
+        case("write-behind/host-writes", writes, Some(memory), plain),
+        case("write-behind/controller-writes", writes, None, own),
+        case("write-behind/host-reads", reads, Some(keeping), plain),
+        case("link/bus-reads", reads, None, bus),
     ]
 }
 

@@ -303,9 +303,10 @@ impl WriteBehind {
             }
             true
         });
-        let (command, tries, state) = (id, 0, State::Behind);
-        self.extents.insert(Extent { first, end, command, version, age, since, tries, state });
         self.unblock(first, end);
+        let state = if self.is_claimed(first, end) { State::Behind } else { State::Dirty };
+        let (command, tries) = (id, 0);
+        self.extents.insert(Extent { first, end, command, version, age, since, tries, state });
     }
 
     fn tick_clock(&mut self) -> u64 {
