@@ -16,7 +16,9 @@ use drivelab_core::target::drive::queue::{
 };
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::target::link::params as link;
 use drivelab_core::target::system::SystemParams;
+use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
 use drivelab_core::{Limit, Setup};
 use drivelab_units::{Angle, Lba, Rate, Rpm, Sectors, Share, Span};
 use std::sync::Arc;
@@ -32,6 +34,7 @@ pub fn cases(commands: u64) -> Vec<Case> {
         vec![case("simulate/qd1", 1), case("simulate/sptf-qd32", 32), case("simulate/sptf-qd256", 256)];
     cases.extend(protocols(commands));
     cases.extend(cached(commands));
+    cases.extend(memories(commands));
     cases
 }
 
@@ -119,6 +122,44 @@ fn cached(commands: u64) -> Vec<Case> {
         case("writes", 1, writes, random, segments(4_096)),
         case("writes", 32, writes, random, segments(4_096)),
         case("mixed", 32, mixed, random, segments(4_096)),
+    ]
+}
+
+/// What memory before the drive costs: a host's page cache of 64 MiB that is always full of writes, the same of a controller,
+/// and a page cache that keeps what was read; and a bus of the host that the data cross behind the drive's own link.
+fn memories(commands: u64) -> Vec<Case> {
+    let memory = WriteBehindParams {
+        size: Sectors::new(131_072),
+        limit: Sectors::new(65_536),
+        background: Sectors::new(32_768),
+        age: Some(Span::from_s(30)),
+        order: FlushOrder::Address,
+        request: Sectors::new(1_024),
+        outstanding: 32,
+        rate: Rate::from_bytes_per_s(2_000_000_000),
+        overhead: Span::from_us(5),
+        battery: false,
+        force_unit_access: false,
+        keeps_reads: false,
+    };
+    let case = |name: &str, reads, host_cache, controller| {
+        let setup = queue_depth(32, commands);
+        let TargetParams::Drive(drive) = setup.target else { unreachable!("a drive was made") };
+        let target = TargetParams::System(SystemParams { drive, controller, elevator: None, host_cache });
+        let jobs = setup.jobs.into_iter().map(|job| JobParams { reads, ..job }).collect();
+        Case { name: format!("{name}-qd32"), setup: Setup { target, jobs, ..setup } }
+    };
+    let plain = ControllerParams::PLAIN;
+    let (reads, writes) = (Share::ALL, Share::NONE);
+    let own = ControllerParams { cache: Some(memory), ..plain };
+    let keeping = WriteBehindParams { keeps_reads: true, ..memory };
+    let bus =
+        ControllerParams { bus: Some(link::BusParams::shared(Rate::from_bytes_per_s(133_000_000))), ..plain };
+    vec![
+        case("write-behind/host-writes", writes, Some(memory), plain),
+        case("write-behind/controller-writes", writes, None, own),
+        case("write-behind/host-reads", reads, Some(keeping), plain),
+        case("link/bus-reads", reads, None, bus),
     ]
 }
 

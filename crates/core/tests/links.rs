@@ -2,15 +2,22 @@
 //! ever carries more than its rate.
 mod common;
 
-use common::us;
+use common::{Probe, drive, ms, queue, response, us};
 use drivelab_core::Access;
-use drivelab_core::target::drive::params::{LinkParams, WriteData};
+use drivelab_core::target::TargetParams;
+use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::cache::params::CacheParams;
+use drivelab_core::target::drive::params::{DriveModel, LinkParams, WriteData};
+use drivelab_core::target::drive::protocol::{NcqParams, Protocol};
+use drivelab_core::target::drive::queue::Order;
 use drivelab_core::target::link::params::{BusParams, Hop};
 use drivelab_core::target::link::{Carried, Transfer, Wires};
+use drivelab_core::target::system::SystemParams;
 use drivelab_units::{Bytes, Instant, Rate, Sectors, Span};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// A rate at which a sector takes so many microseconds, without a rest.
 fn sector_in(us: u64) -> Option<Rate> {
@@ -220,6 +227,48 @@ fn who_is_alone_on_a_plain_link_shares_nothing() {
     assert!(Wires::of_drive(&link, Some(&BusParams::shared(sector_in(1)))).is_shared(0));
     assert!(drives_on(BusParams::link(None), 2).is_shared(0));
     assert!(drives_on(BusParams { fixed: us(1), ..BusParams::link(None) }, 1).is_shared(0));
+}
+
+/// A drive that has the first sectors in its buffer, on a link of a sector in a microsecond, behind this bus of the host.
+fn behind_bus(bus: Option<BusParams>) -> Probe {
+    let mut params = drive();
+    params.link.rate = sector_in(1);
+    params.cache = Some(CacheParams::reading_on(Sectors::new(600)));
+    (params.protocol, params.queue) = (Protocol::Ncq(NcqParams::USUAL), queue(8, Order::Fcfs));
+    let drive = Arc::new(DriveModel::new(&params).unwrap());
+    let controller = ControllerParams { bus, ..ControllerParams::PLAIN };
+    let system = SystemParams { drive, controller, elevator: None, host_cache: None };
+    let mut probe = Probe::new(&TargetParams::System(system), 1);
+    probe.read(0, 64);
+    probe.wait(ms(20));
+    probe
+}
+
+#[test]
+fn the_bus_of_the_host_limits_what_a_buffer_gives() {
+    let bus = BusParams { fixed: us(3), ..BusParams::shared(sector_in(4)) };
+    for (bus, alone, each) in [(None, 64, 64), (Some(bus), 3 + 64 * 4 + 1, 3 + 64 * 4)] {
+        let mut probe = behind_bus(bus);
+        assert_eq!(response(&probe.read(0, 64)), us(alone).as_ns(), "{bus:?}");
+        // Eight at once have the bus one after the other.
+        let begun = probe.now;
+        (0..8).for_each(|_| _ = probe.send(Access::Read, 0, 64));
+        let answers = probe.drain();
+        assert_eq!(answers.len(), 8);
+        assert_eq!(probe.now - begun, us(7 * each + alone), "{bus:?}");
+        assert!(answers.iter().all(|answer| answer.breakdown.total() == answer.completed - answer.submitted));
+    }
+}
+
+#[test]
+fn what_comes_from_the_media_at_less_than_the_rate_of_the_bus_is_not_held_up() {
+    // A sector passes the head in 10 us: behind a faster bus the last one is all that the bus adds.
+    let completed = |bus| behind_bus(bus).read(60_000, 100).completed;
+    let alone = completed(None);
+    assert_eq!(completed(Some(BusParams::shared(sector_in(8)))), alone + us(8));
+    // A slower one carries sector after sector from the first on, which passes the head in 10 us of 1000.
+    let slow = completed(Some(BusParams::shared(sector_in(16))));
+    assert_eq!(slow - alone, us(10 + 1 + 100 * 16) - us(1_000 + 1));
 }
 
 /// What the model of a drive with a link of its own was before there were buses.

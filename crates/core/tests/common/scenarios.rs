@@ -18,6 +18,7 @@ use drivelab_core::target::drive::protocol::{
 use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::target::link::params as link;
 use drivelab_core::target::server::Service;
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
@@ -231,16 +232,28 @@ fn faults() -> impl Strategy<Value = FaultParams> {
 fn controllers() -> impl Strategy<Value = ControllerParams> {
     let costs = (spans(60), spans(60), spans(3_000));
     let timeout = option::weighted(0.2, (20_000u64..400_000).prop_map(us));
-    (option::weighted(0.5, 1u32..40), costs, 0u8..3, timeout).prop_map(
-        |(depth, (issue, completion, recovery), retries, timeout)| ControllerParams {
+    let bus = option::weighted(0.3, host_buses());
+    (option::weighted(0.5, 1u32..40), costs, 0u8..3, timeout, bus).prop_map(
+        |(depth, (issue, completion, recovery), retries, timeout, bus)| ControllerParams {
             depth,
             issue,
             completion,
             retries,
             recovery,
             timeout,
-            bus: None,
+            bus,
             cache: None,
+        },
+    )
+}
+
+/// What a controller may sit on.
+fn host_buses() -> impl Strategy<Value = link::BusParams> {
+    let burst = option::of((1u64..200).prop_map(Sectors::new));
+    (option::of(1_000_000u64..400_000_000), spans(60), burst, any::<[bool; 2]>()).prop_map(
+        |(rate, fixed, burst, [full_duplex, holds])| {
+            let rate = rate.and_then(Rate::from_bytes_per_s);
+            link::BusParams { rate, fixed, burst, full_duplex, holds }
         },
     )
 }

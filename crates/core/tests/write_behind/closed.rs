@@ -296,6 +296,19 @@ fn what_is_rewritten_on_its_way_goes_again_and_not_before_the_older_data_have_co
 }
 
 #[test]
+fn what_is_left_of_data_that_had_to_wait_goes_as_soon_as_it_may() {
+    let mut rig = rig(&WriteBehindParams { background: Sectors::ZERO, outstanding: 4, ..params() });
+    rig.arrive(at(0), write(0, 0, 8));
+    // It reaches over the end of what is on its way, until a newer one cuts it in two.
+    rig.arrive(at(10), write(1, 4, 16));
+    rig.arrive(at(30), write(2, 8, 4));
+    rig.run();
+    let sent: Vec<(u64, u64, Instant)> =
+        rig.flushes().map(|sent| (sent.command.first.get(), sent.command.count.get(), sent.at)).collect();
+    assert_eq!(sent, [(0, 8, at(8)), (8, 12, at(34)), (4, 4, at(188))]);
+}
+
+#[test]
 fn what_must_not_stay_in_memory_goes_through() {
     let direct = |command| Command { direct: true, ..command };
     let forced = |command| Command { force_unit_access: true, ..command };

@@ -142,6 +142,40 @@ fn the_lives_of_flushes_are_told_and_those_of_what_memory_answers() {
     }
 }
 
+#[test]
+fn what_was_merged_on_its_way_to_a_cache_has_a_life_each() {
+    let one = ElevatorParams { depth: 1, ..elevator() };
+    let lives = |host: Cache, commands: &[Command]| {
+        let mut target = Target::new(&system(host, Some(one), Some(params())), 1);
+        target.keep_lives();
+        for command in commands {
+            target.handle(Instant::ZERO, TargetInput::Submit(*command));
+        }
+        while let Some(due) = target.poll_timeout() {
+            target.handle(due, TargetInput::Tick);
+        }
+        std::iter::from_fn(move || target.poll_life()).collect::<Vec<Life>>()
+    };
+    // One is with the controller when the two others come, which are neighbours.
+    let commands = [write(0, 500, 8), write(1, 100, 8), write(2, 108, 8)];
+    let told = |life: &Life| (life.command.id, life.carried_by, life.command.count.get());
+    let of = |lives: &[Life]| lives.iter().map(told).collect::<Vec<_>>();
+    assert_eq!(of(&lives(None, &commands)), [(0, 0, 8), (1, 1, 8), (2, 1, 8)]);
+    // A host's flushes that the controller's cache must let pass, in pieces of four sectors.
+    let host = WriteBehindParams {
+        background: Sectors::ZERO,
+        request: Sectors::new(4),
+        outstanding: 8,
+        force_unit_access: true,
+        ..params()
+    };
+    let lives = lives(Some(host), &commands);
+    let flushes: Vec<&Life> = lives.iter().filter(|life| life.command.id >= OWN_IDS).collect();
+    assert_eq!(flushes.len(), 6);
+    assert!(flushes.iter().all(|life| life.command.count.get() == 4 && life.served.by_drive()));
+    assert!(flushes.iter().any(|life| life.carried_by != life.command.id), "some were merged");
+}
+
 /// Three jobs that write and read all over, through both caches.
 fn busy(target: &TargetParams, seed: u64) -> Setup {
     let half = Share::from_ratio(1, 2).unwrap();

@@ -199,8 +199,18 @@ impl Extents {
             .or_else(|| self.by_address.at_or_above(self.all, &(lba.get() + 1)))
     }
 
+    /// The lowest extent that touches these blocks.
     fn next_touching(&self, first: Lba, end: Lba) -> Option<Slot> {
-        self.at_or_behind(first).filter(|&slot| first < end && self.get(slot).first < end)
+        if first >= end {
+            return None;
+        }
+        self.at_or_behind(first).filter(|&slot| self.get(slot).first < end)
+    }
+
+    /// Whether any extent touches these blocks: most often none does, and one look is enough.
+    fn is_touched(&self, first: Lba, end: Lba) -> bool {
+        let below = self.by_address.below(self.all, &end.get());
+        below.is_some_and(|slot| self.get(slot).end > first)
     }
 
     /// The extents that touch these blocks, upward.
@@ -220,6 +230,11 @@ impl Extents {
             at = self.get(slot).end;
             each(self, slot);
         }
+    }
+
+    /// Whether a set has nothing in it.
+    pub fn is_empty(&self, set: Set) -> bool {
+        self.ages[set as usize] == NONE
     }
 
     /// The oldest of a set.
@@ -278,6 +293,9 @@ impl Extents {
 
     /// Gives up what of these blocks is kept and `goes`.
     pub fn carve(&mut self, first: Lba, end: Lba, mut goes: impl FnMut(&Extent) -> bool) {
+        if !self.is_touched(first, end) {
+            return;
+        }
         self.isolate(first, end);
         self.each(first, end, |extents, slot| {
             if goes(extents.get(slot)) {

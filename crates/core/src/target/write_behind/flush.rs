@@ -74,6 +74,11 @@ impl WriteBehind {
         self.release(slot);
     }
 
+    /// Whether a flush or a write that goes through has some of these blocks.
+    pub(super) fn is_claimed(&self, first: Lba, end: Lba) -> bool {
+        self.claims.blocker(&Claim { write: true, first, end, age: u64::MAX }).is_some()
+    }
+
     /// A flush, or a write that went through, is done with its blocks: what waited for them may go.
     fn release(&mut self, slot: Slot) {
         let Claim { first, end, write, .. } = self.table.get(slot).claim();
@@ -90,6 +95,9 @@ impl WriteBehind {
     /// Something has changed at these blocks: what need not wait for others to write them any more may be flushed. What
     /// lies next to them is what is left of extents that were cut there.
     pub(super) fn unblock(&mut self, first: Lba, end: Lba) {
+        if self.extents.is_empty(Set::Behind) {
+            return;
+        }
         let claims = &self.claims;
         let (first, end) = (Lba::new(first.get().saturating_sub(1)), Lba::new(end.get() + 1));
         self.extents.each(first, end, |extents, slot| {
