@@ -74,9 +74,9 @@ class Group:
         return demerit(self.measured, self.simulated)
 
     @property
-    def demerit_share(self) -> float:
-        """The same as a share of the measured mean."""
-        return self.demerit / self.mean_measured
+    def demerit_share(self) -> float | None:
+        """The same as a share of the measured mean; None where that is zero."""
+        return self.demerit / self.mean_measured if self.mean_measured else None
 
     def samples(self) -> dict[str, Any]:
         """What a picture of the group is drawn from."""
@@ -114,7 +114,8 @@ class Validation:
 
     def __repr__(self) -> str:
         """A line."""
-        return f"<Validation {self.drive!r}: demerit {self.all.demerit:.3f} ms, {self.all.demerit_share:.2%}>"
+        share = "" if self.all.demerit_share is None else f", {self.all.demerit_share:.2%}"
+        return f"<Validation {self.drive!r}: demerit {self.all.demerit:.3f} ms{share}>"
 
     def to_dict(self) -> dict[str, Any]:
         """What `drivelab validate --json` prints."""
@@ -174,6 +175,12 @@ def validate(drive: str | Path, trace: str | Path, *, seed: int = 1, **overrides
 
 def replay(drive: str | Path, trace: str | Path, overrides: list[Override]) -> Validation:
     """The same with the overrides of a command line."""
+    for override in overrides:
+        if not override.key.startswith("target.") and override.key != "run.seed":
+            raise InputError(
+                f"{override.origin}: a replay takes its requests from the trace, and {override.key} changes "
+                "nothing there; free are the keys under target, and run.seed"
+            )
     name = toml_text.value_text(str(drive))
     # The workload is not run; a block at a time fits any drive.
     given = [Override("target.drive", name, "the drive"), Override("workload.bs", "512B", "the workload")]
@@ -242,13 +249,13 @@ def _group(name: str, columns: Mapping[str, Any], chosen: npt.NDArray[np.bool_])
 
 
 def _row(group: Group) -> list[Cell]:
-    difference = 100 * (group.mean_simulated / group.mean_measured - 1)
+    share, measured = group.demerit_share, group.mean_measured
     return [
         Cell(group.name),
         Cell(str(len(group.measured))),
         Cell(f"{group.mean_measured:.3f}"),
         Cell(f"{group.mean_simulated:.3f}"),
-        Cell(f"{difference:+.1f}"),
+        Cell(f"{100 * (group.mean_simulated / measured - 1):+.1f}" if measured else "-"),
         Cell(f"{group.demerit:.3f}"),
-        Cell(f"{100 * group.demerit_share:.1f}"),
+        Cell("-" if share is None else f"{100 * share:.1f}"),
     ]

@@ -638,6 +638,12 @@ def test_the_command_line_writes_a_drive_that_runs(run, tmp_path):
         (["b.parv"], 2, "error: cannot read b.parv: no such file or directory\n"),
         (["a.diskspecs"], 2, "error: a.diskspecs: there is no topology"),
         (
+            ["a.trace"],
+            2,
+            "error: a.trace:1: '{' is missing after Hit; there is '0'; "
+            "the file to name is the description's .parv, and a.trace is none\n",
+        ),
+        (
             ["a.parv", "-o", "nowhere/x.toml"],
             1,
             "error: -o nowhere/x.toml: cannot write: there is no folder nowhere",
@@ -646,9 +652,18 @@ def test_the_command_line_writes_a_drive_that_runs(run, tmp_path):
 )
 def test_what_the_command_line_cannot_do_it_says(run, tmp_path, arguments, code, message):
     Files().write(tmp_path)
+    (tmp_path / "a.trace").write_text("R Hit 0 10 2000.0 500.0\n")
     done = run("import", "disksim", *arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith(message)
+
+
+def test_another_simulator_is_refused_in_plain_words(run):
+    done = run("import", "raidframe", "a.parv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(
+        "error: Invalid value for 'disksim': 'raidframe' cannot be imported; disksim can\n"
+    )
 
 
 def test_a_drive_that_cannot_run_is_not_written(run, tmp_path):

@@ -124,6 +124,12 @@ def test_people_see_the_figures_and_how_they_were_measured(run):
         (("--drive", DRIVE, "--set", "workload.bs=4k"), "a scan sets workload.bs itself"),
         (("--drive", DRIVE, "--set", "run.ios=4"), "a scan sets run.ios itself"),
         (("--drive", DRIVE, "-o", "scan.pdf"), "a picture ends in"),
+        (("--drive", DRIVE, "--sizes", "--places", "5"), "--places changes nothing with --sizes"),
+        (("--drive", DRIVE, "--sizes", "--rw", "write"), "--rw changes nothing with --sizes"),
+        (("--drive", DRIVE, "--sizes", "--rw", "read"), "--rw changes nothing with --sizes"),
+        (("--drive", DRIVE, "--sizes", "--accesses", "9"), "--accesses changes nothing with --sizes"),
+        (("--drive", DRIVE, "--sizes", "--access-size", "4k"), "--access-size changes nothing with --sizes"),
+        (("--drive", DRIVE, "--requests", "9"), "--requests changes nothing without --sizes"),
         ((), "--drive"),
     ],
 )
@@ -199,9 +205,9 @@ def test_a_sweep_of_targets_is_not_mixed_into_one_scan(run, kind, sweep):
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "html"])
-@pytest.mark.parametrize("kind", [(), ("--sizes", "--requests", "20")])
+@pytest.mark.parametrize("kind", [("--places", "5"), ("--sizes", "--requests", "20")])
 def test_pictures(run, tmp_path, suffix, kind):
-    done = run("scan", "--drive", DRIVE, "--places", "5", *kind, "-o", f"scan.{suffix}")
+    done = run("scan", "--drive", DRIVE, *kind, "-o", f"scan.{suffix}")
     assert (done.returncode, done.stderr) == (0, f"wrote scan.{suffix}\n")
     assert (tmp_path / f"scan.{suffix}").stat().st_size > 10_000
 

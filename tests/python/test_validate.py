@@ -144,6 +144,21 @@ def test_too_large_a_demerit_is_a_failed_comparison(run, files):
         assert (done.returncode, done.stderr) == (code, "")
 
 
+def test_what_was_measured_as_nothing_has_no_share(run, files):
+    (files / "zero.trace").write_text("R Hit 0 10 0 500\nW Hit 2000 10 4000 0\n")
+    found = json.loads(run("validate", "x.toml", "--trace", "zero.trace", "--json").stdout)
+    reads = found["groups"]["reads"]
+    assert (reads["mean_measured_ms"], reads["demerit_share"]) == (0, None)
+    assert reads["demerit_ms"] == pytest.approx(reads["mean_simulated_ms"])
+    assert found["demerit_share"] == pytest.approx(found["demerit_ms"] / 2)
+    (files / "zero.trace").write_text("R Hit 0 10 0 500\n")
+    done = run("validate", "x.toml", "--trace", "zero.trace", "-q", "-o", "x.svg", "--demerit-max", "1e9")
+    assert (done.returncode, done.stderr) == (3, "")
+    row = done.stdout.splitlines()[1].split()
+    assert (row[2], row[4], row[6]) == ("0.000", "-", "-")
+    assert repr(validate(files / "x.toml", files / "zero.trace")).endswith(" ms>")
+
+
 @pytest.mark.parametrize("suffix", ["png", "svg", "html"])
 def test_the_picture(run, files, suffix):
     done = run("validate", "x.toml", "--trace", "x.trace", "-q", "-o", f"x.{suffix}")
@@ -181,6 +196,22 @@ def test_the_picture(run, files, suffix):
             ["x.toml", "--trace", "x.trace", "-o", "y/x.png"],
             1,
             "error: -o y/x.png: cannot write: there is no folder y",
+        ),
+        (
+            ["x.toml", "--trace", "x.trace", "--demerit-max", "nan"],
+            2,
+            "error: --demerit-max nan: give a perc",
+        ),
+        (["x.toml", "--trace", "x.trace", "--demerit-max", "-1"], 2, "error: --demerit-max -1: give a perc"),
+        (
+            ["x.toml", "--trace", "x.trace", "--set", "workload.bs=8k"],
+            2,
+            "error: --set workload.bs: a replay",
+        ),
+        (
+            ["x.toml", "--trace", "x.trace", "--set", "run.duration=1s"],
+            2,
+            "error: --set run.duration: a replay",
         ),
         (["x.toml"], 2, "error: Missing option '--trace'"),
         (

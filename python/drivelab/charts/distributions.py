@@ -72,9 +72,10 @@ def _group(group: Mapping[str, Any]) -> _Panel:
     measured, simulated = (np.asarray(group[f"{kind}_ms"], dtype=float) for kind in _KINDS)
     if not (measured.size and simulated.size):
         raise ChartInputError(f"there are no requests in {group['name']}")
+    share = "" if group["demerit_share"] is None else f", {100 * group['demerit_share']:.1f} %"
     text = (
         f"{group['name']}: mean {np.mean(measured):.2f} ms measured, {np.mean(simulated):.2f} simulated; "
-        f"demerit {group['demerit_ms']:.2f} ms, {100 * group['demerit_share']:.1f} %"
+        f"demerit {group['demerit_ms']:.2f} ms{share}"
     )
     return _Panel(text, measured, simulated)
 

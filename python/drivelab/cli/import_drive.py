@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -15,15 +14,20 @@ from drivelab.cli.places import check_file, place
 from drivelab.files import write_text
 from drivelab.scenario import plan, read_source
 
+FORMAT = "disksim"
+"""What can be imported."""
 
-class Format(StrEnum):
-    """What can be imported."""
 
-    DISKSIM = "disksim"
+def _format(text: str) -> str:
+    if text != FORMAT:
+        raise typer.BadParameter(f"{text!r} cannot be imported; {FORMAT} can")
+    return text
 
 
 def import_drive(
-    kind: Annotated[Format, typer.Argument(metavar="disksim", help="DiskSim 4.0", show_default=False)],
+    kind: Annotated[
+        str, typer.Argument(metavar=FORMAT, help="DiskSim 4.0", show_default=False, callback=_format)
+    ],
     description: Annotated[
         Path, typer.Argument(metavar="NAME.parv", help="The description's first file", show_default=False)
     ],
@@ -38,14 +42,27 @@ def import_drive(
     """Make a drive file of a drive's description for another simulator."""
     if out is not None:
         check_file("-o", out)
-    drive = disksim.import_drive(description)
+    drive = _imported(description)
     # What comes out has to be a drive that can run, were it a block at a time.
     plan(read_source({"target": {"drive": drive.keys}, "workload": {"bs": "512B"}}))
     if out is not None:
         write_text(out, drive.text())
         say(f"wrote {out}")
     if as_json:
-        emit_json({"format": kind.value, "name": drive.name, "drive": drive.keys})
+        emit_json({"format": kind, "name": drive.name, "drive": drive.keys})
     elif out is None:
         emit(drive.text())
     return Exit.OK
+
+
+def _imported(description: Path) -> disksim.Drive:
+    """The drive of a description. Raises DisksimError, with a hint where the file is not named as one."""
+    try:
+        return disksim.import_drive(description)
+    except disksim.DisksimError as error:
+        # The message for a file without a topology has the hint already.
+        if description.suffix == ".parv" or ".parv" in str(error):
+            raise
+        raise disksim.DisksimError(
+            f"{error}; the file to name is the description's .parv, and {description.name} is none"
+        ) from error

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,19 +19,35 @@ from drivelab.scanning.scan import Scan, SizeScan, scan_target, scan_target_size
 from drivelab.scanning.tables import scan_notes, sizes_notes
 
 
+def _unasked(text: str, default: object, least: int | None = None) -> Any:  # noqa: ANN401 - as typer has it
+    """An option that is None unless it is given, so that one without effect can be refused."""
+    return typer.Option(help=text, show_default=str(default), min=least)
+
+
+def _check_effective(by_size: bool, surface_only: Mapping[str, object], requests: int | None) -> None:
+    """Refuse the options of the other kind of scan. Raises InputError."""
+    if not by_size and requests is not None:
+        raise InputError("--requests changes nothing without --sizes; the accesses are counted by --accesses")
+    for option, value in surface_only.items():
+        if by_size and value is not None:
+            raise InputError(
+                f"{option} changes nothing with --sizes, which takes random reads and writes of all sizes; leave it out"
+            )
+
+
 def scan(
     drive: Annotated[str, typer.Option(help="A drive of the catalogue, or a path to one", metavar="NAME")],
     controller: Annotated[str | None, typer.Option(help="The host's adapter", metavar="NAME")] = None,
     by_size: Annotated[
         bool, typer.Option("--sizes", help="Requests from 512 B to 512 MiB in place of the surface")
     ] = False,
-    rw: Annotated[str, typer.Option(help="read or write: what the surface is scanned by")] = "read",
-    places: Annotated[int, typer.Option(help="Places at which the rate is taken")] = surface.PLACES,
-    accesses: Annotated[int, typer.Option(help="Random accesses, a dot each")] = access.REQUESTS,
-    access_size: Annotated[str, typer.Option(help="How much an access transfers")] = access.BLOCK,
+    rw: Annotated[str | None, _unasked("read or write: what the surface is scanned by", "read")] = None,
+    places: Annotated[int | None, _unasked("Places at which the rate is taken", surface.PLACES)] = None,
+    accesses: Annotated[int | None, _unasked("Random accesses, a dot each", access.REQUESTS)] = None,
+    access_size: Annotated[str | None, _unasked("How much an access transfers", access.BLOCK)] = None,
     requests: Annotated[
-        int, typer.Option(help="With --sizes: requests of each size", min=1)
-    ] = sizes.REQUESTS,
+        int | None, _unasked("With --sizes: requests of each size", sizes.REQUESTS, least=1)
+    ] = None,
     randseed: words.Randseed = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON")] = False,
@@ -50,15 +67,19 @@ def scan(
     """
     if output is not None:
         check_picture("--output", output)
+    of_surface = {"--rw": rw, "--places": places, "--accesses": accesses, "--access-size": access_size}
+    _check_effective(by_size, of_surface, requests)
+    rw, places = rw or "read", surface.PLACES if places is None else places
+    accesses = access.REQUESTS if accesses is None else accesses
     if rw not in surface.REQUESTS:
         raise InputError(f"--rw {rw}: a surface is scanned by {' or '.join(surface.REQUESTS)}")
     target = target_of(drive, controller, words.overrides_of({"randseed": randseed}, settings))
     total = 2 * 21 if by_size else places + 2
     with progress_bar(total, target.name, quiet=quiet) as progress:
         found: Scan | SizeScan = (
-            scan_target_sizes(target, requests, workers, progress)
+            scan_target_sizes(target, requests or sizes.REQUESTS, workers, progress)
             if by_size
-            else scan_target(target, rw, places, (accesses, access_size), workers, progress)
+            else scan_target(target, rw, places, (accesses, access_size or access.BLOCK), workers, progress)
         )
     if as_json:
         emit_json(found.to_dict())

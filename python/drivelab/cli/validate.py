@@ -13,6 +13,7 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
+from drivelab.errors import InputError
 from drivelab.scenario import Override
 from drivelab.validation import Validation
 
@@ -48,6 +49,11 @@ def validate(
     """Replay the measured requests of a real drive, and set its service times beside the model's."""
     if picture is not None:
         check_picture("-o", picture)
+    # Not a number compares as false with everything.
+    if demerit_max is not None and not demerit_max >= 0:
+        raise InputError(
+            f"--demerit-max {demerit_max:g}: give a percentage that is not below zero, such as 5"
+        )
     overrides = [Override("run.seed", str(seed), "--seed"), *words.overrides_of({}, settings)]
     found = validation.replay(drive, trace, overrides)
     if as_json:
@@ -58,7 +64,9 @@ def validate(
         draw(found.chart, picture, found.provenance())
         if not quiet:
             say(f"wrote {picture}")
-    too_far = demerit_max is not None and 100 * found.all.demerit_share > demerit_max
+    share = found.all.demerit_share
+    # Without a measured mean there is no share that could be small enough.
+    too_far = demerit_max is not None and (share is None or 100 * share > demerit_max)
     return Exit.COMPARISON if too_far else Exit.OK
 
 
