@@ -260,6 +260,8 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
         settle: SettleParams {
             head_switch: Span::from_us(1_000),
             write_settle_ns: 500_000,
+
+            write_least: Span::ZERO,
             read_on_arrival: false,
             write_on_arrival: false,
         },

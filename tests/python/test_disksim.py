@@ -129,6 +129,9 @@ def test_a_drive_file_says_what_the_description_does(keys):
         ({"High (read) water mark": "1"}, "cache", {"send_from": "100%"}),
         ({"High (read) water mark": "1", "Never disconnect": "1"}, "settle", {"read_on_arrival": False}),
         ({"Immediate buffer write": "1"}, "settle", {"write_on_arrival": True}),
+        ({"Minimum seek delay": "0.7"}, "settle", {"write_least": "0.7ms"}),
+        ({"Maximum read-ahead (blks)": "41"}, "cache", {"read_ahead_limit": "40 sectors"}),
+        ({"Read-ahead over requested": "-1"}, "cache", {"read_ahead_limit": "30 sectors"}),
         ({"Low (write) water mark": "0"}, "cache", {"write_from": "0%"}),
         ({"Read any free blocks": "0"}, "cache", {"keeps_passing": False}),
         ({"Allow sneaky full read hits": "1"}, "cache", {"hits_while_busy": None}),
@@ -226,7 +229,6 @@ def test_the_slower_of_disk_and_bus_is_the_link(keys):
                 ("Disconnect write if seek", "1", 0),
                 ("Read directly to buffer", "0", 1),
                 ("Immed transfer partial hit", "0", 1),
-                ("Minimum seek delay", "0.1", 0),
             ]
         ),
         (
@@ -273,24 +275,6 @@ def test_the_slower_of_disk_and_bus_is_the_link(keys):
         (
             Files(disk={"Enable caching in buffer": "0"}),
             "diskspecs:LINE: 'Enable caching in buffer' is 0: then nothing may read ahead or answer writes",
-        ),
-        (
-            Files(disk={"Fast write level": "0"}),
-            "diskspecs:LINE: 'Allow read hits on write data' is 1: that reads find data of writes that wait for "
-            "the media cannot be imported; set it to 0",
-        ),
-        (
-            Files(disk={"Read-ahead over requested": "-1"}),
-            "diskspecs:LINE: 'Read-ahead over requested' is -1: data that are dropped when sent cannot be imported",
-        ),
-        (
-            Files(disk={"Maximum read-ahead (blks)": "0", "Read-ahead over requested": "0"}),
-            "diskspecs:LINE: 'Maximum read-ahead (blks)' is 0: it has no meaning beside "
-            "'Read-ahead over requested' = 0",
-        ),
-        (
-            Files(disk={"Maximum read-ahead (blks)": "41"}),
-            "diskspecs:LINE: 'Maximum read-ahead (blks)' is 41: a segment holds only 40",
         ),
         (
             Files(bus={"Read block transfer time": "0.2"}),

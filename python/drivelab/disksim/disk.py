@@ -39,7 +39,6 @@ _ONLY = (
     ("Read directly to buffer", 1, "the model reads into the buffer as a sector passes"),
     ("Immed transfer partial hit", 1, "the model sends what it has of a partial hit at once"),
     ("Combine seq writes", 1, "the model appends a write that goes on where unwritten data end"),
-    ("Minimum seek delay", 0, "the model has no least time of a movement"),
 )
 
 
@@ -55,7 +54,7 @@ class Bus:
 class Disk:
     """A disk in a drive file's words."""
 
-    on_arrival: dict[str, bool]
+    on_arrival: dict[str, bool | str]
     """Of the section settle."""
     firmware: dict[str, Any]
     link: dict[str, str]
@@ -82,6 +81,7 @@ def disk(parameters: Parameters, bus: Bus) -> Disk:
             "read_on_arrival": parameters.flag("Immediate buffer read")
             and not parameters.flag("Never disconnect"),
             "write_on_arrival": parameters.flag("Immediate buffer write"),
+            **_least(parameters),
         },
         firmware=_firmware(parameters, fast=fast),
         link=_link(sector),
@@ -191,11 +191,6 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
     write_segments = parameters.count("Maximum number of write segments", 1)
     read_ahead = parameters.one_of("Buffer continuous read", tuple(_READ_AHEAD))
     keeps_written = parameters.flag("Allow read hits on write data")
-    if keeps_written and not fast and not separate:
-        raise parameters.wrong(
-            "Allow read hits on write data",
-            "that reads find data of writes that wait for the media cannot be imported; set it to 0",
-        )
     read_ahead_keys = _read_ahead(parameters, read_ahead, segment)
     send_from = _send_from(parameters)
     write_from = _mark(parameters, "Low (write) water mark")
@@ -228,6 +223,12 @@ def _cache(parameters: Parameters, *, fast: bool) -> dict[str, Any] | None:
     return keys
 
 
+def _least(parameters: Parameters) -> dict[str, str]:
+    """How long positioning for a write takes at least."""
+    least = parameters.time("Minimum seek delay")
+    return {"write_least": ms(least)} if least else {}
+
+
 def sectors(count: int) -> str:
     """An amount of data."""
     return "1 sector" if count == 1 else f"{count} sectors"
@@ -255,20 +256,12 @@ def _mark(parameters: Parameters, key: str) -> str:
 
 def _read_ahead(parameters: Parameters, kind: int, segment: int) -> dict[str, Any]:
     """How far the head reads on behind a read, and what makes it stop."""
-    if parameters.one_of("Read-ahead over requested", (-1, 0, 1)) < 0:
-        raise parameters.wrong(
-            "Read-ahead over requested", "data that are dropped when sent cannot be imported"
-        )
+    # With -1 the data asked for are dropped once they are sent: who asks for them again finds them here.
+    parameters.one_of("Read-ahead over requested", (-1, 0, 1))
     least, most = (parameters.count(f"{name} read-ahead (blks)") for name in ("Minimum", "Maximum"))
     keys: dict[str, Any] = {"read_ahead": _READ_AHEAD[kind]}
     if kind not in (0, _BY_NEXT_TRACK):
-        if not most and parameters.number("Read-ahead over requested") == 0:
-            raise parameters.wrong(
-                "Maximum read-ahead (blks)", "it has no meaning beside 'Read-ahead over requested' = 0"
-            )
-        if most > segment:
-            raise parameters.wrong("Maximum read-ahead (blks)", f"a segment holds only {segment}")
-        keys["read_ahead_limit"] = sectors(most or segment)
+        keys["read_ahead_limit"] = sectors(min(most or segment, segment))
     if kind and least:
         keys["read_ahead_least"] = sectors(least)
     on_hit, covers = parameters.flag("Read-ahead on idle hit"), parameters.flag("Allow almost read hits")

@@ -111,6 +111,8 @@ pub fn settles() -> impl Strategy<Value = SettleParams> {
         SettleParams {
             head_switch,
             write_settle_ns: write,
+
+            write_least: Span::ZERO,
             read_on_arrival: on_arrival[0],
             write_on_arrival: on_arrival[1],
         }

@@ -109,6 +109,7 @@ fn settle(raw: &SettleRaw) -> SettleParams {
     SettleParams {
         head_switch: given(raw.head_switch.as_ref()).unwrap_or(Span::ZERO),
         write_settle_ns: given(raw.write_settle.as_ref()).map_or(0, |settle| settle.0),
+        write_least: given(raw.write_least.as_ref()).unwrap_or(Span::ZERO),
         read_on_arrival: given(raw.read_on_arrival.as_ref()).unwrap_or(false),
         write_on_arrival: given(raw.write_on_arrival.as_ref()).unwrap_or(false),
     }

@@ -297,6 +297,8 @@ section! {
         head_switch: Span = "0s",
         /// Added to every movement before a write; may be negative.
         write_settle: SignedSpan = "0s",
+        /// The least that it takes to position for a write that does not go on where the arm has just been.
+        write_least: Span = "0s",
         /// Whether a read may begin in the middle of its part of a track.
         read_on_arrival: bool = "false",
         /// Whether a write may.

@@ -19,6 +19,8 @@ pub struct SettleParams {
     pub head_switch: Span,
     /// Added to every movement before a write; may be negative.
     pub write_settle_ns: i64,
+    /// The least that it takes to position for a write that does not go on where the arm has just been.
+    pub write_least: Span,
     /// Whether an access may begin in the middle of its part of a track (zero-latency), by kind.
     pub read_on_arrival: bool,
     pub write_on_arrival: bool,
@@ -88,7 +90,8 @@ impl Mechanism {
     /// No movement takes longer.
     pub fn longest_positioning(&self) -> Span {
         let settle = self.settle.write_settle_ns.max(0) as u64;
-        Span::from_ns(u64::from(self.seek.most()).max(self.settle.head_switch.as_ns()) + settle)
+        let most = Span::from_ns(u64::from(self.seek.most()).max(self.settle.head_switch.as_ns()) + settle);
+        most.max(self.settle.write_least)
     }
 
     fn on_arrival(&self, access: Access) -> bool {

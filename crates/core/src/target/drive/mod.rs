@@ -125,6 +125,8 @@ pub struct Drive {
     taken_up_at: Instant,
     /// Where the last read ended.
     read_end: Lba,
+    /// Where the last media access ended.
+    media_end: Lba,
     /// Where the last write that was taken up ends.
     write_end: Lba,
     /// Commands that the drive has taken, and that the mechanism or the buffer has turned to.
@@ -174,6 +176,7 @@ impl Drive {
             draining: false,
             taken_up_at: Instant::ZERO,
             read_end: Lba::ZERO,
+            media_end: Lba::ZERO,
             write_end: Lba::ZERO,
             taken: 0,
             turned_to: 0,

@@ -99,8 +99,8 @@ impl DriveParams {
         let FirmwareParams { read_hit, read_miss, write, write_hit, read_completion, write_completion } =
             self.firmware;
         let QueueParams { answer_time, write_handicap, write_margin, .. } = self.queue;
-        let SettleParams { head_switch, write_settle_ns, .. } = self.settle;
-        let settle = Span::from_ns(write_settle_ns.unsigned_abs());
+        let SettleParams { head_switch, write_settle_ns, write_least, .. } = self.settle;
+        let settle = Span::from_ns(write_settle_ns.unsigned_abs()).max(write_least);
         let [hit, miss, write, j] =
             [read_hit, read_miss, write, write_hit].map(|time| [time.after_read, time.after_write]);
         let [completions, waits] = [[read_completion, write_completion], [answer_time, write_handicap]];

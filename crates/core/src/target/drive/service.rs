@@ -1,5 +1,6 @@
 //! What the mechanism does: choose, carry out, join what follows without a gap.
 use super::cache::segment::Ended;
+use super::mechanism::Landing;
 use super::params::WriteData;
 use super::queue::choose::least;
 use super::queue::{Chooses, Joins, SlotIndex, View, choose, look};
@@ -173,8 +174,10 @@ impl Drive {
         let cylinders = self.arm.cylinder.abs_diff(landing.cylinder);
         self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
         let last = Lba::new(end.get() - 1);
+        let hold = self.least_hold(landing, first, access);
         let mut passage =
-            self.model.mechanism.pass(&self.spindle, started + lead, self.arm, landing, last, access);
+            self.model.mechanism.pass(&self.spindle, started + lead + hold, self.arm, landing, last, access);
+        passage.seek += hold;
         let late = if access == Access::Read || waits {
             Span::ZERO
         } else {
@@ -218,7 +221,7 @@ impl Drive {
         flight.track_left = passage.track_left;
         let begun = flight.begun;
         flight.story = Story { ended: passage.end, to_cylinder: passage.arm.cylinder, ..story };
-        self.arm = passage.arm;
+        (self.arm, self.media_end) = (passage.arm, end);
         if access == Access::Write {
             self.forget(first, end);
         }
@@ -228,6 +231,18 @@ impl Drive {
         context.digest.fold(now.as_ns());
         self.schedule(context, passage.end, DriveEvent::MediaEnd(slot));
         self.begins(context, slot);
+    }
+
+    /// How much longer than the arm needs a write's positioning takes, where it must take a while.
+    #[inline]
+    pub(super) fn least_hold(&self, landing: &Landing, first: Lba, access: Access) -> Span {
+        let least = self.model.mechanism.settle.write_least;
+        if least.is_zero() || access != Access::Write || first == self.media_end {
+            return Span::ZERO;
+        }
+        let Landing { cylinder, head, .. } = *landing;
+        let moved = self.model.mechanism.positioning(self.arm, cylinder, head, access);
+        Span::from_ns(least.as_ns().saturating_sub(moved))
     }
 
     /// Whether the media fail this attempt at a command, and how long the drive then tries again before it gives up.

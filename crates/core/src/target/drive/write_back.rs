@@ -276,12 +276,14 @@ impl Drive {
         let (mechanism, count) = (&self.model.mechanism, end - first);
         let landing = mechanism.landing(first, count, Access::Write, &self.spindle);
         let last = Lba::new(end.get() - 1);
+        let hold = self.least_hold(&landing, first, Access::Write);
+        let started = started + hold;
         let mut passage = mechanism.pass(&self.spindle, started, self.arm, &landing, last, Access::Write);
         if there > started {
             let data = Carried { begun: coming, ended: there };
             passage.end += self.turns_lost(&data, count, started, &passage);
         }
-        self.arm = passage.arm;
+        (self.arm, self.media_end) = (passage.arm, end);
         self.sweep = Some(Sweep::of_the_cache(end));
         self.cache_has_turn = false;
         self.oldest_has_turn = !self.oldest_has_turn;
