@@ -3,8 +3,8 @@
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::bus::BusParams;
 use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::target::drive::disconnect::DisconnectParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
@@ -79,8 +79,8 @@ fn protocols(commands: u64) -> Vec<Case> {
     ]
 }
 
-/// A cache as drives of 2006 have it: 16 MiB in 32 segments; written data go to the media when the drive is idle or half
-/// of the cache is full of them.
+/// A cache of 16 MiB, as drives of 2006 have it; written data, up to half of it, go to the media when the drive is idle or
+/// half of that is full.
 fn cache() -> CacheParams {
     let reading_on = CacheParams::reading_on(Sectors::new(512));
     let write_back = WriteBackParams {
@@ -280,7 +280,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
         queue,
         protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
         exchange: ExchangeParams::default(),
-        bus: BusParams::default(),
+        disconnect: DisconnectParams::default(),
         faults: None,
         cache: Some(CacheParams::reading_on(Sectors::new(4_096)).when(false, false)),
     }

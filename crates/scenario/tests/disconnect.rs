@@ -1,15 +1,15 @@
 //! How a drive lets go of its bus: each key of the file, and what it costs when nothing is said.
 use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::bus::BusParams;
+use drivelab_core::target::drive::disconnect::DisconnectParams;
 use drivelab_core::target::drive::params::Overhead;
 use drivelab_scenario::{NoFiles, Problems, Source, plan};
 use drivelab_units::Span;
 
-fn bus(keys: &str) -> Result<BusParams, Problems> {
+fn bus(keys: &str) -> Result<DisconnectParams, Problems> {
     let text = format!("[target.drive]\nbase = \"wd-4tb-7200\"\n{keys}\n");
     let plan = plan(&Source { origin: "test.toml".to_owned(), text }, &[], &NoFiles)?;
     match &plan.points[0].setup.target {
-        TargetParams::Drive(model) => Ok(model.bus),
+        TargetParams::Drive(model) => Ok(model.disconnect),
         other => panic!("{other:?}"),
     }
 }

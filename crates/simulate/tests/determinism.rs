@@ -10,8 +10,8 @@ use common::{
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::bus::BusParams;
 use drivelab_core::target::drive::cache::params::CacheParams;
+use drivelab_core::target::drive::disconnect::DisconnectParams;
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
@@ -139,7 +139,7 @@ fn system(protocol: Protocol, order: ElevatorOrder) -> Setup {
     let params = DriveParams {
         protocol,
         exchange: ExchangeParams { release: us(20), service: us(45), bridge: us(5) },
-        bus: BusParams::default(),
+        disconnect: DisconnectParams::default(),
         faults: Some(faults),
         ..rich(queue(24, Order::Sptf))
     };

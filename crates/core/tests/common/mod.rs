@@ -6,7 +6,7 @@ pub mod scenarios;
 pub mod trace;
 
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
-use drivelab_core::target::drive::bus::BusParams;
+use drivelab_core::target::drive::disconnect::DisconnectParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams, FirmwareParams, LinkParams, WriteData};
@@ -66,7 +66,7 @@ pub fn drive() -> DriveParams {
         queue: QueueParams::NONE,
         protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
         exchange: ExchangeParams::default(),
-        bus: BusParams::default(),
+        disconnect: DisconnectParams::default(),
         cache: None,
         faults: None,
     }

@@ -2,10 +2,10 @@
 use super::{layout, stations, target, us};
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::bus::BusParams;
 use drivelab_core::target::drive::cache::params::{
     CacheParams, Destage, Reach, ReadAheadParams, WriteBackParams,
 };
+use drivelab_core::target::drive::disconnect::DisconnectParams;
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
@@ -441,7 +441,7 @@ pub fn drives() -> BoxedStrategy<DriveParams> {
                     queue,
                     protocol,
                     exchange,
-                    bus: BusParams::default(),
+                    disconnect: DisconnectParams::default(),
                     cache,
                     faults,
                 }

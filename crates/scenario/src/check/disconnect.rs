@@ -4,16 +4,16 @@ use crate::check::given;
 use crate::keys::At;
 use crate::raw::disconnect::{DisconnectRaw, SecondReleaseRaw};
 use crate::text::problem::Log;
-use drivelab_core::target::drive::bus::{BusParams, SecondRelease};
+use drivelab_core::target::drive::disconnect::{DisconnectParams, SecondRelease};
 use drivelab_core::target::drive::params::Overhead;
 use drivelab_units::Span;
 
 /// The drive's end of its bus; one that costs nothing where the file says nothing of it.
-pub fn bus(raw: Option<&At<DisconnectRaw>>, log: &mut Log) -> BusParams {
-    let Some(At { value: raw, .. }) = raw else { return BusParams::default() };
+pub fn disconnect(raw: Option<&At<DisconnectRaw>>, log: &mut Log) -> DisconnectParams {
+    let Some(At { value: raw, .. }) = raw else { return DisconnectParams::default() };
     let mut time = |at: &Option<At<Span>>, key| bounded(at.as_ref(), key, Span::ZERO, log);
     let read_release = raw.read_release.as_ref().map(|at| at.value);
-    BusParams {
+    DisconnectParams {
         holds: given(raw.keeps_bus.as_ref()).unwrap_or(false),
         preparation: time(&raw.preparation, "preparation"),
         reselection: time(&raw.reselection, "reselection"),

@@ -79,7 +79,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
         queue,
         protocol,
         exchange,
-        bus: disconnect::bus(raw.disconnect.as_ref(), log),
+        disconnect: disconnect::disconnect(raw.disconnect.as_ref(), log),
         cache,
         faults,
     })

@@ -97,7 +97,7 @@ impl Drive {
     /// How many of a write's sectors must be there before the first can be written.
     #[inline]
     pub(super) fn sectors_before_media(&self, count: Sectors) -> u64 {
-        let least = self.model.bus.sectors_before_media(count.get());
+        let least = self.model.disconnect.sectors_before_media(count.get());
         let Some(cache) = &self.cache else { return least };
         let share = cache.params.write_from.bits();
         if share == 0 {

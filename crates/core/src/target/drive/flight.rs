@@ -41,6 +41,8 @@ pub(super) struct InFlight {
     pub begun: Instant,
     /// When the first of its data can leave for the host.
     pub data_from: Instant,
+    /// When the last of a write's data have come.
+    pub data_until: Instant,
     /// What a write still takes behind its data, and behind its media access: to let go of the bus, to take it up again.
     pub last_steps: (Span, Span),
     /// The first block that the media must give or take; what lies before is in the buffer.
@@ -70,6 +72,7 @@ impl InFlight {
             ready: Instant::ZERO,
             begun: Instant::ZERO,
             data_from: Instant::ZERO,
+            data_until: Instant::ZERO,
             last_steps: (Span::ZERO, Span::ZERO),
             sought: Lba::ZERO,
             landing: Landing::default(),

@@ -4,10 +4,10 @@
 //! firmware, dispatch (it is chosen and the arm starts), media end, completion. Reads that the buffer covers skip the
 //! queue and the arm. Arrival and the end are in [`tasks`], taking up and completion here, what the mechanism does in
 //! between is in [`service`]. Start reading at [`Drive::submit`].
-pub mod bus;
 pub mod cache;
 mod data_flow;
 mod deadlines;
+pub mod disconnect;
 pub mod faults;
 mod flight;
 pub mod geometry;
@@ -36,10 +36,10 @@ use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use bus::Steps;
 use cache::Cache;
 use cache::segment::{Cover, Motion};
 use cache::segments::Place;
+use disconnect::Steps;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use faults::Faults;
 use flight::{InFlight, Stage, Story};
@@ -136,8 +136,6 @@ pub struct Drive {
     longest_positioning: Span,
     /// What the link takes for one sector.
     link_sector: Span,
-    /// The size asked for last, and what the link takes for it.
-    on_link: (Sectors, Span),
 }
 
 impl Drive {
@@ -182,7 +180,6 @@ impl Drive {
             turned_to: 0,
             longest_positioning: model.mechanism.longest_positioning() + model.period,
             link_sector: model.link.time_for(Sectors::new(1)),
-            on_link: (Sectors::ZERO, Span::ZERO),
             model,
         }
     }
@@ -234,7 +231,7 @@ impl Drive {
             (Access::Read, Cover::Miss | Cover::Partial(_)) => firmware.read_miss,
             (Access::Read, _) => firmware.read_hit,
         };
-        let (overhead, bus) = (overhead.after(self.before), &self.model.bus);
+        let (overhead, bus) = (overhead.after(self.before), &self.model.disconnect);
         let free = now.max(self.firmware_free) + exchange.bridge;
         let mut steps = Steps { arm: overhead, data: overhead, ..Steps::default() };
         match (access, cover) {
@@ -341,12 +338,11 @@ impl Drive {
         let flight = self.flight(slot);
         let Command { id, first, count, .. } = flight.command;
         let (ready, end) = (flight.ready, first + count);
-        flight.story = Story { ended: ready, ..story };
         let base = flight.arrived.max(context.now);
         let ready = ready.max(base);
         flight.breakdown.queue += base - flight.arrived;
         flight.breakdown.overhead = ready - base;
-        (flight.ready, flight.begun, flight.story.ended) = (ready, ready, ready);
+        (flight.ready, flight.begun, flight.story) = (ready, ready, Story { ended: ready, ..story });
         self.consume(place, end, context.now);
         self.goes_on_behind(context, place, end);
         self.read_end = end;
@@ -414,15 +410,6 @@ impl Drive {
         {
             cache.segments.consume(place, end, now, motion);
         }
-    }
-
-    /// What the link takes for so many sectors. Most workloads have one size, and a division takes long.
-    #[inline]
-    fn on_link(&mut self, count: Sectors) -> Span {
-        if self.on_link.0 != count {
-            self.on_link = (count, self.model.link.time_for(count));
-        }
-        self.on_link.1
     }
 
     /// How long the arm must wait for a write's data.

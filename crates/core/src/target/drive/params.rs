@@ -1,6 +1,6 @@
 //! A drive's parameters, and the immutable model built from them that several drives of one kind share.
-use super::bus::BusParams;
 use super::cache::params::{CacheError, CacheParams};
+use super::disconnect::DisconnectParams;
 use super::faults::FaultParams;
 use super::geometry::{Geometry, GeometryError, GeometryParams};
 use super::mechanism::{Mechanism, SettleParams};
@@ -85,7 +85,7 @@ pub struct DriveParams {
     pub protocol: Protocol,
     pub exchange: ExchangeParams,
     /// How the drive lets go of its bus and takes it up again, whatever the protocol.
-    pub bus: BusParams,
+    pub disconnect: DisconnectParams,
     pub cache: Option<CacheParams>,
     pub faults: Option<FaultParams>,
 }
@@ -182,7 +182,7 @@ pub struct DriveModel {
     /// The protocol in force: what the drive and its controller share.
     pub protocol: Protocol,
     pub exchange: ExchangeParams,
-    pub bus: BusParams,
+    pub disconnect: DisconnectParams,
     pub cache: Option<CacheParams>,
     pub faults: Option<FaultParams>,
 }
@@ -203,7 +203,7 @@ impl DriveModel {
         if !params.queue.write_handicap.is_zero() && !params.queue.order.costs_time() {
             return Err(DriveError::HandicapWithoutTime);
         }
-        if params.times().into_iter().chain(params.bus.times()).any(|time| time > TIME_MAX) {
+        if params.times().into_iter().chain(params.disconnect.times()).any(|time| time > TIME_MAX) {
             return Err(DriveError::Overlong);
         }
         if let Some(cache) = &params.cache {
@@ -224,7 +224,7 @@ impl DriveModel {
             queue: params.queue.clone(),
             protocol: params.protocol,
             exchange: params.exchange,
-            bus: params.bus,
+            disconnect: params.disconnect,
             faults: params.faults.clone(),
             cache: params.cache,
         })

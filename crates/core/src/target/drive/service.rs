@@ -3,7 +3,7 @@ use super::cache::segment::Ended;
 use super::mechanism::Landing;
 use super::params::WriteData;
 use super::queue::choose::least;
-use super::queue::{Chooses, Joins, SlotIndex, View, choose, look};
+use super::queue::{Chooses, Joins, QueueParams, SlotIndex, View, choose, look};
 use super::write_back::Urge;
 use super::{Drive, DriveEvent, InFlight, Stage, Story};
 use crate::command::{Access, Attribute, Outcome};
@@ -80,15 +80,7 @@ impl Drive {
         // With one alone there is nothing to look at.
         let waiting = self.slots.len();
         let from = if waiting > 1 { left.max(now + self.model.queue.look(waiting)) } else { left };
-        let view = View {
-            mechanism: &self.model.mechanism,
-            params: &self.model.queue,
-            arm: self.arm,
-            upward: self.upward,
-            now: from.as_ns(),
-            turned: self.spindle.turned(from),
-            period: self.spindle.period(),
-        };
+        let view = self.view(&self.model.queue, from);
         let pressed = self.tasks.is_pressed();
         let Some(slot) = (if pressed { self.pressing(&view) } else { choose(&self.slots, &view) }) else {
             return;
@@ -99,6 +91,19 @@ impl Drive {
             return self.meet_head(context, slot, place, at);
         }
         self.dispatch(context, slot, from, Served::Chosen);
+    }
+
+    /// What the drive knows when it chooses by these rules.
+    pub(super) fn view<'a>(&'a self, params: &'a QueueParams, now: Instant) -> View<'a> {
+        View {
+            mechanism: &self.model.mechanism,
+            params,
+            arm: self.arm,
+            upward: self.upward,
+            now: now.as_ns(),
+            turned: self.spindle.turned(now),
+            period: self.spindle.period(),
+        }
     }
 
     /// The drive looks again at this instant, unless it does earlier.
@@ -193,7 +198,7 @@ impl Drive {
         } else {
             let read = self.first_datum(landing, started + lead, &passage);
             if access == Access::Read {
-                read.max(flight.data_from) + self.model.bus.reconnection()
+                read.max(flight.data_from) + self.model.disconnect.reconnection()
             } else {
                 flight.data_from
             }
@@ -205,7 +210,7 @@ impl Drive {
         let free_since = self.free_since;
         let flight = self.flight(slot);
         let base = flight.arrived.max(free_since);
-        flight.passed = passed;
+        (flight.passed, flight.data_until) = (passed, data.ended);
         flight.stage = Stage::Serving;
         flight.breakdown.queue += base - flight.arrived;
         if failing {
@@ -415,7 +420,7 @@ impl Drive {
             return (done, now);
         }
         // The link runs beside the media, sector behind sector: none leaves before it is there.
-        let tail = if sought > first { Span::ZERO } else { self.model.bus.reconnection() };
+        let tail = if sought > first { Span::ZERO } else { self.model.disconnect.reconnection() };
         let call = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
         let from = self.sends_from(slot, data_from, done);
         let (access, last) = (Access::Read, (done + tail).max(from));
@@ -428,7 +433,7 @@ impl Drive {
 
     /// A write's data are on the media: when the drive can say so.
     fn end_write(&mut self, context: &mut Context<'_>, slot: SlotIndex, done: Instant) -> Instant {
-        let &mut InFlight { ref command, data_from, outcome, last_steps, .. } = self.flight(slot);
+        let &mut InFlight { ref command, data_until, outcome, last_steps, .. } = self.flight(slot);
         let (id, first, count) = (command.id, command.first, command.count);
         if outcome != Outcome::Done {
             return done;
@@ -441,6 +446,6 @@ impl Drive {
         if release.is_zero() && end.is_zero() {
             return done;
         }
-        done.max(data_from + self.on_link(count) + release) + end
+        done.max(data_until + release) + end
     }
 }

@@ -9,7 +9,7 @@ use super::cache::params::{Destage, WriteBackParams};
 use super::cache::segment::Cover;
 use super::mechanism::{Landing, Mechanism};
 use super::queue::choose::cost;
-use super::queue::{Entry, QueueParams, SlotIndex, Slots, View, choose};
+use super::queue::{Entry, SlotIndex, Slots, choose};
 use super::service::Sweep;
 use super::spindle::Spindle;
 use super::{Drive, DriveEvent, Stage, Story};
@@ -43,16 +43,22 @@ pub(super) struct Barrier {
 }
 
 impl Drive {
+    /// Written data that the media do not have, where the drive keeps any.
+    #[inline]
+    fn dirty(&self) -> Option<&Dirty> {
+        self.cache.as_ref()?.dirty.as_ref()
+    }
+
     /// Whether the cache takes writes.
     #[inline]
     pub(super) fn is_write_back(&self) -> bool {
-        self.cache.as_ref().is_some_and(|cache| cache.dirty.is_some())
+        self.dirty().is_some()
     }
 
     /// Whether the cache takes this write and answers for it.
     #[inline]
     pub(super) fn is_cached(&self, command: &Command) -> bool {
-        let Some(dirty) = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref()) else { return false };
+        let Some(dirty) = self.dirty() else { return false };
         command.access == Access::Write && !command.force_unit_access && command.count <= dirty.params.limit
     }
 
@@ -76,14 +82,13 @@ impl Drive {
 
     /// Whether writes that wait for room are in the queue as well.
     fn writers_queue(&self) -> bool {
-        let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref());
-        dirty.is_some_and(|dirty| dirty.params.while_busy)
+        self.dirty().is_some_and(|dirty| dirty.params.while_busy)
     }
 
     /// Whether the cache's piece goes before what the host wants: in turn with reads; before a write, which is there to
     /// make room as well, when the arm is there sooner.
     pub(super) fn cache_goes_first(&self, piece: Slot, now: Instant) -> bool {
-        let Some(dirty) = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref()) else { return false };
+        let Some(dirty) = self.dirty() else { return false };
         if self.tasks.is_pressed() {
             return self.cache_has_turn;
         }
@@ -95,18 +100,6 @@ impl Drive {
         }
         let view = self.view(&dirty.queue, now);
         cost(dirty.slots.entry(piece), &view) < cost(entry, &view)
-    }
-
-    fn view<'a>(&'a self, params: &'a QueueParams, now: Instant) -> View<'a> {
-        View {
-            mechanism: &self.model.mechanism,
-            params,
-            arm: self.arm,
-            upward: self.upward,
-            now: now.as_ns(),
-            turned: self.spindle.turned(now),
-            period: self.spindle.period(),
-        }
     }
 
     /// Whether an auto contingent allegiance keeps this command waiting.
@@ -128,7 +121,7 @@ impl Drive {
     }
 
     fn admits(&self, slot: SlotIndex) -> bool {
-        let Some(dirty) = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref()) else { return false };
+        let Some(dirty) = self.dirty() else { return false };
         let Command { first, count, .. } = self.in_flight[slot as usize].command;
         let busy = self.sweep.is_some() || !dirty.is_still();
         // What a FLUSH waits for must reach the media before newer data take its place.
@@ -167,10 +160,7 @@ impl Drive {
         let Some(cache) = &mut self.cache else { return };
         cache.segments.forget(first, end);
         let Some(dirty) = &mut cache.dirty else { return };
-        let file = |slots: &mut Slots, slot: Slot, piece: &Piece| {
-            slots.insert(slot, entry(piece, mechanism, spindle));
-        };
-        dirty.accept(piece, |op| context.data_op(op), file);
+        dirty.accept(piece, |op| context.data_op(op), filing(mechanism, spindle));
         cache.share();
         context.data_op(DataOp::Accept { write, first, count: end - first });
     }
@@ -180,10 +170,7 @@ impl Drive {
         let (mechanism, spindle) = (&self.model.mechanism, &self.spindle);
         let Some(cache) = &mut self.cache else { return };
         let Some(dirty) = &mut cache.dirty else { return };
-        let mut file = |slots: &mut Slots, slot: Slot, piece: &Piece| {
-            slots.insert(slot, entry(piece, mechanism, spindle));
-        };
-        dirty.carve(first, end, |op| context.data_op(op), &mut file);
+        dirty.carve(first, end, |op| context.data_op(op), &mut filing(mechanism, spindle));
         cache.share();
     }
 
@@ -220,7 +207,7 @@ impl Drive {
     /// How much the cache wants the arm now.
     #[inline]
     pub(super) fn urge(&self, now: Instant) -> Urge {
-        match self.cache.as_ref().and_then(|cache| cache.dirty.as_ref()) {
+        match self.dirty() {
             Some(dirty) if !dirty.is_still() => self.urge_of(dirty, now),
             _ => Urge::None,
         }
@@ -249,7 +236,7 @@ impl Drive {
     /// The piece that goes next: the oldest when it has waited long enough or a command waits for it; else the one that
     /// the arm reaches first.
     pub(super) fn next_piece(&self, now: Instant) -> Option<Slot> {
-        let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref())?;
+        let dirty = self.dirty()?;
         let oldest = dirty.oldest()?;
         // In turn with the nearest: once many are that old, going by age alone would only make more of them old.
         if self.oldest_has_turn && dirty.params.age.is_some_and(|age| dirty.piece(oldest).since + age <= now)
@@ -317,7 +304,7 @@ impl Drive {
 
     /// A command that may only go on when all that the cache has accepted is on the media. Returns whether it is.
     pub(super) fn waits_for_media(&mut self, slot: SlotIndex) -> bool {
-        let Some(dirty) = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref()) else { return false };
+        let Some(dirty) = self.dirty() else { return false };
         let command = &self.in_flight[slot as usize].command;
         let waits = match command.access {
             Access::Flush => !dirty.is_empty(),
@@ -350,8 +337,7 @@ impl Drive {
     pub(super) fn pass_barriers(&mut self, context: &mut Context<'_>) {
         while let Some(at) = self.barriers.iter().position(|barrier| !self.is_blocked(barrier.slot)) {
             let Barrier { slot, sequence } = self.barriers[at];
-            let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref());
-            if !dirty.is_none_or(|dirty| dirty.is_persisted(sequence)) {
+            if !self.dirty().is_none_or(|dirty| dirty.is_persisted(sequence)) {
                 return;
             }
             self.barriers.remove(at);
@@ -385,8 +371,7 @@ impl Drive {
 
     /// All that would be lost if power failed now: what the cache has accepted and the media do not have.
     pub fn volatile(&self) -> impl Iterator<Item = Piece> + '_ {
-        let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref());
-        dirty.into_iter().flat_map(|dirty| dirty.by_age().chain(&dirty.flying).copied())
+        self.dirty().into_iter().flat_map(|dirty| dirty.by_age().chain(&dirty.flying).copied())
     }
 
     /// Segments and sectors of the cache that are in use, for reads and for writes.
@@ -394,6 +379,14 @@ impl Drive {
         let cache = self.cache.as_ref()?;
         Some([cache.segments.kept(), cache.dirty.as_ref().map_or((0, 0), Dirty::taken)])
     }
+}
+
+/// Puts a piece into the slots by its place on the media.
+fn filing<'a>(
+    mechanism: &'a Mechanism,
+    spindle: &'a Spindle,
+) -> impl FnMut(&mut Slots, Slot, &Piece) + use<'a> {
+    move |slots, slot, piece| slots.insert(slot, entry(piece, mechanism, spindle))
 }
 
 fn entry(piece: &Piece, mechanism: &Mechanism, spindle: &Spindle) -> Entry {

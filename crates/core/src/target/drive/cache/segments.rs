@@ -39,6 +39,8 @@ pub struct Segments {
     active: Place,
     /// The one that had a head behind it last.
     left: Place,
+    /// A segment that was given up while the head was reading on behind it: the arm is still there.
+    given_up: Option<Segment>,
     /// Most segments and blocks that may be kept at present.
     most: u32,
     room: u64,
@@ -60,6 +62,7 @@ impl Segments {
             blocks: 0,
             active: NONE,
             left: NONE,
+            given_up: None,
             most: 0,
             room: 0,
         };
@@ -177,10 +180,17 @@ impl Segments {
         self.kept -= 1;
         self.unlink(place);
         self.empty.push(place);
-        for head in [&mut self.active, &mut self.left] {
-            if *head == place {
-                *head = NONE;
-            }
+        self.lose_head(place);
+    }
+
+    /// What a place held is no longer good; where a head was behind it the arm stays.
+    fn lose_head(&mut self, place: Place) {
+        if self.active == place {
+            self.given_up = Some(self.segments[place as usize]);
+            self.active = NONE;
+        }
+        if self.left == place {
+            self.left = NONE;
         }
     }
 
@@ -199,11 +209,7 @@ impl Segments {
         if self.kept == self.most {
             // The one that was used longest ago gives up its place.
             let place = self.oldest;
-            for head in [&mut self.active, &mut self.left] {
-                if *head == place {
-                    *head = NONE;
-                }
-            }
+            self.lose_head(place);
             self.segments[place as usize] = segment;
             self.touch(place);
             self.note(place);
@@ -247,6 +253,7 @@ impl Segments {
         }
         let limit = motion.limit(&self.params.read_ahead, begin, end);
         self.active = self.place(Segment::reading_on(begin, end, limit, ended));
+        self.given_up = None;
     }
 
     /// Whether a segment at rest holds all up to this block, at least one.
@@ -275,14 +282,15 @@ impl Segments {
     /// A read was answered whole by this segment while the arm is idle: whether the arm goes on reading behind it.
     pub fn goes_on(&self, place: Place) -> bool {
         let params = &self.params.read_ahead;
-        params.on_hit && params.reach != Reach::Nothing && self.active == NONE && place != NONE
+        let idle = self.active == NONE && self.given_up.is_none();
+        params.on_hit && params.reach != Reach::Nothing && idle && place != NONE
     }
 
     pub fn go_on(&mut self, place: Place, end: Lba, from: Instant, arm: Arm, motion: Motion<'_>) {
         let segment = &mut self.segments[place as usize];
         segment.go_on(end, from, arm, &self.params.read_ahead, motion);
         if segment.is_active() {
-            self.active = place;
+            (self.active, self.given_up) = (place, None);
         }
         self.note(place);
     }
@@ -306,10 +314,14 @@ impl Segments {
     /// still keeps it there, if the buffer had it.
     #[inline]
     pub fn stop(&mut self, now: Instant, motion: Motion<'_>) -> Option<(Arm, Span)> {
-        let segment = self.segments.get_mut(self.active as usize)?;
+        let mut gone = self.given_up.take();
+        let active = core::mem::replace(&mut self.active, NONE);
+        if active != NONE {
+            self.left = active;
+        }
+        let segment = self.segments.get_mut(active as usize).or(gone.as_mut())?;
         let ends_sector = self.params.read_ahead.ends_sector;
         let residue = if ends_sector { segment.residue(now, motion) } else { Span::ZERO };
-        self.left = core::mem::replace(&mut self.active, NONE);
         Some((segment.stop(now, motion), residue))
     }
 
@@ -322,7 +334,7 @@ impl Segments {
     /// The head goes on as if it had not stopped.
     pub fn resume(&mut self, place: Place) {
         self.segments[place as usize].resume();
-        self.active = place;
+        (self.active, self.given_up) = (place, None);
     }
 
     /// What the buffer holds of these blocks is no longer good.

@@ -10,7 +10,7 @@ use crate::command::{Access, Command};
 use drivelab_units::{Lba, Span};
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct BusParams {
+pub struct DisconnectParams {
     /// Whether it keeps the bus from the command to the completion.
     pub holds: bool,
     /// Before the data of each connection.
@@ -50,7 +50,7 @@ pub struct Steps {
     pub end: Span,
 }
 
-impl BusParams {
+impl DisconnectParams {
     /// The steps of a write with this overhead, behind a command that was a write, or was not, and ended here.
     #[inline]
     pub fn write(&self, command: &Command, overhead: Span, written: Option<Lba>) -> Steps {
