@@ -52,7 +52,7 @@ fn protocols(commands: u64) -> Vec<Case> {
     };
     let behind = |controller, elevator| {
         let drive = speaking(Protocol::Ncq(NcqParams::USUAL));
-        TargetParams::System(SystemParams { drive, controller, elevator, host_cache: None })
+        TargetParams::System(SystemParams { elevator, ..SystemParams::of_drive(drive, controller) })
     };
     let micros = Span::from_us(2);
     let busy = ControllerParams { issue: micros, completion: micros, ..ControllerParams::PLAIN };
@@ -145,7 +145,8 @@ fn memories(commands: u64) -> Vec<Case> {
     let case = |name: &str, reads, host_cache, controller| {
         let setup = queue_depth(32, commands);
         let TargetParams::Drive(drive) = setup.target else { unreachable!("a drive was made") };
-        let target = TargetParams::System(SystemParams { drive, controller, elevator: None, host_cache });
+        let target =
+            TargetParams::System(SystemParams { host_cache, ..SystemParams::of_drive(drive, controller) });
         let jobs = setup.jobs.into_iter().map(|job| JobParams { reads, ..job }).collect();
         Case { name: format!("{name}-qd32"), setup: Setup { target, jobs, ..setup } }
     };

@@ -92,6 +92,10 @@ pub enum Outcome {
     DuplicateTag,
     /// The command was not done in the time that its host allowed.
     TimedOut,
+    /// The drive has failed for good.
+    Failed,
+    /// The array cannot give the data any more: more of its members have failed than its level bears.
+    Lost,
 }
 
 /// Where the response time of a command went. The parts add up to it exactly.
@@ -120,6 +124,17 @@ impl Breakdown {
     /// The parts in the order of [`Self::PARTS`].
     pub fn parts(&self) -> [Span; 7] {
         [self.queue, self.overhead, self.seek, self.rotation, self.transfer, self.link, self.wait]
+    }
+
+    /// Adds the way of what came next.
+    pub fn add(&mut self, next: &Breakdown) {
+        self.queue += next.queue;
+        self.overhead += next.overhead;
+        self.seek += next.seek;
+        self.rotation += next.rotation;
+        self.transfer += next.transfer;
+        self.link += next.link;
+        self.wait += next.wait;
     }
 
     pub fn total(&self) -> Span {

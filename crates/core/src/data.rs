@@ -1,18 +1,27 @@
 //! Data operations: what happens to the data that commands carry, without the data. Kept only when asked for.
 //!
 //! Whoever holds the bytes (an emulator's store) or stands for them (a checker's stamp per sector) carries out the same
-//! stream in order. A read sees the newest accepted version of each sector. What is accepted and not persisted is what a
-//! power cut loses.
+//! stream in order. Each command, of a host or of a member, has a buffer with its id: a host's write brings it full, a
+//! read fills it where a member delivers, and all others are sums of others' buffers, as `Mix` says. A member's read sees
+//! the newest accepted version of each sector. What is accepted and not persisted is what a power cut loses.
 use drivelab_units::{Lba, Sectors};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DataOp {
-    /// Part of a write is in the target's keeping: reads see it from now on. `write` is the command's id.
-    Accept { write: u64, first: Lba, count: Sectors },
+    /// Part of a write is in a member's keeping: reads see it from now on. `write` is the command's id.
+    Accept { write: u64, member: u16, first: Lba, count: Sectors },
     /// Part of a write is on the media of a member: no power cut takes it back.
     Persist { write: u64, member: u16, first: Lba, count: Sectors },
     /// Part of an accepted write will never reach the media, because a newer one has taken its place or power failed.
-    Drop { write: u64, first: Lba, count: Sectors },
-    /// A read's data leave the target for the host now: its versions are those of this place in the stream.
-    Deliver { read: u64, first: Lba, count: Sectors },
+    Drop { write: u64, member: u16, first: Lba, count: Sectors },
+    /// A read's data leave a member now: its versions are those of this place in the stream.
+    Deliver { read: u64, member: u16, first: Lba, count: Sectors },
+    /// Part of the buffer of `into` gets the part of the buffer of `from` added to it (exclusive or), multiplied with
+    /// `factor` in the field of 256 elements. Both parts are named by the addresses of their own commands. Said as the
+    /// array plans, and to be done when the buffer of `into` is first looked at: what `from` brings may come later.
+    Mix { into: u64, at: Lba, from: u64, from_at: Lba, count: Sectors, factor: u8 },
+    /// What was said of a buffer does not hold any more: it is planned anew.
+    Forget { id: u64, first: Lba, count: Sectors },
+    /// A drive takes the place of a member, with nothing on it.
+    Replace { member: u16 },
 }

@@ -84,7 +84,7 @@ fn sectors(first: Lba, count: Sectors) -> impl Iterator<Item = u64> {
 impl Stamps {
     fn apply(&mut self, op: DataOp) -> Result<(), TestCaseError> {
         match op {
-            DataOp::Accept { write, first, count } => {
+            DataOp::Accept { write, first, count, .. } => {
                 for sector in sectors(first, count) {
                     self.accepted.insert(sector, self.next);
                     self.order.insert((write, sector), self.next);
@@ -101,13 +101,13 @@ impl Stamps {
                     prop_assert!(before.is_none_or(|before| before < place), "the media went back in time");
                 }
             }
-            DataOp::Drop { write, first, count } => {
+            DataOp::Drop { write, first, count, .. } => {
                 for sector in sectors(first, count) {
                     prop_assert!(self.volatile.remove(&(write, sector)), "dropped what nobody has");
                     self.dropped.push((write, sector));
                 }
             }
-            DataOp::Deliver { .. } => {}
+            other => assert!(matches!(other, DataOp::Deliver { .. }), "{other:?} of a single drive"),
         }
         Ok(())
     }
@@ -298,17 +298,17 @@ fn play_in_order(params: &DriveParams, drafts: &[Draft]) -> Result<(), TestCaseE
     let mut look = |target: &mut Target, expected: &BTreeMap<u64, Vec<Option<u64>>>| {
         while let Some(op) = target.poll_data() {
             match op {
-                DataOp::Accept { write, first, count } => {
+                DataOp::Accept { write, first, count, .. } => {
                     accepted.extend(sectors(first, count).map(|sector| (sector, write)));
                 }
                 DataOp::Persist { write, first, count, .. } => {
                     persisted.extend(sectors(first, count).map(|sector| (sector, write)));
                 }
-                DataOp::Deliver { read, first, count } => {
+                DataOp::Deliver { read, first, count, .. } => {
                     let found: Vec<_> = sectors(first, count).map(|s| accepted.get(&s).copied()).collect();
                     prop_assert_eq!(&found, &expected[&read], "read {}", read);
                 }
-                DataOp::Drop { .. } => {}
+                other => assert!(matches!(other, DataOp::Drop { .. }), "{other:?} of a single drive"),
             }
         }
         Ok(())

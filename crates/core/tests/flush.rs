@@ -198,10 +198,8 @@ fn a_flush_passes_the_hosts_scheduler() {
         let drive = Arc::new(DriveModel::new(&DriveParams { cache: None, ..caching() }).unwrap());
         let controller = ControllerParams::PLAIN;
         let system = TargetParams::System(SystemParams {
-            drive,
-            controller,
             elevator: Some(elevator),
-            host_cache: None,
+            ..SystemParams::of_drive(drive, controller)
         });
         // Sequential, so that all neighbours are merged, from the block that a FLUSH seems to name.
         let stream = JobParams { addressing: Addressing::Sequential, ..writer(&system, 16, 40) };

@@ -237,7 +237,7 @@ fn behind_bus(bus: Option<BusParams>) -> Probe {
     (params.protocol, params.queue) = (Protocol::Ncq(NcqParams::USUAL), queue(8, Order::Fcfs));
     let drive = Arc::new(DriveModel::new(&params).unwrap());
     let controller = ControllerParams { bus, ..ControllerParams::PLAIN };
-    let system = SystemParams { drive, controller, elevator: None, host_cache: None };
+    let system = SystemParams::of_drive(drive, controller);
     let mut probe = Probe::new(&TargetParams::System(system), 1);
     probe.read(0, 64);
     probe.wait(ms(20));

@@ -18,12 +18,7 @@ use std::sync::Arc;
 
 fn system(params: &DriveParams, elevator: Option<ElevatorParams>) -> TargetParams {
     let drive = Arc::new(DriveModel::new(params).unwrap());
-    TargetParams::System(SystemParams {
-        drive,
-        controller: ControllerParams::PLAIN,
-        elevator,
-        host_cache: None,
-    })
+    TargetParams::System(SystemParams { elevator, ..SystemParams::of_drive(drive, ControllerParams::PLAIN) })
 }
 
 /// A host that always has more than the drive can hold, and one that has a single command outstanding.

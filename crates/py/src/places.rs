@@ -15,7 +15,7 @@ type Place = (u32, u32, u32, f64);
 pub fn places(plan: PyRef<'_, Plan>, blocks: Vec<u64>) -> PyResult<Vec<Place>> {
     let model = match &plan.inner.points[0].setup.target {
         TargetParams::Drive(model) | TargetParams::Wire(model) => model,
-        TargetParams::System(system) => &system.drive,
+        TargetParams::System(system) => &system.drives[0],
         TargetParams::Server(_) => return Err(PyTypeError::new_err("the target is no drive")),
     };
     blocks.iter().map(|&block| place(model, block)).collect()

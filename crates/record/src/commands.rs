@@ -263,6 +263,8 @@ pub(crate) fn outcome(outcome: Outcome) -> &'static str {
         Outcome::Invalid => "invalid",
         Outcome::DuplicateTag => "duplicate-tag",
         Outcome::TimedOut => "timed-out",
+        Outcome::Failed => "failed",
+        Outcome::Lost => "lost",
     }
 }
 

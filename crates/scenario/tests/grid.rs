@@ -142,7 +142,7 @@ fn a_drives_queue_and_a_schedulers_order_make_one_grid() {
         let of = |point: &drivelab_scenario::Point| match &point.setup.target {
             TargetParams::Drive(model) => (model.queue.depth, None),
             TargetParams::System(system) => {
-                (system.drive.queue.depth, system.elevator.map(|elevator| elevator.depth))
+                (system.drives[0].queue.depth, system.elevator.map(|elevator| elevator.depth))
             }
             _ => panic!("the target is a drive"),
         };

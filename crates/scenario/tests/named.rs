@@ -47,7 +47,7 @@ fn on_drive(keys: &str) -> String {
 
 fn systems(text: &str, overrides: &[(&str, &str)]) -> Vec<(Arc<DriveModel>, ControllerParams)> {
     let of = |target: &TargetParams| match target {
-        TargetParams::System(system) => (Arc::clone(&system.drive), system.controller),
+        TargetParams::System(system) => (Arc::clone(&system.drives[0]), system.controller),
         TargetParams::Drive(model) => (Arc::clone(model), ControllerParams::PLAIN),
         _ => panic!("the target is a drive"),
     };

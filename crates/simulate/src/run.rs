@@ -73,7 +73,7 @@ fn platter(target: &TargetParams) -> Option<Platter> {
     let model = match target {
         TargetParams::Server(_) => return None,
         TargetParams::Drive(model) | TargetParams::Wire(model) => model,
-        TargetParams::System(system) => &system.drive,
+        TargetParams::System(system) => &system.drives[0],
     };
     let cylinders = model.mechanism.geometry.cylinders();
     Some(Platter { rotation_ns: model.period.as_ns(), cylinders })

@@ -179,8 +179,10 @@ fn system(protocol: Protocol, order: ElevatorOrder) -> Setup {
     let jobs =
         (0u16..).zip(jobs).map(|(host, (attribute, priority))| marked(attribute, priority, host)).collect();
     let drive = Arc::new(DriveModel::new(&params).unwrap());
-    let target =
-        TargetParams::System(SystemParams { drive, controller, elevator: Some(elevator), host_cache: None });
+    let target = TargetParams::System(SystemParams {
+        elevator: Some(elevator),
+        ..SystemParams::of_drive(drive, controller)
+    });
     Setup { target, jobs, ..base }
 }
 

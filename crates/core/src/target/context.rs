@@ -1,4 +1,6 @@
 //! What the boxes of a target share while an event runs: the instant, the agenda, the way out and the digest.
+use super::array::ArrayEvent;
+use super::array::report::Report;
 use super::controller::ControllerEvent;
 use super::drive::DriveEvent;
 use super::link::Wires;
@@ -15,10 +17,13 @@ use drivelab_units::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     Drive(u16, DriveEvent),
-    Controller(ControllerEvent),
-    /// An initiator's I/O scheduler is to be asked again.
-    Elevator {
-        initiator: u16,
+    Controller(u16, ControllerEvent),
+    /// An I/O scheduler is to be asked again.
+    Elevator(Before),
+    Array(ArrayEvent),
+    /// A drive fails for good.
+    Fails {
+        drive: u16,
     },
     /// A host's cache is to be woken.
     HostCache {
@@ -27,6 +32,15 @@ pub enum Event {
     /// The controller's cache is to be woken.
     ControllerCache,
     Server(ServerEvent),
+}
+
+/// What an I/O scheduler stands before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Before {
+    /// Everything that this initiator asks for.
+    Target { initiator: u16 },
+    /// One drive of an array that the host keeps.
+    Drive(u16),
 }
 
 pub struct Context<'a> {
@@ -38,8 +52,14 @@ pub struct Context<'a> {
     pub digest: &'a mut Digest,
     /// What the host will hear.
     pub out: &'a mut VecDeque<Completion>,
-    /// What the drive has answered to its controller.
-    pub answers: &'a mut VecDeque<Completion>,
+    /// What the drives have answered to their controllers.
+    pub answers: &'a mut VecDeque<(u16, Completion)>,
+    /// Commands that controllers have ended without the drives' having served them.
+    pub refused: &'a mut VecDeque<(u16, Completion)>,
+    /// The processor of the controller, or of the host that stands for one, is busy until then.
+    pub busy_until: &'a mut Instant,
+    /// What has happened to the array, when there is one.
+    pub reports: &'a mut VecDeque<Report>,
     /// Where the lives of commands are kept, when they are.
     pub lives: &'a mut Option<VecDeque<Life>>,
     /// Where the data operations are kept, when they are.
@@ -54,10 +74,10 @@ impl Context<'_> {
         }
     }
 
-    /// The drive answers its controller.
+    /// A drive answers its controller.
     #[inline]
-    pub fn answer(&mut self, completion: Completion) {
-        self.answers.push_back(completion);
+    pub fn answer(&mut self, drive: u16, completion: Completion) {
+        self.answers.push_back((drive, completion));
     }
 
     /// Hands a completion to the host and folds it into the digest.
@@ -72,7 +92,7 @@ impl Context<'_> {
 
     /// On the wire the host hears what the drive answers.
     pub fn answer_host(&mut self) {
-        while let Some(completion) = self.answers.pop_front() {
+        while let Some((_, completion)) = self.answers.pop_front() {
             self.complete(completion);
         }
     }

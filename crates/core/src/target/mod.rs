@@ -2,13 +2,16 @@
 //!
 //! Boxes ([`controller`], [`drive`], [`server`]; [`system`] wires them) are state with an `on_event`; the three calls of the
 //! contract exist only here. What boxes share is in their [`context`]: the agenda, the ways out, and the [`link`]s.
+pub mod array;
 pub mod context;
 pub mod controller;
+mod device;
 pub mod drive;
 pub mod elevator;
 pub mod link;
 pub mod overlap;
 pub mod server;
+mod slab;
 pub mod system;
 pub mod tree;
 pub mod write_behind;
@@ -22,6 +25,7 @@ use crate::machine::Machine;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
+use array::report::Report;
 use context::{Context, Event};
 use controller::params::ControllerParams;
 use drive::Drive;
@@ -81,8 +85,11 @@ pub struct Target {
     wires: Wires,
     digest: Digest,
     out: VecDeque<Completion>,
-    /// What the drive has answered to its controller.
-    answers: VecDeque<Completion>,
+    /// What the drives have answered to their controllers.
+    answers: VecDeque<(u16, Completion)>,
+    refused: VecDeque<(u16, Completion)>,
+    busy_until: Instant,
+    reports: VecDeque<Report>,
     lives: Option<VecDeque<Life>>,
     data: Option<VecDeque<DataOp>>,
     failed_tag: Option<u32>,
@@ -95,8 +102,7 @@ impl Target {
             TargetParams::Server(params) => Body::Server(Server::new(params.clone(), seed)),
             TargetParams::Drive(model) => {
                 let controller = ControllerParams::PLAIN;
-                let drive = Arc::clone(model);
-                let plain = SystemParams { drive, controller, elevator: None, host_cache: None };
+                let plain = SystemParams::of_drive(Arc::clone(model), controller);
                 Body::System(Box::new(System::new(&plain, seed)))
             }
             TargetParams::System(params) => Body::System(Box::new(System::new(params, seed))),
@@ -105,22 +111,27 @@ impl Target {
         let wires = match params {
             TargetParams::Server(_) => Wires::default(),
             TargetParams::Drive(model) | TargetParams::Wire(model) => Wires::of_drive(&model.link, None),
-            TargetParams::System(system) => {
-                Wires::of_drive(&system.drive.link, system.controller.bus.as_ref())
-            }
+            TargetParams::System(system) => system.wires(),
         };
-        Target {
+        let mut target = Target {
             body,
             agenda: Agenda::with_capacity(64),
             wires,
             digest: Digest::default(),
             out: VecDeque::with_capacity(64),
             answers: VecDeque::with_capacity(64),
+            refused: VecDeque::new(),
+            busy_until: Instant::ZERO,
+            reports: VecDeque::new(),
             lives: None,
             data: None,
             failed_tag: None,
             now: Instant::ZERO,
+        };
+        if let (Body::System(system), mut context) = target.at(Instant::ZERO) {
+            system.start(&mut context);
         }
+        target
     }
 
     pub fn capacity(&self) -> Sectors {
@@ -166,13 +177,33 @@ impl Target {
         self.data.as_mut()?.pop_front()
     }
 
-    /// The drive inside, where there is one.
+    /// The first drive inside, where there is one.
     pub fn drive(&self) -> Option<&Drive> {
         match &self.body {
             Body::Server(_) => None,
-            Body::System(system) => Some(system.drive()),
+            Body::System(system) => system.drives().next(),
             Body::Wire(drive) => Some(drive),
         }
+    }
+
+    /// What is inside, where it is more than a station.
+    pub fn system(&self) -> Option<&System> {
+        if let Body::System(system) = &self.body { Some(system) } else { None }
+    }
+
+    /// What has happened to the array, oldest first.
+    pub fn poll_report(&mut self) -> Option<Report> {
+        self.reports.pop_front()
+    }
+
+    /// What is inside, and what its boxes share at this instant.
+    #[inline]
+    fn at(&mut self, now: Instant) -> (&mut Body, Context<'_>) {
+        let Target { body, agenda, wires, digest, out, answers, refused, busy_until, .. } = self;
+        let (lives, data, reports) = (&mut self.lives, &mut self.data, &mut self.reports);
+        let context =
+            Context { now, agenda, wires, digest, out, answers, refused, busy_until, reports, lives, data };
+        (body, context)
     }
 
     #[inline]
@@ -184,8 +215,8 @@ impl Target {
 
     fn run_events(&mut self, now: Instant) {
         while let Some((due, event)) = self.agenda.pop_due(now) {
-            let Target { body, agenda, wires, digest, out, answers, lives, data, .. } = self;
-            let context = &mut Context { now: due, agenda, wires, digest, out, answers, lives, data };
+            let (body, mut context) = self.at(due);
+            let context = &mut context;
             match (body, event) {
                 (Body::System(system), event) => system.on_event(context, event),
                 (Body::Server(server), Event::Server(event)) => server.on_event(context, event),
@@ -200,8 +231,8 @@ impl Target {
 
     fn submit(&mut self, now: Instant, command: &Command) {
         let capacity = self.capacity().get();
-        let Target { body, agenda, wires, digest, out, answers, lives, data, .. } = self;
-        let context = &mut Context { now, agenda, wires, digest, out, answers, lives, data };
+        let (body, mut context) = self.at(now);
+        let context = &mut context;
         let empty = command.count.get() == 0 && command.access != Access::Flush;
         if empty || command.end().get() > capacity {
             let Command { id, initiator, tag, .. } = *command;
@@ -224,15 +255,9 @@ impl Target {
                 let Command { id, initiator, tag, .. } = *command;
                 if let Err(outcome) = drive.submit(context, command, Name::own(command), now) {
                     let breakdown = Breakdown::default();
-                    context.answer(Completion {
-                        id,
-                        initiator,
-                        tag,
-                        outcome,
-                        submitted: now,
-                        completed: now,
-                        breakdown,
-                    });
+                    let (submitted, completed) = (now, now);
+                    let refused = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
+                    context.answer(0, refused);
                 }
                 context.answer_host();
             }
@@ -247,16 +272,20 @@ impl Target {
     }
 
     fn manage(&mut self, now: Instant, manage: Manage) {
-        let Target { body, agenda, wires, digest, out, answers, lives, data, failed_tag, .. } = self;
-        let context = &mut Context { now, agenda, wires, digest, out, answers, lives, data };
+        let (body, mut context) = self.at(now);
+        let context = &mut context;
         // A controller does this by itself.
         let Body::Wire(drive) = body else { return };
+        let mut failed = None;
         match manage {
             Manage::Abort { initiator, tag } => drive.abort(context, initiator, tag),
             Manage::ClearAllegiance { initiator } => drive.clear_allegiance(context, initiator),
-            Manage::ReadLog => *failed_tag = drive.read_log(),
+            Manage::ReadLog => failed = drive.read_log(),
         }
         context.answer_host();
+        if manage == Manage::ReadLog {
+            self.failed_tag = failed;
+        }
     }
 }
 

@@ -1,39 +1,82 @@
-//! A drive as a host sees it: the host's cache and its I/O scheduler, the controller and its cache, the drive. Wiring
-//! only.
-use super::context::{Context, Event};
-use super::controller::Controller;
+//! Drives as a host sees them: the host's cache and its I/O scheduler, the controller and its cache, the array, the
+//! drives. Wiring only.
+//!
+//! Behind a controller that keeps the array there is one I/O scheduler for each host, before everything else; an array
+//! that the host keeps has one for each drive, behind the array.
+use super::array::params::{ArrayParams, Keeper};
+use super::array::{Answered, Array};
+use super::context::{Before, Context, Event};
 use super::controller::params::ControllerParams;
+use super::device::{Device, Scheduler};
 use super::drive::Drive;
 use super::drive::params::DriveModel;
-use super::elevator::{Elevator, ElevatorParams};
+use super::elevator::ElevatorParams;
+use super::link::Wires;
+use super::link::params::{BusParams, Hop};
 use super::write_behind::params::WriteBehindParams;
 use super::write_behind::{Answer, Place, WriteBehind};
 use crate::command::{Command, Completion};
 use crate::life::Life;
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Sectors};
 
 #[derive(Clone, Debug)]
 pub struct SystemParams {
-    pub drive: Arc<DriveModel>,
+    /// One without an array; with one its members, then its spares, then its journal, as the array's parameters count them.
+    pub drives: Vec<Arc<DriveModel>>,
     pub controller: ControllerParams,
-    /// The host's I/O scheduler, one for each initiator; commands go on as they come when `None`.
+    /// The host's I/O scheduler: one for each initiator, or for each drive of an array that the host keeps. Commands go on
+    /// as they come when `None`.
     pub elevator: Option<ElevatorParams>,
     /// The host's own cache before its I/O scheduler, one for each initiator.
     pub host_cache: Option<WriteBehindParams>,
+    pub array: Option<ArrayParams>,
+    /// Whether all drives sit on one bus instead of each on a link of its own (parallel SCSI).
+    pub shares_link: bool,
+}
+
+impl SystemParams {
+    /// One drive behind a controller, and nothing else.
+    pub fn of_drive(drive: Arc<DriveModel>, controller: ControllerParams) -> Self {
+        let drives = alloc::vec![drive];
+        SystemParams { drives, controller, elevator: None, host_cache: None, array: None, shares_link: false }
+    }
+
+    /// The ways of the data: each drive's link, or one for all, and the bus of the host behind the controller.
+    pub fn wires(&self) -> Wires {
+        let links = if self.shares_link { 1 } else { self.drives.len() };
+        let mut stages: Vec<BusParams> =
+            self.drives[..links].iter().map(|drive| BusParams::link(drive.link.rate)).collect();
+        if self.shares_link && self.drives.len() > 1 {
+            stages[0].holds = false;
+        }
+        let bus = self.controller.bus.map(|bus| {
+            stages.push(bus);
+            stages.len() as u16 - 1
+        });
+        let hop = |bus| Hop { bus, rate: None };
+        let paths: Vec<Vec<Hop>> = (0..self.drives.len() as u16)
+            .map(|drive| {
+                let link = if self.shares_link { 0 } else { drive };
+                core::iter::once(hop(link)).chain(bus.map(hop)).collect()
+            })
+            .collect();
+        let paths: Vec<&[Hop]> = paths.iter().map(Vec::as_slice).collect();
+        Wires::new(&stages, &paths)
+    }
+
+    /// Where the I/O schedulers are.
+    fn schedules_drives(&self) -> bool {
+        self.array.as_ref().is_some_and(|array| array.keeper == Keeper::Host)
+    }
 }
 
 /// What one initiator has before the controller.
 struct Host {
     cache: Option<Cache>,
     scheduler: Option<Scheduler>,
-}
-
-struct Scheduler {
-    elevator: Elevator,
-    /// When it is to be asked again, if that is on the agenda.
-    wakes: Option<Instant>,
 }
 
 struct Cache {
@@ -78,41 +121,57 @@ pub struct System {
     /// By initiator; none without a cache or an I/O scheduler.
     hosts: Vec<Host>,
     host_cache: Option<WriteBehindParams>,
+    /// The I/O scheduler before everything else.
     elevator: Option<ElevatorParams>,
     /// The controller's.
     cache: Option<Cache>,
-    controller: Controller,
-    drive: Drive,
-    /// Behind an I/O scheduler: lives of requests that their commands' own are still to be made of.
-    attempts: Vec<Life>,
+    array: Option<Box<Array>>,
+    devices: Vec<Device>,
     /// Whether nothing stands before the controller.
     is_plain: bool,
 }
 
 impl System {
     pub fn new(params: &SystemParams, seed: u64) -> Self {
-        let drive = Drive::new(Arc::clone(&params.drive), 0, seed);
-        let controller = Controller::new(&params.controller, &drive);
+        let schedules_drives = params.schedules_drives();
+        let before_drive = params.elevator.as_ref().filter(|_| schedules_drives);
+        let elevator = params.elevator.filter(|_| !schedules_drives);
+        let models = (0..).zip(&params.drives);
+        let drives = models.map(|(index, model)| match &params.array {
+            None => Drive::new(Arc::clone(model), index, seed),
+            Some(array) => array.drive(model, index, seed),
+        });
+        let devices: Vec<Device> =
+            drives.map(|drive| Device::new(drive, &params.controller, before_drive)).collect();
+        let array = params.array.as_ref().map(|array| {
+            let drives: Vec<&Drive> = devices.iter().map(|device| &device.drive).collect();
+            Box::new(Array::new(array, &drives))
+        });
         let cache = params.controller.cache.as_ref().map(|cache| Cache::new(cache, Place::Controller));
-        let is_plain = params.host_cache.is_none() && params.elevator.is_none() && cache.is_none();
-        System {
-            hosts: Vec::new(),
-            host_cache: params.host_cache,
-            elevator: params.elevator,
-            cache,
-            controller,
-            drive,
-            attempts: Vec::new(),
-            is_plain,
+        let is_plain =
+            params.host_cache.is_none() && elevator.is_none() && cache.is_none() && array.is_none();
+        System { hosts: Vec::new(), host_cache: params.host_cache, elevator, cache, array, devices, is_plain }
+    }
+
+    /// To be called once, before anything else happens.
+    pub fn start(&mut self, context: &mut Context<'_>) {
+        if let Some(array) = &mut self.array {
+            array.start(context);
+            self.pump_array(context);
         }
     }
 
     pub fn capacity(&self) -> Sectors {
-        self.drive.capacity()
+        self.array.as_ref().map_or_else(|| self.devices[0].drive.capacity(), |array| array.capacity())
     }
 
-    pub fn drive(&self) -> &Drive {
-        &self.drive
+    /// Its drives, in the order of their numbers.
+    pub fn drives(&self) -> impl Iterator<Item = &Drive> {
+        self.devices.iter().map(|device| &device.drive)
+    }
+
+    pub fn array(&self) -> Option<&Array> {
+        self.array.as_deref()
     }
 
     /// The cache of a host that has issued something.
@@ -127,7 +186,8 @@ impl System {
 
     pub fn submit(&mut self, context: &mut Context<'_>, command: &Command) {
         if self.is_plain {
-            self.controller.submit(context, &mut self.drive, command);
+            let Device { controller, drive, .. } = &mut self.devices[0];
+            controller.submit(context, drive, command);
         } else {
             self.enter_host(context, command);
         }
@@ -136,22 +196,19 @@ impl System {
 
     pub fn on_event(&mut self, context: &mut Context<'_>, event: Event) {
         match event {
-            Event::Drive(_, event) => self.drive.on_event(context, event),
-            Event::Controller(event) => {
-                if let Some(answer) = self.controller.on_event(context, &mut self.drive, event) {
-                    self.leave_controller(context, &answer);
+            Event::Drive(drive, event) => {
+                let device = &mut self.devices[usize::from(drive)];
+                if !device.is_dead {
+                    device.drive.on_event(context, event);
                 }
             }
-            Event::Elevator { initiator } => {
-                let scheduler = &mut self.hosts[usize::from(initiator)].scheduler;
-                // A later one that an earlier one has taken the place of is nobody's.
-                if let Some(scheduler) = scheduler
-                    && scheduler.wakes == Some(context.now)
-                {
-                    scheduler.wakes = None;
-                    self.hand_on(context, initiator);
+            Event::Controller(at, event) => {
+                let Device { controller, drive, is_dead, .. } = &mut self.devices[usize::from(at)];
+                if !*is_dead && let Some(answer) = controller.on_event(context, drive, event) {
+                    self.leave_controller(context, at, &answer);
                 }
             }
+            Event::Elevator(before) => self.ask_again(context, before),
             Event::HostCache { initiator } => {
                 let cache = &mut self.hosts[usize::from(initiator)].cache;
                 if cache.as_mut().is_some_and(|cache| cache.wake(context.now)) {
@@ -163,50 +220,95 @@ impl System {
                     self.pump_cache(context);
                 }
             }
+            Event::Array(event) => {
+                if let Some(array) = &mut self.array {
+                    array.on_event(context, event);
+                    self.pump_array(context);
+                }
+            }
+            Event::Fails { drive } => self.fail(context, drive),
             Event::Server(_) => unreachable!("an event finds the box that scheduled it"),
         }
         self.settle(context);
     }
 
-    /// Passes on what the drive has answered, until it has nothing left to say.
+    /// A drive fails for good: nothing is heard of it any more, and the array does without it.
+    fn fail(&mut self, context: &mut Context<'_>, drive: u16) {
+        let device = &mut self.devices[usize::from(drive)];
+        if device.is_dead {
+            return;
+        }
+        device.is_dead = true;
+        context.answers.retain(|(from, _)| *from != drive);
+        context.refused.retain(|(from, _)| *from != drive);
+        if let Some(array) = &mut self.array {
+            array.fail(context, drive);
+            self.pump_array(context);
+        }
+    }
+
+    /// Passes on what the drives have answered, until they have nothing left to say.
     #[inline]
     fn settle(&mut self, context: &mut Context<'_>) {
-        if self.controller.has_refused() || !context.answers.is_empty() {
+        if !context.answers.is_empty() || !context.refused.is_empty() {
             self.pass_on(context);
         }
     }
 
     fn pass_on(&mut self, context: &mut Context<'_>) {
         loop {
-            while let Some(refused) = self.controller.poll_refused() {
-                self.leave_controller(context, &refused);
+            while let Some((at, refused)) = context.refused.pop_front() {
+                self.leave_controller(context, at, &refused);
             }
-            let Some(completion) = context.answers.pop_front() else { return };
-            let flushes = |cache: &Cache| cache.memory.has_issued(completion.id);
-            if let (Some(_), Some(lives)) = (self.elevator, context.lives.as_mut())
-                && !self.cache.as_ref().is_some_and(flushes)
-            {
-                let own = lives.iter().rposition(|life| life.command.id == completion.id);
-                self.attempts.extend(own.and_then(|own| lives.remove(own)));
+            let Some((at, completion)) = context.answers.pop_front() else { return };
+            if context.lives.is_some() {
+                self.keep_life(context, at, &completion);
             }
-            if let Some(answer) = self.controller.completed(context, &mut self.drive, &completion) {
+            let Device { controller, drive, is_dead, .. } = &mut self.devices[usize::from(at)];
+            if *is_dead {
+                continue;
+            }
+            if let Some(answer) = controller.completed(context, drive, &completion) {
                 // With nothing else the host hears it as it is.
                 if self.is_plain {
                     context.complete(answer);
                 } else {
-                    self.leave_controller(context, &answer);
+                    self.leave_controller(context, at, &answer);
                 }
             }
         }
     }
 
+    /// Keeps a drive's story of a command until its own command's can be told, where others stand between them.
+    fn keep_life(&mut self, context: &mut Context<'_>, at: u16, completion: &Completion) {
+        let device = &mut self.devices[usize::from(at)];
+        let of_cache = self.cache.as_ref().is_some_and(|cache| cache.memory.has_issued(completion.id));
+        let lives = match (&mut device.scheduler, &mut self.array) {
+            (Some(scheduler), _) => &mut scheduler.attempts,
+            (None, Some(array)) => {
+                if let Some(life) = taken(context, completion) {
+                    array.lived(life);
+                }
+                return;
+            }
+            (None, None) if of_cache => return,
+            (None, None) => match host_scheduler(&mut self.hosts, completion.initiator) {
+                Some(scheduler) => &mut scheduler.attempts,
+                None => return,
+            },
+        };
+        lives.extend(taken(context, completion));
+    }
+
     /// A host issues a command.
     fn enter_host(&mut self, context: &mut Context<'_>, command: &Command) {
         let initiator = usize::from(command.initiator);
+        if self.host_cache.is_none() && self.elevator.is_none() {
+            return self.enter_cache(context, command);
+        }
         while self.hosts.len() <= initiator {
             let place = Place::Host(self.hosts.len() as u16);
-            let scheduler =
-                self.elevator.map(|params| Scheduler { elevator: Elevator::new(&params), wakes: None });
+            let scheduler = self.elevator.as_ref().map(Scheduler::new);
             let cache = self.host_cache.map(|params| Cache::new(&params, place));
             self.hosts.push(Host { cache, scheduler });
         }
@@ -237,29 +339,53 @@ impl System {
     }
 
     fn enter_scheduler(&mut self, context: &mut Context<'_>, command: &Command) {
-        match &mut self.hosts[usize::from(command.initiator)].scheduler {
+        match host_scheduler(&mut self.hosts, command.initiator) {
             Some(scheduler) => {
                 scheduler.elevator.submit(context.now, *command);
-                self.hand_on(context, command.initiator);
+                self.hand_on(context, Before::Target { initiator: command.initiator });
             }
             None => self.enter_cache(context, command),
         }
     }
 
-    /// The I/O scheduler hands on what may go, and says when to ask it again.
-    fn hand_on(&mut self, context: &mut Context<'_>, initiator: u16) {
-        let host = usize::from(initiator);
+    fn scheduler(&mut self, before: Before) -> Option<&mut Scheduler> {
+        match before {
+            Before::Target { initiator } => host_scheduler(&mut self.hosts, initiator),
+            Before::Drive(at) => self.devices[usize::from(at)].scheduler.as_mut(),
+        }
+    }
+
+    /// An I/O scheduler wanted to be asked again now, unless an earlier instant has taken the place of this.
+    fn ask_again(&mut self, context: &mut Context<'_>, before: Before) {
+        if let Before::Drive(at) = before
+            && self.devices[usize::from(at)].is_dead
+        {
+            return;
+        }
+        if let Some(scheduler) = self.scheduler(before)
+            && scheduler.wakes == Some(context.now)
+        {
+            scheduler.wakes = None;
+            self.hand_on(context, before);
+        }
+    }
+
+    /// An I/O scheduler hands on what may go, and says when to ask it again.
+    fn hand_on(&mut self, context: &mut Context<'_>, before: Before) {
         let now = context.now;
         let next = |scheduler: &mut Scheduler| scheduler.elevator.next(now);
-        while let Some(request) = self.hosts[host].scheduler.as_mut().and_then(next) {
-            self.enter_cache(context, &request);
+        while let Some(request) = self.scheduler(before).and_then(next) {
+            match before {
+                Before::Target { .. } => self.enter_cache(context, &request),
+                Before::Drive(at) => self.enter_controller(context, at, &request),
+            }
         }
-        let Some(Scheduler { elevator, wakes }) = &mut self.hosts[host].scheduler else { return };
+        let Some(Scheduler { elevator, wakes, .. }) = self.scheduler(before) else { return };
         if let Some(due) = elevator.wake()
             && wakes.is_none_or(|known| due < known)
         {
             *wakes = Some(due);
-            context.agenda.schedule(due, 3, Event::Elevator { initiator });
+            context.agenda.schedule(due, 3, Event::Elevator(before));
         }
     }
 
@@ -269,20 +395,21 @@ impl System {
                 cache.memory.submit(context.now, command);
                 self.pump_cache(context);
             }
-            None => self.controller.submit(context, &mut self.drive, command),
+            None => self.enter_array(context, command),
         }
     }
 
     /// The controller's cache passes on what it has to say in either direction, and says when to wake it.
     fn pump_cache(&mut self, context: &mut Context<'_>) {
         while let Some(command) = self.cache.as_mut().and_then(|cache| cache.memory.poll_below()) {
-            self.controller.submit(context, &mut self.drive, &command);
+            self.enter_array(context, &command);
         }
         let next = |cache: &mut Cache| cache.memory.poll_answer();
         while let Some(Answer { completion, in_memory }) = self.cache.as_mut().and_then(next) {
-            if let (Some(command), Some(lives)) = (in_memory, context.lives.as_mut()) {
-                let life = Life::in_memory(&command, &completion);
-                if self.elevator.is_some() { self.attempts.push(life) } else { lives.push_back(life) }
+            if let Some(command) = in_memory
+                && context.lives.is_some()
+            {
+                self.told(context, Life::in_memory(&command, &completion));
             }
             self.leave_cache(context, &completion);
         }
@@ -291,8 +418,81 @@ impl System {
         }
     }
 
-    /// The controller is done with a command.
-    fn leave_controller(&mut self, context: &mut Context<'_>, answer: &Completion) {
+    /// The story of a command behind the schedulers of the hosts: it waits there until its own commands' can be told.
+    fn told(&mut self, context: &mut Context<'_>, life: Life) {
+        let flushes = |cache: &Cache| cache.memory.has_issued(life.command.id);
+        let of_cache = self.cache.as_ref().is_some_and(flushes);
+        match host_scheduler(&mut self.hosts, life.command.initiator).filter(|_| !of_cache) {
+            Some(scheduler) => scheduler.attempts.push(life),
+            None => context.lives.iter_mut().for_each(|lives| lives.push_back(life)),
+        }
+    }
+
+    fn enter_array(&mut self, context: &mut Context<'_>, command: &Command) {
+        match &mut self.array {
+            Some(array) => {
+                array.submit(context, command);
+                self.pump_array(context);
+            }
+            None => {
+                let Device { controller, drive, .. } = &mut self.devices[0];
+                controller.submit(context, drive, command);
+            }
+        }
+    }
+
+    /// The array passes on what it has to say in either direction.
+    fn pump_array(&mut self, context: &mut Context<'_>) {
+        while let Some((at, command)) = self.array.as_mut().and_then(|array| array.poll_below()) {
+            self.enter_device(context, at, &command);
+        }
+        while let Some(Answered { completion, life }) =
+            self.array.as_mut().and_then(|array| array.poll_answer())
+        {
+            if let Some(life) = life {
+                self.told(context, life);
+            }
+            self.leave_array(context, &completion);
+        }
+    }
+
+    fn enter_device(&mut self, context: &mut Context<'_>, at: u16, command: &Command) {
+        match &mut self.devices[usize::from(at)].scheduler {
+            Some(scheduler) => {
+                scheduler.elevator.submit(context.now, *command);
+                self.hand_on(context, Before::Drive(at));
+            }
+            None => self.enter_controller(context, at, command),
+        }
+    }
+
+    fn enter_controller(&mut self, context: &mut Context<'_>, at: u16, command: &Command) {
+        let Device { controller, drive, .. } = &mut self.devices[usize::from(at)];
+        controller.submit(context, drive, command);
+    }
+
+    /// The controller is done with a command of a drive.
+    fn leave_controller(&mut self, context: &mut Context<'_>, at: u16, answer: &Completion) {
+        let Some(array) = &mut self.array else { return self.leave_array(context, answer) };
+        match &mut self.devices[usize::from(at)].scheduler {
+            Some(scheduler) => {
+                let attempts = scheduler.attempts_of(answer.id);
+                scheduler.elevator.completed(answer, |member, completion| {
+                    if let Some(life) = attempts.last() {
+                        let (submitted, carried_by) = (completion.submitted, answer.id);
+                        array.lived(Life { command: *member, submitted, carried_by, ..*life });
+                    }
+                    array.completed(context, &completion);
+                });
+                self.hand_on(context, Before::Drive(at));
+            }
+            None => array.completed(context, answer),
+        }
+        self.pump_array(context);
+    }
+
+    /// The array, or the one drive, is done with a command.
+    fn leave_array(&mut self, context: &mut Context<'_>, answer: &Completion) {
         match &mut self.cache {
             Some(cache) => {
                 cache.memory.completed(context.now, answer);
@@ -315,7 +515,7 @@ impl System {
             heard(context, *answer);
             return self.pump_host_cache(context, answer.initiator);
         };
-        let attempts: Vec<Life> = self.attempts.extract_if(.., |life| life.command.id == answer.id).collect();
+        let attempts = scheduler.attempts_of(answer.id);
         scheduler.elevator.completed(answer, |member, completion| {
             for life in &attempts {
                 let command = Command { attempt: life.command.attempt, ..*member };
@@ -326,7 +526,19 @@ impl System {
             }
             heard(context, completion);
         });
-        self.hand_on(context, answer.initiator);
+        self.hand_on(context, Before::Target { initiator: answer.initiator });
         self.pump_host_cache(context, answer.initiator);
     }
+}
+
+/// The I/O scheduler of a host, where there is one before everything else.
+fn host_scheduler(hosts: &mut [Host], initiator: u16) -> Option<&mut Scheduler> {
+    hosts.get_mut(usize::from(initiator))?.scheduler.as_mut()
+}
+
+/// Takes a drive's story of a command that has just ended out of the others.
+fn taken(context: &mut Context<'_>, completion: &Completion) -> Option<Life> {
+    let lives = context.lives.as_mut()?;
+    let own = lives.iter().rposition(|life| life.command.id == completion.id)?;
+    lives.remove(own)
 }

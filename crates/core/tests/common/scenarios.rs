@@ -311,7 +311,7 @@ fn markings(target: &TargetParams) -> BoxedStrategy<Marking> {
     let model = match target {
         TargetParams::Server(_) => return Just(Marking::default()).boxed(),
         TargetParams::Drive(model) | TargetParams::Wire(model) => model,
-        TargetParams::System(system) => &system.drive,
+        TargetParams::System(system) => &system.drives[0],
     };
     let attributes = match model.protocol {
         Protocol::ScsiTcq(_) => {
@@ -467,7 +467,11 @@ pub fn targets() -> BoxedStrategy<TargetParams> {
         let drive = Arc::new(DriveModel::new(&params).unwrap());
         let (elevator, host_cache, cache) = before;
         let controller = ControllerParams { cache, ..controller };
-        TargetParams::System(SystemParams { drive, controller, elevator, host_cache })
+        TargetParams::System(SystemParams {
+            elevator,
+            host_cache,
+            ..SystemParams::of_drive(drive, controller)
+        })
     });
     prop_oneof![1 => servers(), 2 => drives().prop_map(|params| target(&params)), 3 => system].boxed()
 }

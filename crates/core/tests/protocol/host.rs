@@ -48,10 +48,7 @@ impl HostRun {
 /// Plays the commands of a history to a controller, to the end.
 pub fn play(params: &DriveParams, controller: ControllerParams, steps: &[Step]) -> HostRun {
     let drive = Arc::new(DriveModel::new(params).expect("the parameters are sound"));
-    let mut target = Target::new(
-        &TargetParams::System(SystemParams { drive, controller, elevator: None, host_cache: None }),
-        1,
-    );
+    let mut target = Target::new(&TargetParams::System(SystemParams::of_drive(drive, controller)), 1);
     target.keep_lives();
     let capacity = target.capacity().get();
     let (mut now, mut sent, mut answers) = (Instant::ZERO, Vec::new(), Vec::new());

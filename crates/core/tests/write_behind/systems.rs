@@ -37,7 +37,7 @@ fn system(host_cache: Cache, elevator: Option<ElevatorParams>, cache: Cache) -> 
         DriveParams { protocol: Protocol::Ncq(NcqParams::USUAL), queue: queue(8, Order::Sptf), ..drive() };
     let controller = ControllerParams { cache, ..ControllerParams::PLAIN };
     let drive = Arc::new(DriveModel::new(&params).unwrap());
-    TargetParams::System(SystemParams { drive, controller, elevator, host_cache })
+    TargetParams::System(SystemParams { elevator, host_cache, ..SystemParams::of_drive(drive, controller) })
 }
 
 /// Every way to stand before the drive with this cache.

@@ -35,7 +35,7 @@ pub fn in_force(target: &TargetParams) -> Option<InForce> {
     let (model, controller) = match target {
         TargetParams::Server(_) => return None,
         TargetParams::Drive(model) | TargetParams::Wire(model) => (model, &ControllerParams::PLAIN),
-        TargetParams::System(system) => (&system.drive, &system.controller),
+        TargetParams::System(system) => (&system.drives[0], &system.controller),
     };
     Some(InForce { protocol: name(model.protocol), depth: depth(model, controller) })
 }
@@ -64,7 +64,7 @@ pub fn system(raw: &TargetRaw, drive: Arc<DriveModel>, log: &mut Log) -> TargetP
     if controller == ControllerParams::PLAIN && elevator.is_none() && host_cache.is_none() {
         return TargetParams::Drive(drive);
     }
-    TargetParams::System(SystemParams { drive, controller, elevator, host_cache })
+    TargetParams::System(SystemParams { elevator, host_cache, ..SystemParams::of_drive(drive, controller) })
 }
 
 /// What a command costs the host, to send it and to take its completion. Inferred: an access to a register of a

@@ -12,9 +12,8 @@ use super::drive::Drive;
 use super::drive::protocol::Protocol;
 use super::drive::protocol::names::Name;
 use crate::command::{Breakdown, Command, Completion, Outcome};
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Span};
+use drivelab_units::Span;
 use lane::{Held, Lane, State};
 use params::ControllerParams;
 
@@ -35,30 +34,22 @@ pub enum ControllerEvent {
     TimeOut { initiator: u16, tag: u32, serial: u32 },
 }
 
+/// The controller's end of one drive. Its processor serves all drives behind it: see [`Context::busy_until`].
 pub struct Controller {
     params: ControllerParams,
+    /// Which drive.
+    drive: u16,
     protocol: Protocol,
     /// Commands of one lane with the drive at once.
     depth: u32,
     lanes: Vec<Lane>,
-    /// The adapter is busy until then.
-    busy_until: Instant,
-    /// Commands that end without having been served.
-    refused: VecDeque<Completion>,
 }
 
 impl Controller {
     pub fn new(params: &ControllerParams, drive: &Drive) -> Self {
         let protocol = drive.protocol();
         let depth = params.depth.unwrap_or_else(|| drive.depth()).min(protocol.tags());
-        Controller {
-            params: *params,
-            protocol,
-            depth,
-            lanes: Vec::new(),
-            busy_until: Instant::ZERO,
-            refused: VecDeque::new(),
-        }
+        Controller { params: *params, drive: drive.index(), protocol, depth, lanes: Vec::new() }
     }
 
     fn lane(&mut self, initiator: u16) -> &mut Lane {
@@ -111,9 +102,9 @@ impl Controller {
         if self.params.issue.is_zero() {
             return self.deliver(context, drive, initiator, tag);
         }
-        self.busy_until = self.busy_until.max(context.now) + self.params.issue;
+        *context.busy_until = (*context.busy_until).max(context.now) + self.params.issue;
         let event = ControllerEvent::Deliver { initiator, tag };
-        context.agenda.schedule(self.busy_until, 3, Event::Controller(event));
+        context.agenda.schedule(*context.busy_until, 3, Event::Controller(self.drive, event));
     }
 
     /// The command reaches the drive.
@@ -131,7 +122,7 @@ impl Controller {
         if let Some(timeout) = self.params.timeout {
             let serial = self.lanes[usize::from(initiator)].sent(tag).serial;
             let event = ControllerEvent::TimeOut { initiator, tag, serial };
-            context.agenda.schedule(context.now + timeout, 4, Event::Controller(event));
+            context.agenda.schedule(context.now + timeout, 4, Event::Controller(self.drive, event));
         }
     }
 
@@ -168,7 +159,7 @@ impl Controller {
             _ => {
                 let wait = context.now - held.submitted;
                 let breakdown = Breakdown { wait, ..Breakdown::default() };
-                self.refused.push_back(held.ended(context.now, outcome, breakdown));
+                context.refused.push_back((self.drive, held.ended(context.now, outcome, breakdown)));
             }
         }
     }
@@ -181,19 +172,8 @@ impl Controller {
         if lane.state == State::Full && lane.outstanding == 0 && !lane.wakes {
             lane.wakes = true;
             let event = ControllerEvent::GoOn { initiator };
-            context.agenda.schedule(context.now + TRY_AGAIN, 3, Event::Controller(event));
+            context.agenda.schedule(context.now + TRY_AGAIN, 3, Event::Controller(self.drive, event));
         }
-    }
-
-    /// Whether [`Self::poll_refused`] has something to say.
-    #[inline]
-    pub fn has_refused(&self) -> bool {
-        !self.refused.is_empty()
-    }
-
-    /// A command that ends without having been served.
-    pub fn poll_refused(&mut self) -> Option<Completion> {
-        self.refused.pop_front()
     }
 
     /// The drive is done with a command. Returns what the host hears, if it hears anything now.
@@ -210,10 +190,10 @@ impl Controller {
             lane.state = State::Flowing;
         }
         if !self.params.completion.is_zero() && self.goes_to_host(initiator, completion) {
-            self.busy_until = self.busy_until.max(context.now) + self.params.completion;
+            *context.busy_until = (*context.busy_until).max(context.now) + self.params.completion;
             self.lanes[usize::from(initiator)].answers.push((tag, *completion));
             let event = ControllerEvent::Taken { initiator, tag };
-            context.agenda.schedule(self.busy_until, 3, Event::Controller(event));
+            context.agenda.schedule(*context.busy_until, 3, Event::Controller(self.drive, event));
             return None;
         }
         self.taken(context, drive, initiator, completion)
@@ -319,7 +299,7 @@ impl Controller {
         let lane = &mut self.lanes[usize::from(initiator)];
         (lane.state, lane.recovered) = (state, recovered);
         let event = ControllerEvent::Recovered { initiator };
-        context.agenda.schedule(recovered, 3, Event::Controller(event));
+        context.agenda.schedule(recovered, 3, Event::Controller(self.drive, event));
     }
 
     pub fn on_event(

@@ -17,6 +17,11 @@ pub use params::{GeometryError, GeometryParams, SurfaceOrder, ZoneParams};
 /// the same floor as the exact quotient k T / sectors, whose fraction is a multiple of 1 / sectors.
 const FRACTION_BITS: u32 = 36;
 
+/// What one sector takes to pass, as a fixed-point number that is rounded up.
+fn sector_time(period: Span, sectors_per_track: u32) -> u64 {
+    (u128::from(period.as_ns()) << FRACTION_BITS).div_ceil(u128::from(sectors_per_track)) as u64
+}
+
 #[derive(Clone, Debug)]
 struct Zone {
     first_lba: u64,
@@ -150,7 +155,6 @@ impl Geometry {
             return Err(too_large);
         }
         let gaps = gaps(number, zone, slots as u32, tracks)?;
-        let numerator = u128::from(self.period.as_ns()) << FRACTION_BITS;
         let laid = Zone {
             first_lba: self.capacity,
             first_cylinder: zone.first_cylinder,
@@ -159,7 +163,7 @@ impl Geometry {
             start: zone.start.unwrap_or(start),
             track_skew: zone.track_skew,
             cylinder_skew: zone.cylinder_skew,
-            sector_time: numerator.div_ceil(u128::from(zone.sectors_per_track)) as u64,
+            sector_time: sector_time(self.period, zone.sectors_per_track),
             cylinders: zone.cylinders,
             gaps,
             slips_turn: zone.slips_turn,
@@ -170,6 +174,15 @@ impl Geometry {
         let next_start = laid.angle(head_switches, cylinder_switches) + zone.cylinder_skew;
         self.zones.push(laid);
         Ok(next_start)
+    }
+
+    /// The same surfaces on a spindle with another period.
+    pub fn spun(&self, period: Span) -> Self {
+        let mut geometry = Geometry { period, ..self.clone() };
+        for zone in &mut geometry.zones {
+            zone.sector_time = sector_time(period, zone.sectors_per_track);
+        }
+        geometry
     }
 
     fn build_index(&mut self) {

@@ -141,7 +141,12 @@ pub struct Drive {
 impl Drive {
     /// A drive whose platter starts at an angle drawn from the stream `drive/<index>/rotation`.
     pub fn new(model: Arc<DriveModel>, index: u16, seed: u64) -> Self {
-        let phase = Stream::named(seed, &format!("drive/{index}/rotation")).below(model.period.as_ns());
+        Drive::turning_as(model, index, index, seed)
+    }
+
+    /// A drive whose platter turns with that of another one of the same period.
+    pub fn turning_as(model: Arc<DriveModel>, index: u16, other: u16, seed: u64) -> Self {
+        let phase = Stream::named(seed, &format!("drive/{other}/rotation")).below(model.period.as_ns());
         let depth = model.queue.depth;
         Drive {
             index,
@@ -182,6 +187,15 @@ impl Drive {
             link_sector: model.link.time_for(Sectors::new(1)),
             model,
         }
+    }
+
+    /// Which of the target's drives.
+    pub fn index(&self) -> u16 {
+        self.index
+    }
+
+    pub fn model(&self) -> &DriveModel {
+        &self.model
     }
 
     pub fn capacity(&self) -> Sectors {
@@ -346,7 +360,7 @@ impl Drive {
         self.consume(place, end, context.now);
         self.goes_on_behind(context, place, end);
         self.read_end = end;
-        context.data_op(DataOp::Deliver { read: id, first, count });
+        context.data_op(DataOp::Deliver { read: id, member: self.index, first, count });
         let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call: Span::ZERO };
         let sent = context.wires.carry(self.index, &transfer).ended;
         self.finish(context, slot, ready, sent);
@@ -387,7 +401,9 @@ impl Drive {
         if let Some(lives) = context.lives {
             lives.push_back(self.in_flight[slot as usize].life(outcome, now));
         }
-        context.answer(Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown });
+        let index = self.index;
+        context
+            .answer(index, Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown });
         self.flight(slot).stage = Stage::Free;
         if outcome == Outcome::MediaError {
             let command = self.flight(slot).command;

@@ -230,6 +230,13 @@ impl DriveModel {
         })
     }
 
+    /// The same drive with another period of its spindle.
+    pub fn spun(&self, period: Span) -> Self {
+        let geometry = self.mechanism.geometry.spun(period);
+        let mechanism = Mechanism { geometry, ..self.mechanism.clone() };
+        DriveModel { period, mechanism, ..self.clone() }
+    }
+
     pub fn capacity(&self) -> Sectors {
         self.mechanism.geometry.capacity()
     }

@@ -425,7 +425,7 @@ impl Drive {
         let from = self.sends_from(slot, data_from, done);
         let (access, last) = (Access::Read, (done + tail).max(from));
         let sent = context.wires.carry(self.index, &Transfer { access, count, from, last, call }).ended;
-        context.data_op(DataOp::Deliver { read: id, first, count });
+        context.data_op(DataOp::Deliver { read: id, member: self.index, first, count });
         let (begin, ahead) = self.passed_by(slot, first, sought);
         let ended = Ended { at: now, arm: self.arm, track_left, ahead };
         (sent, self.read_on((begin, sought, first + count), &ended, followed))
@@ -440,7 +440,7 @@ impl Drive {
         }
         self.overwrite(context, first, first + count);
         let member = self.index;
-        context.data_op(DataOp::Accept { write: id, first, count });
+        context.data_op(DataOp::Accept { write: id, member, first, count });
         context.data_op(DataOp::Persist { write: id, member, first, count });
         let (release, end) = last_steps;
         if release.is_zero() && end.is_zero() {

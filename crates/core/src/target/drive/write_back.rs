@@ -156,21 +156,25 @@ impl Drive {
     /// Written data are on their way into the cache.
     fn cache_data(&mut self, context: &mut Context<'_>, piece: Piece) {
         let Piece { first, end, write, .. } = piece;
+        let member = self.index;
         let (mechanism, spindle) = (&self.model.mechanism, &self.spindle);
         let Some(cache) = &mut self.cache else { return };
         cache.segments.forget(first, end);
         let Some(dirty) = &mut cache.dirty else { return };
-        dirty.accept(piece, |op| context.data_op(op), filing(mechanism, spindle));
+        let dropped = |write, first, count| context.data_op(DataOp::Drop { write, member, first, count });
+        dirty.accept(piece, dropped, filing(mechanism, spindle));
         cache.share();
-        context.data_op(DataOp::Accept { write, first, count: end - first });
+        context.data_op(DataOp::Accept { write, member, first, count: end - first });
     }
 
     /// Data that a write has taken past the cache are newer than what waits there for the same blocks.
     pub(super) fn overwrite(&mut self, context: &mut Context<'_>, first: Lba, end: Lba) {
+        let member = self.index;
         let (mechanism, spindle) = (&self.model.mechanism, &self.spindle);
         let Some(cache) = &mut self.cache else { return };
         let Some(dirty) = &mut cache.dirty else { return };
-        dirty.carve(first, end, |op| context.data_op(op), &mut filing(mechanism, spindle));
+        let dropped = |write, first, count| context.data_op(DataOp::Drop { write, member, first, count });
+        dirty.carve(first, end, dropped, &mut filing(mechanism, spindle));
         cache.share();
     }
 

@@ -5,7 +5,6 @@
 //! their own, so that the drive can choose among them as it chooses among commands. What the arm is writing at the moment
 //! is kept apart: newer data may come for the same blocks meanwhile and must not be taken for written.
 use super::params::WriteBackParams;
-use crate::data::DataOp;
 use crate::target::drive::queue::{Knows, Order, QueueParams, Slots};
 use crate::target::tree::{NONE, Slot, Tree};
 use alloc::vec::Vec;
@@ -192,7 +191,7 @@ impl Dirty {
     pub fn accept(
         &mut self,
         new: Piece,
-        dropped: impl FnMut(DataOp),
+        dropped: impl FnMut(u64, Lba, Sectors),
         mut file: impl FnMut(&mut Slots, Slot, &Piece),
     ) -> Slot {
         self.carve(new.first, new.end, dropped, &mut file);
@@ -208,7 +207,7 @@ impl Dirty {
         &mut self,
         first: Lba,
         end: Lba,
-        mut dropped: impl FnMut(DataOp),
+        mut dropped: impl FnMut(u64, Lba, Sectors),
         file: &mut impl FnMut(&mut Slots, Slot, &Piece),
     ) {
         while let Some(slot) = self.first_behind(first) {
@@ -219,7 +218,7 @@ impl Dirty {
             let younger = self.kept[slot as usize].younger;
             self.take(slot);
             let (from, to) = (piece.first.max(first), piece.end.min(end));
-            dropped(DataOp::Drop { write: piece.write, first: from, count: to - from });
+            dropped(piece.write, from, to - from);
             // What is left of it keeps its age.
             let left = Piece { end: first, ..piece };
             let right = Piece { first: end, ..piece };

@@ -1,0 +1,143 @@
+//! RAID 0, 1, 01 and 10: stripe units, each with so many copies.
+//!
+//! - **near**: copies one behind the other over the members, row by row: with two copies on four members the rows are
+//!   `0 0 1 1 / 2 2 3 3`; on three, `0 0 1 / 1 2 2`.
+//! - **far**: each member is cut in as many parts as there are copies. The first part is striped as in RAID 0; the others
+//!   hold the same, each one member further on.
+//! - **offset**: each row of stripe units is repeated right below, one member further on.
+//! - **sets**: a striped set of the first members, and further ones with the same (RAID 01).
+//!
+//! Source: the Linux kernel, drivers/md/raid10.c, and md(4), for near, far and offset.
+use super::super::params::Copies;
+use super::{Held, Spot};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Near,
+    Far,
+    Offset,
+    Sets,
+}
+
+/// Part of one stripe unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// The so many-th stripe unit of the array, and where in it the piece begins.
+    pub chunk: u64,
+    pub offset: u64,
+    pub count: u64,
+}
+
+pub struct Copied {
+    kind: Kind,
+    members: u64,
+    copies: u64,
+    unit: u64,
+    /// Rows of stripe units on each member.
+    rows: u64,
+    /// Stripe units of the array.
+    chunks: u64,
+}
+
+impl Copied {
+    pub fn striped(members: u64, unit: u64, least: u64) -> Self {
+        Self::new(Kind::Near, members, 1, unit, least)
+    }
+
+    pub fn mirrored(members: u64, least: u64) -> Self {
+        Self::new(Kind::Near, members, members, least, least)
+    }
+
+    pub fn sets(members: u64, copies: u64, unit: u64, least: u64) -> Self {
+        Self::new(Kind::Sets, members, copies, unit, least)
+    }
+
+    pub fn spread(members: u64, copies: u64, layout: Copies, unit: u64, least: u64) -> Self {
+        let kind = match layout {
+            Copies::Near => Kind::Near,
+            Copies::Far => Kind::Far,
+            Copies::Offset => Kind::Offset,
+        };
+        Self::new(kind, members, copies, unit, least)
+    }
+
+    fn new(kind: Kind, members: u64, copies: u64, unit: u64, least: u64) -> Self {
+        let whole = least / unit;
+        let (rows, chunks) = match kind {
+            Kind::Near => (whole, whole * members / copies),
+            // Each part, and each repeated row, must be whole.
+            Kind::Far | Kind::Offset => (whole / copies * copies, whole / copies * members),
+            Kind::Sets => (whole, whole * (members / copies)),
+        };
+        Copied { kind, members, copies, unit, rows, chunks }
+    }
+
+    pub fn capacity(&self) -> u64 {
+        self.chunks * self.unit
+    }
+
+    pub fn copies(&self) -> u16 {
+        self.copies as u16
+    }
+
+    pub fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    /// Sectors of each member that the array uses.
+    pub fn used(&self) -> u64 {
+        self.rows * self.unit
+    }
+
+    /// The piece that begins at an address and ends with its stripe unit, or before `end`.
+    #[inline]
+    pub fn piece(&self, at: u64, end: u64) -> Piece {
+        let (chunk, offset) = (at / self.unit, at % self.unit);
+        Piece { chunk, offset, count: (end - at).min(self.unit - offset) }
+    }
+
+    /// Where a copy of a piece lies.
+    #[inline]
+    pub fn spot(&self, piece: &Piece, copy: u16) -> Spot {
+        let (n, k, copy) = (self.members, self.copies, u64::from(copy));
+        let (slot, row) = match self.kind {
+            Kind::Near => {
+                let place = piece.chunk * k + copy;
+                (place % n, place / n)
+            }
+            Kind::Far => ((piece.chunk + copy) % n, copy * (self.rows / k) + piece.chunk / n),
+            Kind::Offset => ((piece.chunk + copy) % n, piece.chunk / n * k + copy),
+            Kind::Sets => {
+                let columns = n / k;
+                (copy * columns + piece.chunk % columns, piece.chunk / columns)
+            }
+        };
+        Spot { slot: slot as u16, at: row * self.unit + piece.offset }
+    }
+
+    /// What lies at a place, and how many sectors of its stripe unit go on from there.
+    pub fn held(&self, spot: Spot) -> (Held, u64) {
+        let (n, k, slot) = (self.members, self.copies, u64::from(spot.slot));
+        let (row, offset) = (spot.at / self.unit, spot.at % self.unit);
+        let left = self.unit - offset;
+        // On the member that is `copy` before this one.
+        let before = |copy: u64| (slot + n - copy % n) % n;
+        let (chunk, copy) = match self.kind {
+            Kind::Near => ((row * n + slot) / k, (row * n + slot) % k),
+            Kind::Far => {
+                let part = self.rows / k;
+                let copy = row / part.max(1);
+                (row % part.max(1) * n + before(copy), copy)
+            }
+            Kind::Offset => (row / k * n + before(row % k), row % k),
+            Kind::Sets => {
+                let columns = n / k;
+                (row * columns + slot % columns, slot / columns)
+            }
+        };
+        if row >= self.rows || chunk >= self.chunks || copy >= k {
+            return (Held::Nothing, left);
+        }
+        (Held::Data { first: chunk * self.unit + offset, copy: copy as u16 }, left)
+    }
+}

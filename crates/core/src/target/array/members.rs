@@ -1,0 +1,80 @@
+//! The members of an array: which drive has which slot, and what of it is right.
+use super::layout::Spot;
+use alloc::vec::Vec;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// All of its data are right.
+    Whole,
+    /// There is no drive.
+    Missing,
+    /// A new drive: what lies below `done` is right.
+    Rebuilding { done: u64 },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// The number of the drive that has the slot, or had it last.
+    pub drive: u16,
+    pub state: State,
+    /// Commands that are with the drive.
+    pub outstanding: u32,
+    /// Where its last command ends.
+    pub head: u64,
+}
+
+pub struct Members {
+    members: Vec<Member>,
+    /// Slots that are not whole.
+    pub impaired: u16,
+}
+
+impl Members {
+    pub fn new(count: u16) -> Self {
+        let member = |drive| Member { drive, state: State::Whole, outstanding: 0, head: 0 };
+        Members { members: (0..count).map(member).collect(), impaired: 0 }
+    }
+
+    #[inline]
+    pub fn get(&self, slot: u16) -> &Member {
+        &self.members[usize::from(slot)]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, slot: u16) -> &mut Member {
+        &mut self.members[usize::from(slot)]
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (u16, &Member)> {
+        (0..).zip(&self.members)
+    }
+
+    pub fn set(&mut self, slot: u16, state: State) {
+        let member = &mut self.members[usize::from(slot)];
+        self.impaired -= u16::from(member.state != State::Whole);
+        member.state = state;
+        self.impaired += u16::from(state != State::Whole);
+    }
+
+    /// The slot that a drive has.
+    pub fn slot_of(&self, drive: u16) -> Option<u16> {
+        let has = |member: &Member| member.drive == drive && member.state != State::Missing;
+        self.members.iter().position(has).map(|slot| slot as u16)
+    }
+
+    /// Whether so many sectors from a spot on can be read there.
+    #[inline]
+    pub fn can_read(&self, spot: Spot, count: u64) -> bool {
+        match self.get(spot.slot).state {
+            State::Whole => true,
+            State::Missing => false,
+            State::Rebuilding { done } => spot.at + count <= done,
+        }
+    }
+
+    /// Whether there is a drive to write to.
+    #[inline]
+    pub fn can_write(&self, slot: u16) -> bool {
+        self.get(slot).state != State::Missing
+    }
+}

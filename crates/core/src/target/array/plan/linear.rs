@@ -1,0 +1,32 @@
+//! JBOD: each part of a command goes to the drive that has it.
+use super::super::layout::Layout;
+use super::super::strand::Phase;
+use super::{Array, Source};
+use crate::command::{Access, Outcome};
+use crate::target::context::Context;
+use crate::target::tree::Slot;
+
+impl Array {
+    pub(super) fn plan_linear(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+        let strand = self.strands.get(slot);
+        let (mut at, end, access) = (strand.first, strand.end, strand.access);
+        let id = self.command_id(slot);
+        let phase = if access == Access::Read { Phase::Read } else { Phase::Write };
+        while at < end {
+            let Layout::Linear(linear) = &self.layout else { unreachable!("the plan of a JBOD") };
+            let (spot, left) = linear.spot(at);
+            let count = left.min(end - at);
+            if !self.members.can_write(spot.slot) {
+                return Err(Outcome::Lost);
+            }
+            let op = self.add(context, slot, phase, access, spot, count);
+            let (host, member) = (Source { id, at, factor: 1 }, Source { id: op, at: spot.at, factor: 1 });
+            match access {
+                Access::Read => self.mix(context, id, at, member, count),
+                _ => self.mix(context, op, spot.at, host, count),
+            }
+            at += count;
+        }
+        Ok(())
+    }
+}

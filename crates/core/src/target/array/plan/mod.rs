@@ -1,0 +1,156 @@
+//! How a strand becomes members' commands: one file a way of reading or writing.
+//!
+//! A plan adds commands in any order; what lies behind the last one for the same member, phase and direction becomes part
+//! of it. A plan that cannot be made, because too many members are missing, says so.
+mod copied;
+mod linear;
+mod rows_read;
+mod rows_write;
+
+use super::layout::{Layout, Spot};
+use super::strand::{Op, Phase, Strand};
+use super::{Array, OP_IDS};
+use crate::command::{Access, Outcome};
+use crate::data::DataOp;
+use crate::target::context::Context;
+use crate::target::tree::{NONE, Slot};
+use alloc::vec;
+use alloc::vec::Vec;
+use drivelab_units::{Lba, Sectors};
+
+/// By member and phase: what the plan of a strand has added last.
+pub struct LastOps(Vec<[(u32, Slot); Phase::COUNT]>);
+
+impl LastOps {
+    pub fn new(members: u16) -> Self {
+        LastOps(vec![[(0, NONE); Phase::COUNT]; usize::from(members)])
+    }
+}
+
+/// Where the data of a piece of a command come from, or go to.
+#[derive(Clone, Copy)]
+pub struct Source {
+    /// Which command's data.
+    pub id: u64,
+    pub at: u64,
+    /// What they are multiplied with in the field of 256 elements, before they are added.
+    pub factor: u8,
+}
+
+impl Array {
+    /// The blocks that a strand must have to itself: whether it writes, and the first and the end of them in whatever
+    /// numbers the level counts.
+    #[inline]
+    pub(super) fn blocks_of(&self, strand: &Strand) -> Option<(bool, u64, u64)> {
+        if strand.access == Access::Flush {
+            return None;
+        }
+        match &self.layout {
+            Layout::Linear(_) => None,
+            Layout::Copied(copied) if copied.copies() == 1 => None,
+            Layout::Copied(_) if strand.access == Access::Read => None,
+            Layout::Copied(_) => Some((true, strand.first, strand.end)),
+            Layout::Rows(rows) => self.blocks_of_rows(rows, strand),
+        }
+    }
+
+    /// Where a write's first strand ends.
+    #[inline]
+    pub(super) fn cut(&self, at: u64, end: u64) -> u64 {
+        match &self.layout {
+            Layout::Rows(rows) => Self::cut_at_rows(rows, at, end),
+            Layout::Linear(_) | Layout::Copied(_) => end,
+        }
+    }
+
+    /// Makes the commands of a strand.
+    pub(super) fn plan(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+        let strand = self.strands.get_mut(slot);
+        if strand.owner == super::strand::Owner::Sync {
+            return self.plan_sync(context, slot);
+        }
+        if strand.access == Access::Flush {
+            return self.plan_flush(context, slot);
+        }
+        match (&self.layout, strand.access) {
+            (Layout::Linear(_), _) => self.plan_linear(context, slot),
+            (Layout::Copied(_), Access::Read) => self.plan_copied_read(context, slot),
+            (Layout::Copied(_), _) => self.plan_copied_write(context, slot),
+            (Layout::Rows(_), Access::Read) => self.plan_rows_read(context, slot),
+            (Layout::Rows(_), _) => self.plan_rows_write(context, slot),
+        }
+    }
+
+    /// Every member is to have on its media what it has answered.
+    fn plan_flush(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+        for member in 0..self.params.members {
+            if self.members.can_write(member) {
+                let spot = Spot { slot: member, at: 0 };
+                self.add(context, slot, Phase::Write, Access::Flush, spot, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a command of a member to a strand's plan, or makes the one before it longer. Returns its id.
+    #[inline]
+    pub(super) fn add(
+        &mut self,
+        _context: &mut Context<'_>,
+        strand: Slot,
+        phase: Phase,
+        access: Access,
+        spot: Spot,
+        count: u64,
+    ) -> u64 {
+        let most = self.params.request.get();
+        let entry = self.strands.get_mut(strand);
+        let last = &mut self.last.0[usize::from(spot.slot)][phase as usize];
+        if last.0 == entry.serial && last.1 != NONE {
+            let op = self.ops.get_mut(last.1);
+            let goes_on = op.at + op.count == spot.at && op.access == access;
+            if goes_on && op.count + count <= most && op.strand == strand && !op.is_out {
+                op.count += count;
+                return op.id;
+            }
+        }
+        let id = OP_IDS + self.ids;
+        self.ids += 1;
+        let (slot, at, drive, is_out) = (spot.slot, spot.at, 0, false);
+        let op = Op { id, strand, slot, drive, access, phase, at, count, is_out, next: NONE };
+        let place = self.ops.add(op);
+        // Sent in the order in which they were added.
+        let (head, tail) = (&mut entry.unsent[phase as usize], &mut entry.last_unsent[phase as usize]);
+        if *head == NONE {
+            *head = place;
+        } else {
+            self.ops.get_mut(*tail).next = place;
+        }
+        *tail = place;
+        *last = (entry.serial, place);
+        id
+    }
+
+    /// Says where so many sectors of a command's data come from, when data operations are kept.
+    #[inline]
+    pub(super) fn mix(&self, context: &mut Context<'_>, into: u64, at: u64, from: Source, count: u64) {
+        if context.data.is_some() {
+            context.data_op(DataOp::Mix {
+                into,
+                at: Lba::new(at),
+                from: from.id,
+                from_at: Lba::new(from.at),
+                count: Sectors::new(count),
+                factor: from.factor,
+            });
+        }
+    }
+
+    /// The id of the host's command that a strand is part of.
+    pub(super) fn command_id(&self, strand: Slot) -> u64 {
+        match self.strands.get(strand).owner {
+            super::strand::Owner::Request(request) => self.requests.get(request).command.id,
+            super::strand::Owner::Sync => u64::MAX,
+        }
+    }
+}

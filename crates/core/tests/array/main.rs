@@ -1,0 +1,5 @@
+//! Arrays: layouts against worked examples, plans against closed forms, failures and rebuilds against their rules.
+#[path = "../common/mod.rs"]
+mod common;
+mod copies;
+mod rig;
