@@ -19,7 +19,7 @@ pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
         TargetParams::Drive(model) => TargetParams::Drive(fcfs(model)),
         TargetParams::Wire(model) => TargetParams::Wire(fcfs(model)),
         TargetParams::System(system) => TargetParams::System(SystemParams {
-            drives: system.drives.iter().map(fcfs).collect(),
+            drives: system.drives.iter().map(|drive| fcfs(drive)).collect(),
             elevator: None,
             ..system.clone()
         }),

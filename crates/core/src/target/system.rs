@@ -44,6 +44,18 @@ impl SystemParams {
         SystemParams { drives, controller, elevator: None, host_cache: None, array: None, shares_link: false }
     }
 
+    /// What a host can address.
+    ///
+    /// # Panics
+    /// When the array's parameters contradict each other or the drives: see [`ArrayParams::check`].
+    pub fn capacity(&self) -> Sectors {
+        let capacities: Vec<Sectors> = self.drives.iter().map(|drive| drive.capacity()).collect();
+        match &self.array {
+            None => capacities[0],
+            Some(array) => array.capacity(&capacities).unwrap_or_else(|error| panic!("{error}")),
+        }
+    }
+
     /// The ways of the data: each drive's link, or one for all, and the bus of the host behind the controller.
     pub fn wires(&self) -> Wires {
         let links = if self.shares_link { 1 } else { self.drives.len() };

@@ -48,8 +48,8 @@ impl Served {
                 host_cache: false,
             },
             TargetParams::System(system) => Served {
-                capacity: system.drive.capacity(),
-                drive: Some(system.drive.protocol),
+                capacity: system.capacity(),
+                drive: Some(system.drives[0].protocol),
                 fair: system.elevator.is_some_and(|elevator| elevator.order == ElevatorOrder::Fair),
                 host_cache: system.host_cache.is_some(),
             },

@@ -224,7 +224,12 @@ impl ArrayParams {
 
     /// What is wrong with them for members of these capacities, if anything is.
     pub fn check(&self, capacities: &[Sectors]) -> Result<(), LevelError> {
-        Layout::new(self, capacities).map(|_| ())
+        self.capacity(capacities).map(|_| ())
+    }
+
+    /// What a host can address of an array on drives of these capacities.
+    pub fn capacity(&self, capacities: &[Sectors]) -> Result<Sectors, LevelError> {
+        Layout::new(self, capacities).map(|layout| layout.capacity())
     }
 
     /// The drive with this number: spindles of an array do not turn exactly alike, unless they are synchronised.
