@@ -83,6 +83,8 @@ pub struct Array {
     busy_at: Instant,
     /// Commands of hosts that are not answered.
     outstanding: u32,
+    /// Commands of hosts that wait for one of those, and when they came.
+    waiting: VecDeque<(Command, Instant)>,
     below: VecDeque<(u16, Command)>,
     answers: VecDeque<Answered>,
     /// The last story of a member's command.
@@ -115,6 +117,7 @@ impl Array {
             taken: 0,
             busy_at: Instant::ZERO,
             outstanding: 0,
+            waiting: VecDeque::new(),
             below: VecDeque::with_capacity(64),
             answers: VecDeque::with_capacity(64),
             life: None,
@@ -137,14 +140,22 @@ impl Array {
 
     /// Takes a command of a host.
     pub fn submit(&mut self, context: &mut Context<'_>, command: &Command) {
-        let now = context.now;
         self.taken += 1;
-        self.outstanding += 1;
-        self.busy_at = now;
+        self.busy_at = context.now;
         self.fail_by_count(context);
+        if self.params.depth.is_some_and(|depth| self.outstanding >= depth) {
+            self.waiting.push_back((*command, context.now));
+        } else {
+            self.take(context, command, context.now);
+        }
+    }
+
+    /// A command begins that came at `submitted`.
+    fn take(&mut self, context: &mut Context<'_>, command: &Command, submitted: Instant) {
+        self.outstanding += 1;
         let request = self.requests.add(Request {
             command: *command,
-            submitted: now,
+            submitted,
             // Until all its strands have begun.
             strands: 1,
             outcome: Outcome::Done,
@@ -155,20 +166,21 @@ impl Array {
         loop {
             let next = if command.access == Access::Write { self.cut(at, end) } else { end };
             self.requests.get_mut(request).strands += 1;
-            let strand = self.add_strand(now, Owner::Request(request), command.access, at, next);
+            let strand = self.add_strand(submitted, Owner::Request(request), command.access, at, next);
             self.enter(context, strand);
             if next >= end {
                 break;
             }
             at = next;
         }
-        self.strand_is_done(context, request, Breakdown::default(), NONE);
+        let breakdown = Breakdown { queue: context.now - submitted, ..Breakdown::default() };
+        self.strand_is_done(context, request, breakdown, NONE);
     }
 
-    fn add_strand(&mut self, now: Instant, owner: Owner, access: Access, first: u64, end: u64) -> Slot {
+    fn add_strand(&mut self, since: Instant, owner: Owner, access: Access, first: u64, end: u64) -> Slot {
         self.clock += 1;
         let serial = self.clock as u32;
-        self.strands.add(Strand::new(owner, access, first, end, now, serial))
+        self.strands.add(Strand::new(owner, access, first, end, since, serial))
     }
 
     /// A strand comes: it begins, unless it must wait for an older one that has some of its blocks.
@@ -389,6 +401,9 @@ impl Array {
         let completion = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
         let life = context.lives.is_some().then(|| self.told(strand, &command, &completion));
         self.answers.push_back(Answered { completion, life });
+        if let Some((command, came)) = self.waiting.pop_front() {
+            self.take(context, &command, came);
+        }
     }
 
     pub fn on_event(&mut self, context: &mut Context<'_>, event: ArrayEvent) {

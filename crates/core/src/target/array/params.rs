@@ -167,6 +167,8 @@ pub struct ArrayParams {
     /// How long after a failure a spare is taken, or a new drive is put in.
     pub replaced_after: Span,
     pub unit: Sectors,
+    /// Commands of hosts that it works on at once; the others wait. No limit of its own when `None`.
+    pub depth: Option<u32>,
     pub reads: ReadChoice,
     pub split: Option<SplitReads>,
     pub parity: ParityParams,
@@ -195,6 +197,7 @@ impl ArrayParams {
             spares: 0,
             replaced_after: Span::ZERO,
             unit: Sectors::new(128),
+            depth: None,
             reads: ReadChoice::NearestHead,
             split: None,
             parity: ParityParams {
