@@ -9,6 +9,7 @@
 //!
 //! Two strands that touch the same blocks, of which one writes, never run at once where that could leave copies that
 //! differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
+mod gf;
 mod health;
 pub mod layout;
 pub mod members;
@@ -25,6 +26,7 @@ use super::slab::Slab;
 use super::tree::{NONE, Slot};
 use super::write_behind::OWN_IDS;
 use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
+use crate::data::DataOp;
 use crate::life::Life;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -32,7 +34,7 @@ use drivelab_units::{Bytes, Instant, Lba, Sectors, Span};
 use layout::{Layout, LevelError};
 use members::Members;
 use params::ArrayParams;
-use plan::LastOps;
+use plan::{Brought, LastOps};
 use strand::{Op, Owner, Phase, Request, Strand};
 use sync::Sync;
 
@@ -69,6 +71,9 @@ pub struct Array {
     claims: Overlaps,
     /// What a plan has added last for each member, so that what lies behind it becomes part of the same command.
     last: LastOps,
+    /// What a plan reads of a row, and what it writes of it.
+    brought: Brought,
+    written: Vec<Option<u64>>,
     sync: Sync,
     /// Capacities of all drives, and which of the spares are left.
     capacities: Vec<u64>,
@@ -108,6 +113,8 @@ impl Array {
             ops: Slab::default(),
             claims: Overlaps::new(),
             last: LastOps::new(members),
+            brought: Brought::new(members),
+            written: Vec::new(),
             sync: Sync::new(&params.sync),
             capacities: capacities.iter().map(|capacity| capacity.get()).collect(),
             spares: (members..members + spares).collect(),
@@ -218,6 +225,10 @@ impl Array {
 
     /// Sends the commands of the next phase that has any; a strand that has none left is done.
     fn go_on(&mut self, context: &mut Context<'_>, slot: Slot) {
+        if self.strands.get(slot).outcome != Outcome::Done {
+            self.forget_ops(slot);
+            return self.end_strand(context, slot);
+        }
         for phase in Phase::ALL {
             let strand = self.strands.get_mut(slot);
             if strand.unsent[phase as usize] == NONE {
@@ -227,7 +238,14 @@ impl Array {
                 return self.compute(context, slot);
             }
             strand.phase = phase;
-            return self.send(slot, phase);
+            self.send(slot, phase);
+            if self.strands.get(slot).pending > 0 {
+                return;
+            }
+        }
+        // What a read could not get as it lies.
+        if self.strands.get(slot).computes > 0 {
+            return self.compute(context, slot);
         }
         self.end_strand(context, slot);
     }
@@ -254,6 +272,12 @@ impl Array {
         };
         while at != NONE {
             let op = self.ops.get_mut(at);
+            // It has failed since the strand was planned: parity carries what it would have got.
+            if !self.members.can_write(op.slot) {
+                let gone = core::mem::replace(&mut at, op.next);
+                self.ops.free(gone);
+                continue;
+            }
             let member = self.members.get_mut(op.slot);
             (op.drive, op.is_out) = (member.drive, true);
             member.outstanding += 1;
@@ -326,9 +350,19 @@ impl Array {
     /// A strand could not read what it wanted to: it begins once more, with what it knows now.
     fn plan_anew(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.forget_ops(slot);
+        // Nothing is to become part of a command of the first plan.
+        self.clock += 1;
+        let serial = self.clock as u32;
         let strand = self.strands.get_mut(slot);
         (strand.is_spoilt, strand.computes, strand.phase) = (false, 0, Phase::Read);
-        self.begin(context, slot);
+        strand.serial = serial;
+        let (access, first, end, is_free) = (strand.access, strand.first, strand.end, strand.claim.is_none());
+        if access == Access::Read && context.data.is_some() {
+            let (id, first, count) = (self.command_id(slot), Lba::new(first), Sectors::new(end - first));
+            context.data_op(DataOp::Forget { id, first, count });
+        }
+        // What lay as it was needs the rest of its rows now.
+        if is_free { self.enter(context, slot) } else { self.begin(context, slot) }
     }
 
     /// What was planned and not sent is given up.

@@ -37,6 +37,8 @@ pub struct Copied {
     rows: u64,
     /// Stripe units of the array.
     chunks: u64,
+    /// Where on each member its first stripe unit begins.
+    start: u64,
 }
 
 impl Copied {
@@ -69,7 +71,12 @@ impl Copied {
             Kind::Far | Kind::Offset => (whole / copies * copies, whole / copies * members),
             Kind::Sets => (whole, whole * (members / copies)),
         };
-        Copied { kind, members, copies, unit, rows, chunks }
+        Copied { kind, members, copies, unit, rows, chunks, start: 0 }
+    }
+
+    /// The same behind so many sectors of each member, which are left out.
+    pub fn behind(self, start: u64) -> Self {
+        Copied { start, ..self }
     }
 
     pub fn capacity(&self) -> u64 {
@@ -86,7 +93,7 @@ impl Copied {
 
     /// Sectors of each member that the array uses.
     pub fn used(&self) -> u64 {
-        self.rows * self.unit
+        self.start + self.rows * self.unit
     }
 
     /// The piece that begins at an address and ends with its stripe unit, or before `end`.
@@ -112,13 +119,16 @@ impl Copied {
                 (copy * columns + piece.chunk % columns, piece.chunk / columns)
             }
         };
-        Spot { slot: slot as u16, at: row * self.unit + piece.offset }
+        Spot { slot: slot as u16, at: self.start + row * self.unit + piece.offset }
     }
 
     /// What lies at a place, and how many sectors of its stripe unit go on from there.
     pub fn held(&self, spot: Spot) -> (Held, u64) {
         let (n, k, slot) = (self.members, self.copies, u64::from(spot.slot));
-        let (row, offset) = (spot.at / self.unit, spot.at % self.unit);
+        let Some(at) = spot.at.checked_sub(self.start) else {
+            return (Held::Nothing, self.start - spot.at);
+        };
+        let (row, offset) = (at / self.unit, at % self.unit);
         let left = self.unit - offset;
         // On the member that is `copy` before this one.
         let before = |copy: u64| (slot + n - copy % n) % n;

@@ -1,5 +1,6 @@
 //! What each level asks of its members.
 use super::super::params::{ArrayParams, Cure, Level};
+use super::reserved;
 use core::fmt;
 use drivelab_units::Sectors;
 
@@ -127,9 +128,17 @@ pub fn check(params: &ArrayParams, capacities: &[Sectors]) -> Result<(), LevelEr
     if each < least(level) {
         return Err(LevelError::TooFew { least: least(level), members: each });
     }
+    // The factors of a second and a third parity tell 255 data units apart.
+    if let Level::Parity { parities, .. } = level
+        && parities > 1
+        && each > 255 + u16::from(parities)
+    {
+        return Err(LevelError::TooMany { most: 255 + u16::from(parities) });
+    }
     let smallest = capacities[..usize::from(members)].iter().min().copied().unwrap_or_default();
-    if params.unit == Sectors::ZERO || params.unit > smallest {
-        return Err(LevelError::Unit { least: smallest });
+    let left = Sectors::new(smallest.get() - reserved::sectors(params, smallest.get()));
+    if params.unit == Sectors::ZERO || params.unit > left {
+        return Err(LevelError::Unit { least: left });
     }
     for (drive, &capacity) in (members..).zip(&capacities[usize::from(members)..needed - journal]) {
         if capacity < smallest {
@@ -141,8 +150,13 @@ pub fn check(params: &ArrayParams, capacities: &[Sectors]) -> Result<(), LevelEr
     if let Some(drive) = failing.into_iter().find(|&drive| usize::from(drive) >= drives) {
         return Err(LevelError::NoSuchDrive { drive, drives });
     }
-    let has_parity = matches!(level, Level::Parity { .. });
-    if params.cure != Cure::None && !has_parity && !matches!(params.cure, Cure::Bitmap { .. }) {
+    let fits = match params.cure {
+        Cure::None | Cure::Bitmap { .. } => true,
+        Cure::Journal => matches!(level, Level::Parity { .. }),
+        // The log holds one parity.
+        Cure::PartialParityLog => matches!(level, Level::Parity { parities: 1, .. }),
+    };
+    if !fits {
         return Err(LevelError::Cure);
     }
     Ok(())

@@ -5,6 +5,7 @@
 mod copied;
 mod error;
 mod linear;
+pub mod reserved;
 mod rows;
 
 use super::params::{ArrayParams, Level};
@@ -12,7 +13,7 @@ pub use copied::Copied;
 use drivelab_units::Sectors;
 pub use error::LevelError;
 pub use linear::Linear;
-pub use rows::Rows;
+pub use rows::{Row, Rows};
 
 /// A place on a member.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -48,18 +49,24 @@ impl Layout {
         error::check(params, capacities)?;
         let members = &capacities[..usize::from(params.members)];
         let least = members.iter().min().map_or(0, |least| least.get());
+        let start = reserved::sectors(params, least);
+        let least = least - start;
         let (n, unit) = (u64::from(params.members), params.unit.get());
         Ok(match params.level {
             Level::Linear => Layout::Linear(Linear::new(members)),
             Level::Striped => Layout::Copied(Copied::striped(n, unit, least)),
-            Level::Mirrored => Layout::Copied(Copied::mirrored(n, least)),
-            Level::MirroredStripes { copies } => Layout::Copied(Copied::sets(n, copies.into(), unit, least)),
-            Level::StripedMirrors { copies, layout } => {
-                Layout::Copied(Copied::spread(n, copies.into(), layout, unit, least))
+            Level::Mirrored => Layout::Copied(Copied::mirrored(n, least).behind(start)),
+            Level::MirroredStripes { copies } => {
+                Layout::Copied(Copied::sets(n, copies.into(), unit, least).behind(start))
             }
-            Level::Interleaved { groups } => Layout::Rows(Rows::interleaved(n, groups.into(), least)),
+            Level::StripedMirrors { copies, layout } => {
+                Layout::Copied(Copied::spread(n, copies.into(), layout, unit, least).behind(start))
+            }
+            Level::Interleaved { groups } => {
+                Layout::Rows(Rows::interleaved(n, groups.into(), unit, least).behind(start))
+            }
             Level::Parity { parities, rotation, groups } => {
-                Layout::Rows(Rows::new(n, groups.into(), parities, rotation, unit, least))
+                Layout::Rows(Rows::new(n, groups.into(), parities, rotation, unit, least).behind(start))
             }
             Level::RaidZ { .. } => todo!("RAID-Z"),
         })

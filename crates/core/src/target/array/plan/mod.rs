@@ -3,7 +3,9 @@
 //! A plan adds commands in any order; what lies behind the last one for the same member, phase and direction becomes part
 //! of it. A plan that cannot be made, because too many members are missing, says so.
 mod copied;
+mod interleaved;
 mod linear;
+mod row;
 mod rows_read;
 mod rows_write;
 
@@ -17,6 +19,7 @@ use crate::target::tree::{NONE, Slot};
 use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
+pub use row::Brought;
 
 /// By member and phase: what the plan of a strand has added last.
 pub struct LastOps(Vec<[(u32, Slot); Phase::COUNT]>);
@@ -76,6 +79,7 @@ impl Array {
             (Layout::Linear(_), _) => self.plan_linear(context, slot),
             (Layout::Copied(_), Access::Read) => self.plan_copied_read(context, slot),
             (Layout::Copied(_), _) => self.plan_copied_write(context, slot),
+            (Layout::Rows(rows), _) if rows.is_interleaved() => self.plan_interleaved(context, slot),
             (Layout::Rows(_), Access::Read) => self.plan_rows_read(context, slot),
             (Layout::Rows(_), _) => self.plan_rows_write(context, slot),
         }
