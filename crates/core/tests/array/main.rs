@@ -2,4 +2,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
+mod parity_data;
 mod rig;
+mod stamps;
