@@ -2,6 +2,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
+mod layout_rows;
+mod parity;
+mod parity_cures;
 mod parity_data;
 mod rig;
 mod stamps;

@@ -1,7 +1,9 @@
 //! Levels with parity, healthy and degraded: the data that members and hosts get are right, byte by byte.
 use crate::common::ms;
 use crate::stamps::Stamped;
-use drivelab_core::target::array::params::{ArrayParams, Failure, Level, PartialWrites, Rotation, When};
+use drivelab_core::target::array::params::{
+    ArrayParams, Cure, Failure, Level, PartialWrites, Rotation, When,
+};
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Sectors};
 use proptest::prelude::*;
@@ -55,6 +57,7 @@ prop_compose! {
         granule in prop_oneof![Just(1u64), Just(8)],
         request in prop_oneof![Just(8u64), Just(40), Just(1 << 16)],
         drawn in proptest::collection::vec((any::<bool>(), 0..1_000_000_000u64), 3),
+        cure in 0..8u8,
         order in Just((0..members).collect::<Vec<u16>>()).prop_shuffle(),
     ) -> ArrayParams {
         let mut params = ArrayParams::plain(level, members);
@@ -76,6 +79,13 @@ prop_compose! {
         params.parity.partial = partial;
         params.parity.granule = Sectors::new(granule);
         params.request = Sectors::new(request);
+        let has_rows = matches!(level, Level::Parity { .. });
+        params.cure = match cure {
+            0 => Cure::Bitmap { region: Sectors::new(16), clears_after: ms(30) },
+            1 if has_rows => Cure::Journal,
+            2 if has_rows && parities(level) == 1 => Cure::PartialParityLog,
+            _ => Cure::None,
+        };
         params
     }
 }

@@ -3,7 +3,8 @@
 use crate::common::command;
 use crate::rig::array;
 use drivelab_core::data::DataOp;
-use drivelab_core::target::array::layout::{Layout, Rows, Spot};
+use drivelab_core::target::array::Array;
+use drivelab_core::target::array::layout::{Layout, Rows};
 use drivelab_core::target::array::params::ArrayParams;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine};
@@ -91,13 +92,12 @@ impl Stamped {
         }
     }
 
-    pub fn target(&self) -> &Target {
-        &self.target
+    pub fn array(&self) -> &Array {
+        self.target.system().and_then(|system| system.array()).expect("there is an array")
     }
 
     pub fn rows(&self) -> &Rows {
-        let array = self.target.system().and_then(|system| system.array()).expect("there is an array");
-        let Layout::Rows(rows) = array.layout() else { panic!("a level with parity") };
+        let Layout::Rows(rows) = self.array().layout() else { panic!("a level with parity") };
         rows
     }
 
@@ -149,11 +149,6 @@ impl Stamped {
         answers[0]
     }
 
-    /// A read's stamp of an address, once it is done.
-    pub fn read(&self, id: u64, at: u64) -> Stamp {
-        self.value(id, at)
-    }
-
     /// Reads and compares with what was written.
     pub fn check_read(&mut self, first: u64, count: u64) {
         let answer = self.go(Access::Read, first, count);
@@ -173,20 +168,31 @@ impl Stamped {
     }
 
     /// What a command's buffer holds of an address.
-    pub fn value(&self, id: u64, at: u64) -> Stamp {
+    fn value(&self, id: u64, at: u64) -> Stamp {
+        self.buffer(id, at).unwrap_or_else(|| panic!("nobody says where address {at} of {id} comes from"))
+    }
+
+    fn buffer(&self, id: u64, at: u64) -> Option<Stamp> {
         if let Some(&(first, end)) = self.writes.get(&id) {
             assert!((first..end).contains(&at), "the host's write {id} has no address {at}");
-            return Self::brought(id, at);
+            return Some(Self::brought(id, at));
         }
         if let Some(&stamp) = self.delivered.get(&(id, at)) {
-            return stamp;
+            return Some(stamp);
         }
         let parts = self.parts.get(&id).map(Vec::as_slice).unwrap_or_default();
-        let here: Vec<_> = parts.iter().filter(|part| (part.at..part.at + part.count).contains(&at)).collect();
-        assert!(!here.is_empty(), "nobody says where address {at} of {id} comes from");
-        here.iter().fold([0; 8], |sum, part| {
-            added(sum, scaled(self.value(part.from, part.from_at + (at - part.at)), part.factor))
+        let here: Vec<_> =
+            parts.iter().filter(|part| (part.at..part.at + part.count).contains(&at)).collect();
+        (!here.is_empty()).then(|| {
+            here.iter().fold([0; 8], |sum, part| {
+                added(sum, scaled(self.value(part.from, part.from_at + (at - part.at)), part.factor))
+            })
         })
+    }
+
+    fn is_log(&self, drive: u16, at: u64) -> bool {
+        let rows = self.rows();
+        u64::from(drive) >= rows.members() * rows.groups() || at < rows.at(0)
     }
 
     fn see(&mut self, seen: Seen) {
@@ -207,7 +213,11 @@ impl Stamped {
                     let (first, count) = (first.get(), count.get());
                     self.see(Seen { id: write, drive: member, access: Access::Write, first, count });
                     for at in first..first + count {
-                        let stamp = self.value(write, at);
+                        // A log's own words have no stamp.
+                        let stamp = match self.is_log(member, at) {
+                            true => self.buffer(write, at).unwrap_or_default(),
+                            false => self.value(write, at),
+                        };
                         self.media.insert((member, at), stamp);
                     }
                 }
@@ -236,12 +246,8 @@ impl Stamped {
     /// Every unit that was ever written, and its row's parity, is as the model has it, on all members but these.
     pub fn check_media(&self, missing: &[u16]) {
         let rows = *self.rows();
-        let places: std::collections::BTreeSet<(u64, u64)> = self
-            .model
-            .keys()
-            .map(|&at| rows.cell(at, at + 1))
-            .map(|cell| (cell.row, cell.offset))
-            .collect();
+        let places: std::collections::BTreeSet<(u64, u64)> =
+            self.model.keys().map(|&at| rows.cell(at, at + 1)).map(|cell| (cell.row, cell.offset)).collect();
         for (row, offset) in places {
             let mut parities = [[0; 8]; 3];
             let at = rows.at(row) + offset;
@@ -268,13 +274,9 @@ impl Stamped {
         }
     }
 
-    /// How many commands of a kind the members had since the last look.
-    pub fn count(&self, access: Access) -> usize {
-        self.seen.iter().filter(|seen| seen.access == access).count()
-    }
-
-    pub fn spot(&self, address: u64) -> Spot {
-        let cell = self.rows().cell(address, address + 1);
-        Spot { slot: self.rows().data(cell.row, cell.column), at: self.rows().at(cell.row) + cell.offset }
+    /// How many commands of a kind the drives had for the last host's, and their sectors.
+    pub fn count(&self, access: Access) -> (usize, u64) {
+        let seen = self.seen.iter().filter(|seen| seen.access == access);
+        seen.fold((0, 0), |(commands, sectors), seen| (commands + 1, sectors + seen.count))
     }
 }

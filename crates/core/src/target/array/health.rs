@@ -35,12 +35,21 @@ impl Array {
     /// A drive has failed for good.
     pub fn fail(&mut self, context: &mut Context<'_>, drive: u16) {
         self.spares.retain(|&spare| spare != drive);
+        if self.logs.drive() == Some(drive) {
+            self.logs.lose();
+            return self.end_ops_of(context, drive);
+        }
         let Some(slot) = self.members.slot_of(drive) else { return };
         self.members.set(slot, State::Missing);
         self.members.get_mut(slot).outstanding = 0;
         context.reports.push_back(Report { at: context.now, what: Happened::Failed { slot } });
         let replaced = ArrayEvent::Replace { slot };
         context.agenda.schedule(context.now + self.params.replaced_after, 4, Event::Array(replaced));
+        self.end_ops_of(context, drive);
+    }
+
+    /// What was with a drive ends as it fails.
+    fn end_ops_of(&mut self, context: &mut Context<'_>, drive: u16) {
         let lost: Vec<Slot> =
             self.ops.places().filter(|(_, op)| op.is_out && op.drive == drive).map(|(at, _)| at).collect();
         for at in lost {
@@ -60,6 +69,8 @@ impl Array {
                 strand.avoids |= 1 << op.slot;
                 strand.is_spoilt = true;
             }
+            // The journal is missed.
+            (_, Outcome::Failed) if op.slot == self.params.members => strand.outcome = outcome,
             (Access::Write | Access::Flush, Outcome::Failed) => {}
             _ => strand.outcome = outcome,
         }

@@ -34,7 +34,8 @@ use drivelab_units::{Bytes, Instant, Lba, Sectors, Span};
 use layout::{Layout, LevelError};
 use members::Members;
 use params::ArrayParams;
-use plan::{Brought, LastOps};
+pub use plan::{Bit, Logged};
+use plan::{Bitmap, Brought, LastOps, Logs};
 use strand::{Op, Owner, Phase, Request, Strand};
 use sync::Sync;
 
@@ -49,6 +50,8 @@ pub enum ArrayEvent {
     Sync,
     /// A new drive takes this slot.
     Replace { slot: u16 },
+    /// This region may have been left alone for long enough to clear its bit.
+    Unmark { region: u32 },
     /// Work that was put down for now begins.
     Begin { scheduled: u16 },
 }
@@ -74,6 +77,8 @@ pub struct Array {
     /// What a plan reads of a row, and what it writes of it.
     brought: Brought,
     written: Vec<Option<u64>>,
+    logs: Logs,
+    bitmap: Option<Bitmap>,
     sync: Sync,
     /// Capacities of all drives, and which of the spares are left.
     capacities: Vec<u64>,
@@ -105,6 +110,7 @@ impl Array {
         let capacities: Vec<Sectors> = drives.iter().map(|drive| drive.capacity()).collect();
         let layout = Layout::new(params, &capacities).unwrap_or_else(|error: LevelError| panic!("{error}"));
         let ArrayParams { members, spares, .. } = *params;
+        let least = capacities[..usize::from(members)].iter().min().map_or(0, |least| least.get());
         Array {
             layout,
             members: Members::new(members),
@@ -115,6 +121,8 @@ impl Array {
             last: LastOps::new(members),
             brought: Brought::new(members),
             written: Vec::new(),
+            logs: Logs::new(params, &drives.iter().map(|drive| drive.capacity().get()).collect::<Vec<_>>()),
+            bitmap: Bitmap::new(params, least),
             sync: Sync::new(&params.sync),
             capacities: capacities.iter().map(|capacity| capacity.get()).collect(),
             spares: (members..members + spares).collect(),
@@ -225,12 +233,16 @@ impl Array {
 
     /// Sends the commands of the next phase that has any; a strand that has none left is done.
     fn go_on(&mut self, context: &mut Context<'_>, slot: Slot) {
-        if self.strands.get(slot).outcome != Outcome::Done {
-            self.forget_ops(slot);
-            return self.end_strand(context, slot);
+        let has_read = self.strands.get(slot).unsent[Phase::Read as usize] == NONE;
+        if has_read && self.bitmap.is_some() && !self.mark(context, slot) {
+            return;
         }
         for phase in Phase::ALL {
             let strand = self.strands.get_mut(slot);
+            if strand.outcome != Outcome::Done {
+                self.forget_ops(slot);
+                return self.end_strand(context, slot);
+            }
             if strand.unsent[phase as usize] == NONE {
                 continue;
             }
@@ -268,21 +280,27 @@ impl Array {
         let mut at = core::mem::replace(&mut strand.unsent[phase as usize], NONE);
         let like = match strand.owner {
             Owner::Request(request) => self.requests.get(request).command,
-            Owner::Sync => sync::COMMAND,
+            Owner::Sync | Owner::Bitmap => sync::COMMAND,
         };
         while at != NONE {
-            let op = self.ops.get_mut(at);
             // It has failed since the strand was planned: parity carries what it would have got.
-            if !self.members.can_write(op.slot) {
+            let Some(drive) = self.drive_of(self.ops.get(at).slot) else {
+                let op = self.ops.get(at);
+                if op.slot == self.params.members {
+                    self.strands.get_mut(slot).outcome = Outcome::Failed;
+                }
                 let gone = core::mem::replace(&mut at, op.next);
                 self.ops.free(gone);
                 continue;
+            };
+            let op = self.ops.get_mut(at);
+            (op.drive, op.is_out) = (drive, true);
+            if op.slot < self.params.members {
+                let member = self.members.get_mut(op.slot);
+                member.outstanding += 1;
+                member.head = op.at + op.count;
             }
-            let member = self.members.get_mut(op.slot);
-            (op.drive, op.is_out) = (member.drive, true);
-            member.outstanding += 1;
-            member.head = op.at + op.count;
-            strand.pending += 1;
+            self.strands.get_mut(slot).pending += 1;
             let command = Command {
                 id: op.id,
                 initiator: 0,
@@ -290,6 +308,8 @@ impl Array {
                 attribute: Attribute::Simple,
                 priority: Priority::Normal,
                 access: op.access,
+                // What is logged must be on the media before what it is for.
+                force_unit_access: like.force_unit_access || op.phase == Phase::Log,
                 first: Lba::new(op.at),
                 count: Sectors::new(op.count),
                 ..like
@@ -299,11 +319,22 @@ impl Array {
         }
     }
 
+    /// The drive that has a slot; the journal's is the one behind the members'.
+    #[inline]
+    fn drive_of(&self, slot: u16) -> Option<u16> {
+        if slot == self.params.members {
+            return self.logs.drive();
+        }
+        self.members.can_write(slot).then(|| self.members.get(slot).drive)
+    }
+
     /// A member's command is done.
     pub fn completed(&mut self, context: &mut Context<'_>, completion: &Completion) {
         let op = *self.ops.get(completion.tag);
         debug_assert!(op.is_out && op.id == completion.id);
-        self.members.get_mut(op.slot).outstanding -= 1;
+        if op.slot < self.params.members {
+            self.members.get_mut(op.slot).outstanding -= 1;
+        }
         if context.lives.is_some() {
             self.tell(op.strand, op.id);
         }
@@ -367,6 +398,7 @@ impl Array {
 
     /// What was planned and not sent is given up.
     fn forget_ops(&mut self, slot: Slot) {
+        self.logs.give_up(self.strands.get(slot).serial);
         for phase in Phase::ALL {
             let mut at = core::mem::replace(&mut self.strands.get_mut(slot).unsent[phase as usize], NONE);
             while at != NONE {
@@ -378,9 +410,14 @@ impl Array {
 
     /// A strand has gone through all its phases, or cannot go on.
     fn end_strand(&mut self, context: &mut Context<'_>, slot: Slot) {
-        let strand = self.strands.get(slot);
-        let (owner, outcome, breakdown, claim) =
-            (strand.owner, strand.outcome, strand.breakdown, strand.claim);
+        let &Strand { owner, outcome, breakdown, claim, first, serial, is_marked, .. } =
+            self.strands.get(slot);
+        if is_marked {
+            self.unmark(context, slot);
+        }
+        if context.data.is_some() {
+            self.logs.is_done(serial);
+        }
         if let Some(claim) = claim {
             self.claims.remove(slot, claim.write);
         }
@@ -395,6 +432,7 @@ impl Array {
                 self.strand_is_done(context, request, breakdown, slot);
             }
             Owner::Sync => self.sync_is_done(context, slot),
+            Owner::Bitmap => self.is_cleared(context, first),
         }
         while held != NONE {
             let next = core::mem::replace(&mut self.strands.get_mut(held).next_held, NONE);
@@ -451,6 +489,7 @@ impl Array {
             }
             ArrayEvent::Sync => self.pump_sync(context),
             ArrayEvent::Replace { slot } => self.replace(context, slot),
+            ArrayEvent::Unmark { region } => self.clear_region(context, region),
             ArrayEvent::Begin { scheduled } => self.begin_scheduled(context, scheduled),
         }
     }

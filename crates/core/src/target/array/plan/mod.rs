@@ -2,7 +2,9 @@
 //!
 //! A plan adds commands in any order; what lies behind the last one for the same member, phase and direction becomes part
 //! of it. A plan that cannot be made, because too many members are missing, says so.
+mod bitmap;
 mod copied;
+mod cure;
 mod interleaved;
 mod linear;
 mod row;
@@ -18,6 +20,8 @@ use crate::target::context::Context;
 use crate::target::tree::{NONE, Slot};
 use alloc::vec;
 use alloc::vec::Vec;
+pub use bitmap::{Bit, Bitmap};
+pub use cure::{Logged, Logs};
 use drivelab_units::{Lba, Sectors};
 pub use row::Brought;
 
@@ -25,8 +29,14 @@ pub use row::Brought;
 pub struct LastOps(Vec<[(u32, Slot); Phase::COUNT]>);
 
 impl LastOps {
+    /// The journal's place is behind the members'.
     pub fn new(members: u16) -> Self {
-        LastOps(vec![[(0, NONE); Phase::COUNT]; usize::from(members)])
+        LastOps(vec![[(0, NONE); Phase::COUNT]; usize::from(members) + 1])
+    }
+
+    /// Whether a plan has added something for a member in this phase.
+    fn has(&self, slot: u16, phase: Phase, serial: u32) -> bool {
+        self.0[usize::from(slot)][phase as usize].0 == serial
     }
 }
 
@@ -154,7 +164,7 @@ impl Array {
     pub(super) fn command_id(&self, strand: Slot) -> u64 {
         match self.strands.get(strand).owner {
             super::strand::Owner::Request(request) => self.requests.get(request).command.id,
-            super::strand::Owner::Sync => u64::MAX,
+            super::strand::Owner::Sync | super::strand::Owner::Bitmap => u64::MAX,
         }
     }
 }

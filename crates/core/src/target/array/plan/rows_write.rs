@@ -7,7 +7,7 @@
 //! that does as well, everything is read and the missing units are computed.
 use super::super::gf;
 use super::super::layout::{Rows, Spot};
-use super::super::params::PartialWrites;
+use super::super::params::{Cure, PartialWrites};
 use super::super::strand::Phase;
 use super::row::{Band, Reach};
 use super::{Array, Source};
@@ -58,6 +58,11 @@ impl Touched {
         self.end - self.first
     }
 
+    /// Whether the host brings all of a band.
+    pub fn is_whole(&self, band: &Band) -> bool {
+        self.full == band.columns()
+    }
+
     pub fn has(&self, column: u32) -> bool {
         (self.first..self.end).contains(&column)
     }
@@ -90,12 +95,14 @@ impl Array {
         let strand = self.strands.get(slot);
         let (mut at, end) = (strand.first, strand.end);
         let rows = self.rows();
+        self.begin_log()?;
         while at < end {
             let row = at / rows.row_data();
             let stop = end.min((row + 1) * rows.row_data());
             self.write_row(context, slot, &rows, row, &Reach::new(&rows, row, at, stop))?;
             at = stop;
         }
+        self.write_journal(context, slot);
         Ok(())
     }
 
@@ -109,7 +116,7 @@ impl Array {
         reach: &Reach,
     ) -> Result<(), Outcome> {
         let (granule, unit) = (self.granule(), rows.unit());
-        let most = (self.params.request.get() / granule * granule).max(granule);
+        let most = self.largest_band();
         let down = |offset: u64| offset / granule * granule;
         let up = |offset: u64| offset.next_multiple_of(granule).min(unit);
         let (begin, end) = (reach.begin, reach.end);
@@ -156,6 +163,9 @@ impl Array {
         }
         self.write_data(context, slot, &band, (reach, &touched, lo), way);
         self.write_parity(context, slot, &band, (reach, &touched, lo), way);
+        if self.params.cure == Cure::PartialParityLog {
+            self.write_partial_parity(context, slot, &band, &touched, way);
+        }
         Ok(())
     }
 
@@ -211,7 +221,7 @@ impl Array {
                 }
                 units = u64::from(touched.count() + band.writable.count_ones());
             }
-            Way::Rest if touched.full == band.columns() => {}
+            Way::Rest if touched.is_whole(band) => {}
             Way::Rest => {
                 for column in 0..band.columns() {
                     if !Self::is_full(reach, column, lo, band.count) {
@@ -244,7 +254,7 @@ impl Array {
             let (from, until) = if way == Way::Without { (begin, end) } else { (lo, hi) };
             let spot = Spot { slot: spot.slot, at: band.at + (from - lo) };
             let op = self.add(context, slot, Phase::Write, Access::Write, spot, until - from);
-            self.note(context, slot, op, spot, until - from);
+            self.note(context, op, spot, until - from);
             if context.data.is_some() {
                 self.mix_new(context, slot, (op, spot.at), (reach, column, from, until), band, (lo, 1));
             }
@@ -287,7 +297,7 @@ impl Array {
         for which in band.parities().filter(|which| band.writable >> which & 1 == 1) {
             let spot = band.parity(which);
             let op = self.add(context, slot, Phase::Write, Access::Write, spot, band.count);
-            self.note(context, slot, op, spot, band.count);
+            self.note(context, op, spot, band.count);
             if context.data.is_none() {
                 continue;
             }
@@ -310,8 +320,4 @@ impl Array {
             }
         }
     }
-
-    /// Keeps in mind that a strand writes this, for the cure of the write hole.
-    #[inline]
-    fn note(&mut self, _context: &mut Context<'_>, _slot: Slot, _op: u64, _spot: Spot, _count: u64) {}
 }
