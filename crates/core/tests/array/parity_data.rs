@@ -1,12 +1,17 @@
 //! Levels with parity, healthy and degraded: the data that members and hosts get are right, byte by byte.
-use crate::common::ms;
+use crate::common::{drive, ms};
+use crate::rig::array;
 use crate::stamps::Stamped;
+use drivelab_core::target::TargetParams;
 use drivelab_core::target::array::params::{
     ArrayParams, Cure, Failure, Level, PartialWrites, Rotation, When,
 };
+use drivelab_core::target::drive::faults::FaultParams;
+use drivelab_core::target::drive::params::{DriveModel, DriveParams};
 use drivelab_core::{Access, Outcome};
-use drivelab_units::{Instant, Sectors};
+use drivelab_units::{Instant, Lba, Sectors, Share};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 const ROTATIONS: [Rotation; 6] = [
     Rotation::LeftSymmetric,
@@ -90,6 +95,31 @@ prop_compose! {
     }
 }
 
+/// Commands one and several at a time: whether they write, where, how much, and whether to wait for them.
+fn play(array: &mut Stamped, commands: Vec<(bool, u64, u64, u8)>) -> Result<(), TestCaseError> {
+    // Of those under way no two may name the same sector: what a read would see is open.
+    let mut under_way: Vec<(Access, u64, u64, u64)> = Vec::new();
+    let last = commands.len() - 1;
+    for (at, (writes, first, count, more)) in commands.into_iter().enumerate() {
+        if !under_way.iter().any(|&(_, _, begin, end)| first < end && first + count > begin) {
+            let access = if writes { Access::Write } else { Access::Read };
+            let id = array.send(access, first, count);
+            under_way.push((access, id, first, first + count));
+        }
+        if more == 0 || at == last {
+            for answer in array.drain() {
+                prop_assert_eq!(answer.outcome, Outcome::Done);
+            }
+            for (access, id, first, end) in under_way.drain(..) {
+                if access == Access::Read {
+                    array.compare(id, first, end - first);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 proptest! {
     /// Commands one and several at a time, members failing under them.
     #[test]
@@ -100,30 +130,54 @@ proptest! {
         let gone: Vec<u16> =
             params.missing.iter().copied().chain(params.failures.iter().map(|failure| failure.drive)).collect();
         let mut array = Stamped::new(params);
-        // Of the commands under way no two may name the same sector: what a read would see is open.
-        let mut under_way: Vec<(Access, u64, u64, u64)> = Vec::new();
-        for (writes, first, count, more) in commands {
-            if under_way.iter().any(|&(_, _, begin, end)| first < end && first + count > begin) {
-                continue;
-            }
-            let access = if writes { Access::Write } else { Access::Read };
-            let id = array.send(access, first, count);
-            under_way.push((access, id, first, first + count));
-            if more == 0 {
-                for answer in array.drain() {
-                    prop_assert_eq!(answer.outcome, Outcome::Done);
-                }
-                for (access, id, first, end) in under_way.drain(..) {
-                    if access == Access::Read {
-                        array.compare(id, first, end - first);
-                    }
-                }
-            }
-        }
-        array.drain();
+        play(&mut array, commands)?;
         array.wait(ms(1_100));
         array.drain();
         array.check_media(&gone);
+        array.check_read(0, 500);
+    }
+}
+
+/// An array whose drives have sectors that cannot be read, no two of a row.
+fn with_unreadable(params: ArrayParams, unreadable: &[(u16, u64)]) -> TargetParams {
+    let TargetParams::System(mut system) = array(params) else { unreachable!("an array is a system") };
+    for &(slot, at) in unreadable {
+        let faults = FaultParams {
+            read_errors: Share::NONE,
+            unreadable: vec![(Lba::new(at), Sectors::new(1))],
+            retries: ms(20),
+        };
+        let faulty = DriveParams { faults: Some(faults), ..drive() };
+        system.drives[usize::from(slot)] = Arc::new(DriveModel::new(&faulty).unwrap());
+    }
+    TargetParams::System(system)
+}
+
+#[test]
+fn what_cannot_be_read_is_computed_from_the_rest() {
+    let level = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
+    let mut array = Stamped::of(&with_unreadable(ArrayParams::plain(level, 4), &[(1, 11)]));
+    array.go(Access::Write, 0, 3 * 128);
+    array.check_read(128 + 8, 8);
+    assert_eq!(array.count(Access::Read), (3, 24));
+    // The old data of a small write as well: without them parity comes from the rest.
+    array.go(Access::Write, 128 + 8, 4);
+    array.check_read(0, 3 * 128);
+    array.check_media(&[]);
+}
+
+proptest! {
+    /// Reads that fail send a strand back to its plan, while others are under way.
+    #[test]
+    fn unreadable_sectors_spoil_nothing(
+        (level, members) in levels(),
+        (bad, one) in (0u16..3, 0u64..64),
+        commands in proptest::collection::vec((any::<bool>(), 0u64..400, 1u64..90, 0u8..3), 1..30),
+    ) {
+        let params = ArrayParams { unit: Sectors::new(16), ..ArrayParams::plain(level, members) };
+        let mut array = Stamped::of(&with_unreadable(params, &[(bad, one)]));
+        play(&mut array, commands)?;
+        array.check_media(&[]);
         array.check_read(0, 500);
     }
 }

@@ -31,6 +31,11 @@ impl Array {
         if first.row != last.row || first.column != last.column {
             return Some((write, first.row * unit, (last.row + 1) * unit));
         }
+        let spot =
+            || Spot { slot: rows.data(first.row, first.column), at: rows.at(first.row) + first.offset };
+        if !write && strand.avoids == 0 && self.members.can_read(spot(), first.count) {
+            return None;
+        }
         let granule = if write { self.granule() } else { 1 };
         let begin = first.offset / granule * granule;
         let end = (first.offset + first.count).next_multiple_of(granule).min(unit);
