@@ -2,4 +2,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
+mod field;
+mod layout_copied;
+mod raidz;
 mod rig;

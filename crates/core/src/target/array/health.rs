@@ -53,6 +53,10 @@ impl Array {
     /// A member's command has failed: a read is planned anew without it, a write to a member that is gone is not missed.
     pub(super) fn op_failed(&mut self, context: &mut Context<'_>, op: &Op, outcome: Outcome) {
         let _ = context;
+        if op.access == Access::Read && self.is_not_missed(op, outcome) {
+            return;
+        }
+        let is_lost = op.access == Access::Write && outcome == Outcome::Failed && self.is_lost(op);
         let strand = self.strands.get_mut(op.strand);
         match (op.access, outcome) {
             (Access::Read, Outcome::Failed) => strand.is_spoilt = true,
@@ -60,6 +64,7 @@ impl Array {
                 strand.avoids |= 1 << op.slot;
                 strand.is_spoilt = true;
             }
+            (Access::Write, Outcome::Failed) if is_lost => strand.outcome = Outcome::Lost,
             (Access::Write | Access::Flush, Outcome::Failed) => {}
             _ => strand.outcome = outcome,
         }
