@@ -1,8 +1,10 @@
 //! Arrays: layouts against worked examples, plans against closed forms, failures and rebuilds against their rules.
+mod bytes;
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
 mod field;
 mod layout_copied;
+mod mirrors;
 mod raidz;
 mod rig;

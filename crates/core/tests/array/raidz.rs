@@ -1,17 +1,17 @@
 //! RAID-Z: the map against worked examples of OpenZFS and against what must hold for every size; where records lie, what
 //! is read and written, and what a failure changes.
-use crate::common::{Probe, command, drive};
+use crate::bytes::{Bytes, bytes, sets};
+use crate::common::{Probe, drive};
 use crate::field;
 use crate::rig::{array, array_of};
-use drivelab_core::data::DataOp;
+use drivelab_core::target::Target;
 use drivelab_core::target::array::layout::Layout;
 use drivelab_core::target::array::layout::raidz::Map;
 use drivelab_core::target::array::params::{ArrayParams, Level};
-use drivelab_core::target::{Target, TargetInput};
-use drivelab_core::{Access, Machine, Outcome};
-use drivelab_units::{Instant, Sectors};
+use drivelab_core::{Access, Outcome};
+use drivelab_units::Sectors;
 use proptest::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Of so many sectors of 4 KiB: those with data and parity, and those taken.
 fn sizes(members: u64, parities: u8, sectors: u64) -> (u64, u64) {
@@ -99,109 +99,9 @@ fn place(target: &Target, record: u64) -> u64 {
     pool.place(record)
 }
 
-/// A target whose data operations are carried out on real bytes, one for each sector.
-struct Bytes {
-    target: Target,
-    now: Instant,
-    ids: u64,
-    /// By member and sector.
-    media: HashMap<(u16, u64), u8>,
-    /// By command and address: what it carries.
-    buffers: HashMap<(u64, u64), u8>,
-    mixes: Vec<DataOp>,
-    /// Commands to members so far, with their sectors.
-    reads: Vec<(u16, u64, u64)>,
-    writes: Vec<(u16, u64, u64)>,
-}
-
-impl Bytes {
-    fn new(params: ArrayParams) -> Self {
-        let mut target = Target::new(&array(params), 1);
-        target.keep_data();
-        let (media, buffers) = (HashMap::new(), HashMap::new());
-        let (mixes, reads, writes) = (Vec::new(), Vec::new(), Vec::new());
-        Bytes { target, now: Instant::ZERO, ids: 0, media, buffers, mixes, reads, writes }
-    }
-
-    /// What a command carries at an address.
-    fn value(&self, id: u64, at: u64) -> u8 {
-        let given = self.buffers.get(&(id, at)).copied().unwrap_or(0);
-        self.mixes.iter().fold(given, |sum, op| match *op {
-            DataOp::Mix { into, at: begin, from, from_at, count, factor }
-                if into == id && (begin.get()..begin.get() + count.get()).contains(&at) =>
-            {
-                sum ^ field::product(factor, self.value(from, from_at.get() + at - begin.get()))
-            }
-            _ => sum,
-        })
-    }
-
-    fn carry_out(&mut self) {
-        while let Some(op) = self.target.poll_data() {
-            match op {
-                DataOp::Mix { .. } => self.mixes.push(op),
-                DataOp::Forget { id, .. } => {
-                    self.mixes.retain(|mix| !matches!(mix, DataOp::Mix { into, .. } if *into == id));
-                }
-                DataOp::Deliver { read, member, first, count } => {
-                    self.reads.push((member, first.get(), count.get()));
-                    for at in first.get()..first.get() + count.get() {
-                        let byte = self.media.get(&(member, at)).copied().unwrap_or(0);
-                        self.buffers.insert((read, at), byte);
-                    }
-                }
-                DataOp::Accept { write, member, first, count } => {
-                    self.writes.push((member, first.get(), count.get()));
-                    for at in first.get()..first.get() + count.get() {
-                        let byte = self.value(write, at);
-                        self.media.insert((member, at), byte);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn go(&mut self, access: Access, first: u64, data: &[u8]) -> (Outcome, Vec<u8>) {
-        let id = self.ids;
-        self.ids += 1;
-        (self.mixes.clear(), self.buffers.clear(), self.reads.clear(), self.writes.clear());
-        let (count, addresses) = (data.len() as u64, first..first + data.len() as u64);
-        if access == Access::Write {
-            self.buffers.extend(addresses.clone().zip(data).map(|(at, &byte)| ((id, at), byte)));
-        }
-        self.target.handle(self.now, TargetInput::Submit(command(id, access, first, count)));
-        let answer = loop {
-            self.carry_out();
-            if let Some(answer) = self.target.poll_output() {
-                break answer;
-            }
-            let due = self.target.poll_timeout().unwrap();
-            self.target.handle(due, TargetInput::Tick);
-            self.now = due;
-        };
-        (answer.outcome, addresses.map(|at| self.value(id, at)).collect())
-    }
-
-    fn write(&mut self, first: u64, data: &[u8]) {
-        assert_eq!(self.go(Access::Write, first, data).0, Outcome::Done);
-    }
-
-    fn read(&mut self, first: u64, count: usize) -> Vec<u8> {
-        let (outcome, data) = self.go(Access::Read, first, &vec![0; count]);
-        assert_eq!(outcome, Outcome::Done);
-        data
-    }
-}
-
-/// Bytes that tell one place from another.
-fn bytes(seed: usize, count: usize) -> Vec<u8> {
-    (0..count).map(|at| ((at + 1) * (seed + 3) * 151 >> 3) as u8).collect()
-}
-
 #[test]
 fn a_whole_record_is_written_without_reading_and_to_a_new_place() {
-    let mut pool = Bytes::new(pool(1, 5, 80));
+    let mut pool = Bytes::new(&array(pool(1, 5, 80)));
     let first_free = pool.target.capacity().get() / 256;
     pool.write(256, &bytes(1, 256));
     assert_eq!(pool.reads, []);
@@ -215,7 +115,7 @@ fn a_whole_record_is_written_without_reading_and_to_a_new_place() {
 
 #[test]
 fn a_part_of_a_record_is_read_and_written_with_all_of_it() {
-    let mut pool = Bytes::new(pool(2, 6, 50));
+    let mut pool = Bytes::new(&array(pool(2, 6, 50)));
     pool.write(0, &bytes(1, 512));
     pool.write(100, &bytes(2, 200));
     let total = |ops: &[(u16, u64, u64)]| ops.iter().map(|&(_, _, count)| count).sum::<u64>();
@@ -250,12 +150,6 @@ fn places_are_taken_round_the_pool_and_every_record_stays_where_it_is_found() {
     assert_eq!(records, pool.places() * 75 / 100);
 }
 
-/// All sets of up to `most` of so many members.
-fn sets(members: u16, most: u32) -> Vec<Vec<u16>> {
-    let chosen = |bits: u32| (0..members).filter(|slot| bits >> slot & 1 == 1).collect();
-    (0_u32..1 << members).filter(|bits| bits.count_ones() <= most).map(chosen).collect()
-}
-
 #[test]
 fn what_is_missing_is_computed_from_parity() {
     for (parities, members) in [(1, 3), (1, 5), (2, 5), (3, 6)] {
@@ -263,7 +157,7 @@ fn what_is_missing_is_computed_from_parity() {
             // 31 sectors of 4 KiB leave columns of two lengths.
             let level = Level::RaidZ { parities, record: Sectors::new(31 * 8), fill_percent: 80 };
             let params = ArrayParams { missing: missing.clone(), ..ArrayParams::plain(level, members) };
-            let mut pool = Bytes::new(params);
+            let mut pool = Bytes::new(&array(params));
             let mut expected = bytes(5, 1_000);
             // The end of it is a part of a record that was never written: nothing but zeros lies there.
             pool.write(0, &expected);
@@ -277,7 +171,7 @@ fn what_is_missing_is_computed_from_parity() {
 
 #[test]
 fn parity_is_what_openzfs_computes() {
-    let mut pool = Bytes::new(pool(3, 6, 80));
+    let mut pool = Bytes::new(&array(pool(3, 6, 80)));
     let place = pool.target.capacity().get() / 256;
     pool.write(0, &bytes(9, 256));
     let map = Map::new(6, 3, 256, 8);
@@ -297,7 +191,7 @@ fn parity_is_what_openzfs_computes() {
 #[test]
 fn too_many_missing_members_lose_the_data() {
     let params = ArrayParams { missing: vec![0, 1], ..pool(1, 5, 80) };
-    let mut pool = Bytes::new(params);
+    let mut pool = Bytes::new(&array(params));
     assert_eq!(pool.go(Access::Read, 0, &[0; 8]).0, Outcome::Lost);
     assert_eq!(pool.go(Access::Write, 0, &[0; 256]).0, Outcome::Lost);
     assert_eq!(place(&pool.target, 0), 0, "what is not written does not move");

@@ -60,7 +60,10 @@ impl Array {
         let strand = self.strands.get_mut(op.strand);
         match (op.access, outcome) {
             (Access::Read, Outcome::Failed) => strand.is_spoilt = true,
-            (Access::Read, Outcome::MediaError) if op.slot < 64 && strand.avoids >> op.slot & 1 == 0 => {
+            // Several of its commands may have met unreadable sectors before it is planned anew.
+            (Access::Read, Outcome::MediaError)
+                if op.slot < 64 && (strand.is_spoilt || strand.avoids >> op.slot & 1 == 0) =>
+            {
                 strand.avoids |= 1 << op.slot;
                 strand.is_spoilt = true;
             }

@@ -9,6 +9,7 @@
 //!
 //! Two strands that touch the same blocks, of which one writes, never run at once where that could leave copies that
 //! differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
+mod gf;
 mod health;
 pub mod layout;
 pub mod members;

@@ -95,7 +95,7 @@ fn shares(kind: Level, members: u16) -> Result<(), LevelError> {
         {
             return Err(LevelError::Copies { level, copies, members });
         }
-        Level::MirroredStripes { copies } if members % copies != 0 => {
+        Level::MirroredStripes { copies } if !members.is_multiple_of(copies) => {
             return Err(LevelError::Uneven { level, by: copies, members });
         }
         Level::Parity { parities, .. } if !(1..=2).contains(&parities) => {
@@ -109,11 +109,18 @@ fn shares(kind: Level, members: u16) -> Result<(), LevelError> {
     if groups == 0 {
         return Err(LevelError::Groups { level });
     }
-    if members % groups != 0 {
+    if !members.is_multiple_of(groups) {
         return Err(LevelError::Uneven { level, by: groups, members });
     }
-    if members / groups < least(kind) {
-        return Err(LevelError::TooFew { level, least: least(kind), groups, members: members / groups });
+    let each = members / groups;
+    if each < least(kind) {
+        return Err(LevelError::TooFew { level, least: least(kind), groups, members: each });
+    }
+    // The factors of a second parity tell 255 data units apart.
+    if let Level::Parity { parities: 2.., .. } = kind
+        && each > 257
+    {
+        return Err(LevelError::TooMany { level, most: 257 * groups, members });
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ impl fmt::Display for LevelError {
                 write!(f, "{level} has at most {most} members, not {members}")
             }
             Self::Groups { level } => write!(f, "{level} needs at least 1 group"),
-            Self::Uneven { level, by, members } if level == "RAID 01" => write!(
+            Self::Uneven { level: "RAID 01", by, members } => write!(
                 f,
                 "RAID 01 with {by} copies needs a number of members that {by} divides, not {members}; RAID 10 can \
                  do with {members}"
@@ -87,6 +87,14 @@ impl fmt::Display for LevelError {
             Self::Parities { level, most, parities } => {
                 write!(f, "{level} has 1 to {most} parities, not {parities}")
             }
+            _ => self.of_sizes(f),
+        }
+    }
+}
+
+impl LevelError {
+    fn of_sizes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
             Self::Unit { unit: Sectors::ZERO, level, .. } => {
                 write!(f, "the stripe unit of {level} must be above zero")
             }
@@ -119,6 +127,12 @@ impl fmt::Display for LevelError {
                 capacity.get(),
                 needed.get()
             ),
+            _ => self.of_uses(f),
+        }
+    }
+
+    fn of_uses(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
             Self::NoUseOfSpares { level } => {
                 write!(f, "{level} has no use for a spare: what a member had cannot be had from the others")
             }
@@ -137,6 +151,8 @@ impl fmt::Display for LevelError {
                 write!(f, "{level} has no second copy with which a large read could be shared")
             }
             Self::Zero { what } => write!(f, "{what} must be above zero"),
+            // Said above.
+            _ => Ok(()),
         }
     }
 }

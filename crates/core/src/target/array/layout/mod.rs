@@ -11,6 +11,7 @@ pub mod raidz;
 mod rows;
 
 use super::params::{ArrayParams, Level};
+use alloc::boxed::Box;
 pub use check::name;
 pub use copied::{Copied, Piece};
 use drivelab_units::Sectors;
@@ -45,7 +46,7 @@ pub enum Layout {
     Linear(Linear),
     Copied(Copied),
     Rows(Rows),
-    RaidZ(RaidZ),
+    RaidZ(Box<RaidZ>),
 }
 
 impl Layout {
@@ -70,7 +71,7 @@ impl Layout {
             Level::RaidZ { parities, record, fill_percent } => {
                 let sector = params.parity.granule.get();
                 let pool = RaidZ::new(n, parities, record.get(), fill_percent, sector, least);
-                Layout::RaidZ(pool.ok_or(LevelError::Pool { level: name(params.level) })?)
+                Layout::RaidZ(Box::new(pool.ok_or(LevelError::Pool { level: name(params.level) })?))
             }
         };
         check::check_spares(params, capacities, layout.used())?;

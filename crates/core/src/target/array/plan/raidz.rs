@@ -5,6 +5,7 @@
 //! parity, at a new place, so no write leaves parity that does not fit its data. Not modelled: blocks of metadata, the
 //! intent log, and transaction groups, which collect writes for seconds.
 //! Source: OpenZFS, vdev_raidz.c.
+use super::super::gf;
 use super::super::layout::raidz::{Column, Map};
 use super::super::layout::{Layout, RaidZ};
 use super::super::strand::{Phase, Strand};
@@ -263,7 +264,7 @@ impl Array {
         for from in 0..pool.map().columns() {
             let share =
                 old.solved.share(column, from, usize::from(pool.map().parities()), pool.map().columns());
-            add(from, Solved::times(share, factor));
+            add(from, gf::mul(share, factor));
         }
     }
 }
