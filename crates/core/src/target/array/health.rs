@@ -62,15 +62,23 @@ impl Array {
     /// A member's command has failed: a read is planned anew without it, a write to a member that is gone is not missed.
     pub(super) fn op_failed(&mut self, context: &mut Context<'_>, op: &Op, outcome: Outcome) {
         let _ = context;
+        if op.access == Access::Read && self.is_not_missed(op, outcome) {
+            return;
+        }
+        let is_lost = op.access == Access::Write && outcome == Outcome::Failed && self.is_lost(op);
         let strand = self.strands.get_mut(op.strand);
         match (op.access, outcome) {
             (Access::Read, Outcome::Failed) => strand.is_spoilt = true,
-            (Access::Read, Outcome::MediaError) if op.slot < 64 && strand.avoids >> op.slot & 1 == 0 => {
+            // Several of its commands may have met unreadable sectors before it is planned anew.
+            (Access::Read, Outcome::MediaError)
+                if op.slot < 64 && (strand.is_spoilt || strand.avoids >> op.slot & 1 == 0) =>
+            {
                 strand.avoids |= 1 << op.slot;
                 strand.is_spoilt = true;
             }
             // The journal is missed.
             (_, Outcome::Failed) if op.slot == self.params.members => strand.outcome = outcome,
+            (Access::Write, Outcome::Failed) if is_lost => strand.outcome = Outcome::Lost,
             (Access::Write | Access::Flush, Outcome::Failed) => {}
             _ => strand.outcome = outcome,
         }

@@ -16,6 +16,7 @@ pub mod members;
 pub mod params;
 mod plan;
 pub mod report;
+mod stories;
 mod strand;
 mod sync;
 
@@ -88,6 +89,8 @@ pub struct Array {
     ids: u64,
     /// Whoever computes parity is busy until then.
     computing_until: Instant,
+    /// Reads so far that could have come from several copies.
+    turns: u64,
     /// Commands of hosts so far, and when the last one came or was answered.
     taken: u64,
     busy_at: Instant,
@@ -129,6 +132,7 @@ impl Array {
             clock: 0,
             ids: 0,
             computing_until: Instant::ZERO,
+            turns: 0,
             taken: 0,
             busy_at: Instant::ZERO,
             outstanding: 0,
@@ -179,7 +183,7 @@ impl Array {
         let (first, end) = (command.first.get(), command.end().get());
         let mut at = first;
         loop {
-            let next = if command.access == Access::Write { self.cut(at, end) } else { end };
+            let next = self.cut(command.access, at, end);
             self.requests.get_mut(request).strands += 1;
             let strand = self.add_strand(submitted, Owner::Request(request), command.access, at, next);
             self.enter(context, strand);
@@ -335,7 +339,7 @@ impl Array {
         if op.slot < self.params.members {
             self.members.get_mut(op.slot).outstanding -= 1;
         }
-        if context.lives.is_some() {
+        if context.lives.is_some() && self.strands.get(op.strand).owner != Owner::Request(NONE) {
             self.tell(op.strand, op.id);
         }
         self.end_op(context, completion.tag, completion.outcome, completion.breakdown);
@@ -351,7 +355,7 @@ impl Array {
         if outcome != Outcome::Done {
             self.op_failed(context, &op, outcome);
         } else if strand.takes_first && !strand.is_spoilt {
-            self.answer_early(context, op.strand, breakdown);
+            self.answer_early(context, &op, breakdown);
         }
         let strand = self.strands.get_mut(op.strand);
         if strand.pending > 0 {
@@ -367,7 +371,9 @@ impl Array {
     }
 
     /// Of several copies that were asked one has answered: the host need not wait for the others.
-    fn answer_early(&mut self, context: &mut Context<'_>, slot: Slot, breakdown: Breakdown) {
+    fn answer_early(&mut self, context: &mut Context<'_>, op: &Op, breakdown: Breakdown) {
+        self.first_answer(context, op);
+        let slot = op.strand;
         let strand = self.strands.get_mut(slot);
         strand.takes_first = false;
         let mut total = strand.breakdown;
@@ -387,11 +393,8 @@ impl Array {
         let strand = self.strands.get_mut(slot);
         (strand.is_spoilt, strand.computes, strand.phase) = (false, 0, Phase::Read);
         strand.serial = serial;
-        let (access, first, end, is_free) = (strand.access, strand.first, strand.end, strand.claim.is_none());
-        if access == Access::Read && context.data.is_some() {
-            let (id, first, count) = (self.command_id(slot), Lba::new(first), Sectors::new(end - first));
-            context.data_op(DataOp::Forget { id, first, count });
-        }
+        let is_free = strand.claim.is_none();
+        self.forget_mixes(context, slot);
         // What lay as it was needs the rest of its rows now.
         if is_free { self.enter(context, slot) } else { self.begin(context, slot) }
     }
@@ -410,6 +413,7 @@ impl Array {
 
     /// A strand has gone through all its phases, or cannot go on.
     fn end_strand(&mut self, context: &mut Context<'_>, slot: Slot) {
+        self.settle_records(slot);
         let &Strand { owner, outcome, breakdown, claim, first, serial, is_marked, .. } =
             self.strands.get(slot);
         if is_marked {
@@ -504,31 +508,5 @@ impl Array {
     #[inline]
     pub fn poll_answer(&mut self) -> Option<Answered> {
         self.answers.pop_front()
-    }
-
-    /// The story of a member's command that is about to end.
-    pub fn lived(&mut self, life: Life) {
-        self.life = Some(life);
-    }
-
-    /// Keeps the story of a member's command as that of its strand.
-    fn tell(&mut self, strand: Slot, op: u64) {
-        let Some(life) = self.life.take_if(|life| life.command.id == op) else { return };
-        if self.lives.len() <= strand as usize {
-            self.lives.resize(strand as usize + 1, None);
-        }
-        self.lives[strand as usize] = Some(life);
-    }
-
-    /// The story of a host's command: that of the member's command that was done last.
-    fn told(&mut self, strand: Slot, command: &Command, completion: &Completion) -> Life {
-        let last = self.lives.get_mut(strand as usize).and_then(Option::take);
-        let Completion { outcome, submitted, completed, .. } = *completion;
-        match last {
-            Some(life) => {
-                Life { command: *command, carried_by: command.id, outcome, submitted, completed, ..life }
-            }
-            None => Life::in_memory(command, completion),
-        }
     }
 }

@@ -56,7 +56,8 @@ pub enum Level {
     Interleaved { groups: u16 },
     /// RAID 4, 5 and 6, and RAID 50 and 60 with several groups.
     Parity { parities: u8, rotation: Rotation, groups: u16 },
-    /// RAID-Z: records of one size, written to a new place each time.
+    /// RAID-Z: records of one size, written to a new place each time. The sector of the pool (its ashift) is
+    /// [`ParityParams::granule`]; data fill at most so many percent of the places for a record.
     RaidZ { parities: u8, record: Sectors, fill_percent: u8 },
 }
 
@@ -101,7 +102,7 @@ pub struct ParityParams {
     /// fast when `None`.
     pub rate: Option<Rate>,
     pub partial: PartialWrites,
-    /// Parity is computed over whole pieces of so much: 4 KiB for md.
+    /// Parity is computed over whole pieces of so much: 4 KiB for md. For RAID-Z the sector of the pool.
     pub granule: Sectors,
 }
 

@@ -4,12 +4,15 @@
 //!   `0 0 1 1 / 2 2 3 3`; on three, `0 0 1 / 1 2 2`.
 //! - **far**: each member is cut in as many parts as there are copies. The first part is striped as in RAID 0; the others
 //!   hold the same, each one member further on.
+//!   The first copy of everything lies on the first, fastest part of all members: reads of the first copy are those of
+//!   RAID 0, which is what md chooses with this layout.
 //! - **offset**: each row of stripe units is repeated right below, one member further on.
 //! - **sets**: a striped set of the first members, and further ones with the same (RAID 01).
 //!
 //! Source: the Linux kernel, drivers/md/raid10.c, and md(4), for near, far and offset.
 use super::super::params::Copies;
 use super::{Held, Spot};
+use core::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
@@ -28,6 +31,7 @@ pub struct Piece {
     pub count: u64,
 }
 
+#[derive(Clone, Copy, Debug)]
 pub struct Copied {
     kind: Kind,
     members: u64,
@@ -89,6 +93,13 @@ impl Copied {
 
     pub fn unit(&self) -> u64 {
         self.unit
+    }
+
+    /// The members that go with a copy: of striped sets each is given up whole when one of them is missing.
+    #[inline]
+    pub fn set(&self, copy: u16) -> Option<Range<u16>> {
+        let columns = (self.members / self.copies) as u16;
+        (self.kind == Kind::Sets).then(|| copy * columns..(copy + 1) * columns)
     }
 
     /// Sectors of each member that the array uses.

@@ -7,6 +7,8 @@ mod copied;
 mod cure;
 mod interleaved;
 mod linear;
+mod raidz;
+mod raidz_sums;
 mod row;
 mod rows_read;
 mod rows_write;
@@ -64,15 +66,18 @@ impl Array {
             Layout::Copied(_) if strand.access == Access::Read => None,
             Layout::Copied(_) => Some((true, strand.first, strand.end)),
             Layout::Rows(rows) => self.blocks_of_rows(rows, strand),
+            Layout::RaidZ(pool) => Some(Self::blocks_of_records(pool, strand)),
         }
     }
 
-    /// Where a write's first strand ends.
+    /// Where a command's first strand ends.
     #[inline]
-    pub(super) fn cut(&self, at: u64, end: u64) -> u64 {
-        match &self.layout {
-            Layout::Rows(rows) => Self::cut_at_rows(rows, at, end),
-            Layout::Linear(_) | Layout::Copied(_) => end,
+    pub(super) fn cut(&self, access: Access, at: u64, end: u64) -> u64 {
+        match (&self.layout, access) {
+            (Layout::Rows(rows), Access::Write) => Self::cut_at_rows(rows, at, end),
+            (Layout::RaidZ(pool), Access::Write) => Self::cut_at_records(pool, at, end),
+            (Layout::Copied(copied), Access::Read) => self.cut_at_piece(copied, at, end),
+            _ => end,
         }
     }
 
@@ -92,6 +97,8 @@ impl Array {
             (Layout::Rows(rows), _) if rows.is_interleaved() => self.plan_interleaved(context, slot),
             (Layout::Rows(_), Access::Read) => self.plan_rows_read(context, slot),
             (Layout::Rows(_), _) => self.plan_rows_write(context, slot),
+            (Layout::RaidZ(_), Access::Read) => self.plan_raidz_read(context, slot),
+            (Layout::RaidZ(_), _) => self.plan_raidz_write(context, slot),
         }
     }
 
@@ -160,6 +167,15 @@ impl Array {
         }
     }
 
+    /// What was said of a read's data does not hold any more: it is planned anew.
+    pub(super) fn forget_mixes(&self, context: &mut Context<'_>, slot: Slot) {
+        let Strand { access, first, end, .. } = *self.strands.get(slot);
+        if access == Access::Read && context.data.is_some() {
+            let (id, count) = (self.command_id(slot), Sectors::new(end - first));
+            context.data_op(DataOp::Forget { id, first: Lba::new(first), count });
+        }
+    }
+
     /// The id of the host's command that a strand is part of.
     pub(super) fn command_id(&self, strand: Slot) -> u64 {
         match self.strands.get(strand).owner {
@@ -167,4 +183,10 @@ impl Array {
             super::strand::Owner::Sync | super::strand::Owner::Bitmap => u64::MAX,
         }
     }
+}
+
+/// Why something cannot be read when so many members are avoided: sectors are unreadable on what there is, or there is
+/// nothing.
+fn gone(avoids: u64) -> Outcome {
+    if avoids == 0 { Outcome::Lost } else { Outcome::MediaError }
 }
