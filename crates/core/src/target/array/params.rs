@@ -183,6 +183,8 @@ pub struct ArrayParams {
     pub failures: Vec<Failure>,
     /// Members that are missing as the run begins.
     pub missing: Vec<u16>,
+    /// Whether new drives are in their place from the start, so that the rebuild begins at once.
+    pub rebuilding: bool,
     /// What the array does by itself beside rebuilding.
     pub scheduled: Vec<Scheduled>,
 }
@@ -218,6 +220,7 @@ impl ArrayParams {
             synchronised: false,
             failures: Vec::new(),
             missing: Vec::new(),
+            rebuilding: false,
             scheduled: Vec::new(),
         }
     }
