@@ -1,4 +1,5 @@
 //! From a scenario's text to a plan: every point of its sweep, ready to run.
+use crate::check::array_faults::check_in_time;
 pub use crate::check::members::ArrayInForce;
 use crate::check::resolve::Loader;
 use crate::check::run::run;
@@ -159,6 +160,9 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     let served = target.as_ref().map(|meant| Served::by(&meant.params));
     let found = if clear { jobs(raw.workload.as_ref(), served, here, log) } else { None };
     let run = run(raw.run.as_ref(), raw.workload.as_ref(), log);
+    if let Some(target) = &raw.target {
+        check_in_time(&target.value, &run, log);
+    }
     let (Meant { params, canonical, array }, found) = (target?, found?);
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();

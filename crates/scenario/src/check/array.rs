@@ -285,7 +285,7 @@ pub fn check_level(known: &Known<'_>, params: &ArrayParams, capacities: &[Sector
             let message = format!(
                 "a stripe unit of {} is more than the smallest member has, {}",
                 params.unit.bytes(),
-                least.bytes()
+                decimal(least)
             );
             (place, message, "lower stripe_unit".to_owned())
         }
@@ -293,8 +293,8 @@ pub fn check_level(known: &Known<'_>, params: &ArrayParams, capacities: &[Sector
             let place = at(raw.spare_drive.as_ref().map(|at| at.place));
             let message = format!(
                 "the spare holds {}, less than the smallest member's {}",
-                capacity.bytes(),
-                needed.bytes()
+                decimal(capacity),
+                decimal(needed)
             );
             (place, message, "take a drive for spare_drive that is as large, or leave it out".to_owned())
         }
@@ -312,4 +312,15 @@ pub fn check_level(known: &Known<'_>, params: &ArrayParams, capacities: &[Sector
     };
     log.contradiction(place, message, remedy);
     false
+}
+
+/// A capacity as data sheets have it.
+fn decimal(count: Sectors) -> String {
+    let bytes = count.bytes().get();
+    let (unit, name) = match bytes {
+        0..1_000_000_000 => (1_000_000, "MB"),
+        1_000_000_000..1_000_000_000_000 => (1_000_000_000, "GB"),
+        _ => (1_000_000_000_000, "TB"),
+    };
+    format!("{}.{}{name}", bytes / unit, bytes % unit * 10 / unit)
 }

@@ -1,9 +1,11 @@
 //! What fails of an array and when, what is missing from the start, and what a level bears.
 use super::array::Known;
 use super::array_keys::Uses;
+use super::run::Run;
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::array::{ArrayRaw, FailRaw, LayoutName, LevelName};
+use crate::raw::scenario::TargetRaw;
 use crate::text::problem::Log;
 use drivelab_core::target::array::params::{Failure, Scheduled, When};
 use drivelab_core::target::array::report::SyncKind;
@@ -112,6 +114,25 @@ pub fn scheduled(raw: &ArrayRaw) -> Vec<Scheduled> {
         at.as_ref().map(|at| Scheduled { kind, at: Instant::ZERO + at.value })
     };
     at.into_iter().filter_map(of).collect()
+}
+
+/// What is put down for a time at which the run is over changes nothing.
+pub fn check_in_time(target: &TargetRaw, run: &Run, log: &mut Log) {
+    let end = run.limit.duration.map(|duration| run.warmup + duration);
+    let redundant = |at: &&At<LevelName>| at.value.uses(Uses::Redundancy);
+    let array = target.array.as_ref().map(|at| &at.value);
+    let array = array.filter(|raw| raw.level.as_ref().filter(redundant).is_some());
+    let own = array.into_iter().flat_map(|raw| [("scrub_at", &raw.scrub_at), ("resync_at", &raw.resync_at)]);
+    let list = target.faults.as_ref().and_then(|at| at.value.fail.as_ref());
+    let failures = list.into_iter().flat_map(|list| &list.value).map(|at| ("at", &at.value.at));
+    for (key, at) in own.chain(failures).filter_map(|(key, at)| Some((key, at.as_ref()?))) {
+        let Some(end) = end.filter(|end| at.value >= *end) else {
+            log.has_effect(at.place);
+            continue;
+        };
+        let message = format!("`{key}` has no effect: the run is over after {end}");
+        log.no_effect(at.place, message, "lengthen run.duration, or set an earlier time".to_owned());
+    }
 }
 
 /// Which members an array can lose and still has all of its data.

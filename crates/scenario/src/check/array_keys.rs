@@ -88,10 +88,8 @@ pub fn check_keys(known: &Known<'_>, log: &mut Log) {
             check_needs(known, key, place, log);
             continue;
         }
-        let those: Vec<String> =
-            LevelName::ALL.into_iter().filter(|level| level.uses(what)).map(LevelName::name).collect();
         let message = format!("`{key}` has no effect with level = \"{}\"", known.level.name());
-        log.no_effect(place, message, format!("set level to {}, or leave {key} out", either(&those)));
+        log.no_effect(place, message, format!("set level to {}, or leave {key} out", those(what)));
     }
 }
 
@@ -104,7 +102,7 @@ fn check_needs(known: &Known<'_>, key: &str, place: Place, log: &mut Log) {
     let has_spares = known.spares() > 0;
     let replaces = has_spares && (fails || misses);
     let rebuilding = given(raw.rebuilding.as_ref()).unwrap_or(false);
-    let goes_over = rebuilding || replaces || raw.scrub_at.is_some() || raw.resync_at.is_some();
+    let goes_over = rebuilding && misses || replaces || raw.scrub_at.is_some() || raw.resync_at.is_some();
     let synchronised = given(raw.synchronised.as_ref())
         .unwrap_or(matches!(known.level, LevelName::Raid3 | LevelName::Raid30));
     let (counts, why, remedy) = match key {
@@ -137,12 +135,28 @@ fn check_needs(known: &Known<'_>, key: &str, place: Place, log: &mut Log) {
             "add missing = [0]",
         ),
         "spindle_deviation" => (!synchronised, "where all spindles turn as one", "set synchronised to false"),
+        // Whether it comes in time is asked when the length of the run is known.
+        "scrub_at" | "resync_at" => return,
         _ => (true, "", ""),
     };
     if counts {
         log.has_effect(place);
     } else {
         log.no_effect(place, format!("`{key}` has no effect {why}"), format!("{remedy}, or leave {key} out"));
+    }
+}
+
+/// The levels that have it, or those that have it not where these are few.
+fn those(what: Uses) -> String {
+    let named = |uses| {
+        let levels = LevelName::ALL.into_iter().filter(|level| level.uses(what) == uses);
+        levels.map(LevelName::name).collect::<Vec<_>>()
+    };
+    let (with, without) = (named(true), named(false));
+    if with.len() > 2 * without.len() {
+        format!("another one than {}", either(&without))
+    } else {
+        either(&with)
     }
 }
 

@@ -1,6 +1,6 @@
 //! From what was typed to what the machines take: nothing leaves here that could be wrong.
 mod array;
-mod array_faults;
+pub mod array_faults;
 mod array_keys;
 mod cache;
 mod commands;

@@ -5,13 +5,12 @@ use crate::text::tree::{Node, Value};
 
 /// A table with the first of its keys.
 fn table_example(section: &Section) -> String {
-    match section.keys.first().map(|key| (key.name, &key.kind)) {
-        // A cache: the example of an amount of data is a large one.
-        Some(("size", _)) | None => "a table such as { size = \"1MiB\" }".to_owned(),
-        Some((name, Kind::Quantity { example, .. })) => {
-            format!("a table such as {{ {name} = \"{example}\" }}")
+    match section.keys.first() {
+        // A cache, whose size has no default.
+        Some(key) if key.name != "size" => {
+            format!("a table such as {{ {} = \"{}\" }}", key.name, key.default)
         }
-        Some((name, _)) => format!("a table with {name}"),
+        _ => "a table such as { size = \"1MiB\" }".to_owned(),
     }
 }
 
