@@ -93,7 +93,7 @@ fn every_key_of_an_array_arrives() {
     let text = "level = \"raid6\"\nmembers = 5\nstripe_unit = \"256k\"\nlayout = \"parity-last\"\nkept_by = \"controller\"\n\
                 partial_writes = \"reconstruct-write\"\nparity_rate = \"1GB/s\"\nparity_granule = \"16KiB\"\n\
                 write_hole = \"bitmap\"\nbitmap_region = \"1MiB\"\nbitmap_clears_after = \"2s\"\n\
-                largest_request = \"1MiB\"\nspares = 2\nreplaced_after = \"3s\"\nmissing = [3]\nrebuilding = true\n\
+                largest_request = \"1MiB\"\ndepth = 99\nspares = 2\nreplaced_after = \"3s\"\nmissing = [3]\nrebuilding = true\n\
                 scrub_at = \"4s\"\nresync_at = \"5s\"\nspindle_deviation = \"0.02%\"\n\
                 rebuild = { floor = \"none\", ceiling = \"9MB/s\", request = \"64k\", outstanding = 3, idle_after = \"1s\" }\n";
     let fail = "faults.fail = [{ drive = 1, at = \"6s\" }, { drive = 6, after = 70 }]";
@@ -104,6 +104,7 @@ fn every_key_of_an_array_arrives() {
         spares: 2,
         replaced_after: Span::from_s(3),
         unit: Sectors::new(512),
+        depth: Some(99),
         reads: ReadChoice::NearestHead,
         split: None,
         parity: ParityParams {
@@ -223,6 +224,7 @@ fn the_hash_changes_with_every_key_and_a_drive_alone_has_its_own() {
         "stripe_unit = \"128k\"",
         "layout = \"left-asymmetric\"",
         "kept_by = \"controller\"",
+        "depth = 64",
         "partial_writes = \"read-modify-write\"",
         "parity_rate = \"1GB/s\"",
         "parity_granule = \"8k\"",
@@ -365,4 +367,24 @@ fn what_is_in_force_says_what_the_array_is_and_bears() {
         serde_json::to_value(alone).unwrap(),
         serde_json::json!({ "protocol": "ata-tcq", "depth": 32 })
     );
+}
+
+#[test]
+fn what_a_level_of_a_sweep_has_no_use_for_is_not_asked_of_it() {
+    let fail = "faults.fail = [{ drive = 0, at = \"1s\" }]";
+    let keys =
+        "level = [\"raid0\", \"raid5\"]\nmembers = 4\nspares = 1\nwrite_hole = \"bitmap\"\nscrub_at = \"2s\"";
+    let plan = planned(keys, fail);
+    let arrays: Vec<(u16, bool, usize, usize)> = systems(&plan)
+        .into_iter()
+        .map(|system| {
+            let array = system.array.as_ref().unwrap();
+            (array.spares, array.cure == Cure::None, array.scheduled.len(), system.drives.len())
+        })
+        .collect();
+    assert_eq!(arrays, [(0, true, 0, 4), (1, false, 1, 5)]);
+    let copies = planned("level = [\"raid0\", \"raid1\"]\nmembers = 2\nsplit_reads.from = \"1MiB\"", "");
+    let split: Vec<bool> =
+        systems(&copies).into_iter().map(|system| system.array.as_ref().unwrap().split.is_some()).collect();
+    assert_eq!(split, [false, true]);
 }

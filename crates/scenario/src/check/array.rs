@@ -39,12 +39,14 @@ impl Known<'_> {
         usize::from(self.members) + usize::from(self.spares()) + usize::from(self.has_journal())
     }
 
+    /// None where nothing can be rebuilt.
     pub fn spares(&self) -> u16 {
-        given(self.raw.spares.as_ref()).map_or(0, |spares| spares.0 as u16)
+        let spares = given(self.raw.spares.as_ref()).map_or(0, |spares| spares.0 as u16);
+        if self.level.uses(Uses::Redundancy) { spares } else { 0 }
     }
 
     pub fn has_journal(&self) -> bool {
-        given(self.raw.write_hole.as_ref()) == Some(HoleName::Journal)
+        self.level.uses(Uses::Rows) && given(self.raw.write_hole.as_ref()) == Some(HoleName::Journal)
     }
 }
 
@@ -67,7 +69,7 @@ pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
         given(raw.synchronised.as_ref()).unwrap_or(matches!(level, LevelName::Raid3 | LevelName::Raid30));
     let level = level_of(known, log);
     let reads = given(raw.read_choice.as_ref()).unwrap_or(plain.reads);
-    let split = split(raw, log);
+    let split = split(known, log);
     let request = amount(raw.largest_request.as_ref(), "largest_request", plain.request, log);
     let sync = sync(raw.rebuild.as_ref(), plain.sync, log);
     let params = ArrayParams {
@@ -77,6 +79,7 @@ pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
         spares: known.spares(),
         replaced_after: given(raw.replaced_after.as_ref()).unwrap_or(Span::ZERO),
         unit,
+        depth: given(raw.depth.as_ref()).map(|depth| depth.0 as u32),
         reads,
         split,
         parity,
@@ -88,7 +91,7 @@ pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
         failures: failures(known, log),
         missing: missing(known, log),
         rebuilding: given(raw.rebuilding.as_ref()).unwrap_or(false),
-        scheduled: scheduled(raw),
+        scheduled: scheduled(known),
     };
     (log.count() == problems).then_some(params)
 }
@@ -199,28 +202,33 @@ fn parity(known: &Known<'_>, unit: Sectors, log: &mut Log) -> ParityParams {
 fn cure(known: &Known<'_>, log: &mut Log) -> Option<Cure> {
     let raw = known.raw;
     let usual = (Sectors::new(64 << 11), Span::from_s(5));
-    let at = raw.write_hole.as_ref();
-    Some(match given(at).unwrap_or(HoleName::Open) {
-        HoleName::Open => Cure::None,
-        HoleName::Bitmap => Cure::Bitmap {
-            region: amount(raw.bitmap_region.as_ref(), "bitmap_region", usual.0, log),
-            clears_after: given(raw.bitmap_clears_after.as_ref()).unwrap_or(usual.1),
-        },
-        HoleName::Journal => Cure::Journal,
-        HoleName::Ppl if matches!(known.level, LevelName::Raid4 | LevelName::Raid6 | LevelName::Raid60) => {
-            let place = at.map_or(known.place, |at| at.place);
-            let message =
-                format!("{} has no partial parity log: only raid5 and raid50 have", known.level.name());
-            log.contradiction(place, message, "set write_hole to journal, bitmap or open");
-            return None;
+    let at = raw.write_hole.as_ref().filter(|_| known.level.uses(Uses::WriteHole));
+    let name = given(at).unwrap_or(HoleName::Open);
+    let those = match name {
+        HoleName::Journal if !known.level.uses(Uses::Rows) => {
+            "journal: only a level with stripe units and parity has"
         }
-        HoleName::Ppl => Cure::PartialParityLog,
-    })
+        HoleName::Ppl if !matches!(known.level, LevelName::Raid5 | LevelName::Raid50) => {
+            "partial parity log: only raid5 and raid50 have"
+        }
+        HoleName::Open => return Some(Cure::None),
+        HoleName::Journal => return Some(Cure::Journal),
+        HoleName::Ppl => return Some(Cure::PartialParityLog),
+        HoleName::Bitmap => {
+            let region = amount(raw.bitmap_region.as_ref(), "bitmap_region", usual.0, log);
+            let clears_after = given(raw.bitmap_clears_after.as_ref()).unwrap_or(usual.1);
+            return Some(Cure::Bitmap { region, clears_after });
+        }
+    };
+    let place = at.map_or(known.place, |at| at.place);
+    let message = format!("{} has no {those}", known.level.name());
+    log.contradiction(place, message, "set write_hole to bitmap or open, or take another level");
+    None
 }
 
-fn split(raw: &ArrayRaw, log: &mut Log) -> Option<SplitReads> {
-    let Some(At { value: Switch::On(split), .. }) = &raw.split_reads else { return None };
-    Some(SplitReads {
+fn split(known: &Known<'_>, log: &mut Log) -> Option<SplitReads> {
+    let Some(At { value: Switch::On(split), .. }) = &known.raw.split_reads else { return None };
+    known.level.uses(Uses::Copies).then_some(SplitReads {
         from: amount(split.from.as_ref(), "from", Sectors::new(64 << 11), log),
         unit: amount(split.unit.as_ref(), "unit", Sectors::new(4 << 11), log),
     })
@@ -267,26 +275,25 @@ pub fn check_level(known: &Known<'_>, params: &ArrayParams, capacities: &[Sector
     let at = |place: Option<Place>| place.unwrap_or(known.place);
     let members = known.members_place();
     let (place, message, remedy) = match error {
-        LevelError::TooFew { least, members: each } => {
+        LevelError::TooFew { least, members: each, .. } => {
             let groups = if known.level.uses(Uses::Groups) { known.members / each.max(1) } else { 1 };
             let whole = if groups > 1 { format!(" in each of its {groups} groups") } else { String::new() };
             let message = format!("{level} needs at least {least} members{whole}, not {each}");
             (members, message, format!("set members to {} or more, or take another level", least * groups))
         }
-        LevelError::Uneven { members: count, by } => {
+        LevelError::Uneven { members: count, by, .. } => {
             let what = if known.level.uses(Uses::Groups) { "groups" } else { "copies" };
             let message =
                 format!("{level} of {by} {what} needs a number of members that {by} divides, not {count}");
             let near = count.next_multiple_of(by).max(by);
             (members, message, format!("set members to {near}, or {what} to another number"))
         }
-        LevelError::Unit { least } => {
+        LevelError::Unit { .. } => {
             let place = at(raw.stripe_unit.as_ref().map(|at| at.place));
-            let message = format!(
-                "a stripe unit of {} is more than the smallest member has, {}",
-                params.unit.bytes(),
-                decimal(least)
-            );
+            let smallest = capacities[..usize::from(known.members)].iter().min().copied().unwrap_or_default();
+            let unit = params.unit.bytes();
+            let message =
+                format!("stripe units of {unit} do not fit on the smallest member, of {}", decimal(smallest));
             (place, message, "lower stripe_unit".to_owned())
         }
         LevelError::Spare { capacity, needed, .. } => {
@@ -298,15 +305,10 @@ pub fn check_level(known: &Known<'_>, params: &ArrayParams, capacities: &[Sector
             );
             (place, message, "take a drive for spare_drive that is as large, or leave it out".to_owned())
         }
-        LevelError::Copies { copies, members: count } => {
+        LevelError::Copies { copies, members: count, .. } => {
             let place = raw.copies.as_ref().map_or(members, |at| at.place);
             let message = format!("{level} of {copies} copies needs at least {copies} members, not {count}");
             (place, message, "lower copies, or raise members".to_owned())
-        }
-        LevelError::Cure => {
-            let place = at(raw.write_hole.as_ref().map(|at| at.place));
-            let message = format!("{level} has no parity that a journal or a log could protect");
-            (place, message, "set write_hole to bitmap or open, or take a level with parity".to_owned())
         }
         error => (known.place, error.to_string(), "correct target.array".to_owned()),
     };

@@ -4,7 +4,7 @@ use super::array_keys::Uses;
 use super::run::Run;
 use crate::check::given;
 use crate::keys::At;
-use crate::raw::array::{ArrayRaw, FailRaw, LayoutName, LevelName};
+use crate::raw::array::{FailRaw, LayoutName, LevelName};
 use crate::raw::scenario::TargetRaw;
 use crate::text::problem::Log;
 use drivelab_core::target::array::params::{Failure, Scheduled, When};
@@ -108,7 +108,11 @@ fn are(members: &[u16]) -> String {
 }
 
 /// What the array does by itself beside rebuilding.
-pub fn scheduled(raw: &ArrayRaw) -> Vec<Scheduled> {
+pub fn scheduled(known: &Known<'_>) -> Vec<Scheduled> {
+    let raw = known.raw;
+    if !known.level.uses(Uses::Redundancy) {
+        return Vec::new();
+    }
     let at = [(SyncKind::Scrub, &raw.scrub_at), (SyncKind::Resync, &raw.resync_at)];
     let of = |(kind, at): (SyncKind, &Option<At<_>>)| {
         at.as_ref().map(|at| Scheduled { kind, at: Instant::ZERO + at.value })

@@ -16,6 +16,8 @@ pub enum Uses {
     Copies,
     /// Rows of stripe units with parity.
     Rows,
+    /// Rows or records, whose parity is made piece by piece.
+    Granule,
     Parity,
     Records,
     /// Whatever can be rebuilt.
@@ -57,6 +59,7 @@ impl LevelName {
             Uses::Layout => rows || self == Raid10,
             Uses::Copies => matches!(self, Raid1 | Raid01 | Raid10),
             Uses::Rows => rows,
+            Uses::Granule => rows || records,
             Uses::Parity => rows || records || matches!(self, Raid3 | Raid30),
             Uses::Records => records,
             Uses::Redundancy => !matches!(self, Jbod | Raid0),
@@ -74,7 +77,8 @@ pub fn check_keys(known: &Known<'_>, log: &mut Log) {
             "groups" => Uses::Groups,
             "layout" => Uses::Layout,
             "read_choice" | "split_reads" => Uses::Copies,
-            "partial_writes" | "parity_granule" => Uses::Rows,
+            "partial_writes" => Uses::Rows,
+            "parity_granule" => Uses::Granule,
             "parity_rate" => Uses::Parity,
             "write_hole" => Uses::WriteHole,
             "record_size" | "fill" => Uses::Records,

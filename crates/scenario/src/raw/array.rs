@@ -1,6 +1,7 @@
 //! Arrays: several drives that look like one, as typed in a scenario.
 use super::choice::Choice;
 use super::drive::DriveRaw;
+use super::queue::Depth;
 use super::switch::{OrNone, Switch};
 use crate::keys::numbers::Count;
 use crate::keys::read::{At, Example};
@@ -168,6 +169,8 @@ section! {
         layout: LayoutName = "near for raid10, parity-last for raid4, left-symmetric for the others",
         /// Who keeps the array.
         kept_by: Keeper = "controller where the controller's file says that it keeps arrays, else host",
+        /// Commands of hosts that it works on at once; the others wait before it.
+        depth: Depth = "no limit",
         /// With copies: which of them answers a read.
         read_choice: ReadChoice = "nearest-head",
         /// With copies: large reads are shared out among them; false for never.
@@ -176,7 +179,7 @@ section! {
         partial_writes: PartialName = "cheaper",
         /// How fast parity is computed, over the data that go into it, one row after the other.
         parity_rate: OrNone<Rate> = "none: it takes no time",
-        /// Parity is made over whole pieces of so much of a stripe unit.
+        /// Parity is made over whole pieces of so much of a stripe unit; with raidz1 to raidz3 the sector of the pool.
         parity_granule: Bytes = "4KiB",
         /// What keeps a power cut from leaving parity, or copies, that do not fit.
         write_hole: HoleName = "open",

@@ -109,7 +109,7 @@ section! {
         /// In which order requests are handed on.
         order: ElevatorName = "deadline",
         /// Requests that it keeps with the controller at once.
-        depth: Depth = "as many as the drive holds under the protocol in force",
+        depth: Depth = "as many as the drive holds under the protocol in force; before an array that a controller keeps as many as all members hold",
         /// The largest request that merging makes; false merges nothing.
         merge: Switch<Bytes> = "512KiB",
         /// With `deadline`: how long a read may wait before a batch of reads begins with it.
