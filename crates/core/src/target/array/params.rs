@@ -183,7 +183,7 @@ pub struct ArrayParams {
     pub failures: Vec<Failure>,
     /// Members that are missing as the run begins.
     pub missing: Vec<u16>,
-    /// Whether new drives are in their place from the start, so that the rebuild begins at once.
+    /// Whether a new drive is in their slots from the start, to be rebuilt.
     pub rebuilding: bool,
     /// What the array does by itself beside rebuilding.
     pub scheduled: Vec<Scheduled>,
