@@ -605,7 +605,18 @@ fn arrays_that_cannot_be() {
             "spindles that are no spindles",
             array("level = \"raid0\"\nmembers = 2\nspindle_deviation = \"11%\"\nsplit_reads = true\n", ""),
         ),
-        ("a full pool", array("level = \"raidz1\"\nmembers = 4\nfill = \"100%\"\n", "")),
+        ("an empty pool", array("level = \"raidz1\"\nmembers = 4\nfill = \"0%\"\n", "")),
+        (
+            "records of part of a sector",
+            array(
+                "level = \"raidz2\"\nmembers = 5\nparity_granule = [\"4KiB\", \"1536B\"]\nrecord_size = \"6KiB\"\n",
+                "",
+            ),
+        ),
+        (
+            "records larger than a command",
+            array("level = \"raidz1\"\nmembers = 4\nlargest_request = \"64KiB\"\n", ""),
+        ),
         (
             "a queue beyond the array",
             array("level = \"raid0\"\nmembers = 2\n[workload]\nattribute = \"ordered\"\npriority = \"high\"\n", ""),

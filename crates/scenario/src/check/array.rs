@@ -120,9 +120,9 @@ fn level_of(known: &Known<'_>, log: &mut Log) -> Option<Level> {
         LevelName::Raid6 => rows(2, 1, rotation(known, log))?,
         LevelName::Raid50 => rows(1, groups, rotation(known, log))?,
         LevelName::Raid60 => rows(2, groups, rotation(known, log))?,
-        LevelName::RaidZ1 => records(raw, 1, log)?,
-        LevelName::RaidZ2 => records(raw, 2, log)?,
-        LevelName::RaidZ3 => records(raw, 3, log)?,
+        LevelName::RaidZ1 => records(known, 1, log)?,
+        LevelName::RaidZ2 => records(known, 2, log)?,
+        LevelName::RaidZ3 => records(known, 3, log)?,
     })
 }
 
@@ -165,16 +165,37 @@ fn another_layout<T>(known: &Known<'_>, layout: LayoutName, own: &str, log: &mut
     None
 }
 
-/// What a record lies in, and how full the array is.
-fn records(raw: &ArrayRaw, parities: u8, log: &mut Log) -> Option<Level> {
+/// Records, and how many of their places are filled.
+fn records(known: &Known<'_>, parities: u8, log: &mut Log) -> Option<Level> {
+    let (raw, usual) = (known.raw, ArrayParams::plain(Level::Linear, 1));
+    let problems = log.count();
     let record = amount(raw.record_size.as_ref(), "record_size", Sectors::new(256), log);
+    let sector = amount(raw.parity_granule.as_ref(), "parity_granule", usual.parity.granule, log);
+    let request = amount(raw.largest_request.as_ref(), "largest_request", usual.request, log);
+    let at = |key: Option<Place>| key.unwrap_or(known.place);
+    let own = raw.record_size.as_ref().map(|at| at.place);
+    if !sector.get().is_power_of_two() || !record.get().is_multiple_of(sector.get()) {
+        let place = at(own.or(raw.parity_granule.as_ref().map(|at| at.place)));
+        let (record, sector) = (record.bytes(), sector.bytes());
+        let message = format!(
+            "a record of {record} is no whole number of sectors of {sector}, 512 bytes times a power of two"
+        );
+        log.contradiction(place, message, "set record_size to a multiple of parity_granule");
+    } else if request < record {
+        let place = at(raw.largest_request.as_ref().map(|at| at.place).or(own));
+        let message = format!(
+            "a command to a member of {} has no room for a record of {}",
+            request.bytes(),
+            record.bytes()
+        );
+        log.contradiction(place, message, "raise largest_request, or lower record_size");
+    }
     let percent = |share: Share| ((u128::from(share.bits()) * 100 + (1 << 31)) >> 32) as u8;
     let fill_percent = given(raw.fill.as_ref()).map_or(80, percent);
-    if let Some(fill) = raw.fill.as_ref().filter(|_| fill_percent > 99) {
-        log.fault(fill.place, "a full array has no new place for a record", "write a share up to \"99%\"");
-        return None;
+    if let Some(fill) = raw.fill.as_ref().filter(|_| fill_percent == 0) {
+        log.fault(fill.place, "an array without data", "write a share from \"1%\" to \"100%\"");
     }
-    Some(Level::RaidZ { parities, record, fill_percent })
+    (log.count() == problems).then_some(Level::RaidZ { parities, record, fill_percent })
 }
 
 fn parity(known: &Known<'_>, unit: Sectors, log: &mut Log) -> ParityParams {
@@ -280,6 +301,10 @@ pub fn check_level(known: &Known<'_>, params: &ArrayParams, capacities: &[Sector
             let whole = if groups > 1 { format!(" in each of its {groups} groups") } else { String::new() };
             let message = format!("{level} needs at least {least} members{whole}, not {each}");
             (members, message, format!("set members to {} or more, or take another level", least * groups))
+        }
+        LevelError::TooMany { most, .. } => {
+            let message = format!("{level} has at most {most} members, not {}", known.members);
+            (members, message, format!("set members to {most} or less"))
         }
         LevelError::Uneven { members: count, by, .. } => {
             let what = if known.level.uses(Uses::Groups) { "groups" } else { "copies" };

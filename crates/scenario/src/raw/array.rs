@@ -211,7 +211,8 @@ section! {
         synchronised: bool = "true for raid3 and raid30, false for the others",
         /// With raidz1 to raidz3: the size of a record.
         record_size: Bytes = "128KiB",
-        /// With raidz1 to raidz3: how full the array is as the run begins.
+        /// With raidz1 to raidz3: how many of the places for records are filled. So much of the array can be addressed; the
+        /// rest is where records go when they are written anew.
         fill: Share = "80%",
     }
 }
