@@ -1,4 +1,5 @@
 //! The sections of a scenario: target, workload, run.
+use super::array::ArrayRaw;
 use super::cache::CacheRaw;
 use super::choice::Choice;
 use super::drive::DriveRaw;
@@ -30,11 +31,13 @@ section! {
 
 section! {
     facts: false,
-    /// The storage system. Exactly one of `drive`, `server` and `null`.
+    /// The storage system. Exactly one of `drive`, `server` and `null`; an array may name its drives itself.
     pub struct TargetRaw {
         /// A drive of the catalogue by name, the path of a drive file (from the scenario's folder), or a drive written
         /// here as a table; its `base` names the drive that it changes.
         drive: Choice<DriveRaw> = "",
+        /// Several drives that look like one.
+        array: ArrayRaw = "none",
         /// Stations of queueing theory in place of a drive.
         server: ServerRaw = "",
         /// A target that answers at once.
@@ -54,7 +57,7 @@ section! {
         /// The host's own cache, before its I/O scheduler: the page cache of an operating system. Only I/Os that are not
         /// `direct` use it.
         host_cache: Switch<WriteBehindRaw> = "none",
-        /// What goes wrong with the drive's media.
+        /// What goes wrong with the drive's media, and which drives of an array fail.
         faults: FaultsRaw = "nothing",
         /// Whether writes complete in the drive's cache, or only on the media.
         write_cache: bool = "the drive's own",

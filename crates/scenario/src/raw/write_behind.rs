@@ -33,7 +33,7 @@ section! {
         /// The largest command that hands data on: what lies one behind the other goes together.
         request: Bytes = "512KiB",
         /// Such commands under way at once.
-        outstanding: Outstanding = "128 for a host's; for a controller's as many as it keeps with the drive",
+        outstanding: Outstanding = "128 for a host's; for a controller's as many as it keeps with its drives",
         /// How fast data are copied to it and from it.
         rate: Rate = "2 GB/s; for a controller what its bus carries",
         /// What a command that it answers costs beside the copy.

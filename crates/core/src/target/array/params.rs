@@ -184,6 +184,8 @@ pub struct ArrayParams {
     pub failures: Vec<Failure>,
     /// Members that are missing as the run begins.
     pub missing: Vec<u16>,
+    /// Whether a new drive is in their slots from the start, to be rebuilt.
+    pub rebuilding: bool,
     /// What the array does by itself beside rebuilding.
     pub scheduled: Vec<Scheduled>,
 }
@@ -219,6 +221,7 @@ impl ArrayParams {
             synchronised: false,
             failures: Vec::new(),
             missing: Vec::new(),
+            rebuilding: false,
             scheduled: Vec::new(),
         }
     }
