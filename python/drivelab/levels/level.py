@@ -33,7 +33,7 @@ LEVELS = (
 """Every level, in the order of the table."""
 
 LAYOUTS = ("near", "far", "offset")
-"""How the copies of RAID 10 may lie: `raid10:far`."""
+"""How the copies of RAID 10 may lie: `raid10:far`. Other levels' layouts bear the same as each other."""
 
 COPIES, GROUPS = 2, 2
 
@@ -50,6 +50,8 @@ _PARITIES = {
     "raidz3": 3,
 }
 _GROUPED = {"raid30", "raid50", "raid60"}
+_TURNED = {"raid4", "raid5", "raid6", "raid50", "raid60"}
+_STRIPED = {"raid0", "raid01", "raid10"} | _TURNED
 _COPIED = {"raid01", "raid10"}
 _NOTHING_SPARE = {"jbod", "raid0"}
 
@@ -62,7 +64,8 @@ class Level:
     members: int
     copies: int = COPIES
     groups: int = GROUPS
-    layout: str = "near"
+    layout: str | None = None
+    stripe_unit: str | None = None
 
     @classmethod
     def named(cls, text: str, members: int, copies: int = COPIES, groups: int = GROUPS) -> Level:
@@ -70,14 +73,16 @@ class Level:
         name, colon, layout = text.strip().lower().partition(":")
         if name not in LEVELS:
             raise InputError(f"there is no level {text.strip()}: it is {', '.join(LEVELS)}")
-        if colon and (name != "raid10" or layout not in LAYOUTS):
-            raise InputError(f"{text.strip()}: only raid10 has layouts, {', '.join(LAYOUTS)}")
-        return cls(name, members, copies, groups, layout or "near")
+        if colon and name == "raid10" and layout not in LAYOUTS:
+            raise InputError(f"{text.strip()}: the layouts of raid10 are {', '.join(LAYOUTS)}")
+        if colon and name not in _TURNED | {"raid10"}:
+            raise InputError(f"{text.strip()}: {name} has one layout; leave it out")
+        return cls(name, members, copies, groups, layout if colon else None)
 
     @property
     def label(self) -> str:
         """The level as it is typed."""
-        return self.name if self.layout == "near" else f"{self.name}:{self.layout}"
+        return self.name if self.layout is None else f"{self.name}:{self.layout}"
 
     def rule(self) -> str | None:
         """Why these members cannot make the level; None where they can."""
@@ -94,7 +99,9 @@ class Level:
 
     def bears_none(self) -> str | None:
         """Why there is no degraded state; None where there is one."""
-        return "holds everything once: without a member data are lost" if self.name in _NOTHING_SPARE else None
+        return (
+            "holds everything once: without a member data are lost" if self.name in _NOTHING_SPARE else None
+        )
 
     def arrangement(self) -> Arrangement:
         """Which sets of failed members lose data: any of them, where a JBOD loses a part."""
@@ -106,7 +113,7 @@ class Level:
         if self.name == "raid01":
             return Sets(n // copies, copies)
         if self.name == "raid10":
-            block = math.gcd(n, copies) if self.layout == "near" else 1
+            block = math.gcd(n, copies) if self.layout in {None, "near"} else 1
             if block == copies:
                 return Groups(copies, copies - 1, n // copies)
             return Arcs(n // block, block, copies // block)
@@ -133,8 +140,10 @@ class Level:
             found["copies"] = self.copies
         if self.name in _GROUPED:
             found["groups"] = self.groups
-        if self.layout != "near":
+        if self.layout is not None:
             found["layout"] = self.layout
+        if self.stripe_unit is not None and self.name in _STRIPED:
+            found["stripe_unit"] = self.stripe_unit
         return found
 
     def _parts(self) -> int:

@@ -112,19 +112,23 @@ def repaired(
 ) -> Repaired:
     """Mean time to data loss, and the chance of loss within a year. Both exact, up to rounding."""
     rates = _Rates(failures_per_year, repairs_per_year, parallel)
+    chain = _chain(arrangement, rates)
+    if not isinstance(arrangement, Groups):
+        return Repaired(chain.mean_time(), chain.chance(1.0)) if chain else Repaired(None, None)
+    # Groups are independent of each other, and any of them may lose data first: the chance needs the chain of one.
+    one = _groups(Groups(arrangement.size, arrangement.bears), rates)
+    chance = -math.expm1(arrangement.count * math.log1p(-one.chance(1.0))) if one else None
+    return Repaired(chain.mean_time() if chain else None, chance)
+
+
+def _chain(arrangement: Arrangement, rates: _Rates) -> Chain | None:
     match arrangement:
         case Groups():
-            one = _groups(Groups(arrangement.size, arrangement.bears), rates)
-            chain = one if arrangement.count == 1 else _groups(arrangement, rates)
-            # Groups are independent of each other: any of them may lose data first.
-            chance = one and -math.expm1(arrangement.count * math.log1p(-one.chance(1.0)))
+            return _groups(arrangement, rates)
         case Sets():
-            chain = _sets(arrangement, rates)
-            chance = chain and chain.chance(1.0)
+            return _sets(arrangement, rates)
         case Arcs():
-            chain = _arcs(arrangement, rates)
-            chance = chain and chain.chance(1.0)
-    return Repaired(chain and chain.mean_time(), chance)
+            return _arcs(arrangement, rates)
 
 
 @dataclass(frozen=True)
