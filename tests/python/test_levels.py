@@ -301,18 +301,13 @@ def test_prices_of_the_study_of_2004():
 
 
 def test_cost_per_gb_of_the_study_of_2008():
-    # A drive of 640 GB at 13.3 cents a GB, the controller on the board.
+    # A drive of 640 GB at 13.3 cents a GB, the controller on the board: members, and how many of them hold data.
     prices = Prices(Price(0.133 * 640, "USD"))
-    cents = {
-        (name, n): 100 * prices.to_dict(n, int(Level.named(name, n).data_members() * 640e9))["per_usable_gb"]
-        for name, n in (("raid0", 1), ("raid1", 2), ("raid10", 4), ("raid5", 4))
-    }
-    assert {key: f"{cost:.1f}" for key, cost in cents.items()} == {
-        ("raid0", 1): "13.3",
-        ("raid1", 2): "26.6",
-        ("raid10", 4): "26.6",
-        ("raid5", 4): "17.7",
-    }
+    printed = {(1, 1): "13.3", (2, 1): "26.6", (4, 2): "26.6", (4, 3): "17.7"}
+    for (members, data), cents in printed.items():
+        found = prices.to_dict(members, data * 640 * 10**9)
+        assert f"{100 * found['per_usable_gb']:.1f}" == cents
+        assert found["per_usable_gib"] / found["per_usable_gb"] == pytest.approx(2**30 / 1e9)
 
 
 RULES = [

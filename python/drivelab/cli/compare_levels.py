@@ -124,8 +124,8 @@ def _print(found: Comparison, *, as_json: bool, quiet: bool) -> None:
 
 
 def _exit_code(found: Comparison, points: int) -> Exit:
-    for failure in found.failures:
-        say(f"error: {compare.failure_text(failure)}")
+    for text in compare.failure_texts(found.failures):
+        say(f"error: {text}")
     if found.interrupted:
         say(f"interrupted: {found.points} of {points} points finished")
         return Exit.INTERRUPTED

@@ -102,6 +102,7 @@ class Comparison:
     """The levels in their order, and from what the comparison can be repeated and recognised."""
 
     chosen: Chosen
+    drive_bytes: int
     entries: list[Entry]
     seed: int
     scenario_hash: str
@@ -145,6 +146,7 @@ class Comparison:
             "name": chosen.name,
             **self.provenance(),
             "drive": chosen.drive,
+            "drive_bytes": self.drive_bytes,
             "members": chosen.members,
             "settings": {override.key: override.value for override in chosen.overrides},
             "method": chosen.loads.documents(),
@@ -210,7 +212,7 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     if found.interrupted:
         raise KeyboardInterrupt
     if found.failures:
-        raise RunError(failure_text(found.failures[0]))
+        raise RunError(failure_texts(found.failures)[0])
     return found
 
 
@@ -276,6 +278,7 @@ def run(
             entry.states.setdefault(state, {})[load] = figures(result.points)
     return Comparison(
         chosen=chosen,
+        drive_bytes=drive_bytes(chosen),
         entries=entries,
         seed=results[0].seed,
         scenario_hash=_hash(results),
@@ -356,9 +359,22 @@ def _plan(entry: Entry, state: str, load: str, chosen: Chosen) -> _core.Plan:
     return found
 
 
-def failure_text(failure: Failure) -> str:
-    """Why a point has no result, and where it was."""
-    return f"{failure.message} (at {', '.join(f'{key} = {value}' for key, value in failure.axes.items())})"
+def drive_bytes(chosen: Chosen) -> int:
+    """What one of the drives holds. Raises ScenarioError."""
+    overrides = [override for override in chosen.overrides if not override.key.startswith("target.array.")]
+    return plan(Source("", "compare-levels: the drive"), overrides).capacity_bytes(0)
+
+
+def failure_texts(failures: Iterable[Failure]) -> list[str]:
+    """Why points have no result, each reason once, and where."""
+    places: dict[str, list[str]] = {}
+    for failure in failures:
+        at = ", ".join(f"{key} = {value}" for key, value in failure.axes.items())
+        places.setdefault(failure.message, []).append(at)
+    more = {
+        message: f" and {len(at) - 1} more points" if len(at) > 1 else "" for message, at in places.items()
+    }
+    return [f"{message} (at {at[0]}{more[message]})" for message, at in places.items()]
 
 
 def _hash(results: Sequence[Result]) -> str:

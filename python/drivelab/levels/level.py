@@ -123,16 +123,6 @@ class Level:
         """Which sets of failed members lose everything: differs where members stand alone."""
         return Groups(self.members, self.members - 1) if self.name == "jbod" else self.arrangement()
 
-    def data_members(self) -> float:
-        """How many members' worth of data it holds, before stripes are rounded."""
-        if self.name in _NOTHING_SPARE:
-            return self.members
-        if self.name == "raid1":
-            return 1
-        if self.name in _COPIED:
-            return self.members / self.copies
-        return self.members - self._parts() * _PARITIES[self.name]
-
     def scenario(self) -> dict[str, Any]:
         """The keys of target.array that make it."""
         found: dict[str, Any] = {"level": self.name, "members": self.members}

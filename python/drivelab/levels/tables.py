@@ -28,10 +28,11 @@ def tables(found: Comparison) -> list[Table]:
 
 def _holds(found: Comparison) -> Table:
     """Capacity and price."""
-    members, bare = found.chosen.members, _bare_capacity(found)
-    columns: list[Column] = [("usable GB", lambda entry: f"{entry.capacity_bytes / GB:,.1f}")]
-    if bare:
-        columns.append(("of the drives", lambda entry: f"{entry.capacity_bytes / (members * bare):.1%}"))
+    whole = found.chosen.members * found.drive_bytes
+    columns: list[Column] = [
+        ("usable GB", lambda entry: f"{entry.capacity_bytes / GB:,.1f}"),
+        ("of the drives", lambda entry: f"{entry.capacity_bytes / whole:.1%}"),
+    ]
     if found.chosen.prices is not None:
         currency = found.chosen.prices.drive.currency
         columns += [
@@ -43,12 +44,6 @@ def _holds(found: Comparison) -> Table:
         ("at best", lambda entry: str(entry.odds["bears_best"])),
     ]
     return _by_level(f"{found.chosen.name}: what they hold, cost and bear", found, columns)
-
-
-def _bare_capacity(found: Comparison) -> float | None:
-    """A drive's capacity: what a level holds whose members all carry data."""
-    whole = [entry for entry in found.possible if entry.level.name == "jbod"]
-    return whole[0].capacity_bytes / found.chosen.members if whole else None
 
 
 def _failures(found: Comparison) -> Table:
@@ -67,7 +62,13 @@ def _failures(found: Comparison) -> Table:
             ("MTTDL, years", lambda entry: _years(entry.odds["repaired"]["mttdl_years"])),
             ("during a repair", lambda entry: _percent(entry.odds["repaired"]["loss_during_a_repair"])),
         ]
-    return _by_level(f"{title}: a drive fails with {_percent(lifetime.chance)} %", found, columns)
+    table = _by_level(f"{title}: a drive fails with {_percent(lifetime.chance)} %", found, columns)
+    for place, entry in enumerate(found.possible):
+        if entry.level.name == "jbod":
+            rest = [NONE] * (len(columns) - 1)
+            texts = ["jbod, all of them", _percent(entry.odds["loss_of_all_in_a_year"]), *rest]
+            table.rows.insert(place + 1, [Cell(text) for text in texts])
+    return table
 
 
 def _streams(found: Comparison) -> Table:
@@ -168,11 +169,25 @@ def notes(found: Comparison) -> list[str]:
             "chances: drives fail by themselves, each as likely; no unreadable sectors, no mistakes. "
             "They compare levels; they are no promise by the calendar"
         )
-        if any(entry.level.name == "jbod" for entry in found.possible):
-            lines.append("jbod: the chance that some data are lost; all are only with the last drive")
+    if errors := _errors(found):
+        lines.append(f"{errors:,} I/Os ended with an error, and count nowhere")
     if found.chosen.prices is None:
         lines.append("no prices: --drive-price and --controller-price say them")
     return lines
+
+
+def _errors(found: Comparison) -> int:
+    """I/Os that ended with an error, under any load."""
+    loads = [
+        (load, figures)
+        for entry in found.possible
+        for by in entry.states.values()
+        for load, figures in by.items()
+    ]
+    return sum(
+        figures["errors"] if load in under.STREAMS else sum(point["errors"] for point in figures)
+        for load, figures in loads
+    )
 
 
 def _percent(share: float | None) -> str:
