@@ -12,10 +12,11 @@ import pytest
 import drivelab
 from drivelab import charts
 from drivelab.cli.app import app
-from drivelab.errors import InputError
+from drivelab.errors import InputError, RunError
 from drivelab.levels import Loads, compare, compare_levels
 from drivelab.levels.level import LEVELS, Level
 from drivelab.levels.loads import RANDOM, STATES, STREAMS
+from drivelab.result import Failure
 from drivelab.scenario import Override
 
 DRIVE = "wd-wd740gd-00fla0"
@@ -114,7 +115,7 @@ def test_what_arrays_are_known_for(run):
     assert rate("raid0", "read") == pytest.approx(4 * rate("jbod", "read"), rel=0.15)
     assert rate("raid10", "write") == pytest.approx(2 * rate("jbod", "write"), rel=0.15)
     assert iops("raid0", "randwrite") > 1.5 * iops("raid1", "randwrite")
-    assert iops("raid0", "randread") > 2 * levels["jbod"]["states"]["healthy"]["randread"][0]["iops"]
+    assert iops("raid0", "randread") > 1.8 * levels["jbod"]["states"]["healthy"]["randread"][0]["iops"]
 
 
 def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
@@ -138,9 +139,8 @@ def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
     ]
     assert "note: raid0 cannot be degraded or rebuilding: holds everything once" in done.stderr
     assert "no promise by the calendar" in done.stderr
-    assert [line.split()[2:] for line in done.stdout.splitlines() if line.startswith("raid0   degraded")] == (
-        [["-"] * 5] * 3
-    )
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [row[2:] for row in rows if row[:2] == ["raid0", "degraded"]] == [["-"] * 5] * 3
     quiet = run(
         "compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%", "-q"
     )
@@ -149,11 +149,9 @@ def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
 
 def test_a_jbod_loses_some_or_all(run):
     done = run("compare-levels", *FOUR, "--levels", "jbod", "--afr", "5%", "--states", "healthy")
-    rows = [line.split("  ")[0] + line.split()[-2].rjust(12) for line in done.stdout.splitlines()[4:7]]
-    assert [" ".join(row.split()) for row in rows] == [
-        "level none",
-        "jbod 18.55",
-        "jbod, all of them 0.000625",
+    assert [line.split() for line in done.stdout.split("\n\n")[1].splitlines()[2:]] == [
+        ["jbod", "18.55", "100"],
+        ["jbod,", "all", "of", "them", "0.000625", "-"],
     ]
 
 
@@ -203,15 +201,25 @@ def test_what_cannot_be_compared_says_why(run, arguments, says):
     assert says in done.stderr
 
 
-def test_points_that_fail_leave_the_others(run):
-    # A cache that takes writes in no time: the jobs would write for ever in an instant.
-    done = run(
-        *("compare-levels", *FOUR, "--levels", "raid1", "--states", "healthy", "--json"),
-        *("--set", "target.host_cache.size=1GiB", "--set", "workload.submit=1us"),
-    )
-    found = json.loads(done.stdout)
-    assert done.returncode in {0, 1}
-    assert (done.returncode == 1) == bool(found["failures"]) == ("error: " in done.stderr)
+def test_points_that_fail_leave_the_others(monkeypatch, capsys):
+    ran = compare.run_plans
+
+    def failing(*arguments: Any) -> Any:  # noqa: ANN401
+        first, *rest = ran(*arguments)
+        failures = [Failure(point["axes"], "time does not pass") for point in first.points]
+        return [replace(first, points=[], failures=failures), *rest]
+
+    monkeypatch.setattr(compare, "run_plans", failing)
+    arguments = ["compare-levels", *FOUR, "--levels", "raid0", "--json"]
+    assert app(args=arguments, standalone_mode=False) == 1
+    out, err = capsys.readouterr()
+    at = "level = raid0, state = healthy, load = randread, workload.iodepth = 1 and 1 more points"
+    assert err == f"error: time does not pass (at {at})\n"
+    found = json.loads(out)
+    assert list(found["levels"][0]["states"]["healthy"]) == ["randwrite", "randrw", *STREAMS]
+    assert len(found["failures"]) == 2
+    with pytest.raises(RunError, match="time does not pass"):
+        compare_levels(DRIVE, levels=["raid0"], loads=Loads((1,), requests=128, warm_up="1s"))
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "html"])

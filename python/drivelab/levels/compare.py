@@ -273,9 +273,9 @@ def run(
             )
             for failure in result.failures
         ]
-        if result.points:
-            figures = under.stream_figures if load in under.STREAMS else under.random_figures
-            entry.states.setdefault(state, {})[load] = figures(result.points)
+        figures = under.stream_figures if load in under.STREAMS else under.random_figures
+        if result.points and (came_to := figures(result.points)):
+            entry.states.setdefault(state, {})[load] = came_to
     return Comparison(
         chosen=chosen,
         drive_bytes=drive_bytes(chosen),

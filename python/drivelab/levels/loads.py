@@ -14,6 +14,7 @@ from typing import Any
 from drivelab.errors import InputError
 from drivelab.levels.level import Level
 from drivelab.result import Point
+from drivelab.scanning.surface import rate_of
 
 STATES: Mapping[str, Mapping[str, Any]] = {
     "healthy": {},
@@ -25,10 +26,12 @@ STATES: Mapping[str, Mapping[str, Any]] = {
 RANDOM = {"randread": "random reads", "randwrite": "random writes", "randrw": "random reads and writes"}
 STREAMS = {"read": "sequential reads", "write": "sequential writes"}
 
-STREAM_BLOCK, STREAM_DEPTH = "1MiB", 4
+STREAM_BLOCK = "16MiB"
+"""One outstanding. Smaller ones leave members idle; several at once are put into another order by drives that queue,
+and lose turns."""
 STREAM_PLACES = ("10%", "30%", "50%", "70%", "90%")
 """Middles of five equal shares of the addresses: outer zones are faster than inner ones."""
-STREAM_REQUESTS, STREAM_WARM_UP = 512, "2s"
+STREAM_REQUESTS, STREAM_WARM_UP = 16, "2s"
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Loads:
                 "workload": {
                     "rw": rw,
                     "bs": STREAM_BLOCK,
-                    "iodepth": STREAM_DEPTH,
+                    "iodepth": 1,
                     "offset": list(STREAM_PLACES),
                 },
                 "run": {"warmup": STREAM_WARM_UP, "ios": STREAM_REQUESTS},
@@ -97,16 +100,18 @@ def random_figures(points: Sequence[Point]) -> list[dict[str, Any]]:
     ]
 
 
-def stream_figures(points: Sequence[Point]) -> dict[str, Any]:
-    """A stream's rate: each place stands for a fifth of the addresses."""
-    rates = [point["bytes_per_s"] for point in points]
+def stream_figures(points: Sequence[Point]) -> dict[str, Any] | None:
+    """A stream's rate: each place stands for a fifth of the addresses. None where no request took any time."""
+    if not all(point["latency_ns"]["mean"] for point in points):
+        return None
+    rates = [rate_of(point) for point in points]
+    places = [point["axes"]["workload.offset"] for point in points]
     return {
         "mean_bytes_per_s": statistics.fmean(rates),
         "min_bytes_per_s": min(rates),
         "max_bytes_per_s": max(rates),
         "places": [
-            {"offset": point["axes"]["workload.offset"], "bytes_per_s": point["bytes_per_s"]}
-            for point in points
+            {"offset": offset, "bytes_per_s": rate} for offset, rate in zip(places, rates, strict=True)
         ],
         "errors": sum(point["errors"] for point in points),
     }

@@ -159,8 +159,8 @@ def notes(found: Comparison) -> list[str]:
         f"±: half the 95 % confidence interval of IOPS, the widest of the row"
     )
     lines.append(
-        f"sequential: {under.STREAM_REQUESTS} requests of {under.STREAM_BLOCK}, {under.STREAM_DEPTH} outstanding, "
-        f"at {len(under.STREAM_PLACES)} places each, after {under.STREAM_WARM_UP}; the mean of the places"
+        f"sequential: {under.STREAM_REQUESTS} requests of {under.STREAM_BLOCK}, one outstanding, at each of "
+        f"{len(under.STREAM_PLACES)} places, after {under.STREAM_WARM_UP}; the mean of the places"
     )
     if found.chosen.lifetime is None:
         lines.append("no chances of data loss: --afr or --mttf says how often a drive fails")
