@@ -14,10 +14,11 @@ from drivelab import charts
 from drivelab.cli.app import app
 from drivelab.errors import InputError, RunError
 from drivelab.levels import Loads, compare, compare_levels
+from drivelab.levels.formulas import Failures
 from drivelab.levels.level import LEVELS, Level
 from drivelab.levels.loads import RANDOM, STATES, STREAMS
 from drivelab.result import Failure
-from drivelab.scenario import Override
+from drivelab.scenario import Override, plan, read_source
 
 DRIVE = "wd-wd740gd-00fla0"
 BRIEF = ("--iodepth", "1,4", "--number-ios", "300", "--ramp-time", "1s")
@@ -164,6 +165,21 @@ def test_the_rules_are_those_of_the_scenario():
                 assert bool(problems) == (level.rule() is not None), (level, problems)
 
 
+def test_what_is_borne_is_what_the_array_says_of_itself():
+    for members in range(1, 10):
+        for name in (*LEVELS, "raid10:far", "raid10:offset"):
+            for count in (2, 3):
+                level = Level.named(name, members, copies=count, groups=count)
+                if level.rule() is None:
+                    checked = plan(read_source({"target": {"drive": DRIVE, "array": level.scenario()}}))
+                    array = (checked.in_force[0] or {})["array"]
+                    failures = Failures.of(level.arrangement())
+                    assert (failures.bears_worst, failures.bears_best) == (
+                        array["bears"],
+                        array["bears_at_best"],
+                    ), level
+
+
 def test_a_key_that_only_some_levels_have_goes_to_them(run):
     done = run(
         *("compare-levels", *FOUR, "--levels", "raid0,raid1", "--states", "healthy"),
@@ -171,6 +187,7 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
     )
     assert done.returncode == 0
     assert "note: --set target.array.read_choice is left out where it changes nothing: raid0" in done.stderr
+    assert "note: --stripe-unit is left out where it changes nothing: raid1" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -184,6 +201,9 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
         ((*FOUR, "--iodepth", "1,x"), "numbers with commas"),
         ((*FOUR, "--iodepth", "4,4"), "each number once"),
         ((*FOUR, "--rwmixread", "100"), "between 1 and 99"),
+        ((*FOUR, "--bs", "4x"), "--> --bs"),
+        ((*FOUR, "--ramp-time", "long"), "--> --ramp-time"),
+        ((*FOUR, "--stripe-unit", "1"), "--> --stripe-unit"),
         ((*FOUR, "--afr", "5%", "--mttf", "9h"), "twice"),
         ((*FOUR, "--repair", "9h"), "nothing fails"),
         ((*FOUR, "--set", "workload.bs=8k"), "a comparison sets workload.bs itself"),

@@ -87,11 +87,13 @@ def compare_levels(
     others = words.overrides_of({"randseed": randseed}, settings)
     if controller is not None:
         others.insert(0, Override("target.controller", controller, "--controller"))
+    if stripe_unit is not None:
+        others.insert(0, Override("target.array.stripe_unit", stripe_unit, "--stripe-unit"))
     lifetime = Lifetime.parse(afr, mttf)
     chosen = Chosen(
         drive=drive,
         members=members,
-        levels=compare.named(levels.split(","), members, copies, groups, stripe_unit),
+        levels=compare.named(levels.split(","), members, copies, groups),
         loads=Loads(_depths(iodepth), bs, rwmixread, number_ios, ramp_time, _names(states)),
         overrides=compare.checked(drive, others),
         lifetime=lifetime,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # What a caller may set beside the target: the rest is the comparison.
 _FREE = ("run.seed", "workload.submit", "workload.max_transfer")
+# What error messages call a scenario of the comparison's own.
+_ORIGIN = "compare-levels: "
 # What makes a level or a state, each with the option that says it.
 _OWN = {
     "target.array.level": "--levels",
@@ -33,7 +35,6 @@ _OWN = {
     "target.array.copies": "--copies",
     "target.array.groups": "--groups",
     "target.array.layout": "--levels raid10:far",
-    "target.array.stripe_unit": "--stripe-unit",
     "target.array.missing": "--states",
     "target.array.rebuilding": "--states",
     "target.faults": "--states",
@@ -179,7 +180,6 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     loads: Loads | None = None,
     copies: int = COPIES,
     groups: int = GROUPS,
-    stripe_unit: str | None = None,
     afr: str | None = None,
     mttf: str | None = None,
     repair: str | None = None,
@@ -191,7 +191,7 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
 ) -> Comparison:
     """Compare levels over so many drives of one kind: `compare_levels("wd-4tb-7200", 4, afr="2%")`.
 
-    `overrides` change the target, such as `**{"target.array.read_choice": "first"}`, and `run.seed`. Raises
+    `overrides` change the target, such as `**{"target.array.stripe_unit": "256KiB"}`, and `run.seed`. Raises
     InputError, ScenarioError, RunError (a point failed) and KeyboardInterrupt.
     """
     others = overrides_from(overrides)
@@ -201,7 +201,7 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     chosen = Chosen(
         drive=str(drive),
         members=members,
-        levels=named(levels, members, copies, groups, stripe_unit),
+        levels=named(levels, members, copies, groups),
         loads=loads or Loads(),
         overrides=checked(str(drive), others),
         lifetime=lifetime,
@@ -221,16 +221,11 @@ def named(
     members: int,
     copies: int = COPIES,
     groups: int = GROUPS,
-    stripe_unit: str | None = None,
 ) -> list[Level]:
     """The levels by their names, each once. Raises InputError."""
     if members < 1:
         raise InputError(f"--members {members}: an array has at least one")
-    found = [
-        replace(Level.named(name, members, copies, groups), stripe_unit=stripe_unit)
-        for name in levels
-        if name.strip()
-    ]
+    found = [Level.named(name, members, copies, groups) for name in levels if name.strip()]
     if not found:
         raise InputError(f"--levels: which? There are {', '.join(LEVELS)}")
     return list(dict.fromkeys(found))
@@ -295,11 +290,11 @@ def planned(chosen: Chosen) -> list[Entry]:
     Raises the ScenarioError of a key that no level takes, and InputError where no level is possible.
     """
     entries = [Entry(level, level.rule()) for level in chosen.levels]
+    errors = [error for entry in entries if not entry.reason and (error := _plan_level(entry, chosen))]
     possible = [entry for entry in entries if entry.reason is None]
     if not possible:
         reasons = "; ".join(f"{entry.level.label}: {entry.reason}" for entry in entries)
         raise InputError(f"{chosen.members} members make none of these levels: {reasons}")
-    errors = [error for entry in possible if (error := _plan_level(entry, chosen))]
     for override in chosen.overrides:
         if all(override in entry.unused for entry in possible):
             raise next(error for error in errors if override in _of_arrays(chosen, error))
@@ -309,22 +304,28 @@ def planned(chosen: Chosen) -> list[Entry]:
 def _plan_level(entry: Entry, chosen: Chosen) -> ScenarioError | None:
     """Plan the loads in each state that the level has. Returns the error of keys that it has no use for, if any.
 
-    Such a key, say of parity for a level without, is left out. Raises ScenarioError for everything else.
+    Such a key, say of parity for a level without, is left out. Where the level itself cannot be, that is the entry's
+    reason. Raises ScenarioError for what is wrong with everything else.
     """
     error = None
     try:
-        _plan(entry, "healthy", "randread", chosen)
+        try:
+            _plan(entry, "healthy", "randread", chosen)
+        except ScenarioError as found:
+            error, entry.unused = found, _of_arrays(chosen, found)
+        healthy = _plan(entry, "healthy", "randread", chosen)
     except ScenarioError as found:
-        error, entry.unused = found, _of_arrays(chosen, found)
-        if not entry.unused:
+        if any(not problem["origin"].startswith(_ORIGIN) for problem in found.problems):
             raise
+        entry.reason = found.problems[0]["message"]
+        return error
     entry.plans = {
         (state, load): _plan(entry, state, load, chosen)
         for state in chosen.loads.states
         if entry.without(state) is None
         for load in chosen.loads.documents()
     }
-    entry.capacity_bytes = _plan(entry, "healthy", "randread", chosen).capacity_bytes(0)
+    entry.capacity_bytes = healthy.capacity_bytes(0)
     entry.odds = odds(entry.level, chosen.lifetime, chosen.repair_hours)
     if chosen.prices is not None:
         entry.cost = chosen.prices.to_dict(chosen.members, entry.capacity_bytes)
@@ -349,8 +350,9 @@ def _plan(entry: Entry, state: str, load: str, chosen: Chosen) -> _core.Plan:
         "target": {"array": array},
         **chosen.loads.documents()[load],
     }
-    source = Source(toml_text.dumps(document), f"compare-levels: {name}, {state}, {load}")
-    found = plan(source, [override for override in chosen.overrides if override not in entry.unused])
+    source = Source(toml_text.dumps(document), f"{_ORIGIN}{name}, {state}, {load}")
+    overrides = [override for override in chosen.overrides if override not in entry.unused]
+    found = plan(source, [*overrides, *chosen.loads.overrides(load)])
     own = len(under.STREAM_PLACES) if load in under.STREAMS else len(chosen.loads.iodepths)
     if len(found) + len(found.skipped) != own:
         raise InputError(
@@ -362,7 +364,7 @@ def _plan(entry: Entry, state: str, load: str, chosen: Chosen) -> _core.Plan:
 def drive_bytes(chosen: Chosen) -> int:
     """What one of the drives holds. Raises ScenarioError."""
     overrides = [override for override in chosen.overrides if not override.key.startswith("target.array.")]
-    return plan(Source("", "compare-levels: the drive"), overrides).capacity_bytes(0)
+    return plan(Source("", f"{_ORIGIN}the drive"), overrides).capacity_bytes(0)
 
 
 def failure_texts(failures: Iterable[Failure]) -> list[str]:

@@ -51,7 +51,6 @@ _PARITIES = {
 }
 _GROUPED = {"raid30", "raid50", "raid60"}
 _TURNED = {"raid4", "raid5", "raid6", "raid50", "raid60"}
-_STRIPED = {"raid0", "raid01", "raid10"} | _TURNED
 _COPIED = {"raid01", "raid10"}
 _NOTHING_SPARE = {"jbod", "raid0"}
 
@@ -65,7 +64,6 @@ class Level:
     copies: int = COPIES
     groups: int = GROUPS
     layout: str | None = None
-    stripe_unit: str | None = None
 
     @classmethod
     def named(cls, text: str, members: int, copies: int = COPIES, groups: int = GROUPS) -> Level:
@@ -132,8 +130,6 @@ class Level:
             found["groups"] = self.groups
         if self.layout is not None:
             found["layout"] = self.layout
-        if self.stripe_unit is not None and self.name in _STRIPED:
-            found["stripe_unit"] = self.stripe_unit
         return found
 
     def _parts(self) -> int:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drivelab.errors import InputError
-from drivelab.levels.level import Level
 from drivelab.result import Point
 from drivelab.scanning.surface import rate_of
+from drivelab.scenario import Override
 
 STATES: Mapping[str, Mapping[str, Any]] = {
     "healthy": {},
@@ -79,10 +79,11 @@ class Loads:
             "run": {"warmup": self.warm_up, "ios": self.requests},
         }
 
-    def size(self, level: Level) -> int:
-        """How many points a level comes to."""
-        states = [state for state in self.states if state == "healthy" or not level.bears_none()]
-        return len(states) * (len(RANDOM) * len(self.iodepths) + len(STREAMS) * len(STREAM_PLACES))
+    def overrides(self, load: str) -> list[Override]:
+        """What was typed of a load, once more under the name of its option: what is wrong with it is said of that."""
+        if load in STREAMS:
+            return []
+        return [Override("workload.bs", self.bs, "--bs"), Override("run.warmup", self.warm_up, "--ramp-time")]
 
 
 def random_figures(points: Sequence[Point]) -> list[dict[str, Any]]:
