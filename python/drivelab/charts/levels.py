@@ -149,5 +149,5 @@ def _notes(comparison: Mapping[str, Any]) -> list[str]:
     notes = [f"Random requests of {workload['bs']}; of the mixed ones {workload['rwmixread']} % are reads"]
     missing = [level["label"] for level in comparison["levels"] if level["reason"] is not None]
     if missing:
-        notes.append(f"Not possible with {comparison['members']} members: {', '.join(missing)}")
+        notes.append(f"Not possible: {', '.join(missing)}")
     return notes

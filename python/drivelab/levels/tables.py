@@ -137,9 +137,7 @@ def _impossible(found: Comparison) -> Table:
     rows = [
         [Cell(entry.level.label), Cell(entry.reason)] for entry in found.entries if entry.reason is not None
     ]
-    return Table(
-        ["level", "rule"], rows, f"Not possible with {found.chosen.members} members", left=frozenset({0, 1})
-    )
+    return Table(["level", "rule"], rows, "Not possible", left=frozenset({0, 1}))
 
 
 def notes(found: Comparison) -> list[str]:
@@ -168,6 +166,10 @@ def notes(found: Comparison) -> list[str]:
         lines.append(
             "chances: drives fail by themselves, each as likely; no unreadable sectors, no mistakes. "
             "They compare levels; they are no promise by the calendar"
+        )
+    if pools := [entry.level.label for entry in found.possible if entry.level.name.startswith("raidz")]:
+        lines.append(
+            f"{', '.join(pools)}: usable is what they are filled with, 80 % unless --set target.array.fill says more"
         )
     if errors := _errors(found):
         lines.append(f"{errors:,} I/Os ended with an error, and count nowhere")
