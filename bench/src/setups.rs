@@ -141,6 +141,10 @@ fn memories(commands: u64) -> Vec<Case> {
         battery: false,
         force_unit_access: false,
         keeps_reads: false,
+        stripe: None,
+        stripe_wait: WriteBehindParams::STRIPE_WAIT,
+        write_through: false,
+        read_ahead: None,
     };
     let case = |name: &str, reads, host_cache, controller| {
         let setup = queue_depth(32, commands);

@@ -57,6 +57,10 @@ fn what_is_left_out_of_a_hosts_cache_is_as_linux_has_it() {
         battery: false,
         force_unit_access: false,
         keeps_reads: true,
+        stripe: None,
+        stripe_wait: WriteBehindParams::STRIPE_WAIT,
+        write_through: false,
+        read_ahead: None,
     };
     let system = system("host_cache.size = \"1000MiB\"");
     assert_eq!((system.host_cache, system.controller.cache), (Some(expected), None));
@@ -93,6 +97,10 @@ fn every_key_of_a_memory_arrives() {
         battery: true,
         force_unit_access: true,
         keeps_reads: true,
+        stripe: None,
+        stripe_wait: WriteBehindParams::STRIPE_WAIT,
+        write_through: false,
+        read_ahead: None,
     };
     assert_eq!(system(&format!("controller.cache = {keys}")).controller.cache, Some(expected));
     let host = WriteBehindParams { battery: false, ..expected };

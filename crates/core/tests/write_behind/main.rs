@@ -26,6 +26,10 @@ pub fn params() -> WriteBehindParams {
         battery: false,
         force_unit_access: false,
         keeps_reads: false,
+        stripe: None,
+        stripe_wait: Span::ZERO,
+        write_through: false,
+        read_ahead: None,
     }
 }
 
