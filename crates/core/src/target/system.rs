@@ -92,8 +92,8 @@ struct Host {
     scheduler: Option<Scheduler>,
 }
 
-/// Sectors of the rows that a cache collects, at the least: 64 KiB, unless a row of its own stripe units is smaller.
-const COLLECTED_LEAST: u64 = 128;
+/// Sectors of what a cache collects as one row, at the least. Rows of a few sectors, as RAID 3 has them, go together.
+const COLLECTED_LEAST: u64 = 32;
 
 struct Cache {
     memory: WriteBehind,
@@ -111,8 +111,10 @@ impl Cache {
     /// The controller's, before this array if there is one: what it flushes it collects by the array's rows.
     fn of_controller(params: &WriteBehindParams, array: Option<&Array>, capacity: Sectors) -> Self {
         let row = array.and_then(|array| match array.layout() {
-            // Rows of a few sectors go by the dozen: what is flushed of them is most often whole rows anyway.
-            Layout::Rows(rows) => Some(rows.row_data() * COLLECTED_LEAST.div_ceil(rows.row_data())),
+            Layout::Rows(rows) => {
+                let least = COLLECTED_LEAST.max(params.limit.get().div_ceil(WriteBehindParams::ROWS_MAX));
+                Some(least.next_multiple_of(rows.row_data()))
+            }
             _ => None,
         });
         let stripe = params.stripe.or(row.map(Sectors::new));

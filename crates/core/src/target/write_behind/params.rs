@@ -78,7 +78,7 @@ impl WriteBehindParams {
     /// No data wait longer for their age.
     pub const AGE_MAX: Span = Span::from_s(1_000_000);
     /// No cache collects more rows.
-    pub const ROWS_MAX: u64 = 1 << 20;
+    pub const ROWS_MAX: u64 = 1 << 21;
     /// No cache tells more streams apart.
     pub const STREAMS_MAX: u32 = 1 << 8;
     /// For so long Linux 2.6 held back writes that might become whole rows: `unplug_delay` of block/ll_rw_blk.c, which
