@@ -406,6 +406,11 @@ impl WriteBehind {
         [self.table.places(), self.extents.places(), self.pieces.places() + self.parts.places()]
     }
 
+    /// Sectors of the rows that it collects its flushes by, if it does.
+    pub fn collects(&self) -> Option<Sectors> {
+        self.params.stripe
+    }
+
     /// Flushes that are with the device.
     pub fn flushing(&self) -> usize {
         self.flights.len()
