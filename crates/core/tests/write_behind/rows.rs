@@ -58,7 +58,9 @@ fn a_row_that_is_being_filled_is_not_torn_for_room() {
     // Room for two rows and half a write: writers always wait.
     let tight = Sectors::new(100);
     for order in [FlushOrder::Address, FlushOrder::Age] {
-        let mut rig = rig(&WriteBehindParams { limit: tight, stripe_wait: us(2_000), order, ..collecting() });
+        let (outstanding, stripe_wait) = (4, us(2_000));
+        let mut rig =
+            rig(&WriteBehindParams { limit: tight, outstanding, stripe_wait, order, ..collecting() });
         for id in 0..120 {
             rig.go(write(id, id * 8, 8));
         }
@@ -105,6 +107,17 @@ fn parts_of_rows_go_at_once_when_somebody_waits_for_them() {
     rig.go(write(1, 8, 8));
     rig.go(write(2, 300, 8));
     assert_eq!(flushed(&rig), [(16, 200, 8)]);
+}
+
+#[test]
+fn whole_rows_that_come_meanwhile_keep_no_barrier_waiting() {
+    let mut rig = rig(&collecting());
+    rig.go(write(0, 500, 8));
+    rig.go(write(1, 0, 8));
+    rig.send(flush(2));
+    rig.go(write(3, 96, 48));
+    rig.until_answered(2);
+    assert_eq!(flushed(&rig)[..2], [(16, 500, 8), (196, 0, 8)]);
 }
 
 #[test]
