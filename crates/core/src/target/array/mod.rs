@@ -232,7 +232,10 @@ impl Array {
                 return self.compute(context, slot);
             }
             strand.phase = phase;
-            return self.send(slot, phase);
+            self.send(slot, phase);
+            if self.strands.get(slot).pending > 0 {
+                return;
+            }
         }
         self.end_strand(context, slot);
     }
@@ -259,6 +262,12 @@ impl Array {
         };
         while at != NONE {
             let op = self.ops.get_mut(at);
+            // It has failed since the strand was planned.
+            if !self.members.can_write(op.slot) {
+                let gone = core::mem::replace(&mut at, op.next);
+                self.ops.free(gone);
+                continue;
+            }
             let member = self.members.get_mut(op.slot);
             (op.drive, op.is_out) = (member.drive, true);
             member.outstanding += 1;
@@ -334,20 +343,13 @@ impl Array {
     fn plan_anew(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.forget_ops(slot);
         self.forget_mixes(context, slot);
+        // Nothing is to become part of a command of the first plan.
+        self.clock += 1;
+        let serial = self.clock as u32;
         let strand = self.strands.get_mut(slot);
         (strand.is_spoilt, strand.computes, strand.phase) = (false, 0, Phase::Read);
+        strand.serial = serial;
         self.begin(context, slot);
-    }
-
-    /// What was planned and not sent is given up.
-    fn forget_ops(&mut self, slot: Slot) {
-        for phase in Phase::ALL {
-            let mut at = core::mem::replace(&mut self.strands.get_mut(slot).unsent[phase as usize], NONE);
-            while at != NONE {
-                self.ops.free(at);
-                at = self.ops.get(at).next;
-            }
-        }
     }
 
     /// A strand has gone through all its phases, or cannot go on.
