@@ -141,7 +141,11 @@ proptest! {
             match (access, outcome) {
                 (Access::Write, Outcome::Done) => expected.extend(addresses),
                 // What of it has come to the members is not known.
-                (Access::Write, _) => addresses.for_each(|(at, _)| drop(expected.remove(&at))),
+                (Access::Write, _) => {
+                    for (at, _) in addresses {
+                        expected.remove(&at);
+                    }
+                }
                 (Access::Read, Outcome::Done) => {
                     for ((at, _), byte) in addresses.zip(read) {
                         prop_assert!(expected.get(&at).is_none_or(|&written| written == byte), "at {at}");
