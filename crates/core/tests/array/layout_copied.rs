@@ -247,6 +247,10 @@ fn sizes_must_fit() {
         said(&ArrayParams { request: Sectors::ZERO, ..plain(RAID10, 2) }),
         "the largest request to a member must be above zero"
     );
+    assert_eq!(
+        said(&ArrayParams { depth: Some(0), ..plain(RAID10, 2) }),
+        "the number of commands that an array works on at once must be above zero"
+    );
     assert_eq!(said_of(&plain(RAID10, 2), 2, &[0]), "the capacity of a member must be above zero");
     assert_eq!(
         said(&plain(raidz(1, 250, 80), 3)),

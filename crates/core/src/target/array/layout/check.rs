@@ -131,6 +131,9 @@ fn sizes(params: &ArrayParams, members: &[Sectors]) -> Result<(), LevelError> {
     if params.request == Sectors::ZERO {
         return Err(LevelError::Zero { what: "the largest request to a member" });
     }
+    if params.depth == Some(0) {
+        return Err(LevelError::Zero { what: "the number of commands that an array works on at once" });
+    }
     if smallest == Sectors::ZERO {
         return Err(LevelError::Zero { what: "the capacity of a member" });
     }
