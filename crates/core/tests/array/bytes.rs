@@ -74,7 +74,10 @@ impl Bytes {
     pub fn go(&mut self, access: Access, first: u64, data: &[u8]) -> (Outcome, Vec<u8>) {
         let id = self.ids;
         self.ids += 1;
-        (self.mixes.clear(), self.buffers.clear(), self.reads.clear(), self.writes.clear());
+        self.mixes.clear();
+        self.buffers.clear();
+        self.reads.clear();
+        self.writes.clear();
         let (count, addresses) = (data.len() as u64, first..first + data.len() as u64);
         if access == Access::Write {
             self.buffers.extend(addresses.clone().zip(data).map(|(at, &byte)| ((id, at), byte)));
@@ -105,7 +108,7 @@ impl Bytes {
 
 /// Bytes that tell one place from another.
 pub fn bytes(seed: usize, count: usize) -> Vec<u8> {
-    (0..count).map(|at| ((at + 1) * (seed + 3) * 151 >> 3) as u8).collect()
+    (0..count).map(|at| (((at + 1) * (seed + 3) * 151) >> 3) as u8).collect()
 }
 
 /// All sets of up to `most` of so many members.

@@ -221,7 +221,7 @@ fn copies_and_groups_must_come_out() {
         "RAID 50 with 2 groups needs a number of members that 2 divides, not 7"
     );
     assert_eq!(said(Level::Interleaved { groups: 0 }, 7), "RAID 30 needs at least 1 group");
-    assert_eq!(said(parity(3, 1), 7), "a level with parity has 1 to 2 parities, not 3");
+    assert_eq!(said(parity(4, 1), 7), "a level with parity has 1 to 3 parities, not 4");
     assert_eq!(said(raidz(0, 256, 80), 7), "RAID-Z has 1 to 3 parities, not 0");
 }
 
@@ -246,6 +246,10 @@ fn sizes_must_fit() {
     assert_eq!(
         said(&ArrayParams { request: Sectors::ZERO, ..plain(RAID10, 2) }),
         "the largest request to a member must be above zero"
+    );
+    assert_eq!(
+        said(&ArrayParams { depth: Some(0), ..plain(RAID10, 2) }),
+        "the number of commands that an array works on at once must be above zero"
     );
     assert_eq!(said_of(&plain(RAID10, 2), 2, &[0]), "the capacity of a member must be above zero");
     assert_eq!(
@@ -313,7 +317,7 @@ fn what_has_no_use_is_refused() {
     assert_eq!(with(RAID10, 4, bitmap(0)), "a region of the bitmap must be above zero");
     assert_eq!(
         with(Level::Striped, 4, bitmap(1 << 17)),
-        "RAID 0 has no use for a bitmap of regions: only RAID 1, 01, 10, 4, 5, 6, 50 and 60 have"
+        "RAID 0 has no use for a bitmap of regions: only RAID 1, 01, 10, 3, 4, 5, 6, 30, 50 and 60 have"
     );
     assert_eq!(
         with(Level::Mirrored, 2, Cure::Journal),
@@ -323,7 +327,7 @@ fn what_has_no_use_is_refused() {
     assert_eq!(with(parity(1, 2), 6, Cure::PartialParityLog), "fine");
     assert_eq!(
         with(parity(2, 1), 4, Cure::PartialParityLog),
-        "RAID 6 has no use for a partial parity log: only RAID 5 and 50 have"
+        "RAID 6 has no use for a partial parity log: only RAID 4, 5 and 50 have"
     );
     let split = Some(SplitReads { from: Sectors::new(1_024), unit: Sectors::new(128) });
     assert_eq!(

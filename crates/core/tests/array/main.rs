@@ -1,4 +1,5 @@
 //! Arrays: layouts against worked examples, plans against closed forms, failures and rebuilds against their rules.
+mod anything;
 mod bytes;
 #[path = "../common/mod.rs"]
 mod common;

@@ -63,7 +63,6 @@ fn mean(samples: u32, mut distance: impl FnMut() -> u32) -> f64 {
 
 #[track_caller]
 fn is_near(figure: f64, expected: f64, what: &str) {
-    println!("{what}: {figure:.4}, expected {expected:.4}");
     assert!((figure - expected).abs() < 0.000_8, "{what}: {figure:.5} against {expected:.5}");
 }
 

@@ -399,18 +399,6 @@ impl Array {
         if is_free { self.enter(context, slot) } else { self.begin(context, slot) }
     }
 
-    /// What was planned and not sent is given up.
-    fn forget_ops(&mut self, slot: Slot) {
-        self.logs.give_up(self.strands.get(slot).serial);
-        for phase in Phase::ALL {
-            let mut at = core::mem::replace(&mut self.strands.get_mut(slot).unsent[phase as usize], NONE);
-            while at != NONE {
-                self.ops.free(at);
-                at = self.ops.get(at).next;
-            }
-        }
-    }
-
     /// A strand has gone through all its phases, or cannot go on.
     fn end_strand(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.settle_records(slot);

@@ -132,6 +132,9 @@ fn sizes(params: &ArrayParams, members: &[Sectors]) -> Result<(), LevelError> {
     if params.request == Sectors::ZERO {
         return Err(LevelError::Zero { what: "the largest request to a member" });
     }
+    if params.depth == Some(0) {
+        return Err(LevelError::Zero { what: "the number of commands that an array works on at once" });
+    }
     if smallest == Sectors::ZERO {
         return Err(LevelError::Zero { what: "the capacity of a member" });
     }
@@ -180,12 +183,13 @@ fn uses(params: &ArrayParams) -> Result<(), LevelError> {
         Cure::Bitmap { region: Sectors::ZERO, .. } => {
             Err(LevelError::Zero { what: "a region of the bitmap" })
         }
-        Cure::Bitmap { .. } if !has_parity && !has_copies => {
-            refused("a bitmap of regions", "RAID 1, 01, 10, 4, 5, 6, 50 and 60")
+        Cure::Bitmap { .. } if !has_parity && !has_copies && !matches!(kind, Level::Interleaved { .. }) => {
+            refused("a bitmap of regions", "RAID 1, 01, 10, 3, 4, 5, 6, 30, 50 and 60")
         }
         Cure::Journal if !has_parity => refused("a journal", "RAID 4, 5, 6, 50 and 60"),
-        Cure::PartialParityLog if !matches!(level, "RAID 5" | "RAID 50") => {
-            refused("a partial parity log", "RAID 5 and 50")
+        // The log holds one parity.
+        Cure::PartialParityLog if !matches!(kind, Level::Parity { parities: 1, .. }) => {
+            refused("a partial parity log", "RAID 4, 5 and 50")
         }
         _ => Ok(()),
     }

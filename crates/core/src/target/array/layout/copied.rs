@@ -1,7 +1,7 @@
 //! RAID 0, 1, 01 and 10: stripe units, each with so many copies.
 //!
 //! - **near**: copies one behind the other over the members, row by row: with two copies on four members the rows are
-//!   `0 0 1 1 / 2 2 3 3`; on three, `0 0 1 / 1 2 2`.
+//!   `0 0 1 1 / 2 2 3 3`; on three, `0 0 1 / 1 2 2`. The number of members need not be a multiple of that of the copies.
 //! - **far**: each member is cut in as many parts as there are copies. The first part is striped as in RAID 0; the others
 //!   hold the same, each one member further on.
 //!   The first copy of everything lies on the first, fastest part of all members: reads of the first copy are those of

@@ -179,11 +179,7 @@ impl Array {
         let copied = match &self.layout {
             Layout::Linear(_) => return true,
             Layout::Copied(copied) => copied,
-            Layout::RaidZ(pool) => {
-                let missing = self.members.iter().filter(|&(slot, _)| !self.members.can_write(slot)).count();
-                return missing > pool.map().parities().into();
-            }
-            Layout::Rows(_) => return false,
+            Layout::RaidZ(_) | Layout::Rows(_) => return false,
         };
         let mut at = op.at;
         while at < op.at + op.count {

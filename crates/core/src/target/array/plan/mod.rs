@@ -167,6 +167,18 @@ impl Array {
         }
     }
 
+    /// What was planned and not sent is given up.
+    pub(super) fn forget_ops(&mut self, slot: Slot) {
+        self.logs.give_up(self.strands.get(slot).serial);
+        for phase in Phase::ALL {
+            let mut at = core::mem::replace(&mut self.strands.get_mut(slot).unsent[phase as usize], NONE);
+            while at != NONE {
+                self.ops.free(at);
+                at = self.ops.get(at).next;
+            }
+        }
+    }
+
     /// What was said of a read's data does not hold any more: it is planned anew.
     pub(super) fn forget_mixes(&self, context: &mut Context<'_>, slot: Slot) {
         let Strand { access, first, end, .. } = *self.strands.get(slot);

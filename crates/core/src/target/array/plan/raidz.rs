@@ -3,7 +3,8 @@
 //! A read takes all data of each record that it touches, because the record's checksum covers them; parity is read only
 //! in place of what is missing. A write of a part reads the record first. Each write puts the whole record, data and
 //! parity, at a new place, so no write leaves parity that does not fit its data. Not modelled: blocks of metadata, the
-//! intent log, and transaction groups, which collect writes for seconds.
+//! intent log, transaction groups, which collect writes for seconds, and reads that go on over the gaps that parity leaves
+//! between neighbouring records.
 //! Source: OpenZFS, vdev_raidz.c.
 use super::super::gf;
 use super::super::layout::raidz::{Column, Map};
@@ -79,7 +80,15 @@ impl Array {
         Part { id: self.command_id(slot), record_at, first, end: (end - record_at).min(record) }
     }
 
+    /// A pool with more members missing than it has parities is given up whole, as OpenZFS does.
+    fn is_pool_lost(&self) -> bool {
+        self.members.impaired > 0 && self.members.missing() > self.pool().map().parities().into()
+    }
+
     pub(super) fn plan_raidz_read(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+        if self.is_pool_lost() {
+            return Err(Outcome::Lost);
+        }
         let Strand { first, end, .. } = *self.strands.get(slot);
         let mut at = first;
         while at < end {
@@ -103,6 +112,9 @@ impl Array {
     pub(super) fn plan_raidz_write(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
         // It may be planned anew.
         self.pool_mut().settle(slot, false);
+        if self.is_pool_lost() {
+            return Err(Outcome::Lost);
+        }
         let Strand { first, end, .. } = *self.strands.get(slot);
         let mut at = first;
         while at < end {
@@ -115,19 +127,25 @@ impl Array {
                 None
             };
             let place = self.pool_mut().take(slot, record);
-            self.write_record(context, slot, place, &part, old.as_ref())?;
+            self.write_record(context, slot, place, &part, old.as_ref());
             self.strands.get_mut(slot).computes += size * 512;
             at = part.record_at + part.end;
         }
         Ok(())
     }
 
-    /// A strand has ended: see [`RaidZ::settle`].
+    /// A strand has ended: see [`RaidZ::settle`]. What it has written may have lost too many members on the way.
     pub(in super::super) fn settle_records(&mut self, slot: Slot) {
-        let is_written = self.strands.get(slot).outcome == Outcome::Done;
-        if let Layout::RaidZ(pool) = &mut self.layout {
-            pool.settle(slot, is_written);
+        if !matches!(self.layout, Layout::RaidZ(_)) {
+            return;
         }
+        let is_lost = self.is_pool_lost();
+        let strand = self.strands.get_mut(slot);
+        if strand.access == Access::Write && is_lost {
+            strand.outcome = Outcome::Lost;
+        }
+        let is_written = strand.outcome == Outcome::Done;
+        self.pool_mut().settle(slot, is_written);
     }
 
     fn can_read_column(&self, column: &Column, avoids: u64) -> bool {
@@ -178,14 +196,12 @@ impl Array {
         place: u64,
         part: &Part,
         old: Option<&Old>,
-    ) -> Result<(), Outcome> {
+    ) {
         let map = *self.pool().map();
         let parities = usize::from(map.parities());
-        let mut missing = 0;
         for index in 0..map.columns() {
             let column = self.pool().column(place, index);
             if !self.members.can_write(column.slot) {
-                missing += 1;
                 continue;
             }
             let op = self.add(context, slot, Phase::Write, Access::Write, column.spot(), column.count);
@@ -201,7 +217,6 @@ impl Array {
                 self.mix_new_record(context, (op, column.at), data, part, old, factor);
             }
         }
-        if missing > parities { Err(Outcome::Lost) } else { Ok(()) }
     }
 
     /// What lies of a column between two places of the record.
