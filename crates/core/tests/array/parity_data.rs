@@ -63,6 +63,7 @@ prop_compose! {
         request in prop_oneof![Just(8u64), Just(40), Just(1 << 16)],
         drawn in proptest::collection::vec((any::<bool>(), 0..1_000_000_000u64), 3),
         cure in 0..8u8,
+        spares in 0u16..3,
         order in Just((0..members).collect::<Vec<u16>>()).prop_shuffle(),
     ) -> ArrayParams {
         let mut params = ArrayParams::plain(level, members);
@@ -80,6 +81,7 @@ prop_compose! {
                 params.failures.push(Failure { drive, when: When::At(Instant::from_ns(at)) });
             }
         }
+        (params.spares, params.replaced_after) = (spares, ms(20));
         params.unit = Sectors::new(unit);
         params.parity.partial = partial;
         params.parity.granule = Sectors::new(granule);

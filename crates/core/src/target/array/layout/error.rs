@@ -153,8 +153,11 @@ pub fn check(params: &ArrayParams, capacities: &[Sectors]) -> Result<(), LevelEr
     let fits = match params.cure {
         Cure::None | Cure::Bitmap { .. } => true,
         Cure::Journal => matches!(level, Level::Parity { .. }),
-        // The log holds one parity.
-        Cure::PartialParityLog => matches!(level, Level::Parity { parities: 1, .. }),
+        // The log holds one parity, of a granule at least, and a granule that describes it.
+        Cure::PartialParityLog => {
+            matches!(level, Level::Parity { parities: 1, .. })
+                && params.parity.granule.get() <= reserved::PARTIAL_PARITY_LOG / 2
+        }
     };
     if !fits {
         return Err(LevelError::Cure);
