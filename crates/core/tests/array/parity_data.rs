@@ -1,5 +1,5 @@
 //! Levels with parity, healthy and degraded: the data that members and hosts get are right, byte by byte.
-use crate::common::{drive, ms};
+use crate::common::{drive, ms, queue, us};
 use crate::rig::array;
 use crate::stamps::Stamped;
 use drivelab_core::target::TargetParams;
@@ -8,6 +8,7 @@ use drivelab_core::target::array::params::{
 };
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams};
+use drivelab_core::target::drive::queue::Order;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Share};
 use proptest::prelude::*;
@@ -63,6 +64,7 @@ prop_compose! {
         request in prop_oneof![Just(8u64), Just(40), Just(1 << 16)],
         drawn in proptest::collection::vec((any::<bool>(), 0..1_000_000_000u64), 3),
         cure in 0..8u8,
+        spares in 0u16..3,
         order in Just((0..members).collect::<Vec<u16>>()).prop_shuffle(),
     ) -> ArrayParams {
         let mut params = ArrayParams::plain(level, members);
@@ -80,6 +82,7 @@ prop_compose! {
                 params.failures.push(Failure { drive, when: When::At(Instant::from_ns(at)) });
             }
         }
+        (params.spares, params.replaced_after) = (spares, ms(20));
         params.unit = Sectors::new(unit);
         params.parity.partial = partial;
         params.parity.granule = Sectors::new(granule);
@@ -179,5 +182,32 @@ proptest! {
         play(&mut array, commands)?;
         array.check_media(&[]);
         array.check_read(0, 500);
+    }
+}
+
+/// The rest of a row is read for a unit that cannot be, while a neighbour in the row is written: data and parity of that
+/// write arrive at different times, and the sum must not see one without the other.
+#[test]
+fn a_second_plan_waits_for_writes_to_its_row() {
+    let level = Level::Parity { parities: 1, rotation: Rotation::Last, groups: 1 };
+    for delay in (0..120_000).step_by(1_000) {
+        let mut target = with_unreadable(ArrayParams::plain(level, 3), &[(0, 100)]);
+        if let TargetParams::System(system) = &mut target {
+            // Members that take their commands as they come would keep the order by themselves.
+            let reorders = DriveParams { queue: queue(16, Order::Sptf), ..drive() };
+            system.drives[1..].fill(Arc::new(DriveModel::new(&reorders).unwrap()));
+        }
+        let mut array = Stamped::of(&target);
+        array.go(Access::Write, 0, 256);
+        let read = array.send(Access::Read, 100, 8);
+        array.wait(us(delay));
+        // Keeps the data's member busy beside the write, and the parity's not: they come round to it at different angles.
+        array.send(Access::Write, 128, 128);
+        for row in 1..25 {
+            array.send(Access::Read, row * 20_480 + 128, 8);
+        }
+        array.drain();
+        array.compare(read, 100, 8);
+        array.check_media(&[]);
     }
 }

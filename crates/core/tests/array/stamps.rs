@@ -5,7 +5,7 @@ use crate::rig::array;
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::layout::{Layout, Rows};
-use drivelab_core::target::array::params::ArrayParams;
+use drivelab_core::target::array::params::{ArrayParams, Cure};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine};
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -58,6 +58,8 @@ struct Part {
 /// An array with stamps in place of data.
 pub struct Stamped {
     target: Target,
+    /// The drive of the journal.
+    journal: Option<u16>,
     pub now: Instant,
     next_id: u64,
     /// By drive and address.
@@ -77,10 +79,14 @@ impl Stamped {
     }
 
     pub fn of(target: &TargetParams) -> Self {
+        let TargetParams::System(system) = target else { panic!("an array is a system") };
+        let has_journal = system.array.as_ref().is_some_and(|array| array.cure == Cure::Journal);
+        let journal = has_journal.then(|| system.drives.len() as u16 - 1);
         let mut target = Target::new(target, 1);
         target.keep_data();
         Stamped {
             target,
+            journal,
             now: Instant::ZERO,
             next_id: 1,
             media: HashMap::new(),
@@ -191,8 +197,7 @@ impl Stamped {
     }
 
     fn is_log(&self, drive: u16, at: u64) -> bool {
-        let rows = self.rows();
-        u64::from(drive) >= rows.members() * rows.groups() || at < rows.at(0)
+        Some(drive) == self.journal || at < self.rows().at(0)
     }
 
     fn see(&mut self, seen: Seen) {

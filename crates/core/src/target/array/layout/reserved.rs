@@ -6,14 +6,18 @@ use super::super::params::{ArrayParams, Cure, Level};
 /// Sectors of each member's partial parity log.
 pub const PARTIAL_PARITY_LOG: u64 = 2_048;
 
+fn granule(params: &ArrayParams) -> u64 {
+    params.parity.granule.get().max(1)
+}
+
 /// Bits of the bitmap in a granule.
-pub fn bits(params: &ArrayParams) -> u64 {
-    params.parity.granule.get() * 512 * 8
+fn bits(params: &ArrayParams) -> u64 {
+    granule(params) * 512 * 8
 }
 
 /// Where each member has the granule of the bitmap with this bit: the first one is the superblock's.
 pub fn bitmap_at(params: &ArrayParams, region: u64) -> u64 {
-    (1 + region / bits(params)) * params.parity.granule.get()
+    (1 + region / bits(params)) * granule(params)
 }
 
 /// Regions that the bitmap has bits for, on members that are at least so large.
@@ -31,9 +35,7 @@ pub fn regions(params: &ArrayParams, least: u64) -> u64 {
 pub fn sectors(params: &ArrayParams, least: u64) -> u64 {
     let taken = match params.cure {
         Cure::None | Cure::Journal => 0,
-        Cure::Bitmap { .. } => {
-            (1 + regions(params, least).div_ceil(bits(params).max(1))) * params.parity.granule.get()
-        }
+        Cure::Bitmap { .. } => (1 + regions(params, least).div_ceil(bits(params))) * granule(params),
         Cure::PartialParityLog => PARTIAL_PARITY_LOG,
     };
     taken.min(least)

@@ -131,7 +131,7 @@ impl Array {
         for member in 0..self.params.members {
             if self.members.can_write(member) {
                 let spot = Spot { slot: member, at };
-                self.add(context, slot, Phase::Log, Access::Write, spot, self.params.parity.granule.get());
+                self.add(context, slot, Phase::Log, Access::Write, spot, self.granule());
             }
         }
     }
