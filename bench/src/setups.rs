@@ -253,10 +253,17 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
         target: TargetParams::Drive(Arc::new(model)),
         jobs: vec![job],
         warmup: Span::ZERO,
-        limit: Limit { duration: None, ios: Some(commands) },
+        limit: Limit { duration: None, ios: Some(commands), until_rebuilt: false },
         seed: 1,
         lives: 0,
     }
+}
+
+/// A member of the array that is rebuilt: 41 GB.
+pub fn array_member() -> Arc<DriveModel> {
+    let drive = drive(in_order(Order::Sptf, 32), 833);
+    let Ok(model) = DriveModel::new(&drive) else { unreachable!("the benchmark's drive is sound") };
+    Arc::new(model)
 }
 
 const ZONES: u32 = 24;

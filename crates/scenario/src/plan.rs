@@ -2,7 +2,7 @@
 use crate::check::array_faults::check_in_time;
 pub use crate::check::members::ArrayInForce;
 use crate::check::resolve::Loader;
-use crate::check::run::run;
+use crate::check::run::{check_until, run};
 pub use crate::check::system::InForce;
 use crate::check::system::in_force;
 use crate::check::target::{Meant, Shared};
@@ -164,6 +164,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
         check_in_time(&target.value, &run, log);
     }
     let (Meant { params, canonical, array }, found) = (target?, found?);
+    check_until(raw.run.as_ref(), &params, log);
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
     let fio = fio::job_file(&found, &run, first);

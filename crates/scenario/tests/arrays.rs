@@ -1,4 +1,5 @@
 //! Arrays: what their keys come to, what of them is swept, and what changes the hash of a scenario.
+use drivelab_core::Limit;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::array::params::{
     ArrayParams, Copies, Cure, Failure, Keeper, Level, ParityParams, PartialWrites, ReadChoice, Rotation,
@@ -387,4 +388,22 @@ fn what_a_level_of_a_sweep_has_no_use_for_is_not_asked_of_it() {
     let split: Vec<bool> =
         systems(&copies).into_iter().map(|system| system.array.as_ref().unwrap().split.is_some()).collect();
     assert_eq!(split, [false, true]);
+}
+
+#[test]
+fn a_run_may_end_with_the_rebuild() {
+    let limit = |run: &str| {
+        let plan = planned(
+            &format!("level = \"raid5\"\nmembers = 4\nmissing = [0]\nrebuilding = true\n[run]\n{run}"),
+            "",
+        );
+        plan.points[0].setup.limit
+    };
+    let until_rebuilt = true;
+    assert_eq!(limit("until = \"rebuilt\""), Limit { until_rebuilt, ..Limit::default() });
+    let both = Limit { duration: Some(Span::from_s(9)), ios: Some(7), until_rebuilt };
+    assert_eq!(limit("until = \"rebuilt\"\nduration = \"9s\"\nios = 7"), both);
+    let spare = "level = [\"raid0\", \"raid1\"]\nmembers = 2\nspares = 1\n[run]\nuntil = \"rebuilt\"";
+    let plan = planned(spare, "faults.fail = [{ drive = 1, at = \"1s\" }]");
+    assert_eq!((plan.points.len(), plan.skipped.len()), (1, 1));
 }

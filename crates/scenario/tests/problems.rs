@@ -669,6 +669,8 @@ fn keys_of_arrays_that_change_nothing() {
             ),
         ),
         ("spindles as one", array("level = \"raid3\"\nmembers = 4\nspindle_deviation = \"1%\"\n", "")),
+        ("a run until nothing", array("level = \"raid5\"\nmembers = 4\n[run]\nuntil = \"rebuilt\"\n", "")),
+        ("a run until no array", on_sata("[run]\nuntil = \"rebuild\"\n")),
         (
             "after the end",
             array(

@@ -120,6 +120,16 @@ section! {
     }
 }
 
+/// What a run may wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Until {
+    Rebuilt,
+}
+
+choices!(Until {
+    "rebuilt" => Until::Rebuilt, "the last rebuild of the array has ended, and no other is to come";
+});
+
 section! {
     facts: false,
     /// When the run ends: at whichever limit comes first.
@@ -127,9 +137,11 @@ section! {
         /// Left out of every figure.
         warmup: Seconds = "0s",
         /// Measured time, after the warm-up.
-        duration: Duration = "60s, or none when `ios` is set",
+        duration: Duration = "60s, or none when `ios` or `until` is set",
         /// I/Os finished after the warm-up.
         ios: Count<1, 1_000_000_000_000> = "",
+        /// What ends the run beside these.
+        until: Until = "",
         /// Every random draw follows from it.
         seed: Count<0, 0x7fff_ffff_ffff_ffff> = "1",
     }
