@@ -55,8 +55,8 @@ fn sequential_small_writes_become_flushes_of_whole_rows() {
 
 #[test]
 fn a_row_that_is_being_filled_is_not_torn_for_room() {
-    // Room for two rows and half a write: writers always wait.
-    let tight = Sectors::new(100);
+    // Room for two rows and half of a third: writers always wait.
+    let tight = Sectors::new(120);
     for order in [FlushOrder::Address, FlushOrder::Age] {
         let (outstanding, stripe_wait) = (4, us(2_000));
         let mut rig =

@@ -11,7 +11,9 @@
 //! - Commands that must not stay in memory go **through**: `direct` ones past a host's cache, those that force unit access
 //!   unless a battery keeps the data, and writes larger than the limit. A read that goes through first has its blocks
 //!   flushed. A write that goes through replaces what waits for its blocks, once it is done; among the flushes and such
-//!   writes no two ever have a block in common.
+//!   writes no two ever have a block in common. Memory may also let every write through, and keep what is read.
+//! - Before an array with parity flushes are collected by **row** of stripe units: see `collect.rs`. With read-ahead, reads
+//!   that are not in memory are fetched by **lines**, and so is what lies ahead of streams: see `lines.rs`.
 //! - A **FLUSH** waits until everything that memory took before it has been flushed, and goes on to the device; with a
 //!   battery memory answers it.
 //!
