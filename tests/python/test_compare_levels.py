@@ -13,8 +13,8 @@ import drivelab
 from drivelab import charts
 from drivelab.cli.app import app
 from drivelab.errors import InputError, RunError
-from drivelab.levels import Loads, compare, compare_levels
-from drivelab.levels.formulas import Failures
+from drivelab.levels import Loads, compare, compare_levels, planning
+from drivelab.levels.formulas import Failures, chance_of_rate
 from drivelab.levels.level import LEVELS, Level
 from drivelab.levels.loads import RANDOM, STATES, STREAMS
 from drivelab.result import Failure
@@ -146,6 +146,20 @@ def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
         "compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%", "-q"
     )
     assert (quiet.stdout, quiet.stderr) == (done.stdout, "")
+
+
+def test_a_repair_takes_what_the_rebuild_of_an_idle_array_takes(run):
+    arguments = ("--levels", "raid0,raid1", "--states", "healthy", "--afr", "5%", "--repair", "measured")
+    found = compared(run, *FOUR, *arguments, "--set", "target.array.rebuild.ceiling=20MB/s")
+    raid0, raid1 = found["levels"]
+    assert (raid0["rebuild"], "repaired" in raid0["failures"]) == (None, False)
+    # Slower than both drives anywhere, so the ceiling it is.
+    assert raid1["rebuild"]["member_bytes_per_s"] == pytest.approx(20e6, rel=0.01)
+    hours = found["drive_bytes"] / 20e6 / 3600
+    assert raid1["failures"]["repaired"]["repair_hours"] == pytest.approx(hours, rel=0.01)
+    # Mirrors of four lose data where the three others fail meanwhile.
+    meanwhile = chance_of_rate(found["lifetime"]["failures_per_year"], hours / 8760)
+    assert raid1["failures"]["repaired"]["loss_during_a_repair"] == pytest.approx(meanwhile**3, rel=0.05)
 
 
 def test_a_jbod_loses_some_or_all(run):
@@ -282,4 +296,4 @@ def test_what_had_finished_is_printed_after_ctrl_c(monkeypatch, capsys, form):
 
 def test_keys_that_no_array_takes_are_refused_by_name():
     with pytest.raises(InputError, match="see --members"):
-        compare.checked(DRIVE, [Override("target.array.members", "3", "--set target.array.members")])
+        planning.checked(DRIVE, [Override("target.array.members", "3", "--set target.array.members")])

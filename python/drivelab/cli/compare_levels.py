@@ -14,11 +14,12 @@ from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.errors import InputError
 from drivelab.levels import compare
-from drivelab.levels.compare import Chosen, Comparison
+from drivelab.levels.compare import Comparison
 from drivelab.levels.cost import Prices
 from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import STATES, Loads
-from drivelab.levels.odds import Lifetime
+from drivelab.levels.odds import Lifetime, Repair
+from drivelab.levels.planning import Chosen, checked, named, planned
 from drivelab.levels.tables import notes
 from drivelab.scenario import Override
 
@@ -93,14 +94,14 @@ def compare_levels(
     chosen = Chosen(
         drive=drive,
         members=members,
-        levels=compare.named(levels.split(","), members, copies, groups),
+        levels=named(levels.split(","), members, copies, groups),
         loads=Loads(_depths(iodepth), bs, rwmixread, number_ios, ramp_time, _names(states)),
-        overrides=compare.checked(drive, others),
+        overrides=checked(drive, others),
         lifetime=lifetime,
-        repair_hours=compare.repair_of(repair, lifetime),
+        repair=Repair.parse(repair, lifetime),
         prices=Prices.parse(drive_price, controller_price),
     )
-    entries = compare.planned(chosen)
+    entries = planned(chosen)
     points = sum(len(plan) for entry in entries for plan in entry.plans.values())
     with progress_bar(points, chosen.name, quiet=quiet) as progress:
         found = compare.run(chosen, entries, workers, progress)

@@ -3,99 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab import _core, toml_text
-from drivelab.errors import InputError, RunError, ScenarioError
+from drivelab import _core
+from drivelab.errors import RunError
 from drivelab.levels import loads as under
 from drivelab.levels.cost import Prices
-from drivelab.levels.level import COPIES, GROUPS, LEVELS, Level
+from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import Loads
-from drivelab.levels.odds import Lifetime, lifetime_dict, odds, parse_hours
+from drivelab.levels.odds import Lifetime, Repair, lifetime_dict, odds
+from drivelab.levels.planning import Chosen, Entry, checked, drive_bytes, named, planned
 from drivelab.result import Failure, Result, combined_digest
-from drivelab.scenario import Override, Source, overrides_from, plan
+from drivelab.scenario import Override, overrides_from
 from drivelab.simulation import Progress, run_plans
 from drivelab.table import Table
 
 if TYPE_CHECKING:
     import altair
 
-# What a caller may set beside the target: the rest is the comparison.
-_FREE = ("run.seed", "workload.submit", "workload.max_transfer")
-# What error messages call a scenario of the comparison's own.
-_ORIGIN = "compare-levels: "
-# What makes a level or a state, each with the option that says it.
-_OWN = {
-    "target.array.level": "--levels",
-    "target.array.members": "--members",
-    "target.array.drives": "--drive",
-    "target.array.copies": "--copies",
-    "target.array.groups": "--groups",
-    "target.array.layout": "--levels raid10:far",
-    "target.array.missing": "--states",
-    "target.array.rebuilding": "--states",
-    "target.faults": "--states",
-}
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What is compared: drives, levels, loads, and what is known of failures and prices."""
-
-    drive: str
-    members: int
-    levels: Sequence[Level]
-    loads: Loads
-    overrides: Sequence[Override]
-    lifetime: Lifetime | None = None
-    repair_hours: float | None = None
-    prices: Prices | None = None
-
-    @property
-    def name(self) -> str:
-        """Members and drive, for people."""
-        return f"{self.members} x {Path(self.drive).stem if self.drive.endswith('.toml') else self.drive}"
-
-
-@dataclass
-class Entry:
-    """What one level came to."""
-
-    level: Level
-    reason: str | None = None
-    """Why it cannot be; then it has nothing else."""
-    capacity_bytes: int = 0
-    odds: Mapping[str, Any] = field(default_factory=dict)
-    cost: Mapping[str, Any] | None = None
-    states: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By state and load what came out. A state that cannot be is not here."""
-    plans: dict[tuple[str, str], _core.Plan] = field(default_factory=dict)
-    """By state and load."""
-    unused: list[Override] = field(default_factory=list)
-    """What was set that this level has no use for."""
-
-    def without(self, state: str) -> str | None:
-        """Why there is no such state; None where there is one."""
-        return None if state == "healthy" else self.level.bears_none()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The level as `compare-levels --json` prints it."""
-        level = {"label": self.level.label, "settings": self.level.scenario(), "reason": self.reason}
-        if self.reason is not None:
-            return level
-        reasons = {state: reason for state in under.STATES if (reason := self.without(state))}
-        return {
-            **level,
-            "unused_settings": [override.key for override in self.unused],
-            "capacity_bytes": self.capacity_bytes,
-            "failures": self.odds,
-            "cost": self.cost,
-            "states": self.states,
-            "states_that_cannot_be": reasons,
-        }
+_NS_PER_HOUR = 3600e9
 
 
 @dataclass(repr=False)
@@ -205,7 +134,7 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
         loads=loads or Loads(),
         overrides=checked(str(drive), others),
         lifetime=lifetime,
-        repair_hours=repair_of(repair, lifetime),
+        repair=Repair.parse(repair, lifetime),
         prices=Prices.parse(drive_price, controller_price),
     )
     found = run(chosen, planned(chosen), workers, progress)
@@ -214,44 +143,6 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     if found.failures:
         raise RunError(failure_texts(found.failures)[0])
     return found
-
-
-def named(
-    levels: Iterable[str],
-    members: int,
-    copies: int = COPIES,
-    groups: int = GROUPS,
-) -> list[Level]:
-    """The levels by their names, each once. Raises InputError."""
-    if members < 1:
-        raise InputError(f"--members {members}: an array has at least one")
-    found = [Level.named(name, members, copies, groups) for name in levels if name.strip()]
-    if not found:
-        raise InputError(f"--levels: which? There are {', '.join(LEVELS)}")
-    return list(dict.fromkeys(found))
-
-
-def checked(drive: str, others: Iterable[Override]) -> list[Override]:
-    """The target from overrides that touch neither levels nor loads. Raises InputError."""
-    found = [Override("target.drive", drive, "--drive")]
-    for override in others:
-        for key, option in _OWN.items():
-            if override.key == key or override.key.startswith(f"{key}."):
-                raise InputError(f"{override.origin}: {key} is what is compared; see {option}")
-        if not override.key.startswith(("target.", *_FREE)):
-            raise InputError(
-                f"{override.origin}: a comparison sets {override.key} itself; "
-                f"free are the keys under target, and {', '.join(_FREE)}"
-            )
-        found.append(override)
-    return found
-
-
-def repair_of(repair: str | None, lifetime: Lifetime | None) -> float | None:
-    """The time of a repair in hours. Raises InputError."""
-    if repair is not None and lifetime is None:
-        raise InputError("--repair changes nothing without --afr or --mttf: nothing fails")
-    return None if repair is None else parse_hours(repair, "--repair")
 
 
 def run(
@@ -268,9 +159,17 @@ def run(
             )
             for failure in result.failures
         ]
+        if not result.points:
+            continue
+        if load == under.REBUILD:
+            entry.rebuild = under.rebuild_figures(result.points)
+            continue
         figures = under.stream_figures if load in under.STREAMS else under.random_figures
-        if result.points and (came_to := figures(result.points)):
+        if came_to := figures(result.points):
             entry.states.setdefault(state, {})[load] = came_to
+    for entry in entries:
+        if entry.reason is None:
+            entry.odds = odds(entry.level, chosen.lifetime, _repair_hours(entry, chosen))
     return Comparison(
         chosen=chosen,
         drive_bytes=drive_bytes(chosen),
@@ -284,87 +183,13 @@ def run(
     )
 
 
-def planned(chosen: Chosen) -> list[Entry]:
-    """Every level with its plans, or with the reason why it has none.
-
-    Raises the ScenarioError of a key that no level takes, and InputError where no level is possible.
-    """
-    entries = [Entry(level, level.rule()) for level in chosen.levels]
-    errors = [error for entry in entries if not entry.reason and (error := _plan_level(entry, chosen))]
-    possible = [entry for entry in entries if entry.reason is None]
-    if not possible:
-        reasons = "; ".join(f"{entry.level.label}: {entry.reason}" for entry in entries)
-        raise InputError(f"{chosen.members} members make none of these levels: {reasons}")
-    for override in chosen.overrides:
-        if all(override in entry.unused for entry in possible):
-            raise next(error for error in errors if override in _of_arrays(chosen, error))
-    return entries
-
-
-def _plan_level(entry: Entry, chosen: Chosen) -> ScenarioError | None:
-    """Plan the loads in each state that the level has. Returns the error of keys that it has no use for, if any.
-
-    Such a key, say of parity for a level without, is left out. Where the level itself cannot be, that is the entry's
-    reason. Raises ScenarioError for what is wrong with everything else.
-    """
-    error = None
-    try:
-        try:
-            _plan(entry, "healthy", "randread", chosen)
-        except ScenarioError as found:
-            error, entry.unused = found, _of_arrays(chosen, found)
-        healthy = _plan(entry, "healthy", "randread", chosen)
-    except ScenarioError as found:
-        if any(not problem["origin"].startswith(_ORIGIN) for problem in found.problems):
-            raise
-        entry.reason = found.problems[0]["message"]
-        return error
-    entry.plans = {
-        (state, load): _plan(entry, state, load, chosen)
-        for state in chosen.loads.states
-        if entry.without(state) is None
-        for load in chosen.loads.documents()
-    }
-    entry.capacity_bytes = healthy.capacity_bytes(0)
-    entry.odds = odds(entry.level, chosen.lifetime, chosen.repair_hours)
-    if chosen.prices is not None:
-        entry.cost = chosen.prices.to_dict(chosen.members, entry.capacity_bytes)
-    return error
-
-
-def _of_arrays(chosen: Chosen, error: ScenarioError) -> list[Override]:
-    """The overrides below target.array that an error speaks of."""
-    origins = {problem["origin"] for problem in error.problems}
-    return [
-        override
-        for override in chosen.overrides
-        if override.key.startswith("target.array.") and override.origin in origins
-    ]
-
-
-def _plan(entry: Entry, state: str, load: str, chosen: Chosen) -> _core.Plan:
-    """One load in one state. Raises ScenarioError, and InputError where the target is a sweep."""
-    name, array = entry.level.label, {**entry.level.scenario(), **under.STATES[state]}
-    document = {
-        "name": f"{chosen.name}, {name}, {state}",
-        "target": {"array": array},
-        **chosen.loads.documents()[load],
-    }
-    source = Source(toml_text.dumps(document), f"{_ORIGIN}{name}, {state}, {load}")
-    overrides = [override for override in chosen.overrides if override not in entry.unused]
-    found = plan(source, [*overrides, *chosen.loads.overrides(load)])
-    own = len(under.STREAM_PLACES) if load in under.STREAMS else len(chosen.loads.iodepths)
-    if len(found) + len(found.skipped) != own:
-        raise InputError(
-            "a sweep of targets cannot be compared by level; give each key one value, and compare once for each"
-        )
-    return found
-
-
-def drive_bytes(chosen: Chosen) -> int:
-    """What one of the drives holds. Raises ScenarioError."""
-    overrides = [override for override in chosen.overrides if not override.key.startswith("target.array.")]
-    return plan(Source("", f"{_ORIGIN}the drive"), overrides).capacity_bytes(0)
+def _repair_hours(entry: Entry, chosen: Chosen) -> float | None:
+    """As it was given, or as the rebuild was measured."""
+    if chosen.repair is None:
+        return None
+    if chosen.repair.hours is None and entry.rebuild is not None:
+        return float(entry.rebuild["duration_ns"] / _NS_PER_HOUR)
+    return chosen.repair.hours
 
 
 def failure_texts(failures: Iterable[Failure]) -> list[str]:

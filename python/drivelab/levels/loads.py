@@ -34,6 +34,10 @@ STREAM_PLACES = ("10%", "30%", "50%", "70%", "90%")
 STREAM_REQUESTS, STREAM_WARM_UP = 16, "2s"
 
 
+REBUILD = "rebuild"
+"""Not a load: a rebuild while next to nothing is asked of the array."""
+
+
 @dataclass(frozen=True)
 class Loads:
     """The loads as they were chosen."""
@@ -81,9 +85,29 @@ class Loads:
 
     def overrides(self, load: str) -> list[Override]:
         """What was typed of a load, once more under the name of its option: what is wrong with it is said of that."""
-        if load in STREAMS:
+        if load not in RANDOM:
             return []
         return [Override("workload.bs", self.bs, "--bs"), Override("run.warmup", self.warm_up, "--ramp-time")]
+
+
+def rebuild_document(drive_bytes: int) -> dict[str, Any]:
+    """A rebuild with a read every thousand seconds beside it, for as long as 1 MB/s would take."""
+    return {
+        "workload": {"rw": "randread", "bs": "4KiB", "rate_iops": 0.001},
+        "run": {"duration": f"{max(drive_bytes // 10**6, 1)}s"},
+    }
+
+
+def rebuild_figures(points: Sequence[Point]) -> dict[str, Any] | None:
+    """How long the rebuild took; where members of several groups are filled, the longest. None where it did not end."""
+    syncs = [sync for sync in points[0]["array"]["syncs"] if sync["kind"] == REBUILD]
+    if not syncs or any(sync["ended_ns"] is None or sync["given_up"] for sync in syncs):
+        return None
+    longest = max(syncs, key=lambda sync: sync["duration_ns"])
+    return {
+        "duration_ns": longest["duration_ns"],
+        "member_bytes_per_s": longest["member_bytes_per_s"],
+    }
 
 
 def random_figures(points: Sequence[Point]) -> list[dict[str, Any]]:

@@ -52,6 +52,23 @@ class Lifetime:
         return None if mttf is None else cls(rate_of_mttf(parse_hours(mttf, "--mttf")))
 
 
+@dataclass(frozen=True)
+class Repair:
+    """From a failure until the new drive has its data."""
+
+    hours: float | None
+    """None where it is to be measured: the rebuild alone."""
+
+    @classmethod
+    def parse(cls, text: str | None, lifetime: Lifetime | None) -> Repair | None:
+        """A time, or `measured`. Raises InputError."""
+        if text is None:
+            return None
+        if lifetime is None:
+            raise InputError("--repair changes nothing without --afr or --mttf: nothing fails")
+        return cls(None if text.strip() == "measured" else parse_hours(text, "--repair"))
+
+
 def parse_hours(text: str, option: str) -> float:
     """A time as it is typed, in hours. Raises InputError."""
     match = _TIME.fullmatch(text.strip().lower())

@@ -11,7 +11,8 @@ from drivelab.points_table import rate_text
 from drivelab.table import Cell, Table
 
 if TYPE_CHECKING:
-    from drivelab.levels.compare import Comparison, Entry
+    from drivelab.levels.compare import Comparison
+    from drivelab.levels.planning import Entry
 
 MB, MS = 1e6, 1e6
 NONE = "-"
@@ -56,11 +57,12 @@ def _failures(found: Comparison) -> Table:
         ("none replaced", lambda entry: _percent(entry.odds["loss_in_a_year"])),
         ("one missing", lambda entry: _percent(entry.odds["loss_in_a_year_after_one"])),
     ]
-    if found.chosen.repair_hours is not None:
+    if found.chosen.repair is not None:
         columns += [
-            ("replaced", lambda entry: _percent(entry.odds["repaired"]["loss_in_a_year"])),
-            ("MTTDL, years", lambda entry: _years(entry.odds["repaired"]["mttdl_years"])),
-            ("during a repair", lambda entry: _percent(entry.odds["repaired"]["loss_during_a_repair"])),
+            ("repair, h", lambda entry: _of_repair(entry, "repair_hours", _significant)),
+            ("replaced", lambda entry: _of_repair(entry, "loss_in_a_year", _percent)),
+            ("MTTDL, years", lambda entry: _of_repair(entry, "mttdl_years", _years)),
+            ("during a repair", lambda entry: _of_repair(entry, "loss_during_a_repair", _percent)),
         ]
     table = _by_level(f"{title}: a drive fails with {_percent(lifetime.chance)} %", found, columns)
     for place, entry in enumerate(found.possible):
@@ -69,6 +71,12 @@ def _failures(found: Comparison) -> Table:
             texts = ["jbod, all of them", _percent(entry.odds["loss_of_all_in_a_year"]), *rest]
             table.rows.insert(place + 1, [Cell(text) for text in texts])
     return table
+
+
+def _of_repair(entry: Entry, key: str, text: Callable[[float], str]) -> str:
+    """A figure with repair; none where there is nothing to repair, or the rebuild did not end."""
+    figure = entry.odds.get("repaired", {}).get(key)
+    return NONE if figure is None else text(figure)
 
 
 def _streams(found: Comparison) -> Table:
@@ -173,6 +181,10 @@ def notes(found: Comparison) -> list[str]:
         )
     if errors := _errors(found):
         lines.append(f"{errors:,} I/Os ended with an error, and count nowhere")
+    if found.chosen.repair is not None and found.chosen.repair.hours is None:
+        lines.append(
+            "repair: the rebuild of an idle array, without the time until somebody has brought the new drive"
+        )
     if found.chosen.prices is None:
         lines.append("no prices: --drive-price and --controller-price say them")
     return lines
@@ -192,13 +204,11 @@ def _errors(found: Comparison) -> int:
     )
 
 
-def _percent(share: float | None) -> str:
-    return NONE if share is None else _significant(100 * share)
+def _percent(share: float) -> str:
+    return _significant(100 * share)
 
 
-def _years(years: float | None) -> str:
-    if years is None:
-        return NONE
+def _years(years: float) -> str:
     return f"{years:,.0f}" if 100 <= years < 1e6 else _significant(years)
 
 

@@ -1,0 +1,222 @@
+"""Levels laid out for a comparison: which of them can be, and the runs that each of them takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from drivelab import _core, toml_text
+from drivelab.errors import InputError, ScenarioError
+from drivelab.levels import loads as under
+from drivelab.levels.cost import Prices
+from drivelab.levels.level import COPIES, GROUPS, LEVELS, Level
+from drivelab.levels.loads import Loads
+from drivelab.levels.odds import Lifetime, Repair
+from drivelab.scenario import Override, Source, plan
+
+# What a caller may set beside the target: the rest is the comparison.
+_FREE = ("run.seed", "workload.submit", "workload.max_transfer")
+# What error messages call a scenario of the comparison's own.
+_ORIGIN = "compare-levels: "
+# What makes a level or a state, each with the option that says it.
+_OWN = {
+    "target.array.level": "--levels",
+    "target.array.members": "--members",
+    "target.array.drives": "--drive",
+    "target.array.copies": "--copies",
+    "target.array.groups": "--groups",
+    "target.array.layout": "--levels raid10:far",
+    "target.array.missing": "--states",
+    "target.array.rebuilding": "--states",
+    "target.faults": "--states",
+}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is compared: drives, levels, loads, and what is known of failures and prices."""
+
+    drive: str
+    members: int
+    levels: Sequence[Level]
+    loads: Loads
+    overrides: Sequence[Override]
+    lifetime: Lifetime | None = None
+    repair: Repair | None = None
+    prices: Prices | None = None
+
+    @property
+    def name(self) -> str:
+        """Members and drive, for people."""
+        return f"{self.members} x {Path(self.drive).stem if self.drive.endswith('.toml') else self.drive}"
+
+
+@dataclass
+class Entry:
+    """What one level came to."""
+
+    level: Level
+    reason: str | None = None
+    """Why it cannot be; then it has nothing else."""
+    capacity_bytes: int = 0
+    odds: Mapping[str, Any] = field(default_factory=dict)
+    cost: Mapping[str, Any] | None = None
+    rebuild: Mapping[str, Any] | None = None
+    """How long an idle array takes to fill a new member, where that was measured and there is such a thing."""
+    states: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By state and load what came out. A state that cannot be is not here."""
+    plans: dict[tuple[str, str], _core.Plan] = field(default_factory=dict)
+    """By state and load."""
+    unused: list[Override] = field(default_factory=list)
+    """What was set that this level has no use for."""
+
+    def without(self, state: str) -> str | None:
+        """Why there is no such state; None where there is one."""
+        return None if state == "healthy" else self.level.bears_none()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The level as `compare-levels --json` prints it."""
+        level = {"label": self.level.label, "settings": self.level.scenario(), "reason": self.reason}
+        if self.reason is not None:
+            return level
+        reasons = {state: reason for state in under.STATES if (reason := self.without(state))}
+        return {
+            **level,
+            "unused_settings": [override.key for override in self.unused],
+            "capacity_bytes": self.capacity_bytes,
+            "failures": self.odds,
+            "cost": self.cost,
+            "rebuild": self.rebuild,
+            "states": self.states,
+            "states_that_cannot_be": reasons,
+        }
+
+
+def named(
+    levels: Iterable[str],
+    members: int,
+    copies: int = COPIES,
+    groups: int = GROUPS,
+) -> list[Level]:
+    """The levels by their names, each once. Raises InputError."""
+    if members < 1:
+        raise InputError(f"--members {members}: an array has at least one")
+    found = [Level.named(name, members, copies, groups) for name in levels if name.strip()]
+    if not found:
+        raise InputError(f"--levels: which? There are {', '.join(LEVELS)}")
+    return list(dict.fromkeys(found))
+
+
+def checked(drive: str, others: Iterable[Override]) -> list[Override]:
+    """The target from overrides that touch neither levels nor loads. Raises InputError."""
+    found = [Override("target.drive", drive, "--drive")]
+    for override in others:
+        for key, option in _OWN.items():
+            if override.key == key or override.key.startswith(f"{key}."):
+                raise InputError(f"{override.origin}: {key} is what is compared; see {option}")
+        if not override.key.startswith(("target.", *_FREE)):
+            raise InputError(
+                f"{override.origin}: a comparison sets {override.key} itself; "
+                f"free are the keys under target, and {', '.join(_FREE)}"
+            )
+        found.append(override)
+    return found
+
+
+def planned(chosen: Chosen) -> list[Entry]:
+    """Every level with its plans, or with the reason why it has none.
+
+    Raises the ScenarioError of a key that no level takes in any state, and InputError where no level is possible.
+    """
+    entries = [Entry(level, level.rule()) for level in chosen.levels]
+    errors = [error for entry in entries if not entry.reason for error in _plan_level(entry, chosen)]
+    possible = [entry for entry in entries if entry.reason is None]
+    if not possible:
+        reasons = "; ".join(f"{entry.level.label}: {entry.reason}" for entry in entries)
+        raise InputError(f"{chosen.members} members make none of these levels: {reasons}")
+    for override in chosen.overrides:
+        if all(override in entry.unused for entry in possible):
+            raise next(error for error in errors if override in _of_arrays(chosen, error))
+    return entries
+
+
+def drive_bytes(chosen: Chosen) -> int:
+    """What one of the drives holds. Raises ScenarioError."""
+    overrides = [override for override in chosen.overrides if not override.key.startswith("target.array.")]
+    return plan(Source("", f"{_ORIGIN}the drive"), overrides).capacity_bytes(0)
+
+
+def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
+    """Plan everything that is to run on a level. Returns the errors of keys that it has no use for in some state.
+
+    Such a key, say of parity for a level without, is left out there. Where the level itself cannot be, that is the
+    entry's reason. Raises ScenarioError for what is wrong with everything else.
+    """
+    wanted = [(state, load) for state in chosen.loads.states for load in chosen.loads.documents()]
+    if chosen.repair is not None and chosen.repair.hours is None:
+        wanted.append(("rebuilding", under.REBUILD))
+    wanted = [("healthy", "randread"), *((state, load) for state, load in wanted if not entry.without(state))]
+    left_out: dict[str, list[Override]] = {}
+    errors = []
+    try:
+        for state in dict(wanted):
+            try:
+                left_out[state] = []
+                _plan(entry.level, (state, "randread"), chosen, [])
+            except ScenarioError as error:
+                errors.append(error)
+                left_out[state] = _of_arrays(chosen, error)
+        plans = {
+            (state, load): _plan(entry.level, (state, load), chosen, left_out[state])
+            for state, load in wanted
+        }
+    except ScenarioError as error:
+        if any(not problem["origin"].startswith(_ORIGIN) for problem in error.problems):
+            raise
+        entry.reason = error.problems[0]["message"]
+        return errors
+    entry.capacity_bytes = plans["healthy", "randread"].capacity_bytes(0)
+    entry.plans = {
+        at: found for at, found in plans.items() if at[0] in chosen.loads.states or at[1] == under.REBUILD
+    }
+    entry.unused = [
+        override for override in chosen.overrides if all(override in left for left in left_out.values())
+    ]
+    if chosen.prices is not None:
+        entry.cost = chosen.prices.to_dict(chosen.members, entry.capacity_bytes)
+    return errors
+
+
+def _of_arrays(chosen: Chosen, error: ScenarioError) -> list[Override]:
+    """The overrides below target.array that an error speaks of."""
+    origins = {problem["origin"] for problem in error.problems}
+    return [
+        override
+        for override in chosen.overrides
+        if override.key.startswith("target.array.") and override.origin in origins
+    ]
+
+
+def _plan(level: Level, at: tuple[str, str], chosen: Chosen, left_out: Sequence[Override]) -> _core.Plan:
+    """One load in one state. Raises ScenarioError, and InputError where the target is a sweep."""
+    state, load = at
+    documents = chosen.loads.documents()
+    document = {
+        "name": f"{chosen.name}, {level.label}, {state}",
+        "target": {"array": {**level.scenario(), **under.STATES[state]}},
+        **(documents[load] if load in documents else under.rebuild_document(drive_bytes(chosen))),
+    }
+    source = Source(toml_text.dumps(document), f"{_ORIGIN}{level.label}, {state}, {load}")
+    overrides = [override for override in chosen.overrides if override not in left_out]
+    found = plan(source, [*overrides, *chosen.loads.overrides(load)])
+    own = {
+        **dict.fromkeys(under.RANDOM, len(chosen.loads.iodepths)),
+        **dict.fromkeys(under.STREAMS, len(under.STREAM_PLACES)),
+    }.get(load, 1)
+    if len(found) + len(found.skipped) != own:
+        raise InputError(
+            "a sweep of targets cannot be compared by level; give each key one value, and compare once for each"
+        )
+    return found
