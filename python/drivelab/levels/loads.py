@@ -100,7 +100,7 @@ def rebuild_document(drive_bytes: int) -> dict[str, Any]:
 
 def rebuild_figures(points: Sequence[Point]) -> dict[str, Any] | None:
     """How long the rebuild took; where members of several groups are filled, the longest. None where it did not end."""
-    syncs = [sync for sync in points[0]["array"]["syncs"] if sync["kind"] == REBUILD]
+    syncs = [sync for sync in points[0].get("array", {}).get("syncs", ()) if sync["kind"] == REBUILD]
     if not syncs or any(sync["ended_ns"] is None or sync["given_up"] for sync in syncs):
         return None
     longest = max(syncs, key=lambda sync: sync["duration_ns"])
