@@ -5,6 +5,7 @@
 //!
 //! `drivelab-bench COMMANDS NAME` times the cases with that in their names. The deep queues are timed on request alone:
 //! `drivelab-bench 300000 deep`, or `deep/large/sptf`.
+mod arrays;
 mod floor;
 mod setups;
 

@@ -35,6 +35,7 @@ pub fn cases(commands: u64) -> Vec<Case> {
     cases.extend(protocols(commands));
     cases.extend(cached(commands));
     cases.extend(memories(commands));
+    cases.extend(crate::arrays::cases(commands));
     cases
 }
 
