@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from drivelab.errors import InputError
-from drivelab.experiment.claims import ich9r_2008, lkml_2007, mirpk_2005, storagereview_2004
+from drivelab.experiment.claims import (
+    ich9r_2008,
+    ich9r_2008_raid,
+    lkml_2007,
+    mirpk_2005,
+    storagereview_2004,
+)
 from drivelab.experiment.outcome import Outcome, Verdict
 
 Claim = Callable[[Outcome], tuple[bool, str]]
 
 OF_EXPERIMENT: Mapping[str, Mapping[str, Claim]] = {
     "ich9r-2008": ich9r_2008.CLAIMS,
+    "ich9r-2008-raid": ich9r_2008_raid.CLAIMS,
     "lkml-2007": lkml_2007.CLAIMS,
     "mirpk-2005": mirpk_2005.CLAIMS,
     "storagereview-2004": storagereview_2004.CLAIMS,
