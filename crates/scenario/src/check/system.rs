@@ -85,7 +85,7 @@ pub fn array_system(
 fn before(
     raw: &TargetRaw,
     drives: Vec<Arc<DriveModel>>,
-    array: Option<ArrayParams>,
+    mut array: Option<ArrayParams>,
     log: &mut Log,
 ) -> SystemParams {
     let fails = raw.faults.as_ref().is_some_and(|at| at.value.fail.is_none() || at.value.set().len() > 1);
@@ -99,7 +99,12 @@ fn before(
         let each = drives.iter().map(|drive| depth(drive, controller)).max().unwrap_or(1);
         each.saturating_mul(count)
     };
-    let controller = match own {
+    // To its host an array is a drive: what the controller keeps with one it keeps with that.
+    let kept = array.as_mut().filter(|_| behind_controller).zip(own).map(|(array, raw)| {
+        array.depth = array.depth.or(given(raw.depth.as_ref()).map(|depth| depth.0 as u32));
+        ControllerRaw { depth: None, ..raw.clone() }
+    });
+    let controller = match kept.as_ref().or(own) {
         Some(raw) => {
             let plain = ControllerParams { bus, ..controller(raw, drives[0].protocol, fails, working, log) };
             let cache = controller_cache(raw.cache.as_ref(), most(&plain, working), &plain, log);
@@ -109,6 +114,8 @@ fn before(
     };
     // Before one drive as many as it holds; before an array as many as all of them hold.
     let holds = most(&controller, if behind_controller { working } else { 1 });
+    let at_once = array.as_ref().filter(|_| behind_controller).and_then(|array| array.depth);
+    let holds = at_once.map_or(holds, |depth| holds.min(depth));
     let elevator = raw.elevator.as_ref().and_then(|at| elevator(&at.value.0, holds, log));
     let host_cache = host_cache(raw.host_cache.as_ref(), log);
     SystemParams { drives, controller, elevator, host_cache, array, shares_link: false }

@@ -170,7 +170,7 @@ section! {
         /// Who keeps the array.
         kept_by: Keeper = "controller where the controller's file says that it keeps arrays, else host",
         /// Commands of hosts that it works on at once; the others wait before it.
-        depth: Depth = "no limit",
+        depth: Depth = "the controller's where that keeps the array, else no limit",
         /// With copies: which of them answers a read.
         read_choice: ReadChoice = "nearest-head",
         /// With copies: large reads are shared out among them; false for never.

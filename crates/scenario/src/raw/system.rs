@@ -46,8 +46,9 @@ section! {
         sources: Names<String> = "",
         /// Its programming interface.
         interface: Interface = "whatever the drive speaks",
-        /// Commands of one initiator that it keeps with the drive at once.
-        depth: Depth = "as many as the drive holds",
+        /// Commands of one initiator that it keeps with the drive at once; with an array that it keeps, commands that it works
+        /// on at once.
+        depth: Depth = "as many as the drive holds; no limit for an array",
         /// Commands that it keeps with all its drives together: of an array each member has its even share, and at least
         /// one.
         total_depth: Depth = "no limit",

@@ -15,6 +15,7 @@ from drivelab.experiment.claims import (
     lkml_2007,
     mirpk_2005,
     storagereview_2004,
+    storagereview_2004_raid,
 )
 from drivelab.experiment.outcome import Outcome, Verdict
 
@@ -26,6 +27,7 @@ OF_EXPERIMENT: Mapping[str, Mapping[str, Claim]] = {
     "lkml-2007": lkml_2007.CLAIMS,
     "mirpk-2005": mirpk_2005.CLAIMS,
     "storagereview-2004": storagereview_2004.CLAIMS,
+    "storagereview-2004-raid": storagereview_2004_raid.CLAIMS,
 }
 
 

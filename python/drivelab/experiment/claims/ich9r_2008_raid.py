@@ -72,9 +72,7 @@ def raid1_write_model(outcome: Outcome) -> tuple[bool, str]:
         f"{system}, cache {cache}": _worst(outcome, system, cache, "write_time")
         for system, cache in (("raid1", "off"), ("raid1", "on"), ("raid1+", "on"))
     }
-    holds = all(
-        abs(miss) > HOLDS and NEAR_LEAST <= SIZES[size] <= NEAR_MOST for size, miss in worst.values()
-    )
+    holds = all(abs(miss) > HOLDS and NEAR_LEAST <= SIZES[size] <= NEAR_MOST for size, miss in worst.values())
     return holds, _listed(worst)
 
 
@@ -108,7 +106,7 @@ def raid10_best(outcome: Outcome) -> tuple[bool, str]:
 def raid10_write_rate(outcome: Outcome) -> tuple[bool, str]:
     """The rate of large writes over that of one drive, without and with the driver's cache."""
     ratios = [_rate_over_single(outcome, system) for system in ("raid10", "raid10+")]
-    return min(ratios) >= 1.75 and max(ratios) <= 2.0, ", ".join(f"x{ratio:.2f}" for ratio in ratios)  # noqa: PLR2004 - as claimed
+    return min(ratios) >= 1.75 and max(ratios) <= 2.0, ", ".join(f"x{ratio:.2f}" for ratio in ratios)
 
 
 def raid10_small_writes(outcome: Outcome) -> tuple[bool, str]:
@@ -127,14 +125,12 @@ def raid10_write_model(outcome: Outcome) -> tuple[bool, str]:
 def raid5_write_rate(outcome: Outcome) -> tuple[bool, str]:
     """The rate of large writes over that of one drive."""
     ratio = _rate_over_single(outcome, "raid5+")
-    return 1.6 <= ratio <= 2.4, f"x{ratio:.2f}"  # noqa: PLR2004 - about double
+    return 1.6 <= ratio <= 2.4, f"x{ratio:.2f}"
 
 
 def raid5_read_latency(outcome: Outcome) -> tuple[bool, str]:
     """Random reads of RAID 5 against one drive: above it, by no more than a fifth."""
-    array, single = (
-        _cell(outcome, system, "on", "read_time", "4KiB") for system in ("raid5+", "single")
-    )
+    array, single = (_cell(outcome, system, "on", "read_time", "4KiB") for system in ("raid5+", "single"))
     return single < array <= 1.2 * single, f"{array:.2f} ms, single {single:.2f} ms"
 
 
@@ -196,10 +192,8 @@ def cost(outcome: Outcome) -> tuple[bool, str]:
     """What a usable GB costs, from the drives and what the level leaves of them."""
     cents = outcome.experiment.facts["cents_per_gb"]
     usable = {"single_1": 1, "raid1_2": 1, "raid10_4": 2, "raid5_4": 3}
-    found = {
-        name: cents["single_1"] * int(name.partition("_")[2]) / data for name, data in usable.items()
-    }
-    holds = all(abs(found[name] - printed) <= 0.05 for name, printed in cents.items())  # noqa: PLR2004 - as printed
+    found = {name: cents["single_1"] * int(name.partition("_")[2]) / data for name, data in usable.items()}
+    holds = all(abs(found[name] - printed) <= 0.05 for name, printed in cents.items())
     return holds, ", ".join(f"{name.replace('_', ' of ')} {value:.1f}" for name, value in found.items())
 
 
