@@ -310,12 +310,28 @@ fn a_controller_that_says_so_keeps_the_array_and_scsi_drives_share_a_bus() {
         behind("\"promise-fasttrak-tx4200\"", raptor, "level = \"raid0\"\nkept_by = \"host\""),
         (host, false, 32)
     );
-    assert_eq!(behind("\"mylex-acceleraid-170\"", cheetah, raid0), (controller, true, 8));
+    assert_eq!(behind("\"mylex-acceleraid-170\"", cheetah, raid0), (controller, true, 64));
     assert_eq!(behind("\"adaptec-aha-29160\"", cheetah, raid0), (host, true, 64));
     assert_eq!(behind("\"broadcom-9500-8i\"", cheetah, raid0), (host, false, 64));
     assert_eq!(behind("{ interface = \"scsi\" }", cheetah, raid0), (host, true, 64));
     assert_eq!(behind("{ interface = \"scsi\" }", "hgst-c15k600", raid0), (host, false, 128));
     assert_eq!(behind("{ interface = \"ahci\" }", "wd-4tb-7200", raid0), (host, false, 32));
+}
+
+#[test]
+fn a_controllers_depth_is_that_of_the_array_it_keeps() {
+    let of = |keys: &str| {
+        let text = format!(
+            "[target]\ndrive = \"wd-4tb-7200\"\n[target.controller]\ninterface = \"ahci\"\ndepth = 7\n\
+             [target.array]\nlevel = \"raid0\"\nmembers = 2\n{keys}\n"
+        );
+        let plan = read(&text, &[]).unwrap_or_else(|problems| panic!("{text}\n{problems}"));
+        let system = systems(&plan)[0];
+        (system.array.as_ref().unwrap().depth, system.controller.depth)
+    };
+    assert_eq!(of("kept_by = \"controller\""), (Some(7), None));
+    assert_eq!(of("kept_by = \"controller\"\ndepth = 9"), (Some(9), None));
+    assert_eq!(of("kept_by = \"host\""), (None, Some(7)));
 }
 
 #[test]

@@ -28,14 +28,11 @@ def _by_pattern(check: Callable[[Iops], tuple[bool, str]]) -> Claim:
 
     def claim(outcome: Outcome) -> tuple[bool, str]:
         cells = outcome.by_id()
-        found = [
-            check(
-                lambda system, array, depth, name=name: (
-                    cells[f"{name}/{system}/{array}/{depth}/iops"].predicted
-                )
-            )  # type: ignore[misc]
-            for name in PATTERNS
-        ]
+
+        def of(name: str) -> Iops:
+            return lambda system, array, depth: cells[f"{name}/{system}/{array}/{depth}/iops"].predicted
+
+        found = [check(of(name)) for name in PATTERNS]
         numbers = "; ".join(f"{name}: {text}" for name, (_, text) in zip(PATTERNS, found, strict=True))
         return all(holds for holds, _ in found), numbers
 
