@@ -2,4 +2,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
+mod health;
+mod hearing;
 mod rig;
+mod sync;

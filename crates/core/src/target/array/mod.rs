@@ -10,13 +10,15 @@
 //! Two strands that touch the same blocks, of which one writes, never run at once where that could leave copies that
 //! differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
 mod health;
+mod holes;
 pub mod layout;
+mod losses;
 pub mod members;
 pub mod params;
 mod plan;
 pub mod report;
 mod strand;
-mod sync;
+pub mod sync;
 
 use super::context::{Context, Event};
 use super::drive::Drive;
@@ -25,12 +27,15 @@ use super::slab::Slab;
 use super::tree::{NONE, Slot};
 use super::write_behind::OWN_IDS;
 use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
+use crate::data::DataOp;
 use crate::life::Life;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Bytes, Instant, Lba, Sectors, Span};
+use health::Condition;
+use holes::Holes;
 use layout::{Layout, LevelError};
-use members::Members;
+use members::{Members, State};
 use params::ArrayParams;
 use plan::LastOps;
 use strand::{Op, Owner, Phase, Request, Strand};
@@ -73,6 +78,9 @@ pub struct Array {
     /// Capacities of all drives, and which of the spares are left.
     capacities: Vec<u64>,
     spares: VecDeque<u16>,
+    /// What a rebuild could not read.
+    holes: Holes,
+    condition: Condition,
     /// Goes on with each strand.
     clock: u64,
     ids: u64,
@@ -109,6 +117,8 @@ impl Array {
             sync: Sync::new(&params.sync),
             capacities: capacities.iter().map(|capacity| capacity.get()).collect(),
             spares: (members..members + spares).collect(),
+            holes: Holes::default(),
+            condition: Condition::default(),
             clock: 0,
             ids: 0,
             computing_until: Instant::ZERO,
@@ -142,12 +152,13 @@ impl Array {
         self.outstanding += 1;
         self.busy_at = now;
         self.fail_by_count(context);
+        let outcome = self.meet_holes(command);
         let request = self.requests.add(Request {
             command: *command,
             submitted: now,
             // Until all its strands have begun.
             strands: 1,
-            outcome: Outcome::Done,
+            outcome,
             is_answered: false,
         });
         let (first, end) = (command.first.get(), command.end().get());
@@ -215,7 +226,7 @@ impl Array {
                 return self.compute(context, slot);
             }
             strand.phase = phase;
-            return self.send(slot, phase);
+            return self.send(context, slot, phase);
         }
         self.end_strand(context, slot);
     }
@@ -233,7 +244,7 @@ impl Array {
         context.agenda.schedule(self.computing_until, 2, Event::Array(event));
     }
 
-    fn send(&mut self, slot: Slot, phase: Phase) {
+    fn send(&mut self, context: &mut Context<'_>, slot: Slot, phase: Phase) {
         let strand = self.strands.get_mut(slot);
         let mut at = core::mem::replace(&mut strand.unsent[phase as usize], NONE);
         let like = match strand.owner {
@@ -242,15 +253,24 @@ impl Array {
         };
         while at != NONE {
             let op = self.ops.get_mut(at);
+            let (place, next) = (at, op.next);
+            at = next;
             let member = self.members.get_mut(op.slot);
+            // Its drive has failed since the plan was made: there is nobody to write to.
+            if member.state == State::Missing {
+                let op = *op;
+                self.ops.free(place);
+                self.op_failed(&op, Outcome::Failed);
+                continue;
+            }
             (op.drive, op.is_out) = (member.drive, true);
             member.outstanding += 1;
             member.head = op.at + op.count;
-            strand.pending += 1;
+            self.strands.get_mut(slot).pending += 1;
             let command = Command {
                 id: op.id,
                 initiator: 0,
-                tag: at,
+                tag: place,
                 attribute: Attribute::Simple,
                 priority: Priority::Normal,
                 access: op.access,
@@ -259,7 +279,18 @@ impl Array {
                 ..like
             };
             self.below.push_back((op.drive, command));
-            at = op.next;
+        }
+        if self.strands.get(slot).pending == 0 {
+            self.next_phase(context, slot);
+        }
+    }
+
+    /// All commands of a strand's phase are back.
+    fn next_phase(&mut self, context: &mut Context<'_>, slot: Slot) {
+        if self.strands.get(slot).is_spoilt {
+            self.plan_anew(context, slot);
+        } else {
+            self.go_on(context, slot);
         }
     }
 
@@ -282,7 +313,7 @@ impl Array {
         let strand = self.strands.get_mut(op.strand);
         strand.pending -= 1;
         if outcome != Outcome::Done {
-            self.op_failed(context, &op, outcome);
+            self.op_failed(&op, outcome);
         } else if strand.takes_first && !strand.is_spoilt {
             self.answer_early(context, op.strand, breakdown);
         }
@@ -292,11 +323,7 @@ impl Array {
         }
         strand.breakdown.add(&breakdown);
         strand.since = context.now;
-        if strand.is_spoilt {
-            self.plan_anew(context, op.strand);
-        } else {
-            self.go_on(context, op.strand);
-        }
+        self.next_phase(context, op.strand);
     }
 
     /// Of several copies that were asked one has answered: the host need not wait for the others.
@@ -314,9 +341,28 @@ impl Array {
     /// A strand could not read what it wanted to: it begins once more, with what it knows now.
     fn plan_anew(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.forget_ops(slot);
+        self.forget_data(context, slot);
+        self.clock += 1;
         let strand = self.strands.get_mut(slot);
         (strand.is_spoilt, strand.computes, strand.phase) = (false, 0, Phase::Read);
+        // Commands of the first plan are not to be made longer by the second.
+        strand.serial = self.clock as u32;
+        if strand.claim.is_none() {
+            // A read that needed its blocks only for as long as they were to be had; now it needs those of others too.
+            return self.enter(context, slot);
+        }
         self.begin(context, slot);
+    }
+
+    /// What was said of a read's data does not hold any more.
+    fn forget_data(&self, context: &mut Context<'_>, slot: Slot) {
+        let &Strand { owner, access, first, end, .. } = self.strands.get(slot);
+        if let Owner::Request(request) = owner
+            && access == Access::Read
+        {
+            let id = self.requests.get(request).command.id;
+            context.data_op(DataOp::Forget { id, first: Lba::new(first), count: Sectors::new(end - first) });
+        }
     }
 
     /// What was planned and not sent is given up.
@@ -383,6 +429,9 @@ impl Array {
         self.requests.free(request);
         self.outstanding -= 1;
         self.busy_at = context.now;
+        if self.outstanding == 0 {
+            self.may_become_idle(context);
+        }
         let Command { id, initiator, tag, .. } = command;
         let completed = context.now;
         debug_assert_eq!(breakdown.total(), completed - submitted);
@@ -400,7 +449,7 @@ impl Array {
                 strand.since = context.now;
                 self.go_on(context, slot);
             }
-            ArrayEvent::Sync => self.pump_sync(context),
+            ArrayEvent::Sync => self.wake_sync(context),
             ArrayEvent::Replace { slot } => self.replace(context, slot),
             ArrayEvent::Begin { scheduled } => self.begin_scheduled(context, scheduled),
         }

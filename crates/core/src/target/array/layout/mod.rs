@@ -8,7 +8,7 @@ mod linear;
 mod rows;
 
 use super::params::{ArrayParams, Level};
-pub use copied::Copied;
+pub use copied::{Copied, Piece};
 use drivelab_units::Sectors;
 pub use error::LevelError;
 pub use linear::Linear;

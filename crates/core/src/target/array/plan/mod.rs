@@ -131,6 +131,12 @@ impl Array {
         id
     }
 
+    /// The command that the plan of a strand has added last for a member.
+    pub(super) fn last_added(&self, strand: Slot, slot: u16, phase: Phase) -> Option<u64> {
+        let (serial, op) = self.last.0[usize::from(slot)][phase as usize];
+        (serial == self.strands.get(strand).serial && op != NONE).then(|| self.ops.get(op).id)
+    }
+
     /// Says where so many sectors of a command's data come from, when data operations are kept.
     #[inline]
     pub(super) fn mix(&self, context: &mut Context<'_>, into: u64, at: u64, from: Source, count: u64) {
