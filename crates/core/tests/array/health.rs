@@ -1,9 +1,10 @@
 //! Failures: when they come, who takes the slot, and that every command is answered whatever fails while it is under way.
 use crate::common::trace::{Until, trace};
-use crate::common::{TRACK, drive, flat_seek, layout, ms, outstanding, random_job, setup, zone};
+use crate::common::{TRACK, drive, flat_seek, layout, ms, random_job, setup, zone};
 use crate::hearing::{Hearing, at_ms, fails};
 use crate::rig::array_of;
 use drivelab_core::Outcome;
+use drivelab_core::host::params::Arrivals;
 use drivelab_core::target::array::params::{
     ArrayParams, Copies, Failure, Level, ReadChoice, Rotation, Scheduled, SyncParams, When,
 };
@@ -61,7 +62,8 @@ fn without_a_spare_the_array_stays_degraded() {
 #[test]
 fn a_drive_fails_as_the_counted_command_comes() {
     let failures = vec![Failure { drive: 1, when: When::Commands(3) }];
-    let mut hearing = Hearing::new(ArrayParams { failures, ..ArrayParams::plain(Level::Striped, 2) }, &small());
+    let mut hearing =
+        Hearing::new(ArrayParams { failures, ..ArrayParams::plain(Level::Striped, 2) }, &small());
     for i in 0..2 {
         assert_eq!(hearing.read(100 * i, 128, 8).0, Outcome::Done);
     }
@@ -142,11 +144,8 @@ fn what_is_said_to_be_lost_and_nothing_else_cannot_be_read() {
         for one in 0..members {
             for other in one + 1..members {
                 let failures = vec![fails(one, 10), fails(other, 20)];
-                let params = ArrayParams {
-                    failures,
-                    unit: Sectors::new(64),
-                    ..ArrayParams::plain(level, members)
-                };
+                let params =
+                    ArrayParams { failures, unit: Sectors::new(64), ..ArrayParams::plain(level, members) };
                 let mut hearing = Hearing::new(params, &small());
                 hearing.run_to(30);
                 let lost = hearing.lost();
@@ -233,7 +232,7 @@ proptest! {
         let target = array_of(params, &small());
         let job = random_job(&target, seed, size * 8);
         let reads = if writes { Share::from_ratio(1, 2).unwrap() } else { Share::ALL };
-        let job = drivelab_core::host::params::JobParams { reads, arrivals: outstanding(depth), ..job };
+        let job = drivelab_core::host::params::JobParams { reads, arrivals: Arrivals::Closed { outstanding: depth, think: ms(1) }, ..job };
         let setup = drivelab_core::Setup { seed, ..setup(target, job, 150) };
         let plain = trace(&setup, Until::Finished(150), 0);
         let sent: BTreeSet<u64> = plain.commands.iter().map(|(_, command)| command.id).collect();

@@ -167,7 +167,7 @@ impl Array {
 
     /// Whether all that a slot is to hold can be had elsewhere.
     fn can_be_rebuilt(&self, slot: u16) -> bool {
-        losses::spares(&self.layout, &self.members.frontiers(), slot)
+        losses::reach(&self.layout, &self.members.frontiers(), slot) == losses::ALL
     }
 
     /// A new drive takes a slot.

@@ -166,21 +166,28 @@ fn bounds(rows: &Rows, frontiers: &[u64]) -> Vec<u64> {
     groups.map(bound).collect()
 }
 
-/// Whether the others make up for all that a slot is to hold.
-pub fn spares(layout: &Layout, frontiers: &[u64], slot: u16) -> bool {
+/// Up to which place the others make up for what a slot is to hold.
+pub fn reach(layout: &Layout, frontiers: &[u64], slot: u16) -> u64 {
     match layout {
-        Layout::Linear(_) => false,
+        Layout::Linear(_) => 0,
         Layout::Copied(copied) => {
-            let chunks = copied.capacity() / copied.unit();
-            let piece = |chunk| Piece { chunk, offset: 0, count: copied.unit() };
-            let is_on = |chunk: &u64| {
-                (0..copied.copies()).any(|copy| copied.spot(&piece(*chunk), copy).slot == slot)
-            };
-            let mut here = (0..chunks.min(frontiers.len() as u64)).filter(is_on);
-            here.all(|chunk| of_copy(copied, chunk, frontiers) == ALL)
+            let chunks = (0..(copied.capacity() / copied.unit()).min(frontiers.len() as u64));
+            let reach = |chunk| reach_of_chunk(copied, chunk, frontiers, slot);
+            chunks.map(reach).min().unwrap_or(ALL)
         }
-        Layout::Rows(rows) => bounds(rows, frontiers)[usize::from(slot) / rows.members() as usize] == ALL,
+        Layout::Rows(rows) => bounds(rows, frontiers)[usize::from(slot) / rows.members() as usize],
     }
+}
+
+/// The first place on a slot at which a stripe unit or one of its like is lost.
+fn reach_of_chunk(copied: &Copied, chunk: u64, frontiers: &[u64], slot: u16) -> u64 {
+    let (members, unit) = (frontiers.len() as u64, copied.unit());
+    let from = of_copy(copied, chunk, frontiers);
+    let spot = |chunk, copy| copied.spot(&Piece { chunk, offset: 0, count: unit }, copy);
+    let mut here = (0..copied.copies()).map(|copy| spot(chunk, copy)).filter(|spot| spot.slot == slot);
+    let Some(at) = here.next().filter(|_| from < ALL).map(|spot| spot.at) else { return ALL };
+    let stride = spot(chunk + members, 0).at - spot(chunk, 0).at;
+    at + if from % stride < unit { from } else { from.next_multiple_of(stride) }
 }
 
 #[cfg(test)]

@@ -45,6 +45,9 @@ impl Array {
         if strand.access == Access::Flush {
             return None;
         }
+        if strand.owner == super::strand::Owner::Sync {
+            return self.blocks_of_sync(strand.first, strand.end);
+        }
         match &self.layout {
             Layout::Linear(_) => None,
             Layout::Copied(copied) if copied.copies() == 1 => None,

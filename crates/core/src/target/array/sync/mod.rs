@@ -20,6 +20,7 @@ mod pace;
 mod plan;
 
 use super::layout::Layout;
+use super::losses;
 use super::members::State;
 use super::params::SyncParams;
 use super::report::{Happened, Progress, SyncKind};
@@ -93,9 +94,11 @@ impl Sync {
     /// The job that has its group's turn.
     fn has_turn(&self, at: usize) -> bool {
         let job = &self.jobs[at];
-        let others = self.jobs.iter().enumerate().filter(|(_, other)| {
-            !other.is_over() && other.group == job.group && other.end > 0
-        });
+        let others = self
+            .jobs
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| !other.is_over() && other.group == job.group && other.end > 0);
         let rank = |(at, job): (usize, &Job)| (job.kind != SyncKind::Rebuild, at);
         others.map(rank).min() == Some(rank((at, job)))
     }
@@ -179,8 +182,9 @@ impl Array {
         }
     }
 
-    /// Members that are gone are not rebuilt any more.
+    /// Members that are gone are not rebuilt any more, and others only as far as what is left can tell.
     pub(super) fn leave_rebuild(&mut self, context: &mut Context<'_>) {
+        let frontiers = self.members.frontiers();
         for at in 0..self.sync.jobs.len() {
             let members = &self.members;
             let job = &mut self.sync.jobs[at];
@@ -189,6 +193,9 @@ impl Array {
             }
             let is_new = |target: &Target| matches!(members.get(target.slot).state, State::Rebuilding { .. });
             job.targets.retain(is_new);
+            for target in &mut job.targets {
+                target.until = target.until.min(losses::reach(&self.layout, &frontiers, target.slot));
+            }
             if job.targets.is_empty() {
                 self.end_job(context, at, Stage::GivenUp);
             }
@@ -240,7 +247,7 @@ impl Array {
                 }
             }
         }
-        if !job.targets.is_empty() && job.targets.iter().all(|target| target.until < u64::MAX) {
+        if job.targets.iter().map(|target| target.until).max().is_some_and(|until| until <= job.next) {
             job.next = job.end;
         }
         if job.next < job.end || !job.windows.is_empty() {
@@ -310,7 +317,6 @@ impl Array {
         let window = &job.windows[i];
         let flushes = job.stage == Stage::Flushing;
         let (first, end) = if flushes { (0, 0) } else { self.addresses_of(job, window.at, window.to) };
-        // A claim that shares its blocks with nobody.
         let access = if flushes { Access::Flush } else { Access::Write };
         let slot = self.add_strand(context.now, Owner::Sync, access, first, end);
         let tickets = &mut self.sync.tickets;

@@ -54,6 +54,20 @@ impl Array {
         }
     }
 
+    /// The blocks that a window's strand must have to itself, in the numbers of its level. Windows of groups with parity
+    /// need to keep writes out, and not each other: what they say of rows is true of all groups.
+    pub(in super::super) fn blocks_of_sync(&self, first: u64, end: u64) -> Option<(bool, u64, u64)> {
+        match &self.layout {
+            Layout::Linear(_) => None,
+            Layout::Copied(copied) if copied.copies() == 1 => None,
+            Layout::Copied(_) => Some((true, first, end)),
+            Layout::Rows(rows) => {
+                let row = rows.row_data();
+                Some((false, first / row * rows.unit(), end.div_ceil(row) * rows.unit()))
+            }
+        }
+    }
+
     /// Makes the commands of a window's strand.
     pub(in super::super) fn plan_sync(
         &mut self,
