@@ -231,7 +231,7 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
         target: TargetParams::Drive(Arc::new(model)),
         jobs: vec![job],
         warmup: Span::ZERO,
-        limit: Limit { duration: None, ios: Some(commands) },
+        limit: Limit { duration: None, ios: Some(commands), until_rebuilt: false },
         seed: 1,
         lives: 0,
     }

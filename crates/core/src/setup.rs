@@ -5,12 +5,14 @@ use alloc::vec::Vec;
 use drivelab_units::Span;
 
 /// When a run ends: at whichever limit comes first. At least one must be set.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Limit {
     /// Measured time, after the warm-up.
     pub duration: Option<Span>,
     /// I/Os finished after the warm-up.
     pub ios: Option<u64>,
+    /// Once the last rebuild of the array has ended, and no other is to come.
+    pub until_rebuilt: bool,
 }
 
 #[derive(Clone, Debug)]

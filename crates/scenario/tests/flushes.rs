@@ -37,7 +37,7 @@ fn a_listed_flush_names_no_block_and_counts_as_a_command() {
     assert_eq!(kind(flush).0, Flushes::Always);
     assert_eq!(kind(read), (Flushes::Never, Share::ALL));
     assert_eq!(flush.arrivals, Arrivals::Once { at: Span::from_ms(9) });
-    assert_eq!(setup.limit, Limit { duration: None, ios: Some(3) });
+    assert_eq!(setup.limit, Limit { duration: None, ios: Some(3), until_rebuilt: false });
 }
 
 #[test]

@@ -272,7 +272,7 @@ fn a_job_asks_of_the_queue_what_it_says_and_its_copies_are_processes() {
     let at: Vec<Arrivals> = jobs.iter().map(|job| job.arrivals).collect();
     assert_eq!(at, [Arrivals::Once { at: Span::from_ms(1) }, Arrivals::Once { at: Span::ZERO }]);
     assert_eq!(jobs[1].marking.priority, Priority::Isochronous(Span::from_ms(9)));
-    assert_eq!(listed.points[0].setup.limit, Limit { duration: None, ios: Some(2) });
+    assert_eq!(listed.points[0].setup.limit, Limit { duration: None, ios: Some(2), until_rebuilt: false });
     insta::assert_snapshot!(listed.points[0].fio);
 }
 

@@ -24,7 +24,7 @@ pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
             ..system.clone()
         }),
     };
-    let limit = Limit { duration: None, ios: Some(ios) };
+    let limit = Limit { duration: None, ios: Some(ios), until_rebuilt: false };
     let plain = |job: &JobParams| JobParams { marking: Marking::default(), ..job.clone() };
     let jobs = setup.jobs.iter().map(plain).collect();
     Some(Setup { target, jobs, limit, lives: ios, ..setup.clone() })

@@ -139,7 +139,7 @@ fn a_think_time_is_kept_to_the_nanosecond() {
     let arrivals = Arrivals::Closed { outstanding: 1, think: ms(3) };
     let fixed = Setup {
         warmup: Span::ZERO,
-        limit: Limit { duration: Some(ms(4_000)), ios: None },
+        limit: Limit { duration: Some(ms(4_000)), ios: None, until_rebuilt: false },
         ..station(Service::Fixed(MEAN), arrivals, 0)
     };
     let point = point(&fixed);
@@ -195,7 +195,7 @@ fn a_fixed_rate_is_kept_to_the_nanosecond() {
     let rate = Frequency::from_millihertz(500_000).unwrap();
     let fixed = Setup {
         warmup: ms(100),
-        limit: Limit { duration: Some(ms(2_000)), ios: None },
+        limit: Limit { duration: Some(ms(2_000)), ios: None, until_rebuilt: false },
         ..station(Service::Fixed(MEAN), Arrivals::Fixed { rate }, 0)
     };
     let point = point(&fixed);
@@ -220,7 +220,10 @@ fn a_null_target_answers_at_once() {
 fn a_run_in_which_no_time_passes_ends_with_its_name() {
     let stalled = try_point(&setup(stations(None, 0), job(), 10));
     assert_eq!(stalled.unwrap_err(), RunError::Timeless { at_ns: 0 });
-    let endless = Setup { limit: Limit { duration: None, ios: None }, ..setup(stations(None, 0), job(), 10) };
+    let endless = Setup {
+        limit: Limit { duration: None, ios: None, until_rebuilt: false },
+        ..setup(stations(None, 0), job(), 10)
+    };
     assert_eq!(try_point(&endless).unwrap_err(), RunError::Endless);
 }
 

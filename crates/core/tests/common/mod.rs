@@ -131,7 +131,7 @@ pub fn setup(target: TargetParams, job: JobParams, ios: u64) -> Setup {
         target,
         jobs: vec![job],
         warmup: Span::ZERO,
-        limit: Limit { duration: None, ios: Some(ios) },
+        limit: Limit { duration: None, ios: Some(ios), until_rebuilt: false },
         seed: 1,
         lives: 0,
     }

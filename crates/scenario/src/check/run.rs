@@ -39,7 +39,7 @@ pub fn run(raw: Option<&At<RunRaw>>, workload: Option<&At<WorkloadRaw>>, log: &m
     let duration = duration.map(|duration| duration.value.0).or(ios.is_none().then_some(DURATION));
     Run {
         warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value.0),
-        limit: Limit { duration, ios },
+        limit: Limit { duration, ios, until_rebuilt: false },
         seed: raw.seed.as_ref().map_or(1, |seed| seed.value.0),
     }
 }

@@ -26,6 +26,8 @@ pub struct Condition {
     /// How long that was before.
     impaired: Span,
     has_lost: bool,
+    /// Slots for which a spare is to be taken when its time has come.
+    awaited: u32,
 }
 
 impl Array {
@@ -97,7 +99,8 @@ impl Array {
         self.pump_sync(context);
     }
 
-    fn await_spare(&self, context: &mut Context<'_>, slot: u16) {
+    fn await_spare(&mut self, context: &mut Context<'_>, slot: u16) {
+        self.condition.awaited += 1;
         let due = context.now + self.params.replaced_after;
         context.agenda.schedule(due, 4, Event::Array(ArrayEvent::Replace { slot }));
     }
@@ -157,6 +160,7 @@ impl Array {
 
     /// The time has come for a spare to take the place of a member that has failed.
     pub(super) fn replace(&mut self, context: &mut Context<'_>, slot: u16) {
+        self.condition.awaited -= 1;
         if self.members.get(slot).state == State::Missing
             && self.can_be_rebuilt(slot)
             && let Some(drive) = self.spares.pop_front()
@@ -251,6 +255,19 @@ impl Array {
         } else {
             Health::Healthy
         }
+    }
+
+    /// Whether a rebuild is under way, or may still come by what is known to fail.
+    pub fn awaits_rebuild(&self, now: Instant) -> bool {
+        let is_to_come = |when| match when {
+            When::At(at) => at > now,
+            When::Commands(count) => count > self.taken,
+        };
+        let may_come = || {
+            let to_come = self.params.failures.iter().any(|failure| is_to_come(failure.when));
+            self.condition.awaited > 0 || to_come
+        };
+        self.is_rebuilding() || !self.spares.is_empty() && may_come()
     }
 
     /// How long some member was not whole, up to an instant.

@@ -187,7 +187,9 @@ fn reach_of_chunk(copied: &Copied, chunk: u64, frontiers: &[u64], slot: u16) -> 
     let mut here = (0..copied.copies()).map(|copy| spot(chunk, copy)).filter(|spot| spot.slot == slot);
     let Some(at) = here.next().filter(|_| from < ALL).map(|spot| spot.at) else { return ALL };
     let stride = spot(chunk + members, 0).at - spot(chunk, 0).at;
-    at + if from % stride < unit { from } else { from.next_multiple_of(stride) }
+    let from = if from % stride < unit { from } else { from.next_multiple_of(stride) };
+    let times = (copied.capacity() / unit - chunk).div_ceil(members);
+    if from / stride < times { at + from } else { ALL }
 }
 
 #[cfg(test)]

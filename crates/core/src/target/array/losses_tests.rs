@@ -117,7 +117,8 @@ proptest! {
             let mut places = 0;
             for (piece, at) in copied.pieces_of(slot, first, end) {
                 let spots = (0..copied.copies()).map(|copy| copied.spot(&piece, copy));
-                prop_assert!({ spots }.any(|spot| spot == Spot { slot, at }));
+                let is_there = { spots }.any(|spot| spot == Spot { slot, at });
+                prop_assert!(is_there);
                 places += piece.count;
             }
             prop_assert!(places <= end - first);

@@ -127,6 +127,10 @@ impl Array {
         })
     }
 
+    pub(super) fn is_rebuilding(&self) -> bool {
+        self.sync.jobs.iter().any(|job| job.kind == SyncKind::Rebuild && !job.is_over())
+    }
+
     /// The array looks after its own work, now that its time has come, unless an earlier instant has taken the place of this.
     pub(super) fn wake_sync(&mut self, context: &mut Context<'_>) {
         if self.sync.wakes.take_if(|wakes| *wakes == context.now).is_some() {
