@@ -237,6 +237,13 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
     }
 }
 
+/// A member of the array that is rebuilt: 41 GB.
+pub fn array_member() -> Arc<DriveModel> {
+    let drive = drive(in_order(Order::Sptf, 32), 833);
+    let Ok(model) = DriveModel::new(&drive) else { unreachable!("the benchmark's drive is sound") };
+    Arc::new(model)
+}
+
 const ZONES: u32 = 24;
 
 fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {

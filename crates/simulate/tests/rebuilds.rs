@@ -16,13 +16,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 fn mirror(spares: u16, failures: Vec<Failure>) -> Setup {
-    let params = DriveParams {
-        geometry: layout(1, vec![zone(0, 50, 600)]),
-        seek: flat_seek(ms(1), 50),
-        ..drive()
-    };
+    let params =
+        DriveParams { geometry: layout(1, vec![zone(0, 50, 600)]), seek: flat_seek(ms(1), 50), ..drive() };
     let model = Arc::new(DriveModel::new(&params).unwrap());
-    let array = ArrayParams { spares, failures, replaced_after: ms(100), ..ArrayParams::plain(Level::Mirrored, 2) };
+    let array =
+        ArrayParams { spares, failures, replaced_after: ms(100), ..ArrayParams::plain(Level::Mirrored, 2) };
     let target = TargetParams::System(SystemParams {
         drives: vec![Arc::clone(&model); usize::from(2 + spares)],
         array: Some(array),

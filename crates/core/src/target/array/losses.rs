@@ -171,7 +171,7 @@ pub fn reach(layout: &Layout, frontiers: &[u64], slot: u16) -> u64 {
     match layout {
         Layout::Linear(_) => 0,
         Layout::Copied(copied) => {
-            let chunks = (0..(copied.capacity() / copied.unit()).min(frontiers.len() as u64));
+            let chunks = 0..(copied.capacity() / copied.unit()).min(frontiers.len() as u64);
             let reach = |chunk| reach_of_chunk(copied, chunk, frontiers, slot);
             chunks.map(reach).min().unwrap_or(ALL)
         }
