@@ -4,7 +4,7 @@ use crate::rig::array_of;
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::params::{ArrayParams, Failure, When};
-use drivelab_core::target::array::report::{Happened, Report};
+use drivelab_core::target::array::report::{Happened, Report, Run};
 use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine, Outcome};
@@ -109,7 +109,7 @@ impl Hearing {
             Happened::Lost(run) => Some(run),
             _ => None,
         });
-        let ranges = runs.flat_map(|run| run.ranges());
+        let ranges = runs.flat_map(Run::ranges);
         let mut ranges: Vec<(u64, u64)> =
             ranges.map(|(first, count)| (first.get(), (first + count).get())).collect();
         ranges.sort_unstable();

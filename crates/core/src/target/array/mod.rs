@@ -75,8 +75,7 @@ pub struct Array {
     /// What a plan has added last for each member, so that what lies behind it becomes part of the same command.
     last: LastOps,
     sync: Sync,
-    /// Capacities of all drives, and which of the spares are left.
-    capacities: Vec<u64>,
+    /// Which of the spares are left.
     spares: VecDeque<u16>,
     /// What a rebuild could not read.
     holes: Holes,
@@ -115,7 +114,6 @@ impl Array {
             claims: Overlaps::new(),
             last: LastOps::new(members),
             sync: Sync::new(&params.sync),
-            capacities: capacities.iter().map(|capacity| capacity.get()).collect(),
             spares: (members..members + spares).collect(),
             holes: Holes::default(),
             condition: Condition::default(),
