@@ -228,6 +228,16 @@ fn every_level_with_copies_or_parity_is_rebuilt_whole() {
 }
 
 #[test]
+fn two_new_members_of_a_mirror_are_written_from_one_read() {
+    let params = ArrayParams { missing: vec![0, 1], rebuilding: true, ..plain(Level::Mirrored, 3) };
+    let mut hearing = Hearing::new(params, &small());
+    hearing.run_out();
+    assert_eq!(hearing.array().health(), Health::Healthy);
+    let took = hearing.when(Happened::Ended(REBUILD))[0].as_ns();
+    assert!((unbounded()..unbounded() + TURN).contains(&took), "{took}");
+}
+
+#[test]
 fn two_groups_are_rebuilt_side_by_side() {
     let level = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 2 };
     let params = ArrayParams { missing: vec![0, 4], rebuilding: true, ..plain(level, 8) };

@@ -49,6 +49,7 @@ impl Array {
                 self.put_in(context, slot, self.members.get(slot).drive);
             }
         }
+        self.pump_sync(context);
         for failure in &self.params.failures {
             let at = match failure.when {
                 When::At(at) => at,
@@ -166,6 +167,7 @@ impl Array {
             && let Some(drive) = self.spares.pop_front()
         {
             self.put_in(context, slot, drive);
+            self.pump_sync(context);
         }
     }
 
@@ -191,7 +193,6 @@ impl Array {
             }
         }
         self.note_condition(context.now);
-        self.pump_sync(context);
     }
 
     /// The members that a slot counts with: in RAID 01 its striped set, elsewhere itself alone.

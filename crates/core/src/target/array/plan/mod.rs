@@ -135,9 +135,9 @@ impl Array {
     }
 
     /// The command that the plan of a strand has added last for a member.
-    pub(super) fn last_added(&self, strand: Slot, slot: u16, phase: Phase) -> Option<u64> {
+    pub(super) fn last_added(&self, strand: Slot, slot: u16, phase: Phase) -> Option<&Op> {
         let (serial, op) = self.last.0[usize::from(slot)][phase as usize];
-        (serial == self.strands.get(strand).serial && op != NONE).then(|| self.ops.get(op).id)
+        (serial == self.strands.get(strand).serial && op != NONE).then(|| self.ops.get(op))
     }
 
     /// Says where so many sectors of a command's data come from, when data operations are kept.

@@ -7,7 +7,7 @@
 use super::super::layout::{Copied, Held, Layout, Piece, Rows, Spot};
 use super::super::plan::Source;
 use super::super::report::{Happened, Run, SyncKind};
-use super::super::strand::Phase;
+use super::super::strand::{Op, Phase};
 use super::job::{Job, Stage, Ticket, Window};
 use super::{Array, Context};
 use crate::command::{Access, Outcome};
@@ -183,7 +183,10 @@ impl Array {
     }
 
     fn copy(&mut self, context: &mut Context<'_>, strand: Slot, from: Spot, to: Spot, count: u64) {
-        let read = self.add(context, strand, Phase::Read, Access::Read, from, count);
+        // What goes to several is read once.
+        let is_read = |op: &&Op| op.at <= from.at && from.at + count <= op.at + op.count;
+        let known = self.last_added(strand, from.slot, Phase::Read).filter(is_read).map(|op| op.id);
+        let read = known.unwrap_or_else(|| self.add(context, strand, Phase::Read, Access::Read, from, count));
         let write = self.add(context, strand, Phase::Write, Access::Write, to, count);
         self.mix(context, write, to.at, Source { id: read, at: from.at, factor: 1 }, count);
     }
@@ -261,7 +264,7 @@ impl Array {
     /// With one parity it is the sum of all others. With more it depends on what is missing.
     fn mix_made(&mut self, context: &mut Context<'_>, part: Part, into: Spot, write: u64) {
         for slot in self.slots(part.group) {
-            if let Some(read) = self.last_added(part.strand, slot, Phase::Read) {
+            if let Some(&Op { id: read, .. }) = self.last_added(part.strand, slot, Phase::Read) {
                 let from = Source { id: read, at: into.at, factor: 1 };
                 self.mix(context, write, into.at, from, part.to - into.at);
             }
@@ -319,7 +322,7 @@ impl Array {
                 let write = self.add(context, part.strand, Phase::Write, Access::Write, spot, count);
                 for column in 0..columns {
                     let slot = self.rows().data(row, column);
-                    if let Some(read) = self.last_added(part.strand, slot, Phase::Read) {
+                    if let Some(&Op { id: read, .. }) = self.last_added(part.strand, slot, Phase::Read) {
                         self.mix(context, write, at, Source { id: read, at, factor: 1 }, count);
                     }
                 }
