@@ -18,7 +18,7 @@ use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::target::link::params as link;
 use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
 use drivelab_core::{Limit, Setup};
 use drivelab_units::{Angle, Lba, Rate, Rpm, Sectors, Share, Span};
 use std::sync::Arc;
@@ -126,7 +126,8 @@ fn cached(commands: u64) -> Vec<Case> {
 }
 
 /// What memory before the drive costs: a host's page cache of 64 MiB that is always full of writes, the same of a controller,
-/// and a page cache that keeps what was read; and a bus of the host that the data cross behind the drive's own link.
+/// and a page cache that keeps what was read; a controller's that collects sequential writes by rows of stripe units, and
+/// one that reads ahead of a stream; and a bus of the host that the data cross behind the drive's own link.
 fn memories(commands: u64) -> Vec<Case> {
     let memory = WriteBehindParams {
         size: Sectors::new(131_072),
@@ -141,26 +142,47 @@ fn memories(commands: u64) -> Vec<Case> {
         battery: false,
         force_unit_access: false,
         keeps_reads: false,
+        stripe: None,
+        stripe_wait: WriteBehindParams::STRIPE_WAIT,
+        write_through: false,
+        read_ahead: None,
     };
-    let case = |name: &str, reads, host_cache, controller| {
+    let case = |name: &str, reads, addressing, host_cache, controller| {
         let setup = queue_depth(32, commands);
         let TargetParams::Drive(drive) = setup.target else { unreachable!("a drive was made") };
         let target =
             TargetParams::System(SystemParams { host_cache, ..SystemParams::of_drive(drive, controller) });
-        let jobs = setup.jobs.into_iter().map(|job| JobParams { reads, ..job }).collect();
+        let jobs = setup.jobs.into_iter().map(|job| JobParams { reads, addressing, ..job }).collect();
         Case { name: format!("{name}-qd32"), setup: Setup { target, jobs, ..setup } }
     };
     let plain = ControllerParams::PLAIN;
     let (reads, writes) = (Share::ALL, Share::NONE);
     let own = ControllerParams { cache: Some(memory), ..plain };
     let keeping = WriteBehindParams { keeps_reads: true, ..memory };
+    // As before four drives with parity and stripe units of 64 KiB.
+    let rows = WriteBehindParams { stripe: Some(Sectors::new(384)), ..memory };
+    let lines = ReadAhead {
+        unit: Sectors::new(128),
+        window: Sectors::new(2_048),
+        outstanding: 8,
+        after: 2,
+        streams: 32,
+    };
+    let ahead = WriteBehindParams { read_ahead: Some(lines), ..memory };
+    let of = |cache| ControllerParams { cache: Some(cache), ..plain };
+    let (random, stream) = (Addressing::Random, Addressing::Sequential);
     let bus =
         ControllerParams { bus: Some(link::BusParams::shared(Rate::from_bytes_per_s(133_000_000))), ..plain };
     vec![
-        case("write-behind/host-writes", writes, Some(memory), plain),
-        case("write-behind/controller-writes", writes, None, own),
-        case("write-behind/host-reads", reads, Some(keeping), plain),
-        case("link/bus-reads", reads, None, bus),
+        case("write-behind/host-writes", writes, random, Some(memory), plain),
+        case("write-behind/controller-writes", writes, random, None, own),
+        case("write-behind/host-reads", reads, random, Some(keeping), plain),
+        case("write-behind/stream-writes", writes, stream, None, own),
+        case("write-behind/stream-writes-by-row", writes, stream, None, of(rows)),
+        case("write-behind/writes-by-row", writes, random, None, of(rows)),
+        case("write-behind/stream-ahead", reads, stream, None, of(ahead)),
+        case("write-behind/reads-by-line", reads, random, None, of(ahead)),
+        case("link/bus-reads", reads, random, None, bus),
     ]
 }
 

@@ -14,6 +14,9 @@ Scenario = str | Path | Mapping[str, object]
 
 WORDS = {
     "drive": "target.drive",
+    "level": "target.array.level",
+    "members": "target.array.members",
+    "stripe_unit": "target.array.stripe_unit",
     "pattern": "workload.pattern",
     "rw": "workload.rw",
     "bs": "workload.bs",
@@ -34,7 +37,7 @@ WORDS = {
     "number_ios": "run.ios",
     "randseed": "run.seed",
 }
-"""The workload in fio's words, as options and keyword arguments: the key of the scenario that each replaces."""
+"""The workload in fio's words, and the array, as options and keyword arguments: the key that each replaces."""
 
 
 @dataclass(frozen=True)

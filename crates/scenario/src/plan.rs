@@ -1,6 +1,8 @@
 //! From a scenario's text to a plan: every point of its sweep, ready to run.
+use crate::check::array_faults::check_in_time;
+pub use crate::check::members::ArrayInForce;
 use crate::check::resolve::Loader;
-use crate::check::run::run;
+use crate::check::run::{check_until, run};
 pub use crate::check::system::InForce;
 use crate::check::system::in_force;
 use crate::check::target::{Meant, Shared};
@@ -116,9 +118,9 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         if log.is_full() || number > 1_000 && points.is_empty() && skipped.is_empty() {
             break;
         }
-        let Some((raw, setup, hash, fio)) = found else { continue };
+        let Some(Found { raw, setup, hash, fio, array }) = found else { continue };
         name = name.or(raw.name.map(|name| name.value));
-        let in_force = in_force(&setup.target);
+        let in_force = in_force(&setup.target, array);
         points.push(Point { axes: named, hash, setup, in_force, fio });
     }
     if skipped.len() == count.unwrap_or(1) {
@@ -139,13 +141,16 @@ fn stem(origin: &str) -> String {
     if stem.is_empty() { "scenario".to_owned() } else { stem.to_owned() }
 }
 
-fn point(
-    table: Table,
-    all: Place,
-    first: bool,
-    shared: &mut Shared<'_>,
-    log: &mut Log,
-) -> Option<(ScenarioRaw, Setup, String, String)> {
+/// A point as it was read.
+struct Found {
+    raw: ScenarioRaw,
+    setup: Setup,
+    hash: String,
+    fio: String,
+    array: Option<ArrayInForce>,
+}
+
+fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &mut Log) -> Option<Found> {
     let here = Place { end: all.start, ..all };
     let mut raw = ScenarioRaw::read(&Node { place: here, value: Value::Table(table) }, log)?;
     let whole = raw.workload.take().map(|written| shared.workload(&written, log));
@@ -155,7 +160,11 @@ fn point(
     let served = target.as_ref().map(|meant| Served::by(&meant.params));
     let found = if clear { jobs(raw.workload.as_ref(), served, here, log) } else { None };
     let run = run(raw.run.as_ref(), raw.workload.as_ref(), log);
-    let (Meant { params, canonical }, found) = (target?, found?);
+    if let Some(target) = &raw.target {
+        check_in_time(&target.value, &run, log);
+    }
+    let (Meant { params, canonical, array }, found) = (target?, found?);
+    check_until(raw.run.as_ref(), &params, log);
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
     let fio = fio::job_file(&found, &run, first);
@@ -167,7 +176,7 @@ fn point(
         seed: run.seed,
         lives: 0,
     };
-    Some((raw, setup, hash, fio))
+    Some(Found { raw, setup, hash, fio, array })
 }
 
 /// Against a target that answers at once, a closed loop without any time of its own issues forever at one instant.

@@ -7,7 +7,12 @@ use std::fmt::Write;
 /// All keys of a scenario and of a drive file, section by section.
 pub fn reference() -> String {
     let mut out = String::from("## Keys of a scenario\n");
-    section(&mut out, "", &ScenarioRaw::kind(), &["target.drive"]);
+    section(
+        &mut out,
+        "",
+        &ScenarioRaw::kind(),
+        &["target.drive", "target.array.drives", "target.array.spare_drive"],
+    );
     out.push_str(
         "\n## Keys of a drive file\n\nAlso those of `target.drive` when a scenario writes a drive out.\n",
     );

@@ -94,7 +94,7 @@ fn a_protocol_of_the_scenario_displaces_a_depth_of_the_drive_that_it_has_no_tags
 /// The protocol in force at each point, with its depth.
 fn in_force(plan: &Plan) -> Vec<String> {
     let named = |point: &drivelab_scenario::Point| {
-        let InForce { protocol, depth } = point.in_force.clone().unwrap();
+        let InForce { protocol, depth, .. } = point.in_force.clone().unwrap();
         format!("{} {protocol} {depth}", at(&point.axes))
     };
     plan.points.iter().map(named).collect()

@@ -1,7 +1,7 @@
 //! The caches of hosts and controllers: what their keys come to, and whose I/Os use them.
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
 use drivelab_scenario::{Loader, Override, Plan, Problems, Source, plan};
 use drivelab_units::{Rate, Sectors, Span};
 
@@ -57,6 +57,10 @@ fn what_is_left_out_of_a_hosts_cache_is_as_linux_has_it() {
         battery: false,
         force_unit_access: false,
         keeps_reads: true,
+        stripe: None,
+        stripe_wait: WriteBehindParams::STRIPE_WAIT,
+        write_through: false,
+        read_ahead: None,
     };
     let system = system("host_cache.size = \"1000MiB\"");
     assert_eq!((system.host_cache, system.controller.cache), (Some(expected), None));
@@ -93,11 +97,58 @@ fn every_key_of_a_memory_arrives() {
         battery: true,
         force_unit_access: true,
         keeps_reads: true,
+        stripe: None,
+        stripe_wait: WriteBehindParams::STRIPE_WAIT,
+        write_through: false,
+        read_ahead: None,
     };
     assert_eq!(system(&format!("controller.cache = {keys}")).controller.cache, Some(expected));
     let host = WriteBehindParams { battery: false, ..expected };
     let keys = keys.replace("battery = true, ", "");
     assert_eq!(system(&format!("host_cache = {keys}")).host_cache, Some(host));
+}
+
+#[test]
+fn keys_of_read_ahead_and_of_rows_arrive() {
+    let of = |keys: &str| {
+        let cache = format!("controller.cache = {{ size = \"64MiB\", {keys} }}");
+        system(&cache).controller.cache.unwrap()
+    };
+    let lines = |unit, window, outstanding| ReadAhead {
+        unit: Sectors::new(unit),
+        window: Sectors::new(window),
+        outstanding,
+        after: 2,
+        streams: 32,
+    };
+    let cache = of("stripe_wait = \"20ms\", write_through = true, read_ahead = false");
+    assert_eq!((cache.stripe, cache.stripe_wait), (None, Span::from_ms(20)));
+    assert_eq!((cache.write_through, cache.read_ahead), (true, None));
+    assert_eq!(of("read_ahead = {}").read_ahead, Some(lines(128, 512, 4)));
+    assert_eq!(of("read_ahead = { unit = \"16KiB\" }").read_ahead, Some(lines(32, 128, 4)));
+    assert_eq!(of("read_ahead = { window = \"1MiB\" }").read_ahead, Some(lines(128, 2_048, 16)));
+    assert_eq!(of("read_ahead = { window = \"0B\" }").read_ahead, Some(lines(128, 0, 1)));
+    let every = "unit = \"64KiB\", window = \"2MiB\", outstanding = 3, after = 5, streams = 7";
+    let expected = ReadAhead { after: 5, streams: 7, ..lines(128, 4_096, 3) };
+    assert_eq!(of(&format!("read_ahead = {{ {every} }}")).read_ahead, Some(expected));
+    // As Linux reads ahead in pages.
+    let host = system("host_cache = { size = \"64MiB\", read_ahead = {} }").host_cache.unwrap();
+    assert_eq!(host.read_ahead, Some(lines(8, 256, 32)));
+    // No more than there is room for.
+    let small = system("host_cache = { size = \"64KiB\", read_ahead = {} }").host_cache.unwrap();
+    assert_eq!(small.read_ahead, Some(lines(8, 128, 16)));
+    assert_eq!([cache, host, small].map(|cache| cache.check()), [Ok(()); 3]);
+}
+
+#[test]
+fn what_is_read_ahead_must_fit_into_the_memory() {
+    let card = "{ base = \"card.toml\", cache = { size = \"1MiB\", read_ahead = { unit = \"2MiB\" } } }";
+    let text = format!("[target]\ndrive = \"wd-4tb-7200\"\ncontroller = {card}\n");
+    let problems = read(&text, &[]).unwrap_err().to_string();
+    assert!(problems.contains("`unit` of 2MiB is more than the cache, 1MiB"), "{problems}");
+    let nothing = "controller.cache = { size = \"1MiB\", read_ahead = { unit = \"0B\" } }";
+    let text = format!("[target]\ndrive = \"wd-4tb-7200\"\n{nothing}\n");
+    assert!(read(&text, &[]).unwrap_err().to_string().contains("`unit` must be more than zero"));
 }
 
 #[test]

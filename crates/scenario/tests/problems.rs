@@ -552,3 +552,222 @@ fn overrides_that_cannot_be() {
     }
     insta::assert_snapshot!(out);
 }
+
+/// An array of four 4 TB drives, and what is said of it beside.
+fn array(keys: &str, beside: &str) -> String {
+    on_sata(&format!("{beside}[target.array]\n{keys}\n"))
+}
+
+#[test]
+fn arrays_that_cannot_be() {
+    let cases: Vec<(&str, String)> = vec![
+        ("nothing said", array("", "")),
+        ("a level that is none", array("level = \"raid7\"\nmembers = 0\n", "")),
+        ("words of others", array("level = \"raid5\"\ndisks = 4\nchunk_size = \"64k\"\n", "")),
+        ("no drives", "[target.array]\nlevel = \"raid0\"\nmembers = 2\n".to_owned()),
+        ("drives in two places", array("level = \"raid0\"\ndrives = [\"wd-wd360gd\"]\n", "")),
+        (
+            "drives in two ways",
+            "target.array = { level = \"raid0\", members = 2, drives = [\"wd-wd360gd\", \"wd-nothing\"] }\n".to_owned(),
+        ),
+        ("a list of none", "target.array = { level = \"raid0\", drives = [] }\n".to_owned()),
+        (
+            "an array of no drives",
+            "[target]\nnull = {}\narray = { level = \"raid0\", members = 2 }\n".to_owned(),
+        ),
+        ("too few for RAID 5", array("level = \"raid5\"\nmembers = 2\n", "")),
+        ("too few for RAID 6 at all", array("level = \"raid6\"\nmembers = [2, 3]\n", "")),
+        ("too few in each group", array("level = \"raid50\"\nmembers = 8\ngroups = 4\n", "")),
+        ("groups that do not come out", array("level = \"raid60\"\nmembers = 9\n", "")),
+        ("sets that do not come out", array("level = \"raid01\"\nmembers = 5\n", "")),
+        ("one mirror", array("level = \"raid1\"\nmembers = 1\n", "")),
+        ("more copies than members", array("level = \"raid10\"\nmembers = 3\ncopies = 4\n", "")),
+        (
+            "stripe units that are none",
+            array("level = \"raid0\"\nmembers = 2\nstripe_unit = [\"1000B\", \"0B\", \"2GiB\", 64]\n", ""),
+        ),
+        ("half a granule", array("level = \"raid5\"\nmembers = 4\nstripe_unit = \"6KiB\"\n", "")),
+        ("a granule larger than its unit", array("level = \"raid5\"\nmembers = 4\nparity_granule = \"128KiB\"\n", "")),
+        (
+            "more than a member",
+            "[target.drive]\nbase = \"wd-4tb-7200\"\ngeometry.capacity = \"1MB\"\n[target.array]\nlevel = \"raid0\"\nmembers = 2\nstripe_unit = \"16MiB\"\n".to_owned(),
+        ),
+        ("a rotation of copies", array("level = \"raid10\"\nmembers = 4\nlayout = \"left-symmetric\"\n", "")),
+        ("a rotation of what stands", array("level = \"raid4\"\nmembers = 4\nlayout = \"left-symmetric\"\n", "")),
+        ("copies of parity", array("level = \"raid6\"\nmembers = 4\nlayout = \"far\"\n", "")),
+        ("a journal of copies", array("level = \"raid10\"\nmembers = 4\nwrite_hole = \"journal\"\n", "")),
+        ("a log of one parity for two", array("level = \"raid6\"\nmembers = 4\nwrite_hole = \"ppl\"\n", "")),
+        (
+            "a pace that cannot be",
+            array("level = \"raid5\"\nmembers = 4\nscrub_at = \"1s\"\nrebuild = { floor = \"9MB/s\", ceiling = \"1MB/s\", request = \"1000B\" }\n", ""),
+        ),
+        (
+            "spindles that are no spindles",
+            array("level = \"raid0\"\nmembers = 2\nspindle_deviation = \"11%\"\nsplit_reads = true\n", ""),
+        ),
+        ("an empty pool", array("level = \"raidz1\"\nmembers = 4\nfill = \"0%\"\n", "")),
+        (
+            "records of part of a sector",
+            array(
+                "level = \"raidz2\"\nmembers = 5\nparity_granule = [\"4KiB\", \"1536B\"]\nrecord_size = \"6KiB\"\n",
+                "",
+            ),
+        ),
+        (
+            "records larger than a command",
+            array("level = \"raidz1\"\nmembers = 4\nlargest_request = \"64KiB\"\n", ""),
+        ),
+        (
+            "a queue beyond the array",
+            array("level = \"raid0\"\nmembers = 2\n[workload]\nattribute = \"ordered\"\npriority = \"high\"\n", ""),
+        ),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
+fn keys_of_arrays_that_change_nothing() {
+    let cases: Vec<(&str, String)> = vec![
+        (
+            "what stripes and parity have",
+            array(
+                "level = \"raid1\"\nmembers = 2\nstripe_unit = \"64k\"\ngroups = 2\nlayout = \"near\"\npartial_writes = \"cheaper\"\nparity_rate = \"none\"\nparity_granule = \"4k\"\n",
+                "",
+            ),
+        ),
+        (
+            "what copies have",
+            array(
+                "level = \"raid5\"\nmembers = 4\ncopies = 2\nread_choice = \"first\"\nsplit_reads = { from = \"1MiB\" }\n",
+                "",
+            ),
+        ),
+        (
+            "what is rebuilt",
+            array(
+                "level = \"raid0\"\nmembers = 4\nspares = 1\nreplaced_after = \"1s\"\nscrub_at = \"1s\"\nresync_at = \"1s\"\nrebuild = {}\nwrite_hole = \"bitmap\"\n",
+                "",
+            ),
+        ),
+        (
+            "what waits for a failure",
+            array(
+                "level = \"raid5\"\nmembers = 4\nspares = 1\nspare_drive = \"wd-4tb-7200\"\nreplaced_after = \"1s\"\nrebuild = {}\nrebuilding = true\n",
+                "",
+            ),
+        ),
+        (
+            "a spare drive of no spare",
+            array("level = \"raid5\"\nmembers = 4\nspare_drive = \"wd-4tb-7200\"\n", ""),
+        ),
+        (
+            "a bitmap that is none",
+            array(
+                "level = \"raid5\"\nmembers = 4\nbitmap_region = \"1MiB\"\nbitmap_clears_after = \"1s\"\nrecord_size = \"64k\"\nfill = 50\n",
+                "",
+            ),
+        ),
+        ("spindles as one", array("level = \"raid3\"\nmembers = 4\nspindle_deviation = \"1%\"\n", "")),
+        ("a run until nothing", array("level = \"raid5\"\nmembers = 4\n[run]\nuntil = \"rebuilt\"\n", "")),
+        ("a run until no array", on_sata("[run]\nuntil = \"rebuild\"\n")),
+        (
+            "after the end",
+            array(
+                "level = \"raid1\"\nmembers = 2\nscrub_at = \"61s\"\n[run]\nduration = [\"1s\", \"60s\"]\n",
+                "faults.fail = [{ drive = 0, at = \"60s\" }]\n",
+            ),
+        ),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
+fn arrays_whose_drives_cannot_be() {
+    let raid5 = "level = \"raid5\"\nmembers = 4\n";
+    let cases: Vec<(&str, String)> = vec![
+        (
+            "failures of one drive",
+            on_sata(
+                "faults = { fail = [{ drive = 0, at = \"1s\" }], bad_sectors = [[\"0B\", \"4k\", 1]] }\n",
+            ),
+        ),
+        (
+            "failures that are none",
+            array(
+                raid5,
+                "faults.fail = [{ at = \"1s\" }, { drive = 0 }, { drive = 1, at = \"1s\", after = 4 }, { drive = -1, at = \"1s\" }]\n",
+            ),
+        ),
+        ("failures at no time", array(raid5, "faults.fail = [{ at = \"1s\" }, { drive = 0 }, {}]\n")),
+        (
+            "drives that there are not",
+            array(
+                raid5,
+                "faults = { fail = [{ drive = 4, at = \"1s\" }], bad_sectors = [[\"0B\", \"4k\", 4]] }\n",
+            ),
+        ),
+        ("twice", array(raid5, "faults.fail = [{ drive = 1, at = \"1s\" }, { drive = 1, after = 9 }]\n")),
+        (
+            "what is missing anyway",
+            array(
+                "level = \"raid6\"\nmembers = 4\nmissing = [1, 1, 4]\n",
+                "faults.fail = [{ drive = 1, at = \"1s\" }]\n",
+            ),
+        ),
+        ("more missing than RAID 5 bears", array("level = \"raid5\"\nmembers = 4\nmissing = [0, 2]\n", "")),
+        ("a pair missing", array("level = \"raid10\"\nmembers = 4\nmissing = [2, 3]\n", "")),
+        ("one missing of what bears none", array("level = \"raid0\"\nmembers = 4\nmissing = [2]\n", "")),
+        (
+            "a spare that is too small",
+            array(
+                "level = \"raid5\"\nmembers = 4\nspares = 1\nspare_drive = \"wd-wd360gd\"\n",
+                "faults.fail = [{ drive = 0, at = \"1s\" }]\n",
+            ),
+        ),
+        (
+            "too few ports",
+            array("level = \"raid10\"\nmembers = 6\n", "controller = \"promise-fasttrak-s150-tx4\"\n"),
+        ),
+        (
+            "a port for each, none for the spare and the journal",
+            array(
+                "level = \"raid5\"\nmembers = 4\nspares = 1\nwrite_hole = \"journal\"\nkept_by = \"host\"\nmissing = [0]\n",
+                "controller = \"promise-sata150-tx4\"\n",
+            ),
+        ),
+        (
+            "a controller of no arrays",
+            array(
+                "level = \"raid0\"\nmembers = 4\nkept_by = \"controller\"\n",
+                "controller = \"promise-sata150-tx4\"\n",
+            ),
+        ),
+        (
+            "a controller of other arrays",
+            array("level = [\"raid6\", \"raid4\"]\nmembers = 4\n", "controller = \"intel-ich9r\"\n"),
+        ),
+        (
+            "memory on the wrong side",
+            array(
+                "level = \"raid0\"\nmembers = 4\n",
+                "controller = { interface = \"ahci\", cache = { size = \"1MiB\" } }\n",
+            ),
+        ),
+        (
+            "memory of a card that keeps it not",
+            array(
+                "level = \"raid5\"\nmembers = 4\nkept_by = \"host\"\n",
+                "controller = \"broadcom-megaraid-9560-8i\"\n",
+            ),
+        ),
+        (
+            "a drive of the list that does not exist",
+            "target.array = { level = \"raid0\", drives = [\"wd-wd360gd\", { base = \"wd-wd361gd\" }] }\n"
+                .to_owned(),
+        ),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}

@@ -1,9 +1,9 @@
 """The pictures of drivelab: one grammar for notebook, PNG, SVG and single-file HTML.
 
 `depth` and `breakdown` draw the points of a sweep, `timeline` the log of their commands, `surface` and `sizes`
-a scan, `experiment`, `cells` and `lines` a published table beside what the model predicts, `distributions`
-measured response times beside simulated ones, `save` writes any of them. Nothing here simulates, measures or
-reads a file. Start with rows.py.
+a scan, `levels` a comparison of arrays, `experiment`, `cells` and `lines` a published table beside what the model
+predicts, `distributions` measured response times beside simulated ones, `save` writes any of them. Nothing here
+simulates, measures or reads a file. Start with rows.py.
 """
 
 from drivelab.charts.cells import cells
@@ -11,6 +11,7 @@ from drivelab.charts.curves import depth
 from drivelab.charts.distributions import distributions
 from drivelab.charts.errors import ChartError, ChartInputError, ChartOutputError
 from drivelab.charts.files import save
+from drivelab.charts.levels import levels
 from drivelab.charts.lines import lines
 from drivelab.charts.parts import breakdown
 from drivelab.charts.published import experiment
@@ -29,6 +30,7 @@ __all__ = [
     "depth",
     "distributions",
     "experiment",
+    "levels",
     "lines",
     "save",
     "sizes",

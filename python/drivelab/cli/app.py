@@ -9,6 +9,7 @@ import typer
 from drivelab import _core
 from drivelab.cli.catalogue import catalogue
 from drivelab.cli.check import check
+from drivelab.cli.compare_levels import compare_levels
 from drivelab.cli.import_drive import import_drive
 from drivelab.cli.output import emit
 from drivelab.cli.reproduce import reproduce
@@ -29,7 +30,7 @@ app = typer.Typer(
         "help_option_names": ["-h", "--help"],
     },
 )
-for verb in (simulate, scan, check, reproduce, validate, catalogue, schema):
+for verb in (simulate, scan, compare_levels, check, reproduce, validate, catalogue, schema):
     app.command()(verb)
 # A word of the language cannot be a function's name.
 app.command("import")(import_drive)

@@ -15,6 +15,9 @@ from drivelab.errors import ScenarioError
 from drivelab.points_table import axis_text
 from drivelab.scenario import plan, read_source
 
+# Of many arrays in a sweep so many are described.
+ARRAYS_NAMED_MAX = 12
+
 
 def check(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml")],
@@ -58,6 +61,12 @@ def _summary(checked: _core.Plan) -> str:
     protocols = dict.fromkeys(_protocol(found) for found in checked.in_force if found)
     if protocols:
         lines.append(f"  in force: {'; '.join(protocols)}")
+    arrays = list(
+        dict.fromkeys(_array(found["array"]) for found in checked.in_force if found and "array" in found)
+    )
+    lines += [f"  array: {array}" for array in arrays[:ARRAYS_NAMED_MAX]]
+    if len(arrays) > ARRAYS_NAMED_MAX:
+        lines.append(f"  and {len(arrays) - ARRAYS_NAMED_MAX} more arrays")
     for axes, reason in checked.skipped:
         at = ", ".join(f"{axis} = {axis_text(value)}" for axis, value in axes.items())
         lines.append(f"  left out: {at}: {reason}")
@@ -69,3 +78,27 @@ def _protocol(in_force: dict[str, Any]) -> str:
     """What drive and controller share, and how many commands of one host that lets be with the drive."""
     depth = in_force["depth"]
     return f"{in_force['protocol']}, {depth} {'command' if depth == 1 else 'commands'} at a time"
+
+
+def _array(array: dict[str, Any]) -> str:
+    """What an array is, what can be addressed of it and what it bears."""
+    spares = f" and {_counted(array['spares'], 'spare')}" if "spares" in array else ""
+    what = (
+        f"{array['level']} of {_counted(array['members'], 'member')}{spares}, kept by the {array['kept_by']}"
+    )
+    usable, each = (_capacity(array[key]) for key in ("capacity_bytes", "member_bytes"))
+    bears, at_best = array["bears"], array["bears_at_best"]
+    tolerates = f"bears any {_counted(bears, 'failure')}" if bears else "bears no failure"
+    if at_best > bears:
+        tolerates += f", at best {at_best}"
+    return f"{what}; {usable} usable, {each} on each member; {tolerates}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what if count == 1 else what + 's'}"
+
+
+def _capacity(count: int) -> str:
+    """As data sheets have it."""
+    terabyte = 10**12
+    return f"{count / terabyte:.2f} TB" if count >= terabyte else f"{count / 10**9:.1f} GB"

@@ -41,6 +41,9 @@ PLACES_NAMED_MAX = 4
 def simulate(
     scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
     drive: words.Drive = None,
+    level: words.Level = None,
+    members: words.Members = None,
+    stripe_unit: words.StripeUnit = None,
     pattern: words.Pattern = None,
     rw: words.Rw = None,
     bs: words.Bs = None,

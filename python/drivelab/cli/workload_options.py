@@ -1,4 +1,6 @@
-"""The workload in fio's words, as options. An option becomes an override: the scenario room judges it.
+"""The workload in fio's words, and the array that it runs on, as options.
+
+An option becomes an override: the scenario room judges it.
 
 Dashes and underscores are the same (`--rate-iops`, `--rate_iops`). Values are passed on as they are typed, so
 that a list is a sweep everywhere: `--iodepth 1,4,16,64`.
@@ -15,13 +17,21 @@ from drivelab.errors import InputError
 from drivelab.scenario import WORDS, Override
 
 WORKLOAD_PANEL = "The scenario, in fio's words"
+ARRAY_PANEL = "An array of the drive"
 
 
-def _option(text: str, metavar: str) -> object:
-    return typer.Option(help=text, metavar=metavar, rich_help_panel=WORKLOAD_PANEL, show_default=False)
+def _option(text: str, metavar: str, panel: str = WORKLOAD_PANEL) -> object:
+    return typer.Option(help=text, metavar=metavar, rich_help_panel=panel, show_default=False)
 
 
 Drive = Annotated[str | None, _option("A drive of the catalogue, or a path to one", "NAME")]
+Level = Annotated[
+    str | None, _option("jbod, raid0, raid1, raid01, raid10, raid3 .. raid6, raidz1 ..", "NAME", ARRAY_PANEL)
+]
+Members = Annotated[str | None, _option("How many drives; 2,4,8 is a sweep", "N", ARRAY_PANEL)]
+StripeUnit = Annotated[
+    str | None, _option("How much lies on a member before the next one's turn", "SIZE", ARRAY_PANEL)
+]
 Pattern = Annotated[
     str | None, _option("A workload of the catalogue; what is given beside it goes first", "NAME")
 ]

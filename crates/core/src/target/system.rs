@@ -3,6 +3,7 @@
 //!
 //! Behind a controller that keeps the array there is one I/O scheduler for each host, before everything else; an array
 //! that the host keeps has one for each drive, behind the array.
+use super::array::layout::Layout;
 use super::array::params::{ArrayParams, Keeper};
 use super::array::{Answered, Array};
 use super::context::{Before, Context, Event};
@@ -91,6 +92,9 @@ struct Host {
     scheduler: Option<Scheduler>,
 }
 
+/// Sectors of what a cache collects as one row, at the least. Rows of a few sectors, as RAID 3 has them, go together.
+const COLLECTED_LEAST: u64 = 32;
+
 struct Cache {
     memory: WriteBehind,
     /// When a copy and when a flush are to be looked after, if that is on the agenda.
@@ -98,8 +102,23 @@ struct Cache {
 }
 
 impl Cache {
-    fn new(params: &WriteBehindParams, place: Place) -> Self {
-        Cache { memory: WriteBehind::new(params, place), wakes: [None; 2] }
+    fn new(params: &WriteBehindParams, place: Place, capacity: Sectors) -> Self {
+        let mut memory = WriteBehind::new(params, place);
+        memory.bound(capacity);
+        Cache { memory, wakes: [None; 2] }
+    }
+
+    /// The controller's, before this array if there is one: what it flushes it collects by the array's rows.
+    fn of_controller(params: &WriteBehindParams, array: Option<&Array>, capacity: Sectors) -> Self {
+        let row = array.and_then(|array| match array.layout() {
+            Layout::Rows(rows) => {
+                let least = COLLECTED_LEAST.max(params.limit.get().div_ceil(WriteBehindParams::ROWS_MAX));
+                Some(least.next_multiple_of(rows.row_data()))
+            }
+            _ => None,
+        });
+        let stripe = params.stripe.or(row.map(Sectors::new));
+        Self::new(&WriteBehindParams { stripe, ..*params }, Place::Controller, capacity)
     }
 
     /// Puts its next instants on the agenda. One that comes too early does no harm, and so needs no other beside it.
@@ -159,7 +178,9 @@ impl System {
             let drives: Vec<&Drive> = devices.iter().map(|device| &device.drive).collect();
             Box::new(Array::new(array, &drives))
         });
-        let cache = params.controller.cache.as_ref().map(|cache| Cache::new(cache, Place::Controller));
+        let capacity = array.as_ref().map_or_else(|| devices[0].drive.capacity(), |array| array.capacity());
+        let of_controller = |cache| Cache::of_controller(cache, array.as_deref(), capacity);
+        let cache = params.controller.cache.as_ref().map(of_controller);
         let is_plain =
             params.host_cache.is_none() && elevator.is_none() && cache.is_none() && array.is_none();
         System { hosts: Vec::new(), host_cache: params.host_cache, elevator, cache, array, devices, is_plain }
@@ -321,7 +342,7 @@ impl System {
         while self.hosts.len() <= initiator {
             let place = Place::Host(self.hosts.len() as u16);
             let scheduler = self.elevator.as_ref().map(Scheduler::new);
-            let cache = self.host_cache.map(|params| Cache::new(&params, place));
+            let cache = self.host_cache.map(|params| Cache::new(&params, place, self.capacity()));
             self.hosts.push(Host { cache, scheduler });
         }
         match &mut self.hosts[initiator].cache {

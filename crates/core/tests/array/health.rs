@@ -174,8 +174,9 @@ fn levels() -> impl Strategy<Value = (Level, u16, bool)> {
         (mirrors(Copies::Near), 5, true),
         (mirrors(Copies::Far), 4, true),
         (mirrors(Copies::Offset), 3, true),
-        (parity(1, 1), 4, false),
-        (parity(2, 2), 8, false),
+        (parity(1, 1), 4, true),
+        (parity(2, 2), 8, true),
+        (Level::Interleaved { groups: 2 }, 6, true),
     ])
 }
 
@@ -197,7 +198,13 @@ prop_compose! {
         reads in prop::sample::select(vec![ReadChoice::First, ReadChoice::NearestHead, ReadChoice::LeastQueued]),
     ) -> (ArrayParams, bool) {
         let plain = ArrayParams::plain(level, members);
+        let spares = if matches!(level, Level::Linear | Level::Striped) { 0 } else { spares };
         let drives = members + spares;
+        let missing: Vec<u16> = missing.map(|slot| slot % members).into_iter().collect();
+        let mut known = missing.clone();
+        let mut is_new = |drive| !known.contains(&drive) && { known.push(drive); true };
+        let failures = failures.iter().map(|&(drive, when)| Failure { drive: drive % drives, when });
+        let failures: Vec<Failure> = failures.filter(|failure| is_new(failure.drive)).collect();
         let rate = |rate| if bounded { drivelab_units::Rate::from_bytes_per_s(rate) } else { None };
         let sync = SyncParams {
             floor: rate(500_000),
@@ -209,8 +216,8 @@ prop_compose! {
         let kind = |scrubs| if scrubs { SyncKind::Scrub } else { SyncKind::Resync };
         let params = ArrayParams {
             spares,
-            failures: failures.iter().map(|&(drive, when)| Failure { drive: drive % drives, when }).collect(),
-            missing: missing.map(|slot| slot % members).into_iter().collect(),
+            failures,
+            missing,
             rebuilding,
             replaced_after: ms(replaced),
             scheduled: scheduled.iter().map(|&(scrubs, at)| Scheduled { kind: kind(scrubs), at: at_ms(at) }).collect(),

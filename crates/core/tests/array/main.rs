@@ -1,8 +1,19 @@
 //! Arrays: layouts against worked examples, plans against closed forms, failures and rebuilds against their rules.
+mod anything;
+mod bytes;
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
+mod field;
 mod health;
 mod hearing;
+mod layout_copied;
+mod layout_rows;
+mod mirrors;
+mod parity;
+mod parity_cures;
+mod parity_data;
+mod raidz;
 mod rig;
+mod stamps;
 mod sync;

@@ -20,6 +20,18 @@ pub fn array_of(params: ArrayParams, drive: &DriveParams) -> TargetParams {
     })
 }
 
+/// An array of drives that differ.
+pub fn array_on(params: ArrayParams, drives: &[DriveParams]) -> TargetParams {
+    let model = |drive| Arc::new(DriveModel::new(drive).unwrap());
+    let drives: Vec<_> = drives.iter().map(model).collect();
+    let first = Arc::clone(&drives[0]);
+    TargetParams::System(SystemParams {
+        drives,
+        array: Some(params),
+        ..SystemParams::of_drive(first, ControllerParams::PLAIN)
+    })
+}
+
 /// An array of bare drives: see [`drive`].
 pub fn array(params: ArrayParams) -> TargetParams {
     array_of(params, &drive())

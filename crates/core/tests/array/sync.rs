@@ -296,8 +296,7 @@ fn scrub_and_resync_go_over_everything_once_and_wait_for_a_rebuild() {
 #[test]
 fn nothing_is_rebuilt_without_copies() {
     for level in [Level::Linear, Level::Striped] {
-        let params = ArrayParams { spares: 1, failures: vec![fails(0, 100)], ..plain(level, 2) };
-        let mut hearing = Hearing::new(params, &small());
+        let mut hearing = Hearing::new(rebuilding(plain(level, 2)), &small());
         hearing.run_out();
         assert_eq!(hearing.array().health(), Health::Failed);
         assert!(!hearing.reports.iter().any(|report| matches!(report.what, Happened::Replaced { .. })));

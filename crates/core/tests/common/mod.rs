@@ -172,6 +172,15 @@ impl Probe {
         Probe::new(&target(params), 1)
     }
 
+    pub fn target(&mut self) -> &mut Target {
+        &mut self.target
+    }
+
+    /// What can be addressed.
+    pub fn capacity(&self) -> u64 {
+        self.target.capacity().get()
+    }
+
     /// Lets time pass before the next command.
     pub fn wait(&mut self, span: Span) {
         self.now += span;

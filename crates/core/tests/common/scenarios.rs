@@ -21,7 +21,7 @@ use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorPar
 use drivelab_core::target::link::params as link;
 use drivelab_core::target::server::Service;
 use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
 use drivelab_core::target::{Target, TargetParams};
 use drivelab_core::{Attribute, Limit, Priority, Setup};
 use drivelab_units::{Angle, Frequency, Lba, Rate, Rpm, Sectors, Share, Span};
@@ -266,10 +266,20 @@ pub fn memories() -> BoxedStrategy<WriteBehindParams> {
     let order = prop_oneof![Just(FlushOrder::Address), Just(FlushOrder::Age)];
     // With nothing to do for a hit, who asks for one block again and again would stop time.
     let speed = (option::of(100_000_000u64..4_000_000_000), (5u64..60).prop_map(us));
-    let flushing = (option::of(spans(300_000)), order, 1u64..700, 1u32..9);
-    (levels, flushing, speed, any::<[bool; 3]>())
-        .prop_map(|((size, limit, background), (age, order, request, outstanding), (rate, overhead), is)| {
+    let rows = (option::of(16u64..800), spans(20_000));
+    let flushing = (option::of(spans(300_000)), order, 1u64..700, 1u32..9, rows);
+    let lines = option::of((1u64..300, 0u64..900, 1u32..9, 1u32..4, 1u32..9));
+    (levels, flushing, speed, any::<[bool; 3]>(), lines)
+        .prop_map(|((size, limit, background), flushing, (rate, overhead), is, lines)| {
+            let (age, order, request, outstanding, (stripe, stripe_wait)) = flushing;
             let limit = (size * limit / 4).max(1);
+            let read_ahead = lines.map(|(unit, window, outstanding, after, streams)| ReadAhead {
+                unit: Sectors::new(size.min(unit)),
+                window: Sectors::new(size.min(window)),
+                outstanding,
+                after,
+                streams,
+            });
             WriteBehindParams {
                 size: Sectors::new(size),
                 limit: Sectors::new(limit),
@@ -283,6 +293,10 @@ pub fn memories() -> BoxedStrategy<WriteBehindParams> {
                 battery: is[0],
                 force_unit_access: is[1],
                 keeps_reads: is[2],
+                stripe: stripe.map(Sectors::new),
+                stripe_wait,
+                write_through: false,
+                read_ahead,
             }
         })
         .boxed()

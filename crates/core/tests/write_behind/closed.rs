@@ -1,19 +1,14 @@
 //! Closed forms: what a burst, a steady stream, a FLUSH and a read take, and which data go when.
+use super::lines::LINES;
 use super::rig::{Rig, Sent, Service};
-use super::{flush, params, read, write};
+use super::{at, flush, params, read, us, write};
 use drivelab_core::command::Breakdown;
-use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindError, WriteBehindParams};
+use drivelab_core::target::write_behind::params::{
+    FlushOrder, ReadAhead, WriteBehindError, WriteBehindParams,
+};
 use drivelab_core::target::write_behind::{Place, WriteBehind};
 use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_units::{Instant, Sectors, Span};
-
-const fn us(us: u64) -> Span {
-    Span::from_us(us)
-}
-
-const fn at(us: u64) -> Instant {
-    Instant::from_ns(us * 1_000)
-}
 
 const HOST: Place = Place::Host(0);
 
@@ -402,6 +397,27 @@ fn a_host_flushes_in_its_own_name() {
 }
 
 #[test]
+fn writes_through_are_done_when_the_device_has_done_them_and_leave_nothing_to_flush() {
+    for battery in [false, true] {
+        let params = WriteBehindParams { write_through: true, keeps_reads: true, battery, ..params() };
+        let mut rig = Rig::serial(&params, Place::Controller, |command| us(100 + 10 * command.count.get()));
+        assert_eq!(rig.go(read(0, 0, 16)).breakdown.transfer, us(260));
+        assert_eq!(rig.go(read(1, 4, 8)).breakdown, overhead(8));
+        assert_eq!(rig.go(write(2, 4, 8)).breakdown.transfer, us(180));
+        assert_eq!(rig.cache.dirty(), Sectors::ZERO);
+        // What was kept of the blocks is old; what lies beside them is not.
+        assert_eq!(rig.go(read(3, 0, 4)).breakdown, overhead(4));
+        assert_eq!(rig.go(read(4, 4, 8)).breakdown.transfer, us(180));
+        // The device may have a cache of its own, which no battery here keeps.
+        assert_eq!(rig.go(flush(5)).breakdown.transfer, us(100));
+        let forced = Command { force_unit_access: true, ..write(6, 4, 8) };
+        rig.go(forced);
+        assert!(rig.sent.last().is_some_and(|sent| sent.command.force_unit_access));
+        assert_eq!(rig.flushes().count(), 0);
+    }
+}
+
+#[test]
 fn parameters_that_contradict_each_other_are_refused() {
     let check = |change: fn(&mut WriteBehindParams)| {
         let mut params = params();
@@ -418,6 +434,23 @@ fn parameters_that_contradict_each_other_are_refused() {
         (|params| params.outstanding = 4_097, WriteBehindError::Outstanding),
         (|params| params.overhead = Span::from_s(11), WriteBehindError::Overhead),
         (|params| params.age = Some(Span::from_s(1_000_001)), WriteBehindError::Age),
+        (|params| params.stripe = Some(Sectors::ZERO), WriteBehindError::Stripe),
+        (|params| params.stripe_wait = Span::from_s(1_000_001), WriteBehindError::StripeWait),
+        (
+            |params| params.read_ahead = Some(ReadAhead { unit: Sectors::ZERO, ..LINES }),
+            WriteBehindError::Line,
+        ),
+        (
+            |params| params.read_ahead = Some(ReadAhead { unit: Sectors::new(1_001), ..LINES }),
+            WriteBehindError::Line,
+        ),
+        (
+            |params| params.read_ahead = Some(ReadAhead { window: Sectors::new(1_001), ..LINES }),
+            WriteBehindError::Window,
+        ),
+        (|params| params.read_ahead = Some(ReadAhead { outstanding: 0, ..LINES }), WriteBehindError::Lines),
+        (|params| params.read_ahead = Some(ReadAhead { after: 0, ..LINES }), WriteBehindError::Streams),
+        (|params| params.read_ahead = Some(ReadAhead { streams: 257, ..LINES }), WriteBehindError::Streams),
     ] {
         assert_eq!(check(change), Err(error));
     }

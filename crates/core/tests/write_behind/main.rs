@@ -3,13 +3,15 @@
 mod closed;
 #[path = "../common/mod.rs"]
 mod common;
+mod lines;
 mod promises;
 mod rig;
+mod rows;
 mod systems;
 
 use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
 use drivelab_core::{Access, Command};
-use drivelab_units::{Rate, Sectors, Span};
+use drivelab_units::{Instant, Rate, Sectors, Span};
 
 /// A memory that copies a sector in a microsecond, and flushes 64 sectors at a time when somebody waits for them.
 pub fn params() -> WriteBehindParams {
@@ -26,7 +28,19 @@ pub fn params() -> WriteBehindParams {
         battery: false,
         force_unit_access: false,
         keeps_reads: false,
+        stripe: None,
+        stripe_wait: Span::ZERO,
+        write_through: false,
+        read_ahead: None,
     }
+}
+
+pub const fn us(us: u64) -> Span {
+    Span::from_us(us)
+}
+
+pub const fn at(us: u64) -> Instant {
+    Instant::from_ns(us * 1_000)
 }
 
 pub fn write(id: u64, first: u64, count: u64) -> Command {

@@ -6,7 +6,7 @@ use super::rig::{Rig, Service};
 use super::{flush, params};
 use drivelab_core::rng::{Stream, keyed};
 use drivelab_core::target::write_behind::Place;
-use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
 use drivelab_core::{Access, Command, Completion};
 use drivelab_units::{Instant, Lba, Rate, Sectors, Span};
 use proptest::prelude::*;
@@ -24,8 +24,21 @@ fn caches() -> impl Strategy<Value = (WriteBehindParams, Place)> {
     let rate = prop::option::of((1u64..20).prop_map(|ns| 512_000_000_000 / ns));
     let speed = (rate, (0u64..9).prop_map(Span::from_ns));
     let place = prop_oneof![Just(Place::Host(0)), Just(Place::Controller)];
-    (sizes, age, order, (1u64..40, 1u32..5), speed, any::<[bool; 3]>(), place).prop_map(
-        |((size, limit, background), age, order, (request, outstanding), (rate, overhead), is, place)| {
+    let wait = prop_oneof![Just(0), 1u64..200].prop_map(Span::from_ns);
+    let flushing = (1u64..40, 1u32..5, prop::option::of(2u64..24), wait);
+    let read_ahead = prop::option::weighted(0.6, (1u64..20, 0u64..50, 1u32..4, 1u32..4, 1u32..4));
+    let reading = (prop::bool::weighted(0.1), read_ahead);
+    (sizes, age, order, flushing, speed, any::<[bool; 3]>(), reading, place).prop_map(
+        |((size, limit, background), age, order, flushing, (rate, overhead), is, reading, place)| {
+            let ((request, outstanding, stripe, stripe_wait), (write_through, read_ahead)) =
+                (flushing, reading);
+            let lines = |(unit, window, outstanding, after, streams)| ReadAhead {
+                unit: Sectors::new(size.min(unit)),
+                window: Sectors::new(size.min(window)),
+                outstanding,
+                after,
+                streams,
+            };
             let params = WriteBehindParams {
                 size: Sectors::new(size),
                 limit: Sectors::new(limit),
@@ -39,6 +52,10 @@ fn caches() -> impl Strategy<Value = (WriteBehindParams, Place)> {
                 battery: is[0],
                 force_unit_access: is[1],
                 keeps_reads: is[2],
+                stripe: stripe.map(Sectors::new),
+                stripe_wait,
+                write_through,
+                read_ahead: read_ahead.map(lines),
             };
             (params, place)
         },
@@ -122,7 +139,7 @@ proptest! {
         let id = history.len() as u64;
         rig.go(flush(id));
         rig.run();
-        if !cache.0.battery {
+        if !cache.0.battery || cache.0.write_through {
             prop_assert_eq!(rig.cache.dirty(), Sectors::ZERO);
             rig.check_newest();
         }

@@ -1,9 +1,10 @@
 //! A memory between a host and a device that serves side by side, each command in a time of its own; and the naive model:
 //! the version of every sector, on the device and in memory, by the ids of the writes. Everything that crosses is checked.
+use drivelab_core::data::DataOp;
 use drivelab_core::target::write_behind::params::WriteBehindParams;
 use drivelab_core::target::write_behind::{Answer, OWN_IDS, Piece, Place, WriteBehind};
 use drivelab_core::{Access, Breakdown, Command, Completion, Outcome};
-use drivelab_units::{Instant, Lba, Span};
+use drivelab_units::{Instant, Lba, Sectors, Span};
 use std::collections::BTreeMap;
 
 /// What the device does with a command.
@@ -32,6 +33,13 @@ pub struct Sent {
     service: Service,
 }
 
+/// A version, or the fetch that brings one.
+#[derive(Clone, Copy, Debug)]
+enum Given {
+    Version(u64),
+    Fetch(u64),
+}
+
 /// What is known of a command from above.
 #[derive(Clone, Debug)]
 struct Known {
@@ -45,6 +53,8 @@ struct Known {
     memory: Vec<Option<u64>>,
     /// A read's: the versions that it returns.
     content: Vec<u64>,
+    /// A read's that is served by lines: where each sector comes from.
+    given: Vec<Option<Given>>,
     /// A read's: the rank of the newest write of each sector that was answered before it came. A FLUSH's: of all sectors.
     floor: Vec<Option<u64>>,
 }
@@ -83,6 +93,9 @@ pub struct Rig {
     waiting: BTreeMap<u64, u64>,
     /// By tag: the flushes that are with the device.
     flying: BTreeMap<u32, Vec<Piece>>,
+    /// By id: where a fetch of a line begins, and the versions that it brings.
+    fetched: BTreeMap<u64, (usize, Vec<u64>)>,
+    pub most_fetching: usize,
     /// How often a write's data have failed, by sector and write.
     tries: BTreeMap<(usize, u64), u8>,
     /// The most that was dirty.
@@ -99,8 +112,11 @@ impl Rig {
         place: Place,
         service: impl Fn(&Command) -> Service + 'static,
     ) -> Self {
+        let mut cache = WriteBehind::new(params, place);
+        cache.bound(Sectors::new(CAPACITY as u64));
+        cache.keep_data();
         Rig {
-            cache: WriteBehind::new(params, place),
+            cache,
             params: *params,
             place,
             now: Instant::ZERO,
@@ -117,6 +133,8 @@ impl Rig {
             acknowledged: vec![None; CAPACITY],
             waiting: BTreeMap::new(),
             flying: BTreeMap::new(),
+            fetched: BTreeMap::new(),
+            most_fetching: 0,
             tries: BTreeMap::new(),
             most_dirty: 0,
         }
@@ -130,7 +148,8 @@ impl Rig {
     ) -> Self {
         let (serial, sectors) = (Some(Instant::ZERO), 8 * CAPACITY);
         let (disk, acknowledged) = (vec![NEVER; sectors], vec![None; sectors]);
-        let rig = Rig::new(params, place, move |command| Service::takes(span(command)));
+        let mut rig = Rig::new(params, place, move |command| Service::takes(span(command)));
+        rig.cache.bound(Sectors::new(sectors as u64));
         Rig { serial, disk, acknowledged, ..rig }
     }
 
@@ -200,9 +219,14 @@ impl Rig {
     /// What the memory must not keep, written out from the rules.
     fn goes_through(&self, command: &Command) -> bool {
         let host = matches!(self.place, Place::Host(_)) && command.direct;
-        let forced = command.force_unit_access && !self.params.battery;
-        let large = command.access == Access::Write && command.count > self.params.limit;
+        let forced = command.force_unit_access && !self.has_battery();
+        let WriteBehindParams { limit, write_through, .. } = self.params;
+        let large = command.access == Access::Write && (write_through || command.count > limit);
         command.access != Access::Flush && (host || forced || large)
+    }
+
+    fn has_battery(&self) -> bool {
+        self.params.battery && !self.params.write_through
     }
 
     fn submit(&mut self, at: Instant, command: Command) {
@@ -217,11 +241,7 @@ impl Rig {
         for piece in self.cache.holds(first, end) {
             assert!(piece.first >= first && piece.first + piece.count <= end);
             for sector in sectors(piece.first, piece.count.get()) {
-                let kept = match self.known.get(&piece.write) {
-                    Some(known) if known.command.access == Access::Write => piece.write,
-                    Some(known) => known.content[sector - known.command.first.get() as usize],
-                    None => panic!("memory has data of {} that nobody sent", piece.write),
-                };
+                let kept = self.version(piece.write, sector);
                 assert!(memory[sector - first.get() as usize].replace(kept).is_none(), "one version each");
             }
         }
@@ -231,13 +251,59 @@ impl Rig {
             Access::Write => Vec::new(),
         };
         let content = vec![NEVER; memory.len()];
-        let known = Known { command, at, answered: false, rank, through, memory, content, floor };
+        let given = vec![None; memory.len()];
+        let known = Known { command, at, answered: false, rank, through, memory, content, given, floor };
         assert!(self.known.insert(command.id, known).is_none());
         self.cache.submit(at, &command);
     }
 
+    /// The version of a sector in the data that a command has brought to memory.
+    fn version(&self, command: u64, sector: usize) -> u64 {
+        if let Some((first, content)) = self.fetched.get(&command) {
+            return content[sector - first];
+        }
+        match self.known.get(&command) {
+            Some(known) if known.command.access == Access::Write => command,
+            Some(known) => known.content[sector - known.command.first.get() as usize],
+            None => panic!("memory has data of {command} that nobody sent"),
+        }
+    }
+
+    /// Part of a read comes from data in memory, or will come from a fetch; or nothing of it does.
+    fn data_op(&mut self, op: DataOp) {
+        match op {
+            DataOp::Mix { into, at, from, from_at, count, factor: 1 } if at == from_at => {
+                for sector in sectors(at, count.get()) {
+                    let under_way = from >= OWN_IDS && self.unfinished(from);
+                    let given = if under_way {
+                        Given::Fetch(from)
+                    } else {
+                        Given::Version(self.version(from, sector))
+                    };
+                    let known = self.known.get_mut(&into).expect("somebody sent it");
+                    let place = &mut known.given[sector - known.command.first.get() as usize];
+                    assert!(place.replace(given).is_none(), "one version each");
+                }
+            }
+            DataOp::Forget { id, first, count } => {
+                let known = self.known.get_mut(&id).expect("somebody sent it");
+                assert_eq!((first, count), (known.command.first, known.command.count));
+                known.given.fill(None);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Whether a fetch is with the device, or about to be.
+    fn unfinished(&self, fetch: u64) -> bool {
+        self.sent.iter().rev().find(|sent| sent.command.id == fetch).is_none_or(|sent| sent.done.is_none())
+    }
+
     /// Takes what the memory has to say.
     fn drain(&mut self) {
+        while let Some(op) = self.cache.poll_data() {
+            self.data_op(op);
+        }
         while let Some(Answer { completion, in_memory }) = self.cache.poll_answer() {
             let went_below = self.sent.iter().any(|sent| sent.command.id == completion.id);
             assert_eq!(in_memory, (!went_below).then(|| self.known[&completion.id].command));
@@ -276,7 +342,7 @@ impl Rig {
                 }
             }
             Access::Read => self.check_read(answer.id),
-            Access::Flush if self.params.battery => {}
+            Access::Flush if self.has_battery() => {}
             Access::Flush => self.check_flush(answer.id),
         }
     }
@@ -291,7 +357,13 @@ impl Rig {
         let from_memory = !self.sent.iter().any(|sent| sent.command.id == id);
         let mut content = known.content.clone();
         for (i, version) in content.iter_mut().enumerate() {
-            if from_memory {
+            if let Some(given) = known.given[i] {
+                assert!(from_memory && !known.through);
+                *version = match given {
+                    Given::Version(version) => version,
+                    Given::Fetch(fetch) => self.version(fetch, known.command.first.get() as usize + i),
+                };
+            } else if from_memory {
                 assert!(!known.through);
                 *version = known.memory[i].expect("memory has all that it answers");
             } else if let Some(kept) = known.memory[i].filter(|_| !known.through) {
@@ -315,7 +387,9 @@ impl Rig {
     /// The device gets a command.
     fn given(&mut self, command: Command) {
         let mut pieces = Vec::new();
-        if command.id >= OWN_IDS {
+        if command.id >= OWN_IDS && command.access == Access::Read {
+            self.check_line(&command);
+        } else if command.id >= OWN_IDS {
             pieces = self.cache.carries(command.tag).collect();
             self.check_pieces(&command, &pieces);
             self.flying.insert(command.tag, pieces.clone());
@@ -343,9 +417,36 @@ impl Rig {
         }
     }
 
+    /// A fetch is of one line, or of what there is of the last one.
+    fn check_line(&mut self, command: &Command) {
+        let lines = self.params.read_ahead.expect("only who reads by lines fetches any");
+        let (first, unit, capacity) = (command.first.get(), lines.unit.get(), self.disk.len() as u64);
+        assert_eq!((first % unit, command.end().get()), (0, capacity.min(first + unit)));
+        let under_way = |sent: &&Sent| {
+            sent.done.is_none() && sent.command.id >= OWN_IDS && sent.command.access == Access::Read
+        };
+        let fetching = 1 + self.sent.iter().filter(under_way).count();
+        assert!(fetching <= lines.outstanding as usize);
+        self.most_fetching = self.most_fetching.max(fetching);
+        let nothing = vec![RUBBISH; command.count.get() as usize];
+        assert!(self.fetched.insert(command.id, (first as usize, nothing)).is_none());
+    }
+
+    /// A flush of part of a row lies in one row, and any other is made of whole rows.
+    fn check_rows(&self, command: &Command, stripe: u64) {
+        let (first, end, request) = (command.first.get(), command.end().get(), self.params.request.get());
+        let in_one = first / stripe == (end - 1) / stripe;
+        let is_whole = first.is_multiple_of(stripe) && end.is_multiple_of(stripe);
+        assert!(in_one || is_whole && end - first <= request, "{first} to {end}, rows of {stripe}");
+    }
+
     /// A flush carries what waits, piece by piece without a gap.
     fn check_pieces(&mut self, command: &Command, pieces: &[Piece]) {
-        assert!(command.count <= self.params.request && !pieces.is_empty());
+        match self.params.stripe {
+            None => assert!(command.count <= self.params.request),
+            Some(stripe) => self.check_rows(command, stripe.get()),
+        }
+        assert!(!pieces.is_empty());
         assert_eq!(command.force_unit_access, self.params.force_unit_access);
         let mut at = command.first;
         for piece in pieces {
@@ -364,6 +465,12 @@ impl Rig {
         match command.access {
             Access::Read => {
                 let range = sectors(command.first, command.count.get());
+                if let Some((_, content)) = self.fetched.get_mut(&command.id) {
+                    if !service.fails {
+                        content.copy_from_slice(&self.disk[range]);
+                    }
+                    return;
+                }
                 let known = self.known.get_mut(&command.id).expect("somebody sent it");
                 if service.fails {
                     known.content.fill(RUBBISH);
@@ -390,7 +497,7 @@ impl Rig {
         self.sent[which].done = Some(self.now);
         let Sent { at, command, service, .. } = self.sent[which].clone();
         let Command { id, initiator, tag, first, count, access, .. } = command;
-        if let Some(pieces) = self.flying.remove(&tag).filter(|_| id >= OWN_IDS) {
+        if let Some(pieces) = self.flying.remove(&tag).filter(|_| id >= OWN_IDS && access == Access::Write) {
             for piece in pieces.iter().filter(|_| service.fails) {
                 for sector in sectors(piece.first, piece.count.get()) {
                     self.failed(sector, piece.write);
@@ -443,7 +550,7 @@ impl Rig {
         };
         expected.extend(self.flying.values().flatten().flat_map(single));
         let mut found: Vec<(u64, u64)> = self.cache.volatile().flat_map(|piece| single(&piece)).collect();
-        if self.params.battery {
+        if self.has_battery() {
             expected.clear();
         }
         expected.sort_unstable();
@@ -465,6 +572,15 @@ impl Rig {
 
     /// Commands of the box's own that the device was given.
     pub fn flushes(&self) -> impl Iterator<Item = &Sent> {
-        self.sent.iter().filter(|sent| sent.command.id >= OWN_IDS)
+        self.own(Access::Write)
+    }
+
+    /// Lines that the device was asked for.
+    pub fn fetches(&self) -> impl Iterator<Item = &Sent> {
+        self.own(Access::Read)
+    }
+
+    fn own(&self, access: Access) -> impl Iterator<Item = &Sent> {
+        self.sent.iter().filter(move |sent| sent.command.id >= OWN_IDS && sent.command.access == access)
     }
 }

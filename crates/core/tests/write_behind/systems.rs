@@ -6,14 +6,15 @@ use super::{flush, params, read, write};
 use drivelab_core::command::Breakdown;
 use drivelab_core::host::params::{Arrivals, JobParams, Marking};
 use drivelab_core::host::{Host, HostInput, HostOutput};
+use drivelab_core::target::array::params::{ArrayParams, Copies, Level, Rotation};
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams};
 use drivelab_core::target::drive::protocol::{NcqParams, Protocol};
 use drivelab_core::target::drive::queue::Order;
 use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::OWN_IDS;
 use drivelab_core::target::write_behind::params::WriteBehindParams;
+use drivelab_core::target::write_behind::{OWN_IDS, WriteBehind};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Command, Completion, Life, Machine, Served, Setup};
 use drivelab_units::{Instant, Sectors, Share};
@@ -75,6 +76,27 @@ fn a_write_takes_a_copy_and_its_read_another() {
             assert_eq!(probe.read(first, 8).breakdown, overhead);
         }
         assert!(response(&probe.read(50_000, 8)) > 1_000_000, "the drive must seek");
+    }
+}
+
+#[test]
+fn a_controllers_cache_collects_by_the_rows_of_its_array() {
+    let rotation = Rotation::LeftSymmetric;
+    let parity = |parities| Level::Parity { parities, rotation, groups: 1 };
+    for (level, members, row) in [
+        // Stripe units of 128 sectors.
+        (parity(1), 4, Some(3 * 128)),
+        (parity(2), 8, Some(6 * 128)),
+        // Rows of three sectors go together.
+        (Level::Interleaved { groups: 1 }, 4, Some(33)),
+        (Level::StripedMirrors { copies: 2, layout: Copies::Near }, 4, None),
+    ] {
+        let TargetParams::System(one) = system(Some(params()), None, Some(params())) else { unreachable!() };
+        let drives = vec![Arc::clone(&one.drives[0]); usize::from(members)];
+        let array = Some(ArrayParams::plain(level, members));
+        let target = Target::new(&TargetParams::System(SystemParams { drives, array, ..one }), 1);
+        let collects = target.controller_cache().and_then(WriteBehind::collects);
+        assert_eq!(collects.map(Sectors::get), row, "{level:?}");
     }
 }
 

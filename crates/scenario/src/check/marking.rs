@@ -43,7 +43,9 @@ pub fn marking(asks: &Asks<'_>, served: Option<Served>, log: &mut Log) -> Markin
             );
         }
     }
-    if let Some(Served { drive: Some(protocol), .. }) = served {
+    if let Some(Served { array: true, .. }) = served {
+        check_array(attribute, priority, log);
+    } else if let Some(Served { drive: Some(protocol), .. }) = served {
         check_attribute(attribute, protocol, log);
         check_priority(priority, protocol, log);
     }
@@ -77,6 +79,16 @@ fn check_direct(direct: Option<&At<Fio>>, served: Option<Served>, log: &mut Log)
         log.no_effect(at.place, message.to_owned(), remedy.to_owned());
     }
     at.value.0 || !cached
+}
+
+/// An array's own commands to its members are simple ones, whatever a host asked of the array.
+fn check_array(attribute: Option<&At<Attribute>>, priority: Option<&At<PriorityName>>, log: &mut Log) {
+    let attribute = attribute.filter(|at| at.value != Attribute::Simple).map(|at| ("attribute", at.place));
+    let priority = priority.filter(|at| at.value != PriorityName::Normal).map(|at| ("priority", at.place));
+    for (key, place) in attribute.into_iter().chain(priority) {
+        let message = format!("an array hands on no {key}: its commands to the members are simple ones");
+        log.contradiction(place, message, format!("leave {key} out, or take a drive without an array"));
+    }
 }
 
 fn check_attribute(attribute: Option<&At<Attribute>>, protocol: Protocol, log: &mut Log) {

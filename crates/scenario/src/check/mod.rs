@@ -1,4 +1,7 @@
 //! From what was typed to what the machines take: nothing leaves here that could be wrong.
+mod array;
+pub mod array_faults;
+mod array_keys;
 mod cache;
 mod commands;
 mod disconnect;
@@ -7,6 +10,7 @@ pub mod geometry;
 mod layered;
 mod link;
 pub mod marking;
+pub mod members;
 pub mod pattern;
 mod pointless;
 pub mod protocol;

@@ -4,6 +4,7 @@ use crate::raw::scenario::RunRaw;
 use crate::raw::workload::WorkloadRaw;
 use crate::text::problem::Log;
 use drivelab_core::Limit;
+use drivelab_core::target::TargetParams;
 use drivelab_units::Span;
 
 /// Warm-up, limit and seed of a run.
@@ -31,16 +32,36 @@ pub fn run(raw: Option<&At<RunRaw>>, workload: Option<&At<WorkloadRaw>>, log: &m
     let listed = workload.and_then(|workload| workload.commands.as_ref());
     if listed.is_some() {
         let warmup = warmup.filter(|warmup| !warmup.value.0.is_zero());
-        for place in warmup.map(|at| at.place).into_iter().chain(raw.ios.as_ref().map(|at| at.place)) {
+        let others = [raw.ios.as_ref().map(|at| at.place), raw.until.as_ref().map(|at| at.place)];
+        for place in warmup.map(|at| at.place).into_iter().chain(others.into_iter().flatten()) {
             log.fault(place, "a list of commands is run whole, and every command counts", "leave it out");
         }
     }
     let ios = listed.map(|list| list.value.len() as u64).or(raw.ios.as_ref().map(|ios| ios.value.0));
-    let duration = duration.map(|duration| duration.value.0).or(ios.is_none().then_some(DURATION));
+    let until_rebuilt = raw.until.is_some();
+    let unasked = (ios.is_none() && !until_rebuilt).then_some(DURATION);
+    let duration = duration.map(|duration| duration.value.0).or(unasked);
     Run {
         warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value.0),
-        limit: Limit { duration, ios, until_rebuilt: false },
+        limit: Limit { duration, ios, until_rebuilt },
         seed: raw.seed.as_ref().map_or(1, |seed| seed.value.0),
+    }
+}
+
+/// A run that waits for a rebuild needs one.
+pub fn check_until(raw: Option<&At<RunRaw>>, target: &TargetParams, log: &mut Log) {
+    let Some(until) = raw.and_then(|at| at.value.until.as_ref()) else { return };
+    let array = match target {
+        TargetParams::System(system) => system.array.as_ref(),
+        _ => None,
+    };
+    let rebuilds = array.is_some_and(|array| {
+        let misses = !array.missing.is_empty();
+        array.rebuilding && misses || array.spares > 0 && (misses || !array.failures.is_empty())
+    });
+    if !rebuilds {
+        let remedy = "give an array spares and let a drive of it fail, or start it with missing = [0] and rebuilding = true";
+        log.contradiction(until.place, "nothing is rebuilt here, and the run would have no end", remedy);
     }
 }
 

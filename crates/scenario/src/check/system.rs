@@ -1,5 +1,6 @@
 //! What stands between a workload and its drive: controller and I/O scheduler; and the faults of the drive.
 use super::link::bus;
+use super::members::ArrayInForce;
 use super::protocol::{name, words};
 use super::write_behind::{controller_cache, host_cache};
 use crate::check::given;
@@ -11,6 +12,7 @@ use crate::raw::switch::Switch;
 use crate::raw::system::{ControllerRaw, ElevatorName, ElevatorRaw, FaultsRaw, Interface};
 use crate::text::problem::{Log, Place};
 use drivelab_core::target::TargetParams;
+use drivelab_core::target::array::params::{ArrayParams, Cure, Keeper};
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::{DriveModel, TIME_MAX};
@@ -26,18 +28,31 @@ const MERGE: Sectors = Sectors::new(1_024);
 /// The protocol in force between host and drive, and how many commands of one initiator it holds there.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct InForce {
+    /// Where the members of an array speak several, all of them.
     pub protocol: String,
+    /// Of each member.
     pub depth: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayInForce>,
 }
 
 /// What is in force at a target; `None` for one that is no drive.
-pub fn in_force(target: &TargetParams) -> Option<InForce> {
-    let (model, controller) = match target {
+pub fn in_force(target: &TargetParams, array: Option<ArrayInForce>) -> Option<InForce> {
+    let (models, controller) = match target {
         TargetParams::Server(_) => return None,
-        TargetParams::Drive(model) | TargetParams::Wire(model) => (model, &ControllerParams::PLAIN),
-        TargetParams::System(system) => (&system.drives[0], &system.controller),
+        TargetParams::Drive(model) | TargetParams::Wire(model) => {
+            (std::slice::from_ref(model), &ControllerParams::PLAIN)
+        }
+        TargetParams::System(system) => (&system.drives[..], &system.controller),
     };
-    Some(InForce { protocol: name(model.protocol), depth: depth(model, controller) })
+    let mut protocols: Vec<String> = Vec::new();
+    for protocol in models.iter().map(|model| name(model.protocol)) {
+        if !protocols.contains(&protocol) {
+            protocols.push(protocol);
+        }
+    }
+    let depth = models.iter().map(|model| depth(model, controller)).min()?;
+    Some(InForce { protocol: protocols.join(" and "), depth, array })
 }
 
 fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {
@@ -47,24 +62,56 @@ fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {
 
 /// The drive with all that stands before it.
 pub fn system(raw: &TargetRaw, drive: Arc<DriveModel>, log: &mut Log) -> TargetParams {
-    let fails = raw.faults.is_some();
+    let system = before(raw, vec![drive], None, log);
+    let SystemParams { controller, elevator, host_cache, drives, .. } = &system;
+    if *controller == ControllerParams::PLAIN && elevator.is_none() && host_cache.is_none() {
+        return TargetParams::Drive(Arc::clone(&drives[0]));
+    }
+    TargetParams::System(system)
+}
+
+/// An array with all that stands before it.
+pub fn array_system(
+    raw: &TargetRaw,
+    drives: Vec<Arc<DriveModel>>,
+    array: ArrayParams,
+    shares_link: bool,
+    log: &mut Log,
+) -> TargetParams {
+    TargetParams::System(SystemParams { shares_link, ..before(raw, drives, Some(array), log) })
+}
+
+/// What stands before these drives, or before the array that they make.
+fn before(
+    raw: &TargetRaw,
+    drives: Vec<Arc<DriveModel>>,
+    array: Option<ArrayParams>,
+    log: &mut Log,
+) -> SystemParams {
+    let fails = raw.faults.as_ref().is_some_and(|at| at.value.fail.is_none() || at.value.set().len() > 1);
     let own = raw.controller_written_out();
     let bus = bus(own.and_then(|raw| raw.bus.as_ref()), raw.bus.as_ref(), log);
+    // Those that commands go to while nothing fails; spares take the place of others.
+    let journal = u16::from(array.as_ref().is_some_and(|array| array.cure == Cure::Journal));
+    let working = array.as_ref().map_or(1, |array| u32::from(array.members + journal));
+    let behind_controller = array.as_ref().is_some_and(|array| array.keeper == Keeper::Controller);
+    let most = |controller: &ControllerParams, count: u32| {
+        let each = drives.iter().map(|drive| depth(drive, controller)).max().unwrap_or(1);
+        each.saturating_mul(count)
+    };
     let controller = match own {
         Some(raw) => {
-            let plain = ControllerParams { bus, ..controller(raw, drive.protocol, fails, log) };
-            let cache = controller_cache(raw.cache.as_ref(), depth(&drive, &plain), &plain, log);
+            let plain = ControllerParams { bus, ..controller(raw, drives[0].protocol, fails, working, log) };
+            let cache = controller_cache(raw.cache.as_ref(), most(&plain, working), &plain, log);
             ControllerParams { cache, ..plain }
         }
         None => ControllerParams { bus, ..ControllerParams::PLAIN },
     };
-    let holds = depth(&drive, &controller);
+    // Before one drive as many as it holds; before an array as many as all of them hold.
+    let holds = most(&controller, if behind_controller { working } else { 1 });
     let elevator = raw.elevator.as_ref().and_then(|at| elevator(&at.value.0, holds, log));
     let host_cache = host_cache(raw.host_cache.as_ref(), log);
-    if controller == ControllerParams::PLAIN && elevator.is_none() && host_cache.is_none() {
-        return TargetParams::Drive(drive);
-    }
-    TargetParams::System(SystemParams { elevator, host_cache, ..SystemParams::of_drive(drive, controller) })
+    SystemParams { drives, controller, elevator, host_cache, array, shares_link: false }
 }
 
 /// What a command costs the host, to send it and to take its completion. Inferred: an access to a register of a
@@ -80,7 +127,14 @@ fn costs(interface: Interface) -> [Span; 2] {
     .map(Span::from_us)
 }
 
-fn controller(raw: &ControllerRaw, protocol: Protocol, fails: bool, log: &mut Log) -> ControllerParams {
+/// The controller of so many drives.
+fn controller(
+    raw: &ControllerRaw,
+    protocol: Protocol,
+    fails: bool,
+    drives: u32,
+    log: &mut Log,
+) -> ControllerParams {
     let interface = given(raw.interface.as_ref());
     let [issue, completion] = interface.map_or([Span::ZERO; 2], costs);
     // What the file of a controller says bounds whatever is behind it.
@@ -100,8 +154,11 @@ fn controller(raw: &ControllerRaw, protocol: Protocol, fails: bool, log: &mut Lo
     if let Some(timeout) = raw.timeout.as_ref().filter(|timeout| timeout.value.is_zero()) {
         log.fault(timeout.place, "no command is done in no time", "write a timeout such as \"30s\"");
     }
+    let depth = raw.depth.as_ref().map(|depth| depth.value.0 as u32);
+    // All members together never have more with them than that, as long as there is one for each.
+    let share = raw.total_depth.as_ref().map(|total| (total.value.0 as u32 / drives).max(1));
     ControllerParams {
-        depth: [&raw.depth, &raw.total_depth].into_iter().flatten().map(|depth| depth.value.0 as u32).min(),
+        depth: depth.into_iter().chain(share).min(),
         issue: bounded(raw.issue.as_ref(), "issue", issue, log),
         completion: bounded(raw.completion.as_ref(), "completion", completion, log),
         retries: given(raw.retries.as_ref()).map_or(0, |retries| retries.0 as u8),

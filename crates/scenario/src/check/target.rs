@@ -1,5 +1,6 @@
 //! The target: a drive, stations of queueing theory, or nothing at all.
 use super::drive::{Above, model, params};
+use super::members::{ArrayInForce, Offer};
 use super::pattern::written_out;
 use super::protocol::spoken;
 use super::queue::queue;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 /// What the points of a plan share: the files that it names, and the models built from them.
 pub struct Shared<'a> {
-    drives: Shelf<'a, DriveRaw>,
+    pub(super) drives: Shelf<'a, DriveRaw>,
     controllers: Shelf<'a, ControllerRaw>,
     patterns: Shelf<'a, PatternRaw>,
     models: BTreeMap<String, Option<Arc<DriveModel>>>,
@@ -36,6 +37,7 @@ const CYLINDERS_MAX: u64 = 1 << 29;
 pub struct Meant {
     pub params: TargetParams,
     pub canonical: String,
+    pub array: Option<ArrayInForce>,
 }
 
 impl<'a> Shared<'a> {
@@ -65,15 +67,17 @@ impl<'a> Shared<'a> {
             return None;
         };
         let raw = &at.value;
+        let listed = raw.array.as_ref().and_then(|at| at.value.drives.as_ref()).map(|at| at.place);
         let kinds = [
-            ("drive", raw.drive.as_ref().map(|at| at.place)),
+            ("drive", raw.drive.as_ref().map(|at| at.place).or(listed)),
             ("server", raw.server.as_ref().map(|at| at.place)),
             ("null", raw.null.as_ref().map(|at| at.place)),
         ];
         let named: Vec<_> =
             kinds.iter().filter_map(|(name, place)| place.map(|place| (*name, place))).collect();
         match named[..] {
-            [] if ["drive", "server", "null"].iter().all(|name| raw.readable(name)) => {
+            [] if raw.array.is_some() => {}
+            [] if ["drive", "server", "null", "array"].iter().all(|name| raw.readable(name)) => {
                 let remedy = "add drive = \"name\", server = { mean = \"10ms\" } or null = {}";
                 log.fault(at.place, "the target is neither a drive nor a server nor null", remedy);
                 return None;
@@ -85,11 +89,16 @@ impl<'a> Shared<'a> {
             }
             _ => {}
         }
-        if raw.drive.is_some() {
-            let controller = self.controller(raw, log);
+        if raw.drive.is_some() || raw.array.is_some() && raw.server.is_none() && raw.null.is_none() {
+            let (controller, offer) = self.controller(raw, log).unzip();
             let known = controller.is_some() || raw.controller.is_none();
             let whole = TargetRaw { controller, ..raw.clone() };
-            return self.drive(&whole, log).filter(|_| known);
+            return match &raw.array {
+                Some(array) => self.array(&whole, array, &offer.unwrap_or_default(), log),
+                // What was meant by an array that cannot be read is not known.
+                None => self.drive(&whole, log).filter(|_| raw.readable("array")),
+            }
+            .filter(|_| known);
         }
         only_for_drives(raw, log);
         let server = raw.server.as_ref().and_then(|at| at.value.capacity.as_ref());
@@ -108,15 +117,21 @@ impl<'a> Shared<'a> {
             server.value.write(&mut canonical);
             server_params(server, log)?
         };
-        Some(Meant { params: TargetParams::Server(params), canonical })
+        Some(Meant { params: TargetParams::Server(params), canonical, array: None })
     }
 
-    /// The controller, written out as far as it matters.
-    fn controller(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<At<Choice<ControllerRaw>>> {
+    /// The controller, written out as far as it matters, and the arrays that it keeps.
+    fn controller(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<(At<Choice<ControllerRaw>>, Offer)> {
         let at = raw.controller.as_ref()?;
+        let name = match &at.value {
+            Choice::Named(name) => Some(name.clone()),
+            Choice::Inline(raw) => raw.base.as_ref().map(|base| base.value.clone()),
+        };
         let mut controller = self.controllers.resolve(at, log)?;
         (controller.identity, controller.sources) = (None, None);
-        Some(At::new(Choice::Inline(Box::new(controller)), at.place))
+        let raid = controller.raid.take().map(|at| at.value.iter().map(|level| level.value).collect());
+        let offer = Offer { name: name.unwrap_or_else(|| "the controller".to_owned()), raid };
+        Some((At::new(Choice::Inline(Box::new(controller)), at.place), offer))
     }
 
     fn drive(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<Meant> {
@@ -132,7 +147,24 @@ impl<'a> Shared<'a> {
         let canonical = spelling(raw, &drive);
         let model = self.model(raw, &drive, choice.place, log)?;
         check_faults(raw.faults.as_ref(), model.capacity(), log);
-        Some(Meant { params: system(raw, model, log), canonical })
+        only_for_arrays(raw, log);
+        Some(Meant { params: system(raw, model, log), canonical, array: None })
+    }
+
+    /// The drive of an array that has this number.
+    pub(super) fn member(
+        &mut self,
+        raw: &TargetRaw,
+        drive: &DriveRaw,
+        place: Place,
+        number: usize,
+        log: &mut Log,
+    ) -> Option<Arc<DriveModel>> {
+        let faults = raw.faults.as_ref().map(|at| At { value: at.value.of_drive(number), ..at.clone() });
+        let own = TargetRaw { faults, array: None, ..raw.clone() };
+        let model = self.model(&own, drive, place, log)?;
+        check_faults(own.faults.as_ref(), model.capacity(), log);
+        Some(model)
     }
 
     /// The drive itself, behind its controller's interface.
@@ -182,16 +214,40 @@ impl<'a> Shared<'a> {
 }
 
 /// A drive's meaning in one spelling: what it is called does not matter.
-fn spelling(raw: &TargetRaw, drive: &DriveRaw) -> String {
+pub(super) fn drive_spelling(drive: &DriveRaw) -> String {
     let mut drive = drive.clone();
     (drive.identity, drive.sources, drive.base) = (None, None, None);
     let mut text = String::new();
     drive.write(&mut text);
+    text
+}
+
+/// The same with what the scenario says of it.
+pub(super) fn spelling(raw: &TargetRaw, drive: &DriveRaw) -> String {
+    let mut text = drive_spelling(drive);
     let mut above = raw.clone();
     above.drive = None;
     text.push('|');
     above.write(&mut text);
     text
+}
+
+/// What only one drive of several can have, or do.
+fn only_for_arrays(raw: &TargetRaw, log: &mut Log) {
+    let Some(At { value: faults, .. }) = &raw.faults else { return };
+    let remedy = "add an array, such as array = { level = \"raid1\", members = 2 }, or leave it out";
+    if let Some(fail) = &faults.fail {
+        log.fault(fail.place, "`fail` is of the drives of an array; this target has one drive", remedy);
+    }
+    for stretch in faults.bad_sectors.iter().flat_map(|list| &list.value) {
+        if let Some(drive) = &stretch.value.drive {
+            log.fault(
+                drive.place,
+                "only drives of an array have a number; this target has one drive",
+                remedy,
+            );
+        }
+    }
 }
 
 const CAPACITY: Sectors = Sectors::new(1_000_000_000_000 / 512);
@@ -206,6 +262,7 @@ fn only_for_drives(raw: &TargetRaw, log: &mut Log) {
         ("elevator", raw.elevator.as_ref().map(|at| at.place)),
         ("host_cache", raw.host_cache.as_ref().map(|at| at.place)),
         ("faults", raw.faults.as_ref().map(|at| at.place)),
+        ("array", raw.array.as_ref().map(|at| at.place)),
     ];
     for (name, place) in keys {
         if let Some(place) = place {

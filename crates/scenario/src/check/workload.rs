@@ -29,6 +29,8 @@ pub struct Served {
     pub capacity: Sectors,
     /// The protocol in force; `None` for a target that is no drive.
     pub drive: Option<Protocol>,
+    /// Whether commands go to an array, not to a drive itself.
+    pub array: bool,
     /// Whether the I/O scheduler asks who waits.
     pub fair: bool,
     /// Whether the host has a cache of its own.
@@ -38,18 +40,24 @@ pub struct Served {
 impl Served {
     pub fn by(target: &TargetParams) -> Self {
         match target {
-            TargetParams::Server(server) => {
-                Served { capacity: server.capacity, drive: None, fair: false, host_cache: false }
-            }
+            TargetParams::Server(server) => Served {
+                capacity: server.capacity,
+                drive: None,
+                array: false,
+                fair: false,
+                host_cache: false,
+            },
             TargetParams::Drive(model) | TargetParams::Wire(model) => Served {
                 capacity: model.capacity(),
                 drive: Some(model.protocol),
+                array: false,
                 fair: false,
                 host_cache: false,
             },
             TargetParams::System(system) => Served {
                 capacity: system.capacity(),
                 drive: Some(system.drives[0].protocol),
+                array: system.array.is_some(),
                 fair: system.elevator.is_some_and(|elevator| elevator.order == ElevatorOrder::Fair),
                 host_cache: system.host_cache.is_some(),
             },

@@ -6,10 +6,10 @@ use crate::check::given;
 use crate::keys::At;
 use crate::raw::switch::Switch;
 use crate::raw::workload::Part;
-use crate::raw::write_behind::WriteBehindRaw;
+use crate::raw::write_behind::{ReadAheadRaw, WriteBehindRaw};
 use crate::text::problem::{Log, Place};
 use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
 use drivelab_units::{Rate, Sectors, Span};
 
 /// What holds for one place where it may be, unasked.
@@ -20,6 +20,8 @@ struct Usual {
     age: Option<Span>,
     outstanding: u32,
     keeps_reads: bool,
+    line: Sectors,
+    window: Sectors,
     rate: Option<Rate>,
     overhead: Span,
 }
@@ -32,12 +34,33 @@ const SYSTEM_CALL: Span = Span::from_us(5);
 /// 512 KiB: `max_sectors_kb` of Linux 2.6 (Documentation/block/queue-sysfs).
 const REQUEST: Sectors = Sectors::new(1_024);
 
+/// A host reads ahead page by page, and so far: `VM_MAX_READAHEAD` of Linux 2.6, `read_ahead_kb` of
+/// Documentation/block/queue-sysfs. A controller by stripe units of the usual size; inferred.
+const PAGE: Sectors = Sectors::new(8);
+const HOST_WINDOW: Sectors = Sectors::new(256);
+const LINE: Sectors = Sectors::new(128);
+const LINES: u64 = 4;
+
+/// After the second sequential read, as Dell has it for its PERC controllers ("adaptive read-ahead"); inferred for others.
+const STREAM: u32 = 2;
+const STREAMS: u32 = 32;
+
 /// The cache of a host. Unasked as Linux has it: `dirty_ratio`, `dirty_background_ratio` and `dirty_expire_centisecs` of
 /// Documentation/admin-guide/sysctl/vm, `nr_requests` of Documentation/block/queue-sysfs.
 pub fn host_cache(at: Option<&At<Switch<WriteBehindRaw>>>, log: &mut Log) -> Option<WriteBehindParams> {
     let age = Some(Span::from_s(30));
     let (rate, overhead) = (Rate::from_bytes_per_s(COPY), SYSTEM_CALL);
-    let usual = Usual { limit: 20, background: 10, age, outstanding: 128, keeps_reads: true, rate, overhead };
+    let usual = Usual {
+        limit: 20,
+        background: 10,
+        age,
+        outstanding: 128,
+        keeps_reads: true,
+        line: PAGE,
+        window: HOST_WINDOW,
+        rate,
+        overhead,
+    };
     let (raw, place) = described(at)?;
     if let Some(battery) = raw.battery.as_ref().filter(|battery| battery.value) {
         let message = "only the cache of a controller has a battery";
@@ -57,8 +80,17 @@ pub fn controller_cache(
     let overhead = (controller.issue + controller.completion).max(SYSTEM_CALL);
     let rate = controller.bus.and_then(|bus| bus.rate).or(Rate::from_bytes_per_s(COPY));
     let outstanding = depth.min(WriteBehindParams::OUTSTANDING_MAX);
-    let usual =
-        Usual { limit: 100, background: 0, age: None, outstanding, keeps_reads: false, rate, overhead };
+    let usual = Usual {
+        limit: 100,
+        background: 0,
+        age: None,
+        outstanding,
+        keeps_reads: false,
+        line: LINE,
+        window: Sectors::ZERO,
+        rate,
+        overhead,
+    };
     let (raw, place) = described(at)?;
     write_behind(raw, place, &usual, log)
 }
@@ -108,8 +140,60 @@ fn write_behind(
         battery: given(raw.battery.as_ref()).unwrap_or(false),
         force_unit_access: given(raw.force_unit_access.as_ref()).unwrap_or(false),
         keeps_reads: given(raw.keeps_reads.as_ref()).unwrap_or(usual.keeps_reads),
+        // The array says so, where it has rows.
+        stripe: None,
+        stripe_wait: bounded(raw.stripe_wait.as_ref(), "stripe_wait", WriteBehindParams::STRIPE_WAIT, log),
+        write_through: given(raw.write_through.as_ref()).unwrap_or(false),
+        read_ahead: match &raw.read_ahead {
+            Some(At { value: Switch::On(lines), .. }) => read_ahead(lines, usual, (all, at.place), log),
+            _ => None,
+        },
     };
+
     (log.count() == problems).then_some(params)
+}
+
+/// Reads by lines: a line and the window fit into the memory.
+fn read_ahead(
+    raw: &ReadAheadRaw,
+    usual: &Usual,
+    (all, by): (Sectors, Place),
+    log: &mut Log,
+) -> Option<ReadAhead> {
+    let within = (all, by);
+    let unit = match &raw.unit {
+        None => usual.line.min(all),
+        Some(at) => fitting(size(at.value, at.place, "unit", log)?, at, "unit", within, log),
+    };
+    let unasked = if usual.window > Sectors::ZERO { usual.window } else { Sectors::new(LINES * unit.get()) };
+    let window = match &raw.window {
+        None => unasked.min(all),
+        Some(at) => fitting(at.value.0, at, "window", within, log),
+    };
+    let lines = (window.get() / unit.get()).clamp(1, WriteBehindParams::OUTSTANDING_MAX.into()) as u32;
+    Some(ReadAhead {
+        unit,
+        window,
+        outstanding: given(raw.outstanding.as_ref()).map_or(lines, |count| count.0 as u32),
+        after: given(raw.after.as_ref()).map_or(STREAM, |count| count.0 as u32),
+        streams: given(raw.streams.as_ref()).map_or(STREAMS, |count| count.0 as u32),
+    })
+}
+
+/// A size that must fit into the memory; a file's gives way to what the scenario says of that.
+fn fitting<T: Clone>(
+    asked: Sectors,
+    at: &At<T>,
+    name: &str,
+    (all, by): (Sectors, Place),
+    log: &mut Log,
+) -> Sectors {
+    let own = Layered { at: at.clone(), above: false };
+    if asked > all && unless_displaced(Some(own), &[Some((false, by))], log).is_some() {
+        let message = format!("`{name}` of {} is more than the cache, {}", asked.bytes(), all.bytes());
+        log.contradiction(at.place, message, format!("lower {name}, or enlarge the cache"));
+    }
+    asked.min(all)
 }
 
 /// How much may wait: a part of the size, at most as much as something else; a file's gives way to what the scenario says

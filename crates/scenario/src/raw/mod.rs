@@ -1,6 +1,7 @@
 //! What was typed: the sections and keys of a scenario and of a drive file, each declared once.
 //!
 //! These declarations are the file format. Nothing in here knows what a value means for the machines.
+pub mod array;
 pub mod cache;
 pub mod choice;
 pub mod commands;
@@ -20,7 +21,7 @@ use crate::text::suggest;
 pub use scenario::ScenarioRaw;
 
 /// Names that other tools, or the same tool elsewhere, use for what we call otherwise.
-const ALIASES: [(&str, &str); 26] = [
+const ALIASES: [(&str, &str); 33] = [
     ("outstanding", "`iodepth`"),
     ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("qd", "`iodepth` in [workload], `queue.depth` in [target]"),
@@ -38,6 +39,13 @@ const ALIASES: [(&str, &str); 26] = [
     ("io_size", "`run.ios`"),
     ("loops", "`run.ios` or `run.duration`"),
     ("disk", "`drive`"),
+    ("disks", "`members`"),
+    ("devices", "`members`"),
+    ("raid_devices", "`members`"),
+    ("chunk", "`stripe_unit`"),
+    ("chunk_size", "`stripe_unit`"),
+    ("stripe_size", "`stripe_unit`, the part of it that lies on one member"),
+    ("hot_spares", "`spares`"),
     ("iosched", "`elevator`"),
     ("ioscheduler", "`elevator`"),
     ("qerr", "`on_error`"),

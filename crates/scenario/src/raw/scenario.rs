@@ -1,4 +1,5 @@
 //! The sections of a scenario: target, workload, run.
+use super::array::ArrayRaw;
 use super::cache::CacheRaw;
 use super::choice::Choice;
 use super::drive::DriveRaw;
@@ -30,11 +31,13 @@ section! {
 
 section! {
     facts: false,
-    /// The storage system. Exactly one of `drive`, `server` and `null`.
+    /// The storage system. Exactly one of `drive`, `server` and `null`; an array may name its drives itself.
     pub struct TargetRaw {
         /// A drive of the catalogue by name, the path of a drive file (from the scenario's folder), or a drive written
         /// here as a table; its `base` names the drive that it changes.
         drive: Choice<DriveRaw> = "",
+        /// Several drives that look like one.
+        array: ArrayRaw = "none",
         /// Stations of queueing theory in place of a drive.
         server: ServerRaw = "",
         /// A target that answers at once.
@@ -54,7 +57,7 @@ section! {
         /// The host's own cache, before its I/O scheduler: the page cache of an operating system. Only I/Os that are not
         /// `direct` use it.
         host_cache: Switch<WriteBehindRaw> = "none",
-        /// What goes wrong with the drive's media.
+        /// What goes wrong with the drive's media, and which drives of an array fail.
         faults: FaultsRaw = "nothing",
         /// Whether writes complete in the drive's cache, or only on the media.
         write_cache: bool = "the drive's own",
@@ -117,6 +120,16 @@ section! {
     }
 }
 
+/// What a run may wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Until {
+    Rebuilt,
+}
+
+choices!(Until {
+    "rebuilt" => Until::Rebuilt, "the last rebuild of the array has ended, and no other is to come";
+});
+
 section! {
     facts: false,
     /// When the run ends: at whichever limit comes first.
@@ -124,9 +137,11 @@ section! {
         /// Left out of every figure.
         warmup: Seconds = "0s",
         /// Measured time, after the warm-up.
-        duration: Duration = "60s, or none when `ios` is set",
+        duration: Duration = "60s, or none when `ios` or `until` is set",
         /// I/Os finished after the warm-up.
         ios: Count<1, 1_000_000_000_000> = "",
+        /// What ends the run beside these.
+        until: Until = "",
         /// Every random draw follows from it.
         seed: Count<0, 0x7fff_ffff_ffff_ffff> = "1",
     }

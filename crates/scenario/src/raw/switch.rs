@@ -1,7 +1,18 @@
-//! A value that can be switched off with `false`.
-use crate::keys::{Kind, Read};
+//! Values that can be switched off: with `false`, or by the name "none".
+use crate::keys::{Kind, Read, Section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
+
+/// A table with the first of its keys.
+fn table_example(section: &Section) -> String {
+    match section.keys.first() {
+        // A cache, whose size has no default.
+        Some(key) if key.name != "size" => {
+            format!("a table such as {{ {} = \"{}\" }}", key.name, key.default)
+        }
+        _ => "a table such as { size = \"1MiB\" }".to_owned(),
+    }
+}
 
 /// A section or a value, or `false` in its place.
 #[derive(Clone, Debug)]
@@ -20,7 +31,7 @@ impl<T: Read> Read for Switch<T> {
             Value::Flag(false) => Some(Switch::Off),
             Value::Flag(true) => {
                 let remedy = match T::kind() {
-                    Kind::Table(_) => "write a table such as { size = \"1MiB\" }, or false".to_owned(),
+                    Kind::Table(section) => format!("write {}, or false", table_example(&section)),
                     kind => format!("write {}, or false", kind.words()),
                 };
                 log.fault(node.place, "true says too little here", remedy);
@@ -41,6 +52,30 @@ impl<T: Read> Read for Switch<T> {
         match (self, below) {
             (Switch::On(above), Switch::On(below)) => Switch::On(above.over(below)),
             (above, _) => above,
+        }
+    }
+}
+
+/// A value, or "none" for no such bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OrNone<T>(pub Option<T>);
+
+impl<T: Read> Read for OrNone<T> {
+    fn kind() -> Kind {
+        Kind::Either(vec![T::kind(), Kind::Choice(vec![("none", "no such bound")])])
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        match &node.value {
+            Value::Text(text) if text == "none" => Some(OrNone(None)),
+            _ => T::read(node, log).map(|value| OrNone(Some(value))),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        match &self.0 {
+            Some(value) => value.write(out),
+            None => out.push_str("none"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What stands between a workload and its drive: the host's I/O scheduler, the controller; and what goes wrong in the
 //! drive.
+use super::array::{DriveNumber, FailRaw, LevelName};
 use super::drive::IdentityRaw;
 use super::link::{BusChoice, Standard};
 use super::queue::Depth;
@@ -13,6 +14,7 @@ use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
 use drivelab_core::target::elevator::ElevatorOrder;
 use drivelab_units::{Bytes, Rate, Share, Span};
+use std::fmt::Write;
 
 /// The programming interface of a controller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,10 +48,13 @@ section! {
         interface: Interface = "whatever the drive speaks",
         /// Commands of one initiator that it keeps with the drive at once.
         depth: Depth = "as many as the drive holds",
-        /// Commands that it keeps with all its drives together.
+        /// Commands that it keeps with all its drives together: of an array each member has its even share, and at least
+        /// one.
         total_depth: Depth = "no limit",
         /// Drives that it has room for.
         ports: Count<1, 1024> = "no limit",
+        /// The levels of the arrays that it keeps, its driver included; an empty list for none.
+        raid: Vec<At<LevelName>> = "not known",
         /// What its ports can do: a drive that could do more agrees on that.
         link: PortRaw = "whatever the drive can",
         /// The bus of the host that it is made for.
@@ -104,7 +109,7 @@ section! {
         /// In which order requests are handed on.
         order: ElevatorName = "deadline",
         /// Requests that it keeps with the controller at once.
-        depth: Depth = "as many as the drive holds under the protocol in force",
+        depth: Depth = "as many as the drive holds under the protocol in force; before an array that a controller keeps as many as all members hold",
         /// The largest request that merging makes; false merges nothing.
         merge: Switch<Bytes> = "512KiB",
         /// With `deadline`: how long a read may wait before a batch of reads begins with it.
@@ -155,11 +160,12 @@ impl Read for ElevatorChoice {
     }
 }
 
-/// Part of a drive: where it begins and how much it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Part of a drive: where it begins and how much it is; of all drives of an array, or of one.
+#[derive(Clone, Debug)]
 pub struct Stretch {
     pub first: Extent,
     pub count: Extent,
+    pub drive: Option<At<u16>>,
 }
 
 impl Example for Stretch {
@@ -168,7 +174,8 @@ impl Example for Stretch {
 
 impl Read for Stretch {
     fn kind() -> Kind {
-        Kind::List { each: Box::new(Extent::kind()), example: "[\"1GiB\", \"4KiB\"]" }
+        let each = Kind::Either(vec![Extent::kind(), DriveNumber::kind()]);
+        Kind::List { each: Box::new(each), example: "[\"1GiB\", \"4KiB\"]" }
     }
 
     fn read(node: &Node, log: &mut Log) -> Option<Self> {
@@ -176,31 +183,64 @@ impl Read for Stretch {
             wrong_type(node, &Self::kind(), log);
             return None;
         };
-        let [first, count] = &items[..] else {
-            let remedy = "write [\"where it begins\", \"how much\"], such as [\"1GiB\", \"4KiB\"]";
-            log.fault(node.place, "a stretch of a drive has two values", remedy);
-            return None;
+        let (first, count, number) = match &items[..] {
+            [first, count] => (first, count, None),
+            [first, count, number] => (first, count, Some(number)),
+            _ => {
+                let remedy = "write [\"where it begins\", \"how much\"], such as [\"1GiB\", \"4KiB\"], and with an array \
+                              the number of the drive behind them";
+                log.fault(node.place, "a stretch of a drive has two values", remedy);
+                return None;
+            }
         };
         let (first, count) = (Extent::read(first, log), Extent::read(count, log));
-        Some(Stretch { first: first?, count: count? })
+        let drive = match number {
+            None => None,
+            Some(number) => Some(At::new(DriveNumber::read(number, log)?.0 as u16, number.place)),
+        };
+        Some(Stretch { first: first?, count: count?, drive })
     }
 
     fn write(&self, out: &mut String) {
         self.first.write(out);
         out.push('+');
         self.count.write(out);
+        if let Some(drive) = &self.drive {
+            let _ = write!(out, "@{}", drive.value);
+        }
     }
 }
 
 section! {
     facts: false,
-    /// What goes wrong with the drive's media. Only reads fail.
+    /// What goes wrong with the drive's media, where only reads fail, and which drives of an array fail for good.
     pub struct FaultsRaw {
         /// Share of reads that fail although the media is sound, each attempt for itself.
         read_errors: Share = "0%",
-        /// Stretches that no attempt can read: where each begins, and how much it is.
+        /// Stretches that no attempt can read: where each begins, and how much it is; then, with an array, the number of
+        /// the drive, or nothing for all of them.
         bad_sectors: Vec<At<Stretch>> = "none",
         /// How long the drive tries again before it gives a read up.
         retry_time: Span = "0s",
+        /// Drives of an array that fail for good, each at a time or after so many commands of the hosts.
+        fail: Vec<At<FailRaw>> = "none",
+    }
+}
+
+impl FaultsRaw {
+    /// What goes wrong with the media of one drive of an array, as if it were the only one.
+    pub fn of_drive(&self, number: usize) -> Self {
+        let own = |stretch: &At<Stretch>| {
+            stretch.value.drive.as_ref().is_none_or(|drive| usize::from(drive.value) == number)
+        };
+        let alone = |stretch: &At<Stretch>| {
+            let value = Stretch { drive: None, ..stretch.value.clone() };
+            At { value, ..stretch.clone() }
+        };
+        let bad_sectors = self.bad_sectors.as_ref().map(|list| {
+            let value = list.value.iter().filter(|stretch| own(stretch)).map(alone).collect();
+            At { value, ..list.clone() }
+        });
+        FaultsRaw { bad_sectors, fail: None, ..self.clone() }
     }
 }

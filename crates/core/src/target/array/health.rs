@@ -14,7 +14,7 @@ use super::{Array, ArrayEvent};
 use crate::command::{Access, Breakdown, Command, Outcome};
 use crate::data::DataOp;
 use crate::target::context::{Context, Event};
-use crate::target::tree::{NONE, Slot};
+use crate::target::tree::Slot;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Span};
 
@@ -74,6 +74,10 @@ impl Array {
 
     /// A drive has failed for good.
     pub fn fail(&mut self, context: &mut Context<'_>, drive: u16) {
+        if self.logs.drive() == Some(drive) {
+            self.logs.lose();
+            return self.end_ops_of(context, drive);
+        }
         let Some(slot) = self.members.slot_of(drive) else {
             if self.spares.contains(&drive) {
                 self.spares.retain(|&spare| spare != drive);
@@ -90,6 +94,12 @@ impl Array {
         self.leave_rebuild(context);
         self.note_condition(context.now);
         self.await_spare(context, slot);
+        self.end_ops_of(context, drive);
+        self.pump_sync(context);
+    }
+
+    /// What is with a drive ends as it fails.
+    fn end_ops_of(&mut self, context: &mut Context<'_>, drive: u16) {
         let gone: Vec<Slot> =
             self.ops.places().filter(|(_, op)| op.is_out && op.drive == drive).map(|(at, _)| at).collect();
         for at in gone {
@@ -97,7 +107,6 @@ impl Array {
             let breakdown = Breakdown { queue: context.now - since, ..Breakdown::default() };
             self.end_op(context, at, Outcome::Failed, breakdown);
         }
-        self.pump_sync(context);
     }
 
     fn await_spare(&mut self, context: &mut Context<'_>, slot: u16) {
@@ -106,33 +115,31 @@ impl Array {
         context.agenda.schedule(due, 4, Event::Array(ArrayEvent::Replace { slot }));
     }
 
-    /// A member's command has failed, or there was nobody to send it to.
+    /// A member's command has failed, or there was nobody to send it to: a read is planned anew without it, a write to a
+    /// member that is gone is not missed where others keep what it wrote.
     pub(super) fn op_failed(&mut self, op: &Op, outcome: Outcome) {
+        if op.access == Access::Read && self.is_not_missed(op, outcome) {
+            return;
+        }
+        let is_kept = op.access != Access::Write || outcome != Outcome::Failed || self.is_kept_without(op);
         let strand = self.strands.get_mut(op.strand);
-        match strand.owner {
-            Owner::Sync => return self.sync_op_failed(op, outcome),
-            // Answered long ago by another copy.
-            Owner::Request(NONE) => return,
-            Owner::Request(_) => {}
+        if strand.owner == Owner::Sync {
+            return self.sync_op_failed(op, outcome);
         }
         match (op.access, outcome) {
             (Access::Read, Outcome::Failed) => strand.is_spoilt = true,
-            (Access::Read, Outcome::MediaError) if op.slot < 64 && strand.avoids >> op.slot & 1 == 0 => {
+            // Several of its commands may have met unreadable sectors before it is planned anew.
+            (Access::Read, Outcome::MediaError)
+                if op.slot < 64 && (strand.is_spoilt || strand.avoids >> op.slot & 1 == 0) =>
+            {
                 strand.avoids |= 1 << op.slot;
                 strand.is_spoilt = true;
             }
-            (Access::Write, Outcome::Failed) => {
-                if !self.is_kept_without(op) {
-                    self.strands.get_mut(op.strand).outcome = Outcome::Lost;
-                }
-                return;
-            }
-            (Access::Flush, Outcome::Failed) => {}
+            // The journal is missed.
+            (_, Outcome::Failed) if op.slot == self.params.members => strand.outcome = outcome,
+            (Access::Write, Outcome::Failed) if !is_kept => strand.outcome = Outcome::Lost,
+            (Access::Write | Access::Flush, Outcome::Failed) => {}
             _ => strand.outcome = outcome,
-        }
-        // Another copy that was asked may still answer.
-        if strand.takes_first && strand.pending > 0 {
-            strand.is_spoilt = false;
         }
     }
 
@@ -150,6 +157,8 @@ impl Array {
                     spots.any(|spot| self.members.can_write(spot.slot))
                 })
             }
+            // Found out as the strand ends.
+            Layout::RaidZ(_) => true,
             Layout::Rows(rows) => {
                 let first = op.slot / rows.members() as u16 * rows.members() as u16;
                 let group = first..first + rows.members() as u16;

@@ -4,7 +4,7 @@
 //! rebuilt of a new one. A layout repeats itself after a *band* of rows, so that each stripe unit of the first band stands
 //! for all that lie a multiple of the band behind it, and what is lost of them is a [`Run`] with at most a part of a
 //! stripe unit before and behind it. So the cost does not grow with the drives.
-use super::layout::{Copied, Layout, Linear, Piece, Rows, Spot};
+use super::layout::{Copied, Layout, Linear, Piece, RaidZ, Rows, Spot};
 use super::report::Run;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
@@ -91,6 +91,7 @@ pub fn losses(layout: &Layout, before: &[u64], after: &[u64]) -> Vec<Run> {
         Layout::Linear(linear) => of_linear(linear, before, after, &mut runs),
         Layout::Copied(copied) => of_copies(copied, before, after, &mut runs),
         Layout::Rows(rows) => of_rows(rows, before, after, &mut runs),
+        Layout::RaidZ(pool) => of_pool(pool, before, after, &mut runs),
     }
     runs.joined()
 }
@@ -130,9 +131,10 @@ fn of_copies(copied: &Copied, before: &[u64], after: &[u64], runs: &mut Runs) {
 }
 
 fn of_rows(rows: &Rows, before: &[u64], after: &[u64], runs: &mut Runs) {
-    let (members, groups, unit) = (rows.members(), rows.groups(), rows.unit());
-    let is_fixed = (0..rows.columns()).all(|column| rows.data(0, column) == rows.data(groups, column));
-    let period = if is_fixed { 1 } else { members };
+    let (members, groups, unit, turn) = (rows.members(), rows.groups(), rows.unit(), rows.turn());
+    let is_fixed = (0..rows.columns()).all(|column| rows.data(0, column) == rows.data(turn * groups, column));
+    // Rows of a group in a band: parity is where it was, and so is the group's turn.
+    let period = if is_fixed { turn } else { members };
     let bounds = [before, after].map(|frontiers| bounds(rows, frontiers));
     let band = period * groups;
     for row in 0..band.min(rows.rows()) {
@@ -155,6 +157,17 @@ fn of_rows(rows: &Rows, before: &[u64], after: &[u64], runs: &mut Runs) {
     }
 }
 
+/// With more members gone than it has parities a pool is lost whole: every record lies on almost all of them.
+fn of_pool(pool: &RaidZ, before: &[u64], after: &[u64], runs: &mut Runs) {
+    let is_lost = |frontiers: &[u64]| {
+        let gone = frontiers.iter().filter(|&&frontier| frontier < ALL).count();
+        gone > usize::from(pool.map().parities())
+    };
+    if is_lost(after) && !is_lost(before) {
+        runs.add(0, pool.capacity(), 0, 1);
+    }
+}
+
 /// By group: from where on more members cannot be read than there are parities.
 fn bounds(rows: &Rows, frontiers: &[u64]) -> Vec<u64> {
     let groups = frontiers.chunks(rows.members() as usize);
@@ -169,7 +182,8 @@ fn bounds(rows: &Rows, frontiers: &[u64]) -> Vec<u64> {
 /// Up to which place the others make up for what a slot is to hold.
 pub fn reach(layout: &Layout, frontiers: &[u64], slot: u16) -> u64 {
     match layout {
-        Layout::Linear(_) => 0,
+        // A pool is not rebuilt: see [`LevelError`](super::layout::LevelError).
+        Layout::Linear(_) | Layout::RaidZ(_) => 0,
         Layout::Copied(copied) => {
             let chunks = 0..(copied.capacity() / copied.unit()).min(frontiers.len() as u64);
             let reach = |chunk| reach_of_chunk(copied, chunk, frontiers, slot);

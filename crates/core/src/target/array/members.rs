@@ -62,6 +62,11 @@ impl Members {
         self.impaired += u16::from(state != State::Whole);
     }
 
+    /// Slots without a drive.
+    pub fn missing(&self) -> u16 {
+        self.members.iter().filter(|member| member.state == State::Missing).count() as u16
+    }
+
     /// The slot that a drive has.
     pub fn slot_of(&self, drive: u16) -> Option<u16> {
         let has = |member: &Member| member.drive == drive && member.state != State::Missing;

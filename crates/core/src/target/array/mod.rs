@@ -9,6 +9,7 @@
 //!
 //! Two strands that touch the same blocks, of which one writes, never run at once where that could leave copies that
 //! differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
+mod gf;
 mod health;
 mod holes;
 pub mod layout;
@@ -17,6 +18,7 @@ pub mod members;
 pub mod params;
 mod plan;
 pub mod report;
+mod stories;
 mod strand;
 pub mod sync;
 
@@ -27,7 +29,6 @@ use super::slab::Slab;
 use super::tree::{NONE, Slot};
 use super::write_behind::OWN_IDS;
 use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
-use crate::data::DataOp;
 use crate::life::Life;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -35,9 +36,10 @@ use drivelab_units::{Bytes, Instant, Lba, Sectors, Span};
 use health::Condition;
 use holes::Holes;
 use layout::{Layout, LevelError};
-use members::{Members, State};
+use members::Members;
 use params::ArrayParams;
-use plan::LastOps;
+pub use plan::{Bit, Logged};
+use plan::{Bitmap, Brought, LastOps, Logs};
 use strand::{Op, Owner, Phase, Request, Strand};
 use sync::Sync;
 
@@ -52,6 +54,8 @@ pub enum ArrayEvent {
     Sync,
     /// A new drive takes this slot.
     Replace { slot: u16 },
+    /// This region may have been left alone for long enough to clear its bit.
+    Unmark { region: u32 },
     /// Work that was put down for now begins.
     Begin { scheduled: u16 },
 }
@@ -74,6 +78,11 @@ pub struct Array {
     claims: Overlaps,
     /// What a plan has added last for each member, so that what lies behind it becomes part of the same command.
     last: LastOps,
+    /// What a plan reads of a row, and what it writes of it.
+    brought: Brought,
+    written: Vec<Option<u64>>,
+    logs: Logs,
+    bitmap: Option<Bitmap>,
     sync: Sync,
     /// Which of the spares are left.
     spares: VecDeque<u16>,
@@ -85,11 +94,15 @@ pub struct Array {
     ids: u64,
     /// Whoever computes parity is busy until then.
     computing_until: Instant,
+    /// Reads so far that could have come from several copies.
+    turns: u64,
     /// Commands of hosts so far, and when the last one came or was answered.
     taken: u64,
     busy_at: Instant,
     /// Commands of hosts that are not answered.
     outstanding: u32,
+    /// Commands of hosts that wait for one of those, and when they came.
+    waiting: VecDeque<(Command, Instant)>,
     below: VecDeque<(u16, Command)>,
     answers: VecDeque<Answered>,
     /// The last story of a member's command.
@@ -105,6 +118,7 @@ impl Array {
         let capacities: Vec<Sectors> = drives.iter().map(|drive| drive.capacity()).collect();
         let layout = Layout::new(params, &capacities).unwrap_or_else(|error: LevelError| panic!("{error}"));
         let ArrayParams { members, spares, .. } = *params;
+        let least = capacities[..usize::from(members)].iter().min().map_or(0, |least| least.get());
         Array {
             layout,
             members: Members::new(members),
@@ -113,6 +127,10 @@ impl Array {
             ops: Slab::default(),
             claims: Overlaps::new(),
             last: LastOps::new(members),
+            brought: Brought::new(members),
+            written: Vec::new(),
+            logs: Logs::new(params, &drives.iter().map(|drive| drive.capacity().get()).collect::<Vec<_>>()),
+            bitmap: Bitmap::new(params, least),
             sync: Sync::new(&params.sync),
             spares: (members..members + spares).collect(),
             holes: Holes::default(),
@@ -120,9 +138,11 @@ impl Array {
             clock: 0,
             ids: 0,
             computing_until: Instant::ZERO,
+            turns: 0,
             taken: 0,
             busy_at: Instant::ZERO,
             outstanding: 0,
+            waiting: VecDeque::new(),
             below: VecDeque::with_capacity(64),
             answers: VecDeque::with_capacity(64),
             life: None,
@@ -145,39 +165,47 @@ impl Array {
 
     /// Takes a command of a host.
     pub fn submit(&mut self, context: &mut Context<'_>, command: &Command) {
-        let now = context.now;
         self.taken += 1;
-        self.outstanding += 1;
-        self.busy_at = now;
+        self.busy_at = context.now;
         self.fail_by_count(context);
+        if self.params.depth.is_some_and(|depth| self.outstanding >= depth) {
+            self.waiting.push_back((*command, context.now));
+        } else {
+            self.take(context, command, context.now);
+        }
+    }
+
+    /// A command begins that came at `submitted`.
+    fn take(&mut self, context: &mut Context<'_>, command: &Command, submitted: Instant) {
+        self.outstanding += 1;
         let outcome = self.meet_holes(command);
         let request = self.requests.add(Request {
             command: *command,
-            submitted: now,
+            submitted,
             // Until all its strands have begun.
             strands: 1,
             outcome,
-            is_answered: false,
         });
         let (first, end) = (command.first.get(), command.end().get());
         let mut at = first;
         loop {
-            let next = if command.access == Access::Write { self.cut(at, end) } else { end };
+            let next = self.cut(command.access, at, end);
             self.requests.get_mut(request).strands += 1;
-            let strand = self.add_strand(now, Owner::Request(request), command.access, at, next);
+            let strand = self.add_strand(submitted, Owner::Request(request), command.access, at, next);
             self.enter(context, strand);
             if next >= end {
                 break;
             }
             at = next;
         }
-        self.strand_is_done(context, request, Breakdown::default(), NONE);
+        let breakdown = Breakdown { queue: context.now - submitted, ..Breakdown::default() };
+        self.strand_is_done(context, request, breakdown, NONE);
     }
 
-    fn add_strand(&mut self, now: Instant, owner: Owner, access: Access, first: u64, end: u64) -> Slot {
+    fn add_strand(&mut self, since: Instant, owner: Owner, access: Access, first: u64, end: u64) -> Slot {
         self.clock += 1;
         let serial = self.clock as u32;
-        self.strands.add(Strand::new(owner, access, first, end, now, serial))
+        self.strands.add(Strand::new(owner, access, first, end, since, serial))
     }
 
     /// A strand comes: it begins, unless it must wait for an older one that has some of its blocks.
@@ -215,8 +243,16 @@ impl Array {
 
     /// Sends the commands of the next phase that has any; a strand that has none left is done.
     fn go_on(&mut self, context: &mut Context<'_>, slot: Slot) {
+        let has_read = self.strands.get(slot).unsent[Phase::Read as usize] == NONE;
+        if has_read && self.bitmap.is_some() && !self.mark(context, slot) {
+            return;
+        }
         for phase in Phase::ALL {
             let strand = self.strands.get_mut(slot);
+            if strand.outcome != Outcome::Done {
+                self.forget_ops(slot);
+                return self.end_strand(context, slot);
+            }
             if strand.unsent[phase as usize] == NONE {
                 continue;
             }
@@ -224,7 +260,19 @@ impl Array {
                 return self.compute(context, slot);
             }
             strand.phase = phase;
-            return self.send(context, slot, phase);
+            self.send(slot, phase);
+            let strand = self.strands.get(slot);
+            if strand.pending > 0 {
+                return;
+            }
+            // Nobody was there to send a read to.
+            if strand.is_spoilt {
+                return self.plan_anew(context, slot);
+            }
+        }
+        // What a read could not get as it lies.
+        if self.strands.get(slot).computes > 0 {
+            return self.compute(context, slot);
         }
         self.end_strand(context, slot);
     }
@@ -242,28 +290,29 @@ impl Array {
         context.agenda.schedule(self.computing_until, 2, Event::Array(event));
     }
 
-    fn send(&mut self, context: &mut Context<'_>, slot: Slot, phase: Phase) {
+    fn send(&mut self, slot: Slot, phase: Phase) {
         let strand = self.strands.get_mut(slot);
         let mut at = core::mem::replace(&mut strand.unsent[phase as usize], NONE);
         let like = match strand.owner {
             Owner::Request(request) => self.requests.get(request).command,
-            Owner::Sync => sync::COMMAND,
+            Owner::Sync | Owner::Bitmap => sync::COMMAND,
         };
         while at != NONE {
-            let op = self.ops.get_mut(at);
-            let (place, next) = (at, op.next);
-            at = next;
-            let member = self.members.get_mut(op.slot);
-            // Its drive has failed since the plan was made: there is nobody to write to.
-            if member.state == State::Missing {
-                let op = *op;
+            let op = *self.ops.get(at);
+            let place = core::mem::replace(&mut at, op.next);
+            // It has failed since the strand was planned: there is nobody to send it to.
+            let Some(drive) = self.drive_of(op.slot) else {
                 self.ops.free(place);
                 self.op_failed(&op, Outcome::Failed);
                 continue;
+            };
+            let op = self.ops.get_mut(place);
+            (op.drive, op.is_out) = (drive, true);
+            if op.slot < self.params.members {
+                let member = self.members.get_mut(op.slot);
+                member.outstanding += 1;
+                member.head = op.at + op.count;
             }
-            (op.drive, op.is_out) = (member.drive, true);
-            member.outstanding += 1;
-            member.head = op.at + op.count;
             self.strands.get_mut(slot).pending += 1;
             let command = Command {
                 id: op.id,
@@ -272,14 +321,13 @@ impl Array {
                 attribute: Attribute::Simple,
                 priority: Priority::Normal,
                 access: op.access,
+                // What is logged must be on the media before what it is for.
+                force_unit_access: like.force_unit_access || op.phase == Phase::Log,
                 first: Lba::new(op.at),
                 count: Sectors::new(op.count),
                 ..like
             };
             self.below.push_back((op.drive, command));
-        }
-        if self.strands.get(slot).pending == 0 {
-            self.next_phase(context, slot);
         }
     }
 
@@ -292,12 +340,23 @@ impl Array {
         }
     }
 
+    /// The drive that has a slot; the journal's is the one behind the members'.
+    #[inline]
+    fn drive_of(&self, slot: u16) -> Option<u16> {
+        if slot == self.params.members {
+            return self.logs.drive();
+        }
+        self.members.can_write(slot).then(|| self.members.get(slot).drive)
+    }
+
     /// A member's command is done.
     pub fn completed(&mut self, context: &mut Context<'_>, completion: &Completion) {
         let op = *self.ops.get(completion.tag);
         debug_assert!(op.is_out && op.id == completion.id);
-        self.members.get_mut(op.slot).outstanding -= 1;
-        if context.lives.is_some() {
+        if op.slot < self.params.members {
+            self.members.get_mut(op.slot).outstanding -= 1;
+        }
+        if context.lives.is_some() && self.strands.get(op.strand).owner != Owner::Request(NONE) {
             self.tell(op.strand, op.id);
         }
         self.end_op(context, completion.tag, completion.outcome, completion.breakdown);
@@ -313,7 +372,7 @@ impl Array {
         if outcome != Outcome::Done {
             self.op_failed(&op, outcome);
         } else if strand.takes_first && !strand.is_spoilt {
-            self.answer_early(context, op.strand, breakdown);
+            self.answer_early(context, &op, breakdown);
         }
         let strand = self.strands.get_mut(op.strand);
         if strand.pending > 0 {
@@ -325,7 +384,9 @@ impl Array {
     }
 
     /// Of several copies that were asked one has answered: the host need not wait for the others.
-    fn answer_early(&mut self, context: &mut Context<'_>, slot: Slot, breakdown: Breakdown) {
+    fn answer_early(&mut self, context: &mut Context<'_>, op: &Op, breakdown: Breakdown) {
+        self.first_answer(context, op);
+        let slot = op.strand;
         let strand = self.strands.get_mut(slot);
         strand.takes_first = false;
         let mut total = strand.breakdown;
@@ -339,46 +400,29 @@ impl Array {
     /// A strand could not read what it wanted to: it begins once more, with what it knows now.
     fn plan_anew(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.forget_ops(slot);
-        self.forget_data(context, slot);
+        // Nothing is to become part of a command of the first plan.
         self.clock += 1;
+        let serial = self.clock as u32;
         let strand = self.strands.get_mut(slot);
         (strand.is_spoilt, strand.computes, strand.phase) = (false, 0, Phase::Read);
-        // Commands of the first plan are not to be made longer by the second.
-        strand.serial = self.clock as u32;
-        if strand.claim.is_none() {
-            // A read that needed its blocks only for as long as they were to be had; now it needs those of others too.
-            return self.enter(context, slot);
-        }
-        self.begin(context, slot);
-    }
-
-    /// What was said of a read's data does not hold any more.
-    fn forget_data(&self, context: &mut Context<'_>, slot: Slot) {
-        let &Strand { owner, access, first, end, .. } = self.strands.get(slot);
-        if let Owner::Request(request) = owner
-            && access == Access::Read
-        {
-            let id = self.requests.get(request).command.id;
-            context.data_op(DataOp::Forget { id, first: Lba::new(first), count: Sectors::new(end - first) });
-        }
-    }
-
-    /// What was planned and not sent is given up.
-    fn forget_ops(&mut self, slot: Slot) {
-        for phase in Phase::ALL {
-            let mut at = core::mem::replace(&mut self.strands.get_mut(slot).unsent[phase as usize], NONE);
-            while at != NONE {
-                self.ops.free(at);
-                at = self.ops.get(at).next;
-            }
-        }
+        strand.serial = serial;
+        let is_free = strand.claim.is_none();
+        self.forget_mixes(context, slot);
+        // What lay as it was needs the rest of its rows now.
+        if is_free { self.enter(context, slot) } else { self.begin(context, slot) }
     }
 
     /// A strand has gone through all its phases, or cannot go on.
     fn end_strand(&mut self, context: &mut Context<'_>, slot: Slot) {
-        let strand = self.strands.get(slot);
-        let (owner, outcome, breakdown, claim) =
-            (strand.owner, strand.outcome, strand.breakdown, strand.claim);
+        self.settle_records(slot);
+        let &Strand { owner, outcome, breakdown, claim, first, serial, is_marked, .. } =
+            self.strands.get(slot);
+        if is_marked {
+            self.unmark(context, slot);
+        }
+        if context.data.is_some() {
+            self.logs.is_done(serial);
+        }
         if let Some(claim) = claim {
             self.claims.remove(slot, claim.write);
         }
@@ -387,12 +431,15 @@ impl Array {
         match owner {
             Owner::Request(NONE) => {}
             Owner::Request(request) => {
-                if outcome != Outcome::Done {
-                    self.requests.get_mut(request).outcome = outcome;
+                // What was lost before is no less so.
+                let known = &mut self.requests.get_mut(request).outcome;
+                if outcome != Outcome::Done && *known != Outcome::Lost {
+                    *known = outcome;
                 }
                 self.strand_is_done(context, request, breakdown, slot);
             }
             Owner::Sync => self.sync_is_done(context, slot),
+            Owner::Bitmap => self.is_cleared(context, first),
         }
         while held != NONE {
             let next = core::mem::replace(&mut self.strands.get_mut(held).next_held, NONE);
@@ -427,15 +474,18 @@ impl Array {
         self.requests.free(request);
         self.outstanding -= 1;
         self.busy_at = context.now;
-        if self.outstanding == 0 {
-            self.may_become_idle(context);
-        }
         let Command { id, initiator, tag, .. } = command;
         let completed = context.now;
         debug_assert_eq!(breakdown.total(), completed - submitted);
         let completion = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
         let life = context.lives.is_some().then(|| self.told(strand, &command, &completion));
         self.answers.push_back(Answered { completion, life });
+        if let Some((command, came)) = self.waiting.pop_front() {
+            self.take(context, &command, came);
+        }
+        if self.outstanding == 0 {
+            self.may_become_idle(context);
+        }
     }
 
     pub fn on_event(&mut self, context: &mut Context<'_>, event: ArrayEvent) {
@@ -449,6 +499,7 @@ impl Array {
             }
             ArrayEvent::Sync => self.wake_sync(context),
             ArrayEvent::Replace { slot } => self.replace(context, slot),
+            ArrayEvent::Unmark { region } => self.clear_region(context, region),
             ArrayEvent::Begin { scheduled } => self.begin_scheduled(context, scheduled),
         }
     }
@@ -463,31 +514,5 @@ impl Array {
     #[inline]
     pub fn poll_answer(&mut self) -> Option<Answered> {
         self.answers.pop_front()
-    }
-
-    /// The story of a member's command that is about to end.
-    pub fn lived(&mut self, life: Life) {
-        self.life = Some(life);
-    }
-
-    /// Keeps the story of a member's command as that of its strand.
-    fn tell(&mut self, strand: Slot, op: u64) {
-        let Some(life) = self.life.take_if(|life| life.command.id == op) else { return };
-        if self.lives.len() <= strand as usize {
-            self.lives.resize(strand as usize + 1, None);
-        }
-        self.lives[strand as usize] = Some(life);
-    }
-
-    /// The story of a host's command: that of the member's command that was done last.
-    fn told(&mut self, strand: Slot, command: &Command, completion: &Completion) -> Life {
-        let last = self.lives.get_mut(strand as usize).and_then(Option::take);
-        let Completion { outcome, submitted, completed, .. } = *completion;
-        match last {
-            Some(life) => {
-                Life { command: *command, carried_by: command.id, outcome, submitted, completed, ..life }
-            }
-            None => Life::in_memory(command, completion),
-        }
     }
 }

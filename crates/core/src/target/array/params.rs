@@ -56,7 +56,8 @@ pub enum Level {
     Interleaved { groups: u16 },
     /// RAID 4, 5 and 6, and RAID 50 and 60 with several groups.
     Parity { parities: u8, rotation: Rotation, groups: u16 },
-    /// RAID-Z: records of one size, written to a new place each time.
+    /// RAID-Z: records of one size, written to a new place each time. The sector of the pool (its ashift) is
+    /// [`ParityParams::granule`]; data fill at most so many percent of the places for a record.
     RaidZ { parities: u8, record: Sectors, fill_percent: u8 },
 }
 
@@ -101,7 +102,7 @@ pub struct ParityParams {
     /// fast when `None`.
     pub rate: Option<Rate>,
     pub partial: PartialWrites,
-    /// Parity is computed over whole pieces of so much: 4 KiB for md.
+    /// Parity is computed over whole pieces of so much: 4 KiB for md. For RAID-Z the sector of the pool.
     pub granule: Sectors,
 }
 
@@ -171,6 +172,8 @@ pub struct ArrayParams {
     /// How long after a failure a spare is taken, or a new drive is put in.
     pub replaced_after: Span,
     pub unit: Sectors,
+    /// Commands of hosts that it works on at once; the others wait. No limit of its own when `None`.
+    pub depth: Option<u32>,
     pub reads: ReadChoice,
     pub split: Option<SplitReads>,
     pub parity: ParityParams,
@@ -201,6 +204,7 @@ impl ArrayParams {
             spares: 0,
             replaced_after: Span::ZERO,
             unit: Sectors::new(128),
+            depth: None,
             reads: ReadChoice::NearestHead,
             split: None,
             parity: ParityParams {

@@ -16,8 +16,6 @@ pub struct Request {
     /// Strands that are not done.
     pub strands: u32,
     pub outcome: Outcome,
-    /// Whether its host has had its answer.
-    pub is_answered: bool,
 }
 
 /// The phases of a strand, in their order.
@@ -41,6 +39,8 @@ pub enum Owner {
     Request(Slot),
     /// The array's own: rebuild, resync, scrub.
     Sync,
+    /// The array's own: bits of the bitmap are cleared.
+    Bitmap,
 }
 
 #[derive(Clone, Copy)]
@@ -68,6 +68,8 @@ pub struct Strand {
     pub is_spoilt: bool,
     /// Members on which it has met unreadable sectors, as bits.
     pub avoids: u64,
+    /// Whether the bitmap counts it among those that write.
+    pub is_marked: bool,
     /// Whether its first answer is enough.
     pub takes_first: bool,
     /// Bytes that parity is computed over before its writes.
@@ -96,6 +98,7 @@ impl Strand {
             outcome: Outcome::Done,
             is_spoilt: false,
             avoids: 0,
+            is_marked: false,
             takes_first: false,
             computes: 0,
             serial,

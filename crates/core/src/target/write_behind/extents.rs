@@ -2,7 +2,9 @@
 //!
 //! Three indexes over the same slots: all extents by address; those that may be flushed now by address; those that may
 //! be flushed, those that may not yet, and those that may make room, each by age. Every step costs O(log n). Slots are
-//! allocated only while more extents are held than ever before.
+//! allocated only while more extents are held than ever before. In front of an array with parity what may be flushed is
+//! counted by row too.
+use super::rows::Rows;
 use crate::target::tree::{NONE, Slot, Tree};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
@@ -72,6 +74,7 @@ pub struct Extents {
     ages: [Slot; 3],
     /// By what [`sum_of`] tells of their state.
     sectors: [u64; 4],
+    rows: Option<Rows>,
 }
 
 /// The set by age that an extent belongs in.
@@ -94,8 +97,9 @@ fn sum_of(state: State) -> usize {
     }
 }
 
-impl Default for Extents {
-    fn default() -> Self {
+impl Extents {
+    /// None yet; collected by rows of so many sectors, if at all.
+    pub fn new(stripe: Option<Sectors>) -> Self {
         Extents {
             extents: Vec::new(),
             free: Vec::new(),
@@ -106,18 +110,32 @@ impl Default for Extents {
             by_age: Tree::new(),
             ages: [NONE; 3],
             sectors: [0; 4],
+            rows: stripe.map(|stripe| Rows::new(stripe.get())),
         }
     }
-}
 
-impl Extents {
+    pub fn rows(&self) -> Option<&Rows> {
+        self.rows.as_ref()
+    }
+
+    pub fn rows_mut(&mut self) -> Option<&mut Rows> {
+        self.rows.as_mut()
+    }
+
+    /// The end of the row that begins at or below this address, where there are rows.
+    pub fn row_end(&self, at: Lba) -> Lba {
+        let Some(rows) = &self.rows else { return Lba::new(u64::MAX) };
+        Lba::new((rows.number(at) + 1).saturating_mul(rows.stripe()))
+    }
+
     /// How many there are.
     pub fn held(&self) -> usize {
         self.extents.len() - self.free.len()
     }
 
+    /// Places that were ever needed at once, for extents or for rows.
     pub fn places(&self) -> usize {
-        self.extents.len()
+        self.extents.len() + self.rows.as_ref().map_or(0, Rows::places)
     }
 
     /// Sectors that the device does not have and is not about to get.
@@ -169,23 +187,27 @@ impl Extents {
 
     /// Puts an extent where its state belongs, and counts it.
     fn file(&mut self, slot: Slot) {
-        let Extent { first, age, state, .. } = *self.get(slot);
+        let Extent { first, age, since, state, .. } = *self.get(slot);
         if let Some(set) = set_of(state) {
             self.by_age.insert(&mut self.ages[set as usize], slot, (age, first.get()), ());
         }
         if state == State::Dirty {
             self.to_flush.insert(&mut self.ready, slot, first.get(), ());
+            let count = self.get(slot).count().get();
+            self.rows.iter_mut().for_each(|rows| rows.add(first, count, age, since));
         }
         self.sectors[sum_of(state)] += self.get(slot).count().get();
     }
 
     fn unfile(&mut self, slot: Slot) {
-        let Extent { state, .. } = *self.get(slot);
+        let Extent { first, state, .. } = *self.get(slot);
         if let Some(set) = set_of(state) {
             self.by_age.remove(&mut self.ages[set as usize], slot);
         }
         if state == State::Dirty {
             self.to_flush.remove(&mut self.ready, slot);
+            let count = self.get(slot).count().get();
+            self.rows.iter_mut().for_each(|rows| rows.take(first, count));
         }
         self.sectors[sum_of(state)] -= self.get(slot).count().get();
     }
@@ -245,6 +267,11 @@ impl Extents {
     /// The next extent upward that may be flushed.
     pub fn next_dirty(&self, from: Lba) -> Option<Slot> {
         self.to_flush.at_or_above(self.ready, &from.get())
+    }
+
+    /// The next extent downward that may be flushed.
+    pub fn dirty_below(&self, at: Lba) -> Option<Slot> {
+        self.to_flush.below(self.ready, &at.get())
     }
 
     /// Whether memory has all of these blocks.

@@ -128,6 +128,7 @@ impl WriteBehind {
             self.reserved += self.table.get(slot).command.count.get();
             self.copy(now, slot);
         }
+        self.fetch(now);
         while self.may_flush()
             && now >= self.not_before
             && let Some(slot) = self.pick(now)
@@ -174,29 +175,41 @@ impl WriteBehind {
     }
 
     /// Whether data go although the oldest that may go has not waited long enough.
-    fn is_pressed(&self, oldest: Slot) -> bool {
+    pub(super) fn is_pressed(&self, oldest: Slot) -> bool {
         self.is_awaited(oldest)
             || !self.writers.is_empty()
             || self.extents.unsent() > self.params.background.get()
     }
 
     /// Whether a command waits for this extent to be flushed.
-    fn is_awaited(&self, slot: Slot) -> bool {
+    pub(super) fn is_awaited(&self, slot: Slot) -> bool {
         let age = self.extents.get(slot).age;
         age == DEMANDED || age < self.awaited
     }
 
+    /// Whether a command waits for this very extent, or its flush has failed.
+    pub(super) fn is_demanded(&self, slot: Slot) -> bool {
+        self.extents.get(slot).age == DEMANDED
+    }
+
+    /// Whether an extent has waited long enough.
+    pub(super) fn is_old(&self, slot: Slot, now: Instant) -> bool {
+        self.params.age.is_some_and(|age| self.extents.get(slot).since + age <= now)
+    }
+
     /// The extent that the next flush begins with, if one may go now.
-    fn pick(&self, now: Instant) -> Option<Slot> {
+    fn pick(&mut self, now: Instant) -> Option<Slot> {
         let oldest = self.extents.oldest(Set::Dirty)?;
+        if self.extents.rows().is_some() {
+            return self.pick_row(now, oldest);
+        }
         let extent = self.extents.get(oldest);
         let pressed = self.is_pressed(oldest);
         if extent.age == DEMANDED || self.params.order == FlushOrder::Age && pressed {
             return Some(oldest);
         }
         if !pressed {
-            let old = self.params.age.is_some_and(|age| extent.since + age <= now);
-            return old.then_some(oldest);
+            return self.is_old(oldest, now).then_some(oldest);
         }
         let upward = self.extents.next_dirty(self.hand).or_else(|| self.extents.next_dirty(Lba::ZERO))?;
         // What comes in meanwhile must not keep a barrier waiting.
@@ -207,6 +220,9 @@ impl WriteBehind {
     /// When a flush goes although nothing else happens.
     pub fn next_flush(&self) -> Option<Instant> {
         let oldest = self.extents.oldest(Set::Dirty).filter(|_| self.may_flush())?;
+        if self.extents.rows().is_some() {
+            return self.next_row(oldest);
+        }
         if self.is_pressed(oldest) {
             return Some(self.not_before);
         }
@@ -217,13 +233,13 @@ impl WriteBehind {
     /// Takes an extent, and what goes on behind it, to the device.
     fn launch(&mut self, now: Instant, slot: Slot) {
         let (first, awaited) = (self.extents.get(slot).first, self.is_awaited(slot));
-        let command = self.next_flush_command(first);
+        let command = self.own_command(Access::Write, first);
         let flush = self.table.add(&command, now);
-        let (age, limit) = (self.tick_clock(), first.get().saturating_add(self.params.request.get()));
+        let (age, limit) = (self.tick_clock(), self.end_of_flush(first));
         let (mut pieces, mut oldest, mut end, mut next) = (Chain::EMPTY, age, first, Some(slot));
         while let Some(slot) = next {
-            if self.extents.get(slot).end.get() > limit {
-                self.extents.cut(slot, Lba::new(limit));
+            if self.extents.get(slot).end > limit {
+                self.extents.cut(slot, limit);
             }
             let extent = *self.extents.get(slot);
             self.extents.set(slot, State::Sent, extent.age);
@@ -231,7 +247,7 @@ impl WriteBehind {
             self.pieces.push(&mut pieces, piece);
             (oldest, end) = (oldest.min(extent.age), extent.end);
             let behind = |&next: &Slot| self.extents.get(next).first == end;
-            next = self.extents.next_dirty(end).filter(|next| end.get() < limit && behind(next));
+            next = self.extents.next_dirty(end).filter(|next| end < limit && behind(next));
         }
         let entry = self.table.get_mut(flush);
         (entry.age, entry.oldest, entry.pieces) = (age, oldest, pieces);
@@ -245,7 +261,7 @@ impl WriteBehind {
         self.send(flush);
     }
 
-    /// The id of its first flush.
+    /// The id of the first command that it has made itself.
     fn first_id(&self) -> u64 {
         let number = match self.place {
             Place::Controller => 0,
@@ -254,21 +270,21 @@ impl WriteBehind {
         OWN_IDS | number << 35
     }
 
-    /// Whether a command with this id is one of its flushes.
+    /// Whether a command with this id is one of its flushes, or one of its fetches.
     pub fn has_issued(&self, id: u64) -> bool {
         let first = self.first_id();
-        (first..first + self.flushes).contains(&id)
+        (first..first + self.issued).contains(&id)
     }
 
-    /// The next flush, as yet without data.
-    fn next_flush_command(&mut self, first: Lba) -> Command {
+    /// The next command of its own, as yet without data.
+    pub(super) fn own_command(&mut self, access: Access, first: Lba) -> Command {
         let WriteBehindParams { force_unit_access, .. } = self.params;
         let initiator = match self.place {
             Place::Controller => 0,
             Place::Host(initiator) => initiator,
         };
-        let id = self.first_id() + self.flushes;
-        self.flushes += 1;
+        let id = self.first_id() + self.issued;
+        self.issued += 1;
         Command {
             id,
             initiator,
@@ -281,7 +297,7 @@ impl WriteBehind {
             attempt: 0,
             process: FLUSHER,
             synchronous: false,
-            access: Access::Write,
+            access,
             first,
             count: Sectors::ZERO,
         }

@@ -11,7 +11,9 @@
 //! - Commands that must not stay in memory go **through**: `direct` ones past a host's cache, those that force unit access
 //!   unless a battery keeps the data, and writes larger than the limit. A read that goes through first has its blocks
 //!   flushed. A write that goes through replaces what waits for its blocks, once it is done; among the flushes and such
-//!   writes no two ever have a block in common.
+//!   writes no two ever have a block in common. Memory may also let every write through, and keep what is read.
+//! - Before an array with parity flushes are collected by **row** of stripe units: see `collect.rs`. With read-ahead, reads
+//!   that are not in memory are fetched by **lines**, and so is what lies ahead of streams: see `lines.rs`.
 //! - A **FLUSH** waits until everything that memory took before it has been flushed, and goes on to the device; with a
 //!   battery memory answers it.
 //!
@@ -21,11 +23,16 @@
 //! Sources: the Linux kernel, Documentation/admin-guide/sysctl/vm.rst (dirty_bytes, dirty_background_bytes,
 //! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA and
 //! SYNCHRONIZE CACHE ask of a volatile and a non-volatile cache.
+mod collect;
+mod data_ops;
 mod extents;
 mod flush;
+mod lines;
 mod memory;
 pub mod params;
 mod pieces;
+mod rows;
+mod streams;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -33,15 +40,18 @@ mod tests;
 use super::overlap::Overlaps;
 use super::tree::Slot;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
+use crate::data::DataOp;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 use extents::{Extent, Extents, Set, State};
 use flush::Barrier;
+use lines::Parts;
 use memory::Memory;
 use params::WriteBehindParams;
 pub use pieces::Piece;
 use pieces::Pieces;
+use streams::Streams;
 use table::Table;
 
 /// The ids of commands that no host has issued begin here; all of them are numbers that JavaScript can hold.
@@ -91,14 +101,24 @@ pub struct WriteBehind {
     clock: u64,
     /// The address behind the last flush.
     hand: Lba,
-    /// Flushes so far.
-    flushes: u64,
+    /// Commands of its own so far.
+    issued: u64,
     /// Before that no flush is tried, because one has failed.
     not_before: Instant,
     /// How the last flush failed whose data were given up, until a FLUSH has told.
     given_up: Option<Outcome>,
+    /// Reads that are served line by line and have not got to their ends.
+    readers: VecDeque<Slot>,
+    /// Parts of reads that wait for fetches.
+    parts: Parts,
+    streams: Streams,
+    /// Fetches of lines that are with the device.
+    fetching: u32,
+    device_end: Lba,
     below: VecDeque<Command>,
     answers: VecDeque<Answer>,
+    /// Where the data operations are kept, when they are.
+    ops: Option<VecDeque<DataOp>>,
 }
 
 impl WriteBehind {
@@ -111,7 +131,7 @@ impl WriteBehind {
         WriteBehind {
             params: *params,
             place,
-            extents: Extents::default(),
+            extents: Extents::new(params.stripe),
             table: Table::default(),
             pieces: Pieces::new(),
             memory: Memory::new(params),
@@ -125,11 +145,17 @@ impl WriteBehind {
             // Data that somebody waits for are older than all others: see `flush::DEMANDED`.
             clock: 1,
             hand: Lba::ZERO,
-            flushes: 0,
+            issued: 0,
             not_before: Instant::ZERO,
             given_up: None,
+            readers: VecDeque::new(),
+            parts: Parts::default(),
+            streams: Streams::new(params.read_ahead.as_ref()),
+            fetching: 0,
+            device_end: Lba::new(u64::MAX),
             below: VecDeque::with_capacity(64),
             answers: VecDeque::with_capacity(64),
+            ops: None,
         }
     }
 
@@ -137,7 +163,7 @@ impl WriteBehind {
     pub fn submit(&mut self, now: Instant, command: &Command) {
         let slot = self.table.add(command, now);
         match command.access {
-            Access::Flush if self.params.battery => self.copy(now, slot),
+            Access::Flush if self.keeps_data() => self.copy(now, slot),
             Access::Flush => self.wait_for_flushes(slot),
             Access::Read if self.goes_through(command) => self.read_through(slot),
             Access::Read => self.read(now, slot),
@@ -148,16 +174,26 @@ impl WriteBehind {
     }
 
     fn goes_through(&self, command: &Command) -> bool {
-        let WriteBehindParams { battery, limit, .. } = self.params;
+        let WriteBehindParams { limit, write_through, .. } = self.params;
         let past = command.direct && matches!(self.place, Place::Host(_));
-        let forced = command.force_unit_access && !battery;
-        past || forced || command.access == Access::Write && command.count > limit
+        let forced = command.force_unit_access && !self.keeps_data();
+        past || forced || command.access == Access::Write && (write_through || command.count > limit)
+    }
+
+    /// Whether what it has answered survives a power cut.
+    fn keeps_data(&self) -> bool {
+        self.params.battery && !self.params.write_through
     }
 
     /// To be called at each instant that [`Self::next_copy`] and [`Self::next_flush`] tell; a call too many changes nothing.
     pub fn tick(&mut self, now: Instant) {
         while let Some(slot) = self.memory.done(now) {
-            if self.table.get(slot).command.access == Access::Write {
+            let entry = self.table.get(slot);
+            if entry.parts > 0 {
+                self.part_is_done(now, slot, 1);
+                continue;
+            }
+            if entry.command.access == Access::Write {
                 self.take(now, slot);
             }
             self.answer_from_memory(now, slot);
@@ -192,6 +228,10 @@ impl WriteBehind {
                 return self.pump(now);
             }
             Access::Write => self.written_through(slot, done),
+            Access::Read if self.has_issued(entry.command.id) => {
+                self.line_came(now, slot, completion);
+                return self.pump(now);
+            }
             Access::Read if entry.fills => self.fill(slot, done),
             Access::Read | Access::Flush => {}
         }
@@ -208,10 +248,12 @@ impl WriteBehind {
     /// The copy of a command is done, and so is the command.
     fn answer_from_memory(&mut self, now: Instant, slot: Slot) {
         let entry = self.table.get(slot);
-        let (command, submitted, overhead) = (entry.command, entry.submitted, entry.copy);
+        let (command, submitted, overhead, way) = (entry.command, entry.submitted, entry.copy, entry.way);
         let Command { id, initiator, tag, .. } = command;
         let (outcome, completed) = (Outcome::Done, now);
-        let breakdown = Breakdown { queue: (now - submitted) - overhead, overhead, ..Breakdown::default() };
+        let mut breakdown = Breakdown { overhead, ..Breakdown::default() };
+        breakdown.queue = (now - submitted) - overhead - way.total();
+        breakdown.add(&way);
         self.table.free(slot);
         let completion = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
         self.answers.push_back(Answer { completion, in_memory: Some(command) });
@@ -241,21 +283,34 @@ impl WriteBehind {
     fn read(&mut self, now: Instant, slot: Slot) {
         let Command { first, .. } = self.table.get(slot).command;
         let end = self.table.get(slot).command.end();
+        if let Some(params) = &self.params.read_ahead {
+            self.streams.saw(first, end, params);
+        }
         if !self.extents.covers(first, end) {
+            if self.params.read_ahead.is_some() {
+                self.table.get_mut(slot).waits = true;
+                return self.readers.push_back(slot);
+            }
             if self.params.keeps_reads {
                 self.expect(slot, first, end);
             }
             return self.send(slot);
         }
-        if self.params.keeps_reads {
-            let used = self.tick_clock();
-            self.extents.each(first, end, |extents, slot| {
-                if extents.get(slot).state == State::Clean {
-                    extents.set(slot, State::Clean, used);
-                }
-            });
-        }
+        self.use_memory(first, end);
         self.copy(now, slot);
+    }
+
+    /// What memory has of these blocks is used now.
+    fn use_memory(&mut self, first: Lba, end: Lba) {
+        if !self.params.keeps_reads && self.params.read_ahead.is_none() {
+            return;
+        }
+        let used = self.tick_clock();
+        self.extents.each(first, end, |extents, slot| {
+            if extents.get(slot).state == State::Clean {
+                extents.set(slot, State::Clean, used);
+            }
+        });
     }
 
     /// Memory keeps room for what a read is to bring of blocks that it does not have.
@@ -304,9 +359,17 @@ impl WriteBehind {
             true
         });
         self.unblock(first, end);
-        let state = if self.is_claimed(first, end) { State::Behind } else { State::Dirty };
-        let (command, tries) = (id, 0);
-        self.extents.insert(Extent { first, end, command, version, age, since, tries, state });
+        let (command, tries, mut first) = (id, 0, first);
+        // What lies in one row of an array stays apart from what lies in the next.
+        while first < end {
+            let last = self.extents.row_end(first).min(end);
+            let state = if self.is_claimed(first, last) { State::Behind } else { State::Dirty };
+            self.extents.insert(Extent { first, end: last, command, version, age, since, tries, state });
+            if let Some(rows) = self.extents.rows_mut() {
+                rows.touch(first, now);
+            }
+            first = last;
+        }
     }
 
     fn tick_clock(&mut self) -> u64 {
@@ -315,11 +378,13 @@ impl WriteBehind {
         clock
     }
 
-    /// Makes room for so many sectors as one more extent. Returns whether there is.
+    /// Makes room for so many sectors as one more extent, or one in each row. Returns whether there is.
     fn make_room(&mut self, count: u64) -> bool {
+        let rows = self.params.stripe.map_or(0, |stripe| count / stripe.get() + 1);
         let fits = |cache: &Self| {
             // Taking a write cuts another one in two at most, and a flush one more.
-            cache.used().get() + count <= cache.params.size.get() && cache.extents.held() + 3 <= EXTENTS_MAX
+            let extents = cache.extents.held() + rows as usize + 3;
+            cache.used().get() + count <= cache.params.size.get() && extents <= EXTENTS_MAX
         };
         while !fits(self) {
             let Some(oldest) = self.extents.oldest(Set::Clean) else { return false };
@@ -340,7 +405,12 @@ impl WriteBehind {
 
     /// Places that were ever needed at once, for commands, for extents, and for the pieces of flushes: so much is allocated.
     pub fn places(&self) -> [usize; 3] {
-        [self.table.places(), self.extents.places(), self.pieces.places()]
+        [self.table.places(), self.extents.places(), self.pieces.places() + self.parts.places()]
+    }
+
+    /// Sectors of the rows that it collects its flushes by, if it does.
+    pub fn collects(&self) -> Option<Sectors> {
+        self.params.stripe
     }
 
     /// Flushes that are with the device.
@@ -355,7 +425,7 @@ impl WriteBehind {
             Piece { write, first, count: extent.count() }
         });
         let sent = self.flights.iter().flat_map(|&slot| self.pieces.iter(self.table.get(slot).pieces));
-        unsent.chain(sent).filter(|_| !self.params.battery)
+        unsent.chain(sent).filter(|_| !self.keeps_data())
     }
 
     /// Whose data a flush carries that is with the device under this tag, upward.

@@ -42,6 +42,32 @@ pub struct WriteBehindParams {
     /// Whether it keeps what was read, and what has been flushed, for later reads. Without that a read is answered from
     /// memory only when all of it is still to be flushed.
     pub keeps_reads: bool,
+    /// Sectors of data in a row of the array behind it, when flushes are to be collected by row: a row is never cut, and a
+    /// flush that reaches over the end of one consists of whole rows.
+    pub stripe: Option<Sectors>,
+    /// How long a part of a row waits for the rest: until nothing has been written to the row for so long.
+    pub stripe_wait: Span,
+    /// Whether writes go through: they are done when the device has done them. A battery has nothing to keep then, and a
+    /// FLUSH goes on to the device.
+    pub write_through: bool,
+    /// Reads by lines, and ahead of sequential reads.
+    pub read_ahead: Option<ReadAhead>,
+}
+
+/// Reads that are not in memory are fetched line by line, and what lies ahead of sequential reads too. What has been
+/// fetched is kept for later reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReadAhead {
+    /// A line: what is fetched begins and ends with one.
+    pub unit: Sectors,
+    /// How far behind the end of a stream lines are fetched.
+    pub window: Sectors,
+    /// Lines on their way from the device at once.
+    pub outstanding: u32,
+    /// So many reads of which each begins where the one before it ended make a stream; with 1 each read is one.
+    pub after: u32,
+    /// Streams that it tells apart; the one that was not continued for longest makes room for a new one.
+    pub streams: u32,
 }
 
 impl WriteBehindParams {
@@ -51,6 +77,13 @@ impl WriteBehindParams {
     pub const OVERHEAD_MAX: Span = Span::from_s(10);
     /// No data wait longer for their age.
     pub const AGE_MAX: Span = Span::from_s(1_000_000);
+    /// No cache collects more rows.
+    pub const ROWS_MAX: u64 = 1 << 21;
+    /// No cache tells more streams apart.
+    pub const STREAMS_MAX: u32 = 1 << 8;
+    /// For so long Linux 2.6 held back writes that might become whole rows: `unplug_delay` of block/ll_rw_blk.c, which
+    /// drivers/md/raid5.c waited for.
+    pub const STRIPE_WAIT: Span = Span::from_ms(3);
 
     /// What is wrong with them, if anything is.
     pub fn check(&self) -> Result<(), WriteBehindError> {
@@ -72,6 +105,30 @@ impl WriteBehindParams {
         if self.age.is_some_and(|age| age > Self::AGE_MAX) {
             return Err(WriteBehindError::Age);
         }
+        let rows = |stripe: Sectors| Self::ROWS_MAX.saturating_mul(stripe.get());
+        if self.stripe.is_some_and(|stripe| rows(stripe) < self.limit.get()) {
+            return Err(WriteBehindError::Stripe);
+        }
+        if self.stripe_wait > Self::AGE_MAX {
+            return Err(WriteBehindError::StripeWait);
+        }
+        self.read_ahead.map_or(Ok(()), |read_ahead| self.check_read_ahead(&read_ahead))
+    }
+
+    fn check_read_ahead(&self, read_ahead: &ReadAhead) -> Result<(), WriteBehindError> {
+        let ReadAhead { unit, window, outstanding, after, streams } = *read_ahead;
+        if unit == Sectors::ZERO || unit > self.size {
+            return Err(WriteBehindError::Line);
+        }
+        if window > self.size {
+            return Err(WriteBehindError::Window);
+        }
+        if !(1..=Self::OUTSTANDING_MAX).contains(&outstanding) {
+            return Err(WriteBehindError::Lines);
+        }
+        if after == 0 || !(1..=Self::STREAMS_MAX).contains(&streams) {
+            return Err(WriteBehindError::Streams);
+        }
         Ok(())
     }
 }
@@ -85,6 +142,12 @@ pub enum WriteBehindError {
     Outstanding,
     Overhead,
     Age,
+    Stripe,
+    StripeWait,
+    Line,
+    Window,
+    Lines,
+    Streams,
 }
 
 impl fmt::Display for WriteBehindError {
@@ -102,6 +165,22 @@ impl fmt::Display for WriteBehindError {
                 write!(f, "a command must cost at most {} beside its copy", WriteBehindParams::OVERHEAD_MAX)
             }
             Self::Age => write!(f, "data must be flushed after at most {}", WriteBehindParams::AGE_MAX),
+            Self::Stripe => {
+                write!(f, "at most {} rows of an array may wait to be flushed", WriteBehindParams::ROWS_MAX)
+            }
+            Self::StripeWait => {
+                write!(f, "a part of a row must wait at most {}", WriteBehindParams::AGE_MAX)
+            }
+            Self::Line => write!(f, "a line must be larger than nothing and fit into the memory"),
+            Self::Window => write!(f, "what is read ahead must fit into the memory"),
+            Self::Lines => {
+                write!(f, "lines on their way must be 1 to {}", WriteBehindParams::OUTSTANDING_MAX)
+            }
+            Self::Streams => write!(
+                f,
+                "a stream takes at least one read, and 1 to {} streams are told apart",
+                WriteBehindParams::STREAMS_MAX
+            ),
         }
     }
 }

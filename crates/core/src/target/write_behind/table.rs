@@ -1,11 +1,11 @@
 //! The commands that are in the box: those from above, and the flushes that it makes itself. A command's slot is its tag
 //! below. Slots are allocated only while more commands are here than ever before.
 use super::pieces::Chain;
-use crate::command::Command;
+use crate::command::{Breakdown, Command};
 use crate::target::overlap::Claim;
 use crate::target::tree::{NONE, Slot};
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Span};
+use drivelab_units::{Instant, Lba, Span};
 
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -22,6 +22,16 @@ pub struct Entry {
     pub pieces: Chain,
     /// Of a read: whether memory keeps what it brings.
     pub fills: bool,
+    /// Of a read by lines: behind what has been seen to, and the parts before that that are not done.
+    pub cursor: Lba,
+    pub parts: u32,
+    /// Whether it waits for its turn to be seen to, and whether a line of it has failed.
+    pub waits: bool,
+    pub failed: bool,
+    /// The way of the line that came last.
+    pub way: Breakdown,
+    /// Of the fetch of a line: the parts of reads that wait for it, in a chain.
+    pub waiting: Slot,
     /// The writes that wait until this one is done with its blocks, in a chain through `next`.
     held: Slot,
     next: Slot,
@@ -51,6 +61,12 @@ impl Table {
             oldest: 0,
             pieces: Chain::EMPTY,
             fills: false,
+            cursor: command.first,
+            parts: 0,
+            waits: false,
+            failed: false,
+            way: Breakdown::default(),
+            waiting: NONE,
             held: NONE,
             next: NONE,
         };

@@ -56,6 +56,10 @@ fn scattered_data_are_flushed_before_there_are_too_many_extents() {
             battery: false,
             force_unit_access: false,
             keeps_reads,
+            stripe: None,
+            stripe_wait: Span::ZERO,
+            write_through: false,
+            read_ahead: None,
         };
         let mut cache = WriteBehind::new(&params, Place::Controller);
         for id in 0..1_000 {

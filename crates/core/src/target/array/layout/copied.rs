@@ -1,15 +1,18 @@
 //! RAID 0, 1, 01 and 10: stripe units, each with so many copies.
 //!
 //! - **near**: copies one behind the other over the members, row by row: with two copies on four members the rows are
-//!   `0 0 1 1 / 2 2 3 3`; on three, `0 0 1 / 1 2 2`.
+//!   `0 0 1 1 / 2 2 3 3`; on three, `0 0 1 / 1 2 2`. The number of members need not be a multiple of that of the copies.
 //! - **far**: each member is cut in as many parts as there are copies. The first part is striped as in RAID 0; the others
 //!   hold the same, each one member further on.
+//!   The first copy of everything lies on the first, fastest part of all members: reads of the first copy are those of
+//!   RAID 0, which is what md chooses with this layout.
 //! - **offset**: each row of stripe units is repeated right below, one member further on.
 //! - **sets**: a striped set of the first members, and further ones with the same (RAID 01).
 //!
 //! Source: the Linux kernel, drivers/md/raid10.c, and md(4), for near, far and offset.
 use super::super::params::Copies;
 use super::{Held, Spot};
+use core::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
@@ -28,6 +31,7 @@ pub struct Piece {
     pub count: u64,
 }
 
+#[derive(Clone, Copy, Debug)]
 pub struct Copied {
     kind: Kind,
     members: u64,
@@ -37,6 +41,8 @@ pub struct Copied {
     rows: u64,
     /// Stripe units of the array.
     chunks: u64,
+    /// Where on each member its first stripe unit begins.
+    start: u64,
 }
 
 impl Copied {
@@ -69,7 +75,12 @@ impl Copied {
             Kind::Far | Kind::Offset => (whole / copies * copies, whole / copies * members),
             Kind::Sets => (whole, whole * (members / copies)),
         };
-        Copied { kind, members, copies, unit, rows, chunks }
+        Copied { kind, members, copies, unit, rows, chunks, start: 0 }
+    }
+
+    /// The same behind so many sectors of each member, which are left out.
+    pub fn behind(self, start: u64) -> Self {
+        Copied { start, ..self }
     }
 
     pub fn capacity(&self) -> u64 {
@@ -84,9 +95,21 @@ impl Copied {
         self.unit
     }
 
+    /// Where on each member its first stripe unit begins.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The members that go with a copy: of striped sets each is given up whole when one of them is missing.
+    #[inline]
+    pub fn set(&self, copy: u16) -> Option<Range<u16>> {
+        let columns = (self.members / self.copies) as u16;
+        (self.kind == Kind::Sets).then(|| copy * columns..(copy + 1) * columns)
+    }
+
     /// Sectors of each member that the array uses.
     pub fn used(&self) -> u64 {
-        self.rows * self.unit
+        self.start + self.rows * self.unit
     }
 
     /// The piece that begins at an address and ends with its stripe unit, or before `end`.
@@ -112,13 +135,16 @@ impl Copied {
                 (copy * columns + piece.chunk % columns, piece.chunk / columns)
             }
         };
-        Spot { slot: slot as u16, at: row * self.unit + piece.offset }
+        Spot { slot: slot as u16, at: self.start + row * self.unit + piece.offset }
     }
 
     /// What lies at a place, and how many sectors of its stripe unit go on from there.
     pub fn held(&self, spot: Spot) -> (Held, u64) {
         let (n, k, slot) = (self.members, self.copies, u64::from(spot.slot));
-        let (row, offset) = (spot.at / self.unit, spot.at % self.unit);
+        let Some(at) = spot.at.checked_sub(self.start) else {
+            return (Held::Nothing, self.start - spot.at);
+        };
+        let (row, offset) = (at / self.unit, at % self.unit);
         let left = self.unit - offset;
         // On the member that is `copy` before this one.
         let before = |copy: u64| (slot + n - copy % n) % n;
@@ -144,6 +170,7 @@ impl Copied {
     /// First and end of the addresses among which is all that lies on any member from `first` up to `end`.
     pub fn around(&self, first: u64, end: u64) -> (u64, u64) {
         let (n, k) = (self.members, self.copies);
+        let (first, end) = (first.saturating_sub(self.start), end.saturating_sub(self.start));
         let (from, to) = (first / self.unit, end.div_ceil(self.unit));
         let (from, to) = match self.kind {
             // Every member has the same at the same place.

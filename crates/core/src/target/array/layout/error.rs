@@ -1,149 +1,167 @@
-//! What each level asks of its members.
-use super::super::params::{ArrayParams, Cure, Level};
+//! What each level asks of its members, and the words in which a user hears what is wrong.
 use core::fmt;
 use drivelab_units::Sectors;
 
-/// Why an array cannot be built.
+/// Why an array cannot be built. `level` is the level's usual name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LevelError {
-    /// Fewer drives are given than the array counts.
-    Drives {
-        needed: usize,
-        given: usize,
-    },
-    /// Fewer members than the level needs.
-    TooFew {
-        least: u16,
-        members: u16,
-    },
-    TooMany {
-        most: u16,
-    },
-    /// Members that cannot be shared out evenly.
-    Uneven {
-        members: u16,
-        by: u16,
-    },
-    /// A stripe unit of nothing, or larger than a member.
-    Unit {
-        least: Sectors,
-    },
+    /// Other than the drives that the array counts.
+    Drives { members: u16, spares: u16, journal: bool, given: usize },
+    /// Fewer members in each group than the level needs.
+    TooFew { level: &'static str, least: u16, groups: u16, members: u16 },
+    /// More members than an array, or a group of this level, can have.
+    TooMany { level: &'static str, most: u16, members: u16 },
+    /// No groups.
+    Groups { level: &'static str },
+    /// Members that cannot be shared out evenly over copies (RAID 01) or groups.
+    Uneven { level: &'static str, by: u16, members: u16 },
+    /// Fewer than two copies, or more than members.
+    Copies { level: &'static str, copies: u16, members: u16 },
+    /// A number of parities that the level does not have.
+    Parities { level: &'static str, most: u8, parities: u8 },
+    /// A stripe unit of nothing, or of which too few fit on a member.
+    Unit { level: &'static str, unit: Sectors, rows: u16, smallest: Sectors },
+    /// A RAID-Z record that is not made of whole sectors, or too large or too many for the members.
+    Record { level: &'static str, record: Sectors, sector: Sectors },
+    /// Commands to members that cannot hold a member's share of a record.
+    Request { level: &'static str, record: Sectors },
+    /// A RAID-Z pool that is too small to keep a free place beside a record, or has more places than it can count.
+    Pool { level: &'static str },
+    /// A share of the places that cannot be filled.
+    Fill { percent: u8 },
     /// A spare that is smaller than what the array uses of a member.
-    Spare {
-        drive: u16,
-        capacity: Sectors,
-        needed: Sectors,
-    },
-    /// More copies than members, or fewer than two.
-    Copies {
-        copies: u16,
-        members: u16,
-    },
+    Spare { drive: u16, capacity: Sectors, needed: Sectors },
+    /// Spares where nothing is left to rebuild from.
+    NoUseOfSpares { level: &'static str },
+    /// A spare, or a new drive, in a level whose rebuild is not modelled.
+    NotRebuilt { level: &'static str },
     /// A drive that there is not fails.
-    NoSuchDrive {
-        drive: u16,
-        drives: usize,
-    },
-    /// A cure that the level has no use for.
-    Cure,
+    NoSuchDrive { drive: u16, drives: usize },
+    /// A member that there is not is missing.
+    NoSuchMember { slot: u16, members: u16 },
+    /// A drive is named twice among those that fail or are missing.
+    FailsTwice { drive: u16 },
+    /// More failures than drives.
+    TooManyFailures { failures: usize, drives: usize },
+    /// Something against the write hole where it has no use.
+    NoUse { level: &'static str, of: &'static str, only: &'static str },
+    /// Reads are to be shared where there is one copy.
+    NoCopies { level: &'static str },
+    /// A size or a number that must not be zero.
+    Zero { what: &'static str },
 }
 
 impl fmt::Display for LevelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Drives { needed, given } => {
-                write!(f, "the array counts {needed} drives, {given} are given")
+        match *self {
+            Self::Drives { members, spares, journal, given } => {
+                let all = u32::from(members) + u32::from(spares) + u32::from(journal);
+                write!(f, "the array counts {all} drives ({members} members, {spares} spares")?;
+                let journal = if journal { ", a journal" } else { "" };
+                write!(f, "{journal}), and {given} are given")
             }
-            Self::TooFew { least, members } => {
-                write!(f, "the level needs at least {least} members in each group, not {members}")
+            Self::TooFew { level, least, groups: 1, members } => {
+                write!(f, "{level} needs at least {least} members, not {members}")
             }
-            Self::TooMany { most } => write!(f, "an array has at most {most} members"),
-            Self::Uneven { members, by } => {
-                write!(f, "the level needs a number of members that {by} divides, not {members}")
+            Self::TooFew { level, least, groups, members } => write!(
+                f,
+                "{level} needs at least {least} members in each of its {groups} groups, not {members}"
+            ),
+            Self::TooMany { level, most, members } => {
+                write!(f, "{level} has at most {most} members, not {members}")
             }
-            Self::Unit { least } => {
-                write!(
-                    f,
-                    "the stripe unit must be above zero and within the least member of {} sectors",
-                    least.get()
-                )
+            Self::Groups { level } => write!(f, "{level} needs at least 1 group"),
+            Self::Uneven { level: "RAID 01", by, members } => write!(
+                f,
+                "RAID 01 with {by} copies needs a number of members that {by} divides, not {members}; RAID 10 can \
+                 do with {members}"
+            ),
+            Self::Uneven { level, by, members } => write!(
+                f,
+                "{level} with {by} groups needs a number of members that {by} divides, not {members}"
+            ),
+            Self::Copies { level, copies: copies @ 0..2, .. } => {
+                write!(f, "{level} needs at least 2 copies, not {copies}")
             }
+            Self::Copies { level, copies, members } => {
+                write!(f, "{level} with {copies} copies needs at least {copies} members, not {members}")
+            }
+            Self::Parities { level, most, parities } => {
+                write!(f, "{level} has 1 to {most} parities, not {parities}")
+            }
+            _ => self.of_sizes(f),
+        }
+    }
+}
+
+impl LevelError {
+    fn of_sizes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Unit { unit: Sectors::ZERO, level, .. } => {
+                write!(f, "the stripe unit of {level} must be above zero")
+            }
+            Self::Unit { level, unit, rows, smallest } => write!(
+                f,
+                "{level} needs room for {rows} stripe units of {} sectors on each member, and the smallest has {} \
+                 sectors",
+                unit.get(),
+                smallest.get()
+            ),
+            Self::Record { level, record, sector } => write!(
+                f,
+                "a record of {level} must be a whole number of its sectors, which are 512 bytes times a power of \
+                 two: {} is no multiple of {}",
+                record.get(),
+                sector.get()
+            ),
+            Self::Request { level, record } => write!(
+                f,
+                "the largest request to a member of {level} must have room for a record of {} sectors",
+                record.get()
+            ),
+            Self::Pool { level } => {
+                write!(f, "{level} needs room for 2 records at least, and for {} at most", u32::MAX)
+            }
+            Self::Fill { percent } => write!(f, "data can fill 1 to 100 percent of a pool, not {percent}"),
             Self::Spare { drive, capacity, needed } => write!(
                 f,
-                "the spare, drive {drive}, has {} sectors; the array uses {} of each member",
+                "drive {drive}, a spare, has {} sectors, and the array uses {} of each member",
                 capacity.get(),
                 needed.get()
             ),
-            Self::Copies { copies, members } => {
-                write!(f, "{members} members can hold 2 to {members} copies, not {copies}")
+            _ => self.of_uses(f),
+        }
+    }
+
+    fn of_uses(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::NoUseOfSpares { level } => {
+                write!(f, "{level} has no use for a spare: what a member had cannot be had from the others")
             }
+            Self::NotRebuilt { level } => write!(
+                f,
+                "the rebuild of {level}, record by record, is not modelled: leave out spares and new drives, and the \
+                 pool runs without the members that fail"
+            ),
             Self::NoSuchDrive { drive, drives } => {
                 write!(f, "drive {drive} is to fail, and the array has drives 0 to {}", drives - 1)
             }
-            Self::Cure => write!(f, "only a level with parity has a use for this cure of the write hole"),
+            Self::NoSuchMember { slot, members } => {
+                write!(f, "member {slot} is to be missing, and the array has members 0 to {}", members - 1)
+            }
+            Self::FailsTwice { drive } => write!(f, "drive {drive} is to fail, or to be missing, twice"),
+            Self::TooManyFailures { failures, drives } => {
+                write!(f, "{failures} failures are asked of an array of {drives} drives")
+            }
+            Self::NoUse { level, of, only } => write!(f, "{level} has no use for {of}: only {only} have"),
+            Self::NoCopies { level } => {
+                write!(f, "{level} has no second copy with which a large read could be shared")
+            }
+            Self::Zero { what } => write!(f, "{what} must be above zero"),
+            // Said above.
+            _ => Ok(()),
         }
     }
 }
 
 impl core::error::Error for LevelError {}
-
-/// The least members of each group.
-fn least(level: Level) -> u16 {
-    match level {
-        Level::Linear | Level::Striped => 1,
-        Level::Mirrored => 2,
-        Level::MirroredStripes { copies } => copies,
-        Level::StripedMirrors { copies, .. } => copies,
-        Level::Interleaved { .. } => 3,
-        Level::Parity { parities, .. } => u16::from(parities) + 2,
-        Level::RaidZ { parities, .. } => u16::from(parities) + 1,
-    }
-}
-
-pub fn check(params: &ArrayParams, capacities: &[Sectors]) -> Result<(), LevelError> {
-    let ArrayParams { level, members, spares, .. } = *params;
-    let journal = usize::from(params.cure == Cure::Journal);
-    let needed = usize::from(members) + usize::from(spares) + journal;
-    if capacities.len() != needed || members == 0 {
-        return Err(LevelError::Drives { needed, given: capacities.len() });
-    }
-    if members > ArrayParams::MEMBERS_MAX {
-        return Err(LevelError::TooMany { most: ArrayParams::MEMBERS_MAX });
-    }
-    let groups = match level {
-        Level::Interleaved { groups } | Level::Parity { groups, .. } => groups,
-        Level::MirroredStripes { copies } => copies,
-        _ => 1,
-    };
-    if groups == 0 || members % groups != 0 {
-        return Err(LevelError::Uneven { members, by: groups });
-    }
-    if let Level::MirroredStripes { copies } | Level::StripedMirrors { copies, .. } = level
-        && !(2..=members).contains(&copies)
-    {
-        return Err(LevelError::Copies { copies, members });
-    }
-    let each = if let Level::MirroredStripes { .. } = level { members } else { members / groups };
-    if each < least(level) {
-        return Err(LevelError::TooFew { least: least(level), members: each });
-    }
-    let smallest = capacities[..usize::from(members)].iter().min().copied().unwrap_or_default();
-    if params.unit == Sectors::ZERO || params.unit > smallest {
-        return Err(LevelError::Unit { least: smallest });
-    }
-    for (drive, &capacity) in (members..).zip(&capacities[usize::from(members)..needed - journal]) {
-        if capacity < smallest {
-            return Err(LevelError::Spare { drive, capacity, needed: smallest });
-        }
-    }
-    let drives = capacities.len();
-    let failing = params.failures.iter().map(|failure| failure.drive).chain(params.missing.iter().copied());
-    if let Some(drive) = failing.into_iter().find(|&drive| usize::from(drive) >= drives) {
-        return Err(LevelError::NoSuchDrive { drive, drives });
-    }
-    let has_parity = matches!(level, Level::Parity { .. });
-    if params.cure != Cure::None && !has_parity && !matches!(params.cure, Cure::Bitmap { .. }) {
-        return Err(LevelError::Cure);
-    }
-    Ok(())
-}

@@ -22,6 +22,12 @@ impl Linear {
         self.ends.last().copied().unwrap_or(0)
     }
 
+    /// Sectors of the largest member.
+    pub fn used(&self) -> u64 {
+        let begins = core::iter::once(0).chain(self.ends.iter().copied());
+        self.ends.iter().zip(begins).map(|(end, begin)| end - begin).max().unwrap_or(0)
+    }
+
     /// Where an address lies, and how many sectors of the member go on from there.
     pub fn spot(&self, at: u64) -> (Spot, u64) {
         let slot = self.ends.partition_point(|&end| end <= at);

@@ -1,25 +1,47 @@
 //! RAID 0, 1, 01 and 10: a write goes to all copies that there are, a read to one of them.
-use super::super::layout::{Layout, Spot};
+//!
+//! Of several copies the array chooses for each piece. A copy on which the read goes on where the piece before it ended
+//! is at no distance, so that pieces that lie one behind the other stay one command. Sources: the Linux kernel,
+//! drivers/md/raid1.c and raid10.c (`read_balance`), for the nearest head and the fewest commands.
+//!
+//! A striped set of RAID 01 that misses a member is given up whole, because whoever stripes it can do nothing with what
+//! is left; RAID 10 goes on with each pair by itself.
+use super::super::layout::{Copied, Layout, Piece, Spot};
 use super::super::params::ReadChoice;
-use super::super::strand::Phase;
-use super::{Array, Source};
+use super::super::strand::{Op, Owner, Phase, Strand};
+use super::{Array, Source, gone};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
-use crate::target::tree::Slot;
+use crate::target::tree::{NONE, Slot};
+
+/// What decides between copies for all pieces of a strand.
+struct Wish {
+    strand: Slot,
+    serial: u32,
+    avoids: u64,
+    /// Copies to be passed over before one is taken, where they take turns.
+    turn: u64,
+    takes_turns: bool,
+}
 
 impl Array {
+    /// The layout of a level with copies.
+    pub(in super::super) fn copied(&self) -> Copied {
+        let Layout::Copied(copied) = &self.layout else { unreachable!("the plan of copies") };
+        *copied
+    }
+
     pub(super) fn plan_copied_write(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
-        let strand = self.strands.get(slot);
-        let (mut at, end) = (strand.first, strand.end);
+        let Strand { first, end, .. } = *self.strands.get(slot);
+        let (copied, most) = (self.copied(), self.params.request.get());
         let id = self.command_id(slot);
+        let mut at = first;
         while at < end {
-            let Layout::Copied(copied) = &self.layout else { unreachable!("the plan of copies") };
-            let (piece, copies) = (copied.piece(at, end), copied.copies());
+            let piece = copied.piece(at, end.min(at + most));
             let mut written = 0;
-            for copy in 0..copies {
-                let Layout::Copied(copied) = &self.layout else { unreachable!("the plan of copies") };
+            for copy in 0..copied.copies() {
                 let spot = copied.spot(&piece, copy);
-                if !self.members.can_write(spot.slot) {
+                if !self.members.can_write(spot.slot) || self.is_given_up(&copied, copy) {
                     continue;
                 }
                 written += 1;
@@ -35,34 +57,121 @@ impl Array {
     }
 
     pub(super) fn plan_copied_read(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
-        let strand = self.strands.get(slot);
-        let (mut at, end, avoids) = (strand.first, strand.end, strand.avoids);
+        let Strand { first, end, avoids, serial, .. } = *self.strands.get(slot);
+        let (copied, most) = (self.copied(), self.params.request.get());
+        let has_copies = copied.copies() > 1;
+        if has_copies && self.params.reads == ReadChoice::AskAll {
+            return self.ask_all(context, slot, &copied);
+        }
+        let split = self.params.split.filter(|split| has_copies && end - first >= split.from.get());
+        let takes_turns = split.is_some() || self.params.reads == ReadChoice::RoundRobin;
+        let mut wish = Wish { strand: slot, serial, avoids, turn: self.turns, takes_turns };
+        self.turns += u64::from(has_copies);
         let id = self.command_id(slot);
+        let mut at = first;
         while at < end {
-            let Layout::Copied(copied) = &self.layout else { unreachable!("the plan of copies") };
-            let piece = copied.piece(at, end);
-            let mut best: Option<(Spot, u64)> = None;
-            for copy in 0..copied.copies() {
-                let spot = copied.spot(&piece, copy);
-                let avoided = spot.slot < 64 && avoids >> spot.slot & 1 == 1;
-                if avoided || !self.members.can_read(spot, piece.count) {
-                    continue;
-                }
-                let member = self.members.get(spot.slot);
-                let cost = match self.params.reads {
-                    ReadChoice::NearestHead => member.head.abs_diff(spot.at),
-                    ReadChoice::LeastQueued => member.outstanding.into(),
-                    _ => 0,
-                };
-                if best.is_none_or(|(_, least)| cost < least) {
-                    best = Some((spot, cost));
-                }
+            let mut upto = end.min(at + most);
+            if let Some(split) = split {
+                wish.turn = at / split.unit.get();
+                upto = upto.min((wish.turn + 1) * split.unit.get());
             }
-            let Some((spot, _)) = best else { return Err(Outcome::Lost) };
+            let piece = copied.piece(at, upto);
+            let Some(spot) = self.choose(&copied, &piece, &wish) else { return Err(gone(avoids)) };
             let op = self.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
             self.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
             at += piece.count;
         }
         Ok(())
+    }
+
+    /// The copies of a piece that can be read.
+    fn readable<'a>(
+        &'a self,
+        copied: &'a Copied,
+        piece: &'a Piece,
+        avoids: u64,
+    ) -> impl Iterator<Item = Spot> + 'a {
+        (0..copied.copies()).filter_map(move |copy| {
+            let spot = copied.spot(piece, copy);
+            let is_avoided = spot.slot < 64 && avoids >> spot.slot & 1 == 1;
+            let can_read = !is_avoided && self.members.can_read(spot, piece.count);
+            (can_read && !self.is_given_up(copied, copy)).then_some(spot)
+        })
+    }
+
+    /// The copy that a piece is read from, if any can be.
+    fn choose(&self, copied: &Copied, piece: &Piece, wish: &Wish) -> Option<Spot> {
+        let mut readable = self.readable(copied, piece, wish.avoids);
+        if wish.takes_turns {
+            let count = self.readable(copied, piece, wish.avoids).count() as u64;
+            return readable.nth(wish.turn.checked_rem(count)? as usize);
+        }
+        match self.params.reads {
+            ReadChoice::NearestHead => readable.min_by_key(|spot| self.distance(wish, spot)),
+            ReadChoice::LeastQueued => readable
+                .min_by_key(|spot| (self.members.get(spot.slot).outstanding, self.distance(wish, spot))),
+            ReadChoice::First | ReadChoice::RoundRobin | ReadChoice::AskAll => readable.next(),
+        }
+    }
+
+    /// How far a spot lies from where the last command of its member ends, counting those that the strand has planned.
+    fn distance(&self, wish: &Wish, spot: &Spot) -> u64 {
+        let (serial, last) = self.last.0[usize::from(spot.slot)][Phase::Read as usize];
+        let planned = (serial == wish.serial && last != NONE).then(|| self.ops.get(last));
+        let planned = planned.filter(|op| op.strand == wish.strand && !op.is_out);
+        planned.map_or(self.members.get(spot.slot).head, |op| op.at + op.count).abs_diff(spot.at)
+    }
+
+    /// Whether a copy cannot be had because another member of its striped set is missing.
+    fn is_given_up(&self, copied: &Copied, copy: u16) -> bool {
+        let is_short = |mut set: core::ops::Range<u16>| set.any(|slot| !self.members.can_write(slot));
+        self.members.impaired > 0 && copied.set(copy).is_some_and(is_short)
+    }
+
+    /// Where a read of copies that are all asked is cut: the first answer must be one to all of it.
+    pub(super) fn cut_at_piece(&self, copied: &Copied, at: u64, end: u64) -> u64 {
+        if self.params.reads == ReadChoice::AskAll && copied.copies() > 1 {
+            at + copied.piece(at, end.min(at + self.params.request.get())).count
+        } else {
+            end
+        }
+    }
+
+    /// Asks every copy for a piece. Whose data the host gets is known with the first answer: see [`Self::first_answer`].
+    fn ask_all(&mut self, context: &mut Context<'_>, slot: Slot, copied: &Copied) -> Result<(), Outcome> {
+        let Strand { first, end, avoids, .. } = *self.strands.get(slot);
+        let piece = copied.piece(first, end);
+        let mut asked = 0;
+        for copy in 0..copied.copies() {
+            let spot = copied.spot(&piece, copy);
+            if self.readable(copied, &piece, avoids).any(|readable| readable == spot) {
+                self.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
+                asked += 1;
+            }
+        }
+        self.strands.get_mut(slot).takes_first = asked > 0;
+        if asked == 0 { Err(gone(avoids)) } else { Ok(()) }
+    }
+
+    /// The first of several copies that were asked has answered: its data are the host's.
+    pub(in super::super) fn first_answer(&self, context: &mut Context<'_>, op: &Op) {
+        let Strand { first, .. } = *self.strands.get(op.strand);
+        let (id, from) = (self.command_id(op.strand), Source { id: op.id, at: op.at, factor: 1 });
+        self.mix(context, id, first, from, op.count);
+    }
+
+    /// Whether a failed read does no harm, because another copy has answered or may still do so.
+    pub(in super::super) fn is_not_missed(&mut self, op: &Op, outcome: Outcome) -> bool {
+        let strand = self.strands.get_mut(op.strand);
+        if strand.owner == Owner::Request(NONE) {
+            return true;
+        }
+        if !strand.takes_first || strand.pending == 0 {
+            return false;
+        }
+        if outcome == Outcome::MediaError && op.slot < 64 {
+            strand.avoids |= 1 << op.slot;
+        }
+        true
     }
 }

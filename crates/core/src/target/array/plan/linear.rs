@@ -9,15 +9,18 @@ use crate::target::tree::Slot;
 impl Array {
     pub(super) fn plan_linear(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
         let strand = self.strands.get(slot);
-        let (mut at, end, access) = (strand.first, strand.end, strand.access);
+        let (mut at, end, access, avoids) = (strand.first, strand.end, strand.access, strand.avoids);
         let id = self.command_id(slot);
         let phase = if access == Access::Read { Phase::Read } else { Phase::Write };
         while at < end {
             let Layout::Linear(linear) = &self.layout else { unreachable!("the plan of a JBOD") };
             let (spot, left) = linear.spot(at);
-            let count = left.min(end - at);
+            let count = left.min(end - at).min(self.params.request.get());
             if !self.members.can_write(spot.slot) {
                 return Err(Outcome::Lost);
+            }
+            if spot.slot < 64 && avoids >> spot.slot & 1 == 1 {
+                return Err(Outcome::MediaError);
             }
             let op = self.add(context, slot, phase, access, spot, count);
             let (host, member) = (Source { id, at, factor: 1 }, Source { id: op, at: spot.at, factor: 1 });

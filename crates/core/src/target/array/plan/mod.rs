@@ -2,8 +2,15 @@
 //!
 //! A plan adds commands in any order; what lies behind the last one for the same member, phase and direction becomes part
 //! of it. A plan that cannot be made, because too many members are missing, says so.
+mod bitmap;
 mod copied;
+mod cure;
+mod interleaved;
 mod linear;
+mod made;
+mod raidz;
+mod raidz_sums;
+mod row;
 mod rows_read;
 mod rows_write;
 
@@ -16,14 +23,23 @@ use crate::target::context::Context;
 use crate::target::tree::{NONE, Slot};
 use alloc::vec;
 use alloc::vec::Vec;
+pub use bitmap::{Bit, Bitmap};
+pub use cure::{Logged, Logs};
 use drivelab_units::{Lba, Sectors};
+pub use row::Brought;
 
 /// By member and phase: what the plan of a strand has added last.
 pub struct LastOps(Vec<[(u32, Slot); Phase::COUNT]>);
 
 impl LastOps {
+    /// The journal's place is behind the members'.
     pub fn new(members: u16) -> Self {
-        LastOps(vec![[(0, NONE); Phase::COUNT]; usize::from(members)])
+        LastOps(vec![[(0, NONE); Phase::COUNT]; usize::from(members) + 1])
+    }
+
+    /// Whether a plan has added something for a member in this phase.
+    fn has(&self, slot: u16, phase: Phase, serial: u32) -> bool {
+        self.0[usize::from(slot)][phase as usize].0 == serial
     }
 }
 
@@ -54,15 +70,18 @@ impl Array {
             Layout::Copied(_) if strand.access == Access::Read => None,
             Layout::Copied(_) => Some((true, strand.first, strand.end)),
             Layout::Rows(rows) => self.blocks_of_rows(rows, strand),
+            Layout::RaidZ(pool) => Some(Self::blocks_of_records(pool, strand)),
         }
     }
 
-    /// Where a write's first strand ends.
+    /// Where a command's first strand ends.
     #[inline]
-    pub(super) fn cut(&self, at: u64, end: u64) -> u64 {
-        match &self.layout {
-            Layout::Rows(rows) => Self::cut_at_rows(rows, at, end),
-            Layout::Linear(_) | Layout::Copied(_) => end,
+    pub(super) fn cut(&self, access: Access, at: u64, end: u64) -> u64 {
+        match (&self.layout, access) {
+            (Layout::Rows(rows), Access::Write) => Self::cut_at_rows(rows, at, end),
+            (Layout::RaidZ(pool), Access::Write) => Self::cut_at_records(pool, at, end),
+            (Layout::Copied(copied), Access::Read) => self.cut_at_piece(copied, at, end),
+            _ => end,
         }
     }
 
@@ -79,8 +98,11 @@ impl Array {
             (Layout::Linear(_), _) => self.plan_linear(context, slot),
             (Layout::Copied(_), Access::Read) => self.plan_copied_read(context, slot),
             (Layout::Copied(_), _) => self.plan_copied_write(context, slot),
+            (Layout::Rows(rows), _) if rows.is_interleaved() => self.plan_interleaved(context, slot),
             (Layout::Rows(_), Access::Read) => self.plan_rows_read(context, slot),
             (Layout::Rows(_), _) => self.plan_rows_write(context, slot),
+            (Layout::RaidZ(_), Access::Read) => self.plan_raidz_read(context, slot),
+            (Layout::RaidZ(_), _) => self.plan_raidz_write(context, slot),
         }
     }
 
@@ -155,11 +177,38 @@ impl Array {
         }
     }
 
+    /// What was planned and not sent is given up.
+    pub(super) fn forget_ops(&mut self, slot: Slot) {
+        self.logs.give_up(self.strands.get(slot).serial);
+        for phase in Phase::ALL {
+            let mut at = core::mem::replace(&mut self.strands.get_mut(slot).unsent[phase as usize], NONE);
+            while at != NONE {
+                self.ops.free(at);
+                at = self.ops.get(at).next;
+            }
+        }
+    }
+
+    /// What was said of a read's data does not hold any more: it is planned anew.
+    pub(super) fn forget_mixes(&self, context: &mut Context<'_>, slot: Slot) {
+        let Strand { access, first, end, .. } = *self.strands.get(slot);
+        if access == Access::Read && context.data.is_some() {
+            let (id, count) = (self.command_id(slot), Sectors::new(end - first));
+            context.data_op(DataOp::Forget { id, first: Lba::new(first), count });
+        }
+    }
+
     /// The id of the host's command that a strand is part of.
     pub(super) fn command_id(&self, strand: Slot) -> u64 {
         match self.strands.get(strand).owner {
             super::strand::Owner::Request(request) => self.requests.get(request).command.id,
-            super::strand::Owner::Sync => u64::MAX,
+            super::strand::Owner::Sync | super::strand::Owner::Bitmap => u64::MAX,
         }
     }
+}
+
+/// Why something cannot be read when so many members are avoided: sectors are unreadable on what there is, or there is
+/// nothing.
+fn gone(avoids: u64) -> Outcome {
+    if avoids == 0 { Outcome::Lost } else { Outcome::MediaError }
 }

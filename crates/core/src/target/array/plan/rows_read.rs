@@ -1,42 +1,136 @@
 //! Reads of levels with parity: each stripe unit from its member, or computed from all others of its row.
+//!
+//! Where a unit must be computed, the row is read in bands at whose edges the set of columns asked for changes, so that what
+//! a computation needs and the host wants too is read once.
 use super::super::layout::{Layout, Rows, Spot};
 use super::super::strand::{Phase, Strand};
+use super::row::{Reach, avoided};
 use super::{Array, Source};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
 use crate::target::tree::Slot;
 
 impl Array {
-    /// Numbers count sectors of a member over the rows of all groups.
+    /// The layout of a level with parity.
+    #[inline]
+    pub(in super::super) fn rows(&self) -> Rows {
+        let Layout::Rows(rows) = &self.layout else { unreachable!("a plan of rows") };
+        *rows
+    }
+
+    /// Numbers count sectors of a member over the rows of all groups. What changes parity, or needs it, excludes all else
+    /// that does; parity is changed in whole granules.
     pub(super) fn blocks_of_rows(&self, rows: &Rows, strand: &Strand) -> Option<(bool, u64, u64)> {
         let write = strand.access == Access::Write;
-        // What is read whole needs nobody else's parity.
-        if !write && self.members.impaired == 0 {
+        // What is read as it lies needs nobody else's parity.
+        if !write && self.members.impaired == 0 && strand.avoids == 0 {
             return None;
         }
         let (first, last) = (rows.cell(strand.first, strand.end), rows.cell(strand.end - 1, strand.end));
         let unit = rows.unit();
-        if first.row == last.row && first.column == last.column {
-            let begin = first.row * unit + first.offset;
-            return Some((write, begin, begin + first.count));
+        if first.row != last.row || first.column != last.column {
+            return Some((write, first.row * unit, (last.row + 1) * unit));
         }
-        Some((write, first.row * unit, (last.row + 1) * unit))
+        let spot =
+            || Spot { slot: rows.data(first.row, first.column), at: rows.at(first.row) + first.offset };
+        if !write && strand.avoids == 0 && self.members.can_read(spot(), first.count) {
+            return None;
+        }
+        let granule = if write { self.granule() } else { 1 };
+        let begin = first.offset / granule * granule;
+        let end = (first.offset + first.count).next_multiple_of(granule).min(unit);
+        Some((write, first.row * unit + begin, first.row * unit + end))
     }
 
     pub(super) fn plan_rows_read(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
         let strand = self.strands.get(slot);
+        let (mut at, end, avoids) = (strand.first, strand.end, strand.avoids);
+        let rows = self.rows();
+        if self.members.impaired == 0 && avoids == 0 {
+            self.read_as_it_lies(context, slot, &rows);
+            return Ok(());
+        }
+        while at < end {
+            let row = at / rows.row_data();
+            let stop = end.min((row + 1) * rows.row_data());
+            self.read_row(context, slot, &rows, row, &Reach::new(&rows, row, at, stop))?;
+            at = stop;
+        }
+        Ok(())
+    }
+
+    fn read_as_it_lies(&mut self, context: &mut Context<'_>, slot: Slot, rows: &Rows) {
+        let strand = self.strands.get(slot);
         let (mut at, end) = (strand.first, strand.end);
         let id = self.command_id(slot);
+        let most = self.params.request.get();
         while at < end {
-            let Layout::Rows(rows) = &self.layout else { unreachable!("the plan of rows") };
             let cell = rows.cell(at, end);
-            let spot = Spot { slot: rows.data(cell.row, cell.column), at: rows.at(cell.row) + cell.offset };
-            if !self.members.can_read(spot, cell.count) {
-                return Err(Outcome::Lost);
+            let count = cell.count.min(most);
+            let row = rows.row(cell.row);
+            let spot = Spot { slot: rows.data_of(&row, cell.column), at: row.at + cell.offset };
+            let op = self.add(context, slot, Phase::Read, Access::Read, spot, count);
+            self.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, count);
+            at += count;
+        }
+    }
+
+    /// Reads part of a row of which some may have to be computed.
+    fn read_row(
+        &mut self,
+        context: &mut Context<'_>,
+        slot: Slot,
+        rows: &Rows,
+        row: u64,
+        reach: &Reach,
+    ) -> Result<(), Outcome> {
+        let mut edges = [0, reach.begin, reach.end, rows.unit()];
+        edges.sort_unstable();
+        for edge in edges.windows(2) {
+            let (mut lo, most) = (edge[0], self.params.request.get());
+            while lo < edge[1] {
+                let hi = edge[1].min(lo + most);
+                self.read_band(context, slot, rows, row, reach, (lo, hi))?;
+                lo = hi;
             }
-            let op = self.add(context, slot, Phase::Read, Access::Read, spot, cell.count);
-            self.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, cell.count);
-            at += cell.count;
+        }
+        Ok(())
+    }
+
+    fn read_band(
+        &mut self,
+        context: &mut Context<'_>,
+        slot: Slot,
+        rows: &Rows,
+        row: u64,
+        reach: &Reach,
+        (lo, hi): (u64, u64),
+    ) -> Result<(), Outcome> {
+        let (first, end) = reach.touched(lo, hi);
+        if first == end {
+            return Ok(());
+        }
+        let avoids = self.strands.get(slot).avoids;
+        let band = self.band(rows, rows.row(row), lo, hi, avoids);
+        self.bring_nothing(&band);
+        let is_there = |column| {
+            let spot = band.data(column);
+            self.members.can_read(spot, band.count) && !avoided(avoids, spot.slot)
+        };
+        if !(first..end).all(is_there) {
+            let units = self.bring_all(context, slot, &band)?;
+            self.strands.get_mut(slot).computes += units * band.count * 512;
+        } else {
+            for column in first..end {
+                self.bring(context, slot, &band, column);
+            }
+        }
+        if context.data.is_some() {
+            let id = self.command_id(slot);
+            for column in first..end {
+                let into = (id, reach.address(column, lo));
+                self.mix_old(context, into, &band, (column, band.at, 1), band.count);
+            }
         }
         Ok(())
     }

@@ -66,7 +66,8 @@ pub struct Job {
     pub targets: Vec<Target>,
     /// Goes on where it begins anew; strands of older sweeps are none of its own.
     pub sweep: u32,
-    /// Where the next window begins, and where all end.
+    /// Where the first window begins, where the next one does, and where all end.
+    pub begin: u64,
     pub next: u64,
     pub end: u64,
     pub step: u64,
@@ -82,14 +83,15 @@ pub struct Job {
 }
 
 impl Job {
-    pub fn new(kind: SyncKind, group: u16, step: u64, end: u64, now: Instant) -> Self {
+    pub fn new(kind: SyncKind, group: u16, step: u64, (begin, end): (u64, u64), now: Instant) -> Self {
         Job {
             kind,
             group,
             stage: Stage::Sweeping,
             targets: Vec::new(),
             sweep: 0,
-            next: 0,
+            begin,
+            next: begin,
             end,
             step,
             windows: VecDeque::new(),
@@ -101,16 +103,21 @@ impl Job {
         }
     }
 
+    /// Whether there is nothing to go over.
+    pub fn is_empty(&self) -> bool {
+        self.begin >= self.end
+    }
+
     pub fn is_over(&self) -> bool {
         matches!(self.stage, Stage::Ended | Stage::GivenUp)
     }
 
-    /// It begins again from here; what is under way does not count.
-    pub fn begin_anew(&mut self, from: u64) {
+    /// It begins again; what is under way does not count.
+    pub fn begin_anew(&mut self) {
         self.number += self.windows.len() as u64;
         self.windows.clear();
         self.sweep += 1;
-        (self.next, self.stage) = (from, Stage::Sweeping);
+        (self.next, self.stage) = (self.begin, Stage::Sweeping);
     }
 }
 

@@ -98,7 +98,7 @@ impl Sync {
             .jobs
             .iter()
             .enumerate()
-            .filter(|(_, other)| !other.is_over() && other.group == job.group && other.end > 0);
+            .filter(|(_, other)| !other.is_over() && other.group == job.group && !other.is_empty());
         let rank = |(at, job): (usize, &Job)| (job.kind != SyncKind::Rebuild, at);
         others.map(rank).min() == Some(rank((at, job)))
     }
@@ -122,7 +122,7 @@ impl Array {
                 ended: job.ended,
                 is_given_up: job.stage == Stage::GivenUp,
                 swept: Sectors::new(share(job.swept)),
-                of: Sectors::new(share(job.end)),
+                of: Sectors::new(share(job.end - job.begin)),
             }
         })
     }
@@ -178,7 +178,7 @@ impl Array {
         let runs = |job: &Job| job.kind == SyncKind::Rebuild && job.group == group && !job.is_over();
         if let Some(job) = self.sync.jobs.iter_mut().find(|job| runs(job)) {
             job.targets.push(target);
-            return job.begin_anew(0);
+            return job.begin_anew();
         }
         self.begin_job(context, SyncKind::Rebuild, group);
         if let Some(job) = self.sync.jobs.last_mut() {
@@ -216,8 +216,8 @@ impl Array {
     }
 
     fn begin_job(&mut self, context: &mut Context<'_>, kind: SyncKind, group: u16) {
-        let (step, end) = self.range_of(kind);
-        self.sync.jobs.push(Job::new(kind, group, step, end, context.now));
+        let (step, range) = self.range_of(kind);
+        self.sync.jobs.push(Job::new(kind, group, step, range, context.now));
         let slot = self.first_slot(group);
         self.report(context, slot, Happened::Began(kind));
     }
@@ -258,7 +258,7 @@ impl Array {
             return;
         }
         // Nothing to put on the media where nothing was written.
-        if job.stage == Stage::Sweeping && job.kind != SyncKind::Scrub && job.end > 0 {
+        if job.stage == Stage::Sweeping && job.kind != SyncKind::Scrub && !job.is_empty() {
             job.stage = Stage::Flushing;
             return job.windows.push_back(Window::new(job.end, job.end));
         }

@@ -4,7 +4,7 @@
 //! ([`Array::addresses_of`]), and what its commands are ([`Array::plan_sync`]). A layout whose data are not evenly spread
 //! (records of RAID-Z, of which only those that exist need to be gone over) has its own arm in each of them; frontiers,
 //! pace and order of the windows stay as they are.
-use super::super::layout::{Copied, Held, Layout, Piece, Rows, Spot};
+use super::super::layout::{Held, Layout, Piece, Spot};
 use super::super::plan::Source;
 use super::super::report::{Happened, Run, SyncKind};
 use super::super::strand::{Op, Phase};
@@ -27,18 +27,25 @@ struct Part {
 }
 
 impl Array {
-    /// How far a job goes at once, and in all: places on each member; addresses where copies are compared.
-    pub(super) fn range_of(&self, kind: SyncKind) -> (u64, u64) {
+    /// How far a job goes at once, and from where to where in all: places on each member; addresses where copies are
+    /// compared, or records read.
+    pub(super) fn range_of(&self, kind: SyncKind) -> (u64, (u64, u64)) {
         let request = self.sync.params.request.get().max(1);
         match &self.layout {
             // Nothing can be compared, nothing made again.
-            Layout::Linear(_) => (request, 0),
-            Layout::Copied(copied) if kind == SyncKind::Rebuild => (request, copied.used()),
+            Layout::Linear(_) => (request, (0, 0)),
+            Layout::Copied(copied) if kind == SyncKind::Rebuild => (request, (copied.start(), copied.used())),
             Layout::Copied(copied) => {
                 let columns = u64::from(self.params.members) / u64::from(copied.copies());
-                (request * columns.max(1), copied.capacity())
+                (request * columns.max(1), (0, copied.capacity()))
             }
-            Layout::Rows(rows) => (request, rows.used()),
+            Layout::Rows(rows) => (request, (rows.start(), rows.used())),
+            // A record is written anew elsewhere: nothing is left in doubt.
+            Layout::RaidZ(pool) if kind == SyncKind::Scrub => {
+                let shares = request * pool.map().columns() as u64 / pool.record();
+                (pool.record() * shares.max(1), (0, pool.capacity()))
+            }
+            Layout::RaidZ(_) => (request, (0, 0)),
         }
     }
 
@@ -46,9 +53,9 @@ impl Array {
     pub(super) fn addresses_of(&self, job: &Job, at: u64, to: u64) -> (u64, u64) {
         match &self.layout {
             Layout::Copied(copied) if job.kind == SyncKind::Rebuild => copied.around(at, to),
-            Layout::Linear(_) | Layout::Copied(_) => (at, to),
+            Layout::Linear(_) | Layout::Copied(_) | Layout::RaidZ(_) => (at, to),
             Layout::Rows(rows) => {
-                let row = |place| place / rows.unit() * rows.groups() + u64::from(job.group);
+                let row = |place| rows.row_at(job.group.into(), place);
                 (row(at) * rows.row_data(), (row(to - 1) + 1) * rows.row_data())
             }
         }
@@ -65,6 +72,8 @@ impl Array {
                 let row = rows.row_data();
                 Some((false, first / row * rows.unit(), end.div_ceil(row) * rows.unit()))
             }
+            // Readers keep a record where it is.
+            Layout::RaidZ(pool) => Some((false, first / pool.record(), end.div_ceil(pool.record()))),
         }
     }
 
@@ -93,6 +102,7 @@ impl Array {
             (Layout::Copied(_), _) => self.compare_copies(context, part),
             (Layout::Rows(_), SyncKind::Rebuild) => self.rebuild_rows(context, part),
             (Layout::Rows(_), _) => self.compare_rows(context, part),
+            (Layout::RaidZ(_), _) => self.read_records(context, part),
         }
         Ok(())
     }
@@ -158,16 +168,6 @@ impl Array {
                 at += count;
             }
         }
-    }
-
-    fn copied(&self) -> &Copied {
-        let Layout::Copied(copied) = &self.layout else { unreachable!("the plan of copies") };
-        copied
-    }
-
-    fn rows(&self) -> &Rows {
-        let Layout::Rows(rows) = &self.layout else { unreachable!("the plan of rows") };
-        rows
     }
 
     /// Where a piece can be read beside this copy of it.
@@ -253,21 +253,21 @@ impl Array {
             let write =
                 self.add(context, strand, Phase::Write, Access::Write, Spot { slot, at: from }, to - from);
             if context.data.is_some() {
-                self.mix_made(context, part, Spot { slot, at: from }, write);
+                self.mix_member(context, part, Spot { slot, at: from }, write);
             }
         }
         self.strands.get_mut(strand).computes = Sectors::new(count * readable).bytes().get();
     }
 
-    /// Says how what is written to a new member follows from what was read.
-    ///
-    /// With one parity it is the sum of all others. With more it depends on what is missing.
-    fn mix_made(&mut self, context: &mut Context<'_>, part: Part, into: Spot, write: u64) {
-        for slot in self.slots(part.group) {
-            if let Some(&Op { id: read, .. }) = self.last_added(part.strand, slot, Phase::Read) {
-                let from = Source { id: read, at: into.at, factor: 1 };
-                self.mix(context, write, into.at, from, part.to - into.at);
-            }
+    /// Says how what is written to a new member follows from what was read, row by row.
+    fn mix_member(&mut self, context: &mut Context<'_>, part: Part, into: Spot, write: u64) {
+        let rows = self.rows();
+        let mut at = into.at;
+        while at < part.to {
+            let row = rows.row_at(part.group.into(), at);
+            let count = (rows.at(row) + rows.unit()).min(part.to) - at;
+            self.mix_made(context, part.strand, (write, row), Spot { at, ..into }, count);
+            at += count;
         }
     }
 
@@ -306,30 +306,48 @@ impl Array {
             return self.lose_rows(context, part);
         }
         if part.kind == SyncKind::Resync && unreadable == 0 {
-            self.write_parity(context, part);
+            self.write_all_parity(context, part);
         }
     }
 
-    fn write_parity(&mut self, context: &mut Context<'_>, part: Part) {
+    /// Writes all parity of the part, as it follows from its data.
+    fn write_all_parity(&mut self, context: &mut Context<'_>, part: Part) {
+        let rows = self.rows();
         let mut at = part.at;
         while at < part.to {
-            let (rows, unit) = (self.rows(), self.rows().unit());
-            let (row, count) =
-                (at / unit * rows.groups() + u64::from(part.group), (unit - at % unit).min(part.to - at));
-            let (parities, columns) = (rows.parities(), rows.columns());
-            for which in 0..parities {
-                let spot = Spot { slot: self.rows().parity(row, which), at };
+            let row = rows.row_at(part.group.into(), at);
+            let count = (rows.at(row) + rows.unit()).min(part.to) - at;
+            for which in 0..rows.parities() {
+                let spot = Spot { slot: rows.parity(row, which), at };
                 let write = self.add(context, part.strand, Phase::Write, Access::Write, spot, count);
-                for column in 0..columns {
-                    let slot = self.rows().data(row, column);
-                    if let Some(&Op { id: read, .. }) = self.last_added(part.strand, slot, Phase::Read) {
-                        self.mix(context, write, at, Source { id: read, at, factor: 1 }, count);
-                    }
+                if context.data.is_some() {
+                    self.mix_made(context, part.strand, (write, row), spot, count);
                 }
             }
             at += count;
         }
-        let data = (part.to - part.at) * u64::from(self.rows().columns());
+        let data = (part.to - part.at) * u64::from(rows.columns());
         self.strands.get_mut(part.strand).computes = Sectors::new(data).bytes().get();
+    }
+
+    /// Reads whole records, parity and all: those that begin in the part.
+    fn read_records(&mut self, context: &mut Context<'_>, part: Part) {
+        let Layout::RaidZ(pool) = &self.layout else { unreachable!("the plan of records") };
+        let (size, map) = (pool.record(), *pool.map());
+        for record in part.at.div_ceil(size)..part.to.div_ceil(size) {
+            let mut unreadable = 0;
+            for index in 0..map.columns() {
+                let Layout::RaidZ(pool) = &self.layout else { unreachable!("the plan of records") };
+                let column = pool.column(pool.place(record), index);
+                if self.can_sync_read(part.ticket, column.spot(), column.count) {
+                    self.add(context, part.strand, Phase::Read, Access::Read, column.spot(), column.count);
+                } else {
+                    unreadable += 1;
+                }
+            }
+            if unreadable > map.parities() && self.has_met_errors(part.ticket) {
+                self.lose_range(context, 0, record * size, size);
+            }
+        }
     }
 }

@@ -1,0 +1,42 @@
+//! What an array keeps for itself at the beginning of each member, before its data.
+//!
+//! md puts its bitmap behind the superblock and the partial parity log of 1 MiB between that and the data (metadata 1.2).
+use super::super::params::{ArrayParams, Cure, Level};
+
+/// Sectors of each member's partial parity log.
+pub const PARTIAL_PARITY_LOG: u64 = 2_048;
+
+fn granule(params: &ArrayParams) -> u64 {
+    params.parity.granule.get().max(1)
+}
+
+/// Bits of the bitmap in a granule.
+fn bits(params: &ArrayParams) -> u64 {
+    granule(params) * 512 * 8
+}
+
+/// Where each member has the granule of the bitmap with this bit: the first one is the superblock's.
+pub fn bitmap_at(params: &ArrayParams, region: u64) -> u64 {
+    (1 + region / bits(params)) * granule(params)
+}
+
+/// Regions that the bitmap has bits for, on members that are at least so large.
+pub fn regions(params: &ArrayParams, least: u64) -> u64 {
+    let Cure::Bitmap { region, .. } = params.cure else { return 0 };
+    // Levels with parity count the sectors of one member, over all groups; the others those of the array.
+    let counted = match params.level {
+        Level::Interleaved { groups } | Level::Parity { groups, .. } => u64::from(groups),
+        _ => u64::from(params.members),
+    };
+    (least * counted).div_ceil(region.get().max(1))
+}
+
+/// Sectors of each member before its data.
+pub fn sectors(params: &ArrayParams, least: u64) -> u64 {
+    let taken = match params.cure {
+        Cure::None | Cure::Journal => 0,
+        Cure::Bitmap { .. } => (1 + regions(params, least).div_ceil(bits(params))) * granule(params),
+        Cure::PartialParityLog => PARTIAL_PARITY_LOG,
+    };
+    taken.min(least)
+}

@@ -1,0 +1,285 @@
+//! RAID-Z: records are read and written whole.
+//!
+//! A read takes all data of each record that it touches, because the record's checksum covers them; parity is read only
+//! in place of what is missing. A write of a part reads the record first. Each write puts the whole record, data and
+//! parity, at a new place, so no write leaves parity that does not fit its data. Not modelled: blocks of metadata, the
+//! intent log, transaction groups, which collect writes for seconds, and reads that go on over the gaps that parity leaves
+//! between neighbouring records.
+//! Source: OpenZFS, vdev_raidz.c.
+use super::super::gf;
+use super::super::layout::raidz::{Column, Map};
+use super::super::layout::{Layout, RaidZ};
+use super::super::strand::{Phase, Strand};
+use super::raidz_sums::Solved;
+use super::{Array, Source};
+use crate::command::{Access, Outcome};
+use crate::target::context::Context;
+use crate::target::tree::Slot;
+
+/// A record as it lies on the members, and who reads it.
+pub(super) struct Old {
+    place: u64,
+    /// By column: the command that reads it.
+    ops: [u64; Map::COLUMNS_MAX],
+    /// What parity is read for.
+    solved: Solved,
+}
+
+/// The part of a record that a host's command covers.
+#[derive(Clone, Copy)]
+struct Part {
+    id: u64,
+    /// The array's address of the record.
+    record_at: u64,
+    /// In the record.
+    first: u64,
+    end: u64,
+}
+
+/// A stretch of a column.
+#[derive(Clone, Copy)]
+struct Stretch {
+    column: usize,
+    offset: u64,
+    count: u64,
+}
+
+impl Array {
+    fn pool(&self) -> &RaidZ {
+        let Layout::RaidZ(pool) = &self.layout else { unreachable!("the plan of records") };
+        pool
+    }
+
+    fn pool_mut(&mut self) -> &mut RaidZ {
+        let Layout::RaidZ(pool) = &mut self.layout else { unreachable!("the plan of records") };
+        pool
+    }
+
+    /// Numbers count records. Readers keep a record from being moved under them.
+    pub(super) fn blocks_of_records(pool: &RaidZ, strand: &Strand) -> (bool, u64, u64) {
+        let record = pool.record();
+        (strand.access == Access::Write, strand.first / record, (strand.end - 1) / record + 1)
+    }
+
+    /// A write is cut where whole records begin and end: its ends need what is already there.
+    pub(super) fn cut_at_records(pool: &RaidZ, at: u64, end: u64) -> u64 {
+        let (next, last) = (at.next_multiple_of(pool.record()), end / pool.record() * pool.record());
+        if at < next && next < end {
+            next
+        } else if at < last {
+            last
+        } else {
+            end
+        }
+    }
+
+    /// What a strand covers of the record at an address.
+    fn part(&self, slot: Slot, at: u64) -> Part {
+        let (Strand { end, .. }, record) = (*self.strands.get(slot), self.pool().record());
+        let (record_at, first) = (at / record * record, at % record);
+        Part { id: self.command_id(slot), record_at, first, end: (end - record_at).min(record) }
+    }
+
+    /// A pool with more members missing than it has parities is given up whole, as OpenZFS does.
+    fn is_pool_lost(&self) -> bool {
+        self.members.impaired > 0 && self.members.missing() > self.pool().map().parities().into()
+    }
+
+    pub(super) fn plan_raidz_read(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+        if self.is_pool_lost() {
+            return Err(Outcome::Lost);
+        }
+        let Strand { first, end, .. } = *self.strands.get(slot);
+        let mut at = first;
+        while at < end {
+            let part = self.part(slot, at);
+            let place = self.pool().place(part.record_at / self.pool().record());
+            let old = self.read_record(context, slot, place)?;
+            if context.data.is_some() {
+                let map = *self.pool().map();
+                for column in usize::from(map.parities())..map.columns() {
+                    let begins = map.begins(column);
+                    let stretch = self.stretch(column, part.first, part.end);
+                    let into_at = part.record_at + begins + stretch.offset;
+                    self.mix_old_record(context, (part.id, into_at), &old, stretch, 1);
+                }
+            }
+            at = part.record_at + part.end;
+        }
+        Ok(())
+    }
+
+    pub(super) fn plan_raidz_write(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+        // It may be planned anew.
+        self.pool_mut().settle(slot, false);
+        if self.is_pool_lost() {
+            return Err(Outcome::Lost);
+        }
+        let Strand { first, end, .. } = *self.strands.get(slot);
+        let mut at = first;
+        while at < end {
+            let part = self.part(slot, at);
+            let size = self.pool().record();
+            let record = part.record_at / size;
+            let old = if part.end - part.first < size {
+                Some(self.read_record(context, slot, self.pool().place(record))?)
+            } else {
+                None
+            };
+            let place = self.pool_mut().take(slot, record);
+            self.write_record(context, slot, place, &part, old.as_ref());
+            self.strands.get_mut(slot).computes += size * 512;
+            at = part.record_at + part.end;
+        }
+        Ok(())
+    }
+
+    /// A strand has ended: see [`RaidZ::settle`]. What it has written may have lost too many members on the way.
+    pub(in super::super) fn settle_records(&mut self, slot: Slot) {
+        if !matches!(self.layout, Layout::RaidZ(_)) {
+            return;
+        }
+        let is_lost = self.is_pool_lost();
+        let strand = self.strands.get_mut(slot);
+        if strand.access == Access::Write && is_lost {
+            strand.outcome = Outcome::Lost;
+        }
+        let is_written = strand.outcome == Outcome::Done;
+        self.pool_mut().settle(slot, is_written);
+    }
+
+    fn can_read_column(&self, column: &Column, avoids: u64) -> bool {
+        let is_avoided = column.slot < 64 && avoids >> column.slot & 1 == 1;
+        !is_avoided && self.members.can_read(column.spot(), column.count)
+    }
+
+    /// Reads all data of a record, and parity in place of what is missing.
+    fn read_record(&mut self, context: &mut Context<'_>, slot: Slot, place: u64) -> Result<Old, Outcome> {
+        let avoids = self.strands.get(slot).avoids;
+        let map = *self.pool().map();
+        let parities = usize::from(map.parities());
+        let mut old = Old { place, ops: [0; Map::COLUMNS_MAX], solved: Solved::default() };
+        for index in parities..map.columns() {
+            let column = self.pool().column(place, index);
+            if self.can_read_column(&column, avoids) {
+                old.ops[index] =
+                    self.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
+            } else if !old.solved.wants(index) {
+                return Err(super::gone(avoids));
+            }
+        }
+        for index in 0..parities {
+            let column = self.pool().column(place, index);
+            if !old.solved.is_short() {
+                break;
+            }
+            if self.can_read_column(&column, avoids) {
+                old.ops[index] =
+                    self.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
+                old.solved.has(index);
+            }
+        }
+        if old.solved.is_short() {
+            return Err(super::gone(avoids));
+        }
+        if context.data.is_some() {
+            old.solved.solve(map.columns());
+        }
+        Ok(old)
+    }
+
+    /// Writes all columns of a record to the members that there are.
+    fn write_record(
+        &mut self,
+        context: &mut Context<'_>,
+        slot: Slot,
+        place: u64,
+        part: &Part,
+        old: Option<&Old>,
+    ) {
+        let map = *self.pool().map();
+        let parities = usize::from(map.parities());
+        for index in 0..map.columns() {
+            let column = self.pool().column(place, index);
+            if !self.members.can_write(column.slot) {
+                continue;
+            }
+            let op = self.add(context, slot, Phase::Write, Access::Write, column.spot(), column.count);
+            if context.data.is_none() {
+                continue;
+            }
+            if index >= parities {
+                self.mix_new_record(context, (op, column.at), index, part, old, 1);
+                continue;
+            }
+            for data in parities..map.columns() {
+                let factor = Solved::factor(index, data, map.columns());
+                self.mix_new_record(context, (op, column.at), data, part, old, factor);
+            }
+        }
+    }
+
+    /// What lies of a column between two places of the record.
+    fn stretch(&self, column: usize, first: u64, end: u64) -> Stretch {
+        let map = self.pool().map();
+        let (begins, count) = (map.begins(column), map.column(0, column).count);
+        let (first, end) = (first.clamp(begins, begins + count), end.clamp(begins, begins + count));
+        Stretch { column, offset: first - begins, count: end - first }
+    }
+
+    /// What a column will hold, times a factor: the host's data, and around them what was there.
+    fn mix_new_record(
+        &self,
+        context: &mut Context<'_>,
+        (into, into_at): (u64, u64),
+        column: usize,
+        part: &Part,
+        old: Option<&Old>,
+        factor: u8,
+    ) {
+        let begins = self.pool().map().begins(column);
+        let Stretch { offset, count, .. } = self.stretch(column, part.first, part.end);
+        if count > 0 {
+            let from = Source { id: part.id, at: part.record_at + begins + offset, factor };
+            self.mix(context, into, into_at + offset, from, count);
+        }
+        let Some(old) = old else { return };
+        let size = self.pool().record();
+        for (first, end) in [(0, part.first), (part.end, size)] {
+            let stretch = self.stretch(column, first, end);
+            self.mix_old_record(context, (into, into_at + stretch.offset), old, stretch, factor);
+        }
+    }
+
+    /// What was read of a column, times a factor: from its member, or computed from all others and parity.
+    fn mix_old_record(
+        &self,
+        context: &mut Context<'_>,
+        (into, into_at): (u64, u64),
+        old: &Old,
+        Stretch { column, offset, count }: Stretch,
+        factor: u8,
+    ) {
+        if count == 0 {
+            return;
+        }
+        let pool = self.pool();
+        let mut add = |from: usize, factor: u8| {
+            let Column { at, count: all, .. } = pool.column(old.place, from);
+            // A column may be a row shorter than the one that is missing.
+            let count = count.min(all.saturating_sub(offset));
+            if count > 0 && factor != 0 {
+                let from = Source { id: old.ops[from], at: at + offset, factor };
+                self.mix(context, into, into_at, from, count);
+            }
+        };
+        if old.solved.has_data(column) {
+            return add(column, factor);
+        }
+        for from in 0..pool.map().columns() {
+            let share =
+                old.solved.share(column, from, usize::from(pool.map().parities()), pool.map().columns());
+            add(from, gf::mul(share, factor));
+        }
+    }
+}

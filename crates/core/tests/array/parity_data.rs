@@ -1,0 +1,213 @@
+//! Levels with parity, healthy and degraded: the data that members and hosts get are right, byte by byte.
+use crate::common::{drive, ms, queue, us};
+use crate::rig::array;
+use crate::stamps::Stamped;
+use drivelab_core::target::TargetParams;
+use drivelab_core::target::array::params::{
+    ArrayParams, Cure, Failure, Level, PartialWrites, Rotation, When,
+};
+use drivelab_core::target::drive::faults::FaultParams;
+use drivelab_core::target::drive::params::{DriveModel, DriveParams};
+use drivelab_core::target::drive::queue::Order;
+use drivelab_core::{Access, Outcome};
+use drivelab_units::{Instant, Lba, Sectors, Share};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const ROTATIONS: [Rotation; 6] = [
+    Rotation::LeftSymmetric,
+    Rotation::LeftAsymmetric,
+    Rotation::RightSymmetric,
+    Rotation::RightAsymmetric,
+    Rotation::First,
+    Rotation::Last,
+];
+
+fn levels() -> impl Strategy<Value = (Level, u16)> {
+    let parity = (1u8..=3, 0..ROTATIONS.len(), 1u16..=2, 2u16..=4).prop_map(|(p, rotation, groups, data)| {
+        let level = Level::Parity { parities: p, rotation: ROTATIONS[rotation], groups };
+        (level, groups * (u16::from(p) + data))
+    });
+    let interleaved =
+        (1u16..=2, 2u16..=4).prop_map(|(groups, data)| (Level::Interleaved { groups }, groups * (data + 1)));
+    prop_oneof![5 => parity, 1 => interleaved]
+}
+
+fn partial() -> impl Strategy<Value = PartialWrites> {
+    prop_oneof![
+        any::<bool>().prop_map(|prefers_old| PartialWrites::Cheaper { prefers_old }),
+        Just(PartialWrites::Old),
+        Just(PartialWrites::Rest),
+    ]
+}
+
+fn parities(level: Level) -> u16 {
+    if let Level::Parity { parities, .. } = level { parities.into() } else { 1 }
+}
+
+fn groups(level: Level) -> u16 {
+    match level {
+        Level::Parity { groups, .. } | Level::Interleaved { groups } => groups,
+        _ => 1,
+    }
+}
+
+prop_compose! {
+    /// Parameters with members that are missing as the run begins and such that fail in it, no more in a group than it
+    /// bears.
+    fn arrays()((level, members) in levels())(
+        level in Just(level),
+        members in Just(members),
+        partial in partial(),
+        unit in prop_oneof![Just(8u64), Just(24), Just(20)],
+        granule in prop_oneof![Just(1u64), Just(8)],
+        request in prop_oneof![Just(8u64), Just(40), Just(1 << 16)],
+        drawn in proptest::collection::vec((any::<bool>(), 0..1_000_000_000u64), 3),
+        cure in 0..8u8,
+        spares in 0u16..3,
+        order in Just((0..members).collect::<Vec<u16>>()).prop_shuffle(),
+    ) -> ArrayParams {
+        let mut params = ArrayParams::plain(level, members);
+        let each = members / groups(level);
+        let mut left = vec![parities(level); usize::from(groups(level))];
+        for (drive, (is_missing, at)) in order.into_iter().zip(drawn) {
+            let left = &mut left[usize::from(drive / each)];
+            if *left == 0 {
+                continue;
+            }
+            *left -= 1;
+            if is_missing {
+                params.missing.push(drive);
+            } else {
+                params.failures.push(Failure { drive, when: When::At(Instant::from_ns(at)) });
+            }
+        }
+        (params.spares, params.replaced_after) = (spares, ms(20));
+        params.unit = Sectors::new(unit);
+        params.parity.partial = partial;
+        params.parity.granule = Sectors::new(granule);
+        params.request = Sectors::new(request);
+        let has_rows = matches!(level, Level::Parity { .. });
+        params.cure = match cure {
+            0 => Cure::Bitmap { region: Sectors::new(16), clears_after: ms(30) },
+            1 if has_rows => Cure::Journal,
+            2 if has_rows && parities(level) == 1 => Cure::PartialParityLog,
+            _ => Cure::None,
+        };
+        params
+    }
+}
+
+/// Commands one and several at a time: whether they write, where, how much, and whether to wait for them.
+fn play(array: &mut Stamped, commands: Vec<(bool, u64, u64, u8)>) -> Result<(), TestCaseError> {
+    // Of those under way no two may name the same sector: what a read would see is open.
+    let mut under_way: Vec<(Access, u64, u64, u64)> = Vec::new();
+    let last = commands.len() - 1;
+    for (at, (writes, first, count, more)) in commands.into_iter().enumerate() {
+        if !under_way.iter().any(|&(_, _, begin, end)| first < end && first + count > begin) {
+            let access = if writes { Access::Write } else { Access::Read };
+            let id = array.send(access, first, count);
+            under_way.push((access, id, first, first + count));
+        }
+        if more == 0 || at == last {
+            for answer in array.drain() {
+                prop_assert_eq!(answer.outcome, Outcome::Done);
+            }
+            for (access, id, first, end) in under_way.drain(..) {
+                if access == Access::Read {
+                    array.compare(id, first, end - first);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    /// Commands one and several at a time, members failing under them.
+    #[test]
+    fn data_and_parity_are_right_after_random_writes(
+        params in arrays(),
+        commands in proptest::collection::vec((any::<bool>(), 0u64..400, 1u64..90, 0u8..3), 1..40),
+    ) {
+        let gone: Vec<u16> =
+            params.missing.iter().copied().chain(params.failures.iter().map(|failure| failure.drive)).collect();
+        let mut array = Stamped::new(params);
+        play(&mut array, commands)?;
+        array.wait(ms(1_100));
+        array.drain();
+        array.check_media(&gone);
+        array.check_read(0, 500);
+    }
+}
+
+/// An array whose drives have sectors that cannot be read, no two of a row.
+fn with_unreadable(params: ArrayParams, unreadable: &[(u16, u64)]) -> TargetParams {
+    let TargetParams::System(mut system) = array(params) else { unreachable!("an array is a system") };
+    for &(slot, at) in unreadable {
+        let faults = FaultParams {
+            read_errors: Share::NONE,
+            unreadable: vec![(Lba::new(at), Sectors::new(1))],
+            retries: ms(20),
+        };
+        let faulty = DriveParams { faults: Some(faults), ..drive() };
+        system.drives[usize::from(slot)] = Arc::new(DriveModel::new(&faulty).unwrap());
+    }
+    TargetParams::System(system)
+}
+
+#[test]
+fn what_cannot_be_read_is_computed_from_the_rest() {
+    let level = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
+    let mut array = Stamped::of(&with_unreadable(ArrayParams::plain(level, 4), &[(1, 11)]));
+    array.go(Access::Write, 0, 3 * 128);
+    array.check_read(128 + 8, 8);
+    assert_eq!(array.count(Access::Read), (3, 24));
+    // The old data of a small write as well: without them parity comes from the rest.
+    array.go(Access::Write, 128 + 8, 4);
+    array.check_read(0, 3 * 128);
+    array.check_media(&[]);
+}
+
+proptest! {
+    /// Reads that fail send a strand back to its plan, while others are under way.
+    #[test]
+    fn unreadable_sectors_spoil_nothing(
+        (level, members) in levels(),
+        (bad, one) in (0u16..3, 0u64..64),
+        commands in proptest::collection::vec((any::<bool>(), 0u64..400, 1u64..90, 0u8..3), 1..30),
+    ) {
+        let params = ArrayParams { unit: Sectors::new(16), ..ArrayParams::plain(level, members) };
+        let mut array = Stamped::of(&with_unreadable(params, &[(bad, one)]));
+        play(&mut array, commands)?;
+        array.check_media(&[]);
+        array.check_read(0, 500);
+    }
+}
+
+/// The rest of a row is read for a unit that cannot be, while a neighbour in the row is written: data and parity of that
+/// write arrive at different times, and the sum must not see one without the other.
+#[test]
+fn a_second_plan_waits_for_writes_to_its_row() {
+    let level = Level::Parity { parities: 1, rotation: Rotation::Last, groups: 1 };
+    for delay in (0..120_000).step_by(1_000) {
+        let mut target = with_unreadable(ArrayParams::plain(level, 3), &[(0, 100)]);
+        if let TargetParams::System(system) = &mut target {
+            // Members that take their commands as they come would keep the order by themselves.
+            let reorders = DriveParams { queue: queue(16, Order::Sptf), ..drive() };
+            system.drives[1..].fill(Arc::new(DriveModel::new(&reorders).unwrap()));
+        }
+        let mut array = Stamped::of(&target);
+        array.go(Access::Write, 0, 256);
+        let read = array.send(Access::Read, 100, 8);
+        array.wait(us(delay));
+        // Keeps the data's member busy beside the write, and the parity's not: they come round to it at different angles.
+        array.send(Access::Write, 128, 128);
+        for row in 1..25 {
+            array.send(Access::Read, row * 20_480 + 128, 8);
+        }
+        array.drain();
+        array.compare(read, 100, 8);
+        array.check_media(&[]);
+    }
+}

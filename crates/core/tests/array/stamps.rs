@@ -1,0 +1,287 @@
+//! A naive executor of data operations: a stamp of eight bytes stands for each sector, sums are done byte by byte, and all
+//! commands of the members are written down.
+use crate::common::command;
+use crate::rig::array;
+use drivelab_core::data::DataOp;
+use drivelab_core::target::array::Array;
+use drivelab_core::target::array::layout::{Layout, Rows};
+use drivelab_core::target::array::params::{ArrayParams, Cure};
+use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::{Access, Completion, Machine};
+use drivelab_units::{Instant, Lba, Sectors, Span};
+use std::collections::{BTreeMap, HashMap};
+
+pub type Stamp = [u8; 8];
+
+/// Multiplication in the field by its definition.
+pub fn times(a: u8, b: u8) -> u8 {
+    let (mut sum, mut term) = (0u16, u16::from(a));
+    for bit in 0..8 {
+        if b >> bit & 1 == 1 {
+            sum ^= term;
+        }
+        term <<= 1;
+        if term & 0x100 != 0 {
+            term ^= 0x11d;
+        }
+    }
+    sum as u8
+}
+
+pub fn scaled(stamp: Stamp, factor: u8) -> Stamp {
+    stamp.map(|byte| times(byte, factor))
+}
+
+pub fn added(a: Stamp, b: Stamp) -> Stamp {
+    std::array::from_fn(|at| a[at] ^ b[at])
+}
+
+/// A command of a member, as its data showed it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seen {
+    pub id: u64,
+    pub drive: u16,
+    pub access: Access,
+    pub first: u64,
+    pub count: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Part {
+    at: u64,
+    from: u64,
+    from_at: u64,
+    count: u64,
+    factor: u8,
+}
+
+/// An array with stamps in place of data.
+pub struct Stamped {
+    target: Target,
+    /// The drive of the journal.
+    journal: Option<u16>,
+    pub now: Instant,
+    next_id: u64,
+    /// By drive and address.
+    pub media: HashMap<(u16, u64), Stamp>,
+    /// By command and address: what was read.
+    delivered: HashMap<(u64, u64), Stamp>,
+    parts: HashMap<u64, Vec<Part>>,
+    writes: HashMap<u64, (u64, u64)>,
+    /// What each address of the array should hold.
+    pub model: BTreeMap<u64, Stamp>,
+    pub seen: Vec<Seen>,
+}
+
+impl Stamped {
+    pub fn new(params: ArrayParams) -> Self {
+        Self::of(&array(params))
+    }
+
+    pub fn of(target: &TargetParams) -> Self {
+        let TargetParams::System(system) = target else { panic!("an array is a system") };
+        let has_journal = system.array.as_ref().is_some_and(|array| array.cure == Cure::Journal);
+        let journal = has_journal.then(|| system.drives.len() as u16 - 1);
+        let mut target = Target::new(target, 1);
+        target.keep_data();
+        Stamped {
+            target,
+            journal,
+            now: Instant::ZERO,
+            next_id: 1,
+            media: HashMap::new(),
+            delivered: HashMap::new(),
+            parts: HashMap::new(),
+            writes: HashMap::new(),
+            model: BTreeMap::new(),
+            seen: Vec::new(),
+        }
+    }
+
+    pub fn array(&self) -> &Array {
+        self.target.system().and_then(|system| system.array()).expect("there is an array")
+    }
+
+    pub fn rows(&self) -> &Rows {
+        let Layout::Rows(rows) = self.array().layout() else { panic!("a level with parity") };
+        rows
+    }
+
+    pub fn wait(&mut self, span: Span) {
+        self.now += span;
+        self.target.handle(self.now, TargetInput::Tick);
+        self.execute();
+    }
+
+    /// What a command of a host brings for an address.
+    fn brought(id: u64, at: u64) -> Stamp {
+        (id.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at.wrapping_mul(0xd134_2543_de82_ef95) | 1).to_le_bytes()
+    }
+
+    pub fn send(&mut self, access: Access, first: u64, count: u64) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        if access == Access::Write {
+            self.writes.insert(id, (first, first + count));
+            for at in first..first + count {
+                self.model.insert(at, Self::brought(id, at));
+            }
+        }
+        self.target.handle(self.now, TargetInput::Submit(command(id, access, first, count)));
+        self.execute();
+        id
+    }
+
+    /// All answers that are still to come.
+    pub fn drain(&mut self) -> Vec<Completion> {
+        let mut all = Vec::new();
+        loop {
+            while let Some(completion) = self.target.poll_output() {
+                self.now = self.now.max(completion.completed);
+                all.push(completion);
+            }
+            let Some(due) = self.target.poll_timeout() else { return all };
+            self.now = self.now.max(due);
+            self.target.handle(due, TargetInput::Tick);
+            self.execute();
+        }
+    }
+
+    pub fn go(&mut self, access: Access, first: u64, count: u64) -> Completion {
+        self.seen.clear();
+        self.send(access, first, count);
+        let answers = self.drain();
+        assert_eq!(answers.len(), 1);
+        answers[0]
+    }
+
+    /// Reads and compares with what was written.
+    pub fn check_read(&mut self, first: u64, count: u64) {
+        let answer = self.go(Access::Read, first, count);
+        assert_eq!(answer.outcome, drivelab_core::Outcome::Done);
+        self.compare(answer.id, first, count);
+    }
+
+    pub fn compare(&self, id: u64, first: u64, count: u64) {
+        for at in first..first + count {
+            let expected = self.model.get(&at).copied().unwrap_or_default();
+            assert_eq!(self.value(id, at), expected, "address {at} of {first}+{count}");
+        }
+    }
+
+    pub fn on_media(&self, drive: u16, at: u64) -> Stamp {
+        self.media.get(&(drive, at)).copied().unwrap_or_default()
+    }
+
+    /// What a command's buffer holds of an address.
+    fn value(&self, id: u64, at: u64) -> Stamp {
+        self.buffer(id, at).unwrap_or_else(|| panic!("nobody says where address {at} of {id} comes from"))
+    }
+
+    fn buffer(&self, id: u64, at: u64) -> Option<Stamp> {
+        if let Some(&(first, end)) = self.writes.get(&id) {
+            assert!((first..end).contains(&at), "the host's write {id} has no address {at}");
+            return Some(Self::brought(id, at));
+        }
+        if let Some(&stamp) = self.delivered.get(&(id, at)) {
+            return Some(stamp);
+        }
+        let parts = self.parts.get(&id).map(Vec::as_slice).unwrap_or_default();
+        let here: Vec<_> =
+            parts.iter().filter(|part| (part.at..part.at + part.count).contains(&at)).collect();
+        (!here.is_empty()).then(|| {
+            here.iter().fold([0; 8], |sum, part| {
+                added(sum, scaled(self.value(part.from, part.from_at + (at - part.at)), part.factor))
+            })
+        })
+    }
+
+    fn is_log(&self, drive: u16, at: u64) -> bool {
+        Some(drive) == self.journal || at < self.rows().at(0)
+    }
+
+    fn see(&mut self, seen: Seen) {
+        match self.seen.iter_mut().find(|known| known.id == seen.id && known.drive == seen.drive) {
+            Some(known) => {
+                let end = (known.first + known.count).max(seen.first + seen.count);
+                known.first = known.first.min(seen.first);
+                known.count = end - known.first;
+            }
+            None => self.seen.push(seen),
+        }
+    }
+
+    fn execute(&mut self) {
+        while let Some(op) = self.target.poll_data() {
+            match op {
+                DataOp::Accept { write, member, first, count } => {
+                    let (first, count) = (first.get(), count.get());
+                    self.see(Seen { id: write, drive: member, access: Access::Write, first, count });
+                    for at in first..first + count {
+                        // A log's own words have no stamp.
+                        let stamp = match self.is_log(member, at) {
+                            true => self.buffer(write, at).unwrap_or_default(),
+                            false => self.value(write, at),
+                        };
+                        self.media.insert((member, at), stamp);
+                    }
+                }
+                DataOp::Deliver { read, member, first, count } => {
+                    let (first, count) = (first.get(), count.get());
+                    self.see(Seen { id: read, drive: member, access: Access::Read, first, count });
+                    for at in first..first + count {
+                        self.delivered.insert((read, at), self.on_media(member, at));
+                    }
+                }
+                DataOp::Mix { into, at, from, from_at, count, factor } => {
+                    let (at, from_at, count) = (at.get(), from_at.get(), count.get());
+                    self.parts.entry(into).or_default().push(Part { at, from, from_at, count, factor });
+                }
+                DataOp::Forget { id, first, count } => {
+                    let (first, end): (Lba, Lba) = (first, first + Sectors::new(count.get()));
+                    let inside = |part: &Part| part.at >= first.get() && part.at + part.count <= end.get();
+                    self.parts.entry(id).or_default().retain(|part| !inside(part));
+                }
+                DataOp::Replace { member } => self.media.retain(|&(drive, _), _| drive != member),
+                _ => {}
+            }
+        }
+    }
+
+    /// Every unit that was ever written, and its row's parity, is as the model has it, on all members but these.
+    pub fn check_media(&self, missing: &[u16]) {
+        let rows = *self.rows();
+        let places: std::collections::BTreeSet<(u64, u64)> =
+            self.model.keys().map(|&at| rows.cell(at, at + 1)).map(|cell| (cell.row, cell.offset)).collect();
+        for (row, offset) in places {
+            let mut parities = [[0; 8]; 3];
+            let at = rows.at(row) + offset;
+            for column in 0..rows.columns() {
+                let address = row * rows.row_data() + u64::from(column) * rows.unit() + offset;
+                let stamp = self.model.get(&address).copied().unwrap_or_default();
+                let slot = rows.data(row, column);
+                if !missing.contains(&slot) {
+                    assert_eq!(self.on_media(slot, at), stamp, "row {row}, column {column}, offset {offset}");
+                }
+                let index = rows.index_of(&rows.row(row), column);
+                for (which, parity) in parities.iter_mut().enumerate() {
+                    let factor = (0..which as u32 * index).fold(1, |power, _| times(power, 2));
+                    *parity = added(*parity, scaled(stamp, factor));
+                }
+            }
+            for which in 0..rows.parities() {
+                let slot = rows.parity(row, which);
+                if !missing.contains(&slot) {
+                    let parity = parities[usize::from(which)];
+                    assert_eq!(self.on_media(slot, at), parity, "row {row}, parity {which}, offset {offset}");
+                }
+            }
+        }
+    }
+
+    /// How many commands of a kind the drives had for the last host's, and their sectors.
+    pub fn count(&self, access: Access) -> (usize, u64) {
+        let seen = self.seen.iter().filter(|seen| seen.access == access);
+        seen.fold((0, 0), |(commands, sectors), seen| (commands + 1, sectors + seen.count))
+    }
+}

@@ -1,0 +1,174 @@
+//! Keys of an array that change nothing: those that its level has no use for, and those that nothing else here needs.
+use super::array::Known;
+use crate::check::given;
+use crate::raw::array::{HoleName, LevelName};
+use crate::text::problem::{Log, Place};
+
+/// What some levels have and others lack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Uses {
+    StripeUnit,
+    /// So many copies, to be chosen.
+    CopyCount,
+    Groups,
+    Layout,
+    /// Several copies of everything.
+    Copies,
+    /// Rows of stripe units with parity.
+    Rows,
+    /// Rows or records, whose parity is made piece by piece.
+    Granule,
+    Parity,
+    Records,
+    /// Whatever can be rebuilt.
+    Redundancy,
+    /// What a power cut can leave in two minds.
+    WriteHole,
+}
+
+impl LevelName {
+    const ALL: [LevelName; 15] = [
+        LevelName::Jbod,
+        LevelName::Raid0,
+        LevelName::Raid1,
+        LevelName::Raid01,
+        LevelName::Raid10,
+        LevelName::Raid3,
+        LevelName::Raid4,
+        LevelName::Raid5,
+        LevelName::Raid6,
+        LevelName::Raid30,
+        LevelName::Raid50,
+        LevelName::Raid60,
+        LevelName::RaidZ1,
+        LevelName::RaidZ2,
+        LevelName::RaidZ3,
+    ];
+
+    pub fn uses(self, what: Uses) -> bool {
+        use LevelName::{
+            Jbod, Raid0, Raid01, Raid1, Raid3, Raid4, Raid5, Raid6, Raid10, Raid30, Raid50, Raid60,
+        };
+        use LevelName::{RaidZ1, RaidZ2, RaidZ3};
+        let rows = matches!(self, Raid4 | Raid5 | Raid6 | Raid50 | Raid60);
+        let records = matches!(self, RaidZ1 | RaidZ2 | RaidZ3);
+        match what {
+            Uses::StripeUnit => rows || matches!(self, Raid0 | Raid01 | Raid10),
+            Uses::CopyCount => matches!(self, Raid01 | Raid10),
+            Uses::Groups => matches!(self, Raid30 | Raid50 | Raid60),
+            Uses::Layout => rows || self == Raid10,
+            Uses::Copies => matches!(self, Raid1 | Raid01 | Raid10),
+            Uses::Rows => rows,
+            Uses::Granule => rows || records,
+            Uses::Parity => rows || records || matches!(self, Raid3 | Raid30),
+            Uses::Records => records,
+            Uses::Redundancy => !matches!(self, Jbod | Raid0),
+            Uses::WriteHole => !records && !matches!(self, Jbod | Raid0),
+        }
+    }
+}
+
+/// Keys without effect at this point.
+pub fn check_keys(known: &Known<'_>, log: &mut Log) {
+    for (key, place) in known.raw.set() {
+        let what = match key {
+            "stripe_unit" => Uses::StripeUnit,
+            "copies" => Uses::CopyCount,
+            "groups" => Uses::Groups,
+            "layout" => Uses::Layout,
+            "read_choice" | "split_reads" => Uses::Copies,
+            "partial_writes" => Uses::Rows,
+            "parity_granule" => Uses::Granule,
+            "parity_rate" => Uses::Parity,
+            "write_hole" => Uses::WriteHole,
+            "record_size" | "fill" => Uses::Records,
+            "spares" | "replaced_after" | "rebuild" | "scrub_at" | "resync_at" => Uses::Redundancy,
+            _ => {
+                check_needs(known, key, place, log);
+                continue;
+            }
+        };
+        if known.level.uses(what) {
+            check_needs(known, key, place, log);
+            continue;
+        }
+        let message = format!("`{key}` has no effect with level = \"{}\"", known.level.name());
+        log.no_effect(place, message, format!("set level to {}, or leave {key} out", those(what)));
+    }
+}
+
+/// Keys that need another one.
+fn check_needs(known: &Known<'_>, key: &str, place: Place, log: &mut Log) {
+    let raw = known.raw;
+    let fails =
+        known.faults.and_then(|faults| faults.fail.as_ref()).is_some_and(|list| !list.value.is_empty());
+    let misses = raw.missing.as_ref().is_some_and(|list| !list.value.is_empty());
+    let has_spares = known.spares() > 0;
+    let replaces = has_spares && (fails || misses);
+    let rebuilding = given(raw.rebuilding.as_ref()).unwrap_or(false);
+    let goes_over = rebuilding && misses || replaces || raw.scrub_at.is_some() || raw.resync_at.is_some();
+    let synchronised = given(raw.synchronised.as_ref())
+        .unwrap_or(matches!(known.level, LevelName::Raid3 | LevelName::Raid30));
+    let (counts, why, remedy) = match key {
+        "bitmap_region" | "bitmap_clears_after" => (
+            given(raw.write_hole.as_ref()) == Some(HoleName::Bitmap) || !raw.readable("write_hole"),
+            "without a bitmap",
+            "set write_hole to bitmap",
+        ),
+        "spares" => {
+            (!has_spares || fails || misses, "where no drive fails", "add target.faults.fail, or missing")
+        }
+        "replaced_after" => (
+            replaces || !raw.readable("spares"),
+            "where no spare takes the place of a member",
+            "set spares, and target.faults.fail or missing",
+        ),
+        "spare_drive" => (
+            has_spares || known.has_journal() || !raw.readable("spares") || !raw.readable("write_hole"),
+            "without a spare and without a journal",
+            "set spares, or write_hole to journal",
+        ),
+        "rebuild" => (
+            goes_over || !raw.readable("spares"),
+            "where the array never goes over its members by itself",
+            "set spares and let a drive fail, or set rebuilding, scrub_at or resync_at",
+        ),
+        "rebuilding" => (
+            !rebuilding || misses || !raw.readable("missing"),
+            "where no member is missing",
+            "add missing = [0]",
+        ),
+        "spindle_deviation" => (!synchronised, "where all spindles turn as one", "set synchronised to false"),
+        // Whether it comes in time is asked when the length of the run is known.
+        "scrub_at" | "resync_at" => return,
+        _ => (true, "", ""),
+    };
+    if counts {
+        log.has_effect(place);
+    } else {
+        log.no_effect(place, format!("`{key}` has no effect {why}"), format!("{remedy}, or leave {key} out"));
+    }
+}
+
+/// The levels that have it, or those that have it not where these are few.
+fn those(what: Uses) -> String {
+    let named = |uses| {
+        let levels = LevelName::ALL.into_iter().filter(|level| level.uses(what) == uses);
+        levels.map(LevelName::name).collect::<Vec<_>>()
+    };
+    let (with, without) = (named(true), named(false));
+    if with.len() > 2 * without.len() {
+        format!("another one than {}", either(&without))
+    } else {
+        either(&with)
+    }
+}
+
+/// Names with commas, and `or` before the last one.
+fn either(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}

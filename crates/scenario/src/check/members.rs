@@ -1,0 +1,313 @@
+//! Which drives an array has, who keeps it, and what the controller has room for.
+use super::array::{Known, check_level, params};
+use super::array_faults::Bears;
+use super::target::{Meant, Shared, drive_spelling, spelling};
+use crate::check::given;
+use crate::keys::numbers::Count;
+use crate::keys::{At, Read};
+use crate::raw::array::{ArrayRaw, LevelName};
+use crate::raw::choice::Choice;
+use crate::raw::drive::DriveRaw;
+use crate::raw::link::Standard;
+use crate::raw::scenario::TargetRaw;
+use crate::raw::switch::Switch;
+use crate::raw::system::{ControllerRaw, FaultsRaw, Interface};
+use crate::text::problem::{Log, Place};
+use drivelab_core::target::array::layout::Layout;
+use drivelab_core::target::array::params::{ArrayParams, Keeper};
+use drivelab_core::target::drive::params::DriveModel;
+use drivelab_core::target::drive::protocol::Protocol;
+use drivelab_units::Sectors;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// What a controller is called, and which levels its file says that it keeps.
+#[derive(Clone, Debug, Default)]
+pub struct Offer {
+    pub name: String,
+    pub raid: Option<Vec<LevelName>>,
+}
+
+/// What an array comes to.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct ArrayInForce {
+    pub level: String,
+    pub members: u16,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub spares: u16,
+    pub kept_by: String,
+    /// What a host can address.
+    pub capacity_bytes: u64,
+    /// What of each member the array uses; of the largest, where all of each is.
+    pub member_bytes: u64,
+    /// How many failures it bears whichever members they hit, and how many at best.
+    pub bears: usize,
+    pub bears_at_best: usize,
+}
+
+fn is_zero(count: &u16) -> bool {
+    *count == 0
+}
+
+/// The drives of an array, each once: which of them every place has, members first, then spares and journal.
+struct Drives {
+    kinds: Vec<(DriveRaw, Place)>,
+    which: Vec<usize>,
+}
+
+impl Shared<'_> {
+    /// An array of drives with all that stands before it.
+    pub(super) fn array(
+        &mut self,
+        raw: &TargetRaw,
+        at: &At<ArrayRaw>,
+        offer: &Offer,
+        log: &mut Log,
+    ) -> Option<Meant> {
+        let (array, place) = (&at.value, at.place);
+        if array.level.is_none() && array.readable("level") {
+            log.fault(place, "an array of no level", "add level = \"raid5\", or another one");
+        }
+        let drives = self.drives_of(raw, array, place, log);
+        let (level, (mut drives, members)) = (array.level.as_ref()?, drives?);
+        let keeper = keeper(array, level, offer, raw, log);
+        let faults = raw.faults.as_ref().map(|at| &at.value);
+        let known = Known { raw: array, place, level: level.value, keeper, members, faults };
+        self.add_spares(&known, &mut drives, log)?;
+        check_ports(raw, &known, offer, log);
+        let models = self.models_of(raw, &known, &drives, log);
+        let params = params(&known, log);
+        let (models, params) = (models?, params?);
+        let capacities: Vec<Sectors> = models.iter().map(|model| model.capacity()).collect();
+        if !check_level(&known, &params, &capacities, log) {
+            return None;
+        }
+        let canonical = canonical(raw, &known, &drives);
+        let in_force = in_force(&known, &params, &capacities);
+        let shares_link = shares_link(raw, &drives.kinds[0].0, models[0].protocol);
+        let params = super::system::array_system(raw, models, params, shares_link, log);
+        Some(Meant { params, canonical, array: in_force })
+    }
+
+    /// The drives of the members.
+    fn drives_of(
+        &mut self,
+        raw: &TargetRaw,
+        array: &ArrayRaw,
+        place: Place,
+        log: &mut Log,
+    ) -> Option<(Drives, u16)> {
+        if let (Some(_), Some(drive)) = (&array.drives, &raw.drive) {
+            let message = "`target.drive` contradicts `target.array.drives`, which names every member";
+            log.fault(drive.place, message, "keep `drives`, or `target.drive` with `members`");
+            return None;
+        }
+        if let Some(listed) = &array.drives {
+            let most = usize::from(ArrayParams::MEMBERS_MAX);
+            if listed.value.is_empty() || listed.value.len() > most {
+                let count = listed.value.len();
+                log.fault(
+                    listed.place,
+                    format!("an array of {count} members"),
+                    format!("name 1 to {most} drives"),
+                );
+                return None;
+            }
+            let found = |at: &At<Choice<DriveRaw>>| (self.drives.resolve(at, log), at.place);
+            let found: Vec<(Option<DriveRaw>, Place)> = listed.value.iter().map(found).collect();
+            let kinds: Vec<(DriveRaw, Place)> =
+                found.into_iter().map(|(drive, place)| Some((drive?, place))).collect::<Option<_>>()?;
+            let members = kinds.len() as u16;
+            return Some((Drives { which: (0..kinds.len()).collect(), kinds }, members));
+        }
+        let unread = !array.readable("drives") || !raw.readable("drive") || !array.readable("members");
+        let members = array.members.as_ref().map(|members| members.value.0 as u16);
+        if raw.drive.is_none() && !unread {
+            let remedy = "add target.drive = \"wd-4tb-7200\", or drives = [..] in place of it and of members";
+            log.fault(place, "an array of no drives", remedy);
+        } else if members.is_none() && !unread {
+            log.fault(place, "an array of how many members?", "add members = 4, or another number");
+        }
+        let choice = raw.drive.as_ref()?;
+        let drive = self.drives.resolve(choice, log);
+        let (drive, members) = (drive?, members?);
+        Some((Drives { kinds: vec![(drive, choice.place)], which: vec![0; usize::from(members)] }, members))
+    }
+
+    /// Spares and the journal's drive, behind the members.
+    fn add_spares(&mut self, known: &Known<'_>, drives: &mut Drives, log: &mut Log) -> Option<()> {
+        let more = known.drives() - drives.which.len();
+        let kind = match &known.raw.spare_drive {
+            Some(choice) => {
+                let drive = self.drives.resolve(choice, log)?;
+                drives.kinds.push((drive, choice.place));
+                drives.kinds.len() - 1
+            }
+            None => 0,
+        };
+        drives.which.extend(std::iter::repeat_n(kind, more));
+        Some(())
+    }
+
+    /// The models of all drives: one for all of a kind, but for those that have faults of their own.
+    fn models_of(
+        &mut self,
+        raw: &TargetRaw,
+        known: &Known<'_>,
+        drives: &Drives,
+        log: &mut Log,
+    ) -> Option<Vec<Arc<DriveModel>>> {
+        check_numbers(known, log);
+        let mut built: Vec<Option<Arc<DriveModel>>> = vec![None; drives.kinds.len()];
+        let mut models = Vec::with_capacity(drives.which.len());
+        for (number, &kind) in drives.which.iter().enumerate() {
+            let own = has_own_faults(known.faults, number);
+            if let Some(model) = built[kind].as_ref().filter(|_| !own) {
+                models.push(Some(Arc::clone(model)));
+                continue;
+            }
+            let (drive, place) = &drives.kinds[kind];
+            let model = self.member(raw, drive, *place, number, log);
+            if !own {
+                built[kind].clone_from(&model);
+            }
+            models.push(model);
+        }
+        models.into_iter().collect()
+    }
+}
+
+/// Whether a stretch that cannot be read is on this drive alone.
+fn has_own_faults(faults: Option<&FaultsRaw>, number: usize) -> bool {
+    let stretches = faults.and_then(|faults| faults.bad_sectors.as_ref());
+    let mut named =
+        stretches.into_iter().flat_map(|list| &list.value).filter_map(|at| at.value.drive.as_ref());
+    named.any(|drive| usize::from(drive.value) == number)
+}
+
+/// Stretches are on drives that there are.
+fn check_numbers(known: &Known<'_>, log: &mut Log) {
+    let stretches = known.faults.and_then(|faults| faults.bad_sectors.as_ref());
+    for drive in stretches.into_iter().flat_map(|list| &list.value).filter_map(|at| at.value.drive.as_ref()) {
+        let last = known.drives() - 1;
+        if usize::from(drive.value) > last {
+            let message =
+                format!("unreadable on drive {}, and the array's last one is drive {last}", drive.value);
+            log.contradiction(drive.place, message, "name one that there is");
+        }
+    }
+}
+
+/// Who keeps the array: who is named, or the controller where it says that it does.
+fn keeper(array: &ArrayRaw, level: &At<LevelName>, offer: &Offer, raw: &TargetRaw, log: &mut Log) -> Keeper {
+    let says = offer.raid.as_ref().is_some_and(|levels| !levels.is_empty());
+    let unasked = if says { Keeper::Controller } else { Keeper::Host };
+    let keeper = given(array.kept_by.as_ref()).unwrap_or(unasked);
+    let place = array.kept_by.as_ref().map_or(level.place, |at| at.place);
+    if let (Keeper::Controller, Some(levels)) = (keeper, &offer.raid)
+        && !levels.contains(&level.value)
+    {
+        let (name, level) = (&offer.name, level.value.name());
+        let message = if levels.is_empty() {
+            format!("{name} keeps no arrays")
+        } else {
+            let levels: Vec<String> = levels.iter().map(|level| level.name()).collect();
+            format!("{name} keeps no {level}: it keeps {}", levels.join(", "))
+        };
+        log.contradiction(
+            place,
+            message,
+            "let the host keep it (kept_by = \"host\"), or take another controller",
+        );
+    }
+    let memory = raw.controller_written_out().and_then(|controller| controller.cache.as_ref());
+    if let (Keeper::Host, Some(At { value: Switch::On(_), place: memory, .. })) = (keeper, memory) {
+        let message = "the host keeps the array, and the memory of a controller stands before one that the controller keeps";
+        let place = if log.is_of_a_named_file(*memory) { place } else { *memory };
+        log.contradiction(place, message, "set kept_by = \"controller\", or controller.cache to false");
+    }
+    keeper
+}
+
+/// No more drives than the controller has ports.
+fn check_ports(raw: &TargetRaw, known: &Known<'_>, offer: &Offer, log: &mut Log) {
+    let ports = raw.controller_written_out().and_then(|controller| given(controller.ports.as_ref()));
+    let drives = known.drives();
+    if let Some(ports) = ports.filter(|ports| drives as u64 > ports.0) {
+        let mut of = vec![format!("{} members", known.members)];
+        match known.spares() {
+            0 => {}
+            1 => of.push("1 spare".to_owned()),
+            count => of.push(format!("{count} spares")),
+        }
+        if known.has_journal() {
+            of.push("the journal".to_owned());
+        }
+        let message =
+            format!("{} has {} ports, and the array {drives} drives: {}", offer.name, ports.0, of.join(", "));
+        log.contradiction(known.members_place(), message, "take fewer drives, or another controller");
+    }
+}
+
+/// Whether all drives sit on one bus: the standard of the ports says it, or that of the drives; without either a SCSI
+/// adapter's drives do.
+fn shares_link(raw: &TargetRaw, drive: &DriveRaw, protocol: Protocol) -> bool {
+    let controller: Option<&ControllerRaw> = raw.controller_written_out();
+    let port = controller.and_then(|raw| raw.link.as_ref()).and_then(|at| given(at.value.standard.as_ref()));
+    let own = drive.link.as_ref().and_then(|at| given(at.value.standard.as_ref()));
+    match port.or(own) {
+        Some(standard) => matches!(standard, Standard::Ultra160 | Standard::Ultra320),
+        None => {
+            let adapter = controller.and_then(|raw| given(raw.interface.as_ref())) == Some(Interface::Scsi);
+            adapter && matches!(protocol, Protocol::ScsiTcq(_))
+        }
+    }
+}
+
+/// The meaning of an array in one spelling: members that are alike are counted, others listed, and it says who keeps it.
+fn canonical(raw: &TargetRaw, known: &Known<'_>, drives: &Drives) -> String {
+    let texts: Vec<String> = drives.kinds.iter().map(|(drive, _)| drive_spelling(drive)).collect();
+    let (members, more) = drives.which.split_at(usize::from(known.members));
+    let array = ArrayRaw {
+        members: Some(At::new(Count(members.len() as u64), known.place)),
+        drives: None,
+        spare_drive: None,
+        kept_by: Some(At::new(known.keeper, known.place)),
+        ..known.raw.clone()
+    };
+    let above = TargetRaw { array: Some(At::new(array, known.place)), ..raw.clone() };
+    let mut text = spelling(&above, &drives.kinds[0].0);
+    // Further members, and another spare, only where they are not like the first.
+    if members.iter().any(|&kind| texts[kind] != texts[0]) {
+        let all: Vec<&str> = members.iter().map(|&kind| texts[kind].as_str()).collect();
+        let _ = write!(text, "|members={}", all.join(","));
+    }
+    if let Some(spare) = more.first().map(|&kind| &texts[kind]).filter(|spare| **spare != texts[0]) {
+        let _ = write!(text, "|spare={spare}");
+    }
+    text
+}
+
+fn in_force(known: &Known<'_>, params: &ArrayParams, capacities: &[Sectors]) -> Option<ArrayInForce> {
+    let layout = Layout::new(params, capacities).ok()?;
+    let members = &capacities[..usize::from(known.members)];
+    let used = match &layout {
+        Layout::Copied(copied) => Sectors::new(copied.used()),
+        Layout::Rows(rows) => Sectors::new(rows.used()),
+        _ if known.level == LevelName::Jbod => members.iter().max().copied().unwrap_or_default(),
+        _ => members.iter().min().copied().unwrap_or_default(),
+    };
+    let mut kept_by = String::new();
+    known.keeper.write(&mut kept_by);
+    let [bears, bears_at_best] = Bears::of(known).counts();
+    Some(ArrayInForce {
+        level: known.level.name(),
+        members: known.members,
+        spares: known.spares(),
+        kept_by,
+        capacity_bytes: layout.capacity().bytes().get(),
+        member_bytes: used.bytes().get(),
+        bears,
+        bears_at_best,
+    })
+}

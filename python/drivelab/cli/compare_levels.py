@@ -1,0 +1,145 @@
+"""`drivelab compare-levels`: every level of an array side by side, by rate, latency, capacity, price and risk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab.cli import workload_options as words
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
+from drivelab.cli.pictures import draw
+from drivelab.cli.places import check_picture, place
+from drivelab.errors import InputError
+from drivelab.levels import compare
+from drivelab.levels.compare import Chosen, Comparison
+from drivelab.levels.cost import Prices
+from drivelab.levels.level import COPIES, GROUPS, LEVELS
+from drivelab.levels.loads import STATES, Loads
+from drivelab.levels.odds import Lifetime
+from drivelab.levels.tables import notes
+from drivelab.scenario import Override
+
+LOAD_PANEL = "The loads"
+RISK_PANEL = "Failures and prices"
+
+
+def _load(text: str) -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=LOAD_PANEL)
+    return found
+
+
+def _risk(text: str, metavar: str) -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option(
+        help=text, metavar=metavar, rich_help_panel=RISK_PANEL, show_default=False
+    )
+    return found
+
+
+def compare_levels(
+    drive: Annotated[str, typer.Option(help="A drive of the catalogue, or a path to one", metavar="NAME")],
+    members: Annotated[int, typer.Option(help="How many of them", metavar="N", min=1)] = 4,
+    levels: Annotated[
+        str, typer.Option(help="Which levels; raid10:far is one with its layout", metavar="NAMES")
+    ] = ",".join(LEVELS),
+    controller: Annotated[str | None, typer.Option(help="The host's adapter", metavar="NAME")] = None,
+    copies: Annotated[int, typer.Option(help="Copies in raid01 and raid10", metavar="N")] = COPIES,
+    groups: Annotated[int, typer.Option(help="Groups in raid30, raid50, raid60", metavar="N")] = GROUPS,
+    stripe_unit: Annotated[
+        str | None, typer.Option(help="How much lies on a member before the next one's turn", metavar="SIZE")
+    ] = None,
+    states: Annotated[
+        str, typer.Option(help="Whole; without member 0; with a new one in its place", metavar="NAMES")
+    ] = ",".join(STATES),
+    iodepth: Annotated[str, _load("Requests outstanding, each a column")] = "1,4,16,64",
+    bs: Annotated[str, _load("Size of a random request")] = "4KiB",
+    rwmixread: Annotated[int, _load("Share of reads where both are mixed, in percent")] = 70,
+    number_ios: Annotated[int, _load("Random requests for each figure")] = 4_000,
+    ramp_time: Annotated[str, _load("Time before they count")] = "10s",
+    randseed: words.Randseed = None,
+    afr: Annotated[str | None, _risk("Share of drives that fail within a year", "PERCENT")] = None,
+    mttf: Annotated[str | None, _risk("The same as a mean time to failure", "TIME")] = None,
+    repair: Annotated[
+        str | None,
+        _risk("From a failure until the new drive has its data: failed drives are replaced", "TIME"),
+    ] = None,
+    drive_price: Annotated[str | None, _risk("What a drive costs: 140USD", "PRICE")] = None,
+    controller_price: Annotated[str | None, _risk("What the controller costs", "PRICE")] = None,
+    settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Draw the picture: .png, .svg or .html", metavar="FILE", parser=place
+        ),
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks")] = False,
+) -> int:
+    """Compare the levels of an array: IOPS, latency, rates, capacity, price, and the chance of data loss.
+
+    Every level runs the same loads, whole, with a drive missing, and while a new one is filled.
+    """
+    if output is not None:
+        check_picture("--output", output)
+    others = words.overrides_of({"randseed": randseed}, settings)
+    if controller is not None:
+        others.insert(0, Override("target.controller", controller, "--controller"))
+    if stripe_unit is not None:
+        others.insert(0, Override("target.array.stripe_unit", stripe_unit, "--stripe-unit"))
+    lifetime = Lifetime.parse(afr, mttf)
+    chosen = Chosen(
+        drive=drive,
+        members=members,
+        levels=compare.named(levels.split(","), members, copies, groups),
+        loads=Loads(_depths(iodepth), bs, rwmixread, number_ios, ramp_time, _names(states)),
+        overrides=compare.checked(drive, others),
+        lifetime=lifetime,
+        repair_hours=compare.repair_of(repair, lifetime),
+        prices=Prices.parse(drive_price, controller_price),
+    )
+    entries = compare.planned(chosen)
+    points = sum(len(plan) for entry in entries for plan in entry.plans.values())
+    with progress_bar(points, chosen.name, quiet=quiet) as progress:
+        found = compare.run(chosen, entries, workers, progress)
+    _print(found, as_json=as_json, quiet=quiet)
+    if output is not None and any(entry.states for entry in found.entries):
+        draw(found.chart, output, found.provenance())
+        if not quiet:
+            say(f"wrote {output}")
+    return _exit_code(found, points)
+
+
+def _print(found: Comparison, *, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        emit_json(found.to_dict())
+        return
+    for number, table in enumerate(found.tables()):
+        if number:
+            emit("")
+        emit_table(table)
+    if not quiet:
+        say("\n".join(f"note: {note}" for note in notes(found)))
+        say(found.identity())
+
+
+def _exit_code(found: Comparison, points: int) -> Exit:
+    for text in compare.failure_texts(found.failures):
+        say(f"error: {text}")
+    if found.interrupted:
+        say(f"interrupted: {found.points} of {points} points finished")
+        return Exit.INTERRUPTED
+    return Exit.FAILED if found.failures else Exit.OK
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+
+
+def _depths(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(depth) for depth in text.split(","))
+    except ValueError as error:
+        raise InputError(f"--iodepth {text}: numbers with commas between them, 1,4,16,64") from error

@@ -1,0 +1,71 @@
+"""What an array costs: its drives and the controller, over what it can hold."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from drivelab.errors import InputError
+
+_PRICE = re.compile(r"(?P<amount>\d+(?:\.\d+)?) ?(?P<currency>[A-Z]{3})")
+GB, GIB = 10**9, 2**30
+
+
+@dataclass(frozen=True)
+class Price:
+    """So much of a currency."""
+
+    amount: float
+    currency: str
+
+    @classmethod
+    def parse(cls, text: str, option: str) -> Price:
+        """A price as it is typed: 140USD. Raises InputError."""
+        match = _PRICE.fullmatch(text.strip())
+        if match is None:
+            raise InputError(f"{option} {text}: a price is a number and a currency of three letters, 140USD")
+        return cls(float(match["amount"]), match["currency"])
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a drive costs, and the controller that all of them share; one on the board costs nothing more."""
+
+    drive: Price
+    controller: float = 0.0
+
+    @classmethod
+    def parse(cls, drive: str | None, controller: str | None) -> Prices | None:
+        """Prices from two options, None without the drive's. Raises InputError."""
+        if drive is None:
+            if controller is not None:
+                raise InputError("--controller-price changes nothing without --drive-price")
+            return None
+        one = Price.parse(drive, "--drive-price")
+        if controller is None:
+            return cls(one)
+        other = Price.parse(controller, "--controller-price")
+        if other.currency != one.currency:
+            raise InputError(
+                f"--controller-price {controller}: the drive's price is in {one.currency}; give both in one currency"
+            )
+        return cls(one, other.amount)
+
+    def system(self, drives: int) -> float:
+        """The controller and so many drives."""
+        return self.controller + drives * self.drive.amount
+
+    def per_byte(self, drives: int, usable_bytes: float) -> float:
+        """The system's price over what it can hold."""
+        return self.system(drives) / usable_bytes
+
+    def to_dict(self, drives: int, usable_bytes: int) -> dict[str, Any]:
+        """The cost as JSON has it."""
+        per_byte = self.per_byte(drives, usable_bytes)
+        return {
+            "currency": self.drive.currency,
+            "system": self.system(drives),
+            "per_usable_gb": per_byte * GB,
+            "per_usable_gib": per_byte * GIB,
+        }

@@ -1,0 +1,95 @@
+"""What one asks of failures: how often drives fail, how long a repair takes, and what that makes of a level."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from drivelab.errors import InputError
+from drivelab.levels.formulas import (
+    HOURS_PER_YEAR,
+    Failures,
+    chance_of_rate,
+    mttf_of_rate,
+    rate_of_chance,
+    rate_of_mttf,
+)
+from drivelab.levels.level import Level
+from drivelab.levels.markov import repaired
+
+_NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
+_PERCENT = re.compile(_NUMBER + r" ?%")
+_TIME = re.compile(_NUMBER + r" ?(s|min|h|d)")
+_HOURS = {"s": 1 / 3600, "min": 1 / 60, "h": 1.0, "d": 24.0}
+
+
+@dataclass(frozen=True)
+class Lifetime:
+    """How often a drive fails."""
+
+    per_year: float
+    """The rate: failures per drive and year."""
+
+    @property
+    def chance(self) -> float:
+        """The chance that a drive fails within a year."""
+        return chance_of_rate(self.per_year)
+
+    @classmethod
+    def parse(cls, afr: str | None, mttf: str | None) -> Lifetime | None:
+        """From an annual failure rate in percent, or a mean time to failure; None without. Raises InputError."""
+        if afr is not None and mttf is not None:
+            raise InputError("--afr and --mttf say the same thing twice; give one of them")
+        if afr is not None:
+            match = _PERCENT.fullmatch(afr.strip().lower())
+            percent = float(match[1]) if match else -1.0
+            if not 0 < percent < 100:
+                raise InputError(
+                    f"--afr {afr}: the share of drives that fail in a year, between 0 and 100: 5%"
+                )
+            return cls(rate_of_chance(percent / 100))
+        return None if mttf is None else cls(rate_of_mttf(parse_hours(mttf, "--mttf")))
+
+
+def parse_hours(text: str, option: str) -> float:
+    """A time as it is typed, in hours. Raises InputError."""
+    match = _TIME.fullmatch(text.strip().lower())
+    hours = float(match[1]) * _HOURS[match[2]] if match else 0.0
+    if hours <= 0:
+        raise InputError(f"{option} {text}: a time above zero with its unit, s, min, h or d: 12h")
+    return hours
+
+
+def odds(level: Level, lifetime: Lifetime | None, repair_hours: float | None) -> dict[str, Any]:
+    """What a level bears, and its chances of data loss, as JSON has them. Chances are shares."""
+    failures, of_all = Failures.of(level.arrangement()), Failures.of(level.arrangement_of_all())
+    found: dict[str, Any] = {"bears_worst": failures.bears_worst, "bears_best": failures.bears_best}
+    if lifetime is None:
+        return found
+    found["loss_in_a_year"] = failures.loss(lifetime.chance)
+    found["loss_of_all_in_a_year"] = of_all.loss(lifetime.chance)
+    found["loss_in_a_year_after_one"] = failures.loss_after_one(lifetime.chance)
+    if repair_hours is not None:
+        found["repaired"] = _repaired(level, failures, lifetime, repair_hours)
+    return found
+
+
+def _repaired(level: Level, failures: Failures, lifetime: Lifetime, repair_hours: float) -> dict[str, Any]:
+    chain = repaired(level.arrangement(), lifetime.per_year, HOURS_PER_YEAR / repair_hours)
+    meanwhile = chance_of_rate(lifetime.per_year, repair_hours / HOURS_PER_YEAR)
+    return {
+        "repair_hours": repair_hours,
+        "mttdl_years": chain.mttdl_years,
+        "loss_in_a_year": chain.loss_in_a_year,
+        "loss_during_a_repair": failures.loss_after_one(meanwhile),
+    }
+
+
+def lifetime_dict(lifetime: Lifetime) -> dict[str, float]:
+    """How often a drive fails, in each of the three ways of saying it."""
+    return {
+        "failures_per_year": lifetime.per_year,
+        "annual_failure_chance": lifetime.chance,
+        "mttf_hours": mttf_of_rate(lifetime.per_year),
+    }

@@ -1,0 +1,207 @@
+"""A comparison as people read it: a table for each topic, and remarks on how to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from drivelab.levels import loads as under
+from drivelab.levels.cost import GB
+from drivelab.points_table import rate_text
+from drivelab.table import Cell, Table
+
+if TYPE_CHECKING:
+    from drivelab.levels.compare import Comparison, Entry
+
+MB, MS = 1e6, 1e6
+NONE = "-"
+
+Column = tuple[str, Callable[["Entry"], str]]
+
+
+def tables(found: Comparison) -> list[Table]:
+    """Each topic's table; those without anything to say are left out."""
+    made = [_holds(found), _failures(found), _streams(found)]
+    made += [_random(found, load) for load in under.RANDOM]
+    return [table for table in [*made, _impossible(found)] if table.rows]
+
+
+def _holds(found: Comparison) -> Table:
+    """Capacity and price."""
+    whole = found.chosen.members * found.drive_bytes
+    columns: list[Column] = [
+        ("usable GB", lambda entry: f"{entry.capacity_bytes / GB:,.1f}"),
+        ("of the drives", lambda entry: f"{entry.capacity_bytes / whole:.1%}"),
+    ]
+    if found.chosen.prices is not None:
+        currency = found.chosen.prices.drive.currency
+        columns += [
+            (f"price {currency}", lambda entry: f"{(entry.cost or {})['system']:,.2f}"),
+            (f"{currency}/GB", lambda entry: _significant((entry.cost or {})["per_usable_gb"])),
+        ]
+    columns += [
+        ("may fail, any", lambda entry: str(entry.odds["bears_worst"])),
+        ("at best", lambda entry: str(entry.odds["bears_best"])),
+    ]
+    return _by_level(f"{found.chosen.name}: what they hold, cost and bear", found, columns)
+
+
+def _failures(found: Comparison) -> Table:
+    """Chances of data loss, in percent."""
+    title = "Chance that data are lost within a year, %"
+    lifetime = found.chosen.lifetime
+    if lifetime is None:
+        return Table([], [], title)
+    columns: list[Column] = [
+        ("none replaced", lambda entry: _percent(entry.odds["loss_in_a_year"])),
+        ("one missing", lambda entry: _percent(entry.odds["loss_in_a_year_after_one"])),
+    ]
+    if found.chosen.repair_hours is not None:
+        columns += [
+            ("replaced", lambda entry: _percent(entry.odds["repaired"]["loss_in_a_year"])),
+            ("MTTDL, years", lambda entry: _years(entry.odds["repaired"]["mttdl_years"])),
+            ("during a repair", lambda entry: _percent(entry.odds["repaired"]["loss_during_a_repair"])),
+        ]
+    table = _by_level(f"{title}: a drive fails with {_percent(lifetime.chance)} %", found, columns)
+    for place, entry in enumerate(found.possible):
+        if entry.level.name == "jbod":
+            rest = [NONE] * (len(columns) - 1)
+            texts = ["jbod, all of them", _percent(entry.odds["loss_of_all_in_a_year"]), *rest]
+            table.rows.insert(place + 1, [Cell(text) for text in texts])
+    return table
+
+
+def _streams(found: Comparison) -> Table:
+    """Sequential rates by direction and state."""
+    columns = [
+        (f"{load} {state}", _stream_text(state, load))
+        for load in under.STREAMS
+        for state in found.chosen.loads.states
+    ]
+    return _by_level("Sequential reads and writes, MB/s", found, columns)
+
+
+def _stream_text(state: str, load: str) -> Callable[[Entry], str]:
+    def text(entry: Entry) -> str:
+        stream = entry.states.get(state, {}).get(load)
+        return NONE if stream is None else rate_text(stream["mean_bytes_per_s"] / MB)
+
+    return text
+
+
+def _by_level(title: str, found: Comparison, columns: list[Column]) -> Table:
+    rows = [
+        [Cell(entry.level.label), *(Cell(text(entry)) for _, text in columns)] for entry in found.possible
+    ]
+    return Table(["level", *(name for name, _ in columns)], rows, title, left=frozenset({0}))
+
+
+def _random(found: Comparison, load: str) -> Table:
+    """IOPS and mean latency of one load: a row for each level and state, a column for each depth."""
+    loads = found.chosen.loads
+    depths = list(loads.iodepths)
+    rows = []
+    for entry in found.possible:
+        for state in loads.states:
+            points = {point["iodepth"]: point for point in entry.states.get(state, {}).get(load, ())}
+            texts = [_iops(points.get(depth)) for depth in depths]
+            texts += [_error(points.values()), *(_latency(points.get(depth)) for depth in depths)]
+            rows.append([Cell(entry.level.label), Cell(state), *map(Cell, texts)])
+    mix = f", {loads.rwmixread} % of them reads" if load == "randrw" else ""
+    return Table(
+        ["level", "state", *(f"IOPS {depth}" for depth in depths), "±"] + [f"ms {depth}" for depth in depths],
+        rows,
+        f"{under.RANDOM[load].capitalize()} of {loads.bs}{mix}: IOPS and mean latency by depth",
+        left=frozenset({0, 1}),
+    )
+
+
+def _iops(point: Mapping[str, Any] | None) -> str:
+    return NONE if point is None else rate_text(point["iops"])
+
+
+def _latency(point: Mapping[str, Any] | None) -> str:
+    mean_ns = None if point is None else point["latency_ns"]["mean"]
+    return NONE if mean_ns is None else f"{mean_ns / MS:,.2f}"
+
+
+def _error(points: Any) -> str:  # noqa: ANN401 - any collection of points
+    """The widest of the confidence intervals."""
+    errors = [point["iops_relative_error"] for point in points]
+    known = [error for error in errors if error is not None]
+    return f"{max(known):.1%}" if known else NONE
+
+
+def _impossible(found: Comparison) -> Table:
+    """What these members cannot make, and why."""
+    rows = [
+        [Cell(entry.level.label), Cell(entry.reason)] for entry in found.entries if entry.reason is not None
+    ]
+    return Table(["level", "rule"], rows, "Not possible", left=frozenset({0, 1}))
+
+
+def notes(found: Comparison) -> list[str]:
+    """How to read the tables."""
+    loads, lines = found.chosen.loads, []
+    states = [state for state in loads.states if state != "healthy"]
+    reasons: dict[str, list[str]] = {}
+    for entry in found.possible:
+        if states and (reason := entry.level.bears_none()):
+            reasons.setdefault(reason, []).append(entry.level.label)
+    lines += [f"{', '.join(names)} cannot be {' or '.join(states)}: {why}" for why, names in reasons.items()]
+    for override in found.chosen.overrides:
+        if names := [entry.level.label for entry in found.possible if override in entry.unused]:
+            lines.append(f"{override.origin} is left out where it changes nothing: {', '.join(names)}")
+    lines.append(
+        f"random: {loads.requests:,} requests of {loads.bs} over all addresses, after {loads.warm_up}; "
+        f"±: half the 95 % confidence interval of IOPS, the widest of the row"
+    )
+    lines.append(
+        f"sequential: {under.STREAM_REQUESTS} requests of {under.STREAM_BLOCK}, one outstanding, at each of "
+        f"{len(under.STREAM_PLACES)} places, after {under.STREAM_WARM_UP}; the mean of the places"
+    )
+    if found.chosen.lifetime is None:
+        lines.append("no chances of data loss: --afr or --mttf says how often a drive fails")
+    else:
+        lines.append(
+            "chances: drives fail by themselves, each as likely; no unreadable sectors, no mistakes. "
+            "They compare levels; they are no promise by the calendar"
+        )
+    if pools := [entry.level.label for entry in found.possible if entry.level.name.startswith("raidz")]:
+        lines.append(
+            f"{', '.join(pools)}: usable is what they are filled with, 80 % unless --set target.array.fill says more"
+        )
+    if errors := _errors(found):
+        lines.append(f"{errors:,} I/Os ended with an error, and count nowhere")
+    if found.chosen.prices is None:
+        lines.append("no prices: --drive-price and --controller-price say them")
+    return lines
+
+
+def _errors(found: Comparison) -> int:
+    """I/Os that ended with an error, under any load."""
+    loads = [
+        (load, figures)
+        for entry in found.possible
+        for by in entry.states.values()
+        for load, figures in by.items()
+    ]
+    return sum(
+        figures["errors"] if load in under.STREAMS else sum(point["errors"] for point in figures)
+        for load, figures in loads
+    )
+
+
+def _percent(share: float | None) -> str:
+    return NONE if share is None else _significant(100 * share)
+
+
+def _years(years: float | None) -> str:
+    if years is None:
+        return NONE
+    return f"{years:,.0f}" if 100 <= years < 1e6 else _significant(years)
+
+
+def _significant(figure: float) -> str:
+    """Four figures."""
+    return f"{figure:.4g}"

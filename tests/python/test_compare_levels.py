@@ -1,0 +1,285 @@
+"""`drivelab compare-levels`: the levels side by side, as a user has them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import drivelab
+from drivelab import charts
+from drivelab.cli.app import app
+from drivelab.errors import InputError, RunError
+from drivelab.levels import Loads, compare, compare_levels
+from drivelab.levels.formulas import Failures
+from drivelab.levels.level import LEVELS, Level
+from drivelab.levels.loads import RANDOM, STATES, STREAMS
+from drivelab.result import Failure
+from drivelab.scenario import Override, plan, read_source
+
+DRIVE = "wd-wd740gd-00fla0"
+BRIEF = ("--iodepth", "1,4", "--number-ios", "300", "--ramp-time", "1s")
+FOUR = ("--drive", DRIVE, "--members", "4", *BRIEF)
+
+
+def compared(run: Any, *arguments: object) -> dict[str, Any]:  # noqa: ANN401
+    done = run("compare-levels", *arguments, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def by_label(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {level["label"]: level for level in found["levels"]}
+
+
+def test_every_level_side_by_side(run):
+    found = compared(
+        run,
+        *FOUR,
+        *("--afr", "5%", "--repair", "12h", "--drive-price", "219USD", "--controller-price", "159USD"),
+    )
+    levels = by_label(found)
+    assert tuple(levels) == LEVELS
+    # Of four drives: what is data, to within a stripe.
+    data = {
+        "jbod": 4,
+        "raid0": 4,
+        "raid1": 1,
+        "raid01": 2,
+        "raid10": 2,
+        "raid3": 3,
+        "raid4": 3,
+        "raid5": 3,
+        "raid6": 2,
+    }
+    for label, members in data.items():
+        level = levels[label]
+        assert level["capacity_bytes"] == pytest.approx(members * found["drive_bytes"], rel=1e-4)
+        assert level["cost"]["system"] == 1035
+        assert level["cost"]["per_usable_gb"] == pytest.approx(1035e9 / level["capacity_bytes"])
+        states = ["healthy"] if label in {"jbod", "raid0"} else list(STATES)
+        assert list(level["states"]) == states
+        for loads in level["states"].values():
+            assert list(loads) == [*RANDOM, *STREAMS]
+            for rw in RANDOM:
+                assert [point["iodepth"] for point in loads[rw]] == [1, 4]
+                assert all(point["iops"] > 0 for point in loads[rw])
+    assert levels["raid5"]["failures"]["loss_in_a_year"] == pytest.approx(0.01401875)
+    assert levels["raid10"]["failures"]["bears_best"] == 2
+    assert levels["raid60"]["reason"] == "needs 4 members or more in each group"
+
+
+def test_the_figures_are_those_of_simulate(run):
+    found = compared(
+        run, *FOUR, "--levels", "raid1,raid10:far", "--controller", "intel-ich9r", "--randseed", "5"
+    )
+    for level in found["levels"]:
+        for state, loads in level["states"].items():
+            array = {**level["settings"], **found["states"][state]}
+            scenario = {**found["method"]["randrw"], "target": {"array": array}}
+            points = drivelab.simulate(scenario, **found["settings"]).points
+            assert [point["iops"] for point in loads["randrw"]] == [point["iops"] for point in points]
+            assert loads["randrw"][1]["latency_ns"]["mean"] == points[1]["latency_ns"]["mean"]
+
+
+def test_the_same_from_python(run):
+    loads = Loads(iodepths=(1, 4), requests=300, warm_up="1s", states=("degraded", "healthy"))
+    found = compare_levels(
+        DRIVE,
+        3,
+        levels=["raid1", "raid10"],
+        loads=loads,
+        mttf="1200000h",
+        drive_price="1EUR",
+        **{"run.seed": 3},
+    )
+    arguments = ("--members", "3", "--levels", "raid1,raid10", "--states", "degraded,healthy", *BRIEF)
+    prices = ("--mttf", "1200000h", "--drive-price", "1EUR", "--set", "run.seed=3")
+    assert found.to_dict() == compared(run, "--drive", DRIVE, *arguments, *prices)
+    assert repr(found).startswith(f"<Comparison '3 x {DRIVE}': 2 levels, digest ")
+
+
+def test_what_arrays_are_known_for(run):
+    levels = by_label(compared(run, *FOUR, "--levels", "jbod,raid0,raid1,raid10", "--states", "healthy"))
+
+    def iops(label: str, load: str) -> float:
+        return float(levels[label]["states"]["healthy"][load][1]["iops"])
+
+    def rate(label: str, load: str) -> float:
+        return float(levels[label]["states"]["healthy"][load]["mean_bytes_per_s"])
+
+    # Stripes make a stream of four; a mirror has to write everything everywhere.
+    assert rate("raid0", "read") == pytest.approx(4 * rate("jbod", "read"), rel=0.15)
+    assert rate("raid10", "write") == pytest.approx(2 * rate("jbod", "write"), rel=0.15)
+    assert iops("raid0", "randwrite") > 1.5 * iops("raid1", "randwrite")
+    assert iops("raid0", "randread") > 1.8 * levels["jbod"]["states"]["healthy"]["randread"][0]["iops"]
+
+
+def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
+    done = run(
+        "compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"
+    )
+    assert done.returncode == 0
+    titles = [block.splitlines()[0] for block in done.stdout.split("\n\n")]
+    assert titles == [
+        f"3 x {DRIVE}: what they hold, cost and bear",
+        "Chance that data are lost within a year, %: a drive fails with 5 %",
+        "Sequential reads and writes, MB/s",
+        "Random reads of 4KiB: IOPS and mean latency by depth",
+        "Random writes of 4KiB: IOPS and mean latency by depth",
+        "Random reads and writes of 4KiB, 70 % of them reads: IOPS and mean latency by depth",
+        "Not possible",
+    ]
+    assert done.stdout.splitlines()[-2:] == [
+        "raid01  2 copies of a striped set need a number of members that 2 divides",
+        "raid6   needs 4 members or more",
+    ]
+    assert "note: raid0 cannot be degraded or rebuilding: holds everything once" in done.stderr
+    assert "no promise by the calendar" in done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert [row[2:] for row in rows if row[:2] == ["raid0", "degraded"]] == [["-"] * 5] * 3
+    quiet = run(
+        "compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%", "-q"
+    )
+    assert (quiet.stdout, quiet.stderr) == (done.stdout, "")
+
+
+def test_a_jbod_loses_some_or_all(run):
+    done = run("compare-levels", *FOUR, "--levels", "jbod", "--afr", "5%", "--states", "healthy")
+    assert [line.split() for line in done.stdout.split("\n\n")[1].splitlines()[2:]] == [
+        ["jbod", "18.55", "100"],
+        ["jbod,", "all", "of", "them", "0.000625", "-"],
+    ]
+
+
+def test_the_rules_are_those_of_the_scenario():
+    for members in range(1, 13):
+        for name in (*LEVELS, "raid10:far"):
+            for count in (2, 3):
+                level = Level.named(name, members, copies=count, groups=count)
+                problems = drivelab.check({"target": {"drive": DRIVE, "array": level.scenario()}})
+                assert bool(problems) == (level.rule() is not None), (level, problems)
+
+
+def test_what_is_borne_is_what_the_array_says_of_itself():
+    for members in range(1, 10):
+        for name in (*LEVELS, "raid10:far", "raid10:offset"):
+            for count in (2, 3):
+                level = Level.named(name, members, copies=count, groups=count)
+                if level.rule() is None:
+                    checked = plan(read_source({"target": {"drive": DRIVE, "array": level.scenario()}}))
+                    array = (checked.in_force[0] or {})["array"]
+                    failures = Failures.of(level.arrangement())
+                    assert (failures.bears_worst, failures.bears_best) == (
+                        array["bears"],
+                        array["bears_at_best"],
+                    ), level
+
+
+def test_a_key_that_only_some_levels_have_goes_to_them(run):
+    done = run(
+        *("compare-levels", *FOUR, "--levels", "raid0,raid1", "--states", "healthy"),
+        *("--stripe-unit", "256KiB", "--set", "target.array.read_choice=first"),
+    )
+    assert done.returncode == 0
+    assert "note: --set target.array.read_choice is left out where it changes nothing: raid0" in done.stderr
+    assert "note: --stripe-unit is left out where it changes nothing: raid1" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--drive", "no-such-drive"), "no-such-drive"),
+        ((*FOUR, "--levels", "raid7"), "there is no level raid7"),
+        ((*FOUR, "--levels", ","), "--levels: which?"),
+        ((*FOUR, "--members", "1", "--levels", "raid1,raid5"), "1 members make none of these levels"),
+        ((*FOUR, "--states", "broken"), "healthy, degraded, rebuilding"),
+        ((*FOUR, "--iodepth", "1,x"), "numbers with commas"),
+        ((*FOUR, "--iodepth", "4,4"), "each number once"),
+        ((*FOUR, "--rwmixread", "100"), "between 1 and 99"),
+        ((*FOUR, "--bs", "4x"), "--> --bs"),
+        ((*FOUR, "--ramp-time", "long"), "--> --ramp-time"),
+        ((*FOUR, "--stripe-unit", "1"), "--> --stripe-unit"),
+        ((*FOUR, "--afr", "5%", "--mttf", "9h"), "twice"),
+        ((*FOUR, "--repair", "9h"), "nothing fails"),
+        ((*FOUR, "--set", "workload.bs=8k"), "a comparison sets workload.bs itself"),
+        ((*FOUR, "--set", "target.array.level=raid5"), "see --levels"),
+        ((*FOUR, "--set", "target.array.missing=[1]"), "see --states"),
+        ((*FOUR, "--set", "target.array.read_choice=best"), "read_choice"),
+        ((*FOUR, "--set", "target.write_cache=true,false"), "a sweep of targets"),
+        ((*FOUR, "-o", "levels.pdf"), "a picture ends in"),
+        ((), "--drive"),
+    ],
+)
+def test_what_cannot_be_compared_says_why(run, arguments, says):
+    done = run("compare-levels", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+
+
+def test_points_that_fail_leave_the_others(monkeypatch, capsys):
+    ran = compare.run_plans
+
+    def failing(*arguments: Any) -> Any:  # noqa: ANN401
+        first, *rest = ran(*arguments)
+        failures = [Failure(point["axes"], "time does not pass") for point in first.points]
+        return [replace(first, points=[], failures=failures), *rest]
+
+    monkeypatch.setattr(compare, "run_plans", failing)
+    arguments = ["compare-levels", *FOUR, "--levels", "raid0", "--json"]
+    assert app(args=arguments, standalone_mode=False) == 1
+    out, err = capsys.readouterr()
+    at = "level = raid0, state = healthy, load = randread, workload.iodepth = 1 and 1 more points"
+    assert err == f"error: time does not pass (at {at})\n"
+    found = json.loads(out)
+    assert list(found["levels"][0]["states"]["healthy"]) == ["randwrite", "randrw", *STREAMS]
+    assert len(found["failures"]) == 2
+    with pytest.raises(RunError, match="time does not pass"):
+        compare_levels(DRIVE, levels=["raid0"], loads=Loads((1,), requests=128, warm_up="1s"))
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "html"])
+def test_pictures(run, tmp_path: Path, suffix: str):
+    done = run("compare-levels", *FOUR, "--levels", "raid0,raid1", "-q", "-o", f"levels.{suffix}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / f"levels.{suffix}").stat().st_size > 10_000
+
+
+def test_the_picture_has_a_mark_for_each_figure():
+    loads = Loads(iodepths=(1, 4), requests=200, warm_up="1s")
+    found = compare_levels(DRIVE, 2, levels=["raid0", "raid1"], loads=loads)
+    rows = [row for rows in found.chart().to_dict()["datasets"].values() for row in rows]
+    # Two levels whole, one of them in two more states; each at two depths under three loads.
+    marks = {(row["level"], row["state"], row["load"], row["depth"]) for row in rows}
+    assert len(marks) == (2 + 2) * 2 * 3
+    with pytest.raises(charts.ChartError, match="no level"):
+        charts.levels({"levels": []})
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_what_had_finished_is_printed_after_ctrl_c(monkeypatch, capsys, form):
+    ran = compare.run_plans
+
+    def stopped(*arguments: Any) -> Any:  # noqa: ANN401
+        results = ran(*arguments)
+        return [results[0], *(replace(result, points=[], interrupted=True) for result in results[1:])]
+
+    monkeypatch.setattr(compare, "run_plans", stopped)
+    arguments = ["compare-levels", *FOUR, "--levels", "raid0,raid1", "--states", "healthy", *form]
+    assert app(args=arguments, standalone_mode=False) == 130
+    out, err = capsys.readouterr()
+    assert "interrupted: 2 of 32 points finished" in err
+    if form:
+        raid0, raid1 = json.loads(out)["levels"]
+        assert (list(raid0["states"]["healthy"]), raid1["states"]) == (["randread"], {})
+    else:
+        assert any(line.split()[:4] == ["raid1", "healthy", "-", "-"] for line in out.splitlines())
+
+
+def test_keys_that_no_array_takes_are_refused_by_name():
+    with pytest.raises(InputError, match="see --members"):
+        compare.checked(DRIVE, [Override("target.array.members", "3", "--set target.array.members")])

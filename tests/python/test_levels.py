@@ -1,0 +1,328 @@
+"""What the levels bear and how likely they lose data: against enumeration, published figures, closed forms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drivelab.errors import InputError
+from drivelab.levels.cost import Price, Prices
+from drivelab.levels.formulas import (
+    Arcs,
+    Failures,
+    Groups,
+    Sets,
+    chance_of_rate,
+    mttf_of_rate,
+    rate_of_chance,
+    rate_of_mttf,
+)
+from drivelab.levels.level import LEVELS, Level
+from drivelab.levels.markov import repaired
+from drivelab.levels.odds import Lifetime, odds, parse_hours
+
+FIVE = Fraction(5, 100)
+
+
+def all_levels(members: int) -> Iterator[Level]:
+    for name in (*LEVELS, "raid10:far", "raid10:offset"):
+        for copies in range(2, members + 1):
+            for groups in range(1, members + 1):
+                level = Level.named(name, members, copies, groups)
+                if level.rule() is None:
+                    yield level
+
+
+def loses(level: Level, failed: frozenset[int]) -> bool:
+    """Whether data are lost, straight from where they lie."""
+    n, k = level.members, level.copies
+    if level.name in {"jbod", "raid0"}:
+        return bool(failed)
+    if level.name == "raid1":
+        return len(failed) == n
+    if level.name == "raid01":
+        # A striped set is given up with its first member.
+        columns = n // k
+        return all(any(copy * columns + i in failed for i in range(columns)) for copy in range(k))
+    if level.name == "raid10":
+        near = level.layout is None
+        homes = [{((c * k if near else c) + copy) % n for copy in range(k)} for c in range(n)]
+        return any(home <= failed for home in homes)
+    parities = {"3": 1, "4": 1, "5": 1, "6": 2, "30": 1, "50": 1, "60": 2, "z1": 1, "z2": 2, "z3": 3}
+    bears = parities[level.name.removeprefix("raid")]
+    groups = level.groups if level.name in {"raid30", "raid50", "raid60"} else 1
+    size = n // groups
+    return any(sum(drive // size == group for drive in failed) > bears for group in range(groups))
+
+
+@pytest.mark.parametrize("members", range(1, 8))
+def test_every_set_of_failed_members_is_counted_where_it_belongs(members):
+    for level in all_levels(members):
+        sets = [[frozenset(some) for some in combinations(range(members), j)] for j in range(members + 1)]
+        lost = [sum(loses(level, some) for some in of_size) for of_size in sets]
+        failures = Failures.of(level.arrangement())
+        assert failures.lost == lost, level
+        assert failures.arrangement.drives == members
+        assert failures.bears_worst == next(j for j in range(members + 1) if lost[j]) - 1
+        assert failures.bears_best == max(j for j in range(members + 1) if lost[j] < len(sets[j]))
+        # No member is special: which one is missing does not change the chance.
+        for gone in range(members):
+            chance = Fraction(0)
+            for some in (some for of_size in sets for some in of_size if gone in some):
+                if loses(level, some):
+                    others = len(some) - 1
+                    chance += FIVE**others * (1 - FIVE) ** (members - 1 - others)
+            assert failures.loss_after_one(FIVE) == chance, level
+
+
+@given(
+    st.one_of(
+        st.builds(Groups, st.integers(1, 8), st.just(0), st.integers(1, 4)),
+        st.builds(Groups, st.integers(4, 8), st.integers(0, 3), st.integers(1, 4)),
+        st.builds(Sets, st.integers(1, 6), st.integers(2, 4)),
+        st.integers(2, 6).flatmap(
+            lambda length: st.builds(Arcs, st.integers(length, 12), st.integers(1, 3), st.just(length))
+        ),
+    ),
+    st.fractions(0, 1),
+)
+def test_all_sets_together_are_certain_and_more_failures_never_help(arrangement, chance):
+    failures = Failures.of(arrangement)
+    n = arrangement.drives
+    borne = [math.comb(n, j) - lost for j, lost in enumerate(failures.lost)]
+    assert all(0 <= sets <= math.comb(n, j) for j, sets in enumerate(borne))
+    survival = sum(sets * chance**j * (1 - chance) ** (n - j) for j, sets in enumerate(borne))
+    assert failures.loss(chance) == 1 - survival
+    shares = [Fraction(lost, math.comb(n, j)) for j, lost in enumerate(failures.lost)]
+    assert shares == sorted(shares)
+    assert failures.loss(float(chance)) == pytest.approx(float(failures.loss(chance)), rel=1e-12)
+
+
+# "Storage, Raid, and intel's ICHxR" (2008), each drive failing with 5 %: level, members, percent as printed.
+STUDY = [
+    ("raid1", 2, "0.25"),
+    ("raid0", 4, "18.55"),
+    ("raid10", 4, "0.499"),
+    ("raid10", 6, "0.748"),
+    ("raid5", 4, "1.40"),
+]
+
+
+@pytest.mark.parametrize(("name", "members", "percent"), STUDY)
+def test_the_chances_of_the_study_to_its_last_digit(name, members, percent):
+    found = float(100 * Failures.of(Level.named(name, members).arrangement()).loss(FIVE))
+    assert f"{found:.{len(percent.partition('.')[2])}f}" == percent
+
+
+def test_raid5_of_six_is_what_the_formula_says_and_not_what_was_printed():
+    # The study prints 3.2.
+    assert float(100 * Failures.of(Level.named("raid5", 6).arrangement()).loss(FIVE)) == pytest.approx(
+        3.2773828125
+    )
+
+
+@pytest.mark.parametrize("members", range(2, 13))
+def test_the_formulas_as_the_study_writes_them(members):
+    f, n = FIVE, members
+    forms = {
+        "raid0": 1 - (1 - f) ** n,
+        "jbod": 1 - (1 - f) ** n,
+        "raid1": f**n,
+        "raid5": 1 - (1 - f) ** n - n * f * (1 - f) ** (n - 1),
+    }
+    if n % 2 == 0:
+        forms["raid10"] = 1 - (1 - f**2) ** (n // 2)
+        forms["raid01"] = (1 - (1 - f) ** (n // 2)) ** 2
+    for name, form in forms.items():
+        level = Level.named(name, members)
+        if level.rule() is None:
+            assert Failures.of(level.arrangement()).loss(f) == form, name
+
+
+def test_a_jbod_loses_some_with_any_drive_and_all_with_the_last():
+    found = odds(Level.named("jbod", 3), Lifetime(rate_of_chance(0.05)), None)
+    assert (found["bears_worst"], found["bears_best"]) == (0, 0)
+    assert found["loss_in_a_year"] == pytest.approx(1 - 0.95**3)
+    assert found["loss_of_all_in_a_year"] == pytest.approx(0.05**3)
+
+
+# Survival within a year in percent: failures at 0.05 a year, repaired in a week, a day, an hour. Markov models
+# published with the model checker PRISM, recomputed by matrix exponential to 17 digits.
+SURVIVAL = [
+    (Groups(2, 1), 365 / 7, 99.990621733745352),
+    (Groups(2, 1), 365.0, 99.998634458951602),
+    (Groups(2, 1), 8760.0, 99.999942929883538),
+    (Groups(4, 1), 365 / 7, 99.943953218351987),
+    (Groups(4, 1), 365.0, 99.991811504386285),
+    (Groups(4, 1), 8760.0, 99.999657587606260),
+]
+
+
+@pytest.mark.parametrize(("groups", "repairs", "percent"), SURVIVAL)
+def test_survival_with_repair_as_published(groups, repairs, percent):
+    found = repaired(groups, 0.05, repairs).loss_in_a_year
+    assert found is not None
+    # 1e-6 of a percent point is the error of the published digits; 1e-9 is ours.
+    assert 100 - 100 * found == pytest.approx(percent, abs=1e-9)
+
+
+def test_one_disk_without_redundancy_dies_as_it_dies():
+    found = repaired(Groups(1, 0), 0.05, 365.0)
+    assert 100 - 100 * (found.loss_in_a_year or 0) == pytest.approx(95.122942450071401, abs=1e-12)
+    assert found.mttdl_years == pytest.approx(20)
+
+
+# Eight drives, MTTF 500 000 h: repair in hours, MTTDL in years of single parity, double with parallel repair, serial.
+MTTDL = [
+    (6, 84_952.231, 2.359671e9, 1.179878e9),
+    (12, 42_483.760, 5.8999562e8, 2.9501906e8),
+    (24, 21_249.524, 1.4753785e8, 7.3779556e7),
+    (100, 5_111.5052, 8_512_405.2, 4_258_763.1),
+]
+
+
+@pytest.mark.parametrize(("hours", "single", "parallel", "serial"), MTTDL)
+def test_mean_time_to_data_loss_by_its_closed_form(hours, single, parallel, serial):
+    rate, repairs = rate_of_mttf(500_000), 8760 / hours
+    assert repaired(Groups(8, 1), rate, repairs).mttdl_years == pytest.approx(single, rel=2e-8)
+    assert repaired(Groups(8, 2), rate, repairs).mttdl_years == pytest.approx(parallel, rel=3e-7)
+    assert repaired(Groups(8, 2), rate, repairs, parallel=False).mttdl_years == pytest.approx(
+        serial, rel=3e-7
+    )
+    closed = ((2 * 8 - 1) * rate + repairs) / (8 * 7 * rate**2)
+    assert repaired(Groups(8, 1), rate, repairs).mttdl_years == pytest.approx(closed, rel=1e-12)
+
+
+def test_the_group_of_the_weibull_study():
+    found = repaired(Groups(8, 1), rate_of_mttf(461_386), 8760 / 12).mttdl_years
+    assert found == pytest.approx(36_176.358, abs=1e-3)
+    # A thousand groups, ten years.
+    assert 1000 * 10 / (found or 0) == pytest.approx(0.276424, abs=1e-6)
+
+
+@given(
+    st.sampled_from([Groups(3, 1), Groups(4, 2), Groups(2, 1, 3), Sets(2, 2), Arcs(4, 1, 2), Arcs(5, 1, 3)]),
+    st.floats(0.001, 0.5),
+)
+def test_without_repair_the_chain_is_the_sum_over_sets(arrangement, rate):
+    # One repair in a million years is none.
+    found = repaired(arrangement, rate, 1e-6).loss_in_a_year
+    assert found == pytest.approx(Failures.of(arrangement).loss(chance_of_rate(rate)), rel=1e-4)
+
+
+@pytest.mark.parametrize(("blocks", "size"), [(1, 2), (1, 4), (2, 2), (4, 2), (2, 3)])
+def test_copies_that_fill_their_drives_are_groups(blocks, size):
+    # The same array told in two ways: by how many groups miss how many, and by which drives have failed.
+    groups, arcs = Groups(size, size - 1, blocks), Arcs(blocks, size, 1)
+    assert Failures.of(arcs).lost == Failures.of(groups).lost
+    # Serial repair is by group in the one, for all in the other.
+    for parallel in (True, blocks > 1):
+        one = repaired(groups, 0.1, 52.0, parallel=parallel)
+        other = repaired(arcs, 0.1, 52.0, parallel=parallel)
+        assert one.loss_in_a_year == pytest.approx(other.loss_in_a_year, rel=1e-9)
+        assert one.mttdl_years == pytest.approx(other.mttdl_years, rel=1e-9)
+
+
+def test_several_groups_lose_data_so_much_sooner():
+    one, ten = (repaired(Groups(4, 1, count), 0.05, 365.0) for count in (1, 10))
+    assert ten.mttdl_years == pytest.approx((one.mttdl_years or 0) / 10, rel=0.01)
+    assert 1 - (ten.loss_in_a_year or 0) == pytest.approx((1 - (one.loss_in_a_year or 0)) ** 10, rel=1e-12)
+
+
+def test_tiny_chances_keep_their_digits():
+    # Four copies, an hour's repair: to first order the three others fail within the hour of the first.
+    found = repaired(Groups(4, 3), 1e-4, 8760.0).loss_in_a_year
+    assert found == pytest.approx(4 * 1e-4 * (1e-4 / 8760) ** 3, rel=1e-4)
+
+
+def test_a_chain_that_is_too_long_says_nothing_rather_than_something_wrong():
+    assert repaired(Arcs(64, 1, 2), 0.05, 365.0) == repaired(Arcs(65, 1, 2), 0.05, 365.0)
+    assert repaired(Arcs(64, 1, 2), 0.05, 365.0).mttdl_years is None
+
+
+@given(st.floats(1e-6, 0.99))
+def test_chance_rate_and_mean_time_are_one(chance):
+    rate = rate_of_chance(chance)
+    assert chance_of_rate(rate) == pytest.approx(chance, rel=1e-12)
+    assert rate_of_mttf(mttf_of_rate(rate)) == pytest.approx(rate, rel=1e-12)
+
+
+def test_a_data_sheet_of_a_million_hours():
+    # FAST 2007: 1.0 to 1.5 million hours are "at most 0.88 %".
+    assert 100 * chance_of_rate(rate_of_mttf(1.0e6)) == pytest.approx(0.8722, abs=1e-4)
+    assert Lifetime.parse(None, "1200000h") == Lifetime(0.0073)
+    life = Lifetime.parse("5%", None)
+    assert life is not None
+    assert life.chance == pytest.approx(0.05)
+    assert Lifetime.parse(None, None) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: Lifetime.parse("5%", "1h"), "twice"),
+        (lambda: Lifetime.parse("5", None), "between 0 and 100"),
+        (lambda: Lifetime.parse("0%", None), "between 0 and 100"),
+        (lambda: Lifetime.parse("100%", None), "between 0 and 100"),
+        (lambda: parse_hours("12", "--repair"), "--repair 12: a time above zero"),
+        (lambda: parse_hours("0h", "--repair"), "above zero"),
+        (lambda: Price.parse("140", "--drive-price"), "140USD"),
+        (lambda: Price.parse("-1USD", "--drive-price"), "140USD"),
+        (lambda: Prices.parse(None, "9USD"), "changes nothing"),
+        (lambda: Prices.parse("9USD", "9EUR"), "one currency"),
+        (lambda: Level.named("raid7", 4), "no level raid7"),
+        (lambda: Level.named("raid10:left-symmetric", 4), "near, far, offset"),
+        (lambda: Level.named("raid1:far", 4), "raid1 has one layout"),
+    ],
+)
+def test_what_makes_no_sense_says_why(call, says):
+    with pytest.raises(InputError, match=says):
+        call()
+
+
+@pytest.mark.parametrize("text", ["720min", "0.5d", "12 h", "43200s"])
+def test_times_have_units(text):
+    assert parse_hours(text, "--repair") == pytest.approx(12)
+
+
+def test_prices_of_the_study_of_2004():
+    # Controller and one to four drives: AcceleRAID 170 with Cheetahs, FastTrak with Raptors.
+    scsi, sata = Prices.parse("339USD", "379USD"), Prices.parse("219USD", "159USD")
+    assert scsi is not None
+    assert sata is not None
+    assert [scsi.system(n) for n in range(1, 5)] == [718, 1057, 1396, 1735]
+    assert [sata.system(n) for n in range(1, 5)] == [378, 597, 816, 1035]
+
+
+def test_cost_per_gb_of_the_study_of_2008():
+    # A drive of 640 GB at 13.3 cents a GB, the controller on the board: members, and how many of them hold data.
+    prices = Prices(Price(0.133 * 640, "USD"))
+    printed = {(1, 1): "13.3", (2, 1): "26.6", (4, 2): "26.6", (4, 3): "17.7"}
+    for (members, data), cents in printed.items():
+        found = prices.to_dict(members, data * 640 * 10**9)
+        assert f"{100 * found['per_usable_gb']:.1f}" == cents
+        assert found["per_usable_gib"] / found["per_usable_gb"] == pytest.approx(2**30 / 1e9)
+
+
+RULES = [
+    ("raid1", 1, "needs 2 members or more"),
+    ("raid5", 2, "needs 3 members or more"),
+    ("raid6", 3, "needs 4 members or more"),
+    ("raid01", 5, "2 copies of a striped set need a number of members that 2 divides"),
+    ("raid50", 5, "2 groups need a number of members that 2 divides"),
+    ("raid60", 6, "needs 4 members or more in each group"),
+    ("raidz1", 1, "needs 2 members or more"),
+    ("raidz3", 3, "needs 4 members or more"),
+    ("raid10", 1, "2 copies need 2 members or more"),
+]
+
+
+@pytest.mark.parametrize(("name", "members", "rule"), RULES)
+def test_rules(name, members, rule):
+    assert Level.named(name, members).rule() == rule
