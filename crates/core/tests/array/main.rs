@@ -14,6 +14,7 @@ mod parity;
 mod parity_cures;
 mod parity_data;
 mod raidz;
+mod rebuilt;
 mod rig;
 mod stamps;
 mod sync;

@@ -49,7 +49,8 @@ impl Array {
                 self.put_in(context, slot, self.members.get(slot).drive);
             }
         }
-        self.pump_sync(context);
+        // Not before everybody has said what is to be told of.
+        self.wake_at(context, context.now);
         for failure in &self.params.failures {
             let at = match failure.when {
                 When::At(at) => at,

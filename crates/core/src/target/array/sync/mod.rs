@@ -164,7 +164,7 @@ impl Array {
         }
     }
 
-    fn wake_at(&mut self, context: &mut Context<'_>, due: Instant) {
+    pub(super) fn wake_at(&mut self, context: &mut Context<'_>, due: Instant) {
         if self.sync.wakes.is_none_or(|known| due < known) {
             self.sync.wakes = Some(due);
             context.agenda.schedule(due, 5, Event::Array(ArrayEvent::Sync));
