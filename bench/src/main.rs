@@ -4,9 +4,10 @@
 //! any simulation of a disk must do for a command; it is timed in turns with every case, and the medians are compared.
 //!
 //! `drivelab-bench COMMANDS NAME` times the cases with that in their names. The deep queues are timed on request alone:
-//! `drivelab-bench 300000 deep`, or `deep/large/sptf`.
+//! `drivelab-bench 300000 deep`, or `deep/large/sptf`. So is the rebuild of an array: `drivelab-bench 1 rebuild`.
 mod arrays;
 mod floor;
+mod rebuild;
 mod setups;
 
 use drivelab_core::Setup;
@@ -76,6 +77,9 @@ fn main() -> std::io::Result<()> {
     }
     if !floors.is_empty() {
         print_floor(&mut out, &mut floors)?;
+    }
+    if only.as_ref().is_some_and(|only| only.starts_with("rebuild")) {
+        return rebuild::print(&mut out);
     }
     if wanted("memory") { memory(&mut out, commands) } else { Ok(()) }
 }

@@ -1,4 +1,5 @@
 //! One point of a sweep as it is written down. Keys carry their unit.
+use crate::array::ArrayRecord;
 use crate::collector::{Accounts, Collector};
 use crate::commands::{self, CommandRecord};
 use crate::latency::Latencies;
@@ -101,6 +102,9 @@ pub struct Point {
     pub window_ns: u64,
     /// 16 hexadecimal digits over all events of the run, warm-up included.
     pub digest: String,
+    /// What happened to the array; left out where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayRecord>,
     /// The first commands, when they were asked for.
     #[serde(flatten)]
     pub log: Option<Log>,
@@ -177,6 +181,7 @@ impl Point {
                 .collect(),
             window_ns,
             digest: format!("{:016x}", closing.digest),
+            array: None,
             log: None,
         }
     }

@@ -66,7 +66,7 @@ fn every_controller_serves_a_drive_that_speaks_its_protocol() {
         let depths = (scsi.depth, sata.depth);
         match controller.name {
             "adaptec-aha-29160" => assert_eq!(depths, (64, 1), "{}", controller.name),
-            "mylex-acceleraid-170" => assert_eq!(depths, (8, 1), "{}", controller.name),
+            "mylex-acceleraid-170" => assert_eq!(depths, (7, 1), "{}", controller.name),
             name if name.starts_with("intel-") || name.starts_with("nvidia-") => {
                 assert_eq!(depths, (1, 32), "{}", controller.name);
             }

@@ -1,10 +1,11 @@
 //! One run in virtual time.
 use drivelab_core::host::params::{Arrivals, JobError};
 use drivelab_core::host::{Host, HostInput, HostOutput};
+use drivelab_core::target::array::Array;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Completion, Machine, Setup};
+use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Point};
-use drivelab_record::{Collector, CommandLog, Log, Platter};
+use drivelab_record::{ArrayCollector, Collector, CommandLog, Log, Platter};
 use drivelab_units::Instant;
 use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
@@ -13,6 +14,8 @@ use thiserror::Error;
 pub enum RunError {
     #[error("interrupted")]
     Interrupted,
+    #[error("the run is to end with a rebuild, and nothing is or will be rebuilt")]
+    NoRebuild,
     #[error("the workload cannot run: {0}")]
     Workload(#[from] JobError),
     #[error("the run has no end: set a duration or a number of I/Os")]
@@ -61,12 +64,17 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     let window = ended.since(Instant::ZERO + setup.warmup);
     let digest = clock.target.digest().value();
     let point = Point::new(&clock.collector, &Closing { window, accounts, depth_asked, digest });
+    let array = clock.array.and_then(|array| Some(array.close(array_of(&clock.target)?, ended)));
     let log = clock.log.map(|log| Log {
         logged_from_ns: setup.warmup.as_ns(),
         platter: platter(&setup.target),
         commands: log.records(),
     });
-    Ok(Point { log, ..point })
+    Ok(Point { array, log, ..point })
+}
+
+fn array_of(target: &Target) -> Option<&Array> {
+    target.system()?.array()
 }
 
 fn platter(target: &TargetParams) -> Option<Platter> {
@@ -85,6 +93,8 @@ struct Clock {
     collector: Collector,
     /// What the first commands lived through, when somebody wants to know.
     log: Option<CommandLog>,
+    /// What happens to the array, where there is one.
+    array: Option<ArrayCollector>,
     counted: u64,
     /// Whether FLUSHes count towards the limit: a list of commands is done when all of it is.
     flushes_count: bool,
@@ -92,10 +102,15 @@ struct Clock {
 
 impl Clock {
     fn new(setup: &Setup) -> Result<Self, RunError> {
-        if setup.limit.duration.is_none() && setup.limit.ios.is_none() {
+        let Limit { duration, ios, until_rebuilt } = setup.limit;
+        if duration.is_none() && ios.is_none() && !until_rebuilt {
             return Err(RunError::Endless);
         }
         let mut target = Target::new(&setup.target, setup.seed);
+        if until_rebuilt && array_of(&target).is_none() {
+            return Err(RunError::NoRebuild);
+        }
+        let array = array_of(&target).map(|_| ArrayCollector::default());
         let log = (setup.lives > 0).then(|| CommandLog::new(setup.warmup, setup.lives));
         if log.is_some() {
             target.keep_lives();
@@ -105,6 +120,7 @@ impl Clock {
             target,
             collector: Collector::new(setup.warmup),
             log,
+            array,
             counted: 0,
             flushes_count: setup.jobs.iter().all(|job| matches!(job.arrivals, Arrivals::Once { .. })),
         })
@@ -132,9 +148,14 @@ impl Clock {
                 return Err(RunError::Endlong);
             }
             now = due;
+            self.pass_to(now);
             self.step(now, ios)?;
+            self.hear();
             if self.counted >= ios {
                 return Ok(now);
+            }
+            if setup.limit.until_rebuilt && self.is_rebuilt(now)? {
+                return Ok(now.max(start));
             }
             steps += 1;
             if steps == LOOK_EVERY {
@@ -145,16 +166,48 @@ impl Clock {
                 if control.stop.load(Ordering::Relaxed) {
                     return Err(RunError::Interrupted);
                 }
-                (control.progress)(self.share_done(now, start, end, ios));
+                (control.progress)(self.share_done(now, start, end, setup.limit));
             }
         }
     }
 
-    fn share_done(&self, now: Instant, start: Instant, end: Option<Instant>, ios: u64) -> f64 {
+    /// Before anything happens at an instant, what was before it is closed.
+    #[inline]
+    fn pass_to(&mut self, now: Instant) {
+        if let Some(array) = &mut self.array
+            && array.series.ends_at() <= now
+        {
+            let rebuilt = array_of(&self.target).and_then(drivelab_record::array::progress);
+            array.series.passes(now, rebuilt);
+        }
+    }
+
+    /// Hears what has happened to the array.
+    #[inline]
+    fn hear(&mut self) {
+        if let Some(array) = &mut self.array {
+            while let Some(report) = self.target.poll_report() {
+                array.happened(&report);
+            }
+        }
+    }
+
+    /// Whether the last rebuild has ended.
+    fn is_rebuilt(&self, now: Instant) -> Result<bool, RunError> {
+        let Some(array) = array_of(&self.target) else { return Err(RunError::NoRebuild) };
+        let is_over = !array.awaits_rebuild(now);
+        let any = drivelab_record::array::progress(array).is_some();
+        if is_over && !any { Err(RunError::NoRebuild) } else { Ok(is_over) }
+    }
+
+    fn share_done(&self, now: Instant, start: Instant, end: Option<Instant>, limit: Limit) -> f64 {
+        let Limit { ios, until_rebuilt, .. } = limit;
+        let ios = ios.unwrap_or(u64::MAX);
         let by_count = self.counted as f64 / ios as f64;
         let by_time =
             end.map_or(0.0, |end| now.since(start).as_ns() as f64 / end.since(start).as_ns().max(1) as f64);
-        by_count.max(by_time).min(1.0)
+        let rebuilt = array_of(&self.target).and_then(drivelab_record::array::progress).unwrap_or(0.0);
+        by_count.max(by_time).max(if until_rebuilt { rebuilt } else { 0.0 }).min(1.0)
     }
 
     /// Everything that is due at `now`, in both machines, until neither has anything left to say.
@@ -177,6 +230,7 @@ impl Clock {
                     HostOutput::Began(at) => self.collector.began(at),
                     HostOutput::Finished(io) => {
                         let in_window = self.collector.finished(&io);
+                        self.array.iter_mut().for_each(|array| array.series.finished(&io));
                         let counts = io.access != Access::Flush || self.flushes_count;
                         self.counted += u64::from(in_window && counts);
                         if self.counted >= ios {

@@ -84,7 +84,7 @@ fn a_bit_is_written_once_and_cleared_a_while_after_the_last_write() {
     array.drain();
     assert_eq!(bits(&array), 20);
     assert_eq!(array.array().marked().count(), 0);
-    array.check_media(&[]);
+    array.check_media();
 }
 
 #[test]
@@ -142,6 +142,6 @@ proptest! {
                 }
             }
         }
-        array.check_media(&[]);
+        array.check_media();
     }
 }

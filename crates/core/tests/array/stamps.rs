@@ -4,7 +4,8 @@ use crate::common::command;
 use crate::rig::array;
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::Array;
-use drivelab_core::target::array::layout::{Layout, Rows};
+use drivelab_core::target::array::layout::{Copied, Layout, Rows};
+use drivelab_core::target::array::members::State;
 use drivelab_core::target::array::params::{ArrayParams, Cure};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine};
@@ -197,7 +198,12 @@ impl Stamped {
     }
 
     fn is_log(&self, drive: u16, at: u64) -> bool {
-        Some(drive) == self.journal || at < self.rows().at(0)
+        let start = match self.array().layout() {
+            Layout::Rows(rows) => rows.start(),
+            Layout::Copied(copied) => copied.start(),
+            Layout::Linear(_) | Layout::RaidZ(_) => 0,
+        };
+        Some(drive) == self.journal || at < start
     }
 
     fn see(&mut self, seen: Seen) {
@@ -248,8 +254,33 @@ impl Stamped {
         }
     }
 
-    /// Every unit that was ever written, and its row's parity, is as the model has it, on all members but these.
-    pub fn check_media(&self, missing: &[u16]) {
+    /// What a member that is whole has at a place.
+    fn on_member(&self, slot: u16, at: u64) -> Option<Stamp> {
+        let member = self.array().members().get(slot);
+        (member.state == State::Whole).then(|| self.on_media(member.drive, at))
+    }
+
+    /// All that was ever written is as the model has it, on all members that are whole, with its parity.
+    pub fn check_media(&self) {
+        match self.array().layout() {
+            Layout::Rows(_) => self.check_rows(),
+            Layout::Copied(copied) => self.check_copies(copied),
+            Layout::Linear(_) | Layout::RaidZ(_) => panic!("a level with parity in rows, or with copies"),
+        }
+    }
+
+    fn check_copies(&self, copied: &Copied) {
+        for (&address, &stamp) in &self.model {
+            let piece = copied.piece(address, address + 1);
+            for copy in 0..copied.copies() {
+                let spot = copied.spot(&piece, copy);
+                let is_right = self.on_member(spot.slot, spot.at).is_none_or(|held| held == stamp);
+                assert!(is_right, "address {address}, copy {copy}");
+            }
+        }
+    }
+
+    fn check_rows(&self) {
         let rows = *self.rows();
         let places: std::collections::BTreeSet<(u64, u64)> =
             self.model.keys().map(|&at| rows.cell(at, at + 1)).map(|cell| (cell.row, cell.offset)).collect();
@@ -260,8 +291,8 @@ impl Stamped {
                 let address = row * rows.row_data() + u64::from(column) * rows.unit() + offset;
                 let stamp = self.model.get(&address).copied().unwrap_or_default();
                 let slot = rows.data(row, column);
-                if !missing.contains(&slot) {
-                    assert_eq!(self.on_media(slot, at), stamp, "row {row}, column {column}, offset {offset}");
+                if let Some(held) = self.on_member(slot, at) {
+                    assert_eq!(held, stamp, "row {row}, column {column}, offset {offset}");
                 }
                 let index = rows.index_of(&rows.row(row), column);
                 for (which, parity) in parities.iter_mut().enumerate() {
@@ -271,12 +302,37 @@ impl Stamped {
             }
             for which in 0..rows.parities() {
                 let slot = rows.parity(row, which);
-                if !missing.contains(&slot) {
+                if let Some(held) = self.on_member(slot, at) {
                     let parity = parities[usize::from(which)];
-                    assert_eq!(self.on_media(slot, at), parity, "row {row}, parity {which}, offset {offset}");
+                    assert_eq!(held, parity, "row {row}, parity {which}, offset {offset}");
                 }
             }
         }
+    }
+
+    /// Puts wrong data on the media of all parity, or of all copies but the first, of what was written. Returns how many
+    /// sectors.
+    pub fn spoil(&mut self) -> u64 {
+        let mut wrong = std::collections::BTreeSet::new();
+        for &address in self.model.keys() {
+            match self.array().layout() {
+                Layout::Rows(rows) => {
+                    let cell = rows.cell(address, address + 1);
+                    let at = rows.at(cell.row) + cell.offset;
+                    wrong.extend((0..rows.parities()).map(|which| (rows.parity(cell.row, which), at)));
+                }
+                Layout::Copied(copied) => {
+                    let piece = copied.piece(address, address + 1);
+                    let spots = (1..copied.copies()).map(|copy| copied.spot(&piece, copy));
+                    wrong.extend(spots.map(|spot| (spot.slot, spot.at)));
+                }
+                Layout::Linear(_) | Layout::RaidZ(_) => {}
+            }
+        }
+        for &place in &wrong {
+            self.media.insert(place, [0x5a; 8]);
+        }
+        wrong.len() as u64
     }
 
     /// How many commands of a kind the drives had for the last host's, and their sectors.

@@ -1,30 +1,71 @@
 //! What an array does about failures: members that are gone, sectors that cannot be read, spares.
+//!
+//! What is with a drive that fails comes back as failed: reads are planned anew without it, writes go without it as long as
+//! somebody else keeps what was written. A spare takes the slot `replaced_after` later, unless what the slot held cannot be
+//! had any more. A new drive that somebody puts in is a spare too: until it is taken it does nothing. In RAID 01 the
+//! members of a striped set that misses one stand aside, and are all rebuilt once it is complete again.
+use super::layout::Layout;
+use super::losses::{self, losses};
 use super::members::State;
-use super::report::{Happened, Report};
-use super::strand::Op;
+use super::params::{Level, When};
+use super::report::{Happened, Health, Report};
+use super::strand::{Op, Owner};
 use super::{Array, ArrayEvent};
-use crate::command::{Access, Breakdown, Outcome};
+use crate::command::{Access, Breakdown, Command, Outcome};
+use crate::data::DataOp;
 use crate::target::context::{Context, Event};
 use crate::target::tree::Slot;
 use alloc::vec::Vec;
+use drivelab_units::{Instant, Span};
+
+/// How the array has been so far.
+#[derive(Default)]
+pub struct Condition {
+    /// Since when some member has not been whole.
+    impaired_since: Option<Instant>,
+    /// How long that was before.
+    impaired: Span,
+    has_lost: bool,
+    /// Slots for which a spare is to be taken when its time has come.
+    awaited: u32,
+}
 
 impl Array {
     /// To be called once, before anything else.
     pub fn start(&mut self, context: &mut Context<'_>) {
-        use super::params::When;
-        for slot in self.params.missing.clone() {
+        let before = self.members.frontiers();
+        let missing = self.params.missing.clone();
+        for &slot in &missing {
+            let drive = self.members.get(slot).drive;
             self.members.set(slot, State::Missing);
+            self.report(context, slot, Happened::Failed { slot, drive });
+            self.stand_aside(slot);
         }
-        for failure in &self.params.failures {
-            if let When::At(at) = failure.when {
-                context.agenda.schedule(at, 0, Event::Fails { drive: failure.drive });
+        self.lose(context, &before, missing.first().copied().unwrap_or(0));
+        for slot in missing {
+            if !self.params.rebuilding {
+                self.await_spare(context, slot);
+            } else if self.can_be_rebuilt(slot) {
+                self.put_in(context, slot, self.members.get(slot).drive);
             }
+        }
+        // Not before everybody has said what is to be told of.
+        self.wake_at(context, context.now);
+        for failure in &self.params.failures {
+            let at = match failure.when {
+                When::At(at) => at,
+                When::Commands(0) => context.now,
+                When::Commands(_) => continue,
+            };
+            context.agenda.schedule(at, 0, Event::Fails { drive: failure.drive });
+        }
+        for (scheduled, work) in (0..).zip(&self.params.scheduled) {
+            context.agenda.schedule(work.at, 5, Event::Array(ArrayEvent::Begin { scheduled }));
         }
     }
 
     /// Drives that fail after so many commands.
     pub(super) fn fail_by_count(&mut self, context: &mut Context<'_>) {
-        use super::params::When;
         for failure in &self.params.failures {
             if failure.when == When::Commands(self.taken) {
                 context.agenda.schedule(context.now, 0, Event::Fails { drive: failure.drive });
@@ -34,39 +75,58 @@ impl Array {
 
     /// A drive has failed for good.
     pub fn fail(&mut self, context: &mut Context<'_>, drive: u16) {
-        self.spares.retain(|&spare| spare != drive);
         if self.logs.drive() == Some(drive) {
             self.logs.lose();
             return self.end_ops_of(context, drive);
         }
-        let Some(slot) = self.members.slot_of(drive) else { return };
+        let Some(slot) = self.members.slot_of(drive) else {
+            if self.spares.contains(&drive) {
+                self.spares.retain(|&spare| spare != drive);
+                self.report(context, 0, Happened::SpareFailed { drive });
+            }
+            return;
+        };
+        let before = self.members.frontiers();
         self.members.set(slot, State::Missing);
         self.members.get_mut(slot).outstanding = 0;
-        context.reports.push_back(Report { at: context.now, what: Happened::Failed { slot } });
-        let replaced = ArrayEvent::Replace { slot };
-        context.agenda.schedule(context.now + self.params.replaced_after, 4, Event::Array(replaced));
+        self.report(context, slot, Happened::Failed { slot, drive });
+        self.stand_aside(slot);
+        self.lose(context, &before, slot);
+        self.leave_rebuild(context);
+        self.note_condition(context.now);
+        self.await_spare(context, slot);
         self.end_ops_of(context, drive);
+        self.pump_sync(context);
     }
 
-    /// What was with a drive ends as it fails.
+    /// What is with a drive ends as it fails.
     fn end_ops_of(&mut self, context: &mut Context<'_>, drive: u16) {
-        let lost: Vec<Slot> =
+        let gone: Vec<Slot> =
             self.ops.places().filter(|(_, op)| op.is_out && op.drive == drive).map(|(at, _)| at).collect();
-        for at in lost {
+        for at in gone {
             let since = self.strands.get(self.ops.get(at).strand).since;
             let breakdown = Breakdown { queue: context.now - since, ..Breakdown::default() };
             self.end_op(context, at, Outcome::Failed, breakdown);
         }
     }
 
-    /// A member's command has failed: a read is planned anew without it, a write to a member that is gone is not missed.
-    pub(super) fn op_failed(&mut self, context: &mut Context<'_>, op: &Op, outcome: Outcome) {
-        let _ = context;
+    fn await_spare(&mut self, context: &mut Context<'_>, slot: u16) {
+        self.condition.awaited += 1;
+        let due = context.now + self.params.replaced_after;
+        context.agenda.schedule(due, 4, Event::Array(ArrayEvent::Replace { slot }));
+    }
+
+    /// A member's command has failed, or there was nobody to send it to: a read is planned anew without it, a write to a
+    /// member that is gone is not missed where others keep what it wrote.
+    pub(super) fn op_failed(&mut self, op: &Op, outcome: Outcome) {
         if op.access == Access::Read && self.is_not_missed(op, outcome) {
             return;
         }
-        let is_lost = op.access == Access::Write && outcome == Outcome::Failed && self.is_lost(op);
+        let is_kept = op.access != Access::Write || outcome != Outcome::Failed || self.is_kept_without(op);
         let strand = self.strands.get_mut(op.strand);
+        if strand.owner == Owner::Sync {
+            return self.sync_op_failed(op, outcome);
+        }
         match (op.access, outcome) {
             (Access::Read, Outcome::Failed) => strand.is_spoilt = true,
             // Several of its commands may have met unreadable sectors before it is planned anew.
@@ -78,18 +138,167 @@ impl Array {
             }
             // The journal is missed.
             (_, Outcome::Failed) if op.slot == self.params.members => strand.outcome = outcome,
-            (Access::Write, Outcome::Failed) if is_lost => strand.outcome = Outcome::Lost,
+            (Access::Write, Outcome::Failed) if !is_kept => strand.outcome = Outcome::Lost,
             (Access::Write | Access::Flush, Outcome::Failed) => {}
             _ => strand.outcome = outcome,
         }
     }
 
-    /// A new drive takes the place of one that has failed.
+    /// Whether what a write was to bring to a member that is gone can be had without it.
+    fn is_kept_without(&self, op: &Op) -> bool {
+        if op.slot >= self.members.count() {
+            return true;
+        }
+        match &self.layout {
+            Layout::Linear(_) => false,
+            Layout::Copied(copied) => {
+                let mut pieces = copied.pieces_of(op.slot, op.at, op.at + op.count);
+                pieces.all(|(piece, _)| {
+                    let mut spots = (0..copied.copies()).map(|copy| copied.spot(&piece, copy));
+                    spots.any(|spot| self.members.can_write(spot.slot))
+                })
+            }
+            // Found out as the strand ends.
+            Layout::RaidZ(_) => true,
+            Layout::Rows(rows) => {
+                let first = op.slot / rows.members() as u16 * rows.members() as u16;
+                let group = first..first + rows.members() as u16;
+                let gone = group.filter(|&slot| !self.members.can_write(slot)).count();
+                gone <= usize::from(rows.parities())
+            }
+        }
+    }
+
+    /// The time has come for a spare to take the place of a member that has failed.
     pub(super) fn replace(&mut self, context: &mut Context<'_>, slot: u16) {
-        let Some(drive) = self.spares.pop_front() else { return };
-        self.members.get_mut(slot).drive = drive;
-        self.members.set(slot, State::Rebuilding { done: 0 });
-        context.reports.push_back(Report { at: context.now, what: Happened::Replaced { slot, drive } });
-        self.pump_sync(context);
+        self.condition.awaited -= 1;
+        if self.members.get(slot).state == State::Missing
+            && self.can_be_rebuilt(slot)
+            && let Some(drive) = self.spares.pop_front()
+        {
+            self.put_in(context, slot, drive);
+            self.pump_sync(context);
+        }
+    }
+
+    /// Whether all that a slot is to hold can be had elsewhere.
+    fn can_be_rebuilt(&self, slot: u16) -> bool {
+        losses::reach(&self.layout, &self.members.frontiers(), slot) == losses::ALL
+    }
+
+    /// A new drive takes a slot.
+    fn put_in(&mut self, context: &mut Context<'_>, slot: u16, drive: u16) {
+        let member = self.members.get_mut(slot);
+        (member.drive, member.outstanding, member.head) = (drive, 0, 0);
+        self.report(context, slot, Happened::Replaced { slot, drive });
+        context.data_op(DataOp::Replace { member: drive });
+        self.members.set(slot, State::Aside);
+        let set = self.striped_set(slot);
+        if set.clone().all(|other| self.members.get(other).state != State::Missing) {
+            for other in set {
+                if self.members.get(other).state == State::Aside {
+                    self.members.set(other, State::Rebuilding { done: 0 });
+                    self.join_rebuild(context, other);
+                }
+            }
+        }
+        self.note_condition(context.now);
+    }
+
+    /// The members that a slot counts with: in RAID 01 its striped set, elsewhere itself alone.
+    fn striped_set(&self, slot: u16) -> core::ops::Range<u16> {
+        let Level::MirroredStripes { copies } = self.params.level else { return slot..slot + 1 };
+        let columns = self.params.members / copies;
+        let first = slot / columns * columns;
+        first..first + columns
+    }
+
+    /// A striped set that misses a member does not count.
+    fn stand_aside(&mut self, missing: u16) {
+        for slot in self.striped_set(missing) {
+            if self.members.get(slot).state != State::Missing {
+                self.members.set(slot, State::Aside);
+            }
+        }
+    }
+
+    /// Says what has been lost since the members had these frontiers.
+    fn lose(&mut self, context: &mut Context<'_>, before: &[u64], slot: u16) {
+        if self.members.impaired == 0 {
+            return;
+        }
+        self.note_condition(context.now);
+        for run in losses(&self.layout, before, &self.members.frontiers()) {
+            self.condition.has_lost = true;
+            self.report(context, slot, Happened::Lost(run));
+        }
+    }
+
+    pub(super) fn report(&self, context: &mut Context<'_>, slot: u16, what: Happened) {
+        context.reports.push_back(Report { at: context.now, group: self.group_of(slot), what });
+    }
+
+    /// Which group of members a slot belongs to.
+    pub(super) fn group_of(&self, slot: u16) -> u16 {
+        if let Layout::Rows(rows) = &self.layout { slot / rows.members() as u16 } else { 0 }
+    }
+
+    pub(super) fn note_condition(&mut self, now: Instant) {
+        let condition = &mut self.condition;
+        match (self.members.impaired > 0, condition.impaired_since) {
+            (true, None) => condition.impaired_since = Some(now),
+            (false, Some(since)) => {
+                condition.impaired += now - since;
+                condition.impaired_since = None;
+            }
+            _ => {}
+        }
+    }
+
+    pub fn health(&self) -> Health {
+        let is_missing = |state| matches!(state, State::Missing | State::Aside);
+        if self.condition.has_lost {
+            Health::Failed
+        } else if self.members.iter().any(|(_, member)| is_missing(member.state)) {
+            Health::Degraded
+        } else if self.members.impaired > 0 {
+            Health::Rebuilding
+        } else {
+            Health::Healthy
+        }
+    }
+
+    /// Whether a rebuild is under way, or may still come by what is known to fail.
+    pub fn awaits_rebuild(&self, now: Instant) -> bool {
+        let is_to_come = |when| match when {
+            When::At(at) => at > now,
+            When::Commands(count) => count > self.taken,
+        };
+        let may_come = || {
+            let to_come = self.params.failures.iter().any(|failure| is_to_come(failure.when));
+            self.condition.awaited > 0 || to_come
+        };
+        self.is_rebuilding() || !self.spares.is_empty() && may_come()
+    }
+
+    /// How long some member was not whole, up to an instant.
+    pub fn impaired_for(&self, now: Instant) -> Span {
+        let Condition { impaired_since, impaired, .. } = self.condition;
+        impaired + impaired_since.map_or(Span::ZERO, |since| now.since(since))
+    }
+
+    /// How a command begins: whether what it reads was lost sector by sector. What it writes is not lost any more.
+    #[inline]
+    pub(super) fn meet_holes(&mut self, command: &Command) -> Outcome {
+        if self.holes.is_empty() {
+            return Outcome::Done;
+        }
+        let (first, end) = (command.first.get(), command.end().get());
+        match command.access {
+            Access::Read if self.holes.touch(first, end) => return Outcome::Lost,
+            Access::Write => self.holes.fill(first, end),
+            Access::Read | Access::Flush => {}
+        }
+        Outcome::Done
     }
 }

@@ -8,6 +8,8 @@ pub enum State {
     Whole,
     /// There is no drive.
     Missing,
+    /// There is a drive, and nothing on it counts: its striped set misses another one (RAID 01).
+    Aside,
     /// A new drive: what lies below `done` is right.
     Rebuilding { done: u64 },
 }
@@ -49,6 +51,10 @@ impl Members {
         (0..).zip(&self.members)
     }
 
+    pub fn count(&self) -> u16 {
+        self.members.len() as u16
+    }
+
     pub fn set(&mut self, slot: u16, state: State) {
         let member = &mut self.members[usize::from(slot)];
         self.impaired -= u16::from(member.state != State::Whole);
@@ -72,7 +78,7 @@ impl Members {
     pub fn can_read(&self, spot: Spot, count: u64) -> bool {
         match self.get(spot.slot).state {
             State::Whole => true,
-            State::Missing => false,
+            State::Missing | State::Aside => false,
             State::Rebuilding { done } => spot.at + count <= done,
         }
     }
@@ -80,6 +86,20 @@ impl Members {
     /// Whether there is a drive to write to.
     #[inline]
     pub fn can_write(&self, slot: u16) -> bool {
-        self.get(slot).state != State::Missing
+        !matches!(self.get(slot).state, State::Missing | State::Aside)
+    }
+
+    /// Below which place a member can be read.
+    pub fn frontier(&self, slot: u16) -> u64 {
+        match self.get(slot).state {
+            State::Whole => super::losses::ALL,
+            State::Missing | State::Aside => 0,
+            State::Rebuilding { done } => done,
+        }
+    }
+
+    /// The same of all, in the order of their slots.
+    pub fn frontiers(&self) -> Vec<u64> {
+        (0..self.count()).map(|slot| self.frontier(slot)).collect()
     }
 }

@@ -11,33 +11,37 @@
 //! differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
 mod gf;
 mod health;
+mod holes;
 pub mod layout;
+mod losses;
 pub mod members;
 pub mod params;
+mod phases;
 mod plan;
 pub mod report;
 mod stories;
 mod strand;
-mod sync;
+pub mod sync;
 
-use super::context::{Context, Event};
+use super::context::Context;
 use super::drive::Drive;
 use super::overlap::{Claim, Overlaps};
 use super::slab::Slab;
 use super::tree::{NONE, Slot};
 use super::write_behind::OWN_IDS;
-use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
-use crate::data::DataOp;
+use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::life::Life;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use drivelab_units::{Bytes, Instant, Lba, Sectors, Span};
+use drivelab_units::{Instant, Lba, Sectors};
+use health::Condition;
+use holes::Holes;
 use layout::{Layout, LevelError};
 use members::Members;
 use params::ArrayParams;
 pub use plan::{Bit, Logged};
 use plan::{Bitmap, Brought, LastOps, Logs};
-use strand::{Op, Owner, Phase, Request, Strand};
+use strand::{Op, Owner, Request, Strand};
 use sync::Sync;
 
 /// The ids of members' commands begin here, among those that no host has issued.
@@ -81,9 +85,11 @@ pub struct Array {
     logs: Logs,
     bitmap: Option<Bitmap>,
     sync: Sync,
-    /// Capacities of all drives, and which of the spares are left.
-    capacities: Vec<u64>,
+    /// Which of the spares are left.
     spares: VecDeque<u16>,
+    /// What a rebuild could not read.
+    holes: Holes,
+    condition: Condition,
     /// Goes on with each strand.
     clock: u64,
     ids: u64,
@@ -127,8 +133,9 @@ impl Array {
             logs: Logs::new(params, &drives.iter().map(|drive| drive.capacity().get()).collect::<Vec<_>>()),
             bitmap: Bitmap::new(params, least),
             sync: Sync::new(&params.sync),
-            capacities: capacities.iter().map(|capacity| capacity.get()).collect(),
             spares: (members..members + spares).collect(),
+            holes: Holes::default(),
+            condition: Condition::default(),
             clock: 0,
             ids: 0,
             computing_until: Instant::ZERO,
@@ -172,13 +179,13 @@ impl Array {
     /// A command begins that came at `submitted`.
     fn take(&mut self, context: &mut Context<'_>, command: &Command, submitted: Instant) {
         self.outstanding += 1;
+        let outcome = self.meet_holes(command);
         let request = self.requests.add(Request {
             command: *command,
             submitted,
             // Until all its strands have begun.
             strands: 1,
-            outcome: Outcome::Done,
-            is_answered: false,
+            outcome,
         });
         let (first, end) = (command.first.get(), command.end().get());
         let mut at = first;
@@ -221,184 +228,6 @@ impl Array {
         self.strands.get_mut(slot).next_held = held;
     }
 
-    /// Nothing is in a strand's way: it is planned, and goes.
-    fn begin(&mut self, context: &mut Context<'_>, slot: Slot) {
-        let now = context.now;
-        let strand = self.strands.get_mut(slot);
-        strand.breakdown.queue += now - strand.since;
-        strand.since = now;
-        if let Err(outcome) = self.plan(context, slot) {
-            self.forget_ops(slot);
-            self.strands.get_mut(slot).outcome = outcome;
-            return self.end_strand(context, slot);
-        }
-        self.go_on(context, slot);
-    }
-
-    /// Sends the commands of the next phase that has any; a strand that has none left is done.
-    fn go_on(&mut self, context: &mut Context<'_>, slot: Slot) {
-        let has_read = self.strands.get(slot).unsent[Phase::Read as usize] == NONE;
-        if has_read && self.bitmap.is_some() && !self.mark(context, slot) {
-            return;
-        }
-        for phase in Phase::ALL {
-            let strand = self.strands.get_mut(slot);
-            if strand.outcome != Outcome::Done {
-                self.forget_ops(slot);
-                return self.end_strand(context, slot);
-            }
-            if strand.unsent[phase as usize] == NONE {
-                continue;
-            }
-            if phase > Phase::Read && strand.computes > 0 {
-                return self.compute(context, slot);
-            }
-            strand.phase = phase;
-            self.send(slot, phase);
-            if self.strands.get(slot).pending > 0 {
-                return;
-            }
-        }
-        // What a read could not get as it lies.
-        if self.strands.get(slot).computes > 0 {
-            return self.compute(context, slot);
-        }
-        self.end_strand(context, slot);
-    }
-
-    /// Parity is computed, by one for all, before anything is written.
-    fn compute(&mut self, context: &mut Context<'_>, slot: Slot) {
-        let strand = self.strands.get_mut(slot);
-        let bytes = core::mem::take(&mut strand.computes);
-        let time = self.params.parity.rate.map_or(Span::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
-        if time.is_zero() {
-            return self.go_on(context, slot);
-        }
-        self.computing_until = self.computing_until.max(context.now) + time;
-        let event = ArrayEvent::Computed { strand: slot, serial: strand.serial };
-        context.agenda.schedule(self.computing_until, 2, Event::Array(event));
-    }
-
-    fn send(&mut self, slot: Slot, phase: Phase) {
-        let strand = self.strands.get_mut(slot);
-        let mut at = core::mem::replace(&mut strand.unsent[phase as usize], NONE);
-        let like = match strand.owner {
-            Owner::Request(request) => self.requests.get(request).command,
-            Owner::Sync | Owner::Bitmap => sync::COMMAND,
-        };
-        while at != NONE {
-            // It has failed since the strand was planned: parity carries what it would have got.
-            let Some(drive) = self.drive_of(self.ops.get(at).slot) else {
-                let op = self.ops.get(at);
-                if op.slot == self.params.members {
-                    self.strands.get_mut(slot).outcome = Outcome::Failed;
-                }
-                let gone = core::mem::replace(&mut at, op.next);
-                self.ops.free(gone);
-                continue;
-            };
-            let op = self.ops.get_mut(at);
-            (op.drive, op.is_out) = (drive, true);
-            if op.slot < self.params.members {
-                let member = self.members.get_mut(op.slot);
-                member.outstanding += 1;
-                member.head = op.at + op.count;
-            }
-            self.strands.get_mut(slot).pending += 1;
-            let command = Command {
-                id: op.id,
-                initiator: 0,
-                tag: at,
-                attribute: Attribute::Simple,
-                priority: Priority::Normal,
-                access: op.access,
-                // What is logged must be on the media before what it is for.
-                force_unit_access: like.force_unit_access || op.phase == Phase::Log,
-                first: Lba::new(op.at),
-                count: Sectors::new(op.count),
-                ..like
-            };
-            self.below.push_back((op.drive, command));
-            at = op.next;
-        }
-    }
-
-    /// The drive that has a slot; the journal's is the one behind the members'.
-    #[inline]
-    fn drive_of(&self, slot: u16) -> Option<u16> {
-        if slot == self.params.members {
-            return self.logs.drive();
-        }
-        self.members.can_write(slot).then(|| self.members.get(slot).drive)
-    }
-
-    /// A member's command is done.
-    pub fn completed(&mut self, context: &mut Context<'_>, completion: &Completion) {
-        let op = *self.ops.get(completion.tag);
-        debug_assert!(op.is_out && op.id == completion.id);
-        if op.slot < self.params.members {
-            self.members.get_mut(op.slot).outstanding -= 1;
-        }
-        if context.lives.is_some() && self.strands.get(op.strand).owner != Owner::Request(NONE) {
-            self.tell(op.strand, op.id);
-        }
-        self.end_op(context, completion.tag, completion.outcome, completion.breakdown);
-    }
-
-    /// A command is not with its member any more.
-    fn end_op(&mut self, context: &mut Context<'_>, at: Slot, outcome: Outcome, breakdown: Breakdown) {
-        let op = *self.ops.get(at);
-        self.ops.get_mut(at).is_out = false;
-        self.ops.free(at);
-        let strand = self.strands.get_mut(op.strand);
-        strand.pending -= 1;
-        if outcome != Outcome::Done {
-            self.op_failed(context, &op, outcome);
-        } else if strand.takes_first && !strand.is_spoilt {
-            self.answer_early(context, &op, breakdown);
-        }
-        let strand = self.strands.get_mut(op.strand);
-        if strand.pending > 0 {
-            return;
-        }
-        strand.breakdown.add(&breakdown);
-        strand.since = context.now;
-        if strand.is_spoilt {
-            self.plan_anew(context, op.strand);
-        } else {
-            self.go_on(context, op.strand);
-        }
-    }
-
-    /// Of several copies that were asked one has answered: the host need not wait for the others.
-    fn answer_early(&mut self, context: &mut Context<'_>, op: &Op, breakdown: Breakdown) {
-        self.first_answer(context, op);
-        let slot = op.strand;
-        let strand = self.strands.get_mut(slot);
-        strand.takes_first = false;
-        let mut total = strand.breakdown;
-        total.add(&breakdown);
-        if let Owner::Request(request) = strand.owner {
-            strand.owner = Owner::Request(NONE);
-            self.strand_is_done(context, request, total, slot);
-        }
-    }
-
-    /// A strand could not read what it wanted to: it begins once more, with what it knows now.
-    fn plan_anew(&mut self, context: &mut Context<'_>, slot: Slot) {
-        self.forget_ops(slot);
-        // Nothing is to become part of a command of the first plan.
-        self.clock += 1;
-        let serial = self.clock as u32;
-        let strand = self.strands.get_mut(slot);
-        (strand.is_spoilt, strand.computes, strand.phase) = (false, 0, Phase::Read);
-        strand.serial = serial;
-        let is_free = strand.claim.is_none();
-        self.forget_mixes(context, slot);
-        // What lay as it was needs the rest of its rows now.
-        if is_free { self.enter(context, slot) } else { self.begin(context, slot) }
-    }
-
     /// A strand has gone through all its phases, or cannot go on.
     fn end_strand(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.settle_records(slot);
@@ -418,8 +247,10 @@ impl Array {
         match owner {
             Owner::Request(NONE) => {}
             Owner::Request(request) => {
-                if outcome != Outcome::Done {
-                    self.requests.get_mut(request).outcome = outcome;
+                // What was lost before is no less so.
+                let known = &mut self.requests.get_mut(request).outcome;
+                if outcome != Outcome::Done && *known != Outcome::Lost {
+                    *known = outcome;
                 }
                 self.strand_is_done(context, request, breakdown, slot);
             }
@@ -468,6 +299,9 @@ impl Array {
         if let Some((command, came)) = self.waiting.pop_front() {
             self.take(context, &command, came);
         }
+        if self.outstanding == 0 {
+            self.may_become_idle(context);
+        }
     }
 
     pub fn on_event(&mut self, context: &mut Context<'_>, event: ArrayEvent) {
@@ -479,7 +313,7 @@ impl Array {
                 strand.since = context.now;
                 self.go_on(context, slot);
             }
-            ArrayEvent::Sync => self.pump_sync(context),
+            ArrayEvent::Sync => self.wake_sync(context),
             ArrayEvent::Replace { slot } => self.replace(context, slot),
             ArrayEvent::Unmark { region } => self.clear_region(context, region),
             ArrayEvent::Begin { scheduled } => self.begin_scheduled(context, scheduled),

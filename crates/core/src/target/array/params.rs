@@ -122,17 +122,20 @@ pub enum Cure {
 }
 
 /// How the array goes over its members by itself: rebuild, resync, scrub.
+///
+/// Rates are those of each member that is gone over: what is begun there in a second. A member that falls behind its rate
+/// may catch up, three seconds' worth at most (md, which looks back over three seconds at least).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SyncParams {
-    /// Rate of each member that is kept up under load.
+    /// The rate while hosts use the array: it is not exceeded then. No bound but the ceiling when `None`.
     pub floor: Option<Rate>,
-    /// Rate of each member that is never exceeded.
+    /// The rate that is never exceeded. No bound when `None`.
     pub ceiling: Option<Rate>,
     /// What is read of each member at once.
     pub request: Sectors,
     /// Requests under way.
     pub outstanding: u32,
-    /// Nothing was asked of the array for so long: it is idle, and only the ceiling holds.
+    /// No command of a host has been under way for so long: the array is idle, and only the ceiling holds.
     pub idle_after: Span,
 }
 
@@ -164,6 +167,7 @@ pub struct ArrayParams {
     pub keeper: Keeper,
     /// Drives from the first on; behind them lie the spares, then the journal if there is one.
     pub members: u16,
+    /// Drives that take the place of failed ones: hot spares, and what somebody will put in.
     pub spares: u16,
     /// How long after a failure a spare is taken, or a new drive is put in.
     pub replaced_after: Span,

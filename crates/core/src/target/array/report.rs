@@ -4,6 +4,8 @@ use drivelab_units::{Instant, Lba, Sectors};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
     pub at: Instant,
+    /// Which group of members it is about: zero where there is one.
+    pub group: u16,
     pub what: Happened,
 }
 
@@ -20,9 +22,14 @@ pub enum SyncKind {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Happened {
-    /// The member in this slot is gone.
+    /// The member in this slot is gone. Those that are missing from the start are gone at instant zero.
     Failed {
         slot: u16,
+        drive: u16,
+    },
+    /// A drive that has no slot is gone: a spare.
+    SpareFailed {
+        drive: u16,
     },
     /// Another drive has taken the slot.
     Replaced {
@@ -31,9 +38,64 @@ pub enum Happened {
     },
     Began(SyncKind),
     Ended(SyncKind),
+    /// It cannot go on: too much is missing, or its new members are gone.
+    GivenUp(SyncKind),
     /// These addresses of the array cannot be had any more.
-    Lost {
-        first: Lba,
-        count: Sectors,
-    },
+    Lost(Run),
+}
+
+/// Ranges of one length, evenly spaced: what a member holds of a striped array.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Run {
+    /// Where the first range begins, and how long each is.
+    pub first: Lba,
+    pub count: Sectors,
+    /// From the beginning of one to that of the next.
+    pub every: Sectors,
+    /// How many there are.
+    pub times: u64,
+}
+
+impl Run {
+    pub fn once(first: u64, count: u64) -> Self {
+        let count = Sectors::new(count);
+        Run { first: Lba::new(first), count, every: count, times: 1 }
+    }
+
+    /// All of its sectors.
+    pub fn sectors(&self) -> Sectors {
+        Sectors::new(self.count.get() * self.times)
+    }
+
+    /// Its ranges, first address and length.
+    pub fn ranges(self) -> impl Iterator<Item = (Lba, Sectors)> {
+        (0..self.times).map(move |i| (self.first + Sectors::new(self.every.get() * i), self.count))
+    }
+}
+
+/// How an array is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Health {
+    Healthy,
+    /// A member is missing, and nothing is lost.
+    Degraded,
+    /// No member is missing, and not all of one is right.
+    Rebuilding,
+    /// Some addresses cannot be had, because of the members that are missing.
+    Failed,
+}
+
+/// How far the array has got with work of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    pub kind: SyncKind,
+    pub group: u16,
+    pub began: Instant,
+    pub ended: Option<Instant>,
+    /// Whether it ended because it could not go on.
+    pub is_given_up: bool,
+    /// What has been gone over of each member.
+    pub swept: Sectors,
+    /// What there is to go over, of each member.
+    pub of: Sectors,
 }

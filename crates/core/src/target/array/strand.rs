@@ -16,8 +16,6 @@ pub struct Request {
     /// Strands that are not done.
     pub strands: u32,
     pub outcome: Outcome,
-    /// Whether its host has had its answer.
-    pub is_answered: bool,
 }
 
 /// The phases of a strand, in their order.
@@ -49,7 +47,7 @@ pub enum Owner {
 pub struct Strand {
     pub owner: Owner,
     pub access: Access,
-    /// Addresses of the array; of the members, for the array's own work.
+    /// Addresses of the array; for the array's own work, those among which is all that it touches.
     pub first: u64,
     pub end: u64,
     /// The blocks that it must have to itself, if any.

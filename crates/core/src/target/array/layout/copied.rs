@@ -95,6 +95,11 @@ impl Copied {
         self.unit
     }
 
+    /// Where on each member its first stripe unit begins.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
     /// The members that go with a copy: of striped sets each is given up whole when one of them is missing.
     #[inline]
     pub fn set(&self, copy: u16) -> Option<Range<u16>> {
@@ -160,5 +165,41 @@ impl Copied {
             return (Held::Nothing, left);
         }
         (Held::Data { first: chunk * self.unit + offset, copy: copy as u16 }, left)
+    }
+
+    /// First and end of the addresses among which is all that lies on any member from `first` up to `end`.
+    pub fn around(&self, first: u64, end: u64) -> (u64, u64) {
+        let (n, k) = (self.members, self.copies);
+        let (first, end) = (first.saturating_sub(self.start), end.saturating_sub(self.start));
+        let (from, to) = (first / self.unit, end.div_ceil(self.unit));
+        let (from, to) = match self.kind {
+            // Every member has the same at the same place.
+            Kind::Near if n == k => return (first, end.min(self.capacity())),
+            Kind::Near => (from * n / k, (to * n).div_ceil(k)),
+            Kind::Far => {
+                let part = (self.rows / k).max(1);
+                let is_one = from / part == (to - 1) / part;
+                if is_one { (from % part * n, ((to - 1) % part + 1) * n) } else { (0, part * n) }
+            }
+            Kind::Offset => (from / k * n, to.div_ceil(k) * n),
+            Kind::Sets => (from * (n / k), to * (n / k)),
+        };
+        (from * self.unit, (to * self.unit).min(self.capacity()))
+    }
+
+    /// What lies on a member from `first` up to `end`: pieces, and where each begins there.
+    pub fn pieces_of(&self, slot: u16, first: u64, end: u64) -> impl Iterator<Item = (Piece, u64)> {
+        let mut at = first;
+        let next = move || {
+            (at < end).then(|| {
+                let spot = Spot { slot, at };
+                let (held, left) = self.held(spot);
+                let count = left.min(end - at);
+                at += count;
+                let Held::Data { first, .. } = held else { return None };
+                Some((self.piece(first, first + count), spot.at))
+            })
+        };
+        core::iter::from_fn(next).flatten()
     }
 }

@@ -216,6 +216,18 @@ impl Rows {
         self.row(row).at
     }
 
+    /// The row of the array that a group has at a place behind what is left out.
+    #[inline]
+    pub fn row_at(&self, group: u64, at: u64) -> u64 {
+        let inside = (at - self.start) / self.unit;
+        (inside / self.turn * self.groups + group) * self.turn + inside % self.turn
+    }
+
+    /// Where on each member the first row begins.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
     /// What lies at a place, and how many sectors of its stripe unit go on from there.
     pub fn held(&self, spot: Spot) -> (Held, u64) {
         let Some(at) = spot.at.checked_sub(self.start) else {
@@ -223,7 +235,7 @@ impl Rows {
         };
         let (group, member) = (u64::from(spot.slot) / self.members, u64::from(spot.slot) % self.members);
         let (inside, offset) = (at / self.unit, at % self.unit);
-        let row = (inside / self.turn * self.groups + group) * self.turn + inside % self.turn;
+        let row = self.row_at(group, spot.at);
         let left = self.unit - offset;
         if row >= self.rows {
             return (Held::Nothing, left);

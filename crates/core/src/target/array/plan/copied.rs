@@ -6,7 +6,7 @@
 //!
 //! A striped set of RAID 01 that misses a member is given up whole, because whoever stripes it can do nothing with what
 //! is left; RAID 10 goes on with each pair by itself.
-use super::super::layout::{Copied, Held, Layout, Piece, Spot};
+use super::super::layout::{Copied, Layout, Piece, Spot};
 use super::super::params::ReadChoice;
 use super::super::strand::{Op, Owner, Phase, Strand};
 use super::{Array, Source, gone};
@@ -25,7 +25,8 @@ struct Wish {
 }
 
 impl Array {
-    fn copied(&self) -> Copied {
+    /// The layout of a level with copies.
+    pub(in super::super) fn copied(&self) -> Copied {
         let Layout::Copied(copied) = &self.layout else { unreachable!("the plan of copies") };
         *copied
     }
@@ -172,26 +173,5 @@ impl Array {
             strand.avoids |= 1 << op.slot;
         }
         true
-    }
-
-    /// Whether what a write should have put on a member that is gone is on no other either.
-    pub(in super::super) fn is_lost(&self, op: &Op) -> bool {
-        let copied = match &self.layout {
-            Layout::Linear(_) => return true,
-            Layout::Copied(copied) => copied,
-            Layout::RaidZ(_) | Layout::Rows(_) => return false,
-        };
-        let mut at = op.at;
-        while at < op.at + op.count {
-            let (held, left) = copied.held(Spot { slot: op.slot, at });
-            if let Held::Data { first, .. } = held {
-                let piece = copied.piece(first, first + left.min(op.at + op.count - at));
-                if self.readable(copied, &piece, 0).next().is_none() {
-                    return true;
-                }
-            }
-            at += left;
-        }
-        false
     }
 }

@@ -7,6 +7,7 @@ mod copied;
 mod cure;
 mod interleaved;
 mod linear;
+mod made;
 mod raidz;
 mod raidz_sums;
 mod row;
@@ -59,6 +60,9 @@ impl Array {
     pub(super) fn blocks_of(&self, strand: &Strand) -> Option<(bool, u64, u64)> {
         if strand.access == Access::Flush {
             return None;
+        }
+        if strand.owner == super::strand::Owner::Sync {
+            return self.blocks_of_sync(strand.first, strand.end);
         }
         match &self.layout {
             Layout::Linear(_) => None,
@@ -150,6 +154,12 @@ impl Array {
         *tail = place;
         *last = (entry.serial, place);
         id
+    }
+
+    /// The command that the plan of a strand has added last for a member.
+    pub(super) fn last_added(&self, strand: Slot, slot: u16, phase: Phase) -> Option<&Op> {
+        let (serial, op) = self.last.0[usize::from(slot)][phase as usize];
+        (serial == self.strands.get(strand).serial && op != NONE).then(|| self.ops.get(op))
     }
 
     /// Says where so many sectors of a command's data come from, when data operations are kept.

@@ -205,6 +205,11 @@ impl Array {
         self.brought.0[..band.rows.members() as usize].fill(NONE);
     }
 
+    /// A command brings a unit of a band: by column, then by parity.
+    pub(super) fn is_brought(&mut self, place: u32, id: u64) {
+        self.brought.0[place as usize] = id;
+    }
+
     /// Reads a data unit of a band.
     #[inline]
     pub(super) fn bring(&mut self, context: &mut Context<'_>, slot: Slot, band: &Band, column: u32) -> u64 {

@@ -13,7 +13,7 @@ use crate::target::tree::Slot;
 impl Array {
     /// The layout of a level with parity.
     #[inline]
-    pub(super) fn rows(&self) -> Rows {
+    pub(in super::super) fn rows(&self) -> Rows {
         let Layout::Rows(rows) = &self.layout else { unreachable!("a plan of rows") };
         *rows
     }

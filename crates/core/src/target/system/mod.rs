@@ -3,17 +3,15 @@
 //!
 //! Behind a controller that keeps the array there is one I/O scheduler for each host, before everything else; an array
 //! that the host keeps has one for each drive, behind the array.
-use super::array::layout::Layout;
-use super::array::params::{ArrayParams, Keeper};
+mod cache;
+mod params;
+mod stories;
+
 use super::array::{Answered, Array};
 use super::context::{Before, Context, Event};
-use super::controller::params::ControllerParams;
 use super::device::{Device, Scheduler};
 use super::drive::Drive;
-use super::drive::params::DriveModel;
 use super::elevator::ElevatorParams;
-use super::link::Wires;
-use super::link::params::{BusParams, Hop};
 use super::write_behind::params::WriteBehindParams;
 use super::write_behind::{Answer, Place, WriteBehind};
 use crate::command::{Command, Completion};
@@ -21,131 +19,14 @@ use crate::life::Life;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Sectors};
-
-#[derive(Clone, Debug)]
-pub struct SystemParams {
-    /// One without an array; with one its members, then its spares, then its journal, as the array's parameters count them.
-    pub drives: Vec<Arc<DriveModel>>,
-    pub controller: ControllerParams,
-    /// The host's I/O scheduler: one for each initiator, or for each drive of an array that the host keeps. Commands go on
-    /// as they come when `None`.
-    pub elevator: Option<ElevatorParams>,
-    /// The host's own cache before its I/O scheduler, one for each initiator.
-    pub host_cache: Option<WriteBehindParams>,
-    pub array: Option<ArrayParams>,
-    /// Whether all drives sit on one bus instead of each on a link of its own (parallel SCSI).
-    pub shares_link: bool,
-}
-
-impl SystemParams {
-    /// One drive behind a controller, and nothing else.
-    pub fn of_drive(drive: Arc<DriveModel>, controller: ControllerParams) -> Self {
-        let drives = alloc::vec![drive];
-        SystemParams { drives, controller, elevator: None, host_cache: None, array: None, shares_link: false }
-    }
-
-    /// What a host can address.
-    ///
-    /// # Panics
-    /// When the array's parameters contradict each other or the drives: see [`ArrayParams::check`].
-    pub fn capacity(&self) -> Sectors {
-        let capacities: Vec<Sectors> = self.drives.iter().map(|drive| drive.capacity()).collect();
-        match &self.array {
-            None => capacities[0],
-            Some(array) => array.capacity(&capacities).unwrap_or_else(|error| panic!("{error}")),
-        }
-    }
-
-    /// The ways of the data: each drive's link, or one for all, and the bus of the host behind the controller.
-    pub fn wires(&self) -> Wires {
-        let links = if self.shares_link { 1 } else { self.drives.len() };
-        let mut stages: Vec<BusParams> =
-            self.drives[..links].iter().map(|drive| BusParams::link(drive.link.rate)).collect();
-        if self.shares_link && self.drives.len() > 1 {
-            stages[0].holds = false;
-        }
-        let bus = self.controller.bus.map(|bus| {
-            stages.push(bus);
-            stages.len() as u16 - 1
-        });
-        let hop = |bus| Hop { bus, rate: None };
-        let paths: Vec<Vec<Hop>> = (0..self.drives.len() as u16)
-            .map(|drive| {
-                let link = if self.shares_link { 0 } else { drive };
-                core::iter::once(hop(link)).chain(bus.map(hop)).collect()
-            })
-            .collect();
-        let paths: Vec<&[Hop]> = paths.iter().map(Vec::as_slice).collect();
-        Wires::new(&stages, &paths)
-    }
-
-    /// Where the I/O schedulers are.
-    fn schedules_drives(&self) -> bool {
-        self.array.as_ref().is_some_and(|array| array.keeper == Keeper::Host)
-    }
-}
+use cache::Cache;
+use drivelab_units::Sectors;
+pub use params::SystemParams;
 
 /// What one initiator has before the controller.
 struct Host {
     cache: Option<Cache>,
     scheduler: Option<Scheduler>,
-}
-
-/// Sectors of what a cache collects as one row, at the least. Rows of a few sectors, as RAID 3 has them, go together.
-const COLLECTED_LEAST: u64 = 32;
-
-struct Cache {
-    memory: WriteBehind,
-    /// When a copy and when a flush are to be looked after, if that is on the agenda.
-    wakes: [Option<Instant>; 2],
-}
-
-impl Cache {
-    fn new(params: &WriteBehindParams, place: Place, capacity: Sectors) -> Self {
-        let mut memory = WriteBehind::new(params, place);
-        memory.bound(capacity);
-        Cache { memory, wakes: [None; 2] }
-    }
-
-    /// The controller's, before this array if there is one: what it flushes it collects by the array's rows.
-    fn of_controller(params: &WriteBehindParams, array: Option<&Array>, capacity: Sectors) -> Self {
-        let row = array.and_then(|array| match array.layout() {
-            Layout::Rows(rows) => {
-                let least = COLLECTED_LEAST.max(params.limit.get().div_ceil(WriteBehindParams::ROWS_MAX));
-                Some(least.next_multiple_of(rows.row_data()))
-            }
-            _ => None,
-        });
-        let stripe = params.stripe.or(row.map(Sectors::new));
-        Self::new(&WriteBehindParams { stripe, ..*params }, Place::Controller, capacity)
-    }
-
-    /// Puts its next instants on the agenda. One that comes too early does no harm, and so needs no other beside it.
-    fn schedule(&mut self, context: &mut Context<'_>, event: Event) {
-        let due = [self.memory.next_copy(), self.memory.next_flush()];
-        for (wakes, due) in self.wakes.iter_mut().zip(due) {
-            if let Some(due) = due
-                && wakes.is_none_or(|known| due < known)
-            {
-                *wakes = Some(due);
-                // What ends before what begins.
-                context.agenda.schedule(due, 1, event);
-            }
-        }
-    }
-
-    /// One of its instants has come, unless an earlier one has taken the place of this. Returns whether one has.
-    fn wake(&mut self, now: Instant) -> bool {
-        let mut due = false;
-        for wakes in &mut self.wakes {
-            due |= wakes.take_if(|wakes| *wakes == now).is_some();
-        }
-        if due {
-            self.memory.tick(now);
-        }
-        due
-    }
 }
 
 pub struct System {
@@ -312,27 +193,6 @@ impl System {
         }
     }
 
-    /// Keeps a drive's story of a command until its own command's can be told, where others stand between them.
-    fn keep_life(&mut self, context: &mut Context<'_>, at: u16, completion: &Completion) {
-        let device = &mut self.devices[usize::from(at)];
-        let of_cache = self.cache.as_ref().is_some_and(|cache| cache.memory.has_issued(completion.id));
-        let lives = match (&mut device.scheduler, &mut self.array) {
-            (Some(scheduler), _) => &mut scheduler.attempts,
-            (None, Some(array)) => {
-                if let Some(life) = taken(context, completion) {
-                    array.lived(life);
-                }
-                return;
-            }
-            (None, None) if of_cache => return,
-            (None, None) => match host_scheduler(&mut self.hosts, completion.initiator) {
-                Some(scheduler) => &mut scheduler.attempts,
-                None => return,
-            },
-        };
-        lives.extend(taken(context, completion));
-    }
-
     /// A host issues a command.
     fn enter_host(&mut self, context: &mut Context<'_>, command: &Command) {
         let initiator = usize::from(command.initiator);
@@ -448,16 +308,6 @@ impl System {
         }
         if let Some(cache) = &mut self.cache {
             cache.schedule(context, Event::ControllerCache);
-        }
-    }
-
-    /// The story of a command behind the schedulers of the hosts: it waits there until its own commands' can be told.
-    fn told(&mut self, context: &mut Context<'_>, life: Life) {
-        let flushes = |cache: &Cache| cache.memory.has_issued(life.command.id);
-        let of_cache = self.cache.as_ref().is_some_and(flushes);
-        match host_scheduler(&mut self.hosts, life.command.initiator).filter(|_| !of_cache) {
-            Some(scheduler) => scheduler.attempts.push(life),
-            None => context.lives.iter_mut().for_each(|lives| lives.push_back(life)),
         }
     }
 

@@ -1,0 +1,394 @@
+//! What an array does by itself: rebuild, resync, scrub.
+//!
+//! A *job* goes over one group of members, from the beginning to the end, in *windows* of `request` sectors of each, up to
+//! `outstanding` at once. A window is a strand: it has its blocks to itself, so that hosts' writes wait for it and it for
+//! them; it reads, then writes. [`plan`] says what, [`pace`] how fast. As windows are done in order, what lies below becomes
+//! readable on a new member; in the end the members flush, and the new ones are whole.
+//!
+//! - A **rebuild** reads all other members of a group with parity, or of each stripe unit one other copy, and writes to the
+//!   new members. A member that joins later makes it begin anew, for that member alone up to where the others are. Where
+//!   too much is missing to go on, a new member stays as it is.
+//! - A **resync** reads everything and writes parity, or reads one copy and writes the others.
+//! - A **scrub** reads everything. The model knows no data, so it finds no copies that differ.
+//!
+//! In each group one job runs at a time: a rebuild before all others, then the oldest. What cannot be read sends a window
+//! back to be gone over in pieces of the parity's granule; what is lost of such a piece is said exactly, and the rebuild
+//! goes on. Start reading at [`Array::pump_sync`].
+//! Source: the Linux kernel, drivers/md/md.c, raid5.c and raid10.c, for the order of jobs and what is read and written.
+mod job;
+mod pace;
+mod plan;
+
+use super::layout::Layout;
+use super::losses;
+use super::members::State;
+use super::params::SyncParams;
+use super::report::{Happened, Progress, SyncKind};
+use super::strand::{Op, Owner};
+use super::{Array, ArrayEvent};
+use crate::command::{Access, Attribute, Command, Outcome, Priority};
+use crate::target::context::{Context, Event};
+use crate::target::tree::Slot;
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Lba, Sectors};
+use job::{Job, Stage, Target, Ticket, Window};
+
+/// What the array's own commands look like beside their addresses.
+pub const COMMAND: Command = Command {
+    id: 0,
+    initiator: 0,
+    logical_unit: 0,
+    tag: 0,
+    attribute: Attribute::Simple,
+    priority: Priority::Normal,
+    force_unit_access: false,
+    direct: true,
+    attempt: 0,
+    process: u32::MAX - 1,
+    synchronous: false,
+    access: Access::Read,
+    first: Lba::ZERO,
+    count: Sectors::ZERO,
+};
+
+/// How often a window is gone over that fails for no lasting reason.
+const TRIES: u8 = 8;
+
+pub struct Sync {
+    params: SyncParams,
+    /// All that ever began, in that order.
+    jobs: Vec<Job>,
+    /// By strand.
+    tickets: Vec<Ticket>,
+    /// When it is to be looked at again, if that is on the agenda.
+    wakes: Option<Instant>,
+    /// Whether some job is held back by the floor.
+    is_held: bool,
+    /// Something changed while the jobs were being looked at.
+    is_pumping: bool,
+    again: bool,
+}
+
+impl Sync {
+    pub fn new(params: &SyncParams) -> Self {
+        Sync {
+            params: *params,
+            jobs: Vec::new(),
+            tickets: Vec::new(),
+            wakes: None,
+            is_held: false,
+            is_pumping: false,
+            again: false,
+        }
+    }
+
+    /// The window that a ticket is for, unless its job has begun anew.
+    fn window(&mut self, ticket: Ticket) -> Option<&mut Window> {
+        let job = &mut self.jobs[ticket.job];
+        if job.sweep != ticket.sweep || job.is_over() {
+            return None;
+        }
+        job.windows.get_mut((ticket.number - job.number) as usize)
+    }
+
+    /// The job that has its group's turn.
+    fn has_turn(&self, at: usize) -> bool {
+        let job = &self.jobs[at];
+        let others = self
+            .jobs
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| !other.is_over() && other.group == job.group && !other.is_empty());
+        let rank = |(at, job): (usize, &Job)| (job.kind != SyncKind::Rebuild, at);
+        others.map(rank).min() == Some(rank((at, job)))
+    }
+}
+
+impl Array {
+    /// All that the array has gone over by itself, in the order in which it began.
+    pub fn progress(&self) -> impl Iterator<Item = Progress> {
+        self.sync.jobs.iter().map(|job| {
+            let share = |sectors: u64| match &self.layout {
+                // Addresses of the array, over all its members.
+                Layout::Copied(copied) if job.kind != SyncKind::Rebuild => {
+                    sectors * u64::from(copied.copies()) / u64::from(self.params.members)
+                }
+                _ => sectors,
+            };
+            Progress {
+                kind: job.kind,
+                group: job.group,
+                began: job.began,
+                ended: job.ended,
+                is_given_up: job.stage == Stage::GivenUp,
+                swept: Sectors::new(share(job.swept)),
+                of: Sectors::new(share(job.end - job.begin)),
+            }
+        })
+    }
+
+    pub(super) fn is_rebuilding(&self) -> bool {
+        self.sync.jobs.iter().any(|job| job.kind == SyncKind::Rebuild && !job.is_over())
+    }
+
+    /// The array looks after its own work, now that its time has come, unless an earlier instant has taken the place of this.
+    pub(super) fn wake_sync(&mut self, context: &mut Context<'_>) {
+        if self.sync.wakes.take_if(|wakes| *wakes == context.now).is_some() {
+            self.pump_sync(context);
+        }
+    }
+
+    /// The array looks after its own work.
+    pub(super) fn pump_sync(&mut self, context: &mut Context<'_>) {
+        self.sync.again = true;
+        if core::mem::replace(&mut self.sync.is_pumping, true) {
+            return;
+        }
+        while core::mem::take(&mut self.sync.again) {
+            self.sync.is_held = false;
+            for at in 0..self.sync.jobs.len() {
+                if !self.sync.jobs[at].is_over() {
+                    self.advance(context, at);
+                    self.feed(context, at);
+                }
+            }
+        }
+        self.sync.is_pumping = false;
+    }
+
+    /// Nothing is asked of the array any more: what the floor holds back goes on when it has been idle long enough.
+    #[inline]
+    pub(super) fn may_become_idle(&mut self, context: &mut Context<'_>) {
+        if self.sync.is_held {
+            self.wake_at(context, context.now + self.sync.params.idle_after);
+        }
+    }
+
+    pub(super) fn wake_at(&mut self, context: &mut Context<'_>, due: Instant) {
+        if self.sync.wakes.is_none_or(|known| due < known) {
+            self.sync.wakes = Some(due);
+            context.agenda.schedule(due, 5, Event::Array(ArrayEvent::Sync));
+        }
+    }
+
+    /// A new member is to be rebuilt.
+    pub(super) fn join_rebuild(&mut self, context: &mut Context<'_>, slot: u16) {
+        let group = self.group_of(slot);
+        let target = Target { slot, until: u64::MAX };
+        let runs = |job: &Job| job.kind == SyncKind::Rebuild && job.group == group && !job.is_over();
+        if let Some(job) = self.sync.jobs.iter_mut().find(|job| runs(job)) {
+            job.targets.push(target);
+            return job.begin_anew();
+        }
+        self.begin_job(context, SyncKind::Rebuild, group);
+        if let Some(job) = self.sync.jobs.last_mut() {
+            job.targets.push(target);
+        }
+    }
+
+    /// Members that are gone are not rebuilt any more, and others only as far as what is left can tell.
+    pub(super) fn leave_rebuild(&mut self, context: &mut Context<'_>) {
+        let frontiers = self.members.frontiers();
+        for at in 0..self.sync.jobs.len() {
+            let members = &self.members;
+            let job = &mut self.sync.jobs[at];
+            if job.is_over() || job.targets.is_empty() {
+                continue;
+            }
+            let is_new = |target: &Target| matches!(members.get(target.slot).state, State::Rebuilding { .. });
+            job.targets.retain(is_new);
+            for target in &mut job.targets {
+                target.until = target.until.min(losses::reach(&self.layout, &frontiers, target.slot));
+            }
+            if job.targets.is_empty() {
+                self.end_job(context, at, Stage::GivenUp);
+            }
+        }
+    }
+
+    pub(super) fn begin_scheduled(&mut self, context: &mut Context<'_>, scheduled: u16) {
+        let kind = self.params.scheduled[usize::from(scheduled)].kind;
+        let groups = if let Layout::Rows(rows) = &self.layout { rows.groups() as u16 } else { 1 };
+        for group in 0..groups {
+            self.begin_job(context, kind, group);
+        }
+        self.pump_sync(context);
+    }
+
+    fn begin_job(&mut self, context: &mut Context<'_>, kind: SyncKind, group: u16) {
+        let (step, range) = self.range_of(kind);
+        self.sync.jobs.push(Job::new(kind, group, step, range, context.now));
+        let slot = self.first_slot(group);
+        self.report(context, slot, Happened::Began(kind));
+    }
+
+    fn end_job(&mut self, context: &mut Context<'_>, at: usize, stage: Stage) {
+        let job = &mut self.sync.jobs[at];
+        job.windows.clear();
+        (job.stage, job.ended) = (stage, Some(context.now));
+        let (kind, group) = (job.kind, job.group);
+        let what = if stage == Stage::Ended { Happened::Ended(kind) } else { Happened::GivenUp(kind) };
+        self.report(context, self.first_slot(group), what);
+        // Another job of the group may have its turn now.
+        self.sync.again = true;
+    }
+
+    fn first_slot(&self, group: u16) -> u16 {
+        if let Layout::Rows(rows) = &self.layout { group * rows.members() as u16 } else { 0 }
+    }
+
+    /// What lies below the first window that is not done is right now; behind the last one the job ends.
+    fn advance(&mut self, context: &mut Context<'_>, at: usize) {
+        let job = &mut self.sync.jobs[at];
+        while let Some(&Window { first, end, is_done: true, .. }) = job.windows.front() {
+            job.windows.pop_front();
+            job.number += 1;
+            job.swept += end - first;
+            for target in &job.targets {
+                let member = self.members.get_mut(target.slot);
+                if let State::Rebuilding { done } = &mut member.state {
+                    *done = end.min(target.until).max(*done);
+                }
+            }
+        }
+        if job.targets.iter().map(|target| target.until).max().is_some_and(|until| until <= job.next) {
+            job.next = job.end;
+        }
+        if job.next < job.end || !job.windows.is_empty() {
+            return;
+        }
+        // Nothing to put on the media where nothing was written.
+        if job.stage == Stage::Sweeping && job.kind != SyncKind::Scrub && !job.is_empty() {
+            job.stage = Stage::Flushing;
+            return job.windows.push_back(Window::new(job.end, job.end));
+        }
+        let targets = core::mem::take(&mut job.targets);
+        let is_made = |target: &&Target| target.until == u64::MAX;
+        let made = targets.iter().filter(is_made).count();
+        for target in targets.iter().filter(is_made) {
+            self.members.set(target.slot, State::Whole);
+        }
+        let stage = if made == 0 && !targets.is_empty() { Stage::GivenUp } else { Stage::Ended };
+        self.note_condition(context.now);
+        self.end_job(context, at, stage);
+    }
+
+    /// Begins windows, as many as may be under way, as fast as they may.
+    fn feed(&mut self, context: &mut Context<'_>, at: usize) {
+        if self.sync.jobs[at].is_over() || !self.sync.has_turn(at) {
+            return;
+        }
+        let mut i = 0;
+        // What begins may end at once, and nothing else changes the windows meanwhile.
+        while let Some(window) = self.sync.jobs[at].windows.get_mut(i) {
+            if core::mem::take(&mut window.waits) {
+                self.begin_window(context, at, i);
+            }
+            i += 1;
+        }
+        let idle_from = (self.outstanding == 0).then(|| self.idle_from());
+        let is_idle = idle_from.is_some_and(|idle| idle <= context.now);
+        loop {
+            let job = &mut self.sync.jobs[at];
+            let most = self.sync.params.outstanding.max(1) as usize;
+            if job.next >= job.end || job.windows.len() >= most {
+                return;
+            }
+            let due = job.pace.due(idle_from);
+            if due > context.now {
+                self.sync.is_held |= !is_idle;
+                return self.wake_at(context, due);
+            }
+            let (first, end) = (job.next, (job.next + job.step).min(job.end));
+            job.next = end;
+            job.windows.push_back(Window { waits: false, ..Window::new(first, end) });
+            let count = Sectors::new((end - first).min(self.sync.params.request.get()));
+            job.pace.begins(context.now, &self.sync.params, is_idle, count);
+            let i = job.windows.len() - 1;
+            self.begin_window(context, at, i);
+        }
+    }
+
+    /// When the array has been idle long enough, unless another command comes.
+    fn idle_from(&self) -> Instant {
+        if self.taken == 0 { Instant::ZERO } else { self.busy_at + self.sync.params.idle_after }
+    }
+
+    /// The part of a window that is to be gone over gets its strand.
+    fn begin_window(&mut self, context: &mut Context<'_>, at: usize, i: usize) {
+        let job = &self.sync.jobs[at];
+        let ticket = Ticket { job: at, sweep: job.sweep, number: job.number + i as u64 };
+        let window = &job.windows[i];
+        let flushes = job.stage == Stage::Flushing;
+        let (first, end) = if flushes { (0, 0) } else { self.addresses_of(job, window.at, window.to) };
+        let access = if flushes { Access::Flush } else { Access::Write };
+        let slot = self.add_strand(context.now, Owner::Sync, access, first, end);
+        let tickets = &mut self.sync.tickets;
+        if tickets.len() <= slot as usize {
+            tickets.resize(slot as usize + 1, Ticket::default());
+        }
+        tickets[slot as usize] = ticket;
+        self.enter(context, slot);
+    }
+
+    /// A command of a window has failed.
+    pub(super) fn sync_op_failed(&mut self, op: &Op, outcome: Outcome) {
+        if op.access != Access::Read {
+            // A member that is gone is not missed.
+            if outcome != Outcome::Failed {
+                self.strands.get_mut(op.strand).outcome = outcome;
+            }
+            return;
+        }
+        let strand = self.strands.get_mut(op.strand);
+        strand.is_spoilt = true;
+        let Some(window) = self.sync.window(self.sync.tickets[op.strand as usize]) else { return };
+        match outcome {
+            Outcome::Failed => {}
+            Outcome::MediaError if window.is_fine => window.avoids.push(op.slot),
+            _ => {
+                window.is_bad = true;
+                strand.outcome = outcome;
+            }
+        }
+    }
+
+    /// A window, or a part of one, has been gone over.
+    pub(super) fn sync_is_done(&mut self, context: &mut Context<'_>, slot: Slot) {
+        let outcome = self.strands.get(slot).outcome;
+        let granule = self.params.parity.granule.get().max(1);
+        let ticket = self.sync.tickets[slot as usize];
+        if let Some(window) = self.sync.window(ticket) {
+            window.is_bad = false;
+            window.avoids.clear();
+            match outcome {
+                Outcome::Done => window.at = window.to,
+                Outcome::MediaError if !window.is_fine => window.is_fine = true,
+                _ => {
+                    window.tries += 1;
+                    if window.tries >= TRIES {
+                        let first = window.first;
+                        window.at = window.end;
+                        self.sync.jobs[ticket.job].stop_at(first);
+                    }
+                }
+            }
+            if let Some(window) = self.sync.window(ticket) {
+                window.is_done = window.at >= window.end;
+                window.waits = !window.is_done;
+                let piece = if window.is_fine { granule } else { u64::MAX };
+                window.to = window.at.saturating_add(piece - window.at % piece).min(window.end);
+            }
+        }
+        self.pump_sync(context);
+    }
+}
+
+impl Job {
+    /// None of its new members can be had from here on.
+    fn stop_at(&mut self, first: u64) {
+        for target in &mut self.targets {
+            target.until = target.until.min(first);
+        }
+    }
+}

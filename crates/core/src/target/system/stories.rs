@@ -1,0 +1,38 @@
+//! Stories of commands on their way up.
+use super::{Cache, System, host_scheduler, taken};
+use crate::command::Completion;
+use crate::life::Life;
+use crate::target::context::Context;
+
+impl System {
+    /// Keeps a drive's story of a command until its own command's can be told, where others stand between them.
+    pub(super) fn keep_life(&mut self, context: &mut Context<'_>, at: u16, completion: &Completion) {
+        let device = &mut self.devices[usize::from(at)];
+        let of_cache = self.cache.as_ref().is_some_and(|cache| cache.memory.has_issued(completion.id));
+        let lives = match (&mut device.scheduler, &mut self.array) {
+            (Some(scheduler), _) => &mut scheduler.attempts,
+            (None, Some(array)) => {
+                if let Some(life) = taken(context, completion) {
+                    array.lived(life);
+                }
+                return;
+            }
+            (None, None) if of_cache => return,
+            (None, None) => match host_scheduler(&mut self.hosts, completion.initiator) {
+                Some(scheduler) => &mut scheduler.attempts,
+                None => return,
+            },
+        };
+        lives.extend(taken(context, completion));
+    }
+
+    /// The story of a command behind the schedulers of the hosts: it waits there until its own commands' can be told.
+    pub(super) fn told(&mut self, context: &mut Context<'_>, life: Life) {
+        let flushes = |cache: &Cache| cache.memory.has_issued(life.command.id);
+        let of_cache = self.cache.as_ref().is_some_and(flushes);
+        match host_scheduler(&mut self.hosts, life.command.initiator).filter(|_| !of_cache) {
+            Some(scheduler) => scheduler.attempts.push(life),
+            None => context.lives.iter_mut().for_each(|lives| lives.push_back(life)),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What happened to an array in a run: events, its own work, how it ended, and how hosts fared meanwhile.
+use crate::series::{Bucket, Series};
+use drivelab_core::target::array::Array;
+use drivelab_core::target::array::report::{Happened, Health, Progress, Report, SyncKind};
+use drivelab_units::Instant;
+use serde::Serialize;
+
+/// One thing that happened. What does not belong to it is left out.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ArrayEvent {
+    pub at_ns: u64,
+    pub what: &'static str,
+    /// The group of members, where there are several.
+    pub group: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drive: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sync: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<LostRange>,
+}
+
+/// Ranges of one length, evenly spaced, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct LostRange {
+    pub first: u64,
+    pub bytes: u64,
+    /// From the beginning of one to that of the next, and how many there are.
+    pub every: u64,
+    pub times: u64,
+}
+
+/// One rebuild, resync or scrub.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SyncRecord {
+    pub kind: &'static str,
+    pub group: u16,
+    pub began_ns: u64,
+    /// Null when the run ended first.
+    pub ended_ns: Option<u64>,
+    pub duration_ns: Option<u64>,
+    /// Whether it ended because it could not go on.
+    pub given_up: bool,
+    /// Gone over of each member, and what there was to go over.
+    pub member_bytes: u64,
+    pub member_bytes_in_all: u64,
+    /// Of each member, until it ended or the run did.
+    pub member_bytes_per_s: f64,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ArrayRecord {
+    /// `healthy`, `degraded`, `rebuilding` or `failed`, at the end.
+    pub state: &'static str,
+    /// How long some member was not whole.
+    pub degraded_ns: u64,
+    pub lost_bytes: u64,
+    pub events: Vec<ArrayEvent>,
+    pub syncs: Vec<SyncRecord>,
+    /// The run in up to 600 pieces of one length.
+    pub series: Vec<Bucket>,
+}
+
+/// Most events that are kept; the lost bytes of all are counted.
+const EVENTS_MAX: usize = 10_000;
+
+/// Hears what happens to an array while a driver runs it.
+#[derive(Default)]
+pub struct ArrayCollector {
+    events: Vec<ArrayEvent>,
+    lost_bytes: u64,
+    pub series: Series,
+}
+
+impl ArrayCollector {
+    pub fn happened(&mut self, report: &Report) {
+        if let Happened::Lost(run) = report.what {
+            self.lost_bytes += run.sectors().bytes().get();
+        }
+        if self.events.len() < EVENTS_MAX {
+            self.events.push(event(report));
+        }
+    }
+
+    /// What is written down of a run that ended now.
+    pub fn close(self, array: &Array, now: Instant) -> ArrayRecord {
+        ArrayRecord {
+            state: match array.health() {
+                Health::Healthy => "healthy",
+                Health::Degraded => "degraded",
+                Health::Rebuilding => "rebuilding",
+                Health::Failed => "failed",
+            },
+            degraded_ns: array.impaired_for(now).as_ns(),
+            lost_bytes: self.lost_bytes,
+            events: self.events,
+            syncs: array.progress().map(|progress| sync(&progress, now)).collect(),
+            series: self.series.close(now, progress(array)),
+        }
+    }
+}
+
+/// How far the rebuilds are, all together, as a share.
+pub fn progress(array: &Array) -> Option<f64> {
+    let rebuilds = || array.progress().filter(|progress| progress.kind == SyncKind::Rebuild);
+    let of: u64 = rebuilds().map(|progress| progress.of.get()).sum();
+    let swept: u64 = rebuilds().map(|progress| progress.swept.min(progress.of).get()).sum();
+    (of > 0).then(|| swept as f64 / of as f64)
+}
+
+fn kind(kind: SyncKind) -> &'static str {
+    match kind {
+        SyncKind::Rebuild => "rebuild",
+        SyncKind::Resync => "resync",
+        SyncKind::Scrub => "scrub",
+    }
+}
+
+fn event(report: &Report) -> ArrayEvent {
+    let (at_ns, group) = (report.at.as_ns(), report.group);
+    let plain = |what| ArrayEvent { at_ns, what, group, slot: None, drive: None, sync: None, lost: None };
+    match report.what {
+        Happened::Failed { slot, drive } => {
+            ArrayEvent { slot: Some(slot), drive: Some(drive), ..plain("failed") }
+        }
+        Happened::SpareFailed { drive } => ArrayEvent { drive: Some(drive), ..plain("spare-failed") },
+        Happened::Replaced { slot, drive } => {
+            ArrayEvent { slot: Some(slot), drive: Some(drive), ..plain("replaced") }
+        }
+        Happened::Began(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("began") },
+        Happened::Ended(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("ended") },
+        Happened::GivenUp(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("given-up") },
+        Happened::Lost(run) => {
+            let (first, bytes) = (run.first.get() * 512, run.count.bytes().get());
+            let lost = LostRange { first, bytes, every: run.every.bytes().get(), times: run.times };
+            ArrayEvent { lost: Some(lost), ..plain("lost") }
+        }
+    }
+}
+
+fn sync(progress: &Progress, now: Instant) -> SyncRecord {
+    let Progress { began, ended, .. } = *progress;
+    let bytes = progress.swept.bytes().get();
+    let spent = ended.unwrap_or(now).since(began).as_ns();
+    SyncRecord {
+        kind: kind(progress.kind),
+        group: progress.group,
+        began_ns: began.as_ns(),
+        ended_ns: ended.map(Instant::as_ns),
+        duration_ns: ended.map(|ended| ended.since(began).as_ns()),
+        given_up: progress.is_given_up,
+        member_bytes: bytes,
+        member_bytes_in_all: progress.of.bytes().get(),
+        member_bytes_per_s: bytes as f64 * 1e9 / spent.max(1) as f64,
+    }
+}

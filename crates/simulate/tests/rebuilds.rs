@@ -1,0 +1,86 @@
+//! What a run leaves of an array: events, rebuilds, and how hosts fared meanwhile.
+#[path = "../../core/tests/common/mod.rs"]
+mod common;
+
+use common::{drive, flat_seek, layout, ms, random_job, setup, zone};
+use drivelab_core::target::TargetParams;
+use drivelab_core::target::array::params::{ArrayParams, Failure, Level, When};
+use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::params::{DriveModel, DriveParams};
+use drivelab_core::target::system::SystemParams;
+use drivelab_core::{Limit, Setup};
+use drivelab_record::Point;
+use drivelab_simulate::{Control, RunError, run};
+use drivelab_units::Instant;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+fn mirror(spares: u16, failures: Vec<Failure>) -> Setup {
+    let params =
+        DriveParams { geometry: layout(1, vec![zone(0, 50, 600)]), seek: flat_seek(ms(1), 50), ..drive() };
+    let model = Arc::new(DriveModel::new(&params).unwrap());
+    let array =
+        ArrayParams { spares, failures, replaced_after: ms(100), ..ArrayParams::plain(Level::Mirrored, 2) };
+    let target = TargetParams::System(SystemParams {
+        drives: vec![Arc::clone(&model); usize::from(2 + spares)],
+        array: Some(array),
+        ..SystemParams::of_drive(model, ControllerParams::PLAIN)
+    });
+    let mut job = random_job(&target, 1, 8);
+    job.arrivals = drivelab_core::host::params::Arrivals::Closed { outstanding: 1, think: ms(20) };
+    setup(target, job, 100)
+}
+
+fn go(setup: &Setup) -> Result<Point, RunError> {
+    run(setup, &Control { stop: &AtomicBool::new(false), progress: &|_| {} })
+}
+
+fn failing(drive: u16, ms: u64) -> Failure {
+    Failure { drive, when: When::At(Instant::from_ns(ms * 1_000_000)) }
+}
+
+#[test]
+fn a_run_until_rebuilt_ends_with_the_rebuild_and_tells_of_it() {
+    let setup = mirror(1, vec![failing(0, 1_000)]);
+    let limit = Limit { until_rebuilt: true, ..Limit::default() };
+    let point = go(&Setup { limit, ..setup.clone() }).unwrap();
+    let array = point.array.as_ref().unwrap();
+    let what: Vec<&str> = array.events.iter().map(|event| event.what).collect();
+    assert_eq!(what, ["failed", "replaced", "began", "ended"]);
+    assert_eq!(array.state, "healthy");
+    let sync = &array.syncs[0];
+    assert_eq!((array.syncs.len(), sync.kind, sync.began_ns), (1, "rebuild", 1_100_000_000));
+    assert_eq!(sync.ended_ns, Some(point.window_ns));
+    assert_eq!((sync.member_bytes, sync.member_bytes_in_all), (30_000 * 512, 30_000 * 512));
+    assert_eq!(array.degraded_ns, point.window_ns - 1_000_000_000);
+    assert_eq!(array.lost_bytes, 0);
+    let series = &array.series;
+    assert!(series.len() > 250 && series.len() <= 600, "{}", series.len());
+    assert_eq!(series.iter().map(|bucket| bucket.ios).sum::<u64>(), point.read.ios + point.write.ios);
+    let most = series.iter().filter_map(|bucket| bucket.max_latency_ns).max();
+    assert_eq!(most, point.latency_ns.max);
+    let rebuilt: Vec<f64> = series.iter().filter_map(|bucket| bucket.rebuilt).collect();
+    assert!(rebuilt.is_sorted() && rebuilt[0] == 0.0 && rebuilt.last() == Some(&1.0), "{rebuilt:?}");
+    assert_eq!(go(&Setup { limit, ..setup }).unwrap(), point);
+}
+
+#[test]
+fn what_is_lost_is_counted_in_bytes() {
+    let setup = mirror(0, vec![failing(0, 500), failing(1, 1_000)]);
+    let limit = Limit { duration: Some(ms(2_000)), ..Limit::default() };
+    let array = go(&Setup { limit, ..setup }).unwrap().array.unwrap();
+    assert_eq!((array.state, array.lost_bytes, array.degraded_ns), ("failed", 30_000 * 512, 1_500_000_000));
+    let lost = array.events.iter().find_map(|event| event.lost).unwrap();
+    assert_eq!((lost.first, lost.bytes, lost.times), (0, 30_000 * 512, 1));
+    assert!(array.series.iter().any(|bucket| bucket.errors > 0));
+}
+
+#[test]
+fn a_run_that_waits_for_a_rebuild_that_cannot_come_says_so() {
+    let limit = Limit { until_rebuilt: true, ..Limit::default() };
+    for setup in [mirror(0, vec![failing(0, 500)]), mirror(1, vec![])] {
+        assert_eq!(go(&Setup { limit, ..setup }), Err(RunError::NoRebuild));
+    }
+    let alone = setup(common::target(&drive()), common::job(), 1);
+    assert_eq!(go(&Setup { limit, ..alone }), Err(RunError::NoRebuild));
+}
