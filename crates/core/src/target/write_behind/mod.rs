@@ -21,6 +21,7 @@
 //! Sources: the Linux kernel, Documentation/admin-guide/sysctl/vm.rst (dirty_bytes, dirty_background_bytes,
 //! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA and
 //! SYNCHRONIZE CACHE ask of a volatile and a non-volatile cache.
+mod data_ops;
 mod extents;
 mod flush;
 mod memory;
@@ -33,6 +34,7 @@ mod tests;
 use super::overlap::Overlaps;
 use super::tree::Slot;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
+use crate::data::DataOp;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
@@ -41,7 +43,7 @@ use flush::Barrier;
 use memory::Memory;
 use params::WriteBehindParams;
 pub use pieces::Piece;
-use pieces::Pieces;
+use pieces::{Chain, Pieces};
 use table::Table;
 
 /// The ids of commands that no host has issued begin here; all of them are numbers that JavaScript can hold.
@@ -99,6 +101,8 @@ pub struct WriteBehind {
     given_up: Option<Outcome>,
     below: VecDeque<Command>,
     answers: VecDeque<Answer>,
+    /// Where the data operations are kept, when they are.
+    ops: Option<VecDeque<DataOp>>,
 }
 
 impl WriteBehind {
@@ -130,6 +134,7 @@ impl WriteBehind {
             given_up: None,
             below: VecDeque::with_capacity(64),
             answers: VecDeque::with_capacity(64),
+            ops: None,
         }
     }
 
@@ -192,8 +197,8 @@ impl WriteBehind {
                 return self.pump(now);
             }
             Access::Write => self.written_through(slot, done),
-            Access::Read if entry.fills => self.fill(slot, done),
-            Access::Read | Access::Flush => {}
+            Access::Read => self.was_read(slot, done),
+            Access::Flush => {}
         }
         let entry = self.table.get(slot);
         let (submitted, Command { id, initiator, tag, .. }) = (entry.submitted, entry.command);
@@ -245,8 +250,10 @@ impl WriteBehind {
             if self.params.keeps_reads {
                 self.expect(slot, first, end);
             }
+            self.remember(slot);
             return self.send(slot);
         }
+        self.read_memory(slot);
         if self.params.keeps_reads {
             let used = self.tick_clock();
             self.extents.each(first, end, |extents, slot| {
@@ -271,6 +278,16 @@ impl WriteBehind {
             self.extents.insert(extent);
             self.table.get_mut(slot).fills = true;
             at = to;
+        }
+    }
+
+    /// The device has answered a read.
+    fn was_read(&mut self, slot: Slot, done: bool) {
+        let entry = self.table.get_mut(slot);
+        let (fills, pieces) = (entry.fills, core::mem::replace(&mut entry.pieces, Chain::EMPTY));
+        self.overlay(slot, pieces);
+        if fills {
+            self.fill(slot, done);
         }
     }
 
@@ -350,12 +367,7 @@ impl WriteBehind {
 
     /// What a power cut would lose here: what memory has taken and the device has not answered, newest and on their way.
     pub fn volatile(&self) -> impl Iterator<Item = Piece> + '_ {
-        let unsent = self.extents.iter().filter(|extent| extent.state.is_unsent()).map(|extent| {
-            let &Extent { command: write, first, .. } = extent;
-            Piece { write, first, count: extent.count() }
-        });
-        let sent = self.flights.iter().flat_map(|&slot| self.pieces.iter(self.table.get(slot).pieces));
-        unsent.chain(sent).filter(|_| !self.params.battery)
+        self.unwritten().filter(|_| !self.params.battery)
     }
 
     /// Whose data a flush carries that is with the device under this tag, upward.
