@@ -41,7 +41,7 @@ impl Watched {
     fn with(params: &SystemParams, seed: u64, witness: Witness) -> Self {
         let mut target = Target::new(&TargetParams::System(params.clone()), seed);
         target.keep_data();
-        Watched {
+        let mut watched = Watched {
             params: params.clone(),
             seed,
             target,
@@ -51,7 +51,9 @@ impl Watched {
             outstanding: HashMap::new(),
             answers: Vec::new(),
             looks: LOOKING,
-        }
+        };
+        watched.look_at_members();
+        watched
     }
 
     pub fn tap(&mut self, tap: Tap) {
@@ -136,12 +138,8 @@ impl Watched {
             }
         }
         while let Some(report) = self.target.poll_report() {
-            if let (Happened::Failed { .. }, Some(array)) = (report.what, self.array()) {
-                // Borrowed apart: the witness learns nothing from the target but this.
-                let drives = consistent::whole(array);
-                if !consistent::bears(array.layout(), &drives) {
-                    self.witness.oracle.give_up();
-                }
+            if matches!(report.what, Happened::Failed { .. }) {
+                self.look_at_members();
             }
         }
         while let Some(completion) = self.target.poll_output() {
@@ -150,6 +148,14 @@ impl Watched {
             self.answers.insert(0, (completion, found));
         }
         Ok(())
+    }
+
+    /// The array may have lost what it needs: from then on what has not been flushed may be gone.
+    fn look_at_members(&mut self) {
+        let Some(array) = self.array() else { return };
+        if !consistent::bears(array.layout(), &consistent::whole(array)) {
+            self.witness.oracle.give_up();
+        }
     }
 
     fn array(&self) -> Option<&drivelab_core::target::array::Array> {
@@ -228,9 +234,6 @@ impl Watched {
             let gone = (0..).zip(&drives).filter(|(_, drive)| drive.is_none()).map(|(slot, _)| slot);
             of_array.missing = gone.collect();
             of_array.failures.clear();
-            if !consistent::bears(array.layout(), &drives) {
-                witness.oracle.give_up();
-            }
             let slots: Vec<Option<u16>> =
                 (0..).zip(&drives).map(|(slot, drive)| drive.map(|_| slot)).collect();
             recovery.recover(array.layout(), &slots, &mut witness.media);

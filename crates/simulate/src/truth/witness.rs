@@ -100,13 +100,6 @@ impl Witness {
         Ok(found)
     }
 
-    /// The array may have lost what it needs: from then on what has not been flushed may be gone.
-    pub fn look_at_members(&mut self, array: &Array) {
-        if !consistent::bears(array.layout(), &consistent::whole(array)) {
-            self.oracle.give_up();
-        }
-    }
-
     /// Nothing is under way at the array: its members must fit each other.
     pub fn check_members(&self, at: Instant, array: &Array) -> Result<(), Untruth> {
         let drives = consistent::whole(array);

@@ -240,7 +240,12 @@ impl WriteBehind {
 
     /// A command goes to the device.
     fn send(&mut self, slot: Slot) {
-        self.below.push_back(Command { tag: slot, ..self.table.get(slot).command });
+        let command = self.table.get(slot).command;
+        // A memory with a battery answers a FLUSH alone, so what it does not keep must not stay in a cache below either.
+        let WriteBehindParams { battery, force_unit_access, .. } = self.params;
+        let forced = battery && force_unit_access && command.access == Access::Write;
+        let force_unit_access = command.force_unit_access || forced;
+        self.below.push_back(Command { tag: slot, force_unit_access, ..command });
     }
 
     fn read(&mut self, now: Instant, slot: Slot) {
