@@ -20,6 +20,8 @@ pub struct Witness {
     pub(super) oracle: Oracle,
     /// Whether memories keep what was read, and may ask for it later.
     keeps_reads: bool,
+    /// Reads that have been answered. What they were merged with is answered at the same instant, and looks at theirs.
+    answered: Vec<(Instant, u64)>,
     /// Whether reads of sound drives may fail.
     pub(super) may_fail: bool,
 }
@@ -39,6 +41,7 @@ impl Witness {
             media: Media::new(params.drives.len()),
             oracle: Oracle::new(volatile_drive || memories.iter().flatten().any(volatile)),
             keeps_reads: memories.iter().flatten().any(keeps),
+            answered: Vec::new(),
             may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),
         }
     }
@@ -57,6 +60,9 @@ impl Witness {
 
     /// The target has done something with data.
     pub fn observe(&mut self, at: Instant, op: DataOp) -> Result<(), Untruth> {
+        while let Some((_, id)) = self.answered.pop_if(|(answered, _)| *answered < at) {
+            self.buffers.free(id);
+        }
         match op {
             DataOp::Mix { .. } => self.buffers.mix(&op),
             DataOp::Forget { id, first, count } => self.buffers.forget(id, first, count),
@@ -90,7 +96,7 @@ impl Witness {
         let found =
             if reads { self.look(at, id, command.first.get(), command.count.get())? } else { Vec::new() };
         if command.access == Access::Read && !self.keeps_reads {
-            self.buffers.free(id);
+            self.answered.push((at, id));
         }
         if outcome != Outcome::Done && !self.may_fail && !self.oracle.gives_up() {
             return Err(self.untruth(at, Wrong::Failed { command: id, outcome }));
