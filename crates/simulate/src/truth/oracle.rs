@@ -142,6 +142,10 @@ impl Oracle {
     }
 
     fn make_durable(&mut self, write: &Command) {
+        // A memory before an array that cannot write any more gives up what it has, battery or not.
+        if self.gives_up {
+            return;
+        }
         let oldest = self.oldest_read();
         self.sectors.each(write.first.get(), write.count.get(), |_, Versions(versions)| {
             if let Some(version) = versions.iter_mut().find(|version| version.write == write.id) {
@@ -202,8 +206,11 @@ impl Oracle {
         }
     }
 
-    /// Everything has been read after a cut: what was found is what is there from now on. `None` is not known.
+    /// Everything has been read after a cut: what was found is what is there from now on.
     pub fn settle(&mut self, first: u64, found: &[u64]) {
+        if self.gives_up {
+            return;
+        }
         let now = self.tick();
         for (sector, &found) in (first..).zip(found) {
             if self.sectors.get(sector).is_none_or(|versions| versions.0.is_empty()) {

@@ -59,8 +59,7 @@ fn cache(size: u64) -> CacheParams {
     CacheParams { segments: 4, ..CacheParams::reading_on(Sectors::new(size)) }
 }
 
-/// Drives of 1 280 sectors, or a few more, that differ in queue and cache. Behind the first three none holds anything
-/// volatile.
+/// Drives of 1 280 sectors that differ in queue and cache; the last three forget what they have not destaged.
 static MODELS: LazyLock<Vec<Arc<DriveModel>>> = LazyLock::new(|| {
     let sptf = crate::common::queue(8, Order::Sptf);
     let small = |cylinders| DriveParams {
@@ -70,10 +69,10 @@ static MODELS: LazyLock<Vec<Arc<DriveModel>>> = LazyLock::new(|| {
     };
     let all = [
         DriveParams { ..small(40) },
-        DriveParams { queue: sptf.clone(), ..small(41) },
+        DriveParams { queue: sptf.clone(), ..small(40) },
         DriveParams { queue: sptf.clone(), cache: Some(cache(64)), ..small(40) },
         DriveParams { cache: Some(write_back(Destage::AtOnce, 48)), ..small(40) },
-        DriveParams { queue: sptf.clone(), cache: Some(write_back(Destage::WhenIdle, 48)), ..small(43) },
+        DriveParams { queue: sptf.clone(), cache: Some(write_back(Destage::WhenIdle, 48)), ..small(40) },
         DriveParams { queue: sptf, cache: Some(write_back(Destage::WhenIdle, 200)), ..small(40) },
     ];
     all.iter().map(|params| Arc::new(DriveModel::new(params).expect("a sound drive"))).collect()
@@ -189,12 +188,7 @@ pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
     let drives = array.as_ref().map_or(1, |array| array.members + array.spares + journal(array));
     let mixed = dice.one_in(4);
     let pick = |_| Arc::clone(&MODELS[if mixed { dice.below(MODELS.len() as u64) as usize } else { model }]);
-    let mut drives: Vec<_> = (0..drives).map(pick).collect();
-    let capacities: Vec<Sectors> = drives.iter().map(|drive| drive.capacity()).collect();
-    if array.as_ref().is_some_and(|array| array.check(&capacities).is_err()) {
-        // A spare that is smaller than what it is to replace.
-        drives.fill(Arc::clone(&MODELS[model]));
-    }
+    let drives = (0..drives).map(pick).collect();
     SystemParams {
         drives,
         controller: ControllerParams {

@@ -330,8 +330,12 @@ impl Array {
     /// A strand could not read what it wanted to: it begins once more, with what it knows now.
     fn plan_anew(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.forget_ops(slot);
+        // Nothing is to become part of a command of the first plan.
+        self.clock += 1;
+        let serial = self.clock as u32;
         let strand = self.strands.get_mut(slot);
         (strand.is_spoilt, strand.computes, strand.phase) = (false, 0, Phase::Read);
+        strand.serial = serial;
         self.begin(context, slot);
     }
 
