@@ -4,7 +4,8 @@
 //! read may return a version unless another write began after that version's answer and was answered before the read
 //! began; of versions that were written at once any may be the last, but once a read has told, it is that one. A version
 //! is *durable* when its own FUA write, or a FLUSH that came after its answer, has been answered, or when nothing between
-//! host and media is volatile: a power cut takes back what is not durable and nothing else.
+//! host and media is volatile: a power cut takes back what is not durable and nothing else. A memory before an array that
+//! has lost what it needs gives up what it cannot write, whoever was told what: then any version may come back.
 use super::error::Found;
 use super::field::{BLANK, stamp};
 use super::sparse::{Map, Sparse};
@@ -33,7 +34,16 @@ impl Version {
 
 /// Of one sector; none while nobody has written it.
 #[derive(Clone, Default)]
-struct Versions(Vec<Version>);
+struct Versions {
+    all: Vec<Version>,
+    /// Whether there were more, which nothing but a memory that gives up brings back.
+    pruned: bool,
+}
+
+/// With more versions of a sector than this, those that are surely gone are forgotten.
+const KEPT: usize = 24;
+/// What is gone for every read.
+const LONG_AGO: u64 = 0;
 
 pub struct Oracle {
     sectors: Sparse<Versions>,
@@ -44,20 +54,21 @@ pub struct Oracle {
     clock: u64,
     /// Whether an answered write may still be lost to a power cut.
     volatile: bool,
-    /// Whether such writes may be lost without one: the array has lost members that it needs, and caches before it have
-    /// given data up.
-    gives_up: bool,
+    /// Whether the array has lost members that it needs, and whether there is a memory before it that gives up then.
+    is_lost: bool,
+    has_memory: bool,
 }
 
 impl Oracle {
-    pub fn new(volatile: bool) -> Self {
+    pub fn new(volatile: bool, has_memory: bool) -> Self {
         Oracle {
             sectors: Sparse::default(),
             outstanding: Map::default(),
             unflushed: VecDeque::new(),
             clock: 1,
             volatile,
-            gives_up: false,
+            is_lost: false,
+            has_memory,
         }
     }
 
@@ -66,14 +77,19 @@ impl Oracle {
         self.clock
     }
 
-    /// Whether data that are not durable may be lost at any time.
-    pub fn gives_up(&self) -> bool {
-        self.gives_up
+    /// Whether the array cannot give all of its data any more, and commands may fail.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost
     }
 
-    /// From now on they may.
-    pub fn give_up(&mut self) {
-        self.gives_up = true;
+    /// From now on it cannot.
+    pub fn lose(&mut self) {
+        self.is_lost = true;
+    }
+
+    /// Whether nothing is sure.
+    fn is_loose(&self) -> bool {
+        self.is_lost && self.has_memory
     }
 
     /// Commands that are not answered.
@@ -89,7 +105,8 @@ impl Oracle {
             return;
         }
         let (write, done, gone, durable) = (command.id, NEVER, NEVER, false);
-        self.sectors.each(command.first.get(), command.count.get(), |_, Versions(versions)| {
+        self.sectors.each(command.first.get(), command.count.get(), |_, versions| {
+            let versions = &mut versions.all;
             if versions.is_empty() {
                 versions.push(Version { write: INITIAL, begun: 0, done: 0, gone, durable: true });
             }
@@ -124,8 +141,8 @@ impl Oracle {
 
     fn was_written(&mut self, command: &Command, begun: u64, now: u64) {
         let oldest = self.oldest_read();
-        self.sectors.each(command.first.get(), command.count.get(), |_, Versions(versions)| {
-            for version in &mut *versions {
+        self.sectors.each(command.first.get(), command.count.get(), |_, versions| {
+            for version in &mut versions.all {
                 if version.write == command.id {
                     version.done = now;
                 } else if version.done < begun {
@@ -142,13 +159,9 @@ impl Oracle {
     }
 
     fn make_durable(&mut self, write: &Command) {
-        // A memory before an array that cannot write any more gives up what it has, battery or not.
-        if self.gives_up {
-            return;
-        }
         let oldest = self.oldest_read();
-        self.sectors.each(write.first.get(), write.count.get(), |_, Versions(versions)| {
-            if let Some(version) = versions.iter_mut().find(|version| version.write == write.id) {
+        self.sectors.each(write.first.get(), write.count.get(), |_, versions| {
+            if let Some(version) = versions.all.iter_mut().find(|version| version.write == write.id) {
                 version.durable = true;
                 prune(versions, oldest);
             }
@@ -162,30 +175,31 @@ impl Oracle {
     }
 
     fn was_read(&mut self, command: &Command, begun: u64, now: u64, found: &[u64]) -> Result<(), Found> {
-        let (first, loose) = (command.first.get(), self.gives_up);
+        let (first, loose) = (command.first.get(), self.is_loose());
         for (sector, &found) in (first..).zip(found) {
-            let Some(Versions(versions)) = self.sectors.get(sector) else {
+            let known = self.sectors.get(sector).filter(|versions| !versions.all.is_empty());
+            let Some(Versions { all, pruned }) = known else {
                 if found == BLANK {
                     continue;
                 }
                 return Err(Found { sector, expected: vec![BLANK], found });
             };
-            if versions.is_empty() && found == BLANK {
-                continue;
-            }
-            let allowed = |version: &&Version| version.gone > begun || loose && outlives(version, versions);
-            let Some(seen) = versions.iter().filter(allowed).find(|v| v.stamp(sector) == found).copied()
-            else {
-                let expected = versions.iter().filter(allowed).map(|version| version.stamp(sector));
-                let expected = if versions.is_empty() { vec![BLANK] } else { expected.collect() };
-                return Err(Found { sector, expected, found });
-            };
-            if seen.done < begun && versions.len() > 1 && !loose {
-                for version in &mut self.sectors.get_mut(sector).0 {
-                    if version.write != seen.write && version.done < begun {
-                        version.gone = version.gone.min(now);
+            let allowed = || all.iter().filter(|version| loose || version.gone > begun);
+            match allowed().find(|version| version.stamp(sector) == found) {
+                Some(seen) if seen.done < begun && all.len() > 1 && !loose => {
+                    let seen = seen.write;
+                    // Of those that were answered before, it was the last.
+                    for version in &mut self.sectors.get_mut(sector).all {
+                        if version.write != seen && version.done < begun {
+                            version.gone = version.gone.min(now);
+                        }
                     }
                 }
+                None if !(loose && *pruned) => {
+                    let expected = allowed().map(|version| version.stamp(sector)).collect();
+                    return Err(Found { sector, expected, found });
+                }
+                _ => {}
             }
         }
         Ok(())
@@ -197,43 +211,35 @@ impl Oracle {
         self.outstanding.clear();
         self.unflushed.clear();
         for sector in self.sectors.touched() {
-            let Versions(versions) = self.sectors.get_mut(sector);
-            let all = std::mem::take(versions);
-            versions.extend(all.iter().filter(|version| outlives(version, &all)).copied());
-            for version in &mut *versions {
-                version.gone = NEVER;
+            let versions = &mut self.sectors.get_mut(sector).all;
+            for at in 0..versions.len() {
+                versions[at].gone = if outlives(&versions[at], versions) { NEVER } else { LONG_AGO };
             }
         }
     }
 
     /// Everything has been read after a cut: what was found is what is there from now on.
     pub fn settle(&mut self, first: u64, found: &[u64]) {
-        if self.gives_up {
-            return;
-        }
         let now = self.tick();
         for (sector, &found) in (first..).zip(found) {
-            if self.sectors.get(sector).is_none_or(|versions| versions.0.is_empty()) {
+            if self.sectors.get(sector).is_none_or(|versions| versions.all.is_empty()) {
                 continue;
             }
-            let Versions(versions) = self.sectors.get_mut(sector);
-            versions.retain(|version| version.stamp(sector) == found);
-            for version in &mut *versions {
-                (version.begun, version.done, version.durable) = (0, now.min(version.done), true);
+            for version in &mut self.sectors.get_mut(sector).all {
+                if version.stamp(sector) == found {
+                    // It began behind all others, which can never come back.
+                    (version.begun, version.done) = (version.begun.max(1), now.min(version.done));
+                    (version.gone, version.durable) = (NEVER, true);
+                } else {
+                    (version.done, version.gone) = (0, LONG_AGO);
+                }
             }
         }
-    }
-
-    /// Whether every sector has one version that a read may return.
-    pub fn is_settled(&self, sector: u64) -> bool {
-        self.sectors
-            .get(sector)
-            .is_none_or(|versions| versions.0.iter().filter(|version| version.gone == NEVER).count() <= 1)
     }
 
     /// Sectors that hosts have written, or tried to.
     pub fn written(&self) -> Vec<u64> {
-        let written = |&at: &u64| self.sectors.get(at).is_some_and(|versions| !versions.0.is_empty());
+        let written = |&at: &u64| self.sectors.get(at).is_some_and(|versions| !versions.all.is_empty());
         self.sectors.touched().into_iter().filter(written).collect()
     }
 }
@@ -244,10 +250,13 @@ fn outlives(version: &Version, all: &[Version]) -> bool {
 }
 
 /// Drops what neither a read nor a power cut can bring back.
-fn prune(versions: &mut Vec<Version>, oldest_read: u64) {
-    if versions.len() > 2 {
-        let all = versions.clone();
-        versions
-            .retain(|version| version.gone > oldest_read || version.gone == NEVER || outlives(version, &all));
+fn prune(versions: &mut Versions, oldest_read: u64) {
+    if versions.all.len() > KEPT {
+        let all = versions.all.clone();
+        let kept = |version: &Version| {
+            version.gone > oldest_read || version.gone == NEVER || outlives(version, &all)
+        };
+        versions.all.retain(kept);
+        versions.pruned |= versions.all.len() < all.len();
     }
 }

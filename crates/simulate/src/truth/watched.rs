@@ -154,7 +154,7 @@ impl Watched {
     fn look_at_members(&mut self) {
         let Some(array) = self.array() else { return };
         if !consistent::bears(array.layout(), &consistent::whole(array)) {
-            self.witness.oracle.give_up();
+            self.witness.oracle.lose();
         }
     }
 

@@ -39,7 +39,10 @@ impl Witness {
             seed,
             buffers: Buffers::default(),
             media: Media::new(params.drives.len()),
-            oracle: Oracle::new(volatile_drive || memories.iter().flatten().any(volatile)),
+            oracle: Oracle::new(
+                volatile_drive || memories.iter().flatten().any(volatile),
+                memories.iter().any(Option::is_some),
+            ),
             keeps_reads: memories.iter().flatten().any(keeps),
             answered: Vec::new(),
             may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),
@@ -98,7 +101,7 @@ impl Witness {
         if command.access == Access::Read && !self.keeps_reads {
             self.answered.push((at, id));
         }
-        if outcome != Outcome::Done && !self.may_fail && !self.oracle.gives_up() {
+        if outcome != Outcome::Done && !self.may_fail && !self.oracle.is_lost() {
             return Err(self.untruth(at, Wrong::Failed { command: id, outcome }));
         }
         let told = self.oracle.completed(id, outcome, &found);
