@@ -64,10 +64,6 @@ impl Buffers {
         self.buffers.remove(&id);
     }
 
-    pub fn clear(&mut self) {
-        self.buffers.clear();
-    }
-
     /// What is in part of a buffer now. `None` where it is a sum of itself.
     pub fn look(&self, id: u64, first: u64, count: u64) -> Option<Vec<u64>> {
         let mut stamps = vec![0; count as usize];

@@ -94,8 +94,15 @@ pub fn parity_of(
 ) -> Option<u64> {
     (0..rows.columns()).try_fold(0, |sum, column| {
         let drive = drives[usize::from(rows.data(stripe.row, column))]?;
-        Some(sum ^ times(media.get(drive, stripe.at), weight(which, column)))
+        Some(sum ^ times(media.get(drive, stripe.at), weight(which, index_of(rows, stripe.row, column))))
     })
+}
+
+/// The index of a data unit in the sums of RAID 6: as in md, how far it lies behind the parities, round the group.
+fn index_of(rows: &Rows, row: u64, column: u32) -> u32 {
+    let inside = |slot: u16| u64::from(slot) % rows.members();
+    let (data, parity) = (inside(rows.data(row, column)), inside(rows.parity(row, 0)));
+    ((data + 2 * rows.members() - parity - u64::from(rows.parities())) % rows.members()) as u32
 }
 
 fn check_rows(rows: &Rows, drives: &[Option<u16>], media: &Media) -> Result<(), Wrong> {

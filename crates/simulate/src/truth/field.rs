@@ -30,10 +30,10 @@ pub fn times(mut stamp: u64, factor: u8) -> u64 {
     product
 }
 
-/// The generator to this power: what the data unit in this column is multiplied with for parity `which`, where the first
-/// parity is the plain sum.
-pub fn weight(which: u8, column: u32) -> u8 {
-    (0..u32::from(which) * column % 255).fold(1, |power, _| times(power.into(), 2) as u8)
+/// The generator to the power of `which` times `index`: what the data unit with this index is multiplied with for parity
+/// `which`, where the first parity is the plain sum.
+pub fn weight(which: u8, index: u32) -> u8 {
+    (0..u32::from(which) * (index % 255) % 255).fold(1, |power, _| times(power.into(), 2) as u8)
 }
 
 #[cfg(test)]

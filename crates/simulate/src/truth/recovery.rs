@@ -2,6 +2,7 @@
 //!
 //! The same that its timing is simulated for, done to the data at once: a resync computes parity from data and copies the
 //! first copy over the others; a bitmap limits that to the regions that were marked.
+use super::buffers::Buffers;
 use super::consistent::{parity_of, stripes};
 use super::media::Media;
 use drivelab_core::target::array::Array;
@@ -9,20 +10,29 @@ use drivelab_core::target::array::layout::{Held, Layout, Spot};
 use drivelab_core::target::array::params::{ArrayParams, Cure};
 use std::ops::Range;
 
-/// A way of recovery. `drives` names the drive of each slot that has one.
-pub trait Recovery {
-    /// Takes what it needs from the array as it was when the power went, with the drives' old numbers.
-    fn from_members(&self, _array: &Array, _media: &mut Media) {}
+/// What there is to recover from, as the power went.
+pub struct Cut<'a> {
+    pub array: &'a Array,
+    /// The data of commands that were under way: what a log has of them.
+    pub buffers: &'a Buffers,
+    /// With the drives' numbers of before.
+    pub media: &'a Media,
+}
 
-    /// Puts the members right.
-    fn recover(&self, layout: &Layout, drives: &[Option<u16>], media: &mut Media);
+/// A way of recovery.
+pub trait Recovery {
+    /// Takes what it needs of what was there when the power went.
+    fn look(&mut self, _cut: &Cut<'_>) {}
+
+    /// Puts the members right. `drives` names the drive of each slot that has one.
+    fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media);
 }
 
 /// Whatever is there is taken as it is.
 pub struct Nothing;
 
 impl Recovery for Nothing {
-    fn recover(&self, _: &Layout, _: &[Option<u16>], _: &mut Media) {}
+    fn recover(&mut self, _: &Layout, _: &[Option<u16>], _: &mut Media) {}
 }
 
 /// Everything is made consistent, or of each member only what lies in these sectors.
@@ -31,7 +41,9 @@ pub struct Resync {
 }
 
 impl Resync {
-    pub const ALL: Resync = Resync { regions: None };
+    pub fn all() -> Self {
+        Resync { regions: None }
+    }
 
     fn covers(&self, at: u64) -> bool {
         self.regions.as_ref().is_none_or(|regions| regions.iter().any(|region| region.contains(&at)))
@@ -39,7 +51,7 @@ impl Resync {
 }
 
 impl Recovery for Resync {
-    fn recover(&self, layout: &Layout, drives: &[Option<u16>], media: &mut Media) {
+    fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media) {
         match layout {
             Layout::Copied(copied) => {
                 for (slot, drive) in (0..).zip(drives) {

@@ -1,16 +1,18 @@
 //! A target in virtual time under the eyes of a witness.
 use super::error::{Untruth, Wrong};
-use super::recovery::Recovery;
+use super::recovery::{Cut, Recovery};
 use super::witness::Witness;
 use super::{consistent, recovery};
 use crate::run::HORIZON;
 use drivelab_core::data::DataOp;
+use drivelab_core::target::array::Array;
 use drivelab_core::target::array::report::Happened;
 use drivelab_core::target::system::SystemParams;
+use drivelab_core::target::write_behind::Piece;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
-use drivelab_units::{Instant, Lba, Sectors, Span};
-use std::collections::HashMap;
+use drivelab_units::{Instant, Lba, Sectors};
+use std::collections::{HashMap, VecDeque};
 
 /// What stands between a target and its witness: it may change a data operation or keep it back. For tests of the witness.
 pub type Tap = Box<dyn FnMut(DataOp) -> Option<DataOp>>;
@@ -29,7 +31,7 @@ pub struct Watched {
     tap: Option<Tap>,
     /// Commands of the host that are not answered, and the answers that it has not taken.
     outstanding: HashMap<u64, Command>,
-    answers: Vec<(Completion, Vec<u64>)>,
+    answers: VecDeque<(Completion, Vec<u64>)>,
     looks: u64,
 }
 
@@ -49,7 +51,7 @@ impl Watched {
             now: Instant::ZERO,
             tap: None,
             outstanding: HashMap::new(),
-            answers: Vec::new(),
+            answers: VecDeque::new(),
             looks: LOOKING,
         };
         watched.look_at_members();
@@ -123,7 +125,7 @@ impl Watched {
 
     /// The next answer that the host has not heard, and what a read has brought.
     pub fn poll_answer(&mut self) -> Option<(Completion, Vec<u64>)> {
-        self.answers.pop()
+        self.answers.pop_front()
     }
 
     /// What has happened since the last look.
@@ -145,7 +147,7 @@ impl Watched {
         while let Some(completion) = self.target.poll_output() {
             let Some(command) = self.outstanding.remove(&completion.id) else { continue };
             let found = self.witness.completed(&command, &completion)?;
-            self.answers.insert(0, (completion, found));
+            self.answers.push_back((completion, found));
         }
         Ok(())
     }
@@ -158,8 +160,13 @@ impl Watched {
         }
     }
 
-    fn array(&self) -> Option<&drivelab_core::target::array::Array> {
+    fn array(&self) -> Option<&Array> {
         self.target.system()?.array()
+    }
+
+    /// Whether every member of the array has all of its data.
+    pub fn is_whole(&self) -> bool {
+        self.array().is_none_or(|array| consistent::whole(array).iter().all(Option::is_some))
     }
 
     /// With nothing under way: the members of the array fit each other.
@@ -197,8 +204,7 @@ impl Watched {
     fn answer_to(&mut self, id: u64) -> Result<(Outcome, Vec<u64>), Untruth> {
         loop {
             let at = self.answers.iter().position(|(completion, _)| completion.id == id);
-            if let Some(at) = at {
-                let (completion, found) = self.answers.remove(at);
+            if let Some((completion, found)) = at.and_then(|at| self.answers.remove(at)) {
                 return Ok((completion.outcome, found));
             }
             if !self.next()? {
@@ -210,16 +216,16 @@ impl Watched {
     /// The power goes now and comes back: the target starts anew with what its drives have on their media, and without
     /// the members in `missing`, whose loss is found out only now. Recovery comes before everything else; then a
     /// controller whose battery has kept data writes them.
-    pub fn cut_power(mut self, missing: &[u16], recovery: &dyn Recovery) -> Result<Watched, Untruth> {
+    pub fn cut_power(mut self, missing: &[u16], recovery: &mut dyn Recovery) -> Result<Watched, Untruth> {
         let kept = self.kept_by_battery()?;
-        let Watched { mut params, seed, target, mut witness, now, looks, .. } = self;
+        let Watched { mut params, seed, target, mut witness, looks, .. } = self;
         witness.media.cut_power();
         witness.oracle.cut_power();
-        witness.buffers.clear();
+        let buffers = std::mem::take(&mut witness.buffers);
         if let (Some(array), Some(of_array)) =
             (target.system().and_then(|system| system.array()), &mut params.array)
         {
-            recovery.from_members(array, &mut witness.media);
+            recovery.look(&Cut { array, buffers: &buffers, media: &witness.media });
             let mut drives = consistent::whole(array);
             let rest = params.drives.len() - drives.len();
             missing.iter().for_each(|&slot| drives[usize::from(slot)] = None);
@@ -240,7 +246,6 @@ impl Watched {
         }
         drop(target);
         let mut after = Watched { looks, ..Self::with(&params, seed, witness) };
-        let _ = now;
         for (first, stamps) in kept {
             after.write_kept(first, stamps)?;
         }
@@ -253,7 +258,7 @@ impl Watched {
             return Ok(Vec::new());
         }
         let Some(cache) = self.target.controller_cache() else { return Ok(Vec::new()) };
-        let look = |piece: drivelab_core::target::write_behind::Piece| {
+        let look = |piece: Piece| {
             let (id, first, count) = (piece.write, piece.first.get(), piece.count.get());
             let stamps = self.witness.buffers.look(id, first, count);
             let stamps = stamps.ok_or_else(|| self.witness.untruth(self.now, Wrong::Endless { command: id }));
@@ -292,6 +297,3 @@ fn own(id: u64, access: Access, first: u64, count: u64) -> Command {
         count: Sectors::new(count),
     }
 }
-
-/// Long after everything that a target does by itself.
-pub const LONG: Span = Span::from_s(100_000);

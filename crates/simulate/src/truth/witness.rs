@@ -101,7 +101,8 @@ impl Witness {
         if command.access == Access::Read && !self.keeps_reads {
             self.answered.push((at, id));
         }
-        if outcome != Outcome::Done && !self.may_fail && !self.oracle.is_lost() {
+        let fails = matches!(outcome, Outcome::Lost | Outcome::Failed | Outcome::OutOfRange);
+        if fails && !self.may_fail && !self.oracle.is_lost() {
             return Err(self.untruth(at, Wrong::Failed { command: id, outcome }));
         }
         let told = self.oracle.completed(id, outcome, &found);

@@ -5,13 +5,20 @@
 //! many of them.
 #[path = "../../../core/tests/common/mod.rs"]
 mod common;
+mod holes;
+mod planted;
 mod setups;
 
 use drivelab_core::Command;
+use drivelab_core::host::params::JobParams;
+use drivelab_core::target::TargetParams;
+use drivelab_core::target::array::params::{ArrayParams, Level};
 use drivelab_core::target::system::SystemParams;
-use drivelab_simulate::truth::{Resync, Untruth, Watched};
-use drivelab_units::Span;
+use drivelab_simulate::Control;
+use drivelab_simulate::truth::{Resync, Untruth, Watched, check};
+use drivelab_units::{Sectors, Share, Span};
 use setups::{Dice, Draft};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 const HISTORIES: u64 = 3_000;
@@ -31,7 +38,7 @@ fn numbered(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-fn issue(watched: &mut Watched, drafts: &[Draft]) -> Result<(), Untruth> {
+pub fn issue(watched: &mut Watched, drafts: &[Draft]) -> Result<(), Untruth> {
     for draft in drafts {
         watched.run_until(watched.now() + draft.gap)?;
         watched.submit(&draft.command)?;
@@ -66,16 +73,38 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
     tally.commands += count;
     tally.arrays += u64::from(params.array.is_some());
     if dice.one_in(2) {
-        tally.cuts += 1;
         watched.run_until(watched.now() + Span::from_us(dice.of(&[0, 500, 3_000, 40_000])))?;
         let members = params.array.as_ref().map_or(0, |array| array.members);
-        let missing = (members > 0 && dice.one_in(2)).then(|| dice.below(members.into()) as u16);
-        watched = watched.cut_power(missing.as_slice(), &Resync::ALL)?;
+        let mut missing = (members > 0 && dice.one_in(2)).then(|| dice.below(members.into()) as u16);
+        if params.array.as_ref().is_some_and(setups::has_write_hole) {
+            if !watched.is_whole() {
+                return watched.read_back();
+            }
+            missing = None;
+        }
+        tally.cuts += 1;
+        watched = watched.cut_power(missing.as_slice(), &mut Resync::all())?;
         watched.read_back()?;
         let drafts = setups::drafts(&mut dice, capacity, hosts, 10, count);
         issue(&mut watched, &drafts)?;
     }
     watched.read_back()
+}
+
+#[test]
+fn a_whole_run_of_a_workload_is_checked() {
+    let params = setups::forgetful(ArrayParams::plain(Level::Mirrored, 2));
+    let target = TargetParams::System(params);
+    let job = JobParams {
+        reads: Share::from_ratio(1, 2).expect("a share"),
+        count: Sectors::new(1_000),
+        arrivals: common::outstanding(8),
+        ..common::job()
+    };
+    let (stop, progress) = (AtomicBool::new(false), |_| ());
+    let control = Control { stop: &stop, progress: &progress };
+    let checked = check(&common::setup(target, job, 2_000), &control).expect("the truth");
+    assert!(checked.ios >= 2_000);
 }
 
 #[test]

@@ -14,10 +14,48 @@ use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams}
 use drivelab_units::{Instant, Rate, Sectors, Span};
 use std::sync::{Arc, LazyLock};
 
-/// What the arrays cannot do yet.
-pub fn not_yet(array: &ArrayParams) -> bool {
-    matches!(array.level, Level::Parity { .. } | Level::Interleaved { .. } | Level::RaidZ { .. })
-        || array.cure != Cure::None
+/// What the arrays can do by now. All of this goes once they can do everything.
+pub const PARITY: bool = false;
+pub const REBUILDS: bool = false;
+const REBUILDS_OF_SEVERAL_PARITIES: bool = false;
+const RECORDS: bool = false;
+const CURES: bool = false;
+
+fn not_yet(array: &ArrayParams) -> bool {
+    let parities = match array.level {
+        Level::Parity { parities, .. } => parities,
+        Level::Interleaved { .. } => 1,
+        _ => 0,
+    };
+    let several = parities > 1 && REBUILDS && !REBUILDS_OF_SEVERAL_PARITIES;
+    let records = matches!(array.level, Level::RaidZ { .. }) && !RECORDS;
+    parities > 0 && !PARITY || several || records || array.cure != Cure::None && !CURES
+}
+
+/// Whether a power cut may leave parity that does not fit, which is found out when a member is missing.
+pub fn has_write_hole(array: &ArrayParams) -> bool {
+    let open = matches!(array.cure, Cure::None | Cure::Bitmap { .. });
+    open && matches!(array.level, Level::Parity { .. } | Level::Interleaved { .. })
+}
+
+/// An array of drives without caches, and nothing before it.
+pub fn bare(array: ArrayParams) -> SystemParams {
+    with_model(array, 0)
+}
+
+/// The same with drives that take writes into a cache and let them wait there.
+pub fn forgetful(array: ArrayParams) -> SystemParams {
+    with_model(array, 5)
+}
+
+fn with_model(mut array: ArrayParams, model: usize) -> SystemParams {
+    array.unit = Sectors::new(8);
+    array.parity.granule = Sectors::new(1);
+    (array.sync.floor, array.sync.ceiling) = (None, None);
+    let journal = u16::from(array.cure == Cure::Journal);
+    let drives = vec![Arc::clone(&MODELS[model]); usize::from(array.members + array.spares + journal)];
+    let plain = SystemParams::of_drive(Arc::clone(&MODELS[model]), ControllerParams::PLAIN);
+    SystemParams { drives, array: Some(array), ..plain }
 }
 
 /// Draws that read like what they are for.
