@@ -25,7 +25,6 @@ use super::slab::Slab;
 use super::tree::{NONE, Slot};
 use super::write_behind::OWN_IDS;
 use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
-use crate::data::DataOp;
 use crate::life::Life;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -197,27 +196,13 @@ impl Array {
         let strand = self.strands.get_mut(slot);
         strand.breakdown.queue += now - strand.since;
         strand.since = now;
-        self.forget_data(context, slot);
+        self.forget_read(context, slot);
         if let Err(outcome) = self.plan(context, slot) {
             self.forget_ops(slot);
             self.strands.get_mut(slot).outcome = outcome;
             return self.end_strand(context, slot);
         }
         self.go_on(context, slot);
-    }
-
-    /// A read is planned, and maybe not for the first time: what was said of its data does not hold any more.
-    #[inline]
-    fn forget_data(&self, context: &mut Context<'_>, slot: Slot) {
-        let &Strand { owner, access, first, end, .. } = self.strands.get(slot);
-        if context.data.is_some()
-            && access == Access::Read
-            && let Owner::Request(request) = owner
-            && request != NONE
-        {
-            let (first, count) = (Lba::new(first), Sectors::new(end - first));
-            context.data_op(DataOp::Forget { id: self.requests.get(request).command.id, first, count });
-        }
     }
 
     /// Sends the commands of the next phase that has any; a strand that has none left is done.

@@ -63,6 +63,20 @@ impl Array {
         }
     }
 
+    /// A read is planned, and maybe not for the first time: what was said of its data does not hold any more.
+    #[inline]
+    pub(super) fn forget_read(&self, context: &mut Context<'_>, slot: Slot) {
+        let &Strand { owner, access, first, end, .. } = self.strands.get(slot);
+        if context.data.is_some()
+            && access == Access::Read
+            && let super::strand::Owner::Request(request) = owner
+            && request != NONE
+        {
+            let (first, count) = (Lba::new(first), Sectors::new(end - first));
+            context.data_op(DataOp::Forget { id: self.requests.get(request).command.id, first, count });
+        }
+    }
+
     /// Makes the commands of a strand.
     pub(super) fn plan(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
         let strand = self.strands.get_mut(slot);
