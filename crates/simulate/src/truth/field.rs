@@ -24,7 +24,7 @@ pub fn times(mut stamp: u64, factor: u8) -> u64 {
             product ^= stamp;
         }
         let carries = (stamp & TOP) >> 7;
-        stamp = (stamp & !TOP) << 1 ^ carries * REDUCED;
+        stamp = ((stamp & !TOP) << 1) ^ (carries * REDUCED);
         factor >>= 1;
     }
     product

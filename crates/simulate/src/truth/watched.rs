@@ -94,7 +94,7 @@ impl Watched {
     }
 
     /// Whatever is due next happens. Returns whether anything was.
-    pub fn next(&mut self) -> Result<bool, Untruth> {
+    pub fn advance(&mut self) -> Result<bool, Untruth> {
         let Some(due) = self.next_due().filter(|&due| due < HORIZON) else { return Ok(false) };
         self.step(due)?;
         Ok(true)
@@ -102,7 +102,7 @@ impl Watched {
 
     /// Everything happens that ever will without another command.
     pub fn run_out(&mut self) -> Result<(), Untruth> {
-        while self.next()? {}
+        while self.advance()? {}
         match self.outstanding() {
             0 => Ok(()),
             commands => Err(self.witness.untruth(self.now, Wrong::Unanswered { commands })),
@@ -207,7 +207,7 @@ impl Watched {
             if let Some((completion, found)) = at.and_then(|at| self.answers.remove(at)) {
                 return Ok((completion.outcome, found));
             }
-            if !self.next()? {
+            if !self.advance()? {
                 return Err(self.witness.untruth(self.now, Wrong::Unanswered { commands: 1 }));
             }
         }
@@ -279,7 +279,8 @@ impl Watched {
     }
 }
 
-fn own(id: u64, access: Access, first: u64, count: u64) -> Command {
+/// A command that no job has issued.
+pub(super) fn own(id: u64, access: Access, first: u64, count: u64) -> Command {
     Command {
         id,
         initiator: 0,

@@ -1,6 +1,7 @@
 //! The write hole: what a power cut does to parity, when that is found out, and what closes it.
 use crate::setups::{self, Dice};
 use drivelab_core::Access;
+use drivelab_core::target::array::Array;
 use drivelab_core::target::array::layout::Layout;
 use drivelab_core::target::array::params::{ArrayParams, Level, Rotation};
 use drivelab_core::target::system::SystemParams;
@@ -28,11 +29,10 @@ fn cut_while_writing(
     let mut watched = Watched::new(params, seed);
     watched.go(Access::Write, 0, FILLED)?;
     watched.run_out()?;
-    let row_data =
-        match watched.target().system().and_then(|system| system.array()).map(|array| array.layout()) {
-            Some(Layout::Rows(rows)) => rows.row_data(),
-            _ => unreachable!("an array with parity"),
-        };
+    let row_data = match watched.target().system().and_then(|system| system.array()).map(Array::layout) {
+        Some(Layout::Rows(rows)) => rows.row_data(),
+        _ => unreachable!("an array with parity"),
+    };
     let mut rows = BTreeSet::new();
     for id in 0..4 {
         let (first, count) = (dice.below(FILLED - 6), 1 + dice.below(6));
