@@ -2,8 +2,9 @@
 //!
 //! A flush's data are those of the writes that memory took. A read that memory answers has what memory held as it came;
 //! so has a part of a read that the device answers, over whatever the device brings for it: that may be older.
+use super::WriteBehind;
+use super::extents::{Extent, State};
 use super::pieces::{Chain, Piece};
-use super::{Extent, State, WriteBehind};
 use crate::data::DataOp;
 use crate::target::tree::Slot;
 use drivelab_units::{Lba, Sectors};
@@ -23,12 +24,7 @@ impl WriteBehind {
     /// What memory has taken and the device has not answered, battery or not: first what is on its way there, then what
     /// is newer than that.
     pub fn unwritten(&self) -> impl Iterator<Item = Piece> + '_ {
-        let sent = self.flights.iter().flat_map(|&slot| self.pieces.iter(self.table.get(slot).pieces));
-        let unsent = self.extents.iter().filter(|extent| extent.state.is_unsent()).map(|extent| {
-            let &Extent { command: write, first, .. } = extent;
-            Piece { write, first, count: extent.count() }
-        });
-        sent.chain(unsent)
+        self.sent().chain(self.unsent())
     }
 
     /// A flush has got its pieces.

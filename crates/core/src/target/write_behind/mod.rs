@@ -372,7 +372,18 @@ impl WriteBehind {
 
     /// What a power cut would lose here: what memory has taken and the device has not answered, newest and on their way.
     pub fn volatile(&self) -> impl Iterator<Item = Piece> + '_ {
-        self.unwritten().filter(|_| !self.params.battery)
+        self.unsent().chain(self.sent()).filter(|_| !self.params.battery)
+    }
+
+    fn unsent(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.extents.iter().filter(|extent| extent.state.is_unsent()).map(|extent| {
+            let &Extent { command: write, first, .. } = extent;
+            Piece { write, first, count: extent.count() }
+        })
+    }
+
+    fn sent(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.flights.iter().flat_map(|&slot| self.pieces.iter(self.table.get(slot).pieces))
     }
 
     /// Whose data a flush carries that is with the device under this tag, upward.
