@@ -10,7 +10,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test bench docs setup determinism lint tidy test-rust test-python format pins clean
+.PHONY: help run test bench docs setup determinism lint tidy test-rust histories test-python format pins clean
 
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -66,6 +66,9 @@ tidy: $(VENV)/stamp-dev ## What no compiler checks: arrows between rooms, openin
 
 test-rust: ## The tests of the rooms
 	$(CARGO) test --workspace --no-fail-fast $(LOCKED)
+
+histories: ## Random histories of small systems, all data checked: HISTORIES=100000 of them
+	DRIVELAB_HISTORIES=$(or $(HISTORIES),100000) $(CARGO) test --release $(LOCKED) --package drivelab-simulate --test histories -- --nocapture what_was
 
 test-python: $(VENV)/stamp-dev $(VENV)/stamp-package ## Types, then the tests of package, tools and tables
 	$(PY) -m mypy python/drivelab tools

@@ -7,6 +7,7 @@ pub mod arrival_order;
 pub mod many;
 pub mod replay;
 pub mod run;
+pub mod truth;
 
 pub use arrival_order::in_arrival_order;
 pub use many::run_many;

@@ -5,8 +5,9 @@ use super::controller::ControllerEvent;
 use super::drive::DriveEvent;
 use super::link::Wires;
 use super::server::ServerEvent;
+use super::write_behind::WriteBehind;
 use crate::agenda::Agenda;
-use crate::command::Completion;
+use crate::command::{Access, Command, Completion};
 use crate::data::DataOp;
 use crate::digest::Digest;
 use crate::life::Life;
@@ -71,6 +72,38 @@ impl Context<'_> {
     pub fn data_op(&mut self, op: DataOp) {
         if let Some(data) = self.data {
             data.push_back(op);
+        }
+    }
+
+    /// Passes on the data operations of a memory.
+    #[inline]
+    pub fn take_data(&mut self, memory: &mut WriteBehind) {
+        if let Some(data) = self.data {
+            data.extend(core::iter::from_fn(|| memory.poll_data()));
+        }
+    }
+
+    /// Several commands go on as one, under the number of the oldest: the data of the others' writes go with it.
+    pub fn merged<'c>(&mut self, request: &Command, commands: impl Iterator<Item = &'c Command>) {
+        if request.access == Access::Write {
+            commands.for_each(|command| self.copied(request.id, command.id, command));
+        }
+    }
+
+    /// A command that has gone as part of another ends: what the other has read of its addresses is its own.
+    #[inline]
+    pub fn parted(&mut self, request: u64, command: &Command) {
+        if command.access == Access::Read {
+            self.copied(command.id, request, command);
+        }
+    }
+
+    /// One buffer gets what another has of a command's addresses, for what it had.
+    fn copied(&mut self, into: u64, from: u64, command: &Command) {
+        let &Command { first, count, .. } = command;
+        if into != from {
+            self.data_op(DataOp::Forget { id: into, first, count });
+            self.data_op(DataOp::Mix { into, at: first, from, from_at: first, count, factor: 1 });
         }
     }
 

@@ -170,6 +170,9 @@ impl Target {
     /// From now on every data operation is kept until [`Self::poll_data`] takes it.
     pub fn keep_data(&mut self) {
         self.data.get_or_insert_default();
+        if let Body::System(system) = &mut self.body {
+            system.keep_data();
+        }
     }
 
     /// The next data operation, in the order in which they happened; kept only after [`Self::keep_data`].

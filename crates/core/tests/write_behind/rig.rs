@@ -395,7 +395,10 @@ impl Rig {
             self.flying.insert(command.tag, pieces.clone());
         } else {
             let known = &self.known[&command.id].command;
-            assert_eq!(Command { tag: known.tag, ..command }, *known);
+            let forced =
+                self.params.battery && self.params.force_unit_access && known.access == Access::Write;
+            let force_unit_access = known.force_unit_access || forced;
+            assert_eq!(Command { tag: known.tag, ..command }, Command { force_unit_access, ..*known });
         }
         if command.access == Access::Write {
             let under_way = |sent: &&Sent| sent.done.is_none() && sent.command.access == Access::Write;

@@ -14,6 +14,7 @@ impl Array {
         let strand = self.strands.get_mut(slot);
         strand.breakdown.queue += now - strand.since;
         strand.since = now;
+        self.forget_read(context, slot);
         if let Err(outcome) = self.plan(context, slot) {
             self.forget_ops(slot);
             self.strands.get_mut(slot).outcome = outcome;
@@ -194,7 +195,6 @@ impl Array {
         (strand.is_spoilt, strand.computes, strand.phase) = (false, 0, Phase::Read);
         strand.serial = serial;
         let is_free = strand.claim.is_none();
-        self.forget_mixes(context, slot);
         // What lay as it was needs the rest of its rows now.
         if is_free { self.enter(context, slot) } else { self.begin(context, slot) }
     }

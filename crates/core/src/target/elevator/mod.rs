@@ -158,6 +158,11 @@ impl Elevator {
         Some(Command { tag, first, count, synchronous, ..self.table.entry(request.oldest).command })
     }
 
+    /// The commands that were merged into the request that is with the device under this tag.
+    pub fn merged(&self, tag: u32) -> impl Iterator<Item = &Command> {
+        self.table.iter(self.table.request(self.out[tag as usize]).members)
+    }
+
     /// The device is done with a request: gives each of its commands with its completion, oldest first. What a command
     /// waited here is added to its breakdown.
     pub fn completed(&mut self, completion: &Completion, mut give: impl FnMut(&Command, Completion)) {

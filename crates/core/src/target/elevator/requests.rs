@@ -175,6 +175,16 @@ impl Table {
         Some(slot)
     }
 
+    /// The commands of a chain.
+    pub fn iter(&self, chain: Chain) -> impl Iterator<Item = &Command> {
+        let mut at = chain.first;
+        core::iter::from_fn(move || {
+            let entry = self.entries.get(at as usize)?;
+            at = entry.next;
+            Some(&entry.command)
+        })
+    }
+
     /// One chain after the other.
     fn append(&mut self, front: Chain, back: Chain) -> Chain {
         match (front.is_empty(), back.is_empty()) {

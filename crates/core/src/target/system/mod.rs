@@ -98,6 +98,12 @@ impl System {
         self.cache.as_ref().map(|cache| &cache.memory)
     }
 
+    /// From now on the caches keep their data operations too.
+    pub fn keep_data(&mut self) {
+        let hosts = self.hosts.iter_mut().filter_map(|host| host.cache.as_mut());
+        hosts.chain(&mut self.cache).for_each(|cache| cache.memory.keep_data());
+    }
+
     pub fn submit(&mut self, context: &mut Context<'_>, command: &Command) {
         if self.is_plain {
             let Device { controller, drive, .. } = &mut self.devices[0];
@@ -202,7 +208,10 @@ impl System {
         while self.hosts.len() <= initiator {
             let place = Place::Host(self.hosts.len() as u16);
             let scheduler = self.elevator.as_ref().map(Scheduler::new);
-            let cache = self.host_cache.map(|params| Cache::new(&params, place, self.capacity()));
+            let mut cache = self.host_cache.map(|params| Cache::new(&params, place, self.capacity()));
+            if let Some(cache) = cache.as_mut().filter(|_| context.data.is_some()) {
+                cache.memory.keep_data();
+            }
             self.hosts.push(Host { cache, scheduler });
         }
         match &mut self.hosts[initiator].cache {
@@ -217,6 +226,9 @@ impl System {
     /// The host's cache passes on what it has to say in either direction, and says when to wake it.
     fn pump_host_cache(&mut self, context: &mut Context<'_>, initiator: u16) {
         let host = usize::from(initiator);
+        if let Some(cache) = &mut self.hosts[host].cache {
+            context.take_data(&mut cache.memory);
+        }
         while let Some(command) = self.hosts[host].cache.as_mut().and_then(|cache| cache.memory.poll_below())
         {
             self.enter_scheduler(context, &command);
@@ -268,6 +280,11 @@ impl System {
         let now = context.now;
         let next = |scheduler: &mut Scheduler| scheduler.elevator.next(now);
         while let Some(request) = self.scheduler(before).and_then(next) {
+            if context.data.is_some()
+                && let Some(scheduler) = self.scheduler(before)
+            {
+                context.merged(&request, scheduler.elevator.merged(request.tag));
+            }
             match before {
                 Before::Target { .. } => self.enter_cache(context, &request),
                 Before::Drive(at) => self.enter_controller(context, at, &request),
@@ -294,6 +311,9 @@ impl System {
 
     /// The controller's cache passes on what it has to say in either direction, and says when to wake it.
     fn pump_cache(&mut self, context: &mut Context<'_>) {
+        if let Some(cache) = &mut self.cache {
+            context.take_data(&mut cache.memory);
+        }
         while let Some(command) = self.cache.as_mut().and_then(|cache| cache.memory.poll_below()) {
             self.enter_array(context, &command);
         }
@@ -361,6 +381,7 @@ impl System {
             Some(scheduler) => {
                 let attempts = scheduler.attempts_of(answer.id);
                 scheduler.elevator.completed(answer, |member, completion| {
+                    context.parted(answer.id, member);
                     if let Some(life) = attempts.last() {
                         let (submitted, carried_by) = (completion.submitted, answer.id);
                         array.lived(Life { command: *member, submitted, carried_by, ..*life });
@@ -400,6 +421,7 @@ impl System {
         };
         let attempts = scheduler.attempts_of(answer.id);
         scheduler.elevator.completed(answer, |member, completion| {
+            context.parted(answer.id, member);
             for life in &attempts {
                 let command = Command { attempt: life.command.attempt, ..*member };
                 let (submitted, carried_by) = (completion.submitted, answer.id);

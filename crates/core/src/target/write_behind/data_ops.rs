@@ -1,9 +1,14 @@
-//! The data operations of a memory: what each part of a read that is served by lines has from memory, and what from the
-//! fetch that brings the rest.
-use super::{State, WriteBehind};
+//! The data operations of a memory: which write each part of a flush is of, and what of a read came from memory.
+//!
+//! A flush's data are those of the writes that memory took. A read that memory answers has what memory held as it came;
+//! so has a part of a read that the device answers, over whatever the device brings for it: that may be older. A read that
+//! is served by lines has each part from memory, or from the fetch that brings it.
+use super::WriteBehind;
+use super::extents::{Extent, State};
+use super::pieces::{Chain, Piece};
 use crate::data::DataOp;
 use crate::target::tree::Slot;
-use drivelab_units::Lba;
+use drivelab_units::{Lba, Sectors};
 
 impl WriteBehind {
     /// From now on data operations are kept until [`Self::poll_data`] takes them.
@@ -48,4 +53,68 @@ impl WriteBehind {
         let command = self.table.get(read).command;
         ops.push_back(DataOp::Forget { id: command.id, first: command.first, count: command.count });
     }
+
+    /// What memory has taken and the device has not answered, battery or not: first what is on its way there, then what
+    /// is newer than that.
+    pub fn unwritten(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.sent().chain(self.unsent())
+    }
+
+    /// A flush has got its pieces.
+    pub(super) fn compose(&mut self, flush: u64, pieces: Chain) {
+        let Some(ops) = &mut self.ops else { return };
+        ops.extend(self.pieces.iter(pieces).map(|piece| mix(flush, piece)));
+    }
+
+    /// A read that memory answers has what memory holds now.
+    pub(super) fn read_memory(&mut self, slot: Slot) {
+        if self.ops.is_none() {
+            return;
+        }
+        let chain = self.held_now(slot);
+        self.overlay(slot, chain);
+    }
+
+    /// What memory holds of a read's blocks, although the device is to answer it. For [`Self::overlay`] when it has.
+    pub(super) fn remember(&mut self, slot: Slot) {
+        if self.ops.is_some() {
+            self.table.get_mut(slot).pieces = self.held_now(slot);
+        }
+    }
+
+    fn held_now(&mut self, slot: Slot) -> Chain {
+        let claim = self.table.get(slot).claim();
+        let mut chain = Chain::EMPTY;
+        for place in self.extents.touching(claim.first, claim.end) {
+            let &Extent { first, end, command: write, state, .. } = self.extents.get(place);
+            if matches!(state, State::Coming(_)) {
+                continue;
+            }
+            let (first, end): (Lba, Lba) = (first.max(claim.first), end.min(claim.end));
+            let count: Sectors = end - first;
+            self.pieces.push(&mut chain, Piece { write, first, count });
+        }
+        chain
+    }
+
+    /// What memory had takes the place of what the device has brought of a read.
+    pub(super) fn overlay(&mut self, slot: Slot, chain: Chain) {
+        if chain.is_empty() {
+            return;
+        }
+        let id = self.table.get(slot).command.id;
+        if let Some(ops) = &mut self.ops {
+            for piece in self.pieces.iter(chain) {
+                let Piece { first, count, .. } = piece;
+                ops.push_back(DataOp::Forget { id, first, count });
+                ops.push_back(mix(id, piece));
+            }
+        }
+        self.pieces.free(chain);
+    }
+}
+
+fn mix(into: u64, piece: Piece) -> DataOp {
+    let Piece { write: from, first, count } = piece;
+    DataOp::Mix { into, at: first, from, from_at: first, count, factor: 1 }
 }

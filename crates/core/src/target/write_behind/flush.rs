@@ -254,6 +254,7 @@ impl WriteBehind {
         entry.command.count = end - first;
         entry.command.synchronous = awaited;
         let claim = entry.claim();
+        self.compose(command.id, pieces);
         self.claims.insert(flush, &claim);
         self.flights.push(flush);
         self.in_flight += (end - first).get();

@@ -212,6 +212,7 @@ impl WriteBehind {
         }
         if entry.failed {
             self.forget(read);
+            self.remember(read);
             return self.send(read);
         }
         self.answer_from_memory(now, read);

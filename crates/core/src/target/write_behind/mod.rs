@@ -50,7 +50,7 @@ use lines::Parts;
 use memory::Memory;
 use params::WriteBehindParams;
 pub use pieces::Piece;
-use pieces::Pieces;
+use pieces::{Chain, Pieces};
 use streams::Streams;
 use table::Table;
 
@@ -232,8 +232,8 @@ impl WriteBehind {
                 self.line_came(now, slot, completion);
                 return self.pump(now);
             }
-            Access::Read if entry.fills => self.fill(slot, done),
-            Access::Read | Access::Flush => {}
+            Access::Read => self.was_read(slot, done),
+            Access::Flush => {}
         }
         let entry = self.table.get(slot);
         let (submitted, Command { id, initiator, tag, .. }) = (entry.submitted, entry.command);
@@ -277,7 +277,12 @@ impl WriteBehind {
 
     /// A command goes to the device.
     fn send(&mut self, slot: Slot) {
-        self.below.push_back(Command { tag: slot, ..self.table.get(slot).command });
+        let command = self.table.get(slot).command;
+        // A memory with a battery answers a FLUSH alone, so what it does not keep must not stay in a cache below either.
+        let WriteBehindParams { battery, force_unit_access, .. } = self.params;
+        let forced = battery && force_unit_access && command.access == Access::Write;
+        let force_unit_access = command.force_unit_access || forced;
+        self.below.push_back(Command { tag: slot, force_unit_access, ..command });
     }
 
     fn read(&mut self, now: Instant, slot: Slot) {
@@ -294,8 +299,10 @@ impl WriteBehind {
             if self.params.keeps_reads {
                 self.expect(slot, first, end);
             }
+            self.remember(slot);
             return self.send(slot);
         }
+        self.read_memory(slot);
         self.use_memory(first, end);
         self.copy(now, slot);
     }
@@ -326,6 +333,16 @@ impl WriteBehind {
             self.extents.insert(extent);
             self.table.get_mut(slot).fills = true;
             at = to;
+        }
+    }
+
+    /// The device has answered a read.
+    fn was_read(&mut self, slot: Slot, done: bool) {
+        let entry = self.table.get_mut(slot);
+        let (fills, pieces) = (entry.fills, core::mem::replace(&mut entry.pieces, Chain::EMPTY));
+        self.overlay(slot, pieces);
+        if fills {
+            self.fill(slot, done);
         }
     }
 
@@ -420,12 +437,18 @@ impl WriteBehind {
 
     /// What a power cut would lose here: what memory has taken and the device has not answered, newest and on their way.
     pub fn volatile(&self) -> impl Iterator<Item = Piece> + '_ {
-        let unsent = self.extents.iter().filter(|extent| extent.state.is_unsent()).map(|extent| {
+        self.unsent().chain(self.sent()).filter(|_| !self.keeps_data())
+    }
+
+    fn unsent(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.extents.iter().filter(|extent| extent.state.is_unsent()).map(|extent| {
             let &Extent { command: write, first, .. } = extent;
             Piece { write, first, count: extent.count() }
-        });
-        let sent = self.flights.iter().flat_map(|&slot| self.pieces.iter(self.table.get(slot).pieces));
-        unsent.chain(sent).filter(|_| !self.keeps_data())
+        })
+    }
+
+    fn sent(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.flights.iter().flat_map(|&slot| self.pieces.iter(self.table.get(slot).pieces))
     }
 
     /// Whose data a flush carries that is with the device under this tag, upward.

@@ -37,7 +37,8 @@ pub struct WriteBehindParams {
     /// Whether the data survive a power cut. Then memory answers a FLUSH at once, and a write that is to force unit access
     /// like any other.
     pub battery: bool,
-    /// Whether flush commands force unit access, so that no cache below keeps their data where a power cut takes them.
+    /// Whether flush commands force unit access, so that no cache below keeps their data where a power cut takes them; with
+    /// a battery writes that go through as well, because then memory alone answers a FLUSH.
     pub force_unit_access: bool,
     /// Whether it keeps what was read, and what has been flushed, for later reads. Without that a read is answered from
     /// memory only when all of it is still to be flushed.

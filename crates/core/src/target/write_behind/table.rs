@@ -18,7 +18,7 @@ pub struct Entry {
     pub age: u64,
     /// Of a flush: the age of its oldest data.
     pub oldest: u64,
-    /// Of a flush: whose data it carries.
+    /// Of a flush: whose data it carries. Of a read, with data operations: what memory had as it came.
     pub pieces: Chain,
     /// Of a read: whether memory keeps what it brings.
     pub fills: bool,

@@ -16,7 +16,11 @@ impl Array {
             let Layout::Linear(linear) = &self.layout else { unreachable!("the plan of a JBOD") };
             let (spot, left) = linear.spot(at);
             let count = left.min(end - at).min(self.params.request.get());
-            if !self.members.can_write(spot.slot) {
+            let can = match access {
+                Access::Read => self.members.can_read(spot, count),
+                _ => self.members.can_write(spot.slot),
+            };
+            if !can {
                 return Err(Outcome::Lost);
             }
             if spot.slot < 64 && avoids >> spot.slot & 1 == 1 {

@@ -85,6 +85,20 @@ impl Array {
         }
     }
 
+    /// A read is planned, and maybe not for the first time: what was said of its data does not hold any more.
+    #[inline]
+    pub(super) fn forget_read(&self, context: &mut Context<'_>, slot: Slot) {
+        let &Strand { owner, access, first, end, .. } = self.strands.get(slot);
+        if context.data.is_some()
+            && access == Access::Read
+            && let super::strand::Owner::Request(request) = owner
+            && request != NONE
+        {
+            let (first, count) = (Lba::new(first), Sectors::new(end - first));
+            context.data_op(DataOp::Forget { id: self.requests.get(request).command.id, first, count });
+        }
+    }
+
     /// Makes the commands of a strand.
     pub(super) fn plan(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
         let strand = self.strands.get_mut(slot);
@@ -186,15 +200,6 @@ impl Array {
                 self.ops.free(at);
                 at = self.ops.get(at).next;
             }
-        }
-    }
-
-    /// What was said of a read's data does not hold any more: it is planned anew.
-    pub(super) fn forget_mixes(&self, context: &mut Context<'_>, slot: Slot) {
-        let Strand { access, first, end, .. } = *self.strands.get(slot);
-        if access == Access::Read && context.data.is_some() {
-            let (id, count) = (self.command_id(slot), Sectors::new(end - first));
-            context.data_op(DataOp::Forget { id, first: Lba::new(first), count });
         }
     }
 

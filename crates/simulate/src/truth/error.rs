@@ -1,0 +1,61 @@
+//! What a check has found wrong.
+use drivelab_core::Outcome;
+use drivelab_units::Instant;
+use std::fmt;
+use thiserror::Error;
+
+/// A sector that does not hold what it must.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    pub sector: u64,
+    /// The stamps of all versions that it may hold.
+    pub expected: Vec<u64>,
+    pub found: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Wrong {
+    /// A read has brought a version that it must not.
+    Read { command: u64, found: Found },
+    /// Copies of the array's address differ; `found.sector` is that address.
+    Copy { slot: u16, found: Found },
+    /// Parity does not fit its data; `found.sector` is the member's.
+    Parity { slot: u16, which: u8, found: Found },
+    /// The data of a command are a sum of themselves.
+    Endless { command: u64 },
+    /// A command has failed although there was no reason to.
+    Failed { command: u64, outcome: Outcome },
+    /// So many commands are not answered although nothing is due any more.
+    Unanswered { commands: usize },
+}
+
+/// A lie of the target about data: what, in which run, and when.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("seed {seed}, at {} ns: {wrong}", at.as_ns())]
+pub struct Untruth {
+    pub seed: u64,
+    pub at: Instant,
+    pub wrong: Wrong,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sector {}: {:016x} in place of", self.sector, self.found)?;
+        self.expected.iter().try_for_each(|expected| write!(f, " {expected:016x}"))
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wrong::Read { command, found } => write!(f, "read {command} has brought, of {found}"),
+            Wrong::Copy { slot, found } => write!(f, "member {slot} has another copy of {found}"),
+            Wrong::Parity { slot, which, found } => {
+                write!(f, "parity {which} on member {slot} does not fit, of {found}")
+            }
+            Wrong::Endless { command } => write!(f, "the data of command {command} are made of themselves"),
+            Wrong::Failed { command, outcome } => write!(f, "command {command} has ended as {outcome:?}"),
+            Wrong::Unanswered { commands } => write!(f, "nothing is due, and {commands} are not answered"),
+        }
+    }
+}

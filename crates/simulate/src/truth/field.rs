@@ -1,0 +1,70 @@
+//! Stamps, and the arithmetic of parity on them.
+//!
+//! A stamp stands for the data of one sector: eight bytes, of which no two writes have the same. Parity is the same sum of
+//! products in the field of 256 elements that a real array computes, on these eight bytes in place of 512.
+//! Source: H. P. Anvin, "The mathematics of RAID-6", 2009, for the field (0x11d) and its generator 2.
+
+/// What a sector holds that was never written.
+pub const BLANK: u64 = 0;
+
+/// What a write puts into a sector: never [`BLANK`], and for no two writes or sectors the same but by one chance in 2^64.
+#[inline]
+pub fn stamp(write: u64, sector: u64) -> u64 {
+    drivelab_core::rng::keyed(write.wrapping_mul(0xd6e8_feb8_6659_fd93), sector) | 1
+}
+
+/// Each of eight bytes, multiplied with a factor in the field.
+#[inline]
+pub fn times(mut stamp: u64, factor: u8) -> u64 {
+    const TOP: u64 = 0x8080_8080_8080_8080;
+    const REDUCED: u64 = 0x1d;
+    let (mut product, mut factor) = (0, factor);
+    while factor != 0 {
+        if factor & 1 == 1 {
+            product ^= stamp;
+        }
+        let carries = (stamp & TOP) >> 7;
+        stamp = ((stamp & !TOP) << 1) ^ (carries * REDUCED);
+        factor >>= 1;
+    }
+    product
+}
+
+/// The generator to the power of `which` times `index`: what the data unit with this index is multiplied with for parity
+/// `which`, where the first parity is the plain sum.
+pub fn weight(which: u8, index: u32) -> u8 {
+    (0..u32::from(which) * (index % 255) % 255).fold(1, |power, _| times(power.into(), 2) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_field_is_that_of_raid_6() {
+        // Anvin: the powers of two go 1, 2, 4 .. 128, 29, 58, and come back to one after 255 steps, not before.
+        let powers: Vec<u8> = (0..256).map(|column| weight(1, column)).collect();
+        assert_eq!(powers[..10], [1, 2, 4, 8, 16, 32, 64, 128, 29, 58]);
+        assert_eq!(powers[255], 1);
+        assert!(powers[1..255].iter().all(|&power| power != 1));
+        assert_eq!(weight(2, 4), 29);
+    }
+
+    #[test]
+    fn products_are_byte_by_byte_and_distribute_over_sums() {
+        let (a, b) = (stamp(3, 5), stamp(4, 5));
+        for factor in 0..=255 {
+            assert_eq!(times(a, factor) ^ times(b, factor), times(a ^ b, factor));
+            let bytes = a.to_le_bytes().map(|byte| times(byte.into(), factor) as u8);
+            assert_eq!(times(a, factor), u64::from_le_bytes(bytes));
+        }
+        assert_eq!((times(a, 0), times(a, 1)), (0, a));
+    }
+
+    #[test]
+    fn no_two_stamps_are_alike() {
+        let mut all: Vec<u64> = (0..200).flat_map(|write| (0..200).map(move |s| stamp(write, s))).collect();
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[0] != pair[1]) && !all.contains(&BLANK));
+    }
+}

@@ -1,0 +1,79 @@
+//! What the drives hold: for each sector what a read would find, and what would be left after a power cut.
+use super::field::BLANK;
+use super::sparse::Sparse;
+
+/// One sector of a drive.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Sector {
+    /// What the drive has accepted last.
+    pub accepted: u64,
+    /// What is on its media.
+    pub persisted: u64,
+}
+
+/// All drives, by their numbers.
+#[derive(Clone, Default)]
+pub struct Media {
+    drives: Vec<Sparse<Sector>>,
+}
+
+impl Media {
+    pub fn new(drives: usize) -> Self {
+        Media { drives: vec![Sparse::default(); drives] }
+    }
+
+    pub fn accept(&mut self, drive: u16, first: u64, stamps: &[u64]) {
+        let mut next = stamps.iter();
+        let drive = &mut self.drives[usize::from(drive)];
+        drive.each(first, stamps.len() as u64, |_, sector| sector.accepted = *next.next().unwrap_or(&BLANK));
+    }
+
+    pub fn persist(&mut self, drive: u16, first: u64, stamps: &[u64]) {
+        let mut next = stamps.iter();
+        let drive = &mut self.drives[usize::from(drive)];
+        drive.each(first, stamps.len() as u64, |_, sector| sector.persisted = *next.next().unwrap_or(&BLANK));
+    }
+
+    /// What a read of a drive finds.
+    pub fn read(&self, drive: u16, first: u64, count: u64) -> Vec<u64> {
+        (first..first + count).map(|at| self.get(drive, at)).collect()
+    }
+
+    #[inline]
+    pub fn get(&self, drive: u16, at: u64) -> u64 {
+        self.drives[usize::from(drive)].get(at).map_or(BLANK, |sector| sector.accepted)
+    }
+
+    /// Puts a sector right where it lies, as a recovery does.
+    pub fn set(&mut self, drive: u16, at: u64, stamp: u64) {
+        *self.drives[usize::from(drive)].get_mut(at) = Sector { accepted: stamp, persisted: stamp };
+    }
+
+    /// Another drive has this number, with nothing on it.
+    pub fn replace(&mut self, drive: u16) {
+        self.drives[usize::from(drive)] = Sparse::default();
+    }
+
+    /// The power goes: what is not on the media is gone.
+    pub fn cut_power(&mut self) {
+        for drive in &mut self.drives {
+            for at in drive.touched() {
+                let sector = drive.get_mut(at);
+                sector.accepted = sector.persisted;
+            }
+        }
+    }
+
+    /// The drives get other numbers: number `i` is what had `order[i]`, or a blank one.
+    pub fn reorder(&mut self, order: &[Option<u16>]) {
+        let old = std::mem::take(&mut self.drives);
+        let take =
+            |from: &Option<u16>| from.map_or_else(Sparse::default, |from| old[usize::from(from)].clone());
+        self.drives = order.iter().map(take).collect();
+    }
+
+    /// Sectors of a drive that may hold something, upward.
+    pub fn touched(&self, drive: u16) -> Vec<u64> {
+        self.drives[usize::from(drive)].touched()
+    }
+}

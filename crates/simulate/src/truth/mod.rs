@@ -1,0 +1,31 @@
+//! Data truth without bytes: a target's data operations carried out on a stamp for each sector, and the target held to
+//! what it says.
+//!
+//! - [`field`]: stamps, and the arithmetic of parity on them. [`buffers`]: the data of commands, as sums that are
+//!   computed when somebody looks. [`media`]: what each drive has accepted, and what is on its media.
+//! - [`oracle`] knows what each sector may hold from the host's point of view alone; [`consistent`] whether the members
+//!   of an array fit each other; [`recovery`] what is done about them after a power cut.
+//! - [`witness`] holds all of these to the stream of operations; [`watched`] runs a target in its sight,
+//!   power cuts included.
+//!
+//! What is proven: every read returns the last answered write, or one that may be under way; members fit each other when
+//! nothing is under way; a power cut takes back only what was answered and not durable. Start reading at [`check`], then
+//! [`watched`].
+//! Memory grows with the sectors that are moved: this is for runs of up to some millions of commands.
+pub mod buffers;
+mod check;
+pub mod consistent;
+mod error;
+pub mod field;
+pub mod media;
+pub mod oracle;
+pub mod recovery;
+mod sparse;
+pub mod watched;
+pub mod witness;
+
+pub use check::{CheckError, Checked, check};
+pub use error::{Found, Untruth, Wrong};
+pub use recovery::{Cut, Nothing, Recovery, Resync};
+pub use watched::Watched;
+pub use witness::Witness;

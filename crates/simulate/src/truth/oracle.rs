@@ -1,0 +1,330 @@
+//! What each sector of the target may hold, from the host's point of view alone.
+//!
+//! A write takes effect at some instant between its submission and its answer, all of its sectors each for itself. So a
+//! read may return a version unless another write began after that version's answer and was answered before the read
+//! began; of versions that were written at once any may be the last, but once a read has told, it is that one. A version
+//! is *durable* when its own FUA write, or a FLUSH that came after its answer, has been answered, or when nothing between
+//! host and media is volatile: a power cut takes back what is not durable and nothing else. A memory before an array that
+//! has lost what it needs gives up what it cannot write, whoever was told what: then any version may come back.
+use super::error::Found;
+use super::field::{BLANK, stamp};
+use super::sparse::{Map, Sparse};
+use drivelab_core::{Access, Command, Outcome};
+use std::collections::VecDeque;
+
+/// The version that is there before all writes.
+const INITIAL: u64 = u64::MAX;
+const NEVER: u64 = u64::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Version {
+    write: u64,
+    /// Places in the order of submissions and answers: when it began, was answered, and was surely overwritten.
+    begun: u64,
+    done: u64,
+    gone: u64,
+    durable: bool,
+}
+
+impl Version {
+    fn stamp(&self, sector: u64) -> u64 {
+        if self.write == INITIAL { BLANK } else { stamp(self.write, sector) }
+    }
+}
+
+/// Of one sector; none while nobody has written it.
+#[derive(Clone, Default)]
+struct Versions {
+    all: Vec<Version>,
+    /// Whether there were more, which nothing but a memory that gives up brings back.
+    pruned: bool,
+}
+
+/// With more versions of a sector than this, those that are surely gone are forgotten.
+const KEPT: usize = 24;
+/// What is gone for every read.
+const LONG_AGO: u64 = 0;
+
+pub struct Oracle {
+    sectors: Sparse<Versions>,
+    /// Commands that are not answered, with their places in the order.
+    outstanding: Map<(Command, u64)>,
+    /// Answered writes that are not known to be durable, oldest answer first.
+    unflushed: VecDeque<(Command, u64)>,
+    clock: u64,
+    /// Whether an answered write may still be lost to a power cut.
+    volatile: bool,
+    /// Whether the array has lost members that it needs, and whether there is a memory before it that gives up then.
+    is_lost: bool,
+    has_memory: bool,
+}
+
+impl Oracle {
+    pub fn new(volatile: bool, has_memory: bool) -> Self {
+        Oracle {
+            sectors: Sparse::default(),
+            outstanding: Map::default(),
+            unflushed: VecDeque::new(),
+            clock: 1,
+            volatile,
+            is_lost: false,
+            has_memory,
+        }
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        self.clock
+    }
+
+    /// Whether the array cannot give all of its data any more, and commands may fail.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    /// From now on it cannot.
+    pub fn lose(&mut self) {
+        self.is_lost = true;
+    }
+
+    /// Whether nothing is sure.
+    fn is_loose(&self) -> bool {
+        self.is_lost && self.has_memory
+    }
+
+    /// Commands that are not answered.
+    pub fn outstanding(&self) -> usize {
+        self.outstanding.len()
+    }
+
+    /// A host issues a command, maybe for another time under the same id.
+    pub fn submitted(&mut self, command: &Command) {
+        let begun = self.tick();
+        self.outstanding.insert(command.id, (*command, begun));
+        if command.access != Access::Write {
+            return;
+        }
+        let (write, done, gone, durable) = (command.id, NEVER, NEVER, false);
+        self.sectors.each(command.first.get(), command.count.get(), |_, versions| {
+            let versions = &mut versions.all;
+            if versions.is_empty() {
+                versions.push(Version { write: INITIAL, begun: 0, done: 0, gone, durable: true });
+            }
+            if versions.iter().all(|version| version.write != write) {
+                versions.push(Version { write, begun, done, gone, durable });
+            }
+        });
+    }
+
+    /// The target has answered; `found` is what a read has brought.
+    pub fn completed(&mut self, id: u64, outcome: Outcome, found: &[u64]) -> Result<(), Found> {
+        let now = self.tick();
+        let Some((command, begun)) = self.outstanding.remove(&id) else { return Ok(()) };
+        match (command.access, outcome) {
+            (_, outcome) if outcome != Outcome::Done => Ok(()),
+            (Access::Read, _) => self.was_read(&command, begun, now, found),
+            (Access::Write, _) => {
+                self.was_written(&command, begun, now);
+                Ok(())
+            }
+            (Access::Flush, _) => {
+                while let Some((write, done)) = self.unflushed.front().copied()
+                    && done < begun
+                {
+                    self.unflushed.pop_front();
+                    self.make_durable(&write);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn was_written(&mut self, command: &Command, begun: u64, now: u64) {
+        let oldest = self.oldest_read();
+        self.sectors.each(command.first.get(), command.count.get(), |_, versions| {
+            for version in &mut versions.all {
+                if version.write == command.id {
+                    version.done = now;
+                } else if version.done < begun {
+                    version.gone = version.gone.min(now);
+                }
+            }
+            prune(versions, oldest);
+        });
+        if command.force_unit_access || !self.volatile {
+            self.make_durable(command);
+        } else {
+            self.unflushed.push_back((*command, now));
+        }
+    }
+
+    fn make_durable(&mut self, write: &Command) {
+        let oldest = self.oldest_read();
+        self.sectors.each(write.first.get(), write.count.get(), |_, versions| {
+            if let Some(version) = versions.all.iter_mut().find(|version| version.write == write.id) {
+                version.durable = true;
+                prune(versions, oldest);
+            }
+        });
+    }
+
+    /// Before that no version is asked for any more.
+    fn oldest_read(&self) -> u64 {
+        let reads = self.outstanding.values().filter(|(command, _)| command.access == Access::Read);
+        reads.map(|&(_, begun)| begun).min().unwrap_or(NEVER)
+    }
+
+    fn was_read(&mut self, command: &Command, begun: u64, now: u64, found: &[u64]) -> Result<(), Found> {
+        let (first, loose) = (command.first.get(), self.is_loose());
+        for (sector, &found) in (first..).zip(found) {
+            let known = self.sectors.get(sector).filter(|versions| !versions.all.is_empty());
+            let Some(Versions { all, pruned }) = known else {
+                if found == BLANK {
+                    continue;
+                }
+                return Err(Found { sector, expected: vec![BLANK], found });
+            };
+            let allowed = || all.iter().filter(|version| loose || version.gone > begun);
+            match allowed().find(|version| version.stamp(sector) == found) {
+                Some(seen) if seen.done < begun && all.len() > 1 && !loose => {
+                    let seen = seen.write;
+                    // Of those that were answered before, it was the last.
+                    for version in &mut self.sectors.get_mut(sector).all {
+                        if version.write != seen && version.done < begun {
+                            version.gone = version.gone.min(now);
+                        }
+                    }
+                }
+                None if !(loose && *pruned) => {
+                    let expected = allowed().map(|version| version.stamp(sector)).collect();
+                    return Err(Found { sector, expected, found });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The power goes: what is not answered never will be, and each sector has one of the versions that no durable one has
+    /// overwritten.
+    pub fn cut_power(&mut self) {
+        self.outstanding.clear();
+        self.unflushed.clear();
+        for sector in self.sectors.touched() {
+            let versions = &mut self.sectors.get_mut(sector).all;
+            for at in 0..versions.len() {
+                versions[at].gone = if outlives(&versions[at], versions) { NEVER } else { LONG_AGO };
+            }
+        }
+    }
+
+    /// Everything has been read after a cut: what was found is what is there from now on.
+    pub fn settle(&mut self, first: u64, found: &[u64]) {
+        let now = self.tick();
+        for (sector, &found) in (first..).zip(found) {
+            if self.sectors.get(sector).is_none_or(|versions| versions.all.is_empty()) {
+                continue;
+            }
+            for version in &mut self.sectors.get_mut(sector).all {
+                if version.stamp(sector) == found {
+                    // It began behind all others, which can never come back.
+                    (version.begun, version.done) = (version.begun.max(1), now.min(version.done));
+                    (version.gone, version.durable) = (NEVER, true);
+                } else {
+                    (version.done, version.gone) = (0, LONG_AGO);
+                }
+            }
+        }
+    }
+
+    /// Sectors that hosts have written, or tried to.
+    pub fn written(&self) -> Vec<u64> {
+        let written = |&at: &u64| self.sectors.get(at).is_some_and(|versions| !versions.all.is_empty());
+        self.sectors.touched().into_iter().filter(written).collect()
+    }
+}
+
+/// Whether no durable version came after this one was answered.
+fn outlives(version: &Version, all: &[Version]) -> bool {
+    !all.iter().any(|other| other.durable && version.done < other.begun)
+}
+
+/// Drops what neither a read nor a power cut can bring back.
+fn prune(versions: &mut Versions, oldest_read: u64) {
+    if versions.all.len() > KEPT {
+        let all = versions.all.clone();
+        let kept = |version: &Version| {
+            version.gone > oldest_read || version.gone == NEVER || outlives(version, &all)
+        };
+        versions.all.retain(kept);
+        versions.pruned |= versions.all.len() < all.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::truth::watched::own;
+
+    /// An oracle of something volatile, and what it thinks of a read of sector 5 that finds this.
+    fn reads(oracle: &mut Oracle, id: u64, found: u64) -> bool {
+        oracle.submitted(&own(id, Access::Read, 5, 1));
+        oracle.completed(id, Outcome::Done, &[found]).is_ok()
+    }
+
+    fn writes(oracle: &mut Oracle, ids: &[u64]) {
+        ids.iter().for_each(|&id| oracle.submitted(&own(id, Access::Write, 5, 1)));
+        ids.iter().for_each(|&id| oracle.completed(id, Outcome::Done, &[]).expect("a write is no lie"));
+    }
+
+    #[test]
+    fn of_writes_at_once_either_is_the_last_until_a_read_has_told() {
+        let mut oracle = Oracle::new(true, false);
+        writes(&mut oracle, &[1, 2]);
+        assert!(!reads(&mut oracle, 10, BLANK) && !reads(&mut oracle, 11, stamp(1, 6)));
+        assert!(reads(&mut oracle, 12, stamp(1, 5)) && reads(&mut oracle, 13, stamp(1, 5)));
+        assert!(!reads(&mut oracle, 14, stamp(2, 5)));
+    }
+
+    #[test]
+    fn a_read_may_see_what_is_overwritten_meanwhile_and_none_that_comes_later() {
+        let mut oracle = Oracle::new(true, false);
+        writes(&mut oracle, &[1]);
+        oracle.submitted(&own(10, Access::Read, 5, 1));
+        writes(&mut oracle, &[2]);
+        assert!(oracle.completed(10, Outcome::Done, &[stamp(1, 5)]).is_ok());
+        assert!(!reads(&mut oracle, 11, stamp(1, 5)));
+    }
+
+    #[test]
+    fn a_cut_takes_back_what_no_flush_came_behind() {
+        let after_cut = |flushed: bool, found: u64| {
+            let mut oracle = Oracle::new(true, false);
+            writes(&mut oracle, &[1]);
+            if flushed {
+                oracle.submitted(&own(2, Access::Flush, 0, 0));
+                assert!(oracle.completed(2, Outcome::Done, &[]).is_ok());
+            }
+            writes(&mut oracle, &[3]);
+            oracle.cut_power();
+            reads(&mut oracle, 10, found)
+        };
+        for flushed in [false, true] {
+            assert!(after_cut(flushed, stamp(1, 5)) && after_cut(flushed, stamp(3, 5)));
+            assert_eq!(after_cut(flushed, BLANK), !flushed);
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_volatile_a_cut_takes_back_what_is_not_answered() {
+        let mut oracle = Oracle::new(false, false);
+        writes(&mut oracle, &[1]);
+        oracle.submitted(&own(2, Access::Write, 5, 1));
+        oracle.cut_power();
+        assert!(!reads(&mut oracle, 10, BLANK));
+        assert!(reads(&mut oracle, 11, stamp(2, 5)) && reads(&mut oracle, 12, stamp(1, 5)));
+        // Everything was read, and this is what was there.
+        oracle.settle(5, &[stamp(1, 5)]);
+        assert!(!reads(&mut oracle, 13, stamp(2, 5)) && reads(&mut oracle, 14, stamp(1, 5)));
+    }
+}

@@ -1,0 +1,300 @@
+//! A target in virtual time under the eyes of a witness.
+use super::error::{Untruth, Wrong};
+use super::recovery::{Cut, Recovery};
+use super::witness::Witness;
+use super::{consistent, recovery};
+use crate::run::HORIZON;
+use drivelab_core::data::DataOp;
+use drivelab_core::target::array::Array;
+use drivelab_core::target::array::report::Happened;
+use drivelab_core::target::system::SystemParams;
+use drivelab_core::target::write_behind::Piece;
+use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
+use drivelab_units::{Instant, Lba, Sectors};
+use std::collections::{HashMap, VecDeque};
+
+/// What stands between a target and its witness: it may change a data operation or keep it back. For tests of the witness.
+pub type Tap = Box<dyn FnMut(DataOp) -> Option<DataOp>>;
+
+/// The ids of commands that look after the data begin here: no job's reach so far.
+const LOOKING: u64 = 1 << 48;
+/// Sectors of one such read.
+const AT_ONCE: u64 = 256;
+
+pub struct Watched {
+    params: SystemParams,
+    seed: u64,
+    target: Target,
+    witness: Witness,
+    now: Instant,
+    tap: Option<Tap>,
+    /// Commands of the host that are not answered, and the answers that it has not taken.
+    outstanding: HashMap<u64, Command>,
+    answers: VecDeque<(Completion, Vec<u64>)>,
+    looks: u64,
+}
+
+impl Watched {
+    pub fn new(params: &SystemParams, seed: u64) -> Self {
+        Self::with(params, seed, Witness::new(params, seed))
+    }
+
+    fn with(params: &SystemParams, seed: u64, witness: Witness) -> Self {
+        let mut target = Target::new(&TargetParams::System(params.clone()), seed);
+        target.keep_data();
+        let mut watched = Watched {
+            params: params.clone(),
+            seed,
+            target,
+            witness,
+            now: Instant::ZERO,
+            tap: None,
+            outstanding: HashMap::new(),
+            answers: VecDeque::new(),
+            looks: LOOKING,
+        };
+        watched.look_at_members();
+        watched
+    }
+
+    pub fn tap(&mut self, tap: Tap) {
+        self.tap = Some(tap);
+    }
+
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    pub fn witness(&self) -> &Witness {
+        &self.witness
+    }
+
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Commands that are not answered.
+    pub fn outstanding(&self) -> usize {
+        self.outstanding.len()
+    }
+
+    /// When something happens next, if anything does.
+    pub fn next_due(&self) -> Option<Instant> {
+        self.target.poll_timeout()
+    }
+
+    /// Everything that is due by then happens.
+    pub fn run_until(&mut self, now: Instant) -> Result<(), Untruth> {
+        while let Some(due) = self.next_due().filter(|&due| due <= now) {
+            self.step(due)?;
+        }
+        self.now = self.now.max(now);
+        Ok(())
+    }
+
+    /// Whatever is due next happens. Returns whether anything was.
+    pub fn advance(&mut self) -> Result<bool, Untruth> {
+        let Some(due) = self.next_due().filter(|&due| due < HORIZON) else { return Ok(false) };
+        self.step(due)?;
+        Ok(true)
+    }
+
+    /// Everything happens that ever will without another command.
+    pub fn run_out(&mut self) -> Result<(), Untruth> {
+        while self.advance()? {}
+        match self.outstanding() {
+            0 => Ok(()),
+            commands => Err(self.witness.untruth(self.now, Wrong::Unanswered { commands })),
+        }
+    }
+
+    fn step(&mut self, due: Instant) -> Result<(), Untruth> {
+        self.now = self.now.max(due);
+        self.target.handle(self.now, TargetInput::Tick);
+        self.look()
+    }
+
+    /// A host issues a command now.
+    pub fn submit(&mut self, command: &Command) -> Result<(), Untruth> {
+        self.witness.submitted(command);
+        self.outstanding.insert(command.id, *command);
+        self.target.handle(self.now, TargetInput::Submit(*command));
+        self.look()
+    }
+
+    /// The next answer that the host has not heard, and what a read has brought.
+    pub fn poll_answer(&mut self) -> Option<(Completion, Vec<u64>)> {
+        self.answers.pop_front()
+    }
+
+    /// What has happened since the last look.
+    fn look(&mut self) -> Result<(), Untruth> {
+        while let Some(op) = self.target.poll_data() {
+            let op = match &mut self.tap {
+                Some(tap) => tap(op),
+                None => Some(op),
+            };
+            if let Some(op) = op {
+                self.witness.observe(self.now, op)?;
+            }
+        }
+        while let Some(report) = self.target.poll_report() {
+            if matches!(report.what, Happened::Failed { .. }) {
+                self.look_at_members();
+            }
+        }
+        while let Some(completion) = self.target.poll_output() {
+            let Some(command) = self.outstanding.remove(&completion.id) else { continue };
+            let found = self.witness.completed(&command, &completion)?;
+            self.answers.push_back((completion, found));
+        }
+        Ok(())
+    }
+
+    /// The array may have lost what it needs: from then on what has not been flushed may be gone.
+    fn look_at_members(&mut self) {
+        let Some(array) = self.array() else { return };
+        if !consistent::bears(array.layout(), &consistent::whole(array)) {
+            self.witness.oracle.lose();
+        }
+    }
+
+    fn array(&self) -> Option<&Array> {
+        self.target.system()?.array()
+    }
+
+    /// Whether every member of the array has all of its data.
+    pub fn is_whole(&self) -> bool {
+        self.array().is_none_or(|array| consistent::whole(array).iter().all(Option::is_some))
+    }
+
+    /// With nothing under way: the members of the array fit each other.
+    pub fn check_members(&self) -> Result<(), Untruth> {
+        self.array().map_or(Ok(()), |array| self.witness.check_members(self.now, array))
+    }
+
+    /// Runs until nothing more happens, then reads back all that was ever written, and looks at the members.
+    pub fn read_back(&mut self) -> Result<(), Untruth> {
+        self.run_out()?;
+        self.check_members()?;
+        let written = self.witness.oracle.written();
+        let mut next = written.iter().copied().peekable();
+        while let Some(first) = next.next() {
+            let capacity = self.target.capacity().get();
+            let end = (first + AT_ONCE).min(capacity);
+            while next.next_if(|&sector| sector < end).is_some() {}
+            let (outcome, found) = self.go(Access::Read, first, end - first)?;
+            if outcome == Outcome::Done {
+                self.witness.oracle.settle(first, &found);
+            }
+        }
+        self.run_out()?;
+        self.check_members()
+    }
+
+    /// Sends a command of its own, past the host's cache, and waits for its answer.
+    pub fn go(&mut self, access: Access, first: u64, count: u64) -> Result<(Outcome, Vec<u64>), Untruth> {
+        let command = own(self.looks, access, first, count);
+        self.looks += 1;
+        self.submit(&command)?;
+        self.answer_to(command.id)
+    }
+
+    fn answer_to(&mut self, id: u64) -> Result<(Outcome, Vec<u64>), Untruth> {
+        loop {
+            let at = self.answers.iter().position(|(completion, _)| completion.id == id);
+            if let Some((completion, found)) = at.and_then(|at| self.answers.remove(at)) {
+                return Ok((completion.outcome, found));
+            }
+            if !self.advance()? {
+                return Err(self.witness.untruth(self.now, Wrong::Unanswered { commands: 1 }));
+            }
+        }
+    }
+
+    /// The power goes now and comes back: the target starts anew with what its drives have on their media, and without
+    /// the members in `missing`, whose loss is found out only now. Recovery comes before everything else; then a
+    /// controller whose battery has kept data writes them.
+    pub fn cut_power(mut self, missing: &[u16], recovery: &mut dyn Recovery) -> Result<Watched, Untruth> {
+        let kept = self.kept_by_battery()?;
+        let Watched { mut params, seed, target, mut witness, looks, .. } = self;
+        witness.media.cut_power();
+        witness.oracle.cut_power();
+        let buffers = std::mem::take(&mut witness.buffers);
+        if let (Some(array), Some(of_array)) =
+            (target.system().and_then(|system| system.array()), &mut params.array)
+        {
+            recovery.look(&Cut { array, buffers: &buffers, media: &witness.media });
+            let mut drives = consistent::whole(array);
+            let rest = params.drives.len() - drives.len();
+            missing.iter().for_each(|&slot| drives[usize::from(slot)] = None);
+            let journal = u16::from(recovery::has_journal(of_array));
+            let mut order = drives.clone();
+            order.extend((0..rest).map(|_| None));
+            if journal > 0 {
+                let last = order.len() - 1;
+                order[last] = Some(last as u16);
+            }
+            witness.media.reorder(&order);
+            let gone = (0..).zip(&drives).filter(|(_, drive)| drive.is_none()).map(|(slot, _)| slot);
+            of_array.missing = gone.collect();
+            of_array.failures.clear();
+            let slots: Vec<Option<u16>> =
+                (0..).zip(&drives).map(|(slot, drive)| drive.map(|_| slot)).collect();
+            recovery.recover(array.layout(), &slots, &mut witness.media);
+        }
+        drop(target);
+        let mut after = Watched { looks, ..Self::with(&params, seed, witness) };
+        for (first, stamps) in kept {
+            after.write_kept(first, stamps)?;
+        }
+        Ok(after)
+    }
+
+    /// What a controller's battery has kept: its addresses and stamps, what is newer later.
+    fn kept_by_battery(&mut self) -> Result<Vec<(u64, Vec<u64>)>, Untruth> {
+        if self.params.controller.cache.is_none_or(|cache| !cache.battery) {
+            return Ok(Vec::new());
+        }
+        let Some(cache) = self.target.controller_cache() else { return Ok(Vec::new()) };
+        let look = |piece: Piece| {
+            let (id, first, count) = (piece.write, piece.first.get(), piece.count.get());
+            let stamps = self.witness.buffers.look(id, first, count);
+            let stamps = stamps.ok_or_else(|| self.witness.untruth(self.now, Wrong::Endless { command: id }));
+            stamps.map(|stamps| (first, stamps))
+        };
+        cache.unwritten().map(look).collect()
+    }
+
+    /// Writes what a battery has kept: no host knows of it.
+    fn write_kept(&mut self, first: u64, stamps: Vec<u64>) -> Result<(), Untruth> {
+        let command = own(self.looks, Access::Write, first, stamps.len() as u64);
+        self.looks += 1;
+        self.witness.buffers.bring(command.id, first, stamps);
+        self.outstanding.insert(command.id, command);
+        self.target.handle(self.now, TargetInput::Submit(command));
+        self.look()?;
+        self.answer_to(command.id).map(|_| ())
+    }
+}
+
+/// A command that no job has issued.
+pub(super) fn own(id: u64, access: Access, first: u64, count: u64) -> Command {
+    Command {
+        id,
+        initiator: 0,
+        logical_unit: 0,
+        tag: id as u32,
+        attribute: Attribute::Simple,
+        priority: Priority::Normal,
+        force_unit_access: false,
+        direct: true,
+        attempt: 0,
+        process: 0,
+        synchronous: true,
+        access,
+        first: Lba::new(first),
+        count: Sectors::new(count),
+    }
+}

@@ -1,0 +1,121 @@
+//! Sees everything that a target does with data, and holds it to what it says to its hosts.
+use super::buffers::Buffers;
+use super::consistent;
+use super::error::{Untruth, Wrong};
+use super::media::Media;
+use super::oracle::Oracle;
+use drivelab_core::data::DataOp;
+use drivelab_core::target::array::Array;
+use drivelab_core::target::system::SystemParams;
+use drivelab_core::target::write_behind::params::WriteBehindParams;
+use drivelab_core::{Access, Command, Completion, Outcome};
+use drivelab_units::Instant;
+
+/// Holds a target to its word. Give it each command as it is submitted, each data operation in order, and then each
+/// completion.
+pub struct Witness {
+    seed: u64,
+    pub(super) buffers: Buffers,
+    pub(super) media: Media,
+    pub(super) oracle: Oracle,
+    /// Whether memories keep what was read, and may ask for it later.
+    keeps_reads: bool,
+    /// Reads that have been answered. What they were merged with is answered at the same instant, and looks at theirs.
+    answered: Vec<(Instant, u64)>,
+    /// Whether reads of sound drives may fail.
+    pub(super) may_fail: bool,
+}
+
+impl Witness {
+    pub fn new(params: &SystemParams, seed: u64) -> Self {
+        let memories = [params.host_cache, params.controller.cache];
+        let keeps = |memory: &WriteBehindParams| memory.keeps_reads;
+        let volatile = |memory: &WriteBehindParams| !memory.battery;
+        let volatile_drive = params.drives.iter().any(|drive| {
+            let cache = drive.cache.as_ref();
+            cache.is_some_and(|cache| cache.write_back.is_some())
+        });
+        Witness {
+            seed,
+            buffers: Buffers::default(),
+            media: Media::new(params.drives.len()),
+            oracle: Oracle::new(
+                volatile_drive || memories.iter().flatten().any(volatile),
+                memories.iter().any(Option::is_some),
+            ),
+            keeps_reads: memories.iter().flatten().any(keeps),
+            answered: Vec::new(),
+            may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),
+        }
+    }
+
+    pub(super) fn untruth(&self, at: Instant, wrong: Wrong) -> Untruth {
+        Untruth { seed: self.seed, at, wrong }
+    }
+
+    /// A host issues a command.
+    pub fn submitted(&mut self, command: &Command) {
+        if command.access == Access::Write {
+            self.buffers.write(command.id, command.first, command.count);
+        }
+        self.oracle.submitted(command);
+    }
+
+    /// The target has done something with data.
+    pub fn observe(&mut self, at: Instant, op: DataOp) -> Result<(), Untruth> {
+        while let Some((_, id)) = self.answered.pop_if(|(answered, _)| *answered < at) {
+            self.buffers.free(id);
+        }
+        match op {
+            DataOp::Mix { .. } => self.buffers.mix(&op),
+            DataOp::Forget { id, first, count } => self.buffers.forget(id, first, count),
+            DataOp::Accept { write, member, first, count } => {
+                let stamps = self.look(at, write, first.get(), count.get())?;
+                self.media.accept(member, first.get(), &stamps);
+            }
+            DataOp::Persist { write, member, first, count } => {
+                let stamps = self.look(at, write, first.get(), count.get())?;
+                self.media.persist(member, first.get(), &stamps);
+            }
+            DataOp::Deliver { read, member, first, count } => {
+                let stamps = self.media.read(member, first.get(), count.get());
+                self.buffers.bring(read, first.get(), stamps);
+            }
+            DataOp::Replace { member } => self.media.replace(member),
+            DataOp::Drop { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn look(&self, at: Instant, id: u64, first: u64, count: u64) -> Result<Vec<u64>, Untruth> {
+        let stamps = self.buffers.look(id, first, count);
+        stamps.ok_or_else(|| self.untruth(at, Wrong::Endless { command: id }))
+    }
+
+    /// The target has answered a command. Returns what a read has brought.
+    pub fn completed(&mut self, command: &Command, completion: &Completion) -> Result<Vec<u64>, Untruth> {
+        let (id, at, outcome) = (command.id, completion.completed, completion.outcome);
+        let reads = command.access == Access::Read && outcome == Outcome::Done;
+        let found =
+            if reads { self.look(at, id, command.first.get(), command.count.get())? } else { Vec::new() };
+        if command.access == Access::Read && !self.keeps_reads {
+            self.answered.push((at, id));
+        }
+        let fails = matches!(outcome, Outcome::Lost | Outcome::Failed | Outcome::OutOfRange);
+        if fails && !self.may_fail && !self.oracle.is_lost() {
+            return Err(self.untruth(at, Wrong::Failed { command: id, outcome }));
+        }
+        let told = self.oracle.completed(id, outcome, &found);
+        told.map_err(|found| self.untruth(at, Wrong::Read { command: id, found }))?;
+        Ok(found)
+    }
+
+    /// Nothing is under way at the array: its members must fit each other.
+    pub fn check_members(&self, at: Instant, array: &Array) -> Result<(), Untruth> {
+        let drives = consistent::whole(array);
+        if !consistent::bears(array.layout(), &drives) {
+            return Ok(());
+        }
+        consistent::check(array.layout(), &drives, &self.media).map_err(|wrong| self.untruth(at, wrong))
+    }
+}

@@ -1,0 +1,128 @@
+//! Random histories by seed: random small systems with failures, rebuilds and power cuts, every read held to what was
+//! written, and everything read back at the end.
+//!
+//! A failing history prints its seed; `DRIVELAB_HISTORY_SEED=<seed>` plays that one alone, `DRIVELAB_HISTORIES=<count>` so
+//! many of them.
+#![allow(clippy::print_stdout, reason = "what was played, for whoever asks for it")]
+#[path = "../../../core/tests/common/mod.rs"]
+mod common;
+mod holes;
+mod planted;
+mod setups;
+
+use drivelab_core::Command;
+use drivelab_core::host::params::JobParams;
+use drivelab_core::target::TargetParams;
+use drivelab_core::target::array::params::{ArrayParams, Level};
+use drivelab_core::target::system::SystemParams;
+use drivelab_simulate::Control;
+use drivelab_simulate::truth::{Resync, Untruth, Watched, check};
+use drivelab_units::{Sectors, Share, Span};
+use setups::{Dice, Draft};
+use std::sync::atomic::AtomicBool;
+
+const HISTORIES: u64 = 3_000;
+/// About how long the hosts are busy.
+const BUSY: Span = Span::from_ms(60);
+
+/// How a history has gone.
+#[derive(Default, Debug)]
+struct Tally {
+    histories: u64,
+    commands: u64,
+    cuts: u64,
+    arrays: u64,
+}
+
+fn numbered(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+pub fn issue(watched: &mut Watched, drafts: &[Draft]) -> Result<(), Untruth> {
+    for draft in drafts {
+        watched.run_until(watched.now() + draft.gap)?;
+        watched.submit(&draft.command)?;
+    }
+    Ok(())
+}
+
+fn told(command: &Command) -> String {
+    let Command { id, initiator, access, first, count, force_unit_access, direct, .. } = command;
+    let marks = [(force_unit_access, " FUA"), (direct, " direct")];
+    let marks: String = marks.iter().filter(|(set, _)| **set).map(|(_, mark)| *mark).collect();
+    format!("{id} from {initiator}: {access:?} {first:?} + {count:?}{marks}")
+}
+
+fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
+    let mut dice = Dice::new(seed, "history");
+    let params: SystemParams = setups::system(&mut dice, BUSY);
+    let hosts = if params.host_cache.is_some() { 1 } else { 1 + dice.below(2) };
+    let mut watched = Watched::new(&params, seed);
+    let capacity = watched.target().capacity().get();
+    let count = 5 + dice.below(45);
+    let drafts = setups::drafts(&mut dice, capacity, hosts, count, 0);
+    if numbered("DRIVELAB_HISTORY_SEED").is_some() {
+        let SystemParams { array, controller, elevator, host_cache, .. } = &params;
+        println!("{array:#?}\n{controller:?}\n{elevator:?}\n{host_cache:?}");
+        let caches = params.drives.iter().map(|drive| drive.cache.map(|cache| cache.write_back));
+        println!("caches of the drives: {:?}", caches.collect::<Vec<_>>());
+        drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, told(&draft.command)));
+    }
+    issue(&mut watched, &drafts)?;
+    tally.histories += 1;
+    tally.commands += count;
+    tally.arrays += u64::from(params.array.is_some());
+    if dice.one_in(2) {
+        watched.run_until(watched.now() + Span::from_us(dice.of(&[0, 500, 3_000, 40_000])))?;
+        let members = params.array.as_ref().map_or(0, |array| array.members);
+        let mut missing = (members > 0 && dice.one_in(2)).then(|| dice.below(members.into()) as u16);
+        if params.array.as_ref().is_some_and(setups::has_write_hole) {
+            if !watched.is_whole() {
+                return watched.read_back();
+            }
+            missing = None;
+        }
+        tally.cuts += 1;
+        watched = watched.cut_power(missing.as_slice(), &mut Resync::all())?;
+        watched.read_back()?;
+        let drafts = setups::drafts(&mut dice, capacity, hosts, 10, count);
+        issue(&mut watched, &drafts)?;
+    }
+    watched.read_back()
+}
+
+#[test]
+fn a_whole_run_of_a_workload_is_checked() {
+    let params = setups::forgetful(ArrayParams::plain(Level::Mirrored, 2));
+    let target = TargetParams::System(params);
+    let job = JobParams {
+        reads: Share::from_ratio(1, 2).expect("a share"),
+        count: Sectors::new(1_000),
+        arrivals: common::outstanding(8),
+        ..common::job()
+    };
+    let (stop, progress) = (AtomicBool::new(false), |_| ());
+    let control = Control { stop: &stop, progress: &progress };
+    let checked = check(&common::setup(target, job, 2_000), &control).expect("the truth");
+    assert!(checked.ios >= 2_000);
+}
+
+#[test]
+fn what_was_written_is_what_is_read() {
+    let mut tally = Tally::default();
+    if let Some(seed) = numbered("DRIVELAB_HISTORY_SEED") {
+        play(seed, &mut tally).unwrap_or_else(|wrong| panic!("{wrong}"));
+        return;
+    }
+    let (from, count) =
+        (numbered("DRIVELAB_HISTORY_FROM").unwrap_or(0), numbered("DRIVELAB_HISTORIES").unwrap_or(HISTORIES));
+    for seed in from..from + count {
+        let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| play(seed, &mut tally)));
+        match told {
+            Ok(Ok(())) => {}
+            Ok(Err(wrong)) => panic!("{wrong}; again with DRIVELAB_HISTORY_SEED={seed}"),
+            Err(_) => panic!("panicked; again with DRIVELAB_HISTORY_SEED={seed}"),
+        }
+    }
+    println!("{tally:?}");
+}

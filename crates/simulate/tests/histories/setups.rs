@@ -1,0 +1,284 @@
+//! Random systems by seed: small drives with quick mechanics under every kind of cache, scheduler and level.
+use crate::common::{drive, layout, ms, us, zone};
+use drivelab_core::rng::Stream;
+use drivelab_core::target::array::params::{
+    ArrayParams, Copies, Cure, Failure, Keeper, Level, ReadChoice, Rotation, SplitReads, When,
+};
+use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::target::drive::params::{DriveModel, DriveParams};
+use drivelab_core::target::drive::queue::Order;
+use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::target::system::SystemParams;
+use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
+use drivelab_units::{Instant, Rate, Sectors, Span};
+use std::sync::{Arc, LazyLock};
+
+/// What the arrays can do by now. All of this goes once they can do everything.
+pub const PARITY: bool = true;
+pub const REBUILDS: bool = true;
+const REBUILDS_OF_SEVERAL_PARITIES: bool = true;
+const RECORDS: bool = false;
+const CURES: bool = false;
+
+fn not_yet(array: &ArrayParams) -> bool {
+    let parities = match array.level {
+        Level::Parity { parities, .. } => parities,
+        Level::Interleaved { .. } => 1,
+        _ => 0,
+    };
+    let several = parities > 1 && REBUILDS && !REBUILDS_OF_SEVERAL_PARITIES;
+    let records = matches!(array.level, Level::RaidZ { .. }) && !RECORDS;
+    parities > 0 && !PARITY || several || records || array.cure != Cure::None && !CURES
+}
+
+/// Whether a power cut may leave parity that does not fit, which is found out when a member is missing.
+pub fn has_write_hole(array: &ArrayParams) -> bool {
+    let open = matches!(array.cure, Cure::None | Cure::Bitmap { .. });
+    open && matches!(array.level, Level::Parity { .. } | Level::Interleaved { .. })
+}
+
+/// An array of drives without caches, and nothing before it.
+pub fn bare(array: ArrayParams) -> SystemParams {
+    with_model(array, 0)
+}
+
+/// The same with drives that take writes into a cache and let them wait there.
+pub fn forgetful(array: ArrayParams) -> SystemParams {
+    with_model(array, 5)
+}
+
+fn with_model(mut array: ArrayParams, model: usize) -> SystemParams {
+    array.unit = Sectors::new(8);
+    array.parity.granule = Sectors::new(1);
+    (array.sync.floor, array.sync.ceiling) = (None, None);
+    let journal = u16::from(array.cure == Cure::Journal);
+    let drives = vec![Arc::clone(&MODELS[model]); usize::from(array.members + array.spares + journal)];
+    let plain = SystemParams::of_drive(Arc::clone(&MODELS[model]), ControllerParams::PLAIN);
+    SystemParams { drives, array: Some(array), ..plain }
+}
+
+/// Draws that read like what they are for.
+pub struct Dice(Stream);
+
+impl Dice {
+    pub fn new(seed: u64, name: &str) -> Self {
+        Dice(Stream::named(seed, name))
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0.below(limit)
+    }
+
+    pub fn one_in(&mut self, many: u64) -> bool {
+        self.below(many) == 0
+    }
+
+    pub fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
+
+fn write_back(destage: Destage, limit: u64) -> CacheParams {
+    let write_back = WriteBackParams {
+        limit: Sectors::new(limit),
+        segments: 8,
+        destage,
+        idle: ms(2),
+        age: (limit > 64).then_some(ms(30)),
+        press_from: Sectors::new(limit / 2),
+        run: Sectors::new(64),
+        while_busy: limit > 64,
+    };
+    CacheParams { segments: 12, fixed: false, write_back: Some(write_back), ..cache(256) }
+}
+
+fn cache(size: u64) -> CacheParams {
+    CacheParams { segments: 4, ..CacheParams::reading_on(Sectors::new(size)) }
+}
+
+/// Drives of 1 280 sectors that differ in queue and cache; the last three forget what they have not destaged.
+static MODELS: LazyLock<Vec<Arc<DriveModel>>> = LazyLock::new(|| {
+    let sptf = crate::common::queue(8, Order::Sptf);
+    let small = |cylinders| DriveParams {
+        geometry: layout(1, vec![zone(0, cylinders, 32)]),
+        seek: crate::common::flat_seek(us(700), cylinders),
+        ..drive()
+    };
+    let all = [
+        DriveParams { ..small(40) },
+        DriveParams { queue: sptf.clone(), ..small(40) },
+        DriveParams { queue: sptf.clone(), cache: Some(cache(64)), ..small(40) },
+        DriveParams { cache: Some(write_back(Destage::AtOnce, 48)), ..small(40) },
+        DriveParams { queue: sptf.clone(), cache: Some(write_back(Destage::WhenIdle, 48)), ..small(40) },
+        DriveParams { queue: sptf, cache: Some(write_back(Destage::WhenIdle, 200)), ..small(40) },
+    ];
+    all.iter().map(|params| Arc::new(DriveModel::new(params).expect("a sound drive"))).collect()
+});
+
+fn memory(dice: &mut Dice, battery: bool) -> WriteBehindParams {
+    let size = dice.of(&[48, 128, 400]);
+    let limit = (size / dice.of(&[1, 2, 4])).max(8);
+    WriteBehindParams {
+        size: Sectors::new(size),
+        limit: Sectors::new(limit),
+        background: Sectors::new(dice.below(limit)),
+        age: (!dice.one_in(3)).then_some(ms(8)),
+        order: dice.of(&[FlushOrder::Address, FlushOrder::Age]),
+        request: Sectors::new(dice.of(&[8, 32, 256])),
+        outstanding: dice.of(&[1, 4]),
+        rate: dice.one_in(2).then(|| Rate::from_bytes_per_s(20_000_000)).flatten(),
+        overhead: us(dice.of(&[0, 50])),
+        battery,
+        // A battery is worth nothing before a drive that forgets.
+        force_unit_access: battery || dice.one_in(4),
+        keeps_reads: dice.one_in(2),
+        stripe: None,
+        stripe_wait: dice.of(&[Span::ZERO, ms(3)]),
+        write_through: dice.one_in(8),
+        read_ahead: dice.one_in(4).then(|| ReadAhead {
+            unit: Sectors::new(dice.of(&[4, 8])),
+            window: Sectors::new(16),
+            outstanding: dice.of(&[1, 3]),
+            after: 2,
+            streams: 4,
+        }),
+    }
+}
+
+fn elevator(dice: &mut Dice) -> ElevatorParams {
+    ElevatorParams {
+        order: dice.of(&ElevatorOrder::ALL),
+        depth: dice.of(&[1, 4, 16]),
+        merge_limit: (!dice.one_in(4)).then(|| Sectors::new(dice.of(&[16, 128]))),
+        deadline: DeadlineParams::DEFAULT,
+        fair: FairParams::DEFAULT,
+    }
+}
+
+fn level(dice: &mut Dice) -> (Level, u16) {
+    let rotations = [
+        Rotation::LeftSymmetric,
+        Rotation::LeftAsymmetric,
+        Rotation::RightSymmetric,
+        Rotation::RightAsymmetric,
+        Rotation::First,
+        Rotation::Last,
+    ];
+    let layout = dice.of(&[Copies::Near, Copies::Far, Copies::Offset]);
+    let few = dice.below(3) as u16;
+    match dice.below(14) {
+        0 => (Level::Linear, 1 + few),
+        1 => (Level::Striped, 2 + few),
+        2 | 3 => (Level::Mirrored, 2 + few % 2),
+        4 => (Level::MirroredStripes { copies: 2 }, 4 + 2 * (few % 2)),
+        5 | 6 => (Level::StripedMirrors { copies: 2, layout }, 2 + few),
+        7 => (Level::StripedMirrors { copies: 3, layout }, 3 + few),
+        8 => (Level::Interleaved { groups: 1 }, 3 + few),
+        9 => (Level::Parity { parities: 2, rotation: dice.of(&rotations), groups: 1 }, 4 + few),
+        10 => (Level::Parity { parities: 1, rotation: dice.of(&rotations), groups: 2 }, 6 + 2 * (few % 2)),
+        11 => {
+            let parities = 1 + few as u8;
+            (Level::RaidZ { parities, record: Sectors::new(16), fill_percent: 80 }, 3 + 2 * few)
+        }
+        _ => (Level::Parity { parities: 1, rotation: dice.of(&rotations), groups: 1 }, 3 + few),
+    }
+}
+
+fn array(dice: &mut Dice, span: Span) -> ArrayParams {
+    let (level, members) = level(dice);
+    let mut array = ArrayParams::plain(level, members);
+    array.keeper = dice.of(&[Keeper::Host, Keeper::Controller]);
+    array.unit = Sectors::new(dice.of(&[4, 8, 32]));
+    array.parity.granule = Sectors::new(dice.of(&[1, 4]));
+    array.reads = dice.of(&[
+        ReadChoice::First,
+        ReadChoice::RoundRobin,
+        ReadChoice::NearestHead,
+        ReadChoice::LeastQueued,
+        ReadChoice::AskAll,
+    ]);
+    let (from, unit) = (Sectors::new(32), Sectors::new(8));
+    array.split = dice.one_in(4).then_some(SplitReads { from, unit });
+    array.request = Sectors::new(dice.of(&[16, 1 << 16]));
+    array.spares = dice.below(3) as u16;
+    array.replaced_after = us(dice.of(&[0, 0, 5_000, 50_000]));
+    array.sync.request = Sectors::new(dice.of(&[16, 64]));
+    array.sync.outstanding = dice.of(&[1, 3]);
+    // The drives are so small that no rate is worth keeping to.
+    (array.sync.floor, array.sync.ceiling) = (None, None);
+    let failures = dice.of(&[0, 0, 1, 1, 2]);
+    let drives = u64::from(members + array.spares);
+    for _ in 0..failures {
+        let when = if dice.one_in(4) {
+            When::Commands(1 + dice.below(30))
+        } else {
+            When::At(Instant::ZERO + Span::from_ns(dice.below(span.as_ns())))
+        };
+        array.failures.push(Failure { drive: dice.below(drives) as u16, when });
+    }
+    if dice.one_in(8) {
+        array.missing.push(dice.below(members.into()) as u16);
+    }
+    array
+}
+
+/// A system whose hosts keep it busy for about so long.
+pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
+    let battery = dice.one_in(2);
+    let cache = dice.one_in(3).then(|| memory(dice, battery));
+    let model = dice.below(MODELS.len() as u64) as usize;
+    let mut array = (!dice.one_in(8)).then(|| array(dice, span));
+    if array.as_ref().is_some_and(not_yet) {
+        array = None;
+    }
+    let journal = |array: &ArrayParams| u16::from(array.cure == Cure::Journal);
+    let drives = array.as_ref().map_or(1, |array| array.members + array.spares + journal(array));
+    let mixed = dice.one_in(4);
+    let pick = |_| Arc::clone(&MODELS[if mixed { dice.below(MODELS.len() as u64) as usize } else { model }]);
+    let drives = (0..drives).map(pick).collect();
+    SystemParams {
+        drives,
+        controller: ControllerParams {
+            depth: dice.of(&[None, Some(1), Some(4)]),
+            cache,
+            ..ControllerParams::PLAIN
+        },
+        elevator: dice.one_in(2).then(|| elevator(dice)),
+        host_cache: dice.one_in(4).then(|| memory(dice, false)),
+        array,
+        shares_link: dice.one_in(8),
+    }
+}
+
+/// One command, and how long after the one before it comes.
+#[derive(Clone, Copy, Debug)]
+pub struct Draft {
+    pub gap: Span,
+    pub command: drivelab_core::Command,
+}
+
+/// Commands that meet each other: at few places, with lengths that are no multiples of anything.
+pub fn drafts(dice: &mut Dice, capacity: u64, hosts: u64, count: u64, from_id: u64) -> Vec<Draft> {
+    use drivelab_core::{Access, Command};
+    let hot = [dice.below(capacity), dice.below(capacity), dice.below(capacity)];
+    let draft = |id| {
+        let access = match dice.below(20) {
+            0 => Access::Flush,
+            1..9 => Access::Read,
+            _ => Access::Write,
+        };
+        let longest = dice.of(&[6, 30, 100]);
+        let flush = access == Access::Flush;
+        let count = if flush { 0 } else { (1 + dice.below(longest)).min(capacity) };
+        let near = if dice.one_in(5) { dice.below(capacity) } else { dice.of(&hot) + dice.below(24) };
+        let first = if flush { 0 } else { near.min(capacity - count) };
+        let gap = Span::from_us(dice.of(&[0, 0, 300, 4_000]));
+        let command = crate::common::command(id, access, first, count);
+        let initiator = dice.below(hosts) as u16;
+        let force_unit_access = dice.one_in(12);
+        let direct = dice.one_in(8);
+        Draft { gap, command: Command { initiator, force_unit_access, direct, ..command } }
+    };
+    (from_id..from_id + count).map(draft).collect()
+}
