@@ -18,7 +18,7 @@ use std::sync::{Arc, LazyLock};
 pub const PARITY: bool = true;
 pub const REBUILDS: bool = true;
 const REBUILDS_OF_SEVERAL_PARITIES: bool = true;
-const RECORDS: bool = false;
+const RECORDS: bool = true;
 const CURES: bool = false;
 
 fn not_yet(array: &ArrayParams) -> bool {
@@ -199,9 +199,12 @@ fn array(dice: &mut Dice, span: Span) -> ArrayParams {
         ReadChoice::AskAll,
     ]);
     let (from, unit) = (Sectors::new(32), Sectors::new(8));
-    array.split = dice.one_in(4).then_some(SplitReads { from, unit });
+    let has_copies =
+        matches!(level, Level::Mirrored | Level::MirroredStripes { .. } | Level::StripedMirrors { .. });
+    array.split = (dice.one_in(4) && has_copies).then_some(SplitReads { from, unit });
     array.request = Sectors::new(dice.of(&[16, 1 << 16]));
-    array.spares = dice.below(3) as u16;
+    let takes_spares = !matches!(level, Level::Linear | Level::Striped | Level::RaidZ { .. });
+    array.spares = if takes_spares { dice.below(3) as u16 } else { 0 };
     array.replaced_after = us(dice.of(&[0, 0, 5_000, 50_000]));
     array.sync.request = Sectors::new(dice.of(&[16, 64]));
     array.sync.outstanding = dice.of(&[1, 3]);
@@ -220,6 +223,13 @@ fn array(dice: &mut Dice, span: Span) -> ArrayParams {
     if dice.one_in(8) {
         array.missing.push(dice.below(members.into()) as u16);
     }
+    // Nothing fails twice.
+    let mut gone = array.missing.clone();
+    array.failures.retain(|failure| {
+        let is_new = !gone.contains(&failure.drive);
+        gone.push(failure.drive);
+        is_new
+    });
     array
 }
 
