@@ -9,6 +9,9 @@ use common::{
 };
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
 use drivelab_core::target::TargetParams;
+use drivelab_core::target::array::params::{
+    ArrayParams, Copies, Cure, Failure, Keeper, Level, Rotation, When,
+};
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::cache::params::CacheParams;
 use drivelab_core::target::drive::disconnect::DisconnectParams;
@@ -26,6 +29,7 @@ use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::target::server::Service;
 use drivelab_core::target::system::SystemParams;
+use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
 use drivelab_core::{Attribute, MODEL_VERSION, Priority, Setup};
 use drivelab_units::{Angle, Lba, Rate, Sectors, Share};
 use std::collections::BTreeMap;
@@ -186,6 +190,72 @@ fn system(protocol: Protocol, order: ElevatorOrder) -> Setup {
     Setup { target, jobs, ..base }
 }
 
+/// An array under a mix of large and small commands.
+fn array(params: ArrayParams, cache: Option<WriteBehindParams>) -> Setup {
+    let base = random_mix(&rich(queue(8, Order::Sptf)));
+    let TargetParams::Drive(drive) = &base.target else { unreachable!("a drive was made") };
+    let journal = u16::from(params.cure == Cure::Journal);
+    let drives = vec![Arc::clone(drive); usize::from(params.members + params.spares + journal)];
+    let controller = ControllerParams { cache, ..ControllerParams::PLAIN };
+    let params = ArrayParams { deviation_ppm: 100, ..params };
+    let system =
+        SystemParams { drives, array: Some(params), ..SystemParams::of_drive(Arc::clone(drive), controller) };
+    let count = system.capacity();
+    let jobs = base.jobs.iter().map(|job| JobParams { count, ..job.clone() }).collect();
+    Setup { target: TargetParams::System(system), jobs, ..base }
+}
+
+/// Arrays of every family of levels.
+fn arrays() -> Vec<(String, Setup)> {
+    let parity = |parities, groups| Level::Parity { parities, rotation: Rotation::LeftSymmetric, groups };
+    let failing = |level, members| ArrayParams {
+        spares: 1,
+        failures: vec![Failure { drive: 1, when: When::Commands(300) }],
+        ..ArrayParams::plain(level, members)
+    };
+    let far = Level::StripedMirrors { copies: 2, layout: Copies::Far };
+    let bitmap = Cure::Bitmap { region: Sectors::new(1 << 14), clears_after: ms(50) };
+    let records = Level::RaidZ { parities: 2, record: Sectors::new(256), fill_percent: 80 };
+    let memory = WriteBehindParams {
+        size: Sectors::new(4_096),
+        limit: Sectors::new(2_048),
+        background: Sectors::new(512),
+        age: Some(ms(30)),
+        order: FlushOrder::Age,
+        request: Sectors::new(1_024),
+        outstanding: 4,
+        rate: None,
+        overhead: us(5),
+        battery: true,
+        force_unit_access: true,
+        keeps_reads: false,
+        stripe: None,
+        stripe_wait: ms(3),
+        write_through: false,
+        read_ahead: None,
+    };
+    let plain = |level, members| ArrayParams::plain(level, members);
+    [
+        ("raid0", array(plain(Level::Striped, 4), None)),
+        ("raid10-far", array(ArrayParams { cure: bitmap, ..failing(far, 4) }, None)),
+        ("raid01", array(failing(Level::MirroredStripes { copies: 2 }, 4), None)),
+        (
+            "raid3",
+            array(ArrayParams { synchronised: true, ..failing(Level::Interleaved { groups: 1 }, 5) }, None),
+        ),
+        ("raid5", array(failing(parity(1, 1), 8), None)),
+        ("raid5-journal", array(ArrayParams { cure: Cure::Journal, ..failing(parity(1, 1), 4) }, None)),
+        (
+            "raid5-cached",
+            array(ArrayParams { keeper: Keeper::Controller, ..failing(parity(1, 1), 4) }, Some(memory)),
+        ),
+        ("raid60", array(failing(parity(2, 2), 8), None)),
+        ("raidz2", array(plain(records, 6), None)),
+    ]
+    .map(|(name, setup)| (format!("array-{name}"), setup))
+    .into()
+}
+
 /// The setups and their names, without blanks.
 fn setups() -> Vec<(String, Setup)> {
     let open = JobParams { arrivals: poisson(700), ..job() };
@@ -221,6 +291,7 @@ fn setups() -> Vec<(String, Setup)> {
     ] {
         setups.push((format!("system-{name}"), system(protocol, order)));
     }
+    setups.extend(arrays());
     setups
 }
 
