@@ -684,6 +684,7 @@ fn keys_of_arrays_that_change_nothing() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn arrays_whose_drives_cannot_be() {
     let raid5 = "level = \"raid5\"\nmembers = 4\n";
     let cases: Vec<(&str, String)> = vec![

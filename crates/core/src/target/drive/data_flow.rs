@@ -1,13 +1,17 @@
 //! When a command's data flow: a read's as they come under the head or when enough of them are in the buffer, a write's
 //! before the arm starts or beside its way. Media that find the data missing wait whole turns.
+use super::cache::segment::{Cover, Motion};
+use super::cache::segments::Place;
 use super::mechanism::{Landing, Passage};
 use super::params::WriteData;
 use super::queue::SlotIndex;
 use super::{Drive, InFlight};
-use crate::command::Access;
+use crate::command::{Access, Command, Outcome};
+use crate::data::DataOp;
 use crate::target::context::Context;
 use crate::target::link::{Carried, Transfer};
-use drivelab_units::{Instant, Sectors, Span};
+use crate::target::tree::NONE;
+use drivelab_units::{Instant, Lba, Sectors, Span};
 
 impl Drive {
     /// When the first sector that the host can take has been read: the one in which the head landed if data may come out
@@ -105,5 +109,39 @@ impl Drive {
         }
         let at_once = count.get().min(cache.params.segment().get());
         least.max(((u128::from(at_once) * u128::from(share)) >> 32) as u64)
+    }
+
+    pub(super) fn cover(&mut self, command: &Command, now: Instant) -> (Cover, Place) {
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        let Some(cache) = &mut self.cache else { return (Cover::Miss, NONE) };
+        cache.cover(command.first, command.end(), now, motion)
+    }
+
+    /// A segment has served a read that ends at `end`.
+    pub(super) fn consume(&mut self, place: Place, end: Lba, now: Instant) {
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        if place != NONE
+            && let Some(cache) = &mut self.cache
+        {
+            cache.segments.consume(place, end, now, motion);
+        }
+    }
+
+    /// A write's data are on the media: when the drive can say so.
+    pub(super) fn end_write(&mut self, context: &mut Context<'_>, slot: SlotIndex, done: Instant) -> Instant {
+        let &mut InFlight { ref command, data_until, outcome, last_steps, .. } = self.flight(slot);
+        let (id, first, count) = (command.id, command.first, command.count);
+        if outcome != Outcome::Done {
+            return done;
+        }
+        self.overwrite(context, first, first + count);
+        let member = self.index;
+        context.data_op(DataOp::Accept { write: id, member, first, count });
+        context.data_op(DataOp::Persist { write: id, member, first, count });
+        let (release, end) = last_steps;
+        if release.is_zero() && end.is_zero() {
+            return done;
+        }
+        done.max(data_until + release) + end
     }
 }

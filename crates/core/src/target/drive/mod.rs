@@ -37,7 +37,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use cache::Cache;
-use cache::segment::{Cover, Motion};
+use cache::segment::Cover;
 use cache::segments::Place;
 use disconnect::Steps;
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -410,22 +410,6 @@ impl Drive {
             self.failed(context, &command);
         }
         self.leave(context, slot, stage);
-    }
-
-    fn cover(&mut self, command: &Command, now: Instant) -> (Cover, Place) {
-        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        let Some(cache) = &mut self.cache else { return (Cover::Miss, NONE) };
-        cache.cover(command.first, command.end(), now, motion)
-    }
-
-    /// A segment has served a read that ends at `end`.
-    fn consume(&mut self, place: Place, end: Lba, now: Instant) {
-        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        if place != NONE
-            && let Some(cache) = &mut self.cache
-        {
-            cache.segments.consume(place, end, now, motion);
-        }
     }
 
     /// How long the arm must wait for a write's data.

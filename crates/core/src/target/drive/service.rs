@@ -430,22 +430,4 @@ impl Drive {
         let ended = Ended { at: now, arm: self.arm, track_left, ahead };
         (sent, self.read_on((begin, sought, first + count), &ended, followed))
     }
-
-    /// A write's data are on the media: when the drive can say so.
-    fn end_write(&mut self, context: &mut Context<'_>, slot: SlotIndex, done: Instant) -> Instant {
-        let &mut InFlight { ref command, data_until, outcome, last_steps, .. } = self.flight(slot);
-        let (id, first, count) = (command.id, command.first, command.count);
-        if outcome != Outcome::Done {
-            return done;
-        }
-        self.overwrite(context, first, first + count);
-        let member = self.index;
-        context.data_op(DataOp::Accept { write: id, member, first, count });
-        context.data_op(DataOp::Persist { write: id, member, first, count });
-        let (release, end) = last_steps;
-        if release.is_zero() && end.is_zero() {
-            return done;
-        }
-        done.max(data_until + release) + end
-    }
 }
