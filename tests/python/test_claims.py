@@ -5,64 +5,8 @@ The figures here are made up. What the model predicts is printed by `drivelab re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
-
 import pytest
-
-from drivelab import experiment
-from drivelab.experiment.claims import judge
-from drivelab.experiment.outcome import Outcome, Prediction
-from drivelab.scanning.sizes import LARGEST, SMALLEST, size_text
-
-CATALOGUE = Path(__file__).parents[2] / "catalogue" / "experiments"
-SIZES = {size_text(SMALLEST << step): SMALLEST << step for step in range((LARGEST // SMALLEST).bit_length())}
-
-Fields = Mapping[str, str]
-Figure = Callable[[Fields, str | None], float]
-Change = Callable[[Fields, str | None, float], float]
-
-
-def outcome(name: str, figure: Figure) -> Outcome:
-    """An experiment of the catalogue with made-up figures in its cells."""
-    loaded = experiment.load(str(CATALOGUE / f"{name}.toml"))
-
-    def predictions(variant: str | None) -> list[Prediction]:
-        return [
-            Prediction(cell, figure(cell.fields, variant), 0.001, "", loaded.unit_of(cell))
-            for cell in loaded.cells_of(variant)
-        ]
-
-    variants = {
-        variant: {prediction.cell.id: prediction for prediction in predictions(variant)}
-        for variant in loaded.variants
-    }
-    return Outcome(loaded, predictions(None), variants, runs=0, seed=1)
-
-
-def failing(name: str, figure: Figure, change: Change | None = None) -> set[str]:
-    """The claims that do not hold on some figures."""
-
-    def changed(fields: Fields, variant: str | None) -> float:
-        value = figure(fields, variant)
-        return value if change is None else change(fields, variant, value)
-
-    verdicts = judge(outcome(name, changed))
-    assert all(verdict.numbers for verdict in verdicts)
-    return {verdict.id for verdict in verdicts if not verdict.holds}
-
-
-def scaled(factor: float, *variants: str, **wanted: str) -> Change:
-    """A change that multiplies the figures of some cells: of no variant, or of those named ("" is none)."""
-
-    def change(fields: Fields, of: str | None, value: float) -> float:
-        return (
-            value * factor
-            if (of or "") in (variants or ("",)) and wanted.items() <= fields.items()
-            else value
-        )
-
-    return change
+from made_up_figures import SIZES, Change, Fields, failing, failing_with, scaled
 
 
 def mirpk(fields: Fields, variant: str | None) -> float:
@@ -206,7 +150,4 @@ def test_storagereview_2004(change: Change | None, fails: set[str]) -> None:
     ],
 )
 def test_the_arithmetic_of_storagereview_2004(key: str, name: str, value: float, fails: str) -> None:
-    found = outcome("storagereview-2004", storagereview)
-    facts = found.experiment.facts
-    facts[key][name] = value
-    assert {verdict.id for verdict in judge(found) if not verdict.holds} == {fails}
+    assert failing_with("storagereview-2004", storagereview, key, name, value) == {fails}
