@@ -195,9 +195,10 @@ impl Clock {
     /// Whether the last rebuild has ended.
     fn is_rebuilt(&self, now: Instant) -> Result<bool, RunError> {
         let Some(array) = array_of(&self.target) else { return Err(RunError::NoRebuild) };
-        let is_over = !array.awaits_rebuild(now);
-        let any = drivelab_record::array::progress(array).is_some();
-        if is_over && !any { Err(RunError::NoRebuild) } else { Ok(is_over) }
+        if array.awaits_rebuild(now) {
+            return Ok(false);
+        }
+        if drivelab_record::array::progress(array).is_none() { Err(RunError::NoRebuild) } else { Ok(true) }
     }
 
     fn share_done(&self, now: Instant, start: Instant, end: Option<Instant>, limit: Limit) -> f64 {

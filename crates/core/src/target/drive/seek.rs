@@ -1,4 +1,5 @@
 //! The arm: how long a seek over a number of cylinders takes, and the least time of any seek at least that long.
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use drivelab_units::Span;
@@ -54,16 +55,17 @@ impl fmt::Display for SeekError {
 
 impl core::error::Error for SeekError {}
 
-/// Seek times by distance, looked up directly.
+/// Seek times by distance, looked up directly. Copies share the tables: drives of one array that differ in their period
+/// alone would otherwise drive each other's out of the processor's caches.
 #[derive(Clone, Debug)]
 pub struct SeekCurve {
     /// By distance, in nanoseconds.
-    times: Vec<u32>,
+    times: Arc<[u32]>,
     /// The least time of any seek at least as long, for the first [`NEAR`] distances.
-    near: Vec<u32>,
+    near: Arc<[u32]>,
     /// The same for every 64th distance. Searches look there far more often than at the times, and small tables stay
     /// in the processor's nearest cache.
-    far: Vec<u32>,
+    far: Arc<[u32]>,
 }
 
 /// Distances whose floor is exact.
@@ -95,7 +97,7 @@ impl SeekCurve {
         }
         let near = floors.iter().copied().take(NEAR).collect();
         let far = floors.iter().copied().step_by(1 << FAR_SHIFT).collect();
-        Ok(SeekCurve { times, near, far })
+        Ok(SeekCurve { times: times.into(), near, far })
     }
 
     /// The time of a seek over this many cylinders.
