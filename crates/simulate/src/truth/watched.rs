@@ -244,8 +244,9 @@ impl Watched {
                 (0..).zip(&drives).map(|(slot, drive)| drive.map(|_| slot)).collect();
             recovery.recover(array.layout(), &slots, &mut witness.media);
         }
-        drop(target);
         let mut after = Watched { looks, ..Self::with(&params, seed, witness) };
+        after.target.come_up_after(&target);
+        drop(target);
         for (first, stamps) in kept {
             after.write_kept(first, stamps)?;
         }

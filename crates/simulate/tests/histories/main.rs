@@ -72,7 +72,7 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
     tally.histories += 1;
     tally.commands += count;
     tally.arrays += u64::from(params.array.is_some());
-    if dice.one_in(2) {
+    if dice.one_in(2) && !setups::is_undone_by_cuts(&params) {
         watched.run_until(watched.now() + Span::from_us(dice.of(&[0, 500, 3_000, 40_000])))?;
         let members = params.array.as_ref().map_or(0, |array| array.members);
         let mut missing = (members > 0 && dice.one_in(2)).then(|| dice.below(members.into()) as u16);
@@ -116,13 +116,16 @@ fn what_was_written_is_what_is_read() {
     }
     let (from, count) =
         (numbered("DRIVELAB_HISTORY_FROM").unwrap_or(0), numbered("DRIVELAB_HISTORIES").unwrap_or(HISTORIES));
+    let mut failed = Vec::new();
     for seed in from..from + count {
         let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| play(seed, &mut tally)));
         match told {
             Ok(Ok(())) => {}
-            Ok(Err(wrong)) => panic!("{wrong}; again with DRIVELAB_HISTORY_SEED={seed}"),
-            Err(_) => panic!("panicked; again with DRIVELAB_HISTORY_SEED={seed}"),
+            Ok(Err(wrong)) => failed.push(wrong.to_string()),
+            Err(_) => failed.push(format!("seed {seed}: panicked")),
         }
     }
     println!("{tally:?}");
+    let first: Vec<String> = failed.iter().take(12).cloned().collect();
+    assert!(failed.is_empty(), "{} failed; again with DRIVELAB_HISTORY_SEED=<seed>:\n{}", failed.len(), first.join("\n"));
 }

@@ -38,6 +38,13 @@ pub fn has_write_hole(array: &ArrayParams) -> bool {
     open && matches!(array.level, Level::Parity { .. } | Level::Interleaved { .. })
 }
 
+/// Whether a power cut brings back what no host has asked for: where the records of a pool lie changes at once, although
+/// its drives forget what they have not destaged. A pool that collects writes in groups, and flushes, is not modelled.
+pub fn is_undone_by_cuts(params: &SystemParams) -> bool {
+    let is_pool = params.array.as_ref().is_some_and(|array| matches!(array.level, Level::RaidZ { .. }));
+    is_pool && params.drives.iter().any(|drive| drive.cache.is_some_and(|cache| cache.write_back.is_some()))
+}
+
 /// An array of drives without caches, and nothing before it.
 pub fn bare(array: ArrayParams) -> SystemParams {
     with_model(array, 0)
