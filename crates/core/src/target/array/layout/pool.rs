@@ -126,7 +126,14 @@ impl RaidZ {
     /// its way there is where it was before.
     pub fn lie_as(&mut self, before: &RaidZ) {
         (self.lies, self.taken, self.next) = (before.lies.clone(), before.taken.clone(), before.next);
-        before.moves.places().for_each(|(_, on_its_way)| self.turn(on_its_way.to));
+        for &first in &before.first_move {
+            let mut at = first;
+            while at != NONE {
+                let Move { to, next, .. } = *before.moves.get(at);
+                self.turn(to);
+                at = next;
+            }
+        }
     }
 
     /// Which of the places of a page are taken as the run begins.
