@@ -84,7 +84,8 @@ pub fn stripes(rows: &Rows, drives: &[Option<u16>], media: &Media) -> Vec<Stripe
     let groups = (0..).zip(drives.chunks(members));
     let stripes = groups.flat_map(|(group, drives)| {
         let touched = touched(drives, media).into_iter();
-        touched.map(move |at| Stripe { row: at / rows.unit() * rows.groups() + group, at })
+        let touched = touched.filter(|&at| at >= rows.start());
+        touched.map(move |at| Stripe { row: rows.row_at(group, at), at })
     });
     stripes.filter(|stripe| stripe.row < rows.rows()).collect()
 }
