@@ -175,6 +175,13 @@ impl Target {
         }
     }
 
+    /// See [`array::Array::come_up_after`].
+    pub fn come_up_after(&mut self, before: &Target) {
+        if let (Body::System(system), Body::System(before)) = (&mut self.body, &before.body) {
+            system.come_up_after(before);
+        }
+    }
+
     /// The next data operation, in the order in which they happened; kept only after [`Self::keep_data`].
     pub fn poll_data(&mut self) -> Option<DataOp> {
         self.data.as_mut()?.pop_front()

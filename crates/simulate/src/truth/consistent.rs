@@ -1,10 +1,11 @@
 //! Whether the members of an array fit each other: copies that are alike, parity that is the sum of its data. For an array
 //! at which nothing is under way, over all that its drives have accepted.
 use super::error::{Found, Wrong};
-use super::field::{times, weight};
+use super::field::{BLANK, times, weight};
 use super::media::Media;
 use drivelab_core::target::array::Array;
-use drivelab_core::target::array::layout::{Copied, Layout, Rows, Spot};
+use drivelab_core::target::array::layout::raidz::Column;
+use drivelab_core::target::array::layout::{Copied, Layout, RaidZ, Rows, Spot};
 use drivelab_core::target::array::members::State;
 
 /// The drive of each slot of which all data are right.
@@ -28,7 +29,10 @@ pub fn bears(layout: &Layout, drives: &[Option<u16>]) -> bool {
         Layout::Rows(rows) => drives
             .chunks(rows.members() as usize)
             .all(|group| group.iter().filter(|drive| drive.is_none()).count() <= rows.parities().into()),
-        _ => drives.iter().all(Option::is_some),
+        Layout::RaidZ(pool) => {
+            drives.iter().filter(|drive| drive.is_none()).count() <= pool.map().parities().into()
+        }
+        Layout::Linear(_) => drives.iter().all(Option::is_some),
     }
 }
 
@@ -37,7 +41,8 @@ pub fn check(layout: &Layout, drives: &[Option<u16>], media: &Media) -> Result<(
     match layout {
         Layout::Copied(copied) => check_copies(copied, drives, media),
         Layout::Rows(rows) => check_rows(rows, drives, media),
-        _ => Ok(()),
+        Layout::RaidZ(pool) => check_records(pool, drives, media),
+        Layout::Linear(_) => Ok(()),
     }
 }
 
@@ -79,7 +84,8 @@ pub fn stripes(rows: &Rows, drives: &[Option<u16>], media: &Media) -> Vec<Stripe
     let groups = (0..).zip(drives.chunks(members));
     let stripes = groups.flat_map(|(group, drives)| {
         let touched = touched(drives, media).into_iter();
-        touched.map(move |at| Stripe { row: at / rows.unit() * rows.groups() + group, at })
+        let touched = touched.filter(|&at| at >= rows.start());
+        touched.map(move |at| Stripe { row: rows.row_at(group, at), at })
     });
     stripes.filter(|stripe| stripe.row < rows.rows()).collect()
 }
@@ -115,6 +121,34 @@ fn check_rows(rows: &Rows, drives: &[Option<u16>], media: &Media) -> Result<(), 
             if found != expected {
                 let found = Found { sector: stripe.at, expected: vec![expected], found };
                 return Err(Wrong::Parity { slot, which, found });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_records(pool: &RaidZ, drives: &[Option<u16>], media: &Media) -> Result<(), Wrong> {
+    let map = pool.map();
+    let (parities, columns) = (usize::from(map.parities()), map.columns());
+    for place in (0..pool.records()).map(|record| pool.place(record)) {
+        let found = |column, offset| {
+            let Column { slot, at, count } = pool.column(place, column);
+            // A column may be a row shorter than the others.
+            let drive = drives[usize::from(slot)]?;
+            Some(if offset < count { media.get(drive, at + offset) } else { BLANK })
+        };
+        for which in 0..parities {
+            let Column { slot, at, count } = pool.column(place, which);
+            for offset in 0..count {
+                let Some(parity) = found(which, offset) else { continue };
+                let sum = (parities..columns).try_fold(BLANK, |sum, column| {
+                    let factor = weight(which as u8, (columns - 1 - column) as u32);
+                    Some(sum ^ times(found(column, offset)?, factor))
+                });
+                if let Some(sum) = sum.filter(|&sum| sum != parity) {
+                    let found = Found { sector: at + offset, expected: vec![sum], found: parity };
+                    return Err(Wrong::Parity { slot, which: which as u8, found });
+                }
             }
         }
     }

@@ -26,6 +26,6 @@ pub mod witness;
 
 pub use check::{CheckError, Checked, check};
 pub use error::{Found, Untruth, Wrong};
-pub use recovery::{Cut, Nothing, Recovery, Resync};
+pub use recovery::{Cured, Cut, Nothing, Recovery, Resync};
 pub use watched::Watched;
 pub use witness::Witness;

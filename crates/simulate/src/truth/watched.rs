@@ -1,7 +1,7 @@
 //! A target in virtual time under the eyes of a witness.
 use super::error::{Untruth, Wrong};
 use super::recovery::{Cut, Recovery};
-use super::witness::Witness;
+use super::witness::{Witness, has_volatile_drive};
 use super::{consistent, recovery};
 use crate::run::HORIZON;
 use drivelab_core::data::DataOp;
@@ -225,7 +225,9 @@ impl Watched {
         if let (Some(array), Some(of_array)) =
             (target.system().and_then(|system| system.array()), &mut params.array)
         {
-            recovery.look(&Cut { array, buffers: &buffers, media: &witness.media });
+            let last = params.drives.len() as u16 - 1;
+            let (cure, is_volatile) = (of_array.cure, has_volatile_drive(&params.drives));
+            recovery.look(&Cut { array, cure, last, is_volatile, buffers: &buffers, media: &witness.media });
             let mut drives = consistent::whole(array);
             let rest = params.drives.len() - drives.len();
             missing.iter().for_each(|&slot| drives[usize::from(slot)] = None);
@@ -244,8 +246,9 @@ impl Watched {
                 (0..).zip(&drives).map(|(slot, drive)| drive.map(|_| slot)).collect();
             recovery.recover(array.layout(), &slots, &mut witness.media);
         }
-        drop(target);
         let mut after = Watched { looks, ..Self::with(&params, seed, witness) };
+        after.target.come_up_after(&target);
+        drop(target);
         for (first, stamps) in kept {
             after.write_kept(first, stamps)?;
         }

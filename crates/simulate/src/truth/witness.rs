@@ -6,10 +6,12 @@ use super::media::Media;
 use super::oracle::Oracle;
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::Array;
+use drivelab_core::target::drive::params::DriveModel;
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::write_behind::params::WriteBehindParams;
 use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_units::Instant;
+use std::sync::Arc;
 
 /// Holds a target to its word. Give it each command as it is submitted, each data operation in order, and then each
 /// completion.
@@ -26,21 +28,22 @@ pub struct Witness {
     pub(super) may_fail: bool,
 }
 
+/// Whether any of these answers writes that are not on its media.
+pub(super) fn has_volatile_drive(drives: &[Arc<DriveModel>]) -> bool {
+    drives.iter().any(|drive| drive.cache.as_ref().is_some_and(|cache| cache.write_back.is_some()))
+}
+
 impl Witness {
     pub fn new(params: &SystemParams, seed: u64) -> Self {
         let memories = [params.host_cache, params.controller.cache];
         let keeps = |memory: &WriteBehindParams| memory.keeps_reads;
         let volatile = |memory: &WriteBehindParams| !memory.battery;
-        let volatile_drive = params.drives.iter().any(|drive| {
-            let cache = drive.cache.as_ref();
-            cache.is_some_and(|cache| cache.write_back.is_some())
-        });
         Witness {
             seed,
             buffers: Buffers::default(),
             media: Media::new(params.drives.len()),
             oracle: Oracle::new(
-                volatile_drive || memories.iter().flatten().any(volatile),
+                has_volatile_drive(&params.drives) || memories.iter().flatten().any(volatile),
                 memories.iter().any(Option::is_some),
             ),
             keeps_reads: memories.iter().flatten().any(keeps),

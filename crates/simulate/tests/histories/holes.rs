@@ -1,12 +1,14 @@
 //! The write hole: what a power cut does to parity, when that is found out, and what closes it.
 use crate::setups::{self, Dice};
 use drivelab_core::Access;
+use drivelab_core::data::DataOp;
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::layout::Layout;
-use drivelab_core::target::array::params::{ArrayParams, Level, Rotation};
+use drivelab_core::target::array::params::{ArrayParams, Cure, Level, Rotation};
 use drivelab_core::target::system::SystemParams;
-use drivelab_simulate::truth::{Nothing, Recovery, Resync, Untruth, Watched, Wrong};
-use drivelab_units::Span;
+use drivelab_simulate::truth::watched::Tap;
+use drivelab_simulate::truth::{Cured, Nothing, Recovery, Resync, Untruth, Watched, Wrong};
+use drivelab_units::{Sectors, Span};
 use std::collections::BTreeSet;
 
 /// Sectors that are written before everything else.
@@ -17,6 +19,10 @@ fn raid5() -> ArrayParams {
     ArrayParams::plain(level, 4)
 }
 
+fn cured(cure: Cure) -> SystemParams {
+    setups::bare(ArrayParams { cure, ..raid5() })
+}
+
 /// Fills an array, writes a few sectors here and there, and cuts the power meanwhile. Returns the rows that were being
 /// written as it went, and what the array is then.
 fn cut_while_writing(
@@ -25,29 +31,42 @@ fn cut_while_writing(
     missing: &[u16],
     recovery: &mut dyn Recovery,
 ) -> Result<(BTreeSet<u64>, Watched), Untruth> {
+    let (writing, watched) = writing(params, seed, None)?;
+    Ok((writing.rows, watched.cut_power(missing, recovery)?))
+}
+
+/// What is being written.
+#[derive(Default)]
+struct Writing {
+    rows: BTreeSet<u64>,
+    sectors: BTreeSet<u64>,
+}
+
+fn writing(params: &SystemParams, seed: u64, tap: Option<Tap>) -> Result<(Writing, Watched), Untruth> {
     let mut dice = Dice::new(seed, "hole");
     let mut watched = Watched::new(params, seed);
+    if let Some(tap) = tap {
+        watched.tap(tap);
+    }
     watched.go(Access::Write, 0, FILLED)?;
     watched.run_out()?;
     let row_data = match watched.target().system().and_then(|system| system.array()).map(Array::layout) {
         Some(Layout::Rows(rows)) => rows.row_data(),
         _ => unreachable!("an array with parity"),
     };
-    let mut rows = BTreeSet::new();
+    let mut writing = Writing::default();
     for id in 0..4 {
         let (first, count) = (dice.below(FILLED - 6), 1 + dice.below(6));
         watched.submit(&crate::common::command(id, Access::Write, first, count))?;
-        rows.extend(first / row_data..=(first + count - 1) / row_data);
+        writing.sectors.extend(first..first + count);
+        writing.rows.extend(first / row_data..=(first + count - 1) / row_data);
     }
     watched.run_until(watched.now() + Span::from_us(dice.below(30_000)))?;
-    Ok((rows, watched.cut_power(missing, recovery)?))
+    Ok((writing, watched))
 }
 
 #[test]
 fn without_a_cure_a_cut_changes_what_was_not_written_and_only_in_rows_that_were() {
-    if !setups::PARITY {
-        return;
-    }
     let params = setups::bare(raid5());
     let mut holes = 0;
     for seed in 0..300 {
@@ -70,9 +89,6 @@ fn without_a_cure_a_cut_changes_what_was_not_written_and_only_in_rows_that_were(
 
 #[test]
 fn a_resync_closes_the_hole_for_a_member_that_fails_later() {
-    if !setups::PARITY {
-        return;
-    }
     let params = setups::bare(raid5());
     for seed in 0..300 {
         let told = cut_while_writing(&params, seed, &[], &mut Resync::all()).and_then(|(_, mut after)| {
@@ -85,13 +101,81 @@ fn a_resync_closes_the_hole_for_a_member_that_fails_later() {
 
 #[test]
 fn members_that_were_not_made_consistent_are_found() {
-    if !setups::PARITY {
-        return;
-    }
     let params = setups::bare(raid5());
     let found = (0..300).filter(|&seed| {
         let (_, after) = cut_while_writing(&params, seed, &[], &mut Nothing).expect("a cut alone is no lie");
         matches!(after.check_members(), Err(Untruth { wrong: Wrong::Parity { .. }, .. }))
+    });
+    assert!(found.count() > 30);
+}
+
+/// Reads everything that was not being written.
+fn read_rest(after: &mut Watched, writing: &Writing) -> Result<(), Untruth> {
+    let rest = (0..FILLED).filter(|sector| !writing.sectors.contains(sector));
+    for sector in rest {
+        after.go(Access::Read, sector, 1)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn with_a_journal_no_cut_changes_anything_whatever_member_is_gone() {
+    let params = cured(Cure::Journal);
+    for seed in 0..300 {
+        let (_, watched) = writing(&params, seed, None).expect("no cut so far");
+        let after = watched.cut_power(&[(seed % 4) as u16], &mut Cured::default());
+        after.and_then(|mut after| after.read_back()).unwrap_or_else(|wrong| panic!("{wrong}"));
+    }
+}
+
+#[test]
+fn with_a_partial_parity_log_no_cut_changes_what_was_not_being_written() {
+    let params = cured(Cure::PartialParityLog);
+    for seed in 0..300 {
+        let cut = |missing: &[u16]| {
+            let (writing, watched) = writing(&params, seed, None)?;
+            Ok((writing, watched.cut_power(missing, &mut Cured::default())?))
+        };
+        let told = cut(&[(seed % 4) as u16]).and_then(|(writing, mut after)| read_rest(&mut after, &writing));
+        // With all members the log makes parity fit everywhere.
+        let told = told.and_then(|()| cut(&[])).and_then(|(_, mut after)| after.read_back());
+        told.unwrap_or_else(|wrong| panic!("{wrong}"));
+    }
+}
+
+#[test]
+fn a_resync_of_what_a_bitmap_marks_makes_parity_fit_everywhere() {
+    let params = cured(Cure::Bitmap { region: Sectors::new(16), clears_after: Span::from_ms(2) });
+    let (mut spoilt, mut least) = (0, u64::MAX);
+    for seed in 0..300 {
+        let (_, watched) = writing(&params, seed, None).expect("no cut so far");
+        let mut recovery = Cured::default();
+        let mut after = watched.cut_power(&[], &mut recovery).expect("a cut alone is no lie");
+        after.read_back().unwrap_or_else(|wrong| panic!("{wrong}"));
+        least = least.min(recovery.regions().map_or(u64::MAX, |regions| regions.len() as u64));
+        let (_, after) = cut_while_writing(&params, seed, &[], &mut Nothing).expect("a cut alone is no lie");
+        spoilt += u32::from(after.check_members().is_err());
+    }
+    // There was something to be done, and it was not all of the array.
+    assert!(spoilt > 30 && least <= 8, "{spoilt} of 300, {least} regions");
+}
+
+/// Keeps the journal from its media: what a cut leaves of one that is written behind the data.
+fn late_journal() -> Tap {
+    Box::new(|op| match op {
+        DataOp::Accept { member: 4, .. } | DataOp::Persist { member: 4, .. } => None,
+        op => Some(op),
+    })
+}
+
+#[test]
+fn a_journal_that_is_written_behind_the_data_is_found() {
+    let params = cured(Cure::Journal);
+    let found = (0..300).filter(|&seed| {
+        let (_, watched) = writing(&params, seed, Some(late_journal())).expect("no cut so far");
+        let after = watched.cut_power(&[(seed % 4) as u16], &mut Cured::default());
+        let told = after.and_then(|mut after| after.read_back());
+        matches!(told, Err(Untruth { wrong: Wrong::Read { .. }, .. }))
     });
     assert!(found.count() > 30);
 }

@@ -61,9 +61,6 @@ fn a_copy_that_is_not_written() {
 
 #[test]
 fn parity_that_is_not_written() {
-    if !setups::PARITY {
-        return;
-    }
     let params = setups::bare(raid(1));
     let found = caught(&params, false, || without(|op| matches!(op, DataOp::Accept { member: 4, .. })));
     assert!(found.len() as u64 > SEEDS / 2, "{found:?}");
@@ -72,9 +69,6 @@ fn parity_that_is_not_written() {
 
 #[test]
 fn a_wrong_factor_of_the_second_parity() {
-    if !setups::PARITY {
-        return;
-    }
     let params = setups::bare(raid(2));
     let fault = || -> Tap {
         let mut seen = 0;
@@ -102,9 +96,6 @@ fn a_flush_that_is_answered_too_early() {
 
 #[test]
 fn a_rebuild_that_leaves_the_last_sector_of_each_window_out() {
-    if !setups::REBUILDS {
-        return;
-    }
     let failures = vec![Failure { drive: 1, when: When::At(Instant::from_ns(20_000_000)) }];
     let array = ArrayParams { failures, spares: 1, ..ArrayParams::plain(Level::Mirrored, 2) };
     let params = setups::bare(array);

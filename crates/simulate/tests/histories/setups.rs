@@ -14,28 +14,18 @@ use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBe
 use drivelab_units::{Instant, Rate, Sectors, Span};
 use std::sync::{Arc, LazyLock};
 
-/// What the arrays can do by now. All of this goes once they can do everything.
-pub const PARITY: bool = true;
-pub const REBUILDS: bool = true;
-const REBUILDS_OF_SEVERAL_PARITIES: bool = true;
-const RECORDS: bool = true;
-const CURES: bool = false;
-
-fn not_yet(array: &ArrayParams) -> bool {
-    let parities = match array.level {
-        Level::Parity { parities, .. } => parities,
-        Level::Interleaved { .. } => 1,
-        _ => 0,
-    };
-    let several = parities > 1 && REBUILDS && !REBUILDS_OF_SEVERAL_PARITIES;
-    let records = matches!(array.level, Level::RaidZ { .. }) && !RECORDS;
-    parities > 0 && !PARITY || several || records || array.cure != Cure::None && !CURES
+/// Whether a power cut with a member missing may change data: what was not written where parity does not fit, or what was
+/// being written, which a partial parity log gives up with its member.
+pub fn has_write_hole(array: &ArrayParams) -> bool {
+    let open = matches!(array.cure, Cure::None | Cure::Bitmap { .. } | Cure::PartialParityLog);
+    open && matches!(array.level, Level::Parity { .. } | Level::Interleaved { .. })
 }
 
-/// Whether a power cut may leave parity that does not fit, which is found out when a member is missing.
-pub fn has_write_hole(array: &ArrayParams) -> bool {
-    let open = matches!(array.cure, Cure::None | Cure::Bitmap { .. });
-    open && matches!(array.level, Level::Parity { .. } | Level::Interleaved { .. })
+/// Whether a power cut brings back what no host has asked for: where the records of a pool lie changes at once, although
+/// its drives forget what they have not destaged. A pool that collects writes in groups, and flushes, is not modelled.
+pub fn is_undone_by_cuts(params: &SystemParams) -> bool {
+    let is_pool = params.array.as_ref().is_some_and(|array| matches!(array.level, Level::RaidZ { .. }));
+    is_pool && params.drives.iter().any(|drive| drive.cache.is_some_and(|cache| cache.write_back.is_some()))
 }
 
 /// An array of drives without caches, and nothing before it.
@@ -52,10 +42,16 @@ fn with_model(mut array: ArrayParams, model: usize) -> SystemParams {
     array.unit = Sectors::new(8);
     array.parity.granule = Sectors::new(1);
     (array.sync.floor, array.sync.ceiling) = (None, None);
-    let journal = u16::from(array.cure == Cure::Journal);
-    let drives = vec![Arc::clone(&MODELS[model]); usize::from(array.members + array.spares + journal)];
+    let drives = drives(&array, &vec![model; usize::from(array.members + array.spares)]);
     let plain = SystemParams::of_drive(Arc::clone(&MODELS[model]), ControllerParams::PLAIN);
     SystemParams { drives, array: Some(array), ..plain }
+}
+
+/// The drives of an array, given the models of members and spares.
+fn drives(array: &ArrayParams, models: &[usize]) -> Vec<Arc<DriveModel>> {
+    let of = if array.cure == Cure::PartialParityLog { &WITH_LOG } else { &MODELS };
+    let journal = (array.cure == Cure::Journal).then(|| Arc::clone(&JOURNAL));
+    models.iter().map(|&model| Arc::clone(&of[model])).chain(journal).collect()
 }
 
 /// Draws that read like what they are for.
@@ -97,24 +93,33 @@ fn cache(size: u64) -> CacheParams {
     CacheParams { segments: 4, ..CacheParams::reading_on(Sectors::new(size)) }
 }
 
-/// Drives of 1 280 sectors that differ in queue and cache; the last three forget what they have not destaged.
-static MODELS: LazyLock<Vec<Arc<DriveModel>>> = LazyLock::new(|| {
+/// Drives of 1 280 sectors.
+static MODELS: LazyLock<Vec<Arc<DriveModel>>> = LazyLock::new(|| models(40));
+/// The same with room for a partial parity log of 2 048 sectors.
+static WITH_LOG: LazyLock<Vec<Arc<DriveModel>>> = LazyLock::new(|| models(104));
+/// A journal in which nothing is overwritten before the members have it.
+static JOURNAL: LazyLock<Arc<DriveModel>> = LazyLock::new(|| Arc::clone(&models(1_000)[0]));
+/// The first model that forgets what it has not destaged.
+const FORGETS: usize = 3;
+
+/// Drives that differ in queue and cache.
+fn models(cylinders: u32) -> Vec<Arc<DriveModel>> {
     let sptf = crate::common::queue(8, Order::Sptf);
-    let small = |cylinders| DriveParams {
+    let small = || DriveParams {
         geometry: layout(1, vec![zone(0, cylinders, 32)]),
         seek: crate::common::flat_seek(us(700), cylinders),
         ..drive()
     };
     let all = [
-        DriveParams { ..small(40) },
-        DriveParams { queue: sptf.clone(), ..small(40) },
-        DriveParams { queue: sptf.clone(), cache: Some(cache(64)), ..small(40) },
-        DriveParams { cache: Some(write_back(Destage::AtOnce, 48)), ..small(40) },
-        DriveParams { queue: sptf.clone(), cache: Some(write_back(Destage::WhenIdle, 48)), ..small(40) },
-        DriveParams { queue: sptf, cache: Some(write_back(Destage::WhenIdle, 200)), ..small(40) },
+        DriveParams { ..small() },
+        DriveParams { queue: sptf.clone(), ..small() },
+        DriveParams { queue: sptf.clone(), cache: Some(cache(64)), ..small() },
+        DriveParams { cache: Some(write_back(Destage::AtOnce, 48)), ..small() },
+        DriveParams { queue: sptf.clone(), cache: Some(write_back(Destage::WhenIdle, 48)), ..small() },
+        DriveParams { queue: sptf, cache: Some(write_back(Destage::WhenIdle, 200)), ..small() },
     ];
     all.iter().map(|params| Arc::new(DriveModel::new(params).expect("a sound drive"))).collect()
-});
+}
 
 fn memory(dice: &mut Dice, battery: bool) -> WriteBehindParams {
     let size = dice.of(&[48, 128, 400]);
@@ -233,20 +238,35 @@ fn array(dice: &mut Dice, span: Span) -> ArrayParams {
     array
 }
 
+/// A cure that the level takes. A sum of what is not written is worth nothing once a drive has forgotten some of that.
+fn cure(dice: &mut Dice, level: Level, forgets: bool) -> Cure {
+    let bitmap =
+        Cure::Bitmap { region: Sectors::new(dice.of(&[32, 200])), clears_after: ms(dice.of(&[1, 20])) };
+    let drawn = dice.of(&[Cure::None, bitmap, Cure::Journal, Cure::PartialParityLog]);
+    let fits = match (drawn, level) {
+        (Cure::None, _) => true,
+        (_, Level::Linear | Level::Striped | Level::RaidZ { .. }) => false,
+        (Cure::Bitmap { .. }, _) => !forgets,
+        (Cure::Journal, _) => matches!(level, Level::Parity { .. }),
+        (Cure::PartialParityLog, _) => !forgets && matches!(level, Level::Parity { parities: 1, .. }),
+    };
+    if fits { drawn } else { Cure::None }
+}
+
 /// A system whose hosts keep it busy for about so long.
 pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
     let battery = dice.one_in(2);
     let cache = dice.one_in(3).then(|| memory(dice, battery));
     let model = dice.below(MODELS.len() as u64) as usize;
-    let mut array = (!dice.one_in(8)).then(|| array(dice, span));
-    if array.as_ref().is_some_and(not_yet) {
-        array = None;
-    }
-    let journal = |array: &ArrayParams| u16::from(array.cure == Cure::Journal);
-    let drives = array.as_ref().map_or(1, |array| array.members + array.spares + journal(array));
     let mixed = dice.one_in(4);
-    let pick = |_| Arc::clone(&MODELS[if mixed { dice.below(MODELS.len() as u64) as usize } else { model }]);
-    let drives = (0..drives).map(pick).collect();
+    let mut array = (!dice.one_in(8)).then(|| array(dice, span));
+    let count = array.as_ref().map_or(1, |array| array.members + array.spares);
+    let models: Vec<usize> =
+        (0..count).map(|_| if mixed { dice.below(MODELS.len() as u64) as usize } else { model }).collect();
+    let forgets = models.iter().any(|&model| model >= FORGETS);
+    array.iter_mut().for_each(|array| array.cure = cure(dice, array.level, forgets));
+    let alone = || vec![Arc::clone(&MODELS[model])];
+    let drives = array.as_ref().map_or_else(alone, |array| drives(array, &models));
     SystemParams {
         drives,
         controller: ControllerParams {

@@ -160,6 +160,14 @@ impl Array {
         &self.layout
     }
 
+    /// To be called before anything else by an array that comes up where another one was cut off: metadata on the members
+    /// tell where the records of a pool lie.
+    pub fn come_up_after(&mut self, before: &Array) {
+        if let (Layout::RaidZ(pool), Layout::RaidZ(before)) = (&mut self.layout, &before.layout) {
+            pool.lie_as(before);
+        }
+    }
+
     pub fn members(&self) -> &Members {
         &self.members
     }

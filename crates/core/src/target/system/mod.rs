@@ -88,6 +88,13 @@ impl System {
         self.array.as_deref()
     }
 
+    /// See [`Array::come_up_after`].
+    pub fn come_up_after(&mut self, before: &System) {
+        if let (Some(array), Some(before)) = (&mut self.array, &before.array) {
+            array.come_up_after(before);
+        }
+    }
+
     /// The cache of a host that has issued something.
     pub fn host_cache(&self, initiator: u16) -> Option<&WriteBehind> {
         self.hosts.get(usize::from(initiator))?.cache.as_ref().map(|cache| &cache.memory)

@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 const PAGE: u64 = 64;
 
 /// Pages that are made on first change. A page that there is not yet is `None`.
+#[derive(Clone)]
 struct Pages<T> {
     /// One above the number of the page; zero where there is none, which costs no memory before it is touched.
     index: Vec<u32>,
@@ -119,6 +120,20 @@ impl RaidZ {
     #[inline]
     pub fn column(&self, place: u64, column: usize) -> Column {
         self.map.column(place * self.map.taken(), column)
+    }
+
+    /// Takes over where the records of a pool of the same shape lie, as its metadata tell after a power cut: what was on
+    /// its way there is where it was before.
+    pub fn lie_as(&mut self, before: &RaidZ) {
+        (self.lies, self.taken, self.next) = (before.lies.clone(), before.taken.clone(), before.next);
+        for &first in &before.first_move {
+            let mut at = first;
+            while at != NONE {
+                let Move { to, next, .. } = *before.moves.get(at);
+                self.turn(to);
+                at = next;
+            }
+        }
     }
 
     /// Which of the places of a page are taken as the run begins.

@@ -33,6 +33,10 @@ pub struct Logged {
     /// What it is for: the place that is written (journal), or that of the parity (partial parity log).
     pub of: Spot,
     pub count: u64,
+    /// Of a partial parity log: the columns that are written, from the first to before the last.
+    pub columns: (u32, u32),
+    /// Of a partial parity log: all of them are, and the log holds no more than that.
+    pub is_whole: bool,
     /// What is logged together has the same number: it counts only when all of it is on the media.
     pub record: u32,
     /// The members have answered all writes that it is for.
@@ -57,6 +61,13 @@ pub struct Logs {
     noted: Vec<Noted>,
     /// What the logs hold that nothing has overwritten, oldest first, when data operations are kept.
     entries: VecDeque<Logged>,
+}
+
+impl Logged {
+    /// Sectors of the log that it is lost with.
+    fn logged(&self) -> u64 {
+        if self.is_whole { 1 } else { self.count }
+    }
 }
 
 impl Logs {
@@ -88,10 +99,17 @@ impl Logs {
 
     /// What a log held in these sectors is overwritten.
     fn forget(&mut self, log: Spot, count: u64) {
-        self.entries.retain(|entry| {
-            let overlaps = entry.log.at < log.at + count && log.at < entry.log.at + entry.count;
-            entry.log.slot != log.slot || !overlaps
-        });
+        let is_hit = |entry: &Logged| {
+            let overlaps = entry.log.at < log.at + count && log.at < entry.log.at + entry.logged();
+            entry.log.slot == log.slot && overlaps
+        };
+        if self.journal.is_none() {
+            return self.entries.retain(|entry| !is_hit(entry));
+        }
+        // Part of a record of the journal is worth nothing.
+        while let Some(hit) = self.entries.iter().find(|entry| is_hit(entry)).map(|entry| entry.record) {
+            self.entries.retain(|entry| entry.record != hit);
+        }
     }
 
     /// A record will not be written.
@@ -173,15 +191,13 @@ impl Array {
             if let Some(&Noted { op: id, spot, .. }) = piece {
                 let of = Spot { at: spot.at + done, ..spot };
                 self.mix(context, op, log.at, Source { id, at: of.at, factor: 1 }, part);
-                self.enter_in_log(slot, op, log, of, part);
+                let record = self.strands.get(slot).serial;
+                let (columns, is_whole, is_done) = ((0, 0), false, false);
+                let logged = Logged { op, log, of, count: part, columns, is_whole, record, is_done };
+                self.logs.entries.push_back(logged);
             }
             done += part;
         }
-    }
-
-    fn enter_in_log(&mut self, slot: Slot, op: u64, log: Spot, of: Spot, count: u64) {
-        let record = self.strands.get(slot).serial;
-        self.logs.entries.push_back(Logged { op, log, of, count, record, is_done: false });
     }
 
     /// The largest band whose partial parity the log can hold.
@@ -225,7 +241,18 @@ impl Array {
         if head > 0 {
             self.add(context, slot, Phase::Log, Access::Write, log, head);
         }
+        let record = self.strands.get(slot).serial;
+        let columns = (touched.first, touched.end);
+        let enter = |op, log| {
+            let (of, count) = (parity, band.count);
+            Logged { op, log, of, count, columns, is_whole: whole, record, is_done: false }
+        };
         if body == 0 {
+            if context.data.is_some() {
+                // It goes with the granule that describes it, or with what lies before it.
+                let log = Spot { at: if head > 0 { at } else { at - 1 }, ..log };
+                self.logs.entries.push_back(enter(u64::MAX, log));
+            }
             return;
         }
         let log = Spot { at: at + head, ..log };
@@ -233,7 +260,7 @@ impl Array {
         if context.data.is_none() {
             return;
         }
-        self.enter_in_log(slot, op, log, parity, body);
+        self.logs.entries.push_back(enter(op, log));
         if way == Way::Old {
             self.mix_parity(context, (op, log.at), band, 0);
         }
