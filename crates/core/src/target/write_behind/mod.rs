@@ -31,6 +31,7 @@ mod lines;
 mod memory;
 pub mod params;
 mod pieces;
+mod reads;
 mod rows;
 mod streams;
 mod table;
@@ -50,7 +51,7 @@ use lines::Parts;
 use memory::Memory;
 use params::WriteBehindParams;
 pub use pieces::Piece;
-use pieces::{Chain, Pieces};
+use pieces::Pieces;
 use streams::Streams;
 use table::Table;
 
@@ -283,84 +284,6 @@ impl WriteBehind {
         let forced = battery && force_unit_access && command.access == Access::Write;
         let force_unit_access = command.force_unit_access || forced;
         self.below.push_back(Command { tag: slot, force_unit_access, ..command });
-    }
-
-    fn read(&mut self, now: Instant, slot: Slot) {
-        let Command { first, .. } = self.table.get(slot).command;
-        let end = self.table.get(slot).command.end();
-        if let Some(params) = &self.params.read_ahead {
-            self.streams.saw(first, end, params);
-        }
-        if !self.extents.covers(first, end) {
-            if self.params.read_ahead.is_some() {
-                self.table.get_mut(slot).waits = true;
-                return self.readers.push_back(slot);
-            }
-            if self.params.keeps_reads {
-                self.expect(slot, first, end);
-            }
-            self.remember(slot);
-            return self.send(slot);
-        }
-        self.read_memory(slot);
-        self.use_memory(first, end);
-        self.copy(now, slot);
-    }
-
-    /// What memory has of these blocks is used now.
-    fn use_memory(&mut self, first: Lba, end: Lba) {
-        if !self.params.keeps_reads && self.params.read_ahead.is_none() {
-            return;
-        }
-        let used = self.tick_clock();
-        self.extents.each(first, end, |extents, slot| {
-            if extents.get(slot).state == State::Clean {
-                extents.set(slot, State::Clean, used);
-            }
-        });
-    }
-
-    /// Memory keeps room for what a read is to bring of blocks that it does not have.
-    fn expect(&mut self, slot: Slot, first: Lba, end: Lba) {
-        let command = self.table.get(slot).command.id;
-        let mut at = first;
-        while let Some((from, to)) = self.extents.hole(at, end) {
-            if !self.make_room((to - from).get()) {
-                break;
-            }
-            let (version, age, since, tries, state) = (0, 0, Instant::ZERO, 0, State::Coming(slot));
-            let extent = Extent { first: from, end: to, command, version, age, since, tries, state };
-            self.extents.insert(extent);
-            self.table.get_mut(slot).fills = true;
-            at = to;
-        }
-    }
-
-    /// The device has answered a read.
-    fn was_read(&mut self, slot: Slot, done: bool) {
-        let entry = self.table.get_mut(slot);
-        let (fills, pieces) = (entry.fills, core::mem::replace(&mut entry.pieces, Chain::EMPTY));
-        self.overlay(slot, pieces);
-        if fills {
-            self.fill(slot, done);
-        }
-    }
-
-    /// A read has brought what memory kept room for.
-    fn fill(&mut self, slot: Slot, done: bool) {
-        let Command { first, .. } = self.table.get(slot).command;
-        let end = self.table.get(slot).command.end();
-        let used = self.tick_clock();
-        self.extents.each(first, end, |extents, place| {
-            if extents.get(place).state != State::Coming(slot) {
-                return;
-            }
-            if done {
-                extents.set(place, State::Clean, used);
-            } else {
-                extents.remove(place);
-            }
-        });
     }
 
     /// Memory has a write's data from now on.
