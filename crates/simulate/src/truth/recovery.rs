@@ -152,10 +152,11 @@ impl Cured {
 }
 
 impl Cut<'_> {
-    /// What the log on a drive has of an entry, when all of it was on the media.
+    /// What the log on a drive has of an entry, when all of it was on the media. Before it was sent nobody knows what it is.
     fn logged(&self, entry: &Logged, drive: u16) -> Option<Vec<u64>> {
         let stamps = self.media.read(drive, entry.log.at, entry.count);
-        (self.buffers.look(entry.op, entry.log.at, entry.count)? == stamps).then_some(stamps)
+        let is_there = entry.is_sent && self.buffers.look(entry.op, entry.log.at, entry.count)? == stamps;
+        is_there.then_some(stamps)
     }
 }
 

@@ -35,6 +35,15 @@ fn cut_while_writing(
     Ok((writing.rows, watched.cut_power(missing, recovery)?))
 }
 
+/// How long after its submission the last write may be cut: bits of a bitmap come before it.
+fn latest_us(params: &SystemParams) -> u64 {
+    if params.array.as_ref().is_some_and(|array| matches!(array.cure, Cure::Bitmap { .. })) {
+        50_000
+    } else {
+        30_000
+    }
+}
+
 /// What is being written.
 #[derive(Default)]
 struct Writing {
@@ -61,7 +70,7 @@ fn writing(params: &SystemParams, seed: u64, tap: Option<Tap>) -> Result<(Writin
         writing.sectors.extend(first..first + count);
         writing.rows.extend(first / row_data..=(first + count - 1) / row_data);
     }
-    watched.run_until(watched.now() + Span::from_us(dice.below(30_000)))?;
+    watched.run_until(watched.now() + Span::from_us(dice.below(latest_us(params))))?;
     Ok((writing, watched))
 }
 
@@ -146,18 +155,18 @@ fn with_a_partial_parity_log_no_cut_changes_what_was_not_being_written() {
 #[test]
 fn a_resync_of_what_a_bitmap_marks_makes_parity_fit_everywhere() {
     let params = cured(Cure::Bitmap { region: Sectors::new(16), clears_after: Span::from_ms(2) });
-    let (mut spoilt, mut least) = (0, u64::MAX);
+    let (mut spoilt, mut most) = (0, 0);
     for seed in 0..300 {
         let (_, watched) = writing(&params, seed, None).expect("no cut so far");
         let mut recovery = Cured::default();
         let mut after = watched.cut_power(&[], &mut recovery).expect("a cut alone is no lie");
         after.read_back().unwrap_or_else(|wrong| panic!("{wrong}"));
-        least = least.min(recovery.regions().map_or(u64::MAX, |regions| regions.len() as u64));
+        most = most.max(recovery.regions().map_or(usize::MAX, <[_]>::len));
         let (_, after) = cut_while_writing(&params, seed, &[], &mut Nothing).expect("a cut alone is no lie");
         spoilt += u32::from(after.check_members().is_err());
     }
-    // There was something to be done, and it was not all of the array.
-    assert!(spoilt > 30 && least <= 8, "{spoilt} of 300, {least} regions");
+    // There was something to be done, and it was never more than what four writes touch, of 80 regions.
+    assert!(spoilt > 20 && (1..=32).contains(&most), "{spoilt} of 300, {most} regions");
 }
 
 /// Keeps the journal from its media: what a cut leaves of one that is written behind the data.

@@ -74,6 +74,9 @@ impl Array {
 
     pub(super) fn send(&mut self, slot: Slot, phase: Phase) {
         let strand = self.strands.get_mut(slot);
+        if phase == Phase::Log {
+            self.logs.is_sent(strand.serial);
+        }
         let mut at = core::mem::replace(&mut strand.unsent[phase as usize], NONE);
         let like = match strand.owner {
             Owner::Request(request) => self.requests.get(request).command,

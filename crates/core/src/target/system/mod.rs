@@ -5,6 +5,7 @@
 //! that the host keeps has one for each drive, behind the array.
 mod cache;
 mod params;
+mod power;
 mod stories;
 
 use super::array::{Answered, Array};
@@ -86,13 +87,6 @@ impl System {
 
     pub fn array(&self) -> Option<&Array> {
         self.array.as_deref()
-    }
-
-    /// See [`Array::come_up_after`].
-    pub fn come_up_after(&mut self, before: &System) {
-        if let (Some(array), Some(before)) = (&mut self.array, &before.array) {
-            array.come_up_after(before);
-        }
     }
 
     /// The cache of a host that has issued something.

@@ -39,6 +39,8 @@ pub struct Logged {
     pub is_whole: bool,
     /// What is logged together has the same number: it counts only when all of it is on the media.
     pub record: u32,
+    /// All that it is made of has been read, and it is on its way to the log.
+    pub is_sent: bool,
     /// The members have answered all writes that it is for.
     pub is_done: bool,
 }
@@ -119,6 +121,13 @@ impl Logs {
         }
     }
 
+    /// A record goes to the log.
+    pub fn is_sent(&mut self, record: u32) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.record == record) {
+            entry.is_sent = true;
+        }
+    }
+
     /// All writes that a record is for are with the members.
     pub fn is_done(&mut self, record: u32) {
         for entry in self.entries.iter_mut().filter(|entry| entry.record == record) {
@@ -193,7 +202,8 @@ impl Array {
                 self.mix(context, op, log.at, Source { id, at: of.at, factor: 1 }, part);
                 let record = self.strands.get(slot).serial;
                 let (columns, is_whole, is_done) = ((0, 0), false, false);
-                let logged = Logged { op, log, of, count: part, columns, is_whole, record, is_done };
+                let logged =
+                    Logged { op, log, of, count: part, columns, is_whole, record, is_sent: false, is_done };
                 self.logs.entries.push_back(logged);
             }
             done += part;
@@ -245,7 +255,7 @@ impl Array {
         let columns = (touched.first, touched.end);
         let enter = |op, log| {
             let (of, count) = (parity, band.count);
-            Logged { op, log, of, count, columns, is_whole: whole, record, is_done: false }
+            Logged { op, log, of, count, columns, is_whole: whole, record, is_sent: false, is_done: false }
         };
         if body == 0 {
             if context.data.is_some() {

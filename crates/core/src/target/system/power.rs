@@ -1,0 +1,11 @@
+//! What a system knows as it comes up where another one was cut off: what its array's members tell.
+use super::System;
+
+impl System {
+    /// See [`Array::come_up_after`](super::Array::come_up_after).
+    pub fn come_up_after(&mut self, before: &System) {
+        if let (Some(array), Some(before)) = (&mut self.array, &before.array) {
+            array.come_up_after(before);
+        }
+    }
+}
