@@ -7,12 +7,14 @@ import io
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from drivelab.array_story import is_eventful, rebuilds_text
 from drivelab.table import Cell, Table
 
 _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"
 # What a point holds beside its figures.
 _NOT_FIGURES = {"axes", "in_force", "logged_from_ns", "platter", "commands"}
+_LISTS_OF_TABLES = {"array.events", "array.syncs", "array.series"}
 
 Format = Callable[[dict[str, Any]], str]
 
@@ -36,6 +38,12 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
     columns.append(("achieved", lambda point: f"{point['depth']['achieved']:.2f}"))
     if any(point["errors"] for point in points):
         columns.append(("errors", lambda point: str(point["errors"])))
+    if any(map(is_eventful, points)):
+        columns.append(("array", lambda point: point["array"]["state"] if "array" in point else _MISSING))
+    if any(sync["kind"] == "rebuild" for point in points for sync in point.get("array", {}).get("syncs", ())):
+        columns.append(
+            ("rebuilt in", lambda point: rebuilds_text(point["array"]) if "array" in point else _MISSING)
+        )
     return Table(
         columns=[title for title, _ in columns],
         rows=[[Cell(text(point)) for _, text in columns] for point in points],
@@ -122,7 +130,7 @@ def _count_text(count: int | None) -> str:
 
 
 def _flat(point: dict[str, Any]) -> dict[str, Any]:
-    """Nested keys joined by dots; the axes keep their names. Histograms and logs are for who reads JSON."""
+    """Nested keys joined by dots; the axes keep their names. What has many entries is for who reads JSON."""
     row: dict[str, Any] = dict(point["axes"])
     row.update(_flat_below({key: value for key, value in point.items() if key not in _NOT_FIGURES}, ""))
     return row
@@ -131,6 +139,8 @@ def _flat(point: dict[str, Any]) -> dict[str, Any]:
 def _flat_below(table: dict[str, Any], prefix: str) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for key, value in table.items():
+        if prefix + key in _LISTS_OF_TABLES:
+            continue
         if isinstance(value, dict):
             row.update(_flat_below(value, f"{prefix}{key}."))
         elif isinstance(value, list):

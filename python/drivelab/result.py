@@ -112,6 +112,12 @@ class Result:
 
         return charts.breakdown(self.points)
 
+    def rebuild_chart(self) -> altair.TopLevelMixin:
+        """Latency, IOPS and the progress of rebuilds over time. Raises ChartError where no point has an array."""
+        from drivelab import charts  # noqa: PLC0415
+
+        return charts.rebuild(self.points)
+
     def timeline_chart(self) -> altair.TopLevelMixin:
         """The head's way over the disk and the commands that wait for it, from the log of each point.
 

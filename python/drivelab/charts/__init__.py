@@ -1,9 +1,9 @@
 """The pictures of drivelab: one grammar for notebook, PNG, SVG and single-file HTML.
 
-`depth` and `breakdown` draw the points of a sweep, `timeline` the log of their commands, `surface` and `sizes`
-a scan, `levels` a comparison of arrays, `experiment`, `cells` and `lines` a published table beside what the model
-predicts, `distributions` measured response times beside simulated ones, `save` writes any of them. Nothing here
-simulates, measures or reads a file. Start with rows.py.
+`depth` and `breakdown` draw the points of a sweep, `timeline` the log of their commands, `rebuild` an array over
+time, `surface` and `sizes` a scan, `levels` a comparison of arrays, `experiment`, `cells` and `lines` a published
+table beside what the model predicts, `distributions` measured response times beside simulated ones, `save` writes
+any of them. Nothing here simulates, measures or reads a file. Start with rows.py.
 """
 
 from drivelab.charts.cells import cells
@@ -15,12 +15,15 @@ from drivelab.charts.levels import levels
 from drivelab.charts.lines import lines
 from drivelab.charts.parts import breakdown
 from drivelab.charts.published import experiment
+from drivelab.charts.rebuild import POINTS_MAX as REBUILD_POINTS_MAX
+from drivelab.charts.rebuild import rebuild
 from drivelab.charts.sizes import sizes
 from drivelab.charts.surface import surface
 from drivelab.charts.timeline import POINTS_MAX as TIMELINE_POINTS_MAX
 from drivelab.charts.timeline import timeline
 
 __all__ = [
+    "REBUILD_POINTS_MAX",
     "TIMELINE_POINTS_MAX",
     "ChartError",
     "ChartInputError",
@@ -32,6 +35,7 @@ __all__ = [
     "experiment",
     "levels",
     "lines",
+    "rebuild",
     "save",
     "sizes",
     "surface",

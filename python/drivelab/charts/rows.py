@@ -23,6 +23,8 @@ BYTES_PER_MB = 1e6
 DEPTH_AXES = {"iodepth": "Queue depth asked", "outstanding": "Queue depth asked", "numjobs": "Jobs"}
 # What x is where no axis was swept: the depth that the point itself says it asked for.
 _ASKED = "depth.asked"
+# The name of the place of a run that has none.
+_ALONE = "this run"
 # Numbers without a size: they are names.
 _NUMBERED_NAMES = {"seed"}
 # Numbers other than depths get a logarithmic axis where the largest is so many times the smallest.
@@ -103,12 +105,17 @@ def sweep(points: Sequence[Point]) -> Sweep:
     names = list(dict.fromkeys(name for values in axes for name in values))
     swept = [name for name in names if len({label(values.get(name)) for values in axes}) > 1]
     x_axis = _choose_x(swept, axes, points)
-    xs = [_asked(point) for point in points] if x_axis == _ASKED else [values.get(x_axis) for values in axes]
+    xs: list[Any] = (
+        [_asked(point) for point in points] if x_axis == _ASKED else [values.get(x_axis) for values in axes]
+    )
+    if not swept and all(x is None and "depth" in point for x, point in zip(xs, points, strict=True)):
+        # An open loop asks for no depth, and a run alone is at no place of a sweep.
+        xs = [_ALONE] * len(xs)
     x_order = _ordered([x for x in xs if x is not None])
     if not x_order:
         raise ChartInputError(f"no point says where it lies on x ({x_axis})")
 
-    is_depth = x_axis == _ASKED or _last(x_axis) in DEPTH_AXES
+    is_depth = xs[0] != _ALONE and (x_axis == _ASKED or _last(x_axis) in DEPTH_AXES)
     scale = _scale(x_axis, x_order, is_depth=is_depth)
     short = _short_names(names)
     lines = [name for name in swept if name != x_axis]
@@ -130,7 +137,7 @@ def sweep(points: Sequence[Point]) -> Sweep:
     constants = [name for name in names if name not in swept and name != x_axis]
     return Sweep(
         rows=rows,
-        x_title=DEPTH_AXES.get(_last(x_axis), "Queue depth asked") if is_depth else short[x_axis],
+        x_title=DEPTH_AXES.get(_last(x_axis), "Queue depth asked") if is_depth else short.get(x_axis, ""),
         x_values=[label(x) for x in x_order] if scale == "names" else x_order,
         x_is_depth=is_depth,
         x_scale=scale,

@@ -64,6 +64,11 @@ class LogWish:
     def check_points(self, checked: _core.Plan) -> None:
         """Refuse what is too much for so many points. Raises InputError."""
         check_log(self.commands, len(checked))
+        if self.timelines and any(in_force and "array" in in_force for in_force in checked.in_force):
+            raise InputError(
+                f"--timeline {self.timelines[0]}: it draws one head, and an array has one on each member; "
+                "--rebuild draws an array over time, and --log keeps its commands"
+            )
         if self.timelines and len(checked) > points_in_a_timeline():
             raise InputError(
                 f"--timeline {self.timelines[0]}: a picture compares at most {points_in_a_timeline()} points, and "

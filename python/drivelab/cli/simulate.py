@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drivelab import _core
+from drivelab.array_story import duration_text, is_eventful
 from drivelab.cli import workload_options as words
+from drivelab.cli.array_options import Rebuild, check_rebuild, emit_stories, points_in_a_rebuild
 from drivelab.cli.exits import Exit
 from drivelab.cli.log_options import (
     Log,
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 # Of many points, or reasons, in one remark, so many are named.
 PLACES_NAMED_MAX = 4
+# A run so long that nothing finished in it has hardly a load.
+LONG_NS = 60e9
 
 
 def simulate(
@@ -74,6 +78,7 @@ def simulate(
         Path | None,
         typer.Option(help="Draw rates and latency: .png, .svg or .html", metavar="FILE", parser=place),
     ] = None,
+    rebuild: Rebuild = None,
     log: Log = None,
     log_to: LogTo = None,
     timeline: Timeline = [],  # noqa: B006
@@ -96,6 +101,7 @@ def simulate(
         emit("\n".join(_fio_files(checked)))
         return Exit.OK
     wish.check_points(checked)
+    check_rebuild(rebuild, checked)
     if out is not None:
         make_folder(out)
     _note_skipped(checked)
@@ -104,7 +110,7 @@ def simulate(
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
     _note_empty(result)
     note_unlogged(result)
-    for path in _write(result, out, chart, wish):
+    for path in _write(result, out, chart, rebuild, wish):
         if not quiet:
             say(f"wrote {path}")
     return _exit_code(result, len(checked))
@@ -124,16 +130,21 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
         emit(points_csv(result.points))
     elif result.points:
         emit_table(result.table())
+        emit_stories(result.points)
         if not quiet:
             emit(f"\n{result.identity()}\nMB/s = 1,000,000 bytes/s, MiB/s = 1,048,576 bytes/s")
 
 
-def _write(result: Result, out: Path | None, chart: Path | None, wish: LogWish) -> Iterator[Path]:
+def _write(
+    result: Result, out: Path | None, chart: Path | None, rebuild: Path | None, wish: LogWish
+) -> Iterator[Path]:
     """Each file that was asked for, as soon as it is there; a result without points has no picture."""
     logged = any(point.get("commands") for point in result.points)
     pictures: list[tuple[Callable[[], altair.TopLevelMixin], Path]] = []
     if chart is not None:
         pictures.append((result.chart, chart))
+    if rebuild is not None and result.points:
+        pictures.append((result.rebuild_chart, rebuild))
     if log_file := wish.write(result):
         yield log_file
     if out is not None:
@@ -144,8 +155,11 @@ def _write(result: Result, out: Path | None, chart: Path | None, wish: LogWish) 
             write_text(out / "commands.csv", commands_csv(result.points))
             yield out / "commands.csv"
         pictures += [(result.chart, out / "depth.html"), (result.breakdown_chart, out / "breakdown.html")]
+        if any(map(is_eventful, result.points)) and len(result.points) <= points_in_a_rebuild():
+            pictures.append((result.rebuild_chart, out / "rebuild.html"))
     timelines = list(wish.timelines)
-    if out is not None and logged and len(result.points) <= points_in_a_timeline():
+    one_head = not any("array" in point for point in result.points)
+    if out is not None and logged and one_head and len(result.points) <= points_in_a_timeline():
         timelines.append(out / "timeline.html")
     if not any(point["latency_ns"]["n"] for point in result.points):
         if pictures or timelines:
@@ -178,11 +192,13 @@ def _note_empty(result: Result) -> None:
     places = [place for point in empty if (place := _place(point["axes"]))]
     more = f" and {len(places) - PLACES_NAMED_MAX} more" if len(places) > PLACES_NAMED_MAX else ""
     at = f" at {'; '.join(places[:PLACES_NAMED_MAX])}{more}" if places else ""
-    longest_ms = max(point["window_ns"] for point in empty) / 1e6
-    say(
-        f"note: no I/O finished{at}: the measured {longest_ms:g} ms are too short; "
-        "measure longer, e.g. --runtime 10s (run.duration)"
-    )
+    longest_ns = max(point["window_ns"] for point in empty)
+    if longest_ns >= LONG_NS:
+        why = f"the workload asks for next to nothing in the measured {duration_text(longest_ns)}"
+    else:
+        measured = duration_text(longest_ns)
+        why = f"the measured {measured} are too short; measure longer, e.g. --runtime 10s (run.duration)"
+    say(f"note: no I/O finished{at}: {why}")
 
 
 def _place(axes: Mapping[str, object]) -> str:

@@ -263,8 +263,8 @@ fn sync(at: Option<&At<RebuildRaw>>, usual: SyncParams, log: &mut Log) -> SyncPa
         && low > high
     {
         let key = raw.floor.as_ref().map(|at| at.place).or(raw.ceiling.as_ref().map(|at| at.place));
-        let [low, high] = [low, high].map(Rate::bytes_per_s);
-        let message = format!("a floor of {low} B/s is above the ceiling of {high} B/s");
+        let [low, high] = [low, high].map(|rate| rate_text(rate.bytes_per_s()));
+        let message = format!("a floor of {low} is above the ceiling of {high}");
         log.contradiction(
             key.unwrap_or(*place),
             message,
@@ -349,5 +349,14 @@ fn decimal(count: Sectors) -> String {
         1_000_000_000..1_000_000_000_000 => (1_000_000_000, "GB"),
         _ => (1_000_000_000_000, "TB"),
     };
-    format!("{}.{}{name}", bytes / unit, bytes % unit * 10 / unit)
+    let tenths = (bytes * 10 + unit / 2) / unit;
+    format!("{}.{}{name}", tenths / 10, tenths % 10)
+}
+
+/// A rate in the largest unit that it is a whole number of.
+fn rate_text(bytes_per_s: u64) -> String {
+    let units = [(1_000_000, "MB/s"), (1_048_576, "MiB/s"), (1_000, "kB/s"), (1_024, "KiB/s"), (1, "B/s")];
+    let (unit, name) =
+        units.into_iter().find(|(unit, _)| bytes_per_s.is_multiple_of(*unit)).unwrap_or((1, "B/s"));
+    format!("{}{name}", bytes_per_s / unit)
 }

@@ -232,7 +232,7 @@ section! {
     facts: false,
     /// At what pace the array goes over its members by itself. Defaults are those of Linux but for the request.
     pub struct RebuildRaw {
-        /// The rate on each member that is kept up under load.
+        /// The rate on each member that is kept up under load; with none it never gives way to hosts.
         floor: OrNone<Rate> = "1000KiB/s",
         /// The rate on each member that is never exceeded.
         ceiling: OrNone<Rate> = "200000KiB/s",

@@ -50,9 +50,9 @@ const ALIASES: [(&str, &str); 33] = [
     ("ioscheduler", "`elevator`"),
     ("qerr", "`on_error`"),
     ("prio", "`priority`"),
-    ("write_back", "`write_cache`"),
+    ("write_back", "`write_cache` of the target, or of the drive's file"),
     ("read_ahead", "`cache`, with `read_ahead` and `read_ahead_limit` in it"),
-    ("wce", "`write_cache`"),
+    ("wce", "`write_cache` of the target, or of the drive's file"),
     ("cache_size", "`cache.size`"),
     ("tag", "nothing: the controller gives each command a tag that is free among the outstanding ones"),
 ];

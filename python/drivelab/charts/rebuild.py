@@ -1,0 +1,316 @@
+"""An array over time: what its hosts get while a member is missing and a new one is filled.
+
+Latency on top, IOPS below it, then errors where there were any, and at the bottom how far the rebuild is. Thin
+upright lines are what happened to the array. Several points are lines of their own colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import altair as alt
+
+from drivelab.array_story import INSTANTS_TOLD, is_eventful, story, sync_text
+from drivelab.charts.errors import ChartInputError
+from drivelab.charts.rows import NS_PER_MS, Point, Row, label, part, scaled
+from drivelab.charts.theme import INK, LINE_COLOURS, Panel, dress, heading, inline, log_axis
+
+WIDTH = 860
+HEIGHT, HEIGHT_LOW = 230, 130
+# One picture compares at most so many points: more colours than these nobody tells apart.
+POINTS_MAX = len(LINE_COLOURS)
+# Pieces of time are joined until so many I/Os finish in the mean one, but not to fewer pieces than these.
+IOS_MIN, PIECES_MIN = 20, 60
+# A log axis for latencies whose largest is so many times the smallest.
+_LOG_RATIO = 20.0
+_CHAR_PX, _LABEL_PX = 6.0, 14
+_UNITS = ((7_200e9, 3_600e9, "h"), (240e9, 60e9, "min"), (0.0, 1e9, "s"))
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """A quantity over time: the field of the rows, its title, its height, and the axis."""
+
+    field: str
+    title: str
+    height: int
+    scale: alt.Scale
+    values: list[float] | None = None
+
+
+@dataclass(frozen=True)
+class _Time:
+    """The axis that all panels share."""
+
+    title: str
+    scale: alt.Scale
+
+
+def rebuild(points: Sequence[Point]) -> alt.VConcatChart:
+    """Latency, IOPS, errors and progress over time, for points as in `simulate --json` with an array.
+
+    Raises ChartInputError where no point has an array, or more do than one picture can compare.
+    """
+    found = [point for point in points if part(point, "array").get("series")]
+    if not found:
+        raise ChartInputError("no point has an array: give target.array a level and members")
+    if len(found) > POINTS_MAX:
+        raise ChartInputError(f"{len(found)} points: one picture compares at most {POINTS_MAX}")
+    names = [_name(point) for point in found]
+    end_ns = max(_ends(point, point["array"]["series"])[-1] for point in found)
+    per_unit, unit = next((size, name) for least, size, name in _UNITS if end_ns >= least)
+    rows = [row for point, name in zip(found, names, strict=True) for row in _rows(point, name, per_unit)]
+    events, crowded = _events(found, names, per_unit, end_ns)
+    x = _Time(
+        f"Time since the start of the run, {unit}", alt.Scale(domain=[0, end_ns / per_unit], nice=False)
+    )
+    panels = _panels(rows)
+    drawn = [
+        _draw(panel, rows, events, x, names, first=panel is panels[0], last=panel is panels[-1])
+        for panel in panels
+    ]
+    return dress(
+        alt.vconcat(*drawn, spacing=16, title=heading(_title(found), _notes(found, names, crowded=crowded)))
+    )
+
+
+def _name(point: Point) -> str:
+    axes = part(point, "axes").items()
+    return " · ".join(f"{axis.rsplit('.', 1)[-1]} {label(value)}" for axis, value in axes)
+
+
+def _series(point: Point) -> list[Row]:
+    """The pieces of time, joined by twos while few I/Os finish in each: the mean of two of them is only noise."""
+    pieces = [dict(piece) for piece in point["array"]["series"]]
+    ios = sum(piece["ios"] for piece in pieces)
+    while len(pieces) >= 2 * PIECES_MIN and ios < IOS_MIN * len(pieces):
+        pieces = [_joined(pieces[at : at + 2]) for at in range(0, len(pieces), 2)]
+    return pieces
+
+
+def _joined(pieces: Sequence[Row]) -> Row:
+    """Neighbouring pieces as one."""
+    ios = sum(piece["ios"] for piece in pieces)
+    seconds = sum(piece["ios"] / piece["iops"] for piece in pieces if piece["iops"])
+    timed = [piece for piece in pieces if piece["mean_latency_ns"] is not None]
+    idle = any(not piece["iops"] for piece in pieces)
+    return {
+        "start_ns": pieces[0]["start_ns"],
+        "ios": ios,
+        # A piece in which nothing finished does not tell its length; pieces are of one length, but for the last.
+        "iops": ios / seconds * (len(timed) / len(pieces) if idle else 1) if ios else 0.0,
+        "errors": sum(piece["errors"] for piece in pieces),
+        "mean_latency_ns": sum(piece["ios"] * piece["mean_latency_ns"] for piece in timed) / ios
+        if ios
+        else None,
+        "max_latency_ns": max((piece["max_latency_ns"] for piece in timed), default=None),
+        "rebuilt": pieces[-1]["rebuilt"],
+    }
+
+
+def _ends(point: Point, series: Sequence[Row]) -> list[int]:
+    """Where each piece of the series ends: where the next begins. Of the last one its own rate tells."""
+    starts = [int(piece["start_ns"]) for piece in series]
+    length = starts[1] - starts[0] if len(starts) > 1 else int(point["window_ns"])
+    last = series[-1]
+    if last["iops"]:
+        length = round(last["ios"] / last["iops"] * 1e9)
+    return [later for _, later in pairwise(starts)] + [starts[-1] + length]
+
+
+def _rows(point: Point, name: str, per_unit: float) -> list[Row]:
+    """A row for each piece: rates at its middle, progress at its end."""
+    rows = []
+    series = _series(point)
+    for piece, end_ns in zip(series, _ends(point, series), strict=True):
+        start_ns = int(piece["start_ns"])
+        rows.append(
+            {
+                "series": name,
+                "t": (start_ns + end_ns) / 2 / per_unit,
+                "end": end_ns / per_unit,
+                "iops": piece["iops"],
+                "mean": scaled(piece["mean_latency_ns"], NS_PER_MS),
+                "max": scaled(piece["max_latency_ns"], NS_PER_MS),
+                "errors": piece["errors"] * 1e9 / (end_ns - start_ns),
+                "rebuilt": scaled(piece["rebuilt"], 0.01),
+            }
+        )
+    return rows
+
+
+def _panels(rows: Sequence[Row]) -> list[_Panel]:
+    """Latency and IOPS always, the others where there is anything to see."""
+    shown = ("mean", "max") if len({row["series"] for row in rows}) == 1 else ("mean",)
+    latencies = [row[key] for row in rows for key in shown if row[key]]
+    low_panels = []
+    if any(row["errors"] for row in rows):
+        low_panels.append(_Panel("errors", "Errors/s", HEIGHT_LOW, _from_zero(rows, "errors")))
+    if any(row["rebuilt"] is not None for row in rows):
+        low_panels.append(_Panel("rebuilt", "Rebuilt, %", HEIGHT_LOW, alt.Scale(domain=[0, 100], nice=False)))
+    first = _Panel("mean", "Latency, ms", HEIGHT, _from_zero(rows, *shown))
+    if latencies and max(latencies) >= _LOG_RATIO * min(latencies):
+        domain, ticks = log_axis(latencies, HEIGHT)
+        first = _Panel("mean", "Latency, ms", HEIGHT, alt.Scale(type="log", domain=domain, nice=False), ticks)
+    return [first, _Panel("iops", "IOPS", HEIGHT_LOW, _from_zero(rows, "iops")), *low_panels]
+
+
+def _from_zero(rows: Sequence[Row], *fields: str) -> alt.Scale:
+    """A linear axis from zero with air above the largest value."""
+    top = max((row[field] for row in rows for field in fields if row[field]), default=1.0)
+    return alt.Scale(domain=[0, top * 1.08], nice=False)
+
+
+def _draw(
+    panel: _Panel,
+    rows: Sequence[Row],
+    events: Sequence[Row],
+    x: _Time,
+    names: Sequence[str],
+    *,
+    first: bool,
+    last: bool,
+) -> Panel:
+    """One quantity over time, what happened to the array behind it."""
+    axis = alt.Axis(tickCount=10, labels=last, title=x.title if last else None, grid=False)
+    across = alt.X("end:Q" if panel.field == "rebuilt" else "t:Q", scale=x.scale, axis=axis)
+    ticks: dict[str, Any] = {"tickCount": 5} if panel.values is None else {"values": panel.values}
+    y = alt.Y(
+        f"{panel.field}:Q",
+        title=panel.title,
+        scale=panel.scale,
+        axis=alt.Axis(minExtent=48, format=",~r", **ticks),
+    )
+    colour: Any = alt.value(LINE_COLOURS[0])
+    if len(names) > 1:
+        scale = alt.Scale(domain=list(names), range=list(LINE_COLOURS[: len(names)]))
+        colour = alt.Color(
+            "series:N",
+            title=None,
+            scale=scale,
+            legend=alt.Legend(symbolType="stroke", symbolStrokeWidth=3) if first else None,
+        )
+    base = alt.Chart(inline(rows))
+    layers: list[Any] = [_rules(events, x)]
+    if first and len(names) == 1:
+        layers.append(
+            base.mark_line(color=LINE_COLOURS[5], strokeWidth=0.9).encode(
+                x=across, y=alt.Y("max:Q", scale=panel.scale)
+            )
+        )
+    layers.append(
+        base.mark_line(strokeWidth=1.7, strokeJoin="round", clip=True).encode(
+            x=across, y=y, color=colour, tooltip=_tooltip(x, panel)
+        )
+    )
+    if first:
+        layers += _labels(events, x)
+    return alt.layer(*layers).properties(width=WIDTH, height=panel.height)
+
+
+def _tooltip(x: _Time, panel: _Panel) -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip("series:N", title="point"),
+        alt.Tooltip("t:Q", title=x.title, format=",.4~g"),
+        alt.Tooltip(f"{panel.field}:Q", title=panel.title, format=",.4~g"),
+    ]
+
+
+def _rules(events: Sequence[Row], x: _Time) -> alt.Chart:
+    """An upright line at each instant at which something happened."""
+    rules: alt.Chart = (
+        alt.Chart(inline(events))
+        .mark_rule(strokeWidth=1, strokeDash=[3, 3], opacity=0.8)
+        .encode(
+            x=alt.X("t:Q", scale=x.scale),
+            color=alt.Color("colour:N", scale=None),
+            tooltip=[
+                alt.Tooltip("what:N", title="event"),
+                alt.Tooltip("t:Q", title=x.title, format=",.5~g"),
+            ],
+        )
+    )
+    return rules
+
+
+def _labels(events: Sequence[Row], x: _Time) -> list[alt.Chart]:
+    """What happened, above the top panel, in as many lines as it takes to keep the words apart."""
+    texts = []
+    for row in events:
+        side: dict[str, Any] = {"align": "right", "dx": -3} if row["right"] else {"align": "left", "dx": 3}
+        texts.append(
+            alt.Chart(inline([row]))
+            .mark_text(**side, dy=-8 - _LABEL_PX * row["line"], fontSize=10.5)
+            .encode(
+                x=alt.X("t:Q", scale=x.scale),
+                y=alt.value(0),
+                text="what:N",
+                color=alt.Color("colour:N", scale=None),
+            )
+        )
+    return texts
+
+
+def _events(
+    points: Sequence[Point], names: Sequence[str], per_unit: float, end_ns: int
+) -> tuple[list[Row], bool]:
+    """The instants to mark, each with the line for its words; and whether some had to be left without any.
+
+    What all points have in common is marked once in the colour of text, the rest in that of its point.
+    """
+    told = [story(point["array"]) for point in points]
+    common = set(told[0]).intersection(*told[1:])
+    marks = [(at_ns, what, INK) for at_ns, what in told[0] if (at_ns, what) in common]
+    crowded = False
+    for events, colour in zip(told, LINE_COLOURS, strict=False):
+        own = [event for event in events if event not in common]
+        crowded |= len(own) > INSTANTS_TOLD
+        marks += [(at_ns, what, colour) for at_ns, what in own[:INSTANTS_TOLD]]
+    crowded |= len(common) > INSTANTS_TOLD
+    rows: list[Row] = []
+    taken: list[tuple[int, float, float]] = []
+    for place, (at_ns, what, colour) in enumerate(sorted(marks)[: INSTANTS_TOLD * len(names)]):
+        at_px = at_ns / end_ns * WIDTH
+        width = _CHAR_PX * len(what)
+        right = at_px + width > WIDTH
+        span = (at_px - width, at_px) if right else (at_px, at_px + width)
+        line = next(
+            line
+            for line in range(place + 1)
+            if all(line != other or span[1] < low or high < span[0] for other, low, high in taken)
+        )
+        taken.append((line, *span))
+        rows.append({"t": at_ns / per_unit, "what": what, "colour": colour, "line": line, "right": right})
+    return rows, crowded
+
+
+def _title(points: Sequence[Point]) -> str:
+    levels = list(dict.fromkeys(_array(point) for point in points))
+    return f"{levels[0] if len(levels) == 1 else 'Arrays'} over time"
+
+
+def _array(point: Point) -> str:
+    array = part(part(point, "in_force"), "array")
+    return (
+        f"{array.get('level', 'array')} of {array['members']} members" if "members" in array else "The array"
+    )
+
+
+def _notes(points: Sequence[Point], names: Sequence[str], *, crowded: bool) -> list[str]:
+    """How long the rebuilds took, and how to read the picture."""
+    notes = []
+    for point, name in zip(points, names, strict=True):
+        syncs: Sequence[Mapping[str, Any]] = point["array"]["syncs"]
+        if syncs:
+            notes.append(f"{name}: " * bool(name) + "; ".join(map(sync_text, syncs[:3])))
+    notes.append(
+        "Mean of each piece of time" + (", pale: its maximum." if len(points) == 1 else ".")
+        if any(is_eventful(point) for point in points)
+        else "Nothing happened to the array. Mean of each piece of time."
+    )
+    if crowded:
+        notes.append(f"Of what happened at each point the first {INSTANTS_TOLD} instants are marked.")
+    return notes

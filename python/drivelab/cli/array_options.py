@@ -1,0 +1,61 @@
+"""What a verb says of arrays: the picture of an array over time as an option, and what happened on the console."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab import _core
+from drivelab.array_story import is_eventful, lines
+from drivelab.cli.output import emit
+from drivelab.cli.places import check_picture, place
+from drivelab.cli.workload_options import ARRAY_PANEL
+from drivelab.errors import InputError
+from drivelab.points_table import axis_text
+
+# The events of so many points are told; of more the table tells enough.
+STORIES_MAX = 4
+
+Rebuild = Annotated[
+    Path | None,
+    typer.Option(
+        help="Draw latency, IOPS and the progress of rebuilds over time: .png, .svg or .html",
+        metavar="FILE",
+        parser=place,
+        rich_help_panel=ARRAY_PANEL,
+    ),
+]
+
+
+def points_in_a_rebuild() -> int:
+    """How many points one picture of arrays over time compares."""
+    from drivelab import charts  # noqa: PLC0415 - it loads slowly
+
+    return charts.REBUILD_POINTS_MAX
+
+
+def check_rebuild(path: Path | None, checked: _core.Plan) -> None:
+    """Refuse a picture that could not be drawn, before anything runs. Raises InputError and OutputError."""
+    if path is None:
+        return
+    check_picture("--rebuild", path)
+    if not any(in_force and "array" in in_force for in_force in checked.in_force):
+        raise InputError(f"--rebuild {path}: this target is no array; add --level and --members")
+    if len(checked) > points_in_a_rebuild():
+        raise InputError(
+            f"--rebuild {path}: a picture compares at most {points_in_a_rebuild()} points, and this sweep has "
+            f"{len(checked)}; give fewer values"
+        )
+
+
+def emit_stories(points: Sequence[dict[str, Any]]) -> None:
+    """What happened to the array of each point, where the points are few."""
+    eventful = [point for point in points if is_eventful(point)]
+    if len(eventful) > STORIES_MAX:
+        return
+    for point in eventful:
+        at = ", ".join(f"{axis} = {axis_text(value)}" for axis, value in point["axes"].items())
+        emit("\n".join([f"\nWhat happened to the array{f', {at}' if at else ''}", *lines(point["array"])]))
