@@ -1,15 +1,15 @@
 //! Failures: when they come, who takes the slot, and that every command is answered whatever fails while it is under way.
 use crate::common::trace::{Until, trace};
-use crate::common::{TRACK, drive, flat_seek, layout, ms, random_job, setup, zone};
+use crate::common::{Probe, TRACK, drive, flat_seek, layout, ms, random_job, setup, zone};
 use crate::hearing::{Hearing, at_ms, fails};
 use crate::rig::array_of;
-use drivelab_core::Outcome;
 use drivelab_core::host::params::Arrivals;
 use drivelab_core::target::array::params::{
     ArrayParams, Copies, Failure, Level, ReadChoice, Rotation, Scheduled, SyncParams, When,
 };
 use drivelab_core::target::array::report::{Happened, Health, SyncKind};
 use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Sectors, Share, Span};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -229,6 +229,33 @@ prop_compose! {
         };
         (params, writes)
     }
+}
+
+/// With this many commands one inside the other a test's stack would overflow.
+const MANY: u64 = 40_000;
+
+fn all_lost(params: ArrayParams, access: Access, place: impl Fn(u64) -> u64) {
+    let failures = (0..params.members).map(|drive| fails(drive, 1)).collect();
+    let mut probe = Probe::new(&array_of(ArrayParams { failures, ..params }, &small()), 1);
+    for i in 0..MANY {
+        probe.send(access, place(i), 1);
+    }
+    let answers = probe.drain();
+    assert_eq!(answers.len() as u64, MANY);
+    assert!(answers.iter().skip(8).all(|answer| answer.outcome == Outcome::Lost));
+    // The host hears of them in the order in which they came.
+    assert!(answers.is_sorted_by_key(|answer| answer.id));
+}
+
+#[test]
+fn any_number_of_commands_that_wait_end_when_all_members_fail() {
+    let params = ArrayParams { depth: Some(1), ..ArrayParams::plain(Level::Mirrored, 2) };
+    all_lost(params, Access::Read, |i| i % 8 * 8);
+}
+
+#[test]
+fn any_number_of_writes_to_the_same_block_end_when_all_members_fail() {
+    all_lost(ArrayParams::plain(Level::Mirrored, 2), Access::Write, |_| 0);
 }
 
 proptest! {

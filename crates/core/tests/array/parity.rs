@@ -1,9 +1,12 @@
 //! Levels with parity against closed forms: which members' commands each command of a host becomes, and when.
-use crate::common::{TURN, response};
-use crate::rig::probe;
+use crate::common::{Probe, TURN, command, drive, response};
+use crate::rig::{array_of, probe};
 use crate::stamps::Stamped;
+use drivelab_core::target::TargetInput;
 use drivelab_core::target::array::params::{ArrayParams, Level, PartialWrites, Rotation};
-use drivelab_core::{Access, Outcome};
+use drivelab_core::target::drive::cache::params::CacheParams;
+use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::{Access, Command, Machine, Outcome};
 use drivelab_units::{Rate, Sectors};
 
 pub fn parity(parities: u8, members: u16) -> ArrayParams {
@@ -261,4 +264,22 @@ fn raid_30_keeps_a_small_command_in_one_group() {
     array.go(Access::Write, 0, 64);
     assert_eq!(array.count(Access::Write), (6, 96));
     array.check_media();
+}
+
+/// What a write must know may come from a member's cache, however the host wants what it writes.
+#[test]
+fn force_unit_access_is_for_what_is_written() {
+    let mut params = parity(1, 3);
+    params.parity.partial = PartialWrites::Rest;
+    let cache = Some(CacheParams::reading_on(Sectors::new(1_000)).when(true, false));
+    let took = |force_unit_access| {
+        let mut probe = Probe::new(&array_of(params.clone(), &DriveParams { cache, ..drive() }), 1);
+        // The rest of the row is in its member's cache.
+        probe.read(128, 8);
+        let write = Command { force_unit_access, ..command(1, Access::Write, 0, 8) };
+        let now = probe.now;
+        probe.target().handle(now, TargetInput::Submit(write));
+        response(&probe.answer().unwrap())
+    };
+    assert_eq!(took(true), took(false));
 }

@@ -104,6 +104,12 @@ pub struct Array {
     outstanding: u32,
     /// Commands of hosts that wait for one of those, and when they came.
     waiting: VecDeque<(Command, Instant)>,
+    /// Whether they are being let in.
+    lets_in: bool,
+    /// Strands that nothing holds any more and that have not been looked at again, in a chain through `next_held`.
+    released: Slot,
+    /// Whether those are being looked at.
+    releases: bool,
     below: VecDeque<(u16, Command)>,
     answers: VecDeque<Answered>,
     /// The last story of a member's command.
@@ -144,6 +150,9 @@ impl Array {
             busy_at: Instant::ZERO,
             outstanding: 0,
             waiting: VecDeque::new(),
+            lets_in: false,
+            released: NONE,
+            releases: false,
             below: VecDeque::with_capacity(64),
             answers: VecDeque::with_capacity(64),
             life: None,
@@ -177,10 +186,10 @@ impl Array {
         self.taken += 1;
         self.busy_at = context.now;
         self.fail_by_count(context);
-        if self.params.depth.is_some_and(|depth| self.outstanding >= depth) {
-            self.waiting.push_back((*command, context.now));
-        } else {
+        if self.has_room() {
             self.take(context, command, context.now);
+        } else {
+            self.waiting.push_back((*command, context.now));
         }
     }
 
@@ -250,7 +259,7 @@ impl Array {
         if let Some(claim) = claim {
             self.claims.remove(slot, claim.write);
         }
-        let mut held = core::mem::replace(&mut self.strands.get_mut(slot).held, NONE);
+        let held = core::mem::replace(&mut self.strands.get_mut(slot).held, NONE);
         self.strands.free(slot);
         match owner {
             Owner::Request(NONE) => {}
@@ -265,11 +274,30 @@ impl Array {
             Owner::Sync => self.sync_is_done(context, slot),
             Owner::Bitmap => self.is_cleared(context, first),
         }
-        while held != NONE {
-            let next = core::mem::replace(&mut self.strands.get_mut(held).next_held, NONE);
-            self.look_again(context, held);
-            held = next;
+        self.release(context, held);
+    }
+
+    /// Strands are not held any more: they are looked at again. One that ends at once, because too many members are
+    /// missing, leaves those that it held to the same loop: a chain of them may be longer than the stack is deep.
+    fn release(&mut self, context: &mut Context<'_>, held: Slot) {
+        let mut last = held;
+        while last != NONE {
+            let next = &mut self.strands.get_mut(last).next_held;
+            last = *next;
+            if last == NONE {
+                *next = self.released;
+                self.released = held;
+            }
         }
+        if core::mem::replace(&mut self.releases, true) {
+            return;
+        }
+        while self.released != NONE {
+            let slot = self.released;
+            self.released = core::mem::replace(&mut self.strands.get_mut(slot).next_held, NONE);
+            self.look_again(context, slot);
+        }
+        self.releases = false;
     }
 
     /// A strand that held this one is done.
@@ -304,12 +332,28 @@ impl Array {
         let completion = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
         let life = context.lives.is_some().then(|| self.told(strand, &command, &completion));
         self.answers.push_back(Answered { completion, life });
-        if let Some((command, came)) = self.waiting.pop_front() {
-            self.take(context, &command, came);
-        }
+        self.let_in(context);
         if self.outstanding == 0 {
             self.may_become_idle(context);
         }
+    }
+
+    /// Commands that wait begin, as many as may. One that ends at once makes room for the next in the same loop: there may
+    /// be more of them than the stack is deep.
+    fn let_in(&mut self, context: &mut Context<'_>) {
+        if self.waiting.is_empty() || core::mem::replace(&mut self.lets_in, true) {
+            return;
+        }
+        while self.has_room()
+            && let Some((command, came)) = self.waiting.pop_front()
+        {
+            self.take(context, &command, came);
+        }
+        self.lets_in = false;
+    }
+
+    fn has_room(&self) -> bool {
+        self.params.depth.is_none_or(|depth| self.outstanding < depth)
     }
 
     pub fn on_event(&mut self, context: &mut Context<'_>, event: ArrayEvent) {

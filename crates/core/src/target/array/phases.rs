@@ -106,8 +106,10 @@ impl Array {
                 attribute: Attribute::Simple,
                 priority: Priority::Normal,
                 access: op.access,
-                // What is logged must be on the media before what it is for.
-                force_unit_access: like.force_unit_access || op.phase == Phase::Log,
+                // What is logged must be on the media before what it is for. What a write must know may come from
+                // anywhere.
+                force_unit_access: like.force_unit_access && op.access == like.access
+                    || op.phase == Phase::Log,
                 first: Lba::new(op.at),
                 count: Sectors::new(op.count),
                 ..like
