@@ -272,6 +272,8 @@ impl Rig {
     /// Part of a read comes from data in memory, or will come from a fetch; or nothing of it does.
     fn data_op(&mut self, op: DataOp) {
         match op {
+            // Whose data a flush carries is told by `carries`.
+            DataOp::Mix { into, .. } if into >= OWN_IDS => {}
             DataOp::Mix { into, at, from, from_at, count, factor: 1 } if at == from_at => {
                 for sector in sectors(at, count.get()) {
                     let under_way = from >= OWN_IDS && self.unfinished(from);
@@ -287,8 +289,8 @@ impl Rig {
             }
             DataOp::Forget { id, first, count } => {
                 let known = self.known.get_mut(&id).expect("somebody sent it");
-                assert_eq!((first, count), (known.command.first, known.command.count));
-                known.given.fill(None);
+                let begin = (first - known.command.first).get() as usize;
+                known.given[begin..begin + count.get() as usize].fill(None);
             }
             other => panic!("{other:?}"),
         }
@@ -357,8 +359,8 @@ impl Rig {
         let from_memory = !self.sent.iter().any(|sent| sent.command.id == id);
         let mut content = known.content.clone();
         for (i, version) in content.iter_mut().enumerate() {
-            if let Some(given) = known.given[i] {
-                assert!(from_memory && !known.through);
+            // What the device brings, with what memory had of it, the rig has reckoned by itself.
+            if let Some(given) = known.given[i].filter(|_| from_memory && !known.through) {
                 *version = match given {
                     Given::Version(version) => version,
                     Given::Fetch(fetch) => self.version(fetch, known.command.first.get() as usize + i),
