@@ -329,6 +329,16 @@ fn what_has_no_use_is_refused() {
         with(parity(2, 1), 4, Cure::PartialParityLog),
         "RAID 6 has no use for a partial parity log: only RAID 4, 5 and 50 have"
     );
+    let logging = |granule| {
+        let mut params = ArrayParams { cure: Cure::PartialParityLog, ..plain(parity(1, 1), 3) };
+        params.parity.granule = Sectors::new(granule);
+        said(&params)
+    };
+    assert_eq!(logging(1_024), "fine");
+    assert_eq!(
+        logging(1_032),
+        "parity is made over pieces of 516KiB, and a partial parity log has room for pieces of 512KiB at most"
+    );
     let split = Some(SplitReads { from: Sectors::new(1_024), unit: Sectors::new(128) });
     assert_eq!(
         said(&ArrayParams { split, ..plain(parity(1, 1), 3) }),

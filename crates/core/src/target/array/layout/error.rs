@@ -45,6 +45,8 @@ pub enum LevelError {
     TooManyFailures { failures: usize, drives: usize },
     /// Something against the write hole where it has no use.
     NoUse { level: &'static str, of: &'static str, only: &'static str },
+    /// Parity over pieces of which a partial parity log cannot hold one, and what describes it.
+    Log { granule: Sectors },
     /// Reads are to be shared where there is one copy.
     NoCopies { level: &'static str },
     /// A size or a number that must not be zero.
@@ -154,6 +156,14 @@ impl LevelError {
                 write!(f, "{failures} failures are asked of an array of {drives} drives")
             }
             Self::NoUse { level, of, only } => write!(f, "{level} has no use for {of}: only {only} have"),
+            Self::Log { granule } => {
+                let (granule, log) =
+                    (granule.bytes(), Sectors::new(super::reserved::PARTIAL_PARITY_LOG / 2).bytes());
+                write!(
+                    f,
+                    "parity is made over pieces of {granule}, and a partial parity log has room for pieces of {log} at most"
+                )
+            }
             Self::NoCopies { level } => {
                 write!(f, "{level} has no second copy with which a large read could be shared")
             }
