@@ -74,7 +74,9 @@ class Entry:
 
     def without(self, state: str) -> str | None:
         """Why there is no such state; None where there is one."""
-        return None if state == "healthy" else self.level.bears_none()
+        if state == "healthy":
+            return None
+        return self.level.bears_none() or (self.level.is_not_rebuilt() if state == "rebuilding" else None)
 
     def to_dict(self) -> dict[str, Any]:
         """The level as `compare-levels --json` prints it."""

@@ -152,11 +152,13 @@ def notes(found: Comparison) -> list[str]:
     """How to read the tables."""
     loads, lines = found.chosen.loads, []
     states = [state for state in loads.states if state != "healthy"]
-    reasons: dict[str, list[str]] = {}
+    missing: dict[tuple[str, str], list[str]] = {}
     for entry in found.possible:
-        if states and (reason := entry.level.bears_none()):
-            reasons.setdefault(reason, []).append(entry.level.label)
-    lines += [f"{', '.join(names)} cannot be {' or '.join(states)}: {why}" for why, names in reasons.items()]
+        reasons = {state: reason for state in states if (reason := entry.without(state))}
+        for reason in dict.fromkeys(reasons.values()):
+            lacks = " or ".join(state for state, why in reasons.items() if why == reason)
+            missing.setdefault((lacks, reason), []).append(entry.level.label)
+    lines += [f"{', '.join(names)} cannot be {lacks}: {why}" for (lacks, why), names in missing.items()]
     for override in found.chosen.overrides:
         if names := [entry.level.label for entry in found.possible if override in entry.unused]:
             lines.append(f"{override.origin} is left out where it changes nothing: {', '.join(names)}")
