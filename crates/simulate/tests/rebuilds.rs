@@ -84,3 +84,13 @@ fn a_run_that_waits_for_a_rebuild_that_cannot_come_says_so() {
     let alone = setup(common::target(&drive()), common::job(), 1);
     assert_eq!(go(&Setup { limit, ..alone }), Err(RunError::NoRebuild));
 }
+
+#[test]
+fn a_host_that_asks_at_once_of_an_array_that_is_gone_hears_errors_to_the_end_of_the_run() {
+    let mut lost = mirror(0, vec![failing(0, 1_000), failing(1, 1_500)]);
+    lost.jobs[0].arrivals = drivelab_core::host::params::Arrivals::Closed { outstanding: 4, think: ms(0) };
+    lost.limit = Limit { duration: Some(ms(2_000)), ..Limit::default() };
+    let point = go(&lost).unwrap();
+    assert!(point.errors > 100_000, "{} errors in half a second", point.errors);
+    assert_eq!(point.array.as_ref().unwrap().state, "failed");
+}

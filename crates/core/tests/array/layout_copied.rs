@@ -337,7 +337,7 @@ fn what_has_no_use_is_refused() {
     assert_eq!(logging(1_024), "fine");
     assert_eq!(
         logging(1_032),
-        "parity is made over pieces of 528384 B, and a partial parity log has room for pieces of 524288 B at most"
+        "parity is made over pieces of 516KiB, and a partial parity log has room for pieces of 512KiB at most"
     );
     let split = Some(SplitReads { from: Sectors::new(1_024), unit: Sectors::new(128) });
     assert_eq!(

@@ -7,6 +7,9 @@ use crate::target::context::{Context, Event};
 use crate::target::tree::{NONE, Slot};
 use drivelab_units::{Bytes, Lba, Sectors, Span};
 
+/// What it takes to say that there is nothing to be had: some work of the software, no more.
+const REFUSAL: Span = Span::from_us(10);
+
 impl Array {
     /// Nothing is in a strand's way: it is planned, and goes.
     pub(super) fn begin(&mut self, context: &mut Context<'_>, slot: Slot) {
@@ -17,8 +20,14 @@ impl Array {
         self.forget_read(context, slot);
         if let Err(outcome) = self.plan(context, slot) {
             self.forget_ops(slot);
-            self.strands.get_mut(slot).outcome = outcome;
-            return self.end_strand(context, slot);
+            let strand = self.strands.get_mut(slot);
+            (strand.outcome, strand.computes) = (outcome, 0);
+            if strand.owner == Owner::Sync {
+                return self.end_strand(context, slot);
+            }
+            // A host that asks again at once must not stop the time.
+            let event = ArrayEvent::Computed { strand: slot, serial: strand.serial };
+            return context.agenda.schedule(now + REFUSAL, 2, Event::Array(event));
         }
         self.go_on(context, slot);
     }

@@ -4,6 +4,7 @@
 //! Behind a controller that keeps the array there is one I/O scheduler for each host, before everything else; an array
 //! that the host keeps has one for each drive, behind the array.
 mod cache;
+mod hosts;
 mod params;
 mod power;
 mod stories;
@@ -14,7 +15,7 @@ use super::device::{Device, Scheduler};
 use super::drive::Drive;
 use super::elevator::ElevatorParams;
 use super::write_behind::params::WriteBehindParams;
-use super::write_behind::{Answer, Place, WriteBehind};
+use super::write_behind::{Answer, WriteBehind};
 use crate::command::{Command, Completion};
 use crate::life::Life;
 use alloc::boxed::Box;
@@ -40,6 +41,8 @@ pub struct System {
     cache: Option<Cache>,
     array: Option<Box<Array>>,
     devices: Vec<Device>,
+    /// Behind the I/O schedulers of the hosts: stories of requests that their commands' own are still to be made of.
+    attempts: Vec<Life>,
     /// Whether nothing stands before the controller.
     is_plain: bool,
 }
@@ -65,7 +68,16 @@ impl System {
         let cache = params.controller.cache.as_ref().map(of_controller);
         let is_plain =
             params.host_cache.is_none() && elevator.is_none() && cache.is_none() && array.is_none();
-        System { hosts: Vec::new(), host_cache: params.host_cache, elevator, cache, array, devices, is_plain }
+        System {
+            hosts: Vec::new(),
+            host_cache: params.host_cache,
+            elevator,
+            cache,
+            array,
+            devices,
+            attempts: Vec::new(),
+            is_plain,
+        }
     }
 
     /// To be called once, before anything else happens.
@@ -198,50 +210,6 @@ impl System {
                 }
             }
         }
-    }
-
-    /// A host issues a command.
-    fn enter_host(&mut self, context: &mut Context<'_>, command: &Command) {
-        let initiator = usize::from(command.initiator);
-        if self.host_cache.is_none() && self.elevator.is_none() {
-            return self.enter_cache(context, command);
-        }
-        while self.hosts.len() <= initiator {
-            let place = Place::Host(self.hosts.len() as u16);
-            let scheduler = self.elevator.as_ref().map(Scheduler::new);
-            let mut cache = self.host_cache.map(|params| Cache::new(&params, place, self.capacity()));
-            if let Some(cache) = cache.as_mut().filter(|_| context.data.is_some()) {
-                cache.memory.keep_data();
-            }
-            self.hosts.push(Host { cache, scheduler });
-        }
-        match &mut self.hosts[initiator].cache {
-            Some(cache) => {
-                cache.memory.submit(context.now, command);
-                self.pump_host_cache(context, command.initiator);
-            }
-            None => self.enter_scheduler(context, command),
-        }
-    }
-
-    /// The host's cache passes on what it has to say in either direction, and says when to wake it.
-    fn pump_host_cache(&mut self, context: &mut Context<'_>, initiator: u16) {
-        let host = usize::from(initiator);
-        if let Some(cache) = &mut self.hosts[host].cache {
-            context.take_data(&mut cache.memory);
-        }
-        while let Some(command) = self.hosts[host].cache.as_mut().and_then(|cache| cache.memory.poll_below())
-        {
-            self.enter_scheduler(context, &command);
-        }
-        let Some(cache) = &mut self.hosts[host].cache else { return };
-        while let Some(Answer { completion, in_memory }) = cache.memory.poll_answer() {
-            if let (Some(command), Some(lives)) = (in_memory, context.lives.as_mut()) {
-                lives.push_back(Life::in_memory(&command, &completion));
-            }
-            context.complete(completion);
-        }
-        cache.schedule(context, Event::HostCache { initiator });
     }
 
     fn enter_scheduler(&mut self, context: &mut Context<'_>, command: &Command) {
@@ -420,7 +388,8 @@ impl System {
             heard(context, *answer);
             return self.pump_host_cache(context, answer.initiator);
         };
-        let attempts = scheduler.attempts_of(answer.id);
+        let own = |life: &mut Life| life.command.id == answer.id;
+        let attempts: Vec<Life> = self.attempts.extract_if(.., own).collect();
         scheduler.elevator.completed(answer, |member, completion| {
             context.parted(answer.id, member);
             for life in &attempts {

@@ -1,5 +1,5 @@
 //! Stories of commands on their way up.
-use super::{Cache, System, host_scheduler, taken};
+use super::{Cache, System, taken};
 use crate::command::Completion;
 use crate::life::Life;
 use crate::target::context::Context;
@@ -18,10 +18,8 @@ impl System {
                 return;
             }
             (None, None) if of_cache => return,
-            (None, None) => match host_scheduler(&mut self.hosts, completion.initiator) {
-                Some(scheduler) => &mut scheduler.attempts,
-                None => return,
-            },
+            (None, None) if self.elevator.is_none() => return,
+            (None, None) => &mut self.attempts,
         };
         lives.extend(taken(context, completion));
     }
@@ -30,9 +28,11 @@ impl System {
     pub(super) fn told(&mut self, context: &mut Context<'_>, life: Life) {
         let flushes = |cache: &Cache| cache.memory.has_issued(life.command.id);
         let of_cache = self.cache.as_ref().is_some_and(flushes);
-        match host_scheduler(&mut self.hosts, life.command.initiator).filter(|_| !of_cache) {
-            Some(scheduler) => scheduler.attempts.push(life),
-            None => context.lives.iter_mut().for_each(|lives| lives.push_back(life)),
+        if self.elevator.is_some() && !of_cache {
+            // By its number alone: a drive with one port does not tell whose a command was.
+            self.attempts.push(life);
+        } else {
+            context.lives.iter_mut().for_each(|lives| lives.push_back(life));
         }
     }
 }
