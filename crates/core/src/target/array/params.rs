@@ -195,7 +195,8 @@ pub struct ArrayParams {
 }
 
 impl ArrayParams {
-    /// An array of this level and nothing special: md's defaults but for the stripe unit, on exactly equal spindles.
+    /// An array of this level and nothing special: md's defaults but for the stripe unit and for ties between the two ways to
+    /// write, on exactly equal spindles.
     pub fn plain(level: Level, members: u16) -> Self {
         ArrayParams {
             level,
