@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
 from drivelab.points_table import points_table
+from drivelab.provenance import line, provenance
 from drivelab.table import Table
 
 if TYPE_CHECKING:
@@ -80,21 +81,12 @@ class Result:
 
     def provenance(self) -> dict[str, Any]:
         """From what the run can be repeated and recognised."""
-        return {
-            "version": _core.VERSION,
-            "model_version": _core.MODEL_VERSION,
-            "scenario_hash": self.scenario_hash,
-            "seed": self.seed,
-            "digest": combined_digest([point["digest"] for point in self.points]),
-        }
+        digest = combined_digest([point["digest"] for point in self.points])
+        return provenance(self.scenario_hash, self.seed, digest)
 
     def identity(self) -> str:
         """The same in one line."""
-        facts = self.provenance()
-        return (
-            f"drivelab {facts['version']}, model {facts['model_version']}, seed {facts['seed']}, "
-            f"scenario {facts['scenario_hash']}, digest {facts['digest']}"
-        )
+        return line(self.provenance())
 
     def table(self) -> Table:
         """The points, one row each, as a person reads them."""

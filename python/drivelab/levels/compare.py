@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drivelab import _core
 from drivelab.errors import RunError
 from drivelab.levels import loads as under
 from drivelab.levels.cost import Prices
@@ -16,6 +15,7 @@ from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import Loads
 from drivelab.levels.odds import Lifetime, Repair, lifetime_dict, odds
 from drivelab.levels.planning import Chosen, Entry, checked, drive_bytes, named, planned
+from drivelab.provenance import line, provenance
 from drivelab.result import Failure, Result, combined_digest
 from drivelab.scenario import Override, overrides_from
 from drivelab.simulation import Progress, run_plans
@@ -53,21 +53,11 @@ class Comparison:
 
     def provenance(self) -> dict[str, Any]:
         """From what the comparison can be repeated and recognised."""
-        return {
-            "version": _core.VERSION,
-            "model_version": _core.MODEL_VERSION,
-            "scenario_hash": self.scenario_hash,
-            "seed": self.seed,
-            "digest": self.digest,
-        }
+        return provenance(self.scenario_hash, self.seed, self.digest)
 
     def identity(self) -> str:
         """The same in one line."""
-        facts = self.provenance()
-        return (
-            f"drivelab {facts['version']}, model {facts['model_version']}, seed {facts['seed']}, "
-            f"scenario {facts['scenario_hash']}, digest {facts['digest']}"
-        )
+        return line(self.provenance())
 
     def to_dict(self) -> dict[str, Any]:
         """What `drivelab compare-levels --json` prints."""

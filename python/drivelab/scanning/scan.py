@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab import _core, toml_text
 from drivelab.errors import InputError, RunError
+from drivelab.provenance import line, provenance
 from drivelab.result import Result, combined_digest
 from drivelab.scanning import access, burst, sizes, surface
 from drivelab.scanning.access import Access
@@ -45,21 +46,11 @@ class Run:
 
     def provenance(self) -> dict[str, Any]:
         """From what the scan can be repeated and recognised."""
-        return {
-            "version": _core.VERSION,
-            "model_version": _core.MODEL_VERSION,
-            "scenario_hash": self.scenario_hash,
-            "seed": self.seed,
-            "digest": self.digest,
-        }
+        return provenance(self.scenario_hash, self.seed, self.digest)
 
     def identity(self) -> str:
         """The same in one line."""
-        facts = self.provenance()
-        return (
-            f"drivelab {facts['version']}, model {facts['model_version']}, seed {facts['seed']}, "
-            f"scenario {facts['scenario_hash']}, digest {facts['digest']}"
-        )
+        return line(self.provenance())
 
     def to_dict(self) -> dict[str, Any]:
         """The identity as `scan --json` prints it."""

@@ -302,3 +302,17 @@ impl Array {
         }
     }
 }
+
+/// The stretches of a stripe unit between these offsets, in their order, none longer than `most`.
+pub fn bands<const N: usize>(mut edges: [u64; N], most: u64) -> impl Iterator<Item = (u64, u64)> {
+    edges.sort_unstable();
+    let (mut at, mut next) = (edges[0], 1);
+    core::iter::from_fn(move || {
+        while next < N && edges[next] == at {
+            next += 1;
+        }
+        let from = at;
+        at = (*edges.get(next)?).min(from + most);
+        Some((from, at))
+    })
+}

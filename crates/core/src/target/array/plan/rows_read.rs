@@ -4,7 +4,7 @@
 //! a computation needs and the host wants too is read once.
 use super::super::layout::{Layout, Rows, Spot};
 use super::super::strand::{Phase, Strand};
-use super::row::{Reach, avoided};
+use super::row::{Reach, avoided, bands};
 use super::{Array, Source};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
@@ -84,15 +84,9 @@ impl Array {
         row: u64,
         reach: &Reach,
     ) -> Result<(), Outcome> {
-        let mut edges = [0, reach.begin, reach.end, rows.unit()];
-        edges.sort_unstable();
-        for edge in edges.windows(2) {
-            let (mut lo, most) = (edge[0], self.params.request.get());
-            while lo < edge[1] {
-                let hi = edge[1].min(lo + most);
-                self.read_band(context, slot, rows, row, reach, (lo, hi))?;
-                lo = hi;
-            }
+        let edges = [0, reach.begin, reach.end, rows.unit()];
+        for band in bands(edges, self.params.request.get()) {
+            self.read_band(context, slot, rows, row, reach, band)?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::super::gf;
 use super::super::layout::{Rows, Spot};
 use super::super::params::{Cure, PartialWrites};
 use super::super::strand::Phase;
-use super::row::{Band, Reach};
+use super::row::{Band, Reach, bands};
 use super::{Array, Source};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
@@ -124,15 +124,8 @@ impl Array {
         if reach.first == reach.last && down(begin) == begin && up(end) == end && end - begin <= most {
             return self.write_band(context, slot, rows, row, reach, (begin, end));
         }
-        let mut edges = [0, down(begin), up(begin), down(end), up(end), unit];
-        edges.sort_unstable();
-        for edge in edges.windows(2) {
-            let mut lo = edge[0];
-            while lo < edge[1] {
-                let hi = edge[1].min(lo + most);
-                self.write_band(context, slot, rows, row, reach, (lo, hi))?;
-                lo = hi;
-            }
+        for band in bands([0, down(begin), up(begin), down(end), up(end), unit], most) {
+            self.write_band(context, slot, rows, row, reach, band)?;
         }
         Ok(())
     }
