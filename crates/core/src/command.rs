@@ -64,6 +64,26 @@ pub struct Command {
 }
 
 impl Command {
+    /// A plain command as a test or a replay sends it: simple, its tag its id, somebody waits for it.
+    pub const fn new(id: u64, access: Access, first: Lba, count: Sectors) -> Self {
+        Command {
+            id,
+            initiator: 0,
+            logical_unit: 0,
+            tag: id as u32,
+            attribute: Attribute::Simple,
+            priority: Priority::Normal,
+            force_unit_access: false,
+            direct: false,
+            attempt: 0,
+            process: 0,
+            synchronous: true,
+            access,
+            first,
+            count,
+        }
+    }
+
     /// The address behind the last one that the command names.
     pub fn end(&self) -> Lba {
         self.first + self.count

@@ -1,4 +1,6 @@
 //! Arrays: what their keys come to, what of them is swept, and what changes the hash of a scenario.
+mod common;
+
 use drivelab_core::Limit;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::array::params::{
@@ -7,19 +9,13 @@ use drivelab_core::target::array::params::{
 };
 use drivelab_core::target::array::report::SyncKind;
 use drivelab_core::target::system::SystemParams;
-use drivelab_scenario::{NoFiles, Override, Plan, Problems, Source, plan};
+use drivelab_scenario::{NoFiles, Plan, Problems};
 use drivelab_units::{Instant, Rate, Sectors, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, Problems> {
-    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
-    let over = |(key, value): &(&str, &str)| Override {
-        key: (*key).to_owned(),
-        value: (*value).to_owned(),
-        origin: format!("--set {key}={value}"),
-    };
-    plan(&source, &overrides.iter().map(over).collect::<Vec<_>>(), &NoFiles)
+    common::read(text, overrides, &NoFiles)
 }
 
 const DRIVE: &str = "target.drive = \"wd-wd740gd-00fla0\"\n";

@@ -1,8 +1,11 @@
 //! Caches: what the keys of a drive file and of a scenario come to, and which of them gives way.
+mod common;
+
+use common::Files;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::cache::params::{CacheParams, Destage, Reach, WriteBackParams};
 use drivelab_core::target::drive::params::DriveModel;
-use drivelab_scenario::{Loader, Override, Plan, Problems, Source, plan};
+use drivelab_scenario::{Plan, Problems};
 use drivelab_units::{Sectors, Span};
 use std::sync::Arc;
 
@@ -15,27 +18,11 @@ const MINE: &str = "base = \"seagate-cheetah-9lp\"\nwrite_cache = false\nfirmwar
 const PROMPT: &str = "base = \"drives/mine.toml\"\nwrite_cache = true\ncache = { destage = \"at-once\" }\n";
 const BARE: &str = "base = \"seagate-cheetah-9lp\"\ncache = false\n";
 
-struct Files;
-
-impl Loader for Files {
-    fn load(&self, path: &str) -> Result<String, String> {
-        match path {
-            "drives/mine.toml" => Ok(MINE.to_owned()),
-            "drives/prompt.toml" => Ok(PROMPT.to_owned()),
-            "drives/bare.toml" => Ok(BARE.to_owned()),
-            _ => Err("no such file".to_owned()),
-        }
-    }
-}
+const FILES: Files =
+    Files(&[("drives/mine.toml", MINE), ("drives/prompt.toml", PROMPT), ("drives/bare.toml", BARE)]);
 
 fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, Problems> {
-    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
-    let over = |(key, value): &(&str, &str)| Override {
-        key: (*key).to_owned(),
-        value: (*value).to_owned(),
-        origin: format!("--set {key}={value}"),
-    };
-    plan(&source, &overrides.iter().map(over).collect::<Vec<_>>(), &Files)
+    common::read(text, overrides, &FILES)
 }
 
 fn models(text: &str, overrides: &[(&str, &str)]) -> Vec<Arc<DriveModel>> {

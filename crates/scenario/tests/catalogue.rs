@@ -2,7 +2,7 @@
 use drivelab_core::target::drive::mechanism::Arm;
 use drivelab_core::target::drive::params::DriveModel;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Attribute, Command, Machine, Priority};
+use drivelab_core::{Access, Command, Machine};
 use drivelab_scenario::{NoFiles, Plan, Source, catalogue, plan};
 use drivelab_units::{Angle, Instant, Lba, Sectors, parse};
 use std::sync::Arc;
@@ -132,22 +132,7 @@ fn short_names_of_sources_are_explained_and_used() {
 fn outer_rate(model: Arc<DriveModel>, access: Access) -> f64 {
     let mut target = Target::new(&TargetParams::Drive(model), 1);
     let count = Sectors::new(1 << 18);
-    let command = Command {
-        id: 0,
-        initiator: 0,
-        logical_unit: 0,
-        tag: 0,
-        attribute: Attribute::Simple,
-        priority: Priority::Normal,
-        force_unit_access: false,
-        direct: false,
-        attempt: 0,
-        process: 0,
-        synchronous: true,
-        access,
-        first: Lba::new(0),
-        count,
-    };
+    let command = Command::new(0, access, Lba::new(0), count);
     target.handle(Instant::ZERO, TargetInput::Submit(command));
     while let Some(due) = target.poll_timeout() {
         target.handle(due, TargetInput::Tick);

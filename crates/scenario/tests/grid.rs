@@ -1,17 +1,13 @@
 //! Grids some of whose points cannot be: those are left out and named, and the others are what they would be alone.
+mod common;
+
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::protocol::{NcqParams, Protocol, ScsiParams};
 use drivelab_core::target::drive::queue::Order;
-use drivelab_scenario::{InForce, NoFiles, Override, Plan, Problems, Source, plan};
+use drivelab_scenario::{InForce, NoFiles, Plan, Problems};
 
 fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, Problems> {
-    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
-    let over = |(key, value): &(&str, &str)| Override {
-        key: (*key).to_owned(),
-        value: (*value).to_owned(),
-        origin: format!("--set {key}={value}"),
-    };
-    plan(&source, &overrides.iter().map(over).collect::<Vec<_>>(), &NoFiles)
+    common::read(text, overrides, &NoFiles)
 }
 
 const DRIVE: &str = "target.drive = \"seagate-10k-scsi-74gb\"\n";

@@ -1,29 +1,20 @@
 //! The caches of hosts and controllers: what their keys come to, and whose I/Os use them.
+mod common;
+
+use common::Files;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
-use drivelab_scenario::{Loader, Override, Plan, Problems, Source, plan};
+use drivelab_scenario::{Plan, Problems};
 use drivelab_units::{Rate, Sectors, Span};
 
 const CARD: &str =
     "base = \"intel-ich9r\"\ncache = { size = \"64MiB\", limit = \"48MiB\", battery = true }\n";
 
-struct Files;
-
-impl Loader for Files {
-    fn load(&self, path: &str) -> Result<String, String> {
-        if path == "card.toml" { Ok(CARD.to_owned()) } else { Err("no such file".to_owned()) }
-    }
-}
+const FILES: Files = Files(&[("card.toml", CARD)]);
 
 fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, Problems> {
-    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
-    let over = |(key, value): &(&str, &str)| Override {
-        key: (*key).to_owned(),
-        value: (*value).to_owned(),
-        origin: format!("--set {key}={value}"),
-    };
-    plan(&source, &overrides.iter().map(over).collect::<Vec<_>>(), &Files)
+    common::read(text, overrides, &FILES)
 }
 
 fn planned(keys: &str, overrides: &[(&str, &str)]) -> Plan {

@@ -1,10 +1,13 @@
 //! What a scenario names: controllers and patterns by name, by path and written out, and what is laid over what.
+mod common;
+
+use common::Files;
 use drivelab_core::host::params::{Addressing, JobParams};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::params::DriveModel;
 use drivelab_core::target::link::params::BusParams;
-use drivelab_scenario::{Loader, Override, Plan, Problems, Source, catalogue, plan};
+use drivelab_scenario::{Plan, Problems, catalogue};
 use drivelab_units::{Rate, Sectors, Share, Span, parse};
 use std::sync::Arc;
 
@@ -13,28 +16,24 @@ const CARD: &str = "base = \"intel-ich9r\"\ndepth = 24\ntotal_depth = 16\nretrie
 const MIXED: &str =
     "title = \"twice\"\npattern = \"iometer/workstation\"\niodepth = 8\nbssplit = \"8k/50:16k/50\"\n";
 
-struct Files;
-
-impl Loader for Files {
-    fn load(&self, path: &str) -> Result<String, String> {
-        match path {
-            "cards/mine.toml" => Ok(CARD.to_owned()),
-            "mixed.toml" => Ok(MIXED.to_owned()),
-            "circle.toml" => Ok("pattern = \"circle.toml\"\n".to_owned()),
-            "odd.toml" => Ok("rw = \"randread\"\nrwmixread = 50\n".to_owned()),
-            _ => Err("no such file".to_owned()),
-        }
-    }
-}
+const FILES: Files = Files(&[
+    ("cards/mine.toml", CARD),
+    ("mixed.toml", MIXED),
+    (
+        "circle.toml",
+        "pattern = \"circle.toml\"
+",
+    ),
+    (
+        "odd.toml",
+        "rw = \"randread\"
+rwmixread = 50
+",
+    ),
+]);
 
 fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, Problems> {
-    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
-    let over = |(key, value): &(&str, &str)| Override {
-        key: (*key).to_owned(),
-        value: (*value).to_owned(),
-        origin: format!("--set {key}={value}"),
-    };
-    plan(&source, &overrides.iter().map(over).collect::<Vec<_>>(), &Files)
+    common::read(text, overrides, &FILES)
 }
 
 fn planned(text: &str, overrides: &[(&str, &str)]) -> Plan {

@@ -1,40 +1,42 @@
 //! Every message, as the user sees it. A change of wording shows in `snapshots/`.
-use drivelab_scenario::{Loader, Override, Problems, Source, plan};
+mod common;
+
+use common::Files;
+use drivelab_scenario::Problems;
 use std::fmt::Write;
 
-struct Files;
-
-impl Loader for Files {
-    fn load(&self, path: &str) -> Result<String, String> {
-        match path {
-            "drives/mine.toml" => {
-                Ok("rpm = \"7200\"\nsek = { single = \"1ms\" }\n[geometry]\nheads = [1, 2]\n".to_owned())
-            }
-            "drives/circle.toml" => Ok("base = \"drives/circle.toml\"\n".to_owned()),
-            _ => Err("no such file".to_owned()),
-        }
-    }
-}
+const FILES: Files = Files(&[
+    (
+        "drives/mine.toml",
+        "rpm = \"7200\"
+sek = { single = \"1ms\" }
+[geometry]
+heads = [1, 2]
+",
+    ),
+    (
+        "drives/circle.toml",
+        "base = \"drives/circle.toml\"
+",
+    ),
+]);
 
 fn problems(text: &str, overrides: &[(&str, &str)]) -> Problems {
-    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
-    let over = |(key, value): &(&str, &str)| Override {
-        key: (*key).to_owned(),
-        value: (*value).to_owned(),
-        origin: format!("--set {key}={value}"),
-    };
-    let overrides: Vec<Override> = overrides.iter().map(over).collect();
-    match plan(&source, &overrides, &Files) {
-        Ok(plan) => panic!("{text}\nis a plan of {} points", plan.points.len()),
+    match common::read(text, overrides, &FILES) {
+        Ok(plan) => panic!(
+            "{text}
+is a plan of {} points",
+            plan.points.len()
+        ),
         Err(problems) => problems,
     }
 }
 
 /// The snapshot of scenarios that are wrong, each under its title.
-fn snapshot(cases: &[(&str, &str)]) -> String {
+fn snapshot(cases: &[(&str, impl AsRef<str>)]) -> String {
     let mut out = String::new();
     for (title, text) in cases {
-        let _ = write!(out, "=== {title}\n{}\n\n", problems(text, &[]));
+        let _ = write!(out, "=== {title}\n{}\n\n", problems(text.as_ref(), &[]));
     }
     out
 }
@@ -107,7 +109,6 @@ fn values_that_are_none() {
     .iter()
     .map(|(title, keys)| (*title, workload(keys)))
     .collect();
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     let all = snapshot(&cases);
     insta::assert_snapshot!(all);
 }
@@ -136,7 +137,6 @@ fn keys_that_contradict_each_other() {
     .iter()
     .map(|(title, keys)| (*title, workload(keys)))
     .collect();
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     let all = snapshot(&cases);
     insta::assert_snapshot!(all);
 }
@@ -173,7 +173,6 @@ fn queues_that_cannot_be() {
         "[target]\ndrive = \"wd-4tb-7201\"\nqueue = { protocol = \"ncq\", depth = 64 }\n".to_owned(),
     )])
     .collect();
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     let all = snapshot(&cases);
     insta::assert_snapshot!(all);
 }
@@ -202,7 +201,6 @@ fn protocols_that_cannot_be() {
         ("a queue on a bus that is kept", on_scsi("queue = { depth = 8, scsi = { disconnects = false } }\n")),
         ("a release of a minute", on_scsi("queue = { release_time = \"1min\" }\n")),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     insta::assert_snapshot!(snapshot(&cases));
 }
 
@@ -245,7 +243,6 @@ fn controllers_and_schedulers_that_cannot_be() {
                 .to_owned(),
         ),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     insta::assert_snapshot!(snapshot(&cases));
 }
 
@@ -261,7 +258,6 @@ fn faults_that_cannot_be() {
         ("patience without errors", on_sata("faults.retry_time = \"1s\"\n")),
         ("too much patience", on_sata("faults = { read_errors = \"1%\", retry_time = \"1min\" }\n")),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     insta::assert_snapshot!(snapshot(&cases));
 }
 
@@ -290,7 +286,6 @@ fn memories_that_cannot_be() {
         ("neither yes nor no", on_sata("host_cache.size = \"1GiB\"\n[workload]\ndirect = 2\n")),
         ("memory without a drive", "target = { null = {}, host_cache = { size = \"1GiB\" } }\n".to_owned()),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     insta::assert_snapshot!(snapshot(&cases));
 }
 
@@ -307,7 +302,6 @@ fn buses_that_cannot_be() {
         ("links that are none", on_sata("controller.link = { standard = \"sata-3\", rate = \"1B/s\" }\n")),
         ("a bus of no drive", "target = { null = {}, bus = \"pci-32-33\" }\n".to_owned()),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     insta::assert_snapshot!(snapshot(&cases));
 }
 
@@ -332,7 +326,6 @@ fn commands_that_no_protocol_has() {
             "[target]\nserver.mean = \"5ms\"\n[workload]\nattribute = \"simple\"\nfua = true\ninitiator = 1\n".to_owned(),
         ),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     insta::assert_snapshot!(snapshot(&cases));
 }
 
@@ -375,7 +368,6 @@ fn lists_of_commands_that_cannot_be() {
                 .to_owned(),
         ),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     insta::assert_snapshot!(snapshot(&cases));
 }
 
@@ -437,7 +429,6 @@ fn drives_that_cannot_be() {
     .into_iter()
     .map(|(title, keys)| (title, format!("[target.drive]\n{keys}")))
     .collect();
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     let all = snapshot(&cases);
     insta::assert_snapshot!(all);
 }
@@ -492,7 +483,6 @@ fn caches_that_cannot_be() {
         false => (*title, on_sata(&format!("{keys}\n"))),
     })
     .collect();
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     let all = snapshot(&cases);
     insta::assert_snapshot!(all);
 }
@@ -622,7 +612,6 @@ fn arrays_that_cannot_be() {
             array("level = \"raid0\"\nmembers = 2\n[workload]\nattribute = \"ordered\"\npriority = \"high\"\n", ""),
         ),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     insta::assert_snapshot!(snapshot(&cases));
 }
 
@@ -679,7 +668,6 @@ fn keys_of_arrays_that_change_nothing() {
             ),
         ),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     insta::assert_snapshot!(snapshot(&cases));
 }
 
@@ -769,6 +757,5 @@ fn arrays_whose_drives_cannot_be() {
                 .to_owned(),
         ),
     ];
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
     insta::assert_snapshot!(snapshot(&cases));
 }

@@ -1,23 +1,17 @@
 //! Whatever the text, the answer is a plan or a list of problems that point into it; what is read means what was said.
+mod common;
+
 use drivelab_core::host::params::{Addressing, Arrivals};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::queue::{AgeFull, AgeWeight, Order, ScanWeight};
 use drivelab_core::{Attribute, Limit, Priority};
-use drivelab_scenario::{
-    Loader, NoFiles, Override, Plan, Problems, Source, catalogue, plan, reference, schema,
-};
+use drivelab_scenario::{Loader, NoFiles, Plan, Problems, Source, catalogue, plan, reference, schema};
 use drivelab_units::{Sectors, Share, Span};
 use proptest::prelude::*;
 
 fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, Problems> {
-    let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
-    let over = |(key, value): &(&str, &str)| Override {
-        key: (*key).to_owned(),
-        value: (*value).to_owned(),
-        origin: format!("--set {key}={value}"),
-    };
-    plan(&source, &overrides.iter().map(over).collect::<Vec<_>>(), &Catalogue)
+    common::read(text, overrides, &Catalogue)
 }
 
 /// Files that are the drives of the catalogue.

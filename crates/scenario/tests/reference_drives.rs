@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, reason = "what a test measured, or left out, is worth reading")]
 use drivelab_core::target::drive::params::DriveModel;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Attribute, Command, Machine, Priority};
+use drivelab_core::{Access, Command, Machine};
 use drivelab_scenario::{NoFiles, Source, plan};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use std::path::{Path, PathBuf};
@@ -188,22 +188,7 @@ fn far_reads(model: &Arc<DriveModel>, trace: &str) -> (Vec<f64>, Vec<f64>) {
         let [kind, _, first, count, service, gap] = fields[..] else { panic!("{line}") };
         let (first, count): (u64, u64) = (first.parse().unwrap(), count.parse().unwrap());
         let access = if kind == "R" { Access::Read } else { Access::Write };
-        let command = Command {
-            id: 0,
-            initiator: 0,
-            logical_unit: 0,
-            tag: 0,
-            attribute: Attribute::Simple,
-            priority: Priority::Normal,
-            force_unit_access: false,
-            direct: false,
-            attempt: 0,
-            process: 0,
-            synchronous: true,
-            access,
-            first: Lba::new(first),
-            count: Sectors::new(count),
-        };
+        let command = Command::new(0, access, Lba::new(first), Sectors::new(count));
         target.handle(now, TargetInput::Submit(command));
         let done = loop {
             if let Some(done) = target.poll_output() {

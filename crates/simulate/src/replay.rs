@@ -5,7 +5,7 @@
 //! gap after the completion of the one before: what the target does between two requests, it does in that gap.
 use crate::run::{Control, HORIZON};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Attribute, Breakdown, Command, Completion, Machine, Outcome, Priority};
+use drivelab_core::{Access, Breakdown, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use std::sync::atomic::Ordering;
 use thiserror::Error;
@@ -110,20 +110,5 @@ fn completion(target: &mut Target) -> Option<Completion> {
 
 fn command(number: usize, request: &Request) -> Command {
     let &Request { access, first, count, .. } = request;
-    Command {
-        id: number as u64,
-        initiator: 0,
-        logical_unit: 0,
-        tag: 0,
-        attribute: Attribute::Simple,
-        priority: Priority::Normal,
-        force_unit_access: false,
-        attempt: 0,
-        process: 0,
-        synchronous: true,
-        direct: true,
-        access,
-        first,
-        count,
-    }
+    Command { direct: true, ..Command::new(number as u64, access, first, count) }
 }

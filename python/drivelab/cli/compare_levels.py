@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +10,8 @@ from drivelab.cli import workload_options as words
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
-from drivelab.cli.places import check_picture, place
+from drivelab.cli.places import check_picture
+from drivelab.cli.run_options import AsJson, Picture, Quiet, Workers
 from drivelab.errors import InputError
 from drivelab.levels import compare
 from drivelab.levels.compare import Comparison
@@ -69,15 +69,10 @@ def compare_levels(
     drive_price: Annotated[str | None, _risk("What a drive costs: 140USD", "PRICE")] = None,
     controller_price: Annotated[str | None, _risk("What the controller costs", "PRICE")] = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
-    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON")] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Draw the picture: .png, .svg or .html", metavar="FILE", parser=place
-        ),
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks")] = False,
+    as_json: AsJson = False,
+    output: Picture = None,
+    workers: Workers = None,
+    quiet: Quiet = False,
 ) -> int:
     """Compare the levels of an array: IOPS, latency, rates, capacity, price, and the chance of data loss.
 

@@ -12,6 +12,7 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import place
+from drivelab.cli.run_options import Workers
 from drivelab.experiment import Experiment, Outcome
 from drivelab.experiment.engine import planned
 from drivelab.experiment.tables import (
@@ -34,7 +35,7 @@ def reproduce(
         Path | None, typer.Option(help="Folder for record.json and the picture", metavar="DIR", parser=place)
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 unless every claim holds")] = False,
-    workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,
+    workers: Workers = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no legend")] = False,
 ) -> int:
     """Run a published table again: what was printed, what the model predicts, and how far apart they are."""

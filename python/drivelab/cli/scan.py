@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +11,8 @@ from drivelab.cli import workload_options as words
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
-from drivelab.cli.places import check_picture, place
+from drivelab.cli.places import check_picture
+from drivelab.cli.run_options import AsJson, Picture, Quiet, Workers
 from drivelab.errors import InputError
 from drivelab.scanning import access, sizes, surface
 from drivelab.scanning.scan import Scan, SizeScan, scan_target, scan_target_sizes, target_of
@@ -50,15 +50,10 @@ def scan(
     ] = None,
     randseed: words.Randseed = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
-    as_json: Annotated[bool, typer.Option("--json", help="Everything as JSON")] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Draw the picture: .png, .svg or .html", metavar="FILE", parser=place
-        ),
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks")] = False,
+    as_json: AsJson = False,
+    output: Picture = None,
+    workers: Workers = None,
+    quiet: Quiet = False,
 ) -> int:
     """Scan a drive: transfer rate over the surface, access time by address, burst rate; or time over size.
 

@@ -15,7 +15,7 @@ use drivelab_core::target::drive::queue::{Knows, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
 use drivelab_core::target::server::{ServerParams, Service};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Attribute, Command, Completion, Limit, Machine, Priority, Setup};
+use drivelab_core::{Access, Command, Completion, Limit, Machine, Setup};
 use drivelab_units::{Angle, Frequency, Instant, Lba, Rpm, Sectors, Share, Span};
 use std::sync::Arc;
 
@@ -138,22 +138,7 @@ pub fn setup(target: TargetParams, job: JobParams, ios: u64) -> Setup {
 }
 
 pub fn command(id: u64, access: Access, first: u64, count: u64) -> Command {
-    Command {
-        id,
-        initiator: 0,
-        logical_unit: 0,
-        tag: id as u32,
-        attribute: Attribute::Simple,
-        priority: Priority::Normal,
-        force_unit_access: false,
-        direct: false,
-        attempt: 0,
-        process: 0,
-        synchronous: true,
-        access,
-        first: Lba::new(first),
-        count: Sectors::new(count),
-    }
+    Command::new(id, access, Lba::new(first), Sectors::new(count))
 }
 
 /// A target in the hands of a test that plays the host.

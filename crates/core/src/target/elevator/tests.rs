@@ -2,7 +2,7 @@
 //! search for what a command must wait for. The elevator as a whole is held to its definition in `tests/elevator`.
 use super::fifo::Fifos;
 use super::requests::{Chain, NONE, Slot, Table};
-use crate::command::{Access, Attribute, Command, Priority};
+use crate::command::{Access, Command};
 use crate::target::overlap::Overlaps;
 use crate::target::tree::{Summary, Tree};
 use alloc::vec::Vec;
@@ -11,22 +11,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn command(access: Access, first: u64, count: u64) -> Command {
-    Command {
-        id: 0,
-        initiator: 0,
-        logical_unit: 0,
-        tag: 0,
-        attribute: Attribute::Simple,
-        priority: Priority::Normal,
-        force_unit_access: false,
-        direct: false,
-        attempt: 0,
-        process: 0,
-        synchronous: true,
-        access,
-        first: Lba::new(first),
-        count: Sectors::new(count),
-    }
+    Command::new(0, access, Lba::new(first), Sectors::new(count))
 }
 
 /// The least and the greatest of a group.

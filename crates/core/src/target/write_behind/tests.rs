@@ -1,26 +1,10 @@
 //! The limit on extents, which from outside only a very long run would reach.
 use super::params::FlushOrder;
 use super::*;
-use crate::command::{Attribute, Priority};
 use drivelab_units::Span;
 
 fn command(id: u64, access: Access) -> Command {
-    Command {
-        id,
-        initiator: 0,
-        logical_unit: 0,
-        tag: 0,
-        attribute: Attribute::Simple,
-        priority: Priority::Normal,
-        force_unit_access: false,
-        direct: false,
-        attempt: 0,
-        process: 0,
-        synchronous: false,
-        access,
-        first: Lba::new(2 * id),
-        count: Sectors::new(1),
-    }
+    Command { synchronous: false, ..Command::new(id, access, Lba::new(2 * id), Sectors::new(1)) }
 }
 
 /// Does everything that is due at an instant, below in no time; returns how many commands were answered.
