@@ -6,11 +6,12 @@ use crate::rig::array_of;
 use crate::stamps::Stamped;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::array::params::{ArrayParams, Failure, Level, SyncParams, When};
-use drivelab_core::target::array::report::Health;
+use drivelab_core::target::array::report::{Happened, Health, Run};
 use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Sectors, Span};
 use proptest::prelude::*;
+use std::collections::HashMap;
 
 /// How long after the one before a wave of failures comes, in ms, and when the members fail that are not to be missed after
 /// all rebuilds.
@@ -149,6 +150,57 @@ proptest! {
             prop_assert_eq!(answer(&mut array, id), Outcome::Done);
             if !writes {
                 array.compare(id, first, count);
+            }
+        }
+    }
+}
+
+proptest! {
+    /// However many fail, and whenever: every command is answered, what can be read was written last, and what cannot was
+    /// told.
+    #[test]
+    fn what_cannot_be_read_was_told(
+        params in pools(),
+        failing in prop::collection::btree_map(0u16..12, 0u64..700, 1..9),
+        (spares, missing, rebuilding) in (0u16..5, prop::option::of(0u16..4), any::<bool>()),
+        commands in prop::collection::vec((prop::bool::weighted(0.8), 0u64..8_000, 1u64..300, 0u64..20), 1..50),
+    ) {
+        let missing: Vec<u16> = missing.into_iter().filter(|&slot| slot < params.members).collect();
+        let drives = params.members + spares;
+        let failing = failing.into_iter().filter(|(drive, _)| *drive < drives && !missing.contains(drive));
+        let failures = failing.map(|(drive, at)| Failure { drive, when: When::At(at_ms(at)) }).collect();
+        let params = ArrayParams { spares, missing, rebuilding, failures, ..params };
+        let mut array = Stamped::of(&small(params));
+        let capacity = array.array().capacity().get();
+        let mut written = HashMap::new();
+        for (writes, first, count, wait) in commands {
+            let first = first % capacity;
+            let count = count.min(capacity - first);
+            let id = array.send(if writes { Access::Write } else { Access::Read }, first, count);
+            if writes {
+                written.insert(id, first..first + count);
+            }
+            array.wait(ms(wait));
+        }
+        let sent = array.send(Access::Flush, 0, 0);
+        let answers = array.drain();
+        prop_assert_eq!(answers.len() as u64, sent);
+        // What a write without success has left is not known.
+        let failed = answers.iter().filter(|answer| answer.outcome != Outcome::Done);
+        let unknown: Vec<_> = failed.filter_map(|answer| written.remove(&answer.id)).collect();
+        let reports = array.reports().into_iter().map(|report| report.what);
+        let runs = reports.filter_map(|what| if let Happened::Lost(run) = what { Some(run) } else { None });
+        let lost: Vec<_> = runs.flat_map(Run::ranges).collect();
+        for at in (0..capacity).step_by(3) {
+            let answer = array.go(Access::Read, at, 1);
+            match answer.outcome {
+                Outcome::Done if unknown.iter().all(|range| !range.contains(&at)) => array.compare(answer.id, at, 1),
+                Outcome::Done => {}
+                outcome => {
+                    prop_assert_eq!(outcome, Outcome::Lost);
+                    let was_told = lost.iter().any(|&(first, count)| (first.get()..(first + count).get()).contains(&at));
+                    prop_assert!(was_told, "{} of {:?}", at, lost);
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ use drivelab_core::target::array::Array;
 use drivelab_core::target::array::layout::{Copied, Layout, RaidZ, Rows};
 use drivelab_core::target::array::members::State;
 use drivelab_core::target::array::params::{ArrayParams, Cure};
+use drivelab_core::target::array::report::Report;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine};
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -138,6 +139,11 @@ impl Stamped {
         self.target.handle(self.now, TargetInput::Submit(command(id, access, first, count)));
         self.execute();
         id
+    }
+
+    /// What was told of the array.
+    pub fn reports(&mut self) -> Vec<Report> {
+        std::iter::from_fn(|| self.target.poll_report()).collect()
     }
 
     /// The answers that have come.
