@@ -101,10 +101,6 @@ class Level:
             "holds everything once: without a member data are lost" if self.name in _NOTHING_SPARE else None
         )
 
-    def is_not_rebuilt(self) -> str | None:
-        """Why a new member is not filled; None where it is."""
-        return "a rebuild record by record is not modelled" if self.name.startswith("raidz") else None
-
     def arrangement(self) -> Arrangement:
         """Which sets of failed members lose data: any of them, where a JBOD loses a part."""
         n, copies = self.members, self.copies

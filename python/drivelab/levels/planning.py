@@ -76,7 +76,7 @@ class Entry:
         """Why there is no such state; None where there is one."""
         if state == "healthy":
             return None
-        return self.level.bears_none() or (self.level.is_not_rebuilt() if state == "rebuilding" else None)
+        return self.level.bears_none()
 
     def to_dict(self) -> dict[str, Any]:
         """The level as `compare-levels --json` prints it."""

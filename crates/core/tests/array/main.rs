@@ -14,6 +14,8 @@ mod parity;
 mod parity_cures;
 mod parity_data;
 mod raidz;
+mod raidz_rebuilt;
+mod raidz_sync;
 mod rebuilt;
 mod rig;
 mod stamps;

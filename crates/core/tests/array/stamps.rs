@@ -4,9 +4,10 @@ use crate::common::command;
 use crate::rig::array;
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::Array;
-use drivelab_core::target::array::layout::{Copied, Layout, Rows};
+use drivelab_core::target::array::layout::{Copied, Layout, RaidZ, Rows};
 use drivelab_core::target::array::members::State;
 use drivelab_core::target::array::params::{ArrayParams, Cure};
+use drivelab_core::target::array::report::Report;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine};
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -114,6 +115,13 @@ impl Stamped {
         self.execute();
     }
 
+    /// Lets time pass until then, if it has not.
+    pub fn wait_until(&mut self, due: Instant) {
+        if due > self.now {
+            self.wait(due.since(self.now));
+        }
+    }
+
     /// What a command of a host brings for an address.
     fn brought(id: u64, at: u64) -> Stamp {
         (id.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at.wrapping_mul(0xd134_2543_de82_ef95) | 1).to_le_bytes()
@@ -131,6 +139,16 @@ impl Stamped {
         self.target.handle(self.now, TargetInput::Submit(command(id, access, first, count)));
         self.execute();
         id
+    }
+
+    /// What was told of the array.
+    pub fn reports(&mut self) -> Vec<Report> {
+        std::iter::from_fn(|| self.target.poll_report()).collect()
+    }
+
+    /// The answers that have come.
+    pub fn answers(&mut self) -> Vec<Completion> {
+        std::iter::from_fn(|| self.target.poll_output()).collect()
     }
 
     /// All answers that are still to come.
@@ -197,6 +215,20 @@ impl Stamped {
         })
     }
 
+    /// Whether something may be written at a place that nobody will ever ask for.
+    fn is_idle(&self, drive: u16, at: u64) -> bool {
+        self.is_log(drive, at) || self.is_left_over(drive, at)
+    }
+
+    /// Whether a place is left over behind a record, or on a drive that has failed meanwhile.
+    fn is_left_over(&self, drive: u16, at: u64) -> bool {
+        let Layout::RaidZ(pool) = self.array().layout() else { return false };
+        let Some(slot) = self.array().members().slot_of(drive) else { return true };
+        let map = pool.map();
+        let sector = at / map.sector() * map.members() + u64::from(slot);
+        sector % map.taken() >= map.total()
+    }
+
     fn is_log(&self, drive: u16, at: u64) -> bool {
         let start = match self.array().layout() {
             Layout::Rows(rows) => rows.start(),
@@ -225,7 +257,7 @@ impl Stamped {
                     self.see(Seen { id: write, drive: member, access: Access::Write, first, count });
                     for at in first..first + count {
                         // A log's own words have no stamp.
-                        let stamp = match self.is_log(member, at) {
+                        let stamp = match self.is_idle(member, at) {
                             true => self.buffer(write, at).unwrap_or_default(),
                             false => self.value(write, at),
                         };
@@ -265,7 +297,41 @@ impl Stamped {
         match self.array().layout() {
             Layout::Rows(_) => self.check_rows(),
             Layout::Copied(copied) => self.check_copies(copied),
-            Layout::Linear(_) | Layout::RaidZ(_) => panic!("a level with parity in rows, or with copies"),
+            Layout::RaidZ(pool) => self.check_records(pool),
+            Layout::Linear(_) => panic!("a level with parity or copies"),
+        }
+    }
+
+    /// By Horner's rule over the columns, as vdev_raidz_generate_parity_pqr has it, of all records that there are.
+    fn check_records(&self, pool: &RaidZ) {
+        let map = pool.map();
+        let parities = usize::from(map.parities());
+        for record in 0..pool.records() {
+            let place = pool.place(record);
+            let columns: Vec<_> = (0..map.columns()).map(|index| pool.column(place, index)).collect();
+            for offset in 0..columns[0].count {
+                let mut sums = [[0; 8]; 3];
+                for (index, column) in columns.iter().enumerate().skip(parities) {
+                    let address = record * pool.record() + map.begins(index) + offset;
+                    let is_there = offset < column.count;
+                    let stamp =
+                        is_there.then(|| self.model.get(&address).copied()).flatten().unwrap_or_default();
+                    if let Some(held) = self.on_member(column.slot, column.at + offset).filter(|_| is_there) {
+                        assert_eq!(
+                            held, stamp,
+                            "record {record} at {place}, column {index}, offset {offset}"
+                        );
+                    }
+                    for (sum, generator) in sums.iter_mut().zip([1, 2, 4]) {
+                        *sum = added(scaled(*sum, generator), stamp);
+                    }
+                }
+                for (which, (column, sum)) in columns.iter().zip(sums).take(parities).enumerate() {
+                    if let Some(held) = self.on_member(column.slot, column.at + offset) {
+                        assert_eq!(held, sum, "record {record} at {place}, parity {which}, offset {offset}");
+                    }
+                }
+            }
         }
     }
 

@@ -208,7 +208,7 @@ fn array(dice: &mut Dice, span: Span) -> ArrayParams {
         matches!(level, Level::Mirrored | Level::MirroredStripes { .. } | Level::StripedMirrors { .. });
     array.split = (dice.one_in(4) && has_copies).then_some(SplitReads { from, unit });
     array.request = Sectors::new(dice.of(&[16, 1 << 16]));
-    let takes_spares = !matches!(level, Level::Linear | Level::Striped | Level::RaidZ { .. });
+    let takes_spares = !matches!(level, Level::Linear | Level::Striped);
     array.spares = if takes_spares { dice.below(3) as u16 } else { 0 };
     array.replaced_after = us(dice.of(&[0, 0, 5_000, 50_000]));
     array.sync.request = Sectors::new(dice.of(&[16, 64]));

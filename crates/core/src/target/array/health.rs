@@ -5,7 +5,7 @@
 //! had any more. A new drive that somebody puts in is a spare too: until it is taken it does nothing. In RAID 01 the
 //! members of a striped set that misses one stand aside, and are all rebuilt once it is complete again.
 use super::layout::Layout;
-use super::losses::{self, losses};
+use super::losses;
 use super::members::State;
 use super::params::{Level, When};
 use super::report::{Happened, Health, Report};
@@ -183,7 +183,7 @@ impl Array {
 
     /// Whether all that a slot is to hold can be had elsewhere.
     fn can_be_rebuilt(&self, slot: u16) -> bool {
-        losses::reach(&self.layout, &self.members.frontiers(), slot) == losses::ALL
+        self.reach(slot) == losses::ALL
     }
 
     /// A new drive takes a slot.
@@ -228,7 +228,7 @@ impl Array {
             return;
         }
         self.note_condition(context.now);
-        for run in losses(&self.layout, before, &self.members.frontiers()) {
+        for run in self.losses_since(before, slot) {
             self.condition.has_lost = true;
             self.report(context, slot, Happened::Lost(run));
         }

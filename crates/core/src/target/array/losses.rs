@@ -4,7 +4,7 @@
 //! rebuilt of a new one. A layout repeats itself after a *band* of rows, so that each stripe unit of the first band stands
 //! for all that lie a multiple of the band behind it, and what is lost of them is a [`Run`] with at most a part of a
 //! stripe unit before and behind it. So the cost does not grow with the drives.
-use super::layout::{Copied, Layout, Linear, Piece, RaidZ, Rows, Spot};
+use super::layout::{Copied, Layout, Linear, Piece, Rows, Spot};
 use super::report::Run;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
@@ -25,10 +25,10 @@ struct Units {
 
 /// Collects runs, and makes one of neighbours.
 #[derive(Default)]
-struct Runs(Vec<Run>);
+pub struct Runs(Vec<Run>);
 
 impl Runs {
-    fn add(&mut self, first: u64, count: u64, every: u64, times: u64) {
+    pub fn add(&mut self, first: u64, count: u64, every: u64, times: u64) {
         if count == 0 || times == 0 {
             return;
         }
@@ -70,7 +70,7 @@ impl Runs {
     }
 
     /// Ranges that touch are one.
-    fn joined(mut self) -> Vec<Run> {
+    pub fn joined(mut self) -> Vec<Run> {
         for run in &mut self.0 {
             if run.times > 1 && run.count == run.every {
                 *run = Run::once(run.first.get(), run.count.get() * run.times);
@@ -91,7 +91,7 @@ pub fn losses(layout: &Layout, before: &[u64], after: &[u64]) -> Vec<Run> {
         Layout::Linear(linear) => of_linear(linear, before, after, &mut runs),
         Layout::Copied(copied) => of_copies(copied, before, after, &mut runs),
         Layout::Rows(rows) => of_rows(rows, before, after, &mut runs),
-        Layout::RaidZ(pool) => of_pool(pool, before, after, &mut runs),
+        Layout::RaidZ(_) => unreachable!("records lie anywhere: see `pool_losses`"),
     }
     runs.joined()
 }
@@ -157,17 +157,6 @@ fn of_rows(rows: &Rows, before: &[u64], after: &[u64], runs: &mut Runs) {
     }
 }
 
-/// With more members gone than it has parities a pool is lost whole: every record lies on almost all of them.
-fn of_pool(pool: &RaidZ, before: &[u64], after: &[u64], runs: &mut Runs) {
-    let is_lost = |frontiers: &[u64]| {
-        let gone = frontiers.iter().filter(|&&frontier| frontier < ALL).count();
-        gone > usize::from(pool.map().parities())
-    };
-    if is_lost(after) && !is_lost(before) {
-        runs.add(0, pool.capacity(), 0, 1);
-    }
-}
-
 /// By group: from where on more members cannot be read than there are parities.
 fn bounds(rows: &Rows, frontiers: &[u64]) -> Vec<u64> {
     let groups = frontiers.chunks(rows.members() as usize);
@@ -182,8 +171,8 @@ fn bounds(rows: &Rows, frontiers: &[u64]) -> Vec<u64> {
 /// Up to which place the others make up for what a slot is to hold.
 pub fn reach(layout: &Layout, frontiers: &[u64], slot: u16) -> u64 {
     match layout {
-        // A pool is not rebuilt: see [`LevelError`](super::layout::LevelError).
-        Layout::Linear(_) | Layout::RaidZ(_) => 0,
+        Layout::Linear(_) => 0,
+        Layout::RaidZ(_) => unreachable!("records lie anywhere: see `pool_losses`"),
         Layout::Copied(copied) => {
             let chunks = 0..(copied.capacity() / copied.unit()).min(frontiers.len() as u64);
             let reach = |chunk| reach_of_chunk(copied, chunk, frontiers, slot);

@@ -18,6 +18,7 @@ pub mod members;
 pub mod params;
 mod phases;
 mod plan;
+mod pool_losses;
 pub mod report;
 mod stories;
 mod strand;
@@ -240,6 +241,7 @@ impl Array {
         self.begin(context, slot);
     }
 
+    /// A strand waits until another one is done.
     fn hold(&mut self, blocker: Slot, slot: Slot) {
         let held = core::mem::replace(&mut self.strands.get_mut(blocker).held, slot);
         self.strands.get_mut(slot).next_held = held;
@@ -302,8 +304,7 @@ impl Array {
 
     /// A strand that held this one is done.
     fn look_again(&mut self, context: &mut Context<'_>, slot: Slot) {
-        let Some(claim) = self.strands.get(slot).claim else { unreachable!("it waits for its blocks") };
-        match self.claims.blocker(&claim) {
+        match self.strands.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
             Some(blocker) => self.hold(blocker, slot),
             None => self.begin(context, slot),
         }

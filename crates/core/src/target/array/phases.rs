@@ -13,6 +13,9 @@ const REFUSAL: Span = Span::from_us(10);
 impl Array {
     /// Nothing is in a strand's way: it is planned, and goes.
     pub(super) fn begin(&mut self, context: &mut Context<'_>, slot: Slot) {
+        if let Some(keeper) = self.keeper(slot) {
+            return self.hold(keeper, slot);
+        }
         let now = context.now;
         let strand = self.strands.get_mut(slot);
         strand.breakdown.queue += now - strand.since;

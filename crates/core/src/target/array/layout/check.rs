@@ -84,10 +84,6 @@ fn drives(params: &ArrayParams, given: usize) -> Result<(), LevelError> {
     if spares > 0 && !is_redundant(level) {
         return Err(LevelError::NoUseOfSpares { level: name(level) });
     }
-    let is_rebuilt = spares > 0 || params.rebuilding && !params.missing.is_empty();
-    if is_rebuilt && matches!(level, Level::RaidZ { .. }) {
-        return Err(LevelError::NotRebuilt { level: name(level) });
-    }
     Ok(())
 }
 

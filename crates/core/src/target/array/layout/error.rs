@@ -33,8 +33,6 @@ pub enum LevelError {
     Spare { drive: u16, capacity: Sectors, needed: Sectors },
     /// Spares where nothing is left to rebuild from.
     NoUseOfSpares { level: &'static str },
-    /// A spare, or a new drive, in a level whose rebuild is not modelled.
-    NotRebuilt { level: &'static str },
     /// A drive that there is not fails.
     NoSuchDrive { drive: u16, drives: usize },
     /// A member that there is not is missing.
@@ -140,11 +138,6 @@ impl LevelError {
             Self::NoUseOfSpares { level } => {
                 write!(f, "{level} has no use for a spare: what a member had cannot be had from the others")
             }
-            Self::NotRebuilt { level } => write!(
-                f,
-                "the rebuild of {level}, record by record, is not modelled: leave out spares and new drives, and the \
-                 pool runs without the members that fail"
-            ),
             Self::NoSuchDrive { drive, drives } => {
                 write!(f, "drive {drive} is to fail, and the array has drives 0 to {}", drives - 1)
             }

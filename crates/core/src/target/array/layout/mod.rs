@@ -2,10 +2,12 @@
 //!
 //! All numbers are sectors. A *piece* is a stretch of the array's addresses that lies in one run on each member that has
 //! it; a *spot* is a place on a member. Members are named by their slot in the array, whatever drive has it.
+mod births;
 mod check;
 mod copied;
 mod error;
 mod linear;
+mod pages;
 mod pool;
 pub mod raidz;
 pub mod reserved;
@@ -18,7 +20,7 @@ pub use copied::{Copied, Piece};
 use drivelab_units::Sectors;
 pub use error::LevelError;
 pub use linear::Linear;
-pub use pool::RaidZ;
+pub use pool::{RaidZ, Stretch};
 pub use rows::{Row, Rows};
 
 /// A place on a member.

@@ -2,51 +2,42 @@
 //!
 //! The pool is cut in places of one record each. Record `i` lies at place `i` until it is first written. A write takes
 //! the next free place behind the one that was taken last, and the old place becomes free when the new one is written:
-//! until then a reader finds the record where it was. What differs from the beginning is kept in pages that are made on
-//! the first change, so that a large pool costs little memory.
+//! until then a reader finds the record where it was.
+//!
+//! Whoever goes over the pool by place *pins* what it is at: no place of it is taken anew meanwhile, so that what is read
+//! of a record there, and what is written to a new member, is of that record and of no other. Records leave a pinned place
+//! as they like; the place is not used again before it is let go.
 use super::super::super::slab::Slab;
 use super::super::super::tree::{NONE, Slot};
+use super::births::Births;
+use super::pages::{Numbers, PAGE, Pages};
 use super::raidz::{Column, Map};
-use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
-/// Records of one page of the map, and places of one word of the other.
-const PAGE: u64 = 64;
-
-/// Pages that are made on first change. A page that there is not yet is `None`.
-#[derive(Clone)]
-struct Pages<T> {
-    /// One above the number of the page; zero where there is none, which costs no memory before it is touched.
-    index: Vec<u32>,
-    pages: Vec<T>,
-}
-
-impl<T> Pages<T> {
-    fn new(count: u64) -> Self {
-        Pages { index: vec![0; count.div_ceil(PAGE) as usize], pages: Vec::new() }
-    }
-
-    #[inline]
-    fn get(&self, page: u64) -> Option<&T> {
-        self.index[page as usize].checked_sub(1).map(|at| &self.pages[at as usize])
-    }
-
-    fn get_or_make(&mut self, page: u64, make: impl FnOnce() -> T) -> &mut T {
-        let at = &mut self.index[page as usize];
-        if *at == 0 {
-            self.pages.push(make());
-            *at = self.pages.len() as u32;
-        }
-        &mut self.pages[*at as usize - 1]
-    }
-}
-
-/// A record on its way to a new place.
+/// A record on its way to a new place, or written where it is because there is no other.
 #[derive(Clone, Copy)]
 struct Move {
     record: u64,
     to: u64,
     next: Slot,
+}
+
+/// Places that a strand goes over.
+#[derive(Clone, Copy)]
+struct Pin {
+    strand: Slot,
+    first: u64,
+    end: u64,
+}
+
+/// Places to go over at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    pub first: u64,
+    pub end: u64,
+    /// How many of them are asked for; the others are passed over.
+    pub count: u64,
 }
 
 pub struct RaidZ {
@@ -57,14 +48,19 @@ pub struct RaidZ {
     places: u64,
     used: u64,
     /// The place of each record.
-    lies: Pages<[u32; PAGE as usize]>,
-    /// Which places are taken, as bits.
+    lies: Numbers,
+    /// The record that came to each place last. It is still there if the record's place says so.
+    came: Numbers,
+    /// Which places are taken, as bits, and how many are not.
     taken: Pages<u64>,
+    free: u64,
     /// The next place to be looked at.
     next: u64,
     moves: Slab<Move>,
     /// By strand: the first of its moves.
     first_move: Vec<Slot>,
+    births: Births,
+    pins: Vec<Pin>,
 }
 
 impl RaidZ {
@@ -79,9 +75,22 @@ impl RaidZ {
         // One place at least is free, so that a record can be written anew.
         let records = (places * u64::from(fill) / 100).clamp(1, places - 1);
         let used = (places * map.taken()).div_ceil(members) * sector;
-        let (lies, taken) = (Pages::new(records), Pages::new(places));
-        let (moves, first_move) = (Slab::default(), Vec::new());
-        Some(RaidZ { map, record, records, places, used, lies, taken, next: records, moves, first_move })
+        Some(RaidZ {
+            map,
+            record,
+            records,
+            places,
+            used,
+            lies: Pages::new(records),
+            came: Pages::new(places),
+            taken: Pages::new(places),
+            free: places - records,
+            next: records,
+            moves: Slab::default(),
+            first_move: Vec::new(),
+            births: Births::new(members, places),
+            pins: Vec::new(),
+        })
     }
 
     pub fn map(&self) -> &Map {
@@ -113,7 +122,37 @@ impl RaidZ {
     /// Where a record lies.
     #[inline]
     pub fn place(&self, record: u64) -> u64 {
-        self.lies.get(record / PAGE).map_or(record, |page| page[(record % PAGE) as usize].into())
+        self.lies.number(record)
+    }
+
+    /// The record that lies at a place. What is on its way there does not yet.
+    pub fn record_at(&self, place: u64) -> Option<u64> {
+        let record = self.came.number(place);
+        (record < self.records && self.place(record) == place).then_some(record)
+    }
+
+    /// For each page of records: whether some of them were ever moved.
+    pub fn moved_pages(&self) -> impl Iterator<Item = (u64, u64, bool)> {
+        let pages = (0..).map(|page| page * PAGE).zip(self.lies.made());
+        pages.map(|(first, is_moved)| (first, (first + PAGE).min(self.records), is_moved))
+    }
+
+    pub fn births(&self) -> &Births {
+        &self.births
+    }
+
+    pub fn births_mut(&mut self) -> &mut Births {
+        &mut self.births
+    }
+
+    /// Sectors of a member that so many places take of it.
+    pub fn share_of(&self, places: u64) -> u64 {
+        (places * self.map.taken()).div_ceil(self.map.members()) * self.map.sector()
+    }
+
+    /// The sector of each member below which nothing lies of this place and those behind it.
+    pub fn edge(&self, place: u64) -> u64 {
+        place * self.map.taken() / self.map.members() * self.map.sector()
     }
 
     /// A column of what lies at a place.
@@ -125,12 +164,15 @@ impl RaidZ {
     /// Takes over where the records of a pool of the same shape lie, as its metadata tell after a power cut: what was on
     /// its way there is where it was before.
     pub fn lie_as(&mut self, before: &RaidZ) {
-        (self.lies, self.taken, self.next) = (before.lies.clone(), before.taken.clone(), before.next);
+        (self.lies, self.came) = (before.lies.clone(), before.came.clone());
+        (self.taken, self.free, self.next) = (before.taken.clone(), before.free, before.next);
         for &first in &before.first_move {
             let mut at = first;
             while at != NONE {
-                let Move { to, next, .. } = *before.moves.get(at);
-                self.turn(to);
+                let Move { record, to, next } = *before.moves.get(at);
+                if to != before.place(record) {
+                    self.release(to);
+                }
                 at = next;
             }
         }
@@ -157,6 +199,18 @@ impl RaidZ {
         *self.taken.get_or_make(page, || at_first) ^= 1 << (place % PAGE);
     }
 
+    fn release(&mut self, place: u64) {
+        self.turn(place);
+        self.free += 1;
+    }
+
+    /// The places of a page that are pinned, as bits.
+    fn pinned(&self, page: u64) -> u64 {
+        let (first, end) = (page * PAGE, (page + 1) * PAGE);
+        let touch = |pin: &&Pin| pin.first < end && first < pin.end;
+        self.pins.iter().filter(touch).fold(0, |bits, pin| bits | bits_of(page, pin.first, pin.end))
+    }
+
     /// The next free place, round the pool.
     fn free_place(&self) -> Option<u64> {
         let pages = self.places.div_ceil(PAGE);
@@ -164,7 +218,10 @@ impl RaidZ {
         // The page of the beginning comes twice: its upper part first, its lower one last.
         for step in 0..=pages {
             let page = (first + step) % pages;
-            let free = !self.bits(page) & if step == 0 { u64::MAX << begin } else { u64::MAX };
+            let mut free = !self.bits(page) & if step == 0 { u64::MAX << begin } else { u64::MAX };
+            if free != 0 && !self.pins.is_empty() {
+                free &= !self.pinned(page);
+            }
             let place = page * PAGE + u64::from(free.trailing_zeros());
             if free != 0 && place < self.places {
                 return Some(place);
@@ -173,11 +230,28 @@ impl RaidZ {
         None
     }
 
+    /// Who must be done before these records can be written: where there may be no other place for them, they are written
+    /// where they are, and somebody is going over that.
+    pub fn keeper_of(&self, records: Range<u64>) -> Option<Slot> {
+        let pinned: u64 = self.pins.iter().map(|pin| pin.end - pin.first).sum();
+        if self.pins.is_empty() || self.free.saturating_sub(pinned) >= records.end - records.start {
+            return None;
+        }
+        let keeps =
+            |pin: &&Pin| records.clone().any(|record| (pin.first..pin.end).contains(&self.place(record)));
+        self.pins.iter().find(keeps).map(|pin| pin.strand)
+    }
+
     /// Takes a place for a record that a strand writes. Where everything is taken the record stays where it is.
     pub fn take(&mut self, strand: Slot, record: u64) -> u64 {
-        let Some(to) = self.free_place() else { return self.place(record) };
-        self.next = (to + 1) % self.places;
-        self.turn(to);
+        let to = self.free_place();
+        if let Some(to) = to {
+            self.next = (to + 1) % self.places;
+            self.turn(to);
+            self.free -= 1;
+            self.births.take(to);
+        }
+        let to = to.unwrap_or_else(|| self.place(record));
         let at = strand as usize;
         if self.first_move.len() <= at {
             self.first_move.resize(at + 1, NONE);
@@ -185,6 +259,23 @@ impl RaidZ {
         let next = self.first_move[at];
         self.first_move[at] = self.moves.add(Move { record, to, next });
         to
+    }
+
+    /// The places that a strand is writing to.
+    pub fn targets(&self, strand: Slot) -> impl Iterator<Item = u64> {
+        let mut at = self.first_move.get(strand as usize).copied().unwrap_or(NONE);
+        core::iter::from_fn(move || {
+            let &Move { to, next, .. } = (at != NONE).then(|| self.moves.get(at))?;
+            at = next;
+            Some(to)
+        })
+    }
+
+    /// Some strand that is writing to one of these places.
+    pub fn writer_to(&self, places: Range<u64>, matters: impl Fn(u64) -> bool) -> Option<Slot> {
+        let mut writing =
+            (0..self.first_move.len() as Slot).filter(|&at| self.first_move[at as usize] != NONE);
+        writing.find(|&strand| self.targets(strand).any(|to| places.contains(&to) && matters(to)))
     }
 
     /// A strand is done: what it has written lies at its new place from now on, and the old one is free. What it has not
@@ -195,16 +286,57 @@ impl RaidZ {
         while at != NONE {
             let Move { record, to, next } = *self.moves.get(at);
             self.moves.free(at);
-            if is_written {
-                let from = self.place(record);
-                let (page, inside) = (record / PAGE, (record % PAGE) as usize);
-                let identity = || core::array::from_fn(|inside| (page * PAGE) as u32 + inside as u32);
-                self.lies.get_or_make(page, identity)[inside] = to as u32;
-                self.turn(from);
-            } else {
-                self.turn(to);
-            }
             at = next;
+            let from = self.place(record);
+            if from == to {
+                continue;
+            }
+            if is_written {
+                self.lies.set_number(record, to);
+                self.came.set_number(to, record);
+                self.release(from);
+            } else {
+                self.release(to);
+            }
         }
     }
+
+    /// A strand goes over these places from now on.
+    pub fn pin(&mut self, strand: Slot, places: Range<u64>) {
+        self.pins.push(Pin { strand, first: places.start, end: places.end });
+    }
+
+    /// A strand does not go over anything any more.
+    #[inline]
+    pub fn unpin(&mut self, strand: Slot) {
+        self.pins.retain(|pin| pin.strand != strand);
+    }
+
+    /// The places that are taken, from one on.
+    pub fn taken_from(&self, from: u64) -> impl Iterator<Item = u64> {
+        let pages = from / PAGE..self.places.div_ceil(PAGE);
+        pages.flat_map(move |page| {
+            let mut bits = self.bits(page) & bits_of(page, from, self.places);
+            core::iter::from_fn(move || {
+                let inside = (bits != 0).then(|| u64::from(bits.trailing_zeros()))?;
+                bits &= bits - 1;
+                Some(page * PAGE + inside)
+            })
+        })
+    }
+
+    /// The next places to go over, from one on: up to so many of those taken that are `wanted`.
+    pub fn stretch(&self, from: u64, most: u64, wanted: impl Fn(u64) -> bool) -> Option<Stretch> {
+        let mut places = self.taken_from(from).filter(|&place| wanted(place)).take(most as usize);
+        let first = places.next()?;
+        let (end, count) = places.fold((first + 1, 1), |(_, count), place| (place + 1, count + 1));
+        Some(Stretch { first, end, count })
+    }
+}
+
+/// The places of a page among these, as bits.
+fn bits_of(page: u64, first: u64, end: u64) -> u64 {
+    let inside = |place: u64| place.saturating_sub(page * PAGE).min(PAGE);
+    let below = |place: u64| if place == PAGE { u64::MAX } else { (1 << place) - 1 };
+    below(inside(end)) & !below(inside(first))
 }

@@ -58,6 +58,15 @@ impl Map {
         Map { members, parities: p, shift, whole, longer, columns, total, taken }
     }
 
+    pub fn members(&self) -> u64 {
+        self.members
+    }
+
+    /// The sector of the pool, in sectors of 512 bytes.
+    pub fn sector(&self) -> u64 {
+        1 << self.shift
+    }
+
     pub fn parities(&self) -> u8 {
         self.parities as u8
     }
@@ -80,13 +89,25 @@ impl Map {
     /// A column of the record that begins at a sector of the pool.
     #[inline]
     pub fn column(&self, begin: u64, column: usize) -> Column {
-        // The place of the first two is changed in every other MiB, for single parity.
-        let swaps = self.parities == 1 && begin << (self.shift + 9) & 1 << 20 != 0;
-        let place = if swaps && column < 2 { 1 - column as u64 } else { column as u64 };
-        let sector = begin + place;
+        let sector = begin + self.swapped(begin, column as u64);
         let rows = self.whole + u64::from((column as u64) < self.longer);
         let (slot, row) = ((sector % self.members) as u16, sector / self.members);
         Column { slot, at: row << self.shift, count: rows << self.shift }
+    }
+
+    /// How far behind the first of its record a column lies, and which column lies so far behind it. The first two change
+    /// places in every other MiB, for single parity.
+    #[inline]
+    fn swapped(&self, begin: u64, column: u64) -> u64 {
+        let swaps = self.parities == 1 && begin << (self.shift + 9) & 1 << 20 != 0;
+        if swaps && column < 2 { 1 - column } else { column }
+    }
+
+    /// The column that a member has of the record that begins at a sector of the pool.
+    #[inline]
+    pub fn column_on(&self, begin: u64, slot: u16) -> Option<usize> {
+        let behind = (u64::from(slot) + self.members - begin % self.members) % self.members;
+        (behind < self.columns).then(|| self.swapped(begin, behind) as usize)
     }
 
     /// How far into the record a column of data begins.

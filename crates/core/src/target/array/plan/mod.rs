@@ -10,6 +10,7 @@ mod linear;
 mod made;
 mod raidz;
 mod raidz_sums;
+mod raidz_whole;
 mod row;
 mod rows_read;
 mod rows_write;

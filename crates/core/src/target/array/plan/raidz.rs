@@ -9,7 +9,7 @@
 use super::super::gf;
 use super::super::layout::raidz::{Column, Map};
 use super::super::layout::{Layout, RaidZ};
-use super::super::strand::{Phase, Strand};
+use super::super::strand::{Owner, Phase, Strand};
 use super::raidz_sums::Solved;
 use super::{Array, Source};
 use crate::command::{Access, Outcome};
@@ -17,12 +17,12 @@ use crate::target::context::Context;
 use crate::target::tree::Slot;
 
 /// A record as it lies on the members, and who reads it.
-pub(super) struct Old {
-    place: u64,
+pub(in super::super) struct Old {
+    pub(super) place: u64,
     /// By column: the command that reads it.
-    ops: [u64; Map::COLUMNS_MAX],
+    pub(super) ops: [u64; Map::COLUMNS_MAX],
     /// What parity is read for.
-    solved: Solved,
+    pub(super) solved: Solved,
 }
 
 /// The part of a record that a host's command covers.
@@ -38,19 +38,25 @@ struct Part {
 
 /// A stretch of a column.
 #[derive(Clone, Copy)]
-struct Stretch {
-    column: usize,
-    offset: u64,
-    count: u64,
+pub(super) struct Stretch {
+    pub(super) column: usize,
+    pub(super) offset: u64,
+    pub(super) count: u64,
+}
+
+impl Old {
+    pub(super) fn at(place: u64) -> Self {
+        Old { place, ops: [0; Map::COLUMNS_MAX], solved: Solved::default() }
+    }
 }
 
 impl Array {
-    fn pool(&self) -> &RaidZ {
+    pub(in super::super) fn pool(&self) -> &RaidZ {
         let Layout::RaidZ(pool) = &self.layout else { unreachable!("the plan of records") };
         pool
     }
 
-    fn pool_mut(&mut self) -> &mut RaidZ {
+    pub(in super::super) fn pool_mut(&mut self) -> &mut RaidZ {
         let Layout::RaidZ(pool) = &mut self.layout else { unreachable!("the plan of records") };
         pool
     }
@@ -134,23 +140,53 @@ impl Array {
         Ok(())
     }
 
-    /// A strand has ended: see [`RaidZ::settle`]. What it has written may have lost too many members on the way.
+    /// A strand has ended: see [`RaidZ::settle`]. What it has written may have lost too many members on the way, or come
+    /// to too few of those that are there now.
     pub(in super::super) fn settle_records(&mut self, slot: Slot) {
         if !matches!(self.layout, Layout::RaidZ(_)) {
             return;
         }
-        let is_lost = self.is_pool_lost();
-        let strand = self.strands.get_mut(slot);
-        if strand.access == Access::Write && is_lost {
-            strand.outcome = Outcome::Lost;
+        let Strand { owner, access, outcome, .. } = *self.strands.get(slot);
+        if owner == Owner::Sync {
+            return self.pool_mut().unpin(slot);
         }
-        let is_written = strand.outcome == Outcome::Done;
-        self.pool_mut().settle(slot, is_written);
+        if access != Access::Write {
+            return;
+        }
+        let is_lost = self.members.impaired > 0
+            && (self.is_pool_lost() || self.pool().targets(slot).any(|place| self.is_record_lost(place)));
+        if is_lost {
+            self.strands.get_mut(slot).outcome = Outcome::Lost;
+        }
+        self.pool_mut().settle(slot, !is_lost && outcome == Outcome::Done);
     }
 
-    fn can_read_column(&self, column: &Column, avoids: u64) -> bool {
-        let is_avoided = column.slot < 64 && avoids >> column.slot & 1 == 1;
-        !is_avoided && self.members.can_read(column.spot(), column.count)
+    /// Whom a strand must wait for although nobody has its records: see [`RaidZ::keeper_of`], and for a window
+    /// [`Array::writer_in`].
+    pub(in super::super) fn keeper(&mut self, slot: Slot) -> Option<Slot> {
+        let Layout::RaidZ(pool) = &mut self.layout else { return None };
+        let Strand { owner, access, first, end, .. } = *self.strands.get(slot);
+        if owner == Owner::Sync {
+            // It may be planned anew.
+            pool.unpin(slot);
+            return self.writer_in(slot);
+        }
+        let record = pool.record();
+        if access == Access::Write { pool.keeper_of(first / record..end.div_ceil(record)) } else { None }
+    }
+
+    /// Whether a column of what lies at a place can be read: on a new member, if it was gone over there already, or written
+    /// since that member came.
+    pub(in super::super) fn can_read_column(&self, place: u64, column: &Column) -> bool {
+        self.members.can_read(column.spot(), column.count)
+            || self.members.can_write(column.slot) && self.pool().births().knows(place, column.slot)
+    }
+
+    /// Whether more columns of what lies at a place are gone than it has parities.
+    fn is_record_lost(&self, place: u64) -> bool {
+        let (pool, map) = (self.pool(), self.pool().map());
+        let columns = (0..map.columns()).map(|index| pool.column(place, index));
+        columns.filter(|column| !self.can_read_column(place, column)).count() > map.parities().into()
     }
 
     /// Reads all data of a record, and parity in place of what is missing.
@@ -158,10 +194,11 @@ impl Array {
         let avoids = self.strands.get(slot).avoids;
         let map = *self.pool().map();
         let parities = usize::from(map.parities());
-        let mut old = Old { place, ops: [0; Map::COLUMNS_MAX], solved: Solved::default() };
+        let mut old = Old::at(place);
+        let is_avoided = |column: &Column| column.slot < 64 && avoids >> column.slot & 1 == 1;
         for index in parities..map.columns() {
             let column = self.pool().column(place, index);
-            if self.can_read_column(&column, avoids) {
+            if !is_avoided(&column) && self.can_read_column(place, &column) {
                 old.ops[index] =
                     self.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
             } else if !old.solved.wants(index) {
@@ -173,7 +210,7 @@ impl Array {
             if !old.solved.is_short() {
                 break;
             }
-            if self.can_read_column(&column, avoids) {
+            if !is_avoided(&column) && self.can_read_column(place, &column) {
                 old.ops[index] =
                     self.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
                 old.solved.has(index);
@@ -220,7 +257,7 @@ impl Array {
     }
 
     /// What lies of a column between two places of the record.
-    fn stretch(&self, column: usize, first: u64, end: u64) -> Stretch {
+    pub(super) fn stretch(&self, column: usize, first: u64, end: u64) -> Stretch {
         let map = self.pool().map();
         let (begins, count) = (map.begins(column), map.column(0, column).count);
         let (first, end) = (first.clamp(begins, begins + count), end.clamp(begins, begins + count));
@@ -252,7 +289,7 @@ impl Array {
     }
 
     /// What was read of a column, times a factor: from its member, or computed from all others and parity.
-    fn mix_old_record(
+    pub(super) fn mix_old_record(
         &self,
         context: &mut Context<'_>,
         (into, into_at): (u64, u64),

@@ -1,4 +1,5 @@
 //! One going over the members: its windows, in order, and how far it is.
+use super::super::layout::Stretch;
 use super::super::report::SyncKind;
 use super::pace::Pace;
 use alloc::collections::VecDeque;
@@ -9,7 +10,7 @@ use drivelab_units::Instant;
 #[derive(Clone, Copy)]
 pub struct Target {
     pub slot: u16,
-    /// What lies from here on cannot be had: too many others are missing.
+    /// What lies from here on, in the job's numbers, cannot be had: too many others are missing.
     pub until: u64,
 }
 
@@ -22,10 +23,13 @@ pub enum Stage {
     GivenUp,
 }
 
-/// A stretch that is gone over at once, in the job's numbers: places on the members, or addresses of the array.
+/// A stretch that is gone over at once, in the job's numbers: sectors of the members, addresses of the array, or places for
+/// records.
 pub struct Window {
     pub first: u64,
     pub end: u64,
+    /// What of it is gone over.
+    pub count: u64,
     /// The part that is under way: all of it, unless something in it could not be read.
     pub at: u64,
     pub to: u64,
@@ -43,10 +47,11 @@ pub struct Window {
 }
 
 impl Window {
-    pub fn new(first: u64, end: u64) -> Self {
+    pub fn new(Stretch { first, end, count }: Stretch) -> Self {
         Window {
             first,
             end,
+            count,
             at: first,
             to: end,
             is_fine: false,

@@ -18,9 +18,9 @@
 mod job;
 mod pace;
 mod plan;
+mod records;
 
-use super::layout::Layout;
-use super::losses;
+use super::layout::{Layout, Stretch};
 use super::members::State;
 use super::params::SyncParams;
 use super::report::{Happened, Progress, SyncKind};
@@ -113,7 +113,13 @@ impl Array {
                 Layout::Copied(copied) if job.kind != SyncKind::Rebuild => {
                     sectors * u64::from(copied.copies()) / u64::from(self.params.members)
                 }
-                _ => sectors,
+                _ => self.sectors_of(sectors),
+            };
+            let of = match &self.layout {
+                // What hosts have written since is not gone over.
+                Layout::RaidZ(_) if job.stage == Stage::Ended => job.swept,
+                Layout::RaidZ(pool) if !job.is_empty() => pool.records(),
+                _ => job.end - job.begin,
             };
             Progress {
                 kind: job.kind,
@@ -122,7 +128,7 @@ impl Array {
                 ended: job.ended,
                 is_given_up: job.stage == Stage::GivenUp,
                 swept: Sectors::new(share(job.swept)),
-                of: Sectors::new(share(job.end - job.begin)),
+                of: Sectors::new(share(of)),
             }
         })
     }
@@ -173,6 +179,9 @@ impl Array {
 
     /// A new member is to be rebuilt.
     pub(super) fn join_rebuild(&mut self, context: &mut Context<'_>, slot: u16) {
+        if let Layout::RaidZ(pool) = &mut self.layout {
+            pool.births_mut().join(slot);
+        }
         let group = self.group_of(slot);
         let target = Target { slot, until: u64::MAX };
         let runs = |job: &Job| job.kind == SyncKind::Rebuild && job.group == group && !job.is_over();
@@ -188,7 +197,6 @@ impl Array {
 
     /// Members that are gone are not rebuilt any more, and others only as far as what is left can tell.
     pub(super) fn leave_rebuild(&mut self, context: &mut Context<'_>) {
-        let frontiers = self.members.frontiers();
         for at in 0..self.sync.jobs.len() {
             let members = &self.members;
             let job = &mut self.sync.jobs[at];
@@ -197,10 +205,12 @@ impl Array {
             }
             let is_new = |target: &Target| matches!(members.get(target.slot).state, State::Rebuilding { .. });
             job.targets.retain(is_new);
-            for target in &mut job.targets {
-                target.until = target.until.min(losses::reach(&self.layout, &frontiers, target.slot));
+            for i in 0..job.targets.len() {
+                let reach = self.reach(self.sync.jobs[at].targets[i].slot);
+                let until = &mut self.sync.jobs[at].targets[i].until;
+                *until = reach.min(*until);
             }
-            if job.targets.is_empty() {
+            if self.sync.jobs[at].targets.is_empty() {
                 self.end_job(context, at, Stage::GivenUp);
             }
         }
@@ -240,14 +250,16 @@ impl Array {
     /// What lies below the first window that is not done is right now; behind the last one the job ends.
     fn advance(&mut self, context: &mut Context<'_>, at: usize) {
         let job = &mut self.sync.jobs[at];
-        while let Some(&Window { first, end, is_done: true, .. }) = job.windows.front() {
+        while let Some(&Window { end, count, is_done: true, .. }) = job.windows.front() {
             job.windows.pop_front();
             job.number += 1;
-            job.swept += end - first;
+            job.swept += count;
             for target in &job.targets {
+                let end = end.min(target.until);
+                let edge = if let Layout::RaidZ(pool) = &self.layout { pool.edge(end) } else { end };
                 let member = self.members.get_mut(target.slot);
                 if let State::Rebuilding { done } = &mut member.state {
-                    *done = end.min(target.until).max(*done);
+                    *done = edge.max(*done);
                 }
             }
         }
@@ -260,7 +272,8 @@ impl Array {
         // Nothing to put on the media where nothing was written.
         if job.stage == Stage::Sweeping && job.kind != SyncKind::Scrub && !job.is_empty() {
             job.stage = Stage::Flushing;
-            return job.windows.push_back(Window::new(job.end, job.end));
+            let nothing = Stretch { first: job.end, end: job.end, count: 0 };
+            return job.windows.push_back(Window::new(nothing));
         }
         let targets = core::mem::take(&mut job.targets);
         let is_made = |target: &&Target| target.until == u64::MAX;
@@ -294,15 +307,21 @@ impl Array {
             if job.next >= job.end || job.windows.len() >= most {
                 return;
             }
+            // Nothing is left: the job may end now.
+            let Some(stretch) = self.next_stretch(at) else {
+                (self.sync.jobs[at].next, self.sync.again) = (self.sync.jobs[at].end, true);
+                return;
+            };
+            let count = Sectors::new(self.sectors_of(stretch.count).min(self.sync.params.request.get()));
+            let job = &mut self.sync.jobs[at];
+            job.next = stretch.first;
             let due = job.pace.due(idle_from);
             if due > context.now {
                 self.sync.is_held |= !is_idle;
                 return self.wake_at(context, due);
             }
-            let (first, end) = (job.next, (job.next + job.step).min(job.end));
-            job.next = end;
-            job.windows.push_back(Window { waits: false, ..Window::new(first, end) });
-            let count = Sectors::new((end - first).min(self.sync.params.request.get()));
+            job.next = stretch.end;
+            job.windows.push_back(Window { waits: false, ..Window::new(stretch) });
             job.pace.begins(context.now, &self.sync.params, is_idle, count);
             let i = job.windows.len() - 1;
             self.begin_window(context, at, i);
@@ -356,7 +375,8 @@ impl Array {
     /// A window, or a part of one, has been gone over.
     pub(super) fn sync_is_done(&mut self, context: &mut Context<'_>, slot: Slot) {
         let outcome = self.strands.get(slot).outcome;
-        let granule = self.params.parity.granule.get().max(1);
+        let is_pool = matches!(self.layout, Layout::RaidZ(_));
+        let granule = if is_pool { 1 } else { self.params.parity.granule.get().max(1) };
         let ticket = self.sync.tickets[slot as usize];
         if let Some(window) = self.sync.window(ticket) {
             window.is_bad = false;

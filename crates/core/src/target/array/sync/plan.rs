@@ -1,9 +1,8 @@
 //! What a window reads and writes, by layout.
 //!
 //! A layout says three things: how a job counts ([`Array::range_of`]), among which addresses a window lies
-//! ([`Array::addresses_of`]), and what its commands are ([`Array::plan_sync`]). A layout whose data are not evenly spread
-//! (records of RAID-Z, of which only those that exist need to be gone over) has its own arm in each of them; frontiers,
-//! pace and order of the windows stay as they are.
+//! ([`Array::addresses_of`]), and what its commands are ([`Array::plan_sync`]). RAID-Z, whose data are not evenly spread, says
+//! it in [`records`](super::records); frontiers, pace and order of the windows are the same for all.
 use super::super::layout::{Held, Layout, Piece, Spot};
 use super::super::plan::Source;
 use super::super::report::{Happened, Run, SyncKind};
@@ -17,18 +16,18 @@ use drivelab_units::Sectors;
 
 /// What a window is about, out of its job.
 #[derive(Clone, Copy)]
-struct Part {
-    kind: SyncKind,
-    ticket: Ticket,
-    strand: Slot,
-    group: u16,
-    at: u64,
-    to: u64,
+pub struct Part {
+    pub kind: SyncKind,
+    pub ticket: Ticket,
+    pub strand: Slot,
+    pub group: u16,
+    pub at: u64,
+    pub to: u64,
 }
 
 impl Array {
-    /// How far a job goes at once, and from where to where in all: places on each member; addresses where copies are
-    /// compared, or records read.
+    /// How far a job goes at once, and from where to where in all: sectors of each member; addresses where copies are
+    /// compared; places for records.
     pub(super) fn range_of(&self, kind: SyncKind) -> (u64, (u64, u64)) {
         let request = self.sync.params.request.get().max(1);
         match &self.layout {
@@ -41,15 +40,15 @@ impl Array {
             }
             Layout::Rows(rows) => (request, (rows.start(), rows.used())),
             // A record is written anew elsewhere: nothing is left in doubt.
-            Layout::RaidZ(pool) if kind == SyncKind::Scrub => {
-                let shares = request * pool.map().columns() as u64 / pool.record();
-                (pool.record() * shares.max(1), (0, pool.capacity()))
+            Layout::RaidZ(_) if kind == SyncKind::Resync => (request, (0, 0)),
+            Layout::RaidZ(pool) => {
+                let sectors = request / pool.map().sector() * pool.map().members();
+                ((sectors / pool.map().taken()).max(1), (0, pool.places()))
             }
-            Layout::RaidZ(_) => (request, (0, 0)),
         }
     }
 
-    /// The addresses among which is all that a window of a job touches.
+    /// The addresses among which is all that a window of a job touches, or its places for records.
     pub(super) fn addresses_of(&self, job: &Job, at: u64, to: u64) -> (u64, u64) {
         match &self.layout {
             Layout::Copied(copied) if job.kind == SyncKind::Rebuild => copied.around(at, to),
@@ -72,8 +71,8 @@ impl Array {
                 let row = rows.row_data();
                 Some((false, first / row * rows.unit(), end.div_ceil(row) * rows.unit()))
             }
-            // Readers keep a record where it is.
-            Layout::RaidZ(pool) => Some((false, first / pool.record(), end.div_ceil(pool.record()))),
+            // Places are pinned.
+            Layout::RaidZ(_) => None,
         }
     }
 
@@ -102,7 +101,7 @@ impl Array {
             (Layout::Copied(_), _) => self.compare_copies(context, part),
             (Layout::Rows(_), SyncKind::Rebuild) => self.rebuild_rows(context, part),
             (Layout::Rows(_), _) => self.compare_rows(context, part),
-            (Layout::RaidZ(_), _) => self.read_records(context, part),
+            (Layout::RaidZ(_), _) => self.go_over_records(context, part),
         }
         Ok(())
     }
@@ -131,7 +130,7 @@ impl Array {
     }
 
     /// These addresses are lost, because sectors could not be read.
-    fn lose_range(&mut self, context: &mut Context<'_>, slot: u16, first: u64, count: u64) {
+    pub(super) fn lose_range(&mut self, context: &mut Context<'_>, slot: u16, first: u64, count: u64) {
         if !self.holes.cover(first, first + count) {
             self.holes.add(first, first + count);
             self.report(context, slot, Happened::Lost(Run::once(first, count)));
@@ -328,26 +327,5 @@ impl Array {
         }
         let data = (part.to - part.at) * u64::from(rows.columns());
         self.strands.get_mut(part.strand).computes = Sectors::new(data).bytes().get();
-    }
-
-    /// Reads whole records, parity and all: those that begin in the part.
-    fn read_records(&mut self, context: &mut Context<'_>, part: Part) {
-        let Layout::RaidZ(pool) = &self.layout else { unreachable!("the plan of records") };
-        let (size, map) = (pool.record(), *pool.map());
-        for record in part.at.div_ceil(size)..part.to.div_ceil(size) {
-            let mut unreadable = 0;
-            for index in 0..map.columns() {
-                let Layout::RaidZ(pool) = &self.layout else { unreachable!("the plan of records") };
-                let column = pool.column(pool.place(record), index);
-                if self.can_sync_read(part.ticket, column.spot(), column.count) {
-                    self.add(context, part.strand, Phase::Read, Access::Read, column.spot(), column.count);
-                } else {
-                    unreadable += 1;
-                }
-            }
-            if unreadable > map.parities() && self.has_met_errors(part.ticket) {
-                self.lose_range(context, 0, record * size, size);
-            }
-        }
     }
 }

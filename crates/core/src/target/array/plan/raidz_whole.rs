@@ -1,0 +1,95 @@
+//! RAID-Z: a record that the pool goes over is read whole, with all of its parity, and what a new member is to have of it is
+//! computed from that.
+//!
+//! The sectors that are left over between two records are read and written with them where both are gone over: so what lies
+//! side by side on a member stays one command. Source: OpenZFS, vdev_raidz.c: a scrub or a resilver reads every column that
+//! there is, and sectors that are skipped are written all the same so that writes can be joined.
+use super::super::layout::Spot;
+use super::super::layout::raidz::{Column, Map};
+use super::super::strand::{Op, Phase};
+use super::Array;
+use super::raidz::Old;
+use super::raidz_sums::Solved;
+use crate::command::Access;
+use crate::target::context::Context;
+use crate::target::tree::Slot;
+use drivelab_units::Sectors;
+
+impl Array {
+    /// Reads what can be read of the record at a place, which must be enough. Returns what was read.
+    pub(in super::super) fn read_whole_record(
+        &mut self,
+        context: &mut Context<'_>,
+        strand: Slot,
+        place: u64,
+        can_read: impl Fn(&Self, &Column) -> bool,
+    ) -> Old {
+        let map = *self.pool().map();
+        let parities = usize::from(map.parities());
+        let mut old = Old::at(place);
+        let mut sectors = 0;
+        // Data first: they say how much parity is needed for what is missing of them.
+        for index in (parities..map.columns()).chain(0..parities) {
+            let column = self.pool().column(place, index);
+            if !can_read(self, &column) {
+                if index >= parities {
+                    let is_borne = old.solved.wants(index);
+                    debug_assert!(is_borne, "no more is missing than there are parities");
+                }
+                continue;
+            }
+            old.ops[index] =
+                self.add(context, strand, Phase::Read, Access::Read, column.spot(), column.count);
+            sectors += column.count;
+            if index < parities && old.solved.is_short() {
+                old.solved.has(index);
+            }
+        }
+        if context.data.is_some() {
+            old.solved.solve(map.columns());
+        }
+        self.strands.get_mut(strand).computes += Sectors::new(sectors).bytes().get();
+        old
+    }
+
+    /// Writes the column of a record that a slot is to have, computed from what was read.
+    pub(in super::super) fn write_made_column(
+        &mut self,
+        context: &mut Context<'_>,
+        strand: Slot,
+        old: &Old,
+        index: usize,
+    ) {
+        let map = *self.pool().map();
+        let column = self.pool().column(old.place, index);
+        let op = self.add(context, strand, Phase::Write, Access::Write, column.spot(), column.count);
+        if context.data.is_none() {
+            return;
+        }
+        let parities = usize::from(map.parities());
+        let into = (op, column.at);
+        if index >= parities {
+            return self.mix_old_record(context, into, old, self.stretch(index, 0, self.pool().record()), 1);
+        }
+        for data in parities..map.columns() {
+            let factor = Solved::factor(index, data, map.columns());
+            self.mix_old_record(context, into, old, self.stretch(data, 0, self.pool().record()), factor);
+        }
+    }
+
+    /// Goes on over the sectors that are left over behind a record, where a member's command ends at them.
+    pub(in super::super) fn pass_over_rest(&mut self, context: &mut Context<'_>, strand: Slot, place: u64) {
+        let map: Map = *self.pool().map();
+        let begin = place * map.taken();
+        for sector in begin + map.total()..begin + map.taken() {
+            let slot = (sector % map.members()) as u16;
+            let at = sector / map.members() * map.sector();
+            for (phase, access) in [(Phase::Read, Access::Read), (Phase::Write, Access::Write)] {
+                let ends_here = |op: &&Op| op.at + op.count == at;
+                if self.last_added(strand, slot, phase).filter(ends_here).is_some() {
+                    self.add(context, strand, phase, access, Spot { slot, at }, map.sector());
+                }
+            }
+        }
+    }
+}
