@@ -9,6 +9,7 @@
 //!
 //! Two strands that touch the same blocks, of which one writes, never run at once where that could leave copies that
 //! differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
+mod claims;
 mod gf;
 mod health;
 mod holes;
@@ -25,7 +26,7 @@ pub mod sync;
 
 use super::context::Context;
 use super::drive::Drive;
-use super::overlap::{Claim, Overlaps};
+use super::overlap::Claim;
 use super::slab::Slab;
 use super::tree::{NONE, Slot};
 use super::write_behind::OWN_IDS;
@@ -33,6 +34,7 @@ use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::life::Life;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use claims::Claims;
 use drivelab_units::{Instant, Lba, Sectors};
 use health::Condition;
 use holes::Holes;
@@ -68,7 +70,7 @@ pub struct Array {
     requests: Slab<Request>,
     strands: Slab<Strand>,
     ops: Slab<Op>,
-    claims: Overlaps,
+    claims: Claims,
     /// What a plan has added last for each member, so that what lies behind it becomes part of the same command.
     last: LastOps,
     /// What a plan reads of a row, and what it writes of it.
@@ -127,7 +129,7 @@ impl Array {
             requests: Slab::default(),
             strands: Slab::default(),
             ops: Slab::default(),
-            claims: Overlaps::new(),
+            claims: Claims::default(),
             last: LastOps::new(members),
             brought: Brought::new(members),
             written: Vec::new(),
@@ -251,11 +253,11 @@ impl Array {
         self.settle_records(slot);
         let strand = self.strands.get(slot);
         let (owner, serial) = (strand.owner, strand.serial);
-        if let Some(Claim { write, .. }) = strand.claim {
+        if strand.claim.is_some() {
             if strand.is_marked {
                 self.unmark(context, slot);
             }
-            self.claims.remove(slot, write);
+            self.claims.remove(slot);
         }
         if context.data.is_some() {
             self.logs.is_done(serial);
