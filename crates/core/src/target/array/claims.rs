@@ -20,6 +20,7 @@ pub struct Claims {
 }
 
 impl Claims {
+    #[inline]
     pub fn insert(&mut self, strand: Slot, claim: &Claim) {
         let place = strand as usize;
         if self.places.len() <= place {
@@ -35,6 +36,7 @@ impl Claims {
         }
     }
 
+    #[inline]
     pub fn remove(&mut self, strand: Slot) {
         let at = self.places[strand as usize];
         let (_, Claim { write, .. }) = self.all.swap_remove(at as usize);
@@ -51,13 +53,15 @@ impl Claims {
     }
 
     /// The youngest strand that this claim must wait for: older than it, with blocks in common, a write if it is none.
+    #[inline]
     pub fn blocker(&self, claim: &Claim) -> Option<Slot> {
         if self.is_in_tree {
             return self.tree.blocker(claim);
         }
         let &Claim { write, first, end, age } = claim;
+        // Not one after the other: each alone is a toss-up, all of them are rare.
         let hinders = |other: &Claim| {
-            other.first < end && first < other.end && (write || other.write) && other.age < age
+            (other.first < end) & (first < other.end) & (write | other.write) & (other.age < age)
         };
         let hindering = self.all.iter().filter(|(_, other)| hinders(other));
         hindering.max_by_key(|(_, other)| other.age).map(|&(strand, _)| strand)

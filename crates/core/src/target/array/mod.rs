@@ -192,7 +192,7 @@ impl Array {
     }
 
     /// A command begins that came at `submitted`.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, context: &mut Context<'_>, command: &Command, submitted: Instant) {
         self.outstanding += 1;
         let outcome = self.meet_holes(command);
@@ -221,7 +221,7 @@ impl Array {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn add_strand(&mut self, since: Instant, owner: Owner, access: Access, first: u64, end: u64) -> Slot {
         self.clock += 1;
         let serial = self.clock as u32;
@@ -229,18 +229,23 @@ impl Array {
     }
 
     /// A strand comes: it begins, unless it must wait for an older one that has some of its blocks.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, context: &mut Context<'_>, slot: Slot) {
-        if let Some((write, first, end)) = self.blocks_of(self.strands.get(slot)) {
-            let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.clock };
-            let blocker = self.claims.blocker(&claim);
-            self.claims.insert(slot, &claim);
-            self.strands.get_mut(slot).claim = Some(claim);
-            if let Some(blocker) = blocker {
-                return self.hold(blocker, slot);
-            }
+        if let Some(blocks) = self.blocks_of(self.strands.get(slot))
+            && let Some(blocker) = self.claim(slot, blocks)
+        {
+            return self.hold(blocker, slot);
         }
         self.begin(context, slot);
+    }
+
+    /// A strand is to have these blocks to itself. Returns for whom it must wait until then.
+    fn claim(&mut self, slot: Slot, (write, first, end): (bool, u64, u64)) -> Option<Slot> {
+        let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.clock };
+        let blocker = self.claims.blocker(&claim);
+        self.claims.insert(slot, &claim);
+        self.strands.get_mut(slot).claim = Some(claim);
+        blocker
     }
 
     fn hold(&mut self, blocker: Slot, slot: Slot) {

@@ -84,6 +84,7 @@ impl Array {
     }
 
     /// The commands of a phase are to go to their members.
+    #[inline(always)]
     fn send(&mut self, slot: Slot, phase: Phase) {
         let strand = self.strands.get_mut(slot);
         if phase == Phase::Log {
@@ -145,6 +146,7 @@ impl Array {
     }
 
     /// All commands of a strand's phase are back.
+    #[inline]
     pub(super) fn next_phase(&mut self, context: &mut Context<'_>, slot: Slot) {
         if self.strands.get(slot).is_spoilt {
             self.plan_anew(context, slot);
@@ -176,7 +178,7 @@ impl Array {
     }
 
     /// A command is not with its member any more.
-    #[inline]
+    #[inline(always)]
     pub(super) fn end_op(
         &mut self,
         context: &mut Context<'_>,

@@ -341,7 +341,7 @@ impl System {
     }
 
     /// The controller is done with a command of a drive.
-    #[inline]
+    #[inline(always)]
     fn leave_controller(&mut self, context: &mut Context<'_>, at: u16, answer: &Completion) {
         let Some(array) = &mut self.array else { return self.leave_array(context, answer) };
         match &mut self.devices[usize::from(at)].scheduler {
