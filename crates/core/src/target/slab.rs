@@ -15,6 +15,7 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
+    #[inline]
     pub fn add(&mut self, value: T) -> Slot {
         if let Some(slot) = self.free.pop() {
             self.places[slot as usize] = value;

@@ -106,7 +106,7 @@ impl Array {
         for at in gone {
             let since = self.strands.get(self.ops.get(at).strand).since;
             let breakdown = Breakdown { queue: context.now - since, ..Breakdown::default() };
-            self.end_op(context, at, Outcome::Failed, breakdown);
+            self.end_op(context, at, Outcome::Failed, &breakdown);
         }
     }
 

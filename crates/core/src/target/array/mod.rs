@@ -9,6 +9,7 @@
 //!
 //! Two strands that touch the same blocks, of which one writes, never run at once where that could leave copies that
 //! differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
+mod claims;
 mod gf;
 mod health;
 mod holes;
@@ -26,7 +27,7 @@ pub mod sync;
 
 use super::context::Context;
 use super::drive::Drive;
-use super::overlap::{Claim, Overlaps};
+use super::overlap::Claim;
 use super::slab::Slab;
 use super::tree::{NONE, Slot};
 use super::write_behind::OWN_IDS;
@@ -34,6 +35,7 @@ use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::life::Life;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use claims::Claims;
 use drivelab_units::{Instant, Lba, Sectors};
 use health::Condition;
 use holes::Holes;
@@ -62,14 +64,6 @@ pub enum ArrayEvent {
     Begin { scheduled: u16 },
 }
 
-/// What the array says to above.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Answered {
-    pub completion: Completion,
-    /// The story of the member's command that was done last, told of the host's, when stories are kept.
-    pub life: Option<Life>,
-}
-
 pub struct Array {
     params: ArrayParams,
     layout: Layout,
@@ -77,7 +71,7 @@ pub struct Array {
     requests: Slab<Request>,
     strands: Slab<Strand>,
     ops: Slab<Op>,
-    claims: Overlaps,
+    claims: Claims,
     /// What a plan has added last for each member, so that what lies behind it becomes part of the same command.
     last: LastOps,
     /// What a plan reads of a row, and what it writes of it.
@@ -111,8 +105,11 @@ pub struct Array {
     released: Slot,
     /// Whether those are being looked at.
     releases: bool,
-    below: VecDeque<(u16, Command)>,
-    answers: VecDeque<Answered>,
+    /// Members' commands that have not been handed over: the first and the last of a chain through their `next`.
+    below: (Slot, Slot),
+    answers: VecDeque<Completion>,
+    /// When stories are kept, that of each answer: of the member's command that was done last, told of the host's.
+    told: VecDeque<Life>,
     /// The last story of a member's command.
     life: Option<Life>,
     /// By strand: the story of what ended last, when stories are kept.
@@ -133,7 +130,7 @@ impl Array {
             requests: Slab::default(),
             strands: Slab::default(),
             ops: Slab::default(),
-            claims: Overlaps::new(),
+            claims: Claims::default(),
             last: LastOps::new(members),
             brought: Brought::new(members),
             written: Vec::new(),
@@ -154,8 +151,9 @@ impl Array {
             lets_in: false,
             released: NONE,
             releases: false,
-            below: VecDeque::with_capacity(64),
+            below: (NONE, NONE),
             answers: VecDeque::with_capacity(64),
+            told: VecDeque::new(),
             life: None,
             lives: Vec::new(),
             params: params.clone(),
@@ -195,6 +193,7 @@ impl Array {
     }
 
     /// A command begins that came at `submitted`.
+    #[inline(always)]
     fn take(&mut self, context: &mut Context<'_>, command: &Command, submitted: Instant) {
         self.outstanding += 1;
         let outcome = self.meet_holes(command);
@@ -217,10 +216,13 @@ impl Array {
             }
             at = next;
         }
-        let breakdown = Breakdown { queue: context.now - submitted, ..Breakdown::default() };
-        self.strand_is_done(context, request, breakdown, NONE);
+        if self.is_last(request) {
+            let breakdown = Breakdown { queue: context.now - submitted, ..Breakdown::default() };
+            self.answer(context, request, &breakdown, NONE);
+        }
     }
 
+    #[inline(always)]
     fn add_strand(&mut self, since: Instant, owner: Owner, access: Access, first: u64, end: u64) -> Slot {
         self.clock += 1;
         let serial = self.clock as u32;
@@ -228,17 +230,23 @@ impl Array {
     }
 
     /// A strand comes: it begins, unless it must wait for an older one that has some of its blocks.
+    #[inline(always)]
     fn enter(&mut self, context: &mut Context<'_>, slot: Slot) {
-        if let Some((write, first, end)) = self.blocks_of(self.strands.get(slot)) {
-            let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.clock };
-            let blocker = self.claims.blocker(&claim);
-            self.claims.insert(slot, &claim);
-            self.strands.get_mut(slot).claim = Some(claim);
-            if let Some(blocker) = blocker {
-                return self.hold(blocker, slot);
-            }
+        if let Some(blocks) = self.blocks_of(self.strands.get(slot))
+            && let Some(blocker) = self.claim(slot, blocks)
+        {
+            return self.hold(blocker, slot);
         }
         self.begin(context, slot);
+    }
+
+    /// A strand is to have these blocks to itself. Returns for whom it must wait until then.
+    fn claim(&mut self, slot: Slot, (write, first, end): (bool, u64, u64)) -> Option<Slot> {
+        let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.clock };
+        let blocker = self.claims.blocker(&claim);
+        self.claims.insert(slot, &claim);
+        self.strands.get_mut(slot).claim = Some(claim);
+        blocker
     }
 
     /// A strand waits until another one is done.
@@ -250,33 +258,40 @@ impl Array {
     /// A strand has gone through all its phases, or cannot go on.
     fn end_strand(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.settle_records(slot);
-        let &Strand { owner, outcome, breakdown, claim, first, serial, is_marked, .. } =
-            self.strands.get(slot);
-        if is_marked {
-            self.unmark(context, slot);
+        let strand = self.strands.get(slot);
+        let (owner, serial) = (strand.owner, strand.serial);
+        if strand.claim.is_some() {
+            if strand.is_marked {
+                self.unmark(context, slot);
+            }
+            self.claims.remove(slot);
         }
         if context.data.is_some() {
             self.logs.is_done(serial);
         }
-        if let Some(claim) = claim {
-            self.claims.remove(slot, claim.write);
-        }
         let held = core::mem::replace(&mut self.strands.get_mut(slot).held, NONE);
         self.strands.free(slot);
+        // Its place still has what it was until another strand comes.
+        let strand = self.strands.get(slot);
         match owner {
             Owner::Request(NONE) => {}
             Owner::Request(request) => {
+                let (outcome, breakdown) = (strand.outcome, strand.breakdown);
                 // What was lost before is no less so.
                 let known = &mut self.requests.get_mut(request).outcome;
                 if outcome != Outcome::Done && *known != Outcome::Lost {
                     *known = outcome;
                 }
-                self.strand_is_done(context, request, breakdown, slot);
+                if self.is_last(request) {
+                    self.answer(context, request, &breakdown, slot);
+                }
             }
             Owner::Sync => self.sync_is_done(context, slot),
-            Owner::Bitmap => self.is_cleared(context, first),
+            Owner::Bitmap => self.is_cleared(context, strand.first),
         }
-        self.release(context, held);
+        if held != NONE {
+            self.release(context, held);
+        }
     }
 
     /// Strands are not held any more: they are looked at again. One that ends at once, because too many members are
@@ -310,30 +325,33 @@ impl Array {
         }
     }
 
-    /// One of a request's strands is done; with the last of them the host hears of it.
-    fn strand_is_done(
-        &mut self,
-        context: &mut Context<'_>,
-        request: Slot,
-        breakdown: Breakdown,
-        strand: Slot,
-    ) {
-        let entry = self.requests.get_mut(request);
-        entry.strands -= 1;
-        if entry.strands > 0 {
-            return;
-        }
-        let Request { command, submitted, outcome, .. } = *entry;
+    /// One of a request's strands is done. Returns whether it was the last of them.
+    #[inline]
+    fn is_last(&mut self, request: Slot) -> bool {
+        let strands = &mut self.requests.get_mut(request).strands;
+        *strands -= 1;
+        *strands == 0
+    }
+
+    /// All strands of a request are done: the host hears of it. The one that ended last is named if it was with members.
+    fn answer(&mut self, context: &mut Context<'_>, request: Slot, breakdown: &Breakdown, strand: Slot) {
+        let completed = context.now;
         self.requests.free(request);
         self.outstanding -= 1;
-        self.busy_at = context.now;
+        self.busy_at = completed;
+        let &Request { command, submitted, outcome, .. } = self.requests.get(request);
         let Command { id, initiator, tag, .. } = command;
-        let completed = context.now;
         debug_assert_eq!(breakdown.total(), completed - submitted);
-        let completion = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
-        let life = context.lives.is_some().then(|| self.told(strand, &command, &completion));
-        self.answers.push_back(Answered { completion, life });
-        self.let_in(context);
+        let completion =
+            Completion { id, initiator, tag, outcome, submitted, completed, breakdown: *breakdown };
+        if context.lives.is_some() {
+            let life = self.story_of(strand, &command, &completion);
+            self.told.push_back(life);
+        }
+        self.answers.push_back(completion);
+        if !self.waiting.is_empty() {
+            self.let_in(context);
+        }
         if self.outstanding == 0 {
             self.may_become_idle(context);
         }
@@ -342,7 +360,7 @@ impl Array {
     /// Commands that wait begin, as many as may. One that ends at once makes room for the next in the same loop: there may
     /// be more of them than the stack is deep.
     fn let_in(&mut self, context: &mut Context<'_>) {
-        if self.waiting.is_empty() || core::mem::replace(&mut self.lets_in, true) {
+        if core::mem::replace(&mut self.lets_in, true) {
             return;
         }
         while self.has_room()
@@ -373,15 +391,20 @@ impl Array {
         }
     }
 
-    /// The next command for a drive. Its tag is the array's own.
+    /// The next command for a drive.
     #[inline]
     pub fn poll_below(&mut self) -> Option<(u16, Command)> {
-        self.below.pop_front()
+        (self.below.0 != NONE).then(|| self.next_below())
     }
 
     /// The next answer to above.
     #[inline]
-    pub fn poll_answer(&mut self) -> Option<Answered> {
+    pub fn poll_answer(&mut self) -> Option<Completion> {
         self.answers.pop_front()
+    }
+
+    /// The story of the answer that was polled last, when stories are kept.
+    pub fn poll_life(&mut self) -> Option<Life> {
+        self.told.pop_front()
     }
 }

@@ -41,15 +41,13 @@ impl Array {
         if has_read && self.bitmap.is_some() && !self.mark(context, slot) {
             return;
         }
-        for phase in Phase::ALL {
+        loop {
             let strand = self.strands.get_mut(slot);
             if strand.outcome != Outcome::Done {
                 self.forget_ops(slot);
                 return self.end_strand(context, slot);
             }
-            if strand.unsent[phase as usize] == NONE {
-                continue;
-            }
+            let Some(phase) = strand.next_phase() else { break };
             if phase > Phase::Read && strand.computes > 0 {
                 return self.compute(context, slot);
             }
@@ -62,6 +60,10 @@ impl Array {
             // Nobody was there to send a read to.
             if strand.is_spoilt {
                 return self.plan_anew(context, slot);
+            }
+            // What is on its log stays there.
+            if phase == Phase::Write {
+                break;
             }
         }
         // What a read could not get as it lies.
@@ -84,53 +86,70 @@ impl Array {
         context.agenda.schedule(self.computing_until, 2, Event::Array(event));
     }
 
-    pub(super) fn send(&mut self, slot: Slot, phase: Phase) {
+    /// The commands of a phase are to go to their members.
+    #[inline(always)]
+    fn send(&mut self, slot: Slot, phase: Phase) {
         let strand = self.strands.get_mut(slot);
         if phase == Phase::Log {
             self.logs.is_sent(strand.serial);
         }
         let mut at = core::mem::replace(&mut strand.unsent[phase as usize], NONE);
-        let like = match strand.owner {
-            Owner::Request(request) => self.requests.get(request).command,
-            Owner::Sync | Owner::Bitmap => sync::COMMAND,
-        };
         while at != NONE {
-            let op = *self.ops.get(at);
-            let place = core::mem::replace(&mut at, op.next);
+            let &Op { slot: member, at: first, count, next, .. } = self.ops.get(at);
+            let place = core::mem::replace(&mut at, next);
             // It has failed since the strand was planned: there is nobody to send it to.
-            let Some(drive) = self.drive_of(op.slot) else {
+            let Some(drive) = self.drive_of(member) else {
                 self.ops.free(place);
+                let op = *self.ops.get(place);
                 self.op_failed(&op, Outcome::Failed);
                 continue;
             };
             let op = self.ops.get_mut(place);
-            (op.drive, op.is_out) = (drive, true);
-            if op.slot < self.params.members {
-                let member = self.members.get_mut(op.slot);
+            (op.drive, op.is_out, op.next) = (drive, true, NONE);
+            if member < self.params.members {
+                let member = self.members.get_mut(member);
                 member.outstanding += 1;
-                member.head = op.at + op.count;
+                member.head = first + count;
             }
             self.strands.get_mut(slot).pending += 1;
-            let command = Command {
-                id: op.id,
-                initiator: 0,
-                tag: place,
-                attribute: Attribute::Simple,
-                priority: Priority::Normal,
-                access: op.access,
-                // What is logged must be on the media before what it is for. What a write must know may come from
-                // anywhere.
-                force_unit_access: like.force_unit_access && op.access == like.access
-                    || op.phase == Phase::Log,
-                first: Lba::new(op.at),
-                count: Sectors::new(op.count),
-                ..like
-            };
-            self.below.push_back((op.drive, command));
+            match self.below {
+                (NONE, _) => self.below = (place, place),
+                (_, last) => {
+                    self.ops.get_mut(last).next = place;
+                    self.below.1 = place;
+                }
+            }
         }
     }
 
+    /// Hands over the first of the members' commands that are to go: its drive, and what that hears. Its tag is the
+    /// array's own.
+    pub(super) fn next_below(&mut self) -> (u16, Command) {
+        let place = self.below.0;
+        let op = self.ops.get(place);
+        self.below.0 = op.next;
+        let like = match self.strands.get(op.strand).owner {
+            Owner::Request(request) => &self.requests.get(request).command,
+            Owner::Sync | Owner::Bitmap => &sync::COMMAND,
+        };
+        let command = Command {
+            id: op.id,
+            initiator: 0,
+            tag: place,
+            attribute: Attribute::Simple,
+            priority: Priority::Normal,
+            access: op.access,
+            // What is logged must be on the media before what it is for. What a write must know may come from anywhere.
+            force_unit_access: like.force_unit_access && op.access == like.access || op.phase == Phase::Log,
+            first: Lba::new(op.at),
+            count: Sectors::new(op.count),
+            ..*like
+        };
+        (op.drive, command)
+    }
+
     /// All commands of a strand's phase are back.
+    #[inline]
     pub(super) fn next_phase(&mut self, context: &mut Context<'_>, slot: Slot) {
         if self.strands.get(slot).is_spoilt {
             self.plan_anew(context, slot);
@@ -150,55 +169,61 @@ impl Array {
 
     /// A member's command is done.
     pub fn completed(&mut self, context: &mut Context<'_>, completion: &Completion) {
-        let op = *self.ops.get(completion.tag);
-        debug_assert!(op.is_out && op.id == completion.id);
-        if op.slot < self.params.members {
-            self.members.get_mut(op.slot).outstanding -= 1;
+        let &Op { id, slot, strand, is_out, .. } = self.ops.get(completion.tag);
+        debug_assert!(is_out && id == completion.id);
+        if slot < self.params.members {
+            self.members.get_mut(slot).outstanding -= 1;
         }
-        if context.lives.is_some() && self.strands.get(op.strand).owner != Owner::Request(NONE) {
-            self.tell(op.strand, op.id);
+        if context.lives.is_some() && self.strands.get(strand).owner != Owner::Request(NONE) {
+            self.tell(strand, id);
         }
-        self.end_op(context, completion.tag, completion.outcome, completion.breakdown);
+        self.end_op(context, completion.tag, completion.outcome, &completion.breakdown);
     }
 
     /// A command is not with its member any more.
+    #[inline(always)]
     pub(super) fn end_op(
         &mut self,
         context: &mut Context<'_>,
         at: Slot,
         outcome: Outcome,
-        breakdown: Breakdown,
+        breakdown: &Breakdown,
     ) {
-        let op = *self.ops.get(at);
-        self.ops.get_mut(at).is_out = false;
+        let op = self.ops.get_mut(at);
+        op.is_out = false;
+        let slot = op.strand;
         self.ops.free(at);
-        let strand = self.strands.get_mut(op.strand);
+        let strand = self.strands.get_mut(slot);
         strand.pending -= 1;
         if outcome != Outcome::Done {
+            let op = *self.ops.get(at);
             self.op_failed(&op, outcome);
         } else if strand.takes_first && !strand.is_spoilt {
+            let op = *self.ops.get(at);
             self.answer_early(context, &op, breakdown);
         }
-        let strand = self.strands.get_mut(op.strand);
+        let strand = self.strands.get_mut(slot);
         if strand.pending > 0 {
             return;
         }
-        strand.breakdown.add(&breakdown);
+        strand.breakdown.add(breakdown);
         strand.since = context.now;
-        self.next_phase(context, op.strand);
+        self.next_phase(context, slot);
     }
 
     /// Of several copies that were asked one has answered: the host need not wait for the others.
-    pub(super) fn answer_early(&mut self, context: &mut Context<'_>, op: &Op, breakdown: Breakdown) {
+    pub(super) fn answer_early(&mut self, context: &mut Context<'_>, op: &Op, breakdown: &Breakdown) {
         self.first_answer(context, op);
         let slot = op.strand;
         let strand = self.strands.get_mut(slot);
         strand.takes_first = false;
         let mut total = strand.breakdown;
-        total.add(&breakdown);
+        total.add(breakdown);
         if let Owner::Request(request) = strand.owner {
             strand.owner = Owner::Request(NONE);
-            self.strand_is_done(context, request, total, slot);
+            if self.is_last(request) {
+                self.answer(context, request, &total, slot);
+            }
         }
     }
 

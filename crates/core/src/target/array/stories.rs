@@ -20,7 +20,7 @@ impl Array {
     }
 
     /// The story of a host's command: that of the member's command that was done last.
-    pub(super) fn told(&mut self, strand: Slot, command: &Command, completion: &Completion) -> Life {
+    pub(super) fn story_of(&mut self, strand: Slot, command: &Command, completion: &Completion) -> Life {
         let last = self.lives.get_mut(strand as usize).and_then(Option::take);
         let Completion { outcome, submitted, completed, .. } = *completion;
         match last {

@@ -106,6 +106,12 @@ impl Strand {
             next_held: NONE,
         }
     }
+
+    /// The next phase that it has commands for.
+    #[inline]
+    pub fn next_phase(&self) -> Option<Phase> {
+        Phase::ALL.into_iter().find(|&phase| self.unsent[phase as usize] != NONE)
+    }
 }
 
 /// A command to a member.
@@ -120,7 +126,8 @@ pub struct Op {
     pub phase: Phase,
     pub at: u64,
     pub count: u64,
-    /// Whether it is with the drive.
+    /// Whether it is with the drive, or on its way there.
     pub is_out: bool,
+    /// The one that is to be sent after it, or handed over.
     pub next: Slot,
 }

@@ -9,7 +9,7 @@ mod params;
 mod power;
 mod stories;
 
-use super::array::{Answered, Array};
+use super::array::Array;
 use super::context::{Before, Context, Event};
 use super::device::{Device, Scheduler};
 use super::drive::Drive;
@@ -43,8 +43,8 @@ pub struct System {
     devices: Vec<Device>,
     /// Behind the I/O schedulers of the hosts: stories of requests that their commands' own are still to be made of.
     attempts: Vec<Life>,
-    /// Whether nothing stands before the controller.
-    is_plain: bool,
+    /// Whether no cache and no I/O scheduler stands before the array, or before the one drive's controller.
+    is_open: bool,
 }
 
 impl System {
@@ -66,8 +66,7 @@ impl System {
         let capacity = array.as_ref().map_or_else(|| devices[0].drive.capacity(), |array| array.capacity());
         let of_controller = |cache| Cache::of_controller(cache, array.as_deref(), capacity);
         let cache = params.controller.cache.as_ref().map(of_controller);
-        let is_plain =
-            params.host_cache.is_none() && elevator.is_none() && cache.is_none() && array.is_none();
+        let is_open = params.host_cache.is_none() && elevator.is_none() && cache.is_none();
         System {
             hosts: Vec::new(),
             host_cache: params.host_cache,
@@ -76,7 +75,7 @@ impl System {
             array,
             devices,
             attempts: Vec::new(),
-            is_plain,
+            is_open,
         }
     }
 
@@ -118,9 +117,8 @@ impl System {
     }
 
     pub fn submit(&mut self, context: &mut Context<'_>, command: &Command) {
-        if self.is_plain {
-            let Device { controller, drive, .. } = &mut self.devices[0];
-            controller.submit(context, drive, command);
+        if self.is_open {
+            self.enter_array(context, command);
         } else {
             self.enter_host(context, command);
         }
@@ -188,6 +186,8 @@ impl System {
         }
     }
 
+    // Apart from the question whether there is anything, which is asked far more often.
+    #[inline(never)]
     fn pass_on(&mut self, context: &mut Context<'_>) {
         loop {
             while let Some((at, refused)) = context.refused.pop_front() {
@@ -202,12 +202,7 @@ impl System {
                 continue;
             }
             if let Some(answer) = controller.completed(context, drive, &completion) {
-                // With nothing else the host hears it as it is.
-                if self.is_plain {
-                    context.complete(answer);
-                } else {
-                    self.leave_controller(context, at, &answer);
-                }
+                self.leave_controller(context, at, &answer);
             }
         }
     }
@@ -300,6 +295,7 @@ impl System {
         }
     }
 
+    #[inline]
     fn enter_array(&mut self, context: &mut Context<'_>, command: &Command) {
         match &mut self.array {
             Some(array) => {
@@ -314,14 +310,15 @@ impl System {
     }
 
     /// The array passes on what it has to say in either direction.
+    #[inline]
     fn pump_array(&mut self, context: &mut Context<'_>) {
         while let Some((at, command)) = self.array.as_mut().and_then(|array| array.poll_below()) {
             self.enter_device(context, at, &command);
         }
-        while let Some(Answered { completion, life }) =
-            self.array.as_mut().and_then(|array| array.poll_answer())
-        {
-            if let Some(life) = life {
+        while let Some(completion) = self.array.as_mut().and_then(|array| array.poll_answer()) {
+            if context.lives.is_some()
+                && let Some(life) = self.array.as_mut().and_then(|array| array.poll_life())
+            {
                 self.told(context, life);
             }
             self.leave_array(context, &completion);
@@ -344,6 +341,7 @@ impl System {
     }
 
     /// The controller is done with a command of a drive.
+    #[inline(always)]
     fn leave_controller(&mut self, context: &mut Context<'_>, at: u16, answer: &Completion) {
         let Some(array) = &mut self.array else { return self.leave_array(context, answer) };
         match &mut self.devices[usize::from(at)].scheduler {
@@ -365,7 +363,12 @@ impl System {
     }
 
     /// The array, or the one drive, is done with a command.
+    #[inline]
     fn leave_array(&mut self, context: &mut Context<'_>, answer: &Completion) {
+        // With nothing before it the host hears it as it is.
+        if self.is_open {
+            return context.complete(*answer);
+        }
         match &mut self.cache {
             Some(cache) => {
                 cache.memory.completed(context.now, answer);

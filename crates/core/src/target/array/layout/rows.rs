@@ -43,6 +43,9 @@ pub struct Rows {
     members: u64,
     groups: u64,
     parities: u64,
+    /// Data units in a row, and their sectors.
+    columns: u64,
+    row_data: u64,
     rotation: Rotation,
     unit: u64,
     /// Rows that a group has before it is the next one's turn.
@@ -60,8 +63,21 @@ impl Rows {
         let members = members / groups;
         let rows = least / unit * groups;
         let parities = parities.into();
-        let (turn, is_interleaved, start) = (1, false, 0);
-        Rows { members, groups, parities, rotation, unit, turn, is_interleaved, rows, start }
+        let columns = members - parities;
+        let (row_data, turn, is_interleaved, start) = (columns * unit, 1, false, 0);
+        Rows {
+            members,
+            groups,
+            parities,
+            columns,
+            row_data,
+            rotation,
+            unit,
+            turn,
+            is_interleaved,
+            rows,
+            start,
+        }
     }
 
     /// Units of one sector, parity on the last member; groups take turns of so many rows.
@@ -81,8 +97,9 @@ impl Rows {
     }
 
     /// Data units in a row.
+    #[inline]
     pub fn columns(&self) -> u32 {
-        (self.members - self.parities) as u32
+        self.columns as u32
     }
 
     pub fn parities(&self) -> u8 {
@@ -108,8 +125,9 @@ impl Rows {
     }
 
     /// Sectors of data in a row.
+    #[inline]
     pub fn row_data(&self) -> u64 {
-        (self.members - self.parities) * self.unit
+        self.row_data
     }
 
     /// Sectors of each member that the array uses.
@@ -131,8 +149,7 @@ impl Rows {
     #[inline]
     pub fn cell(&self, at: u64, end: u64) -> Cell {
         let (chunk, offset) = (at / self.unit, at % self.unit);
-        let columns = self.members - self.parities;
-        let (row, column) = (chunk / columns, (chunk % columns) as u32);
+        let (row, column) = (chunk / self.columns, (chunk % self.columns) as u32);
         Cell { row, column, offset, count: (end - at).min(self.unit - offset) }
     }
 

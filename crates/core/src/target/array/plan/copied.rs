@@ -102,6 +102,9 @@ impl Array {
     /// The copy that a piece is read from, if any can be.
     fn choose(&self, copied: &Copied, piece: &Piece, wish: &Wish) -> Option<Spot> {
         let mut readable = self.readable(copied, piece, wish.avoids);
+        if copied.copies() == 1 {
+            return readable.next();
+        }
         if wish.takes_turns {
             let count = self.readable(copied, piece, wish.avoids).count() as u64;
             return readable.nth(wish.turn.checked_rem(count)? as usize);

@@ -101,6 +101,7 @@ impl Array {
     }
 
     /// Makes the commands of a strand.
+    #[inline(always)]
     pub(super) fn plan(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
         let strand = self.strands.get_mut(slot);
         if strand.owner == super::strand::Owner::Sync {

@@ -26,9 +26,10 @@ impl Array {
         if !write && self.members.impaired == 0 && strand.avoids == 0 {
             return None;
         }
-        let (first, last) = (rows.cell(strand.first, strand.end), rows.cell(strand.end - 1, strand.end));
-        let unit = rows.unit();
-        if first.row != last.row || first.column != last.column {
+        let (first, unit) = (rows.cell(strand.first, strand.end), rows.unit());
+        // It ends in another stripe unit.
+        if first.count < strand.end - strand.first {
+            let last = rows.cell(strand.end - 1, strand.end);
             return Some((write, first.row * unit, (last.row + 1) * unit));
         }
         let spot =

@@ -75,14 +75,12 @@ impl Array {
             return end;
         }
         let row = rows.row_data();
-        let (next, last) = (at.next_multiple_of(row), end / row * row);
-        if at < next && next < end {
-            next
-        } else if at < last {
-            last
-        } else {
-            end
+        let next = at.next_multiple_of(row);
+        if at < next {
+            return next.min(end);
         }
+        let last = end / row * row;
+        if at < last { last } else { end }
     }
 
     /// What parity is computed over at once.
