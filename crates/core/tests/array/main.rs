@@ -15,6 +15,7 @@ mod parity_cures;
 mod parity_data;
 mod raidz;
 mod rebuilt;
+mod repairs;
 mod rig;
 mod stamps;
 mod sync;

@@ -99,6 +99,14 @@ impl Stamped {
         }
     }
 
+    /// The same data in the hands of another target of the same shape.
+    pub fn moved_to(self, target: &TargetParams) -> Self {
+        let mut moved = Self::of(target);
+        moved.target.come_up_after(&self.target);
+        let Stamped { media, model, next_id, .. } = self;
+        Stamped { media, model, next_id, ..moved }
+    }
+
     pub fn array(&self) -> &Array {
         self.target.system().and_then(|system| system.array()).expect("there is an array")
     }

@@ -9,9 +9,9 @@
 //!
 //! Two strands that touch the same blocks, of which one writes, never run at once where that could leave copies that
 //! differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
+mod avoids;
 mod gf;
 mod health;
-mod holes;
 pub mod layout;
 mod losses;
 pub mod members;
@@ -25,6 +25,7 @@ pub mod sync;
 
 use super::context::Context;
 use super::drive::Drive;
+use super::holes::Holes;
 use super::overlap::{Claim, Overlaps};
 use super::slab::Slab;
 use super::tree::{NONE, Slot};
@@ -33,9 +34,9 @@ use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::life::Life;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use avoids::Unreadable;
 use drivelab_units::{Instant, Lba, Sectors};
 use health::Condition;
-use holes::Holes;
 use layout::{Layout, LevelError};
 use members::Members;
 use params::ArrayParams;
@@ -89,6 +90,10 @@ pub struct Array {
     spares: VecDeque<u16>,
     /// What a rebuild could not read.
     holes: Holes,
+    /// What strands have met that cannot be read.
+    unreadable: Unreadable,
+    /// Sectors that were written back because they could not be read.
+    repaired: u64,
     condition: Condition,
     /// Goes on with each strand.
     clock: u64,
@@ -141,6 +146,8 @@ impl Array {
             sync: Sync::new(&params.sync),
             spares: (members..members + spares).collect(),
             holes: Holes::default(),
+            unreadable: Unreadable::default(),
+            repaired: 0,
             condition: Condition::default(),
             clock: 0,
             ids: 0,
@@ -248,6 +255,7 @@ impl Array {
     /// A strand has gone through all its phases, or cannot go on.
     fn end_strand(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.settle_records(slot);
+        self.unreadable.clear(&mut self.strands.get_mut(slot).avoids);
         let &Strand { owner, outcome, breakdown, claim, first, serial, is_marked, .. } =
             self.strands.get(slot);
         if is_marked {

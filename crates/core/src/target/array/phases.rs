@@ -88,8 +88,8 @@ impl Array {
         }
         let mut at = core::mem::replace(&mut strand.unsent[phase as usize], NONE);
         let like = match strand.owner {
-            Owner::Request(request) => self.requests.get(request).command,
-            Owner::Sync | Owner::Bitmap => sync::COMMAND,
+            Owner::Request(request) if request != NONE => self.requests.get(request).command,
+            Owner::Request(_) | Owner::Sync | Owner::Bitmap => sync::COMMAND,
         };
         while at != NONE {
             let op = *self.ops.get(at);
@@ -173,6 +173,8 @@ impl Array {
         strand.pending -= 1;
         if outcome != Outcome::Done {
             self.op_failed(&op, outcome);
+        } else if op.repairs > 0 {
+            self.repaired += u64::from(op.repairs);
         } else if strand.takes_first && !strand.is_spoilt {
             self.answer_early(context, &op, breakdown);
         }
@@ -191,6 +193,8 @@ impl Array {
         let slot = op.strand;
         let strand = self.strands.get_mut(slot);
         strand.takes_first = false;
+        // What others could not give is written back once all have answered.
+        strand.is_spoilt = !strand.avoids.is_empty();
         let mut total = strand.breakdown;
         total.add(&breakdown);
         if let Owner::Request(request) = strand.owner {

@@ -11,14 +11,14 @@ use super::super::layout::raidz::{Column, Map};
 use super::super::layout::{Layout, RaidZ};
 use super::super::strand::{Phase, Strand};
 use super::raidz_sums::Solved;
-use super::{Array, Source};
+use super::{Array, Avoids, Source};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
 use crate::target::tree::Slot;
 
 /// A record as it lies on the members, and who reads it.
 pub(super) struct Old {
-    place: u64,
+    pub place: u64,
     /// By column: the command that reads it.
     ops: [u64; Map::COLUMNS_MAX],
     /// What parity is read for.
@@ -38,10 +38,10 @@ struct Part {
 
 /// A stretch of a column.
 #[derive(Clone, Copy)]
-struct Stretch {
-    column: usize,
-    offset: u64,
-    count: u64,
+pub(super) struct Stretch {
+    pub column: usize,
+    pub offset: u64,
+    pub count: u64,
 }
 
 impl Array {
@@ -95,6 +95,7 @@ impl Array {
             let part = self.part(slot, at);
             let place = self.pool().place(part.record_at / self.pool().record());
             let old = self.read_record(context, slot, place)?;
+            self.repair_record(context, slot, &old);
             if context.data.is_some() {
                 let map = *self.pool().map();
                 for column in usize::from(map.parities())..map.columns() {
@@ -148,9 +149,8 @@ impl Array {
         self.pool_mut().settle(slot, is_written);
     }
 
-    fn can_read_column(&self, column: &Column, avoids: u64) -> bool {
-        let is_avoided = column.slot < 64 && avoids >> column.slot & 1 == 1;
-        !is_avoided && self.members.can_read(column.spot(), column.count)
+    fn can_read_column(&self, column: &Column, avoids: Avoids) -> bool {
+        self.can_read(column.spot(), column.count, avoids)
     }
 
     /// Reads all data of a record, and parity in place of what is missing.
@@ -252,7 +252,7 @@ impl Array {
     }
 
     /// What was read of a column, times a factor: from its member, or computed from all others and parity.
-    fn mix_old_record(
+    pub(super) fn mix_old_record(
         &self,
         context: &mut Context<'_>,
         (into, into_at): (u64, u64),
