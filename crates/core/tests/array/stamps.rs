@@ -2,11 +2,11 @@
 //! commands of the members are written down.
 use crate::common::command;
 use crate::rig::array;
-use drivelab_core::data::DataOp;
-use drivelab_core::target::array::Array;
+use drivelab_core::data::{DataOp, Word};
 use drivelab_core::target::array::layout::{Copied, Layout, Rows};
 use drivelab_core::target::array::members::State;
 use drivelab_core::target::array::params::{ArrayParams, Cure};
+use drivelab_core::target::array::{Array, Logged};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine};
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -72,6 +72,8 @@ pub struct Stamped {
     /// What each address of the array should hold.
     pub model: BTreeMap<u64, Stamp>,
     pub seen: Vec<Seen>,
+    /// What logs were told to hold.
+    pub logged: Vec<Logged>,
 }
 
 impl Stamped {
@@ -96,6 +98,7 @@ impl Stamped {
             writes: HashMap::new(),
             model: BTreeMap::new(),
             seen: Vec::new(),
+            logged: Vec::new(),
         }
     }
 
@@ -256,6 +259,7 @@ impl Stamped {
                     let inside = |part: &Part| part.at >= first.get() && part.at + part.count <= end.get();
                     self.parts.entry(id).or_default().retain(|part| !inside(part));
                 }
+                DataOp::Tell { word: Word::Logged(entry), .. } => self.logged.push(entry),
                 DataOp::Replace { member } => self.media.retain(|&(drive, _), _| drive != member),
                 _ => {}
             }

@@ -77,7 +77,8 @@ impl Array {
     pub fn fail(&mut self, context: &mut Context<'_>, drive: u16) {
         if self.logs.drive() == Some(drive) {
             self.logs.lose();
-            return self.end_ops_of(context, drive);
+            self.end_ops_of(context, drive);
+            return self.let_in_to_logs(context);
         }
         let Some(slot) = self.members.slot_of(drive) else {
             if self.spares.contains(&drive) {
@@ -208,6 +209,7 @@ impl Array {
             }
         }
         self.note_condition(context.now);
+        self.copy_bits(context);
     }
 
     /// The members that a slot counts with: in RAID 01 its striped set, elsewhere itself alone.

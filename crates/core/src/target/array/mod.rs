@@ -85,6 +85,9 @@ pub struct Array {
     written: Vec<Option<u64>>,
     logs: Logs,
     bitmap: Option<Bitmap>,
+    /// Which drives answer writes that are not on their media, and whether any of a member or a spare does.
+    forgets: Vec<bool>,
+    any_forgets: bool,
     sync: Sync,
     /// Which of the spares are left.
     spares: VecDeque<u16>,
@@ -130,6 +133,8 @@ impl Array {
         let capacities: Vec<Sectors> = drives.iter().map(|drive| drive.capacity()).collect();
         let layout = Layout::new(params, &capacities).unwrap_or_else(|error: LevelError| panic!("{error}"));
         let ArrayParams { members, spares, .. } = *params;
+        let is_back = |drive: &&Drive| drive.model().cache.is_some_and(|cache| cache.write_back.is_some());
+        let forgets: Vec<bool> = drives.iter().map(|drive| is_back(drive)).collect();
         let least = capacities[..usize::from(members)].iter().min().map_or(0, |least| least.get());
         Array {
             layout,
@@ -143,6 +148,8 @@ impl Array {
             written: Vec::new(),
             logs: Logs::new(params, &drives.iter().map(|drive| drive.capacity().get()).collect::<Vec<_>>()),
             bitmap: Bitmap::new(params, least),
+            any_forgets: forgets[..usize::from(members + spares)].contains(&true),
+            forgets,
             sync: Sync::new(&params.sync),
             spares: (members..members + spares).collect(),
             holes: Holes::default(),
@@ -256,14 +263,11 @@ impl Array {
     fn end_strand(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.settle_records(slot);
         self.unreadable.clear(&mut self.strands.get_mut(slot).avoids);
-        let &Strand { owner, outcome, breakdown, claim, first, serial, is_marked, .. } =
-            self.strands.get(slot);
+        let &Strand { owner, outcome, breakdown, claim, first, end, is_marked, .. } = self.strands.get(slot);
         if is_marked {
             self.unmark(context, slot);
         }
-        if context.data.is_some() {
-            self.logs.is_done(serial);
-        }
+        let record = self.logs.leave(slot);
         if let Some(claim) = claim {
             self.claims.remove(slot, claim.write);
         }
@@ -281,8 +285,12 @@ impl Array {
             }
             Owner::Sync => self.sync_is_done(context, slot),
             Owner::Bitmap => self.is_cleared(context, first),
+            Owner::Log => self.log_is_free(context, first, end),
         }
         self.release(context, held);
+        if self.logs.is_kept() {
+            self.leave_logs(context, record);
+        }
     }
 
     /// Strands are not held any more: they are looked at again. One that ends at once, because too many members are

@@ -29,6 +29,9 @@ impl Array {
             let event = ArrayEvent::Computed { strand: slot, serial: strand.serial };
             return context.agenda.schedule(now + REFUSAL, 2, Event::Array(event));
         }
+        if self.logs.is_kept() && self.waits_for_room(context, slot) {
+            return;
+        }
         self.go_on(context, slot);
     }
 
@@ -83,13 +86,10 @@ impl Array {
 
     pub(super) fn send(&mut self, slot: Slot, phase: Phase) {
         let strand = self.strands.get_mut(slot);
-        if phase == Phase::Log {
-            self.logs.is_sent(strand.serial);
-        }
         let mut at = core::mem::replace(&mut strand.unsent[phase as usize], NONE);
         let like = match strand.owner {
             Owner::Request(request) if request != NONE => self.requests.get(request).command,
-            Owner::Request(_) | Owner::Sync | Owner::Bitmap => sync::COMMAND,
+            Owner::Request(_) | Owner::Sync | Owner::Bitmap | Owner::Log => sync::COMMAND,
         };
         while at != NONE {
             let op = *self.ops.get(at);

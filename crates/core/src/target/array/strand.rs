@@ -43,6 +43,8 @@ pub enum Owner {
     Sync,
     /// The array's own: bits of the bitmap are cleared.
     Bitmap,
+    /// The array's own: room in a log becomes free.
+    Log,
 }
 
 #[derive(Clone, Copy)]

@@ -6,11 +6,14 @@ mod bitmap;
 mod copied;
 mod cure;
 mod interleaved;
+mod journal;
 mod linear;
 mod made;
+mod partial_parity;
 mod raidz;
 mod raidz_sums;
 mod repair;
+mod ring;
 mod row;
 mod rows_read;
 mod rows_write;
@@ -81,7 +84,9 @@ impl Array {
     #[inline]
     pub(super) fn cut(&self, access: Access, at: u64, end: u64) -> u64 {
         match (&self.layout, access) {
-            (Layout::Rows(rows), Access::Write) => Self::cut_at_rows(rows, at, end),
+            (Layout::Rows(rows), Access::Write) => {
+                self.cut_at_log(rows, at, Self::cut_at_rows(rows, at, end))
+            }
             (Layout::RaidZ(pool), Access::Write) => Self::cut_at_records(pool, at, end),
             (Layout::Copied(copied), Access::Read) => self.cut_at_piece(copied, at, end),
             _ => end,
@@ -207,7 +212,10 @@ impl Array {
 
     /// What was planned and not sent is given up.
     pub(super) fn forget_ops(&mut self, slot: Slot) {
-        self.logs.give_up(self.strands.get(slot).serial);
+        // What members may have of it must be had from the log.
+        if self.strands.get(slot).phase < Phase::Write {
+            self.logs.give_up(slot);
+        }
         for phase in Phase::ALL {
             let mut at = core::mem::replace(&mut self.strands.get_mut(slot).unsent[phase as usize], NONE);
             while at != NONE {
@@ -223,9 +231,7 @@ impl Array {
             super::strand::Owner::Request(request) if request != NONE => {
                 self.requests.get(request).command.id
             }
-            super::strand::Owner::Request(_) | super::strand::Owner::Sync | super::strand::Owner::Bitmap => {
-                u64::MAX
-            }
+            _ => u64::MAX,
         }
     }
 }
