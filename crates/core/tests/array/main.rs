@@ -9,6 +9,7 @@ mod health;
 mod hearing;
 mod layout_copied;
 mod layout_rows;
+mod logs;
 mod mirrors;
 mod parity;
 mod parity_cures;

@@ -247,11 +247,7 @@ impl Array {
             return true;
         }
         self.logs.waiting.push_back(Waiting { strand: slot, ring, passed: 0 });
-        if self.logs.is_journal() {
-            self.make_room(context);
-        } else {
-            self.may_flush_unit(context, ring);
-        }
+        self.make_room(context, ring);
         // It may have been its own leavings that were in its way.
         self.let_in_to_logs(context);
         true
@@ -275,9 +271,11 @@ impl Array {
             for _ in 0..self.logs.waiting.len() {
                 let Some(mut next) = self.logs.waiting.pop_front() else { break };
                 if is_held || !self.may_join(next.ring) || !self.goes_in(context, &mut next) {
+                    let ring = next.ring;
                     next.passed = next.passed.saturating_add(1);
                     is_held |= self.logs.is_journal() || next.passed >= PASSED_MOST;
                     self.logs.waiting.push_back(next);
+                    self.make_room(context, ring);
                 }
             }
         }
@@ -294,6 +292,15 @@ impl Array {
         short.is_none()
     }
 
+    /// What nobody needs of a log becomes free, because somebody waits for it.
+    fn make_room(&mut self, context: &mut Context<'_>, ring: u16) {
+        if self.logs.is_journal() {
+            self.reclaim(context);
+        } else {
+            self.may_flush_unit(context, ring);
+        }
+    }
+
     /// A strand is done that had this record, if it had one.
     pub(in super::super) fn leave_logs(&mut self, context: &mut Context<'_>, record: Option<u64>) {
         let Some(number) = record else {
@@ -304,7 +311,7 @@ impl Array {
         };
         if self.logs.is_journal() {
             self.logs.rings[0].set(number, Fate::Answered);
-            self.make_room(context);
+            self.reclaim(context);
         } else {
             self.is_answered(context, number);
         }
@@ -335,7 +342,7 @@ impl Array {
         if self.logs.is_journal() {
             self.logs.reclaims = false;
             self.logs.rings[0].free_below(number);
-            self.make_room(context);
+            self.reclaim(context);
         } else {
             self.unit_is_free(which as u16);
         }

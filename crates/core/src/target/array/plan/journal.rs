@@ -85,9 +85,9 @@ impl Array {
         begin.unwrap_or((0, 0))
     }
 
-    /// Reclaims the journal if that is due, or does nothing where there is another log.
-    pub(super) fn make_room(&mut self, context: &mut Context<'_>) {
-        if !self.logs.is_journal() || self.logs.reclaims || self.logs.drive().is_none() {
+    /// Reclaims the journal if that is due.
+    pub(super) fn reclaim(&mut self, context: &mut Context<'_>) {
+        if self.logs.reclaims || self.logs.drive().is_none() {
             return;
         }
         let ring = &self.logs.rings[0];
