@@ -4,6 +4,7 @@
 //! stream in order. Each command, of a host or of a member, has a buffer with its id: a host's write brings it full, a
 //! read fills it where a member delivers, and all others are sums of others' buffers, as `Mix` says. A member's read sees
 //! the newest accepted version of each sector. What is accepted and not persisted is what a power cut loses.
+use crate::target::array::Logged;
 use drivelab_units::{Lba, Sectors};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -24,4 +25,22 @@ pub enum DataOp {
     Forget { id: u64, first: Lba, count: Sectors },
     /// A drive takes the place of a member, with nothing on it.
     Replace { member: u16 },
+    /// The sector at `at` of the buffer of `into`, a write of an array's own, holds this word beside those that were said
+    /// of it before. The array's metadata: what it knows after a power cut is what such sectors on the media say.
+    Tell { into: u64, at: Lba, word: Word },
+}
+
+/// What a sector of an array's metadata says.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Word {
+    /// A granule of the bitmap, with none but the bits that are said beside.
+    Bits,
+    /// A bit is set: of so many blocks from the first on, in the numbers that the level counts its blocks by.
+    Bit { first: u64, count: u64 },
+    /// A record of a log begins here, the so many-th; what it holds is said beside.
+    Record { number: u64 },
+    /// Part of a record.
+    Logged(Logged),
+    /// The superblock of a journal: records below this number do not count any more.
+    Tail { number: u64 },
 }

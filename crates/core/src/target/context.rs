@@ -8,11 +8,11 @@ use super::server::ServerEvent;
 use super::write_behind::WriteBehind;
 use crate::agenda::Agenda;
 use crate::command::{Access, Command, Completion};
-use crate::data::DataOp;
+use crate::data::{DataOp, Word};
 use crate::digest::Digest;
 use crate::life::Life;
 use alloc::collections::VecDeque;
-use drivelab_units::Instant;
+use drivelab_units::{Instant, Lba};
 
 /// Everything that a target's agenda can hold; boxes of one kind are told apart by their index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,6 +73,11 @@ impl Context<'_> {
         if let Some(data) = self.data {
             data.push_back(op);
         }
+    }
+
+    /// A sector that a command of the array's own carries holds this word.
+    pub fn tell(&mut self, into: u64, at: u64, word: Word) {
+        self.data_op(DataOp::Tell { into, at: Lba::new(at), word });
     }
 
     /// Passes on the data operations of a memory.

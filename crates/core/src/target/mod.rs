@@ -8,6 +8,7 @@ pub mod controller;
 mod device;
 pub mod drive;
 pub mod elevator;
+mod holes;
 pub mod link;
 pub mod overlap;
 pub mod server;

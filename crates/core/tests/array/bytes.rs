@@ -32,6 +32,13 @@ impl Bytes {
         Bytes { target, now: Instant::ZERO, ids: 0, media, buffers, mixes, reads, writes }
     }
 
+    /// The same data in the hands of another target of the same shape.
+    pub fn moved_to(self, params: &TargetParams) -> Self {
+        let mut moved = Self::new(params);
+        moved.target.come_up_after(&self.target);
+        Bytes { media: self.media, ids: self.ids, ..moved }
+    }
+
     /// What a command carries at an address.
     fn value(&self, id: u64, at: u64) -> u8 {
         let given = self.buffers.get(&(id, at)).copied().unwrap_or(0);
@@ -93,6 +100,15 @@ impl Bytes {
             self.now = due;
         };
         (answer.outcome, addresses.map(|at| self.value(id, at)).collect())
+    }
+
+    /// Lets everything happen that is still to come.
+    pub fn settle(&mut self) {
+        while let Some(due) = self.target.poll_timeout() {
+            self.target.handle(due, TargetInput::Tick);
+            self.now = due;
+            self.carry_out();
+        }
     }
 
     pub fn write(&mut self, first: u64, data: &[u8]) {

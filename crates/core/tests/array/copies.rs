@@ -182,8 +182,9 @@ fn a_copy_that_cannot_be_read_is_not_missed() {
     let choices = [ReadChoice::First, ReadChoice::NearestHead, ReadChoice::RoundRobin, ReadChoice::AskAll];
     for (level, reads) in levels.into_iter().flat_map(|level| choices.map(|reads| (level, reads))) {
         let drives = [unreadable(0, 1_000), drive(), drive()];
-        let mut array = Bytes::new(&array_on(reading(level, 3, reads), &drives));
+        let mut array = Bytes::new(&array(reading(level, 3, reads)));
         array.write(0, &bytes(6, 900));
+        let mut array = array.moved_to(&array_on(reading(level, 3, reads), &drives));
         for _ in 0..3 {
             assert_eq!(array.read(0, 900), bytes(6, 900), "{level:?}, {reads:?}");
         }
@@ -198,6 +199,38 @@ fn what_no_copy_can_give_is_an_error_of_the_media() {
         assert_eq!(mirror.go(Access::Read, 96, &[0; 8]).0, Outcome::MediaError, "{reads:?}");
         assert_eq!(mirror.go(Access::Read, 104, &[0; 8]).0, Outcome::Done, "{reads:?}");
     }
+}
+
+/// Of so many drives, one on which these sectors cannot be read.
+fn with_unreadable(drives: u16, which: u16, first: u64, count: u64) -> Vec<DriveParams> {
+    (0..drives).map(|i| if i == which { unreadable(first, count) } else { drive() }).collect()
+}
+
+#[test]
+fn a_hundred_drives_do_without_what_one_of_them_cannot_read() {
+    let level = raid10(Copies::Near);
+    for which in [3, 70, 99] {
+        let params = reading(level, 100, ReadChoice::First);
+        let mut array = Bytes::new(&array(params.clone()));
+        let first = u64::from(which / 2) * 128;
+        array.write(first, &bytes(7, 128));
+        let mut array = array.moved_to(&array_on(params, &with_unreadable(100, which, 0, 64)));
+        assert_eq!(array.read(first, 128), bytes(7, 128), "drive {which}");
+    }
+    // A JBOD has nothing else to read it from, and says so without asking again for ever.
+    let drives = with_unreadable(100, 70, 8, 1);
+    let mut jbod = Bytes::new(&array_on(ArrayParams::plain(Level::Linear, 100), &drives));
+    assert_eq!(jbod.go(Access::Read, 70 * 600_000, &[0; 16]).0, Outcome::MediaError);
+    assert_eq!(jbod.go(Access::Read, 70 * 600_000 + 9, &[0; 16]).0, Outcome::Done);
+}
+
+#[test]
+fn a_copy_is_avoided_where_it_cannot_be_read_and_nowhere_else() {
+    let params = ArrayParams { request: Sectors::new(64), ..reading(Level::Mirrored, 2, ReadChoice::First) };
+    // Each has what the other lacks.
+    let mut mirror = Bytes::new(&array_on(params, &[unreadable(10, 1), unreadable(100, 1)]));
+    mirror.media.extend((0..200).flat_map(|at| [((0, at), at as u8), ((1, at), at as u8)]));
+    assert_eq!(mirror.read(0, 192), (0..192).collect::<Vec<u8>>());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 use crate::common::trace::{Until, trace};
 use crate::common::{Probe, TRACK, drive, flat_seek, layout, ms, random_job, setup, zone};
 use crate::hearing::{Hearing, at_ms, fails};
-use crate::rig::array_of;
+use crate::rig::{array_of, forgetting};
 use drivelab_core::host::params::Arrivals;
 use drivelab_core::target::array::params::{
     ArrayParams, Copies, Failure, Level, ReadChoice, Rotation, Scheduled, SyncParams, When,
@@ -125,6 +125,37 @@ fn a_write_that_nobody_keeps_is_lost() {
         let mut hearing = Hearing::new(params, &small());
         hearing.run_to(99);
         assert_eq!(hearing.go(99, drivelab_core::Access::Write, 120, 4).0, outcome, "{level:?}");
+    }
+}
+
+/// FLUSH promises that all that was answered is on the media: where some of that is gone it fails as a write there does.
+#[test]
+fn a_flush_of_an_array_that_has_lost_data_fails() {
+    let z = Level::RaidZ { parities: 1, record: Sectors::new(64), fill_percent: 50 };
+    let pairs = Level::StripedMirrors { copies: 2, layout: Copies::Near };
+    for (level, members, gone, outcome) in [
+        (Level::Linear, 2, 1, Outcome::Lost),
+        (Level::Striped, 3, 1, Outcome::Lost),
+        (Level::Striped, 3, 3, Outcome::Lost),
+        (Level::Mirrored, 2, 1, Outcome::Done),
+        (Level::Mirrored, 2, 2, Outcome::Lost),
+        (pairs, 4, 1, Outcome::Done),
+        (pairs, 4, 2, Outcome::Lost),
+        (z, 3, 1, Outcome::Done),
+        (z, 3, 2, Outcome::Lost),
+    ] {
+        // It comes when they are gone, and when they are just about to be.
+        for at in [200, 99] {
+            let failures = (0..gone).map(|drive| fails(drive, 100)).collect();
+            let drive = DriveParams { cache: Some(forgetting(2_000, ms(1_000))), ..small() };
+            let mut array =
+                Hearing::new(ArrayParams { failures, ..ArrayParams::plain(level, members) }, &drive);
+            // So that there is much to flush.
+            (0..8).for_each(|i| _ = array.send(i, Access::Write, 400 * i, 64));
+            array.run_to(98);
+            let flushed = array.go(at, Access::Flush, 0, 0).0;
+            assert_eq!(flushed, outcome, "{level:?} without {gone} of {members}, at {at}");
+        }
     }
 }
 

@@ -149,10 +149,11 @@ proptest! {
 /// An array whose drives have sectors that cannot be read, no two of a row.
 fn with_unreadable(params: ArrayParams, unreadable: &[(u16, u64)]) -> TargetParams {
     let TargetParams::System(mut system) = array(params) else { unreachable!("an array is a system") };
-    for &(slot, at) in unreadable {
+    for &(slot, _) in unreadable {
+        let own = unreadable.iter().filter(|&&(other, _)| other == slot);
         let faults = FaultParams {
             read_errors: Share::NONE,
-            unreadable: vec![(Lba::new(at), Sectors::new(1))],
+            unreadable: own.map(|&(_, at)| (Lba::new(at), Sectors::new(1))).collect(),
             retries: ms(20),
         };
         let faulty = DriveParams { faults: Some(faults), ..drive() };
@@ -164,12 +165,16 @@ fn with_unreadable(params: ArrayParams, unreadable: &[(u16, u64)]) -> TargetPara
 #[test]
 fn what_cannot_be_read_is_computed_from_the_rest() {
     let level = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
-    let mut array = Stamped::of(&with_unreadable(ArrayParams::plain(level, 4), &[(1, 11)]));
+    let plain = ArrayParams::plain(level, 4);
+    let mut array = Stamped::new(plain.clone());
     array.go(Access::Write, 0, 3 * 128);
+    let mut array = array.moved_to(&with_unreadable(plain, &[(1, 11), (1, 27)]));
     array.check_read(128 + 8, 8);
     assert_eq!(array.count(Access::Read), (3, 24));
+    assert_eq!((array.count(Access::Write), array.array().repaired()), ((1, 8), 8));
     // The old data of a small write as well: without them parity comes from the rest.
-    array.go(Access::Write, 128 + 8, 4);
+    array.go(Access::Write, 128 + 24, 4);
+    assert_eq!(array.array().repaired(), 8, "the write itself has put it right");
     array.check_read(0, 3 * 128);
     array.check_media();
 }
@@ -183,7 +188,9 @@ proptest! {
         commands in proptest::collection::vec((any::<bool>(), 0u64..400, 1u64..90, 0u8..3), 1..30),
     ) {
         let params = ArrayParams { unit: Sectors::new(16), ..ArrayParams::plain(level, members) };
-        let mut array = Stamped::of(&with_unreadable(params, &[(bad, one)]));
+        let mut array = Stamped::new(params.clone());
+        array.go(Access::Write, 0, 500);
+        let mut array = array.moved_to(&with_unreadable(params, &[(bad, one)]));
         play(&mut array, commands)?;
         array.check_media();
         array.check_read(0, 500);
@@ -196,14 +203,15 @@ proptest! {
 fn a_second_plan_waits_for_writes_to_its_row() {
     let level = Level::Parity { parities: 1, rotation: Rotation::Last, groups: 1 };
     for delay in (0..120_000).step_by(1_000) {
+        let mut array = Stamped::new(ArrayParams::plain(level, 3));
+        array.go(Access::Write, 0, 256);
         let mut target = with_unreadable(ArrayParams::plain(level, 3), &[(0, 100)]);
         if let TargetParams::System(system) = &mut target {
             // Members that take their commands as they come would keep the order by themselves.
             let reorders = DriveParams { queue: queue(16, Order::Sptf), ..drive() };
             system.drives[1..].fill(Arc::new(DriveModel::new(&reorders).unwrap()));
         }
-        let mut array = Stamped::of(&target);
-        array.go(Access::Write, 0, 256);
+        let mut array = array.moved_to(&target);
         let read = array.send(Access::Read, 100, 8);
         array.wait(us(delay));
         // Keeps the data's member busy beside the write, and the parity's not: they come round to it at different angles.

@@ -3,8 +3,10 @@ use crate::common::{Probe, drive};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::array::params::ArrayParams;
 use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
 use drivelab_core::target::drive::params::{DriveModel, DriveParams};
 use drivelab_core::target::system::SystemParams;
+use drivelab_units::{Sectors, Span};
 use std::sync::Arc;
 
 /// An array whose drives are all alike.
@@ -39,4 +41,24 @@ pub fn array(params: ArrayParams) -> TargetParams {
 
 pub fn probe(params: ArrayParams) -> Probe {
     Probe::new(&array(params), 1)
+}
+
+/// A cache that answers for so many sectors of writes, and takes them to the media once the drive has been idle so long.
+pub fn forgetting(limit: u64, idle: Span) -> CacheParams {
+    let limit = Sectors::new(limit);
+    let write_back = WriteBackParams {
+        limit,
+        segments: 16,
+        destage: Destage::WhenIdle,
+        idle,
+        age: None,
+        press_from: limit,
+        run: limit,
+        while_busy: true,
+    };
+    CacheParams {
+        write_back: Some(write_back),
+        segments: 24,
+        ..CacheParams::reading_on(Sectors::new(4 * limit.get()))
+    }
 }

@@ -2,12 +2,12 @@
 //! commands of the members are written down.
 use crate::common::command;
 use crate::rig::array;
-use drivelab_core::data::DataOp;
-use drivelab_core::target::array::Array;
+use drivelab_core::data::{DataOp, Word};
 use drivelab_core::target::array::layout::{Copied, Layout, RaidZ, Rows};
 use drivelab_core::target::array::members::State;
 use drivelab_core::target::array::params::{ArrayParams, Cure};
 use drivelab_core::target::array::report::Report;
+use drivelab_core::target::array::{Array, Logged};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine};
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -73,6 +73,8 @@ pub struct Stamped {
     /// What each address of the array should hold.
     pub model: BTreeMap<u64, Stamp>,
     pub seen: Vec<Seen>,
+    /// What logs were told to hold.
+    pub logged: Vec<Logged>,
 }
 
 impl Stamped {
@@ -97,7 +99,16 @@ impl Stamped {
             writes: HashMap::new(),
             model: BTreeMap::new(),
             seen: Vec::new(),
+            logged: Vec::new(),
         }
+    }
+
+    /// The same data in the hands of another target of the same shape.
+    pub fn moved_to(self, target: &TargetParams) -> Self {
+        let mut moved = Self::of(target);
+        moved.target.come_up_after(&self.target);
+        let Stamped { media, model, next_id, .. } = self;
+        Stamped { media, model, next_id, ..moved }
     }
 
     pub fn array(&self) -> &Array {
@@ -280,6 +291,7 @@ impl Stamped {
                     let inside = |part: &Part| part.at >= first.get() && part.at + part.count <= end.get();
                     self.parts.entry(id).or_default().retain(|part| !inside(part));
                 }
+                DataOp::Tell { word: Word::Logged(entry), .. } => self.logged.push(entry),
                 DataOp::Replace { member } => self.media.retain(|&(drive, _), _| drive != member),
                 _ => {}
             }

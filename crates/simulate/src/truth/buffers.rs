@@ -4,7 +4,7 @@
 //! needs no memory, because its stamps follow from its id.
 use super::field::{stamp, times};
 use super::sparse::Map;
-use drivelab_core::data::DataOp;
+use drivelab_core::data::{DataOp, Word};
 use drivelab_units::{Lba, Sectors};
 
 /// Sums of sums of sums: what an array, two caches and two schedulers make of each other is far below this.
@@ -32,6 +32,8 @@ struct Buffer {
 #[derive(Default)]
 pub struct Buffers {
     buffers: Map<Buffer>,
+    /// What sectors of an array's metadata say, by their stamps.
+    words: Map<Vec<Word>>,
 }
 
 impl Buffers {
@@ -51,6 +53,22 @@ impl Buffers {
         let DataOp::Mix { into, at, from, from_at, count, factor } = *op else { return };
         let (at, from_at, count) = (at.get(), from_at.get(), count.get());
         self.buffers.entry(into).or_default().terms.push(Term { at, count, from, from_at, factor });
+    }
+
+    /// A sector of a write of an array's own holds this word beside those that were said before. Its stamp is its own,
+    /// whatever else is said of it.
+    pub fn tell(&mut self, into: u64, at: Lba, word: Word) {
+        let told = stamp(into, at.get());
+        let words = self.words.entry(told).or_default();
+        if words.is_empty() {
+            self.buffers.entry(into).or_default().brought.push((at.get(), vec![told]));
+        }
+        words.push(word);
+    }
+
+    /// What a sector with this stamp says, if it is one of metadata.
+    pub fn words(&self, stamp: u64) -> &[Word] {
+        self.words.get(&stamp).map_or(&[], Vec::as_slice)
     }
 
     pub fn forget(&mut self, id: u64, first: Lba, count: Sectors) {

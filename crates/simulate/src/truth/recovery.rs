@@ -1,26 +1,31 @@
 //! What an array does about its members before it serves anybody after a power cut.
 //!
 //! The same that its timing is simulated for, done to the data at once: a resync computes parity from data and copies the
-//! first copy over the others; a bitmap limits that to the regions that were marked. What a journal holds of writes that
-//! were not done goes to the members once more; a partial parity log gives the parity of what was being written.
+//! first copy over the others; a bitmap limits that to the regions that were marked. What a journal holds goes to the
+//! members once more; a partial parity log gives the parity of what was being written.
+//!
+//! All that is known of logs and bitmaps is what lies on the media of drives that are still there: words, and checksums of
+//! what the words are about. What the array knew when the power went is gone.
 use super::buffers::Buffers;
-use super::consistent::{Stripe, parity_of, stripes};
+use super::consistent::{Stripe, parity_of, stripes, whole};
 use super::field::BLANK;
 use super::media::Media;
+use drivelab_core::data::Word;
 use drivelab_core::target::array::layout::{Held, Layout, Spot};
 use drivelab_core::target::array::params::{ArrayParams, Cure};
 use drivelab_core::target::array::{Array, Logged};
 use std::ops::Range;
 
-/// What there is to recover from, as the power went.
+/// What there is to recover from, as the power went. Of the array no more may be asked than what was put in for good: its
+/// layout, and which drives are its members. All else must be on their media.
 pub struct Cut<'a> {
     pub array: &'a Array,
     pub cure: Cure,
     /// The number of the last drive: the journal, if there is one.
     pub last: u16,
-    /// Whether members forget what they have answered: a journal must go over that as well.
-    pub is_volatile: bool,
-    /// The data of commands that were under way: what a log has of them.
+    /// Members that are found to be gone as the array comes up again.
+    pub missing: &'a [u16],
+    /// What commands carried: what the words on the media say, and what the checksums beside them are of.
     pub buffers: &'a Buffers,
     /// With the drives' numbers of before.
     pub media: &'a Media,
@@ -111,6 +116,8 @@ pub struct Cured {
     /// What is written before anything else, in this order.
     kept: Vec<Kept>,
     resync: Option<Resync>,
+    /// The journal's drive.
+    journal: Option<u16>,
 }
 
 impl Cured {
@@ -119,44 +126,95 @@ impl Cured {
         self.resync.as_ref()?.regions.as_deref()
     }
 
-    /// A record of the journal counts when all of it is on the journal's media.
+    /// Entries of logs that are written back, or that parity is made from.
+    pub fn entries(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Records of the journal count from the one on that its superblock names, each if all of it is on the media. Those that
+    /// are not needed any more say what is there already, or what a newer one says again.
     fn look_at_journal(&mut self, cut: &Cut<'_>) {
-        let entries: Vec<&Logged> = cut.array.log().collect();
-        for record in entries.chunk_by(|a, b| a.record == b.record) {
-            let stamps: Vec<Option<Vec<u64>>> =
-                record.iter().map(|entry| cut.logged(entry, cut.last)).collect();
-            let is_needed = cut.is_volatile || record.iter().any(|entry| !entry.is_done);
-            if !is_needed || stamps.iter().any(Option::is_none) {
-                continue;
+        self.journal = Some(cut.last);
+        let of_tail = |word: &Word| if let Word::Tail { number } = *word { Some(number) } else { None };
+        let tail = cut.words(cut.last, 0).iter().find_map(of_tail).unwrap_or(0);
+        let mut records = cut.records(cut.last);
+        records.retain(|&(number, _)| number >= tail);
+        records.sort_by_key(|&(number, _)| number);
+        for (_, entries) in records {
+            let stamps: Option<Vec<_>> = entries.iter().map(|entry| cut.logged(entry, cut.last)).collect();
+            for (entry, stamps) in entries.iter().zip(stamps.into_iter().flatten()) {
+                self.kept.push(Kept { of: entry.of, columns: 0..0, stamps });
             }
-            let kept = record.iter().zip(stamps.into_iter().flatten());
-            self.kept.extend(kept.map(|(entry, stamps)| Kept { of: entry.of, columns: 0..0, stamps }));
         }
     }
 
-    /// Each sum counts by itself: nothing is written to the members before all sums of a strand are on their media.
+    /// Each sum counts by itself: nothing is written to the members before all sums of a strand are on their media. The
+    /// newest one of a place comes last.
     fn look_at_sums(&mut self, cut: &Cut<'_>) {
-        for entry in cut.array.log().filter(|entry| !entry.is_done) {
-            let blank = || Some(vec![BLANK; entry.count as usize]);
-            let drive = cut.array.members().get(entry.of.slot).drive;
-            let stamps = if entry.is_whole { blank() } else { cut.logged(entry, drive) };
-            let columns = entry.columns.0..entry.columns.1;
-            self.kept.extend(stamps.map(|stamps| Kept { of: entry.of, columns, stamps }));
+        let members = cut.survivors();
+        let mut records: Vec<_> = members
+            .flat_map(|drive| cut.records(drive).into_iter().map(move |record| (drive, record)))
+            .collect();
+        records.sort_by_key(|&(_, (number, _))| number);
+        for (drive, (_, entries)) in records {
+            for entry in entries {
+                let blank = || Some(vec![BLANK; entry.count as usize]);
+                let stamps = if entry.is_whole { blank() } else { cut.logged(&entry, drive) };
+                let columns = entry.columns.0..entry.columns.1;
+                self.kept.extend(stamps.map(|stamps| Kept { of: entry.of, columns, stamps }));
+            }
         }
     }
 
+    /// What any member has marked.
     fn look_at_bitmap(&mut self, cut: &Cut<'_>) {
-        let marked = cut.array.marked().map(|(first, count, _)| first..first + count);
-        self.resync = Some(Resync { regions: Some(marked.collect()) });
+        let bit = |word: &Word| {
+            if let Word::Bit { first, count } = *word { Some(first..first + count) } else { None }
+        };
+        let mut regions: Vec<Range<u64>> = cut
+            .survivors()
+            .flat_map(|drive| cut.media.touched(drive).into_iter().map(move |at| (drive, at)))
+            .flat_map(|(drive, at)| cut.words(drive, at).iter().filter_map(bit))
+            .collect();
+        regions.sort_by_key(|region| region.start);
+        regions.dedup();
+        self.resync = Some(Resync { regions: Some(regions) });
     }
 }
 
 impl Cut<'_> {
-    /// What the log on a drive has of an entry, when all of it was on the media. Before it was sent nobody knows what it is.
+    /// The drives of members that have all of their data and are still there.
+    fn survivors(&self) -> impl Iterator<Item = u16> {
+        let whole = (0..).zip(whole(self.array));
+        whole.filter_map(|(slot, drive)| drive.filter(|_| !self.missing.contains(&slot)))
+    }
+
+    /// What a sector on the media says.
+    fn words(&self, drive: u16, at: u64) -> &[Word] {
+        self.buffers.words(self.media.get(drive, at))
+    }
+
+    /// The records of logs that begin on a drive.
+    fn records(&self, drive: u16) -> Vec<(u64, Vec<Logged>)> {
+        let record = |at| {
+            let words = self.words(drive, at);
+            let number = words.iter().find_map(|word| match *word {
+                Word::Record { number } => Some(number),
+                _ => None,
+            });
+            let entries = words.iter().filter_map(|word| match *word {
+                Word::Logged(entry) => Some(entry),
+                _ => None,
+            });
+            number.map(|number| (number, entries.collect()))
+        };
+        self.media.touched(drive).into_iter().filter_map(record).collect()
+    }
+
+    /// What the log on a drive has of an entry, if that has the entry's checksum.
     fn logged(&self, entry: &Logged, drive: u16) -> Option<Vec<u64>> {
         let stamps = self.media.read(drive, entry.log.at, entry.count);
-        let is_there = entry.is_sent && self.buffers.look(entry.op, entry.log.at, entry.count)? == stamps;
-        is_there.then_some(stamps)
+        (self.buffers.look(entry.op, entry.log.at, entry.count)? == stamps).then_some(stamps)
     }
 }
 
@@ -184,6 +242,18 @@ impl Recovery for Cured {
         }
         if let Some(resync) = &mut self.resync {
             resync.recover(layout, drives, media);
+        }
+        // What has been made good is not to be found again, as md writes logs anew that hold nothing.
+        let start = match layout {
+            Layout::Rows(rows) => rows.start(),
+            Layout::Copied(copied) => copied.start(),
+            Layout::Linear(_) | Layout::RaidZ(_) => 0,
+        };
+        let logs = drives.iter().flatten().map(|&drive| (drive, start));
+        for (drive, end) in logs.chain(self.journal.map(|journal| (journal, u64::MAX))) {
+            for at in media.touched(drive).into_iter().filter(|&at| at < end) {
+                media.set(drive, at, BLANK);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A target in virtual time under the eyes of a witness.
 use super::error::{Untruth, Wrong};
 use super::recovery::{Cut, Recovery};
-use super::witness::{Witness, has_volatile_drive};
+use super::witness::Witness;
 use super::{consistent, recovery};
 use crate::run::HORIZON;
 use drivelab_core::data::DataOp;
@@ -226,8 +226,8 @@ impl Watched {
             (target.system().and_then(|system| system.array()), &mut params.array)
         {
             let last = params.drives.len() as u16 - 1;
-            let (cure, is_volatile) = (of_array.cure, has_volatile_drive(&params.drives));
-            recovery.look(&Cut { array, cure, last, is_volatile, buffers: &buffers, media: &witness.media });
+            let cure = of_array.cure;
+            recovery.look(&Cut { array, cure, last, missing, buffers: &buffers, media: &witness.media });
             let mut drives = consistent::whole(array);
             let rest = params.drives.len() - drives.len();
             missing.iter().for_each(|&slot| drives[usize::from(slot)] = None);

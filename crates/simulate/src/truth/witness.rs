@@ -85,6 +85,7 @@ impl Witness {
                 self.buffers.bring(read, first.get(), stamps);
             }
             DataOp::Replace { member } => self.media.replace(member),
+            DataOp::Tell { into, at, word } => self.buffers.tell(into, at, word),
             DataOp::Drop { .. } => {}
         }
         Ok(())

@@ -50,7 +50,7 @@ fn with_model(mut array: ArrayParams, model: usize) -> SystemParams {
 /// The drives of an array, given the models of members and spares.
 fn drives(array: &ArrayParams, models: &[usize]) -> Vec<Arc<DriveModel>> {
     let of = if array.cure == Cure::PartialParityLog { &WITH_LOG } else { &MODELS };
-    let journal = (array.cure == Cure::Journal).then(|| Arc::clone(&JOURNAL));
+    let journal = (array.cure == Cure::Journal).then(|| Arc::clone(&JOURNALS[3]));
     models.iter().map(|&model| Arc::clone(&of[model])).chain(journal).collect()
 }
 
@@ -97,10 +97,11 @@ fn cache(size: u64) -> CacheParams {
 static MODELS: LazyLock<Vec<Arc<DriveModel>>> = LazyLock::new(|| models(40));
 /// The same with room for a partial parity log of 2 048 sectors.
 static WITH_LOG: LazyLock<Vec<Arc<DriveModel>>> = LazyLock::new(|| models(104));
-/// A journal in which nothing is overwritten before the members have it.
-static JOURNAL: LazyLock<Arc<DriveModel>> = LazyLock::new(|| Arc::clone(&models(1_000)[0]));
-/// The first model that forgets what it has not destaged.
-const FORGETS: usize = 3;
+/// Journals that hold one large write or a few, and go round all the time; one that forgets what is not written with force
+/// unit access; one with room for everything.
+static JOURNALS: LazyLock<[Arc<DriveModel>; 4]> = LazyLock::new(|| {
+    [(9, 0), (14, 1), (20, 5), (1_000, 0)].map(|(cylinders, model)| Arc::clone(&models(cylinders)[model]))
+});
 
 /// Drives that differ in queue and cache.
 fn models(cylinders: u32) -> Vec<Arc<DriveModel>> {
@@ -238,17 +239,17 @@ fn array(dice: &mut Dice, span: Span) -> ArrayParams {
     array
 }
 
-/// A cure that the level takes. A sum of what is not written is worth nothing once a drive has forgotten some of that.
-fn cure(dice: &mut Dice, level: Level, forgets: bool) -> Cure {
+/// A cure that the level takes.
+fn cure(dice: &mut Dice, level: Level) -> Cure {
     let bitmap =
         Cure::Bitmap { region: Sectors::new(dice.of(&[32, 200])), clears_after: ms(dice.of(&[1, 20])) };
     let drawn = dice.of(&[Cure::None, bitmap, Cure::Journal, Cure::PartialParityLog]);
     let fits = match (drawn, level) {
         (Cure::None, _) => true,
         (_, Level::Linear | Level::Striped | Level::RaidZ { .. }) => false,
-        (Cure::Bitmap { .. }, _) => !forgets,
+        (Cure::Bitmap { .. }, _) => true,
         (Cure::Journal, _) => matches!(level, Level::Parity { .. }),
-        (Cure::PartialParityLog, _) => !forgets && matches!(level, Level::Parity { parities: 1, .. }),
+        (Cure::PartialParityLog, _) => matches!(level, Level::Parity { parities: 1, .. }),
     };
     if fits { drawn } else { Cure::None }
 }
@@ -263,10 +264,14 @@ pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
     let count = array.as_ref().map_or(1, |array| array.members + array.spares);
     let models: Vec<usize> =
         (0..count).map(|_| if mixed { dice.below(MODELS.len() as u64) as usize } else { model }).collect();
-    let forgets = models.iter().any(|&model| model >= FORGETS);
-    array.iter_mut().for_each(|array| array.cure = cure(dice, array.level, forgets));
+    array.iter_mut().for_each(|array| array.cure = cure(dice, array.level));
     let alone = || vec![Arc::clone(&MODELS[model])];
-    let drives = array.as_ref().map_or_else(alone, |array| drives(array, &models));
+    let mut drives = array.as_ref().map_or_else(alone, |array| drives(array, &models));
+    if let Some(last) =
+        drives.last_mut().filter(|_| array.as_ref().is_some_and(|array| array.cure == Cure::Journal))
+    {
+        *last = Arc::clone(&JOURNALS[dice.below(JOURNALS.len() as u64) as usize]);
+    }
     SystemParams {
         drives,
         controller: ControllerParams {

@@ -77,7 +77,8 @@ impl Array {
     pub fn fail(&mut self, context: &mut Context<'_>, drive: u16) {
         if self.logs.drive() == Some(drive) {
             self.logs.lose();
-            return self.end_ops_of(context, drive);
+            self.end_ops_of(context, drive);
+            return self.let_in_to_logs(context);
         }
         let Some(slot) = self.members.slot_of(drive) else {
             if self.spares.contains(&drive) {
@@ -119,10 +120,17 @@ impl Array {
     /// A member's command has failed, or there was nobody to send it to: a read is planned anew without it, a write to a
     /// member that is gone is not missed where others keep what it wrote.
     pub(super) fn op_failed(&mut self, op: &Op, outcome: Outcome) {
-        if op.access == Access::Read && self.is_not_missed(op, outcome) {
+        // What could not be written back stays as it was.
+        if op.repairs > 0 || op.access == Access::Read && self.is_not_missed(op, outcome) {
             return;
         }
-        let is_kept = op.access != Access::Write || outcome != Outcome::Failed || self.is_kept_without(op);
+        let is_kept = outcome != Outcome::Failed
+            || match op.access {
+                Access::Read => true,
+                Access::Write => self.is_kept_without(op),
+                Access::Flush => !self.has_lost(),
+            };
+        let has_met = self.unreadable.has(self.strands.get(op.strand).avoids, op.spot(), op.count);
         let strand = self.strands.get_mut(op.strand);
         if strand.owner == Owner::Sync {
             return self.sync_op_failed(op, outcome);
@@ -130,15 +138,13 @@ impl Array {
         match (op.access, outcome) {
             (Access::Read, Outcome::Failed) => strand.is_spoilt = true,
             // Several of its commands may have met unreadable sectors before it is planned anew.
-            (Access::Read, Outcome::MediaError)
-                if op.slot < 64 && (strand.is_spoilt || strand.avoids >> op.slot & 1 == 0) =>
-            {
-                strand.avoids |= 1 << op.slot;
+            (Access::Read, Outcome::MediaError) if strand.is_spoilt || !has_met => {
+                self.unreadable.add(&mut strand.avoids, op.spot(), op.count);
                 strand.is_spoilt = true;
             }
             // The journal is missed.
             (_, Outcome::Failed) if op.slot == self.params.members => strand.outcome = outcome,
-            (Access::Write, Outcome::Failed) if !is_kept => strand.outcome = Outcome::Lost,
+            (Access::Write | Access::Flush, Outcome::Failed) if !is_kept => strand.outcome = Outcome::Lost,
             (Access::Write | Access::Flush, Outcome::Failed) => {}
             _ => strand.outcome = outcome,
         }
@@ -203,6 +209,7 @@ impl Array {
             }
         }
         self.note_condition(context.now);
+        self.copy_bits(context);
     }
 
     /// The members that a slot counts with: in RAID 01 its striped set, elsewhere itself alone.
@@ -253,6 +260,11 @@ impl Array {
             }
             _ => {}
         }
+    }
+
+    /// Whether some addresses cannot be had, because of the members that are missing.
+    pub(super) fn has_lost(&self) -> bool {
+        self.condition.has_lost
     }
 
     pub fn health(&self) -> Health {

@@ -9,10 +9,10 @@
 //!
 //! Two strands that touch the same blocks, of which one writes, never run at once where that could leave copies that
 //! differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
+mod avoids;
 mod claims;
 mod gf;
 mod health;
-mod holes;
 pub mod layout;
 mod losses;
 pub mod members;
@@ -27,6 +27,7 @@ pub mod sync;
 
 use super::context::Context;
 use super::drive::Drive;
+use super::holes::Holes;
 use super::overlap::Claim;
 use super::slab::Slab;
 use super::tree::{NONE, Slot};
@@ -35,10 +36,10 @@ use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::life::Life;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use avoids::Unreadable;
 use claims::Claims;
 use drivelab_units::{Instant, Lba, Sectors};
 use health::Condition;
-use holes::Holes;
 use layout::{Layout, LevelError};
 use members::Members;
 use params::ArrayParams;
@@ -79,11 +80,18 @@ pub struct Array {
     written: Vec<Option<u64>>,
     logs: Logs,
     bitmap: Option<Bitmap>,
+    /// Which drives answer writes that are not on their media, and whether any of a member or a spare does.
+    forgets: Vec<bool>,
+    any_forgets: bool,
     sync: Sync,
     /// Which of the spares are left.
     spares: VecDeque<u16>,
     /// What a rebuild could not read.
     holes: Holes,
+    /// What strands have met that cannot be read.
+    unreadable: Unreadable,
+    /// Sectors that were written back because they could not be read.
+    repaired: u64,
     condition: Condition,
     /// Goes on with each strand.
     clock: u64,
@@ -123,6 +131,8 @@ impl Array {
         let capacities: Vec<Sectors> = drives.iter().map(|drive| drive.capacity()).collect();
         let layout = Layout::new(params, &capacities).unwrap_or_else(|error: LevelError| panic!("{error}"));
         let ArrayParams { members, spares, .. } = *params;
+        let is_back = |drive: &&Drive| drive.model().cache.is_some_and(|cache| cache.write_back.is_some());
+        let forgets: Vec<bool> = drives.iter().map(|drive| is_back(drive)).collect();
         let least = capacities[..usize::from(members)].iter().min().map_or(0, |least| least.get());
         Array {
             layout,
@@ -136,9 +146,13 @@ impl Array {
             written: Vec::new(),
             logs: Logs::new(params, &drives.iter().map(|drive| drive.capacity().get()).collect::<Vec<_>>()),
             bitmap: Bitmap::new(params, least),
+            any_forgets: forgets[..usize::from(members + spares)].contains(&true),
+            forgets,
             sync: Sync::new(&params.sync),
             spares: (members..members + spares).collect(),
             holes: Holes::default(),
+            unreadable: Unreadable::default(),
+            repaired: 0,
             condition: Condition::default(),
             clock: 0,
             ids: 0,
@@ -258,17 +272,16 @@ impl Array {
     /// A strand has gone through all its phases, or cannot go on.
     fn end_strand(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.settle_records(slot);
+        self.unreadable.clear(&mut self.strands.get_mut(slot).avoids);
         let strand = self.strands.get(slot);
-        let (owner, serial) = (strand.owner, strand.serial);
+        let (owner, first, end) = (strand.owner, strand.first, strand.end);
         if strand.claim.is_some() {
             if strand.is_marked {
                 self.unmark(context, slot);
             }
             self.claims.remove(slot);
         }
-        if context.data.is_some() {
-            self.logs.is_done(serial);
-        }
+        let record = self.logs.leave(slot);
         let held = core::mem::replace(&mut self.strands.get_mut(slot).held, NONE);
         self.strands.free(slot);
         // Its place still has what it was until another strand comes.
@@ -287,10 +300,14 @@ impl Array {
                 }
             }
             Owner::Sync => self.sync_is_done(context, slot),
-            Owner::Bitmap => self.is_cleared(context, strand.first),
+            Owner::Bitmap => self.is_cleared(context, first),
+            Owner::Log => self.log_is_free(context, first, end),
         }
         if held != NONE {
             self.release(context, held);
+        }
+        if self.logs.is_kept() {
+            self.leave_logs(context, record);
         }
     }
 

@@ -32,6 +32,9 @@ impl Array {
             let event = ArrayEvent::Computed { strand: slot, serial: strand.serial };
             return context.agenda.schedule(now + REFUSAL, 2, Event::Array(event));
         }
+        if self.logs.is_kept() && self.waits_for_room(context, slot) {
+            return;
+        }
         self.go_on(context, slot);
     }
 
@@ -90,9 +93,6 @@ impl Array {
     #[inline(always)]
     fn send(&mut self, slot: Slot, phase: Phase) {
         let strand = self.strands.get_mut(slot);
-        if phase == Phase::Log {
-            self.logs.is_sent(strand.serial);
-        }
         let mut at = core::mem::replace(&mut strand.unsent[phase as usize], NONE);
         while at != NONE {
             let &Op { slot: member, at: first, count, next, .. } = self.ops.get(at);
@@ -129,8 +129,8 @@ impl Array {
         let op = self.ops.get(place);
         self.below.0 = op.next;
         let like = match self.strands.get(op.strand).owner {
-            Owner::Request(request) => &self.requests.get(request).command,
-            Owner::Sync | Owner::Bitmap => &sync::COMMAND,
+            Owner::Request(request) if request != NONE => &self.requests.get(request).command,
+            Owner::Request(_) | Owner::Sync | Owner::Bitmap | Owner::Log => &sync::COMMAND,
         };
         let command = Command {
             id: op.id,
@@ -191,13 +191,15 @@ impl Array {
     ) {
         let op = self.ops.get_mut(at);
         op.is_out = false;
-        let slot = op.strand;
+        let (slot, repairs) = (op.strand, op.repairs);
         self.ops.free(at);
         let strand = self.strands.get_mut(slot);
         strand.pending -= 1;
         if outcome != Outcome::Done {
             let op = *self.ops.get(at);
             self.op_failed(&op, outcome);
+        } else if repairs > 0 {
+            self.repaired += u64::from(repairs);
         } else if strand.takes_first && !strand.is_spoilt {
             let op = *self.ops.get(at);
             self.answer_early(context, &op, breakdown);
@@ -217,6 +219,8 @@ impl Array {
         let slot = op.strand;
         let strand = self.strands.get_mut(slot);
         strand.takes_first = false;
+        // What others could not give is written back once all have answered.
+        strand.is_spoilt = !strand.avoids.is_empty();
         let mut total = strand.breakdown;
         total.add(breakdown);
         if let Owner::Request(request) = strand.owner {

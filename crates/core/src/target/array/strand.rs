@@ -3,6 +3,8 @@
 //! A strand is a part of a request that goes its own way: it waits until nothing older has its blocks, is planned, and
 //! goes through phases, one after the other. All commands of a phase are with the members at once; the phase ends with the
 //! last of them. A request is done when all its strands are.
+use super::avoids::Avoids;
+use super::layout::Spot;
 use crate::command::{Access, Breakdown, Command, Outcome};
 use crate::target::overlap::Claim;
 use crate::target::tree::{NONE, Slot};
@@ -41,6 +43,8 @@ pub enum Owner {
     Sync,
     /// The array's own: bits of the bitmap are cleared.
     Bitmap,
+    /// The array's own: room in a log becomes free.
+    Log,
 }
 
 #[derive(Clone, Copy)]
@@ -66,8 +70,8 @@ pub struct Strand {
     pub outcome: Outcome,
     /// Some of what it wanted to read cannot be read: it is planned anew when its commands are back.
     pub is_spoilt: bool,
-    /// Members on which it has met unreadable sectors, as bits.
-    pub avoids: u64,
+    /// What it has met that cannot be read.
+    pub avoids: Avoids,
     /// Whether the bitmap counts it among those that write.
     pub is_marked: bool,
     /// Whether its first answer is enough.
@@ -97,7 +101,7 @@ impl Strand {
             breakdown: Breakdown::default(),
             outcome: Outcome::Done,
             is_spoilt: false,
-            avoids: 0,
+            avoids: Avoids::NOTHING,
             is_marked: false,
             takes_first: false,
             computes: 0,
@@ -128,6 +132,16 @@ pub struct Op {
     pub count: u64,
     /// Whether it is with the drive, or on its way there.
     pub is_out: bool,
+    /// Sectors that could not be read and are written back with it.
+    pub repairs: u32,
     /// The one that is to be sent after it, or handed over.
     pub next: Slot,
+}
+
+impl Op {
+    /// Where on its member it begins.
+    #[inline]
+    pub fn spot(&self) -> Spot {
+        Spot { slot: self.slot, at: self.at }
+    }
 }

@@ -136,6 +136,7 @@ impl Drive {
         }
         self.overwrite(context, first, first + count);
         let member = self.index;
+        self.faults.iter_mut().for_each(|faults| faults.heal(first, first + count));
         context.data_op(DataOp::Accept { write: id, member, first, count });
         context.data_op(DataOp::Persist { write: id, member, first, count });
         let (release, end) = last_steps;

@@ -156,6 +156,7 @@ impl Drive {
     /// Written data are on their way into the cache.
     fn cache_data(&mut self, context: &mut Context<'_>, piece: Piece) {
         let Piece { first, end, write, .. } = piece;
+        self.faults.iter_mut().for_each(|faults| faults.heal(first, end));
         let member = self.index;
         let (mechanism, spindle) = (&self.model.mechanism, &self.spindle);
         let Some(cache) = &mut self.cache else { return };

@@ -57,6 +57,7 @@ pub fn check(params: &ArrayParams, capacities: &[Sectors]) -> Result<(), LevelEr
     shares(params.level, params.members)?;
     sizes(params, &capacities[..usize::from(params.members)])?;
     uses(params)?;
+    journal(params, capacities)?;
     failures(params, capacities.len())
 }
 
@@ -196,6 +197,14 @@ fn uses(params: &ArrayParams) -> Result<(), LevelError> {
         }
         _ => Ok(()),
     }
+}
+
+/// A journal keeps a row of stripe units at a time at the least, behind its superblock and a granule that describes it.
+fn journal(params: &ArrayParams, capacities: &[Sectors]) -> Result<(), LevelError> {
+    let Some(&capacity) = capacities.last().filter(|_| params.cure == Cure::Journal) else { return Ok(()) };
+    let row = u64::from(params.members / groups(params.level)) * params.unit.get();
+    let needed = Sectors::new(2 * reserved::granule(params) + row);
+    if capacity < needed { Err(LevelError::Journal { capacity, needed }) } else { Ok(()) }
 }
 
 fn failures(params: &ArrayParams, drives: usize) -> Result<(), LevelError> {

@@ -45,6 +45,8 @@ pub enum LevelError {
     NoUse { level: &'static str, of: &'static str, only: &'static str },
     /// Parity over pieces of which a partial parity log cannot hold one, and what describes it.
     Log { granule: Sectors },
+    /// A journal that has no room for one row of stripe units and what describes it.
+    Journal { capacity: Sectors, needed: Sectors },
     /// Reads are to be shared where there is one copy.
     NoCopies { level: &'static str },
     /// A size or a number that must not be zero.
@@ -157,6 +159,12 @@ impl LevelError {
                     "parity is made over pieces of {granule}, and a partial parity log has room for pieces of {log} at most"
                 )
             }
+            Self::Journal { capacity, needed } => write!(
+                f,
+                "a journal must have room for a row of stripe units and what describes it, {} sectors, and the drive has {}",
+                needed.get(),
+                capacity.get()
+            ),
             Self::NoCopies { level } => {
                 write!(f, "{level} has no second copy with which a large read could be shared")
             }

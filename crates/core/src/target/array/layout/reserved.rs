@@ -6,18 +6,18 @@ use super::super::params::{ArrayParams, Cure, Level};
 /// Sectors of each member's partial parity log.
 pub const PARTIAL_PARITY_LOG: u64 = 2_048;
 
-fn granule(params: &ArrayParams) -> u64 {
+pub fn granule(params: &ArrayParams) -> u64 {
     params.parity.granule.get().max(1)
 }
 
 /// Bits of the bitmap in a granule.
-fn bits(params: &ArrayParams) -> u64 {
+pub fn bits(params: &ArrayParams) -> u64 {
     granule(params) * 512 * 8
 }
 
-/// Where each member has the granule of the bitmap with this bit: the first one is the superblock's.
-pub fn bitmap_at(params: &ArrayParams, region: u64) -> u64 {
-    (1 + region / bits(params)) * granule(params)
+/// Where each member has this granule of the bitmap: the first one is the superblock's.
+pub fn bitmap_at(params: &ArrayParams, which: u64) -> u64 {
+    (1 + which) * granule(params)
 }
 
 /// Regions that the bitmap has bits for, on members that are at least so large.

@@ -9,7 +9,7 @@
 use super::super::layout::{Copied, Layout, Piece, Spot};
 use super::super::params::ReadChoice;
 use super::super::strand::{Op, Owner, Phase, Strand};
-use super::{Array, Source, gone};
+use super::{Array, Avoids, Source, gone};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
 use crate::target::tree::{NONE, Slot};
@@ -18,7 +18,7 @@ use crate::target::tree::{NONE, Slot};
 struct Wish {
     strand: Slot,
     serial: u32,
-    avoids: u64,
+    avoids: Avoids,
     /// Copies to be passed over before one is taken, where they take turns.
     turn: u64,
     takes_turns: bool,
@@ -60,7 +60,8 @@ impl Array {
         let Strand { first, end, avoids, serial, .. } = *self.strands.get(slot);
         let (copied, most) = (self.copied(), self.params.request.get());
         let has_copies = copied.copies() > 1;
-        if has_copies && self.params.reads == ReadChoice::AskAll {
+        // What one could not give is read from another, to write it back.
+        if has_copies && self.params.reads == ReadChoice::AskAll && avoids.is_empty() {
             return self.ask_all(context, slot, &copied);
         }
         let split = self.params.split.filter(|split| has_copies && end - first >= split.from.get());
@@ -79,6 +80,7 @@ impl Array {
             let Some(spot) = self.choose(&copied, &piece, &wish) else { return Err(gone(avoids)) };
             let op = self.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
             self.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
+            self.repair_copies(context, slot, &copied, &piece, (op, spot));
             at += piece.count;
         }
         Ok(())
@@ -89,13 +91,11 @@ impl Array {
         &'a self,
         copied: &'a Copied,
         piece: &'a Piece,
-        avoids: u64,
+        avoids: Avoids,
     ) -> impl Iterator<Item = Spot> + 'a {
         (0..copied.copies()).filter_map(move |copy| {
             let spot = copied.spot(piece, copy);
-            let is_avoided = spot.slot < 64 && avoids >> spot.slot & 1 == 1;
-            let can_read = !is_avoided && self.members.can_read(spot, piece.count);
-            (can_read && !self.is_given_up(copied, copy)).then_some(spot)
+            (self.can_read(spot, piece.count, avoids) && !self.is_given_up(copied, copy)).then_some(spot)
         })
     }
 
@@ -126,7 +126,7 @@ impl Array {
     }
 
     /// Whether a copy cannot be had because another member of its striped set is missing.
-    fn is_given_up(&self, copied: &Copied, copy: u16) -> bool {
+    pub(super) fn is_given_up(&self, copied: &Copied, copy: u16) -> bool {
         let is_short = |mut set: core::ops::Range<u16>| set.any(|slot| !self.members.can_write(slot));
         self.members.impaired > 0 && copied.set(copy).is_some_and(is_short)
     }
@@ -167,13 +167,17 @@ impl Array {
     pub(in super::super) fn is_not_missed(&mut self, op: &Op, outcome: Outcome) -> bool {
         let strand = self.strands.get_mut(op.strand);
         if strand.owner == Owner::Request(NONE) {
+            if outcome == Outcome::MediaError {
+                self.unreadable.add(&mut strand.avoids, op.spot(), op.count);
+                strand.is_spoilt = true;
+            }
             return true;
         }
         if !strand.takes_first || strand.pending == 0 {
             return false;
         }
-        if outcome == Outcome::MediaError && op.slot < 64 {
-            strand.avoids |= 1 << op.slot;
+        if outcome == Outcome::MediaError {
+            self.unreadable.add(&mut strand.avoids, op.spot(), op.count);
         }
         true
     }

@@ -1,33 +1,32 @@
-//! What keeps a power cut from leaving parity that does not fit its data: a journal, or a log of partial parity.
+//! What keeps a power cut from leaving parity that does not fit its data: a journal, or a log of partial parity. Here is
+//! what holds for both; [`journal`](super::journal) and [`partial_parity`](super::partial_parity) say what each writes.
 //!
-//! *Journal* (md since Linux 4.4, drivers/md/raid5-cache.c, write-through): data and parity of a strand go to a drive of
-//! their own first, behind a granule that describes them, one strand behind the other and round at the end; then to the
-//! members. Without its journal the array takes no writes.
+//! A log is a [ring](super::ring). A strand takes its room as it is planned, and where there is none it is planned again
+//! when there is: it waits with nothing but its blocks in its hands, and those that have room need nothing that it has, so
+//! the oldest of them always ends. What it waits is the queue's in its breakdown. The oldest waits at the front; younger
+//! ones may go by where they use another log, but not for ever.
 //!
-//! *Partial parity log* (4.12, raid5-ppl.c): before data and parity are written, the sum of the row's units that are not
-//! written goes to a log on the parity's member, behind a granule that describes it. With the data that a cut has left
-//! there it gives the parity. A row written whole needs the description only. Here each strand has its own log write; md
-//! collects those of a member while one is under way.
-//!
-//! Log writes must be on the media when they are answered (force unit access). A describing granule has no data operation:
-//! what it says is in [`Array::log`].
-use super::super::layout::Spot;
-use super::super::layout::reserved::PARTIAL_PARITY_LOG;
+//! Log writes are on the media when they are answered (force unit access). What a log says is on its sectors
+//! ([`Word`](crate::data::Word)), and nowhere else.
+use super::super::layout::{Rows, Spot, reserved};
 use super::super::params::{ArrayParams, Cure};
-use super::super::strand::Phase;
-use super::row::Band;
-use super::rows_write::{Touched, Way};
-use super::{Array, Source};
+use super::super::strand::{Owner, Phase};
+use super::Array;
+use super::ring::{Fate, Ring};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
-use crate::target::tree::Slot;
+use crate::target::tree::{NONE, Slot};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+/// So often may a strand that waits for room be passed by a younger one.
+const PASSED_MOST: u8 = 16;
+
 /// What a log keeps of a command to a member.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Logged {
-    /// The command that writes it to the log, and where the log has it. The journal's slot is the number of members.
+    /// The command that writes it to the log, and where the log has it. The journal's slot is the number of members. What
+    /// the command carries there is what the record's checksum is made of.
     pub op: u64,
     pub log: Spot,
     /// What it is for: the place that is written (journal), or that of the parity (partial parity log).
@@ -37,61 +36,90 @@ pub struct Logged {
     pub columns: (u32, u32),
     /// Of a partial parity log: all of them are, and the log holds no more than that.
     pub is_whole: bool,
-    /// What is logged together has the same number: it counts only when all of it is on the media.
-    pub record: u32,
-    /// All that it is made of has been read, and it is on its way to the log.
-    pub is_sent: bool,
-    /// The members have answered all writes that it is for.
-    pub is_done: bool,
+    /// The so many-th record.
+    pub record: u64,
 }
 
 /// A write that is to be logged.
-struct Noted {
-    op: u64,
-    spot: Spot,
-    count: u64,
+pub(super) struct Noted {
+    pub op: u64,
+    pub spot: Spot,
+    pub count: u64,
+}
+
+/// A strand that waits for room.
+struct Waiting {
+    strand: Slot,
+    /// The log that had none.
+    ring: u16,
+    /// How often a younger one has gone by.
+    passed: u8,
 }
 
 pub struct Logs {
-    /// The drive of the journal, and its sectors.
-    journal: Option<(u16, u64)>,
+    /// The drive of the journal.
+    journal: Option<u16>,
     is_lost: bool,
-    /// Where the journal goes on; by member, where its partial parity log does.
-    heads: Vec<u64>,
+    /// The journal alone, or the partial parity log of each member.
+    pub(super) rings: Vec<Ring>,
+    /// By partial parity log.
+    pub(super) units: Vec<super::partial_parity::Unit>,
+    /// By strand: the number of its record, or zero.
+    records: Vec<u64>,
+    /// The number of the newest record.
+    newest: u64,
     /// Sectors that the strand being planned writes, and what they are when data operations are kept.
-    sectors: u64,
-    noted: Vec<Noted>,
-    /// What the logs hold that nothing has overwritten, oldest first, when data operations are kept.
-    entries: VecDeque<Logged>,
-}
-
-impl Logged {
-    /// Sectors of the log that it is lost with.
-    fn logged(&self) -> u64 {
-        if self.is_whole { 1 } else { self.count }
-    }
+    pub(super) sectors: u64,
+    pub(super) noted: Vec<Noted>,
+    /// By member: the command and the place of the words that describe the record being planned.
+    pub(super) described: Vec<(u64, u64)>,
+    /// The log that has no room for the strand being planned.
+    short: Option<u16>,
+    waiting: VecDeque<Waiting>,
+    /// The one of them that is being looked at.
+    looked_at: Slot,
+    /// Whether they are being looked at, for the so many-th time, and whether that is to be done once more.
+    is_looking: bool,
+    pub(super) looks: u64,
+    again: bool,
+    /// Whether what the journal does not need is being freed.
+    pub(super) reclaims: bool,
 }
 
 impl Logs {
     pub fn new(params: &ArrayParams, capacities: &[u64]) -> Self {
         let ArrayParams { members, spares, .. } = *params;
         let drive = members + spares;
-        let journal =
-            (params.cure == Cure::Journal).then(|| (drive, capacities.get(usize::from(drive)).copied()));
+        let journal = (params.cure == Cure::Journal).then_some(drive);
+        let rings = match params.cure {
+            Cure::Journal => {
+                let capacity = capacities.get(usize::from(drive)).copied().unwrap_or(0);
+                let super_block = reserved::granule(params);
+                alloc::vec![Ring::new(super_block, capacity.saturating_sub(super_block))]
+            }
+            Cure::PartialParityLog => {
+                (0..members).map(|_| Ring::new(0, reserved::PARTIAL_PARITY_LOG)).collect()
+            }
+            Cure::None | Cure::Bitmap { .. } => Vec::new(),
+        };
         Logs {
-            journal: journal.map(|(drive, sectors)| (drive, sectors.unwrap_or(0))),
+            journal,
             is_lost: false,
-            heads: alloc::vec![0; usize::from(members) + 1],
+            units: (0..members).map(|_| Default::default()).collect(),
+            rings,
+            records: Vec::new(),
+            newest: 0,
             sectors: 0,
             noted: Vec::new(),
-            entries: VecDeque::new(),
+            described: alloc::vec![(0, 0); usize::from(members)],
+            short: None,
+            waiting: VecDeque::new(),
+            looked_at: NONE,
+            is_looking: false,
+            looks: 0,
+            again: false,
+            reclaims: false,
         }
-    }
-
-    /// The drive of the journal, while there is one.
-    #[inline]
-    pub fn drive(&self) -> Option<u16> {
-        self.journal.filter(|_| !self.is_lost).map(|(drive, _)| drive)
     }
 
     /// The drive of the journal has failed.
@@ -99,50 +127,82 @@ impl Logs {
         self.is_lost = true;
     }
 
-    /// What a log held in these sectors is overwritten.
-    fn forget(&mut self, log: Spot, count: u64) {
-        let is_hit = |entry: &Logged| {
-            let overlaps = entry.log.at < log.at + count && log.at < entry.log.at + entry.logged();
-            entry.log.slot == log.slot && overlaps
-        };
-        if self.journal.is_none() {
-            return self.entries.retain(|entry| !is_hit(entry));
+    /// The drive of the journal, while there is one.
+    #[inline]
+    pub fn drive(&self) -> Option<u16> {
+        self.journal.filter(|_| !self.is_lost)
+    }
+
+    /// Whether there is a journal, be it lost.
+    #[inline]
+    pub(super) fn is_journal(&self) -> bool {
+        self.journal.is_some()
+    }
+
+    /// Whether there is a log.
+    #[inline]
+    pub fn is_kept(&self) -> bool {
+        !self.rings.is_empty()
+    }
+
+    /// The number of the next record that anybody begins.
+    pub(super) fn next(&self) -> u64 {
+        self.newest + 1
+    }
+
+    /// The number of a strand's record, which it gets with the first question.
+    pub(super) fn record(&mut self, strand: Slot) -> u64 {
+        let at = strand as usize;
+        if self.records.len() <= at {
+            self.records.resize(at + 1, 0);
         }
-        // Part of a record of the journal is worth nothing.
-        while let Some(hit) = self.entries.iter().find(|entry| is_hit(entry)).map(|entry| entry.record) {
-            self.entries.retain(|entry| entry.record != hit);
+        if self.records[at] == 0 {
+            self.newest += 1;
+            self.records[at] = self.newest;
+        }
+        self.records[at]
+    }
+
+    /// There is no room for the strand that is being planned.
+    pub(super) fn is_short(&mut self, ring: u16) {
+        self.short = Some(ring);
+    }
+
+    /// A strand has no record any more. Returns the number that it had.
+    #[inline]
+    pub fn leave(&mut self, strand: Slot) -> Option<u64> {
+        let number = core::mem::take(self.records.get_mut(strand as usize)?);
+        (number != 0).then_some(number)
+    }
+
+    /// A strand will not write what its record is for.
+    pub fn give_up(&mut self, strand: Slot) {
+        self.short = None;
+        if let Some(number) = self.leave(strand) {
+            self.free(number);
         }
     }
 
-    /// A record will not be written.
-    pub fn give_up(&mut self, record: u32) {
-        if !self.entries.is_empty() {
-            self.entries.retain(|entry| entry.record != record);
-        }
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
-    /// A record goes to the log.
-    pub fn is_sent(&mut self, record: u32) {
-        for entry in self.entries.iter_mut().filter(|entry| entry.record == record) {
-            entry.is_sent = true;
-        }
+    /// Whether those that wait are being looked at: what they log goes together.
+    pub(super) fn is_joining(&self) -> bool {
+        self.is_looking
     }
 
-    /// All writes that a record is for are with the members.
-    pub fn is_done(&mut self, record: u32) {
-        for entry in self.entries.iter_mut().filter(|entry| entry.record == record) {
-            entry.is_done = true;
+    fn free(&mut self, number: u64) {
+        let is_journal = self.is_journal();
+        for ring in &mut self.rings {
+            if ring.set(number, Fate::Free) && !is_journal {
+                ring.advance();
+            }
         }
     }
 }
 
 impl Array {
-    /// What the journal or the partial parity logs hold that nothing has overwritten, oldest first; known only when data
-    /// operations are kept.
-    pub fn log(&self) -> impl Iterator<Item = &Logged> {
-        self.logs.entries.iter()
-    }
-
     /// A plan that may write begins.
     #[inline]
     pub(super) fn begin_log(&mut self) -> Result<(), Outcome> {
@@ -151,132 +211,146 @@ impl Array {
         if self.logs.is_lost { Err(Outcome::Failed) } else { Ok(()) }
     }
 
-    /// Keeps in mind that a strand writes this, for the journal.
+    /// A write must not need more of a log than there is.
     #[inline]
-    pub(super) fn note(&mut self, context: &mut Context<'_>, op: u64, spot: Spot, count: u64) {
-        if self.logs.journal.is_some() {
-            self.logs.sectors += count;
-            if context.data.is_some() {
-                self.logs.noted.push(Noted { op, spot, count });
+    pub(super) fn cut_at_log(&self, rows: &Rows, at: u64, end: u64) -> u64 {
+        if !self.logs.is_kept() {
+            return end;
+        }
+        if self.logs.is_journal() {
+            let room = self.logs.rings[0].capacity() - self.granule();
+            let most = room / (rows.members() * rows.unit()) * rows.row_data();
+            return end.min(at + most);
+        }
+        // What is not a whole row may ask for the sum of as much as a stripe unit.
+        let most = self.largest_band();
+        if rows.unit() <= most || at.is_multiple_of(rows.row_data()) && end - at >= rows.row_data() {
+            return end;
+        }
+        let offset = at % rows.unit();
+        end.min(at - offset + ((offset / most + 1) * most).min(rows.unit()))
+    }
+
+    /// Whether a strand that has been planned waits for room in a log.
+    #[inline]
+    pub(in super::super) fn waits_for_room(&mut self, context: &mut Context<'_>, slot: Slot) -> bool {
+        let Some(ring) = self.logs.short.take() else { return false };
+        if let Some(number) = self.logs.leave(slot) {
+            self.logs.rings.iter_mut().for_each(|ring| ring.take_back(number));
+        }
+        self.forget_ops(slot);
+        self.clock += 1;
+        let strand = self.strands.get_mut(slot);
+        (strand.computes, strand.serial) = (0, self.clock as u32);
+        if self.logs.looked_at == slot {
+            self.logs.short = Some(ring);
+            return true;
+        }
+        self.logs.waiting.push_back(Waiting { strand: slot, ring, passed: 0 });
+        self.make_room(context, ring);
+        // It may have been its own leavings that were in its way.
+        self.let_in_to_logs(context);
+        true
+    }
+
+    /// Whether a strand must stand behind those that wait for room.
+    pub(super) fn stands_behind(&self, slot: Slot) -> bool {
+        let Some(first) = self.logs.waiting.front() else { return false };
+        self.logs.looked_at != slot && (self.logs.is_journal() || first.passed >= PASSED_MOST)
+    }
+
+    /// Strands that wait for room are planned again, as far as there is some.
+    pub(in super::super) fn let_in_to_logs(&mut self, context: &mut Context<'_>) {
+        self.logs.again = true;
+        if core::mem::replace(&mut self.logs.is_looking, true) {
+            return;
+        }
+        while core::mem::take(&mut self.logs.again) {
+            self.logs.looks += 1;
+            let mut is_held = false;
+            for _ in 0..self.logs.waiting.len() {
+                let Some(mut next) = self.logs.waiting.pop_front() else { break };
+                if is_held || !self.may_join(next.ring) || !self.goes_in(context, &mut next) {
+                    let ring = next.ring;
+                    next.passed = next.passed.saturating_add(1);
+                    is_held |= self.logs.is_journal() || next.passed >= PASSED_MOST;
+                    self.logs.waiting.push_back(next);
+                    self.make_room(context, ring);
+                }
             }
         }
+        self.logs.is_looking = false;
     }
 
-    /// Puts what a strand writes on the journal first.
-    pub(super) fn write_journal(&mut self, context: &mut Context<'_>, slot: Slot) {
-        let Some((_, capacity)) = self.logs.journal else { return };
-        let granule = self.granule();
-        self.write_on(context, slot, capacity, granule, None);
-        if context.data.is_none() {
-            return self.write_on(context, slot, capacity, self.logs.sectors, None);
-        }
-        let noted = core::mem::take(&mut self.logs.noted);
-        for piece in &noted {
-            self.write_on(context, slot, capacity, piece.count, Some(piece));
-        }
-        self.logs.noted = noted;
+    /// Plans a strand again that has waited for room. Returns whether there was enough.
+    fn goes_in(&mut self, context: &mut Context<'_>, next: &mut Waiting) -> bool {
+        let before = core::mem::replace(&mut self.logs.looked_at, next.strand);
+        self.begin(context, next.strand);
+        self.logs.looked_at = before;
+        let short = self.logs.short.take();
+        next.ring = short.unwrap_or(next.ring);
+        short.is_none()
     }
 
-    /// Appends to the journal.
-    fn write_on(
+    /// What nobody needs of a log becomes free, because somebody waits for it.
+    fn make_room(&mut self, context: &mut Context<'_>, ring: u16) {
+        if self.logs.is_journal() {
+            self.reclaim(context);
+        } else {
+            self.may_flush_unit(context, ring);
+        }
+    }
+
+    /// A strand is done that had this record, if it had one.
+    pub(in super::super) fn leave_logs(&mut self, context: &mut Context<'_>, record: Option<u64>) {
+        let Some(number) = record else {
+            // It may have given one up.
+            return if self.logs.has_waiting() {
+                self.let_in_to_logs(context)
+            };
+        };
+        if self.logs.is_journal() {
+            self.logs.rings[0].set(number, Fate::Answered);
+            self.reclaim(context);
+        } else {
+            self.is_answered(context, number);
+        }
+    }
+
+    /// Members that forget, of those that are meant, put on their media what they have answered.
+    pub(super) fn flush_members(
         &mut self,
         context: &mut Context<'_>,
-        slot: Slot,
-        capacity: u64,
-        count: u64,
-        piece: Option<&Noted>,
+        strand: Slot,
+        phase: Phase,
+        is_meant: impl Fn(u16) -> bool,
     ) {
-        let (journal, most) = (self.params.members, self.params.request.get());
-        let mut done = 0;
-        while done < count {
-            let head = self.logs.heads[usize::from(journal)];
-            let part = (count - done).min(most).min(capacity - head);
-            let log = Spot { slot: journal, at: head };
-            let op = self.add(context, slot, Phase::Log, Access::Write, log, part);
-            self.logs.heads[usize::from(journal)] = (head + part) % capacity;
-            if context.data.is_some() {
-                self.logs.forget(log, part);
+        for slot in (0..self.params.members).filter(|&slot| is_meant(slot)) {
+            if self.members.can_write(slot) && self.forgets(self.members.get(slot).drive) {
+                self.add(context, strand, phase, Access::Flush, Spot { slot, at: 0 }, 0);
             }
-            if let Some(&Noted { op: id, spot, .. }) = piece {
-                let of = Spot { at: spot.at + done, ..spot };
-                self.mix(context, op, log.at, Source { id, at: of.at, factor: 1 }, part);
-                let record = self.strands.get(slot).serial;
-                let (columns, is_whole, is_done) = ((0, 0), false, false);
-                let logged =
-                    Logged { op, log, of, count: part, columns, is_whole, record, is_sent: false, is_done };
-                self.logs.entries.push_back(logged);
-            }
-            done += part;
         }
     }
 
-    /// The largest band whose partial parity the log can hold.
-    #[inline]
-    pub(super) fn largest_band(&self) -> u64 {
-        let granule = self.granule();
-        let most = match self.params.cure {
-            Cure::PartialParityLog => self.params.request.get().min(PARTIAL_PARITY_LOG - granule),
-            _ => self.params.request.get(),
-        };
-        (most / granule * granule).max(granule)
+    /// Whether a drive answers writes that are not on its media.
+    pub(super) fn forgets(&self, drive: u16) -> bool {
+        self.forgets[usize::from(drive)]
     }
 
-    /// Puts the partial parity of a band on its log, unless the parity's member has nothing to recover.
-    pub(super) fn write_partial_parity(
-        &mut self,
-        context: &mut Context<'_>,
-        slot: Slot,
-        band: &Band,
-        touched: &Touched,
-        way: Way,
-    ) {
-        if band.writable & band.readable & 1 == 0 {
-            return;
+    /// A strand of a log's own is done.
+    pub(in super::super) fn log_is_free(&mut self, context: &mut Context<'_>, which: u64, number: u64) {
+        if self.logs.is_journal() {
+            self.logs.reclaims = false;
+            self.logs.rings[0].free_below(number);
+            self.reclaim(context);
+        } else {
+            self.unit_is_free(which as u16);
         }
-        let (parity, granule) = (band.parity(0), self.granule());
-        let member = usize::from(parity.slot);
-        let whole = touched.is_whole(band);
-        let body = if whole { 0 } else { band.count };
-        let is_open = self.last.has(parity.slot, Phase::Log, self.strands.get(slot).serial);
-        let head = if is_open { 0 } else { granule };
-        let mut at = self.logs.heads[member];
-        if at + head + body > PARTIAL_PARITY_LOG {
-            at = 0;
-        }
-        self.logs.heads[member] = at + head + body;
-        let log = Spot { slot: parity.slot, at };
-        if context.data.is_some() {
-            self.logs.forget(log, head + body);
-        }
-        if head > 0 {
-            self.add(context, slot, Phase::Log, Access::Write, log, head);
-        }
-        let record = self.strands.get(slot).serial;
-        let columns = (touched.first, touched.end);
-        let enter = |op, log| {
-            let (of, count) = (parity, band.count);
-            Logged { op, log, of, count, columns, is_whole: whole, record, is_sent: false, is_done: false }
-        };
-        if body == 0 {
-            if context.data.is_some() {
-                // It goes with the granule that describes it, or with what lies before it.
-                let log = Spot { at: if head > 0 { at } else { at - 1 }, ..log };
-                self.logs.entries.push_back(enter(u64::MAX, log));
-            }
-            return;
-        }
-        let log = Spot { at: at + head, ..log };
-        let op = self.add(context, slot, Phase::Log, Access::Write, log, body);
-        if context.data.is_none() {
-            return;
-        }
-        self.logs.entries.push_back(enter(op, log));
-        if way == Way::Old {
-            self.mix_parity(context, (op, log.at), band, 0);
-        }
-        // Either what parity loses, or what stays.
-        for column in (0..band.columns()).filter(|&column| touched.has(column) == (way == Way::Old)) {
-            self.mix_old(context, (op, log.at), band, (column, band.at, 1), body);
-        }
+        self.let_in_to_logs(context);
+    }
+
+    /// Begins a strand of a log's own.
+    pub(super) fn add_of_log(&mut self, context: &mut Context<'_>, which: u64, number: u64) -> Slot {
+        self.add_strand(context.now, Owner::Log, Access::Write, which, number)
     }
 }

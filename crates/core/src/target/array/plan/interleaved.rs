@@ -58,6 +58,7 @@ impl Array {
         let units = self.bring_all(context, slot, &band)?;
         if band.lost > 0 {
             self.strands.get_mut(slot).computes += units * band.count * 512;
+            self.repair_band(context, slot, &band, 0..0);
         }
         if context.data.is_some() {
             let id = self.command_id(slot);

@@ -23,7 +23,7 @@ impl Array {
             if !can {
                 return Err(Outcome::Lost);
             }
-            if spot.slot < 64 && avoids >> spot.slot & 1 == 1 {
+            if self.unreadable.has(avoids, spot, count) {
                 return Err(Outcome::MediaError);
             }
             let op = self.add(context, slot, phase, access, spot, count);

@@ -2,8 +2,8 @@
 use super::super::gf;
 use super::super::layout::Spot;
 use super::super::strand::{Op, Phase};
-use super::Array;
 use super::row::Band;
+use super::{Array, Avoids};
 use crate::target::context::Context;
 use crate::target::tree::Slot;
 
@@ -36,7 +36,7 @@ impl Array {
     fn band_of_reads(&mut self, strand: Slot, row: u64, at: u64, count: u64) -> Band {
         let rows = self.rows();
         let lo = at - rows.at(row);
-        let mut band = self.band(&rows, rows.row(row), lo, lo + count, 0);
+        let mut band = self.band(&rows, rows.row(row), lo, lo + count, Avoids::NOTHING);
         (band.lost, band.readable) = (0, 0);
         self.bring_nothing(&band);
         for column in 0..band.columns() {

@@ -6,15 +6,20 @@ mod bitmap;
 mod copied;
 mod cure;
 mod interleaved;
+mod journal;
 mod linear;
 mod made;
+mod partial_parity;
 mod raidz;
 mod raidz_sums;
 mod raidz_whole;
+mod repair;
+mod ring;
 mod row;
 mod rows_read;
 mod rows_write;
 
+use super::avoids::Avoids;
 use super::layout::{Layout, Spot};
 use super::strand::{Op, Phase, Strand};
 use super::{Array, OP_IDS};
@@ -68,8 +73,9 @@ impl Array {
         match &self.layout {
             Layout::Linear(_) => None,
             Layout::Copied(copied) if copied.copies() == 1 => None,
-            Layout::Copied(_) if strand.access == Access::Read => None,
-            Layout::Copied(_) => Some((true, strand.first, strand.end)),
+            // What is written back must not be older than what a host writes meanwhile.
+            Layout::Copied(_) if strand.access == Access::Read && strand.avoids.is_empty() => None,
+            Layout::Copied(_) => Some((strand.access == Access::Write, strand.first, strand.end)),
             Layout::Rows(rows) => self.blocks_of_rows(rows, strand),
             Layout::RaidZ(pool) => Some(Self::blocks_of_records(pool, strand)),
         }
@@ -79,7 +85,9 @@ impl Array {
     #[inline]
     pub(super) fn cut(&self, access: Access, at: u64, end: u64) -> u64 {
         match (&self.layout, access) {
-            (Layout::Rows(rows), Access::Write) => Self::cut_at_rows(rows, at, end),
+            (Layout::Rows(rows), Access::Write) => {
+                self.cut_at_log(rows, at, Self::cut_at_rows(rows, at, end))
+            }
             (Layout::RaidZ(pool), Access::Write) => Self::cut_at_records(pool, at, end),
             (Layout::Copied(copied), Access::Read) => self.cut_at_piece(copied, at, end),
             _ => end,
@@ -122,8 +130,19 @@ impl Array {
         }
     }
 
-    /// Every member is to have on its media what it has answered.
+    /// Whether a strand that has met this can read so many sectors from a spot on.
+    #[inline]
+    fn can_read(&self, spot: Spot, count: u64, avoids: Avoids) -> bool {
+        self.members.can_read(spot, count) && !self.unreadable.has(avoids, spot, count)
+    }
+
+    /// Every member is to have on its media what it has answered. Where some of that is gone with a member nobody can
+    /// promise it: md fails writes and FLUSH alike once an array is broken, a striped one that misses a member included
+    /// (drivers/md/md.c, `MD_BROKEN`).
     fn plan_flush(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+        if self.has_lost() {
+            return Err(Outcome::Lost);
+        }
         for member in 0..self.params.members {
             if self.members.can_write(member) {
                 let spot = Spot { slot: member, at: 0 };
@@ -158,7 +177,7 @@ impl Array {
         let id = OP_IDS + self.ids;
         self.ids += 1;
         let (slot, at, drive, is_out) = (spot.slot, spot.at, 0, false);
-        let op = Op { id, strand, slot, drive, access, phase, at, count, is_out, next: NONE };
+        let op = Op { id, strand, slot, drive, access, phase, at, count, is_out, repairs: 0, next: NONE };
         let place = self.ops.add(op);
         // Sent in the order in which they were added.
         let (head, tail) = (&mut entry.unsent[phase as usize], &mut entry.last_unsent[phase as usize]);
@@ -195,7 +214,10 @@ impl Array {
 
     /// What was planned and not sent is given up.
     pub(super) fn forget_ops(&mut self, slot: Slot) {
-        self.logs.give_up(self.strands.get(slot).serial);
+        // What members may have of it must be had from the log.
+        if self.strands.get(slot).phase < Phase::Write {
+            self.logs.give_up(slot);
+        }
         for phase in Phase::ALL {
             let mut at = core::mem::replace(&mut self.strands.get_mut(slot).unsent[phase as usize], NONE);
             while at != NONE {
@@ -208,14 +230,15 @@ impl Array {
     /// The id of the host's command that a strand is part of.
     pub(super) fn command_id(&self, strand: Slot) -> u64 {
         match self.strands.get(strand).owner {
-            super::strand::Owner::Request(request) => self.requests.get(request).command.id,
-            super::strand::Owner::Sync | super::strand::Owner::Bitmap => u64::MAX,
+            super::strand::Owner::Request(request) if request != NONE => {
+                self.requests.get(request).command.id
+            }
+            _ => u64::MAX,
         }
     }
 }
 
-/// Why something cannot be read when so many members are avoided: sectors are unreadable on what there is, or there is
-/// nothing.
-fn gone(avoids: u64) -> Outcome {
-    if avoids == 0 { Outcome::Lost } else { Outcome::MediaError }
+/// Why something cannot be read by a strand: it has met unreadable sectors on what there is, or there is nothing.
+fn gone(avoids: Avoids) -> Outcome {
+    if avoids.is_empty() { Outcome::Lost } else { Outcome::MediaError }
 }

@@ -11,14 +11,14 @@ use super::super::layout::raidz::{Column, Map};
 use super::super::layout::{Layout, RaidZ};
 use super::super::strand::{Owner, Phase, Strand};
 use super::raidz_sums::Solved;
-use super::{Array, Source};
+use super::{Array, Avoids, Source};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
 use crate::target::tree::Slot;
 
 /// A record as it lies on the members, and who reads it.
 pub(in super::super) struct Old {
-    pub(super) place: u64,
+    pub place: u64,
     /// By column: the command that reads it.
     pub(super) ops: [u64; Map::COLUMNS_MAX],
     /// What parity is read for.
@@ -39,9 +39,9 @@ struct Part {
 /// A stretch of a column.
 #[derive(Clone, Copy)]
 pub(super) struct Stretch {
-    pub(super) column: usize,
-    pub(super) offset: u64,
-    pub(super) count: u64,
+    pub column: usize,
+    pub offset: u64,
+    pub count: u64,
 }
 
 impl Old {
@@ -101,6 +101,7 @@ impl Array {
             let part = self.part(slot, at);
             let place = self.pool().place(part.record_at / self.pool().record());
             let old = self.read_record(context, slot, place)?;
+            self.repair_record(context, slot, &old);
             if context.data.is_some() {
                 let map = *self.pool().map();
                 for column in usize::from(map.parities())..map.columns() {
@@ -182,6 +183,11 @@ impl Array {
             || self.members.can_write(column.slot) && self.pool().births().knows(place, column.slot)
     }
 
+    /// The same for a strand that has met what cannot be read.
+    fn can_read_column_now(&self, place: u64, column: &Column, avoids: Avoids) -> bool {
+        !self.unreadable.has(avoids, column.spot(), column.count) && self.can_read_column(place, column)
+    }
+
     /// Whether more columns of what lies at a place are gone than it has parities.
     fn is_record_lost(&self, place: u64) -> bool {
         let (pool, map) = (self.pool(), self.pool().map());
@@ -195,10 +201,9 @@ impl Array {
         let map = *self.pool().map();
         let parities = usize::from(map.parities());
         let mut old = Old::at(place);
-        let is_avoided = |column: &Column| column.slot < 64 && avoids >> column.slot & 1 == 1;
         for index in parities..map.columns() {
             let column = self.pool().column(place, index);
-            if !is_avoided(&column) && self.can_read_column(place, &column) {
+            if self.can_read_column_now(place, &column, avoids) {
                 old.ops[index] =
                     self.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
             } else if !old.solved.wants(index) {
@@ -210,7 +215,7 @@ impl Array {
             if !old.solved.is_short() {
                 break;
             }
-            if !is_avoided(&column) && self.can_read_column(place, &column) {
+            if self.can_read_column_now(place, &column, avoids) {
                 old.ops[index] =
                     self.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
                 old.solved.has(index);

@@ -3,7 +3,7 @@
 use super::super::gf;
 use super::super::layout::{Row, Rows, Spot};
 use super::super::strand::Phase;
-use super::{Array, Source};
+use super::{Array, Avoids, Source, gone};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
 use crate::target::tree::Slot;
@@ -145,16 +145,10 @@ impl Brought {
     }
 }
 
-/// Whether a strand has met unreadable sectors on this member.
-#[inline]
-pub fn avoided(avoids: u64, slot: u16) -> bool {
-    slot < 64 && avoids >> slot & 1 == 1
-}
-
 impl Array {
     /// Part of a row, and what can be read of it for a strand that has met unreadable sectors on some members.
     #[inline]
-    pub(super) fn band(&self, rows: &Rows, row: Row, lo: u64, hi: u64, avoids: u64) -> Band {
+    pub(super) fn band(&self, rows: &Rows, row: Row, lo: u64, hi: u64, avoids: Avoids) -> Band {
         let all = ((1u32 << rows.parities()) - 1) as u8;
         let mut band = Band {
             rows: *rows,
@@ -167,19 +161,19 @@ impl Array {
             writable: all,
             gone: 0,
         };
-        if self.members.impaired > 0 || avoids != 0 {
+        if self.members.impaired > 0 || !avoids.is_empty() {
             self.look(&mut band, avoids);
         }
         band
     }
 
     /// Finds out what of a band cannot be read.
-    fn look(&self, band: &mut Band, avoids: u64) {
+    fn look(&self, band: &mut Band, avoids: Avoids) {
         for column in 0..band.columns() {
             let spot = band.data(column);
             let is_there = self.members.can_read(spot, band.count);
             band.gone += u32::from(!is_there);
-            if !is_there || avoided(avoids, spot.slot) {
+            if !is_there || self.unreadable.has(avoids, spot, band.count) {
                 if let Some(place) = band.lost_columns.get_mut(band.lost) {
                     *place = column;
                 }
@@ -190,7 +184,7 @@ impl Array {
             let spot = band.parity(which);
             let is_there = self.members.can_read(spot, band.count);
             band.gone += u32::from(!is_there);
-            if !is_there || avoided(avoids, spot.slot) {
+            if !is_there || self.unreadable.has(avoids, spot, band.count) {
                 band.readable &= !(1 << which);
             }
             if !self.members.can_write(spot.slot) {
@@ -232,7 +226,7 @@ impl Array {
         band: &Band,
     ) -> Result<u64, Outcome> {
         if !band.can_be_computed() {
-            return Err(Outcome::Lost);
+            return Err(gone(self.strands.get(slot).avoids));
         }
         let mut units = 0;
         for column in 0..band.columns() {

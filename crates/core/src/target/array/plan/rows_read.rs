@@ -4,7 +4,7 @@
 //! a computation needs and the host wants too is read once.
 use super::super::layout::{Layout, Rows, Spot};
 use super::super::strand::{Phase, Strand};
-use super::row::{Reach, avoided, bands};
+use super::row::{Reach, bands};
 use super::{Array, Source};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
@@ -23,7 +23,7 @@ impl Array {
     pub(super) fn blocks_of_rows(&self, rows: &Rows, strand: &Strand) -> Option<(bool, u64, u64)> {
         let write = strand.access == Access::Write;
         // What is read as it lies needs nobody else's parity.
-        if !write && self.members.impaired == 0 && strand.avoids == 0 {
+        if !write && self.members.impaired == 0 && strand.avoids.is_empty() {
             return None;
         }
         let (first, unit) = (rows.cell(strand.first, strand.end), rows.unit());
@@ -34,7 +34,7 @@ impl Array {
         }
         let spot =
             || Spot { slot: rows.data(first.row, first.column), at: rows.at(first.row) + first.offset };
-        if !write && strand.avoids == 0 && self.members.can_read(spot(), first.count) {
+        if !write && strand.avoids.is_empty() && self.members.can_read(spot(), first.count) {
             return None;
         }
         let granule = if write { self.granule() } else { 1 };
@@ -47,7 +47,7 @@ impl Array {
         let strand = self.strands.get(slot);
         let (mut at, end, avoids) = (strand.first, strand.end, strand.avoids);
         let rows = self.rows();
-        if self.members.impaired == 0 && avoids == 0 {
+        if self.members.impaired == 0 && avoids.is_empty() {
             self.read_as_it_lies(context, slot, &rows);
             return Ok(());
         }
@@ -110,11 +110,12 @@ impl Array {
         self.bring_nothing(&band);
         let is_there = |column| {
             let spot = band.data(column);
-            self.members.can_read(spot, band.count) && !avoided(avoids, spot.slot)
+            self.can_read(spot, band.count, avoids)
         };
         if !(first..end).all(is_there) {
             let units = self.bring_all(context, slot, &band)?;
             self.strands.get_mut(slot).computes += units * band.count * 512;
+            self.repair_band(context, slot, &band, 0..0);
         } else {
             for column in first..end {
                 self.bring(context, slot, &band, column);

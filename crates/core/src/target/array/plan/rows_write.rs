@@ -149,6 +149,9 @@ impl Array {
         let way = self.way(&band, reach, &touched, lo);
         self.bring_nothing(&band);
         let units = self.bring_for(context, slot, &band, (reach, &touched, lo), way)?;
+        if way == Way::All {
+            self.repair_band(context, slot, &band, touched.first..touched.end);
+        }
         if way != Way::Without {
             self.strands.get_mut(slot).computes += (units * band.count + touched.new) * 512;
         }

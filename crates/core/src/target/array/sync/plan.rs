@@ -215,7 +215,42 @@ impl Array {
                 let slot = self.copied().spot(&piece, 0).slot;
                 self.lose_range(context, slot, at, piece.count);
             }
+            if let Some(from) = source {
+                self.rewrite_copies(context, part, &piece, from);
+            }
             at += piece.count;
+        }
+    }
+
+    /// Whether a place could not be read by this window, on a member that is there.
+    fn is_bad(&mut self, ticket: Ticket, spot: Spot, count: u64) -> bool {
+        self.members.can_read(spot, count) && !self.can_sync_read(ticket, spot, count)
+    }
+
+    /// Writes a piece back to the copies that could not give it.
+    fn rewrite_copies(&mut self, context: &mut Context<'_>, part: Part, piece: &Piece, from: Spot) {
+        for copy in 0..self.copied().copies() {
+            let spot = self.copied().spot(piece, copy);
+            if self.is_bad(part.ticket, spot, piece.count)
+                && let Some(&Op { id, .. }) = self.last_added(part.strand, from.slot, Phase::Read)
+            {
+                let write = self.repair(context, part.strand, spot, piece.count);
+                self.mix(context, write, spot.at, Source { id, at: from.at, factor: 1 }, piece.count);
+            }
+        }
+    }
+
+    /// Writes what could not be read of the part back to its members, made from what was read of the others.
+    fn rewrite_rows(&mut self, context: &mut Context<'_>, part: Part) {
+        let count = part.to - part.at;
+        for slot in self.slots(part.group) {
+            let spot = Spot { slot, at: part.at };
+            if self.is_bad(part.ticket, spot, count) {
+                let write = self.repair(context, part.strand, spot, count);
+                if context.data.is_some() {
+                    self.mix_member(context, part, spot, write);
+                }
+            }
         }
     }
 
@@ -256,6 +291,9 @@ impl Array {
             }
         }
         self.strands.get_mut(strand).computes = Sectors::new(count * readable).bytes().get();
+        if self.has_met_errors(ticket) {
+            self.rewrite_rows(context, part);
+        }
     }
 
     /// Says how what is written to a new member follows from what was read, row by row.
@@ -306,6 +344,9 @@ impl Array {
         }
         if part.kind == SyncKind::Resync && unreadable == 0 {
             self.write_all_parity(context, part);
+        }
+        if unreadable <= parities && self.has_met_errors(ticket) {
+            self.rewrite_rows(context, part);
         }
     }
 

@@ -1,5 +1,5 @@
-//! Addresses whose data were lost sector by sector: a rebuild could not read what it needed. They can be had again once
-//! they are written.
+//! Addresses that cannot be read, until they are written: unreadable sectors of a drive, and what an array has lost sector
+//! by sector because a rebuild could not read what it needed.
 use alloc::vec::Vec;
 
 /// Ranges of addresses without any in common, upward.

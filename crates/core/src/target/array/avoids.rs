@@ -1,0 +1,94 @@
+//! What strands have met that cannot be read, so that they are planned without it.
+//!
+//! A strand that has met nothing carries one number and costs nothing. The lists of all others share a table, for any
+//! number of members, and what a list says holds for the stretch that could not be read and not for all of its member: the
+//! same member may give another part of the same command.
+use super::super::slab::Slab;
+use super::super::tree::{NONE, Slot};
+use super::layout::Spot;
+
+/// What one strand has met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Avoids(Slot);
+
+impl Avoids {
+    pub const NOTHING: Avoids = Avoids(NONE);
+
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == NONE
+    }
+}
+
+/// A stretch of a member that could not be read.
+#[derive(Clone, Copy)]
+struct Stretch {
+    slot: u16,
+    at: u64,
+    end: u64,
+    next: Slot,
+}
+
+/// What all strands have met.
+#[derive(Default)]
+pub struct Unreadable(Slab<Stretch>);
+
+impl Unreadable {
+    /// A strand has met something more.
+    pub fn add(&mut self, avoids: &mut Avoids, spot: Spot, count: u64) {
+        let Spot { slot, at } = spot;
+        avoids.0 = self.0.add(Stretch { slot, at, end: at + count, next: avoids.0 });
+    }
+
+    /// A strand goes on without what it has met.
+    #[inline]
+    pub fn clear(&mut self, avoids: &mut Avoids) {
+        let mut at = core::mem::replace(&mut avoids.0, NONE);
+        while at != NONE {
+            self.0.free(at);
+            at = self.0.get(at).next;
+        }
+    }
+
+    /// Whether a strand has met anything among so many sectors from a spot on.
+    #[inline]
+    pub fn has(&self, avoids: Avoids, spot: Spot, count: u64) -> bool {
+        !avoids.is_empty() && self.first(avoids, spot, count).is_some()
+    }
+
+    /// The first stretch that a strand has met of so many sectors from a spot on: where it begins, how long it is, and what
+    /// else the strand has met.
+    pub fn first(&self, avoids: Avoids, spot: Spot, count: u64) -> Option<(u64, u64, Avoids)> {
+        let mut place = avoids.0;
+        while place != NONE {
+            let Stretch { slot, at, end, next } = *self.0.get(place);
+            place = next;
+            let (at, end) = (at.max(spot.at), end.min(spot.at + count));
+            if slot == spot.slot && at < end {
+                return Some((at, end - at, Avoids(next)));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_strand_has_its_own_list_of_stretches_of_any_member() {
+        let (mut all, mut one, mut other) = (Unreadable::default(), Avoids::NOTHING, Avoids::NOTHING);
+        let spot = |slot, at| Spot { slot, at };
+        all.add(&mut one, spot(3, 100), 8);
+        all.add(&mut other, spot(3, 0), 50);
+        all.add(&mut one, spot(1_000, 40), 8);
+        assert!(all.has(one, spot(1_000, 47), 1) && !all.has(one, spot(1_000, 48), 8));
+        assert!(!all.has(one, spot(1_001, 47), 1) && !all.has(one, spot(3, 0), 100));
+        let (at, count, rest) = all.first(one, spot(3, 104), 100).unwrap();
+        assert_eq!((at, count), (104, 4));
+        assert!(!all.has(rest, spot(3, 104), 100));
+        all.clear(&mut one);
+        assert!(one.is_empty() && !all.has(one, spot(3, 100), 8) && all.has(other, spot(3, 49), 9));
+    }
+}

@@ -1,0 +1,109 @@
+//! The journal (md since Linux 4.4, drivers/md/raid5-cache.c, write-through; Documentation/driver-api/md/raid5-cache).
+//!
+//! Data and parity of a strand go to a drive of their own first, behind a granule that describes them, one strand behind the
+//! other and round at the end; then to the members. Without its journal the array takes no writes.
+//!
+//! Records stay until the members have what they are for on their media. When a quarter of the journal is not needed any
+//! more, or somebody waits for room, it is reclaimed as md does it (`r5l_do_reclaim`): the members' caches are flushed,
+//! then the superblock says where the records begin that count, and only then is the room given to others. md writes the
+//! superblock of all members for that, with REQ_PREFLUSH; here it is one FLUSH of each member that forgets, and one
+//! superblock, the journal's first granule. md makes its log writes durable by a FLUSH of the journal behind them, here
+//! they are force unit access.
+use super::super::layout::Spot;
+use super::super::strand::Phase;
+use super::cure::{Logged, Noted};
+use super::{Array, Source};
+use crate::command::Access;
+use crate::data::Word;
+use crate::target::context::Context;
+use crate::target::tree::Slot;
+
+/// The journal is reclaimed when one part in so many is not needed any more (RECLAIM_MAX_FREE_SPACE_SHIFT).
+const RECLAIMED: u64 = 4;
+
+impl Array {
+    /// Keeps in mind that a strand writes this, for the journal.
+    #[inline]
+    pub(super) fn note(&mut self, context: &mut Context<'_>, op: u64, spot: Spot, count: u64) {
+        if self.logs.is_journal() {
+            self.logs.sectors += count;
+            if context.data.is_some() {
+                self.logs.noted.push(Noted { op, spot, count });
+            }
+        }
+    }
+
+    /// Puts what a strand writes on the journal first.
+    pub(super) fn write_journal(&mut self, context: &mut Context<'_>, slot: Slot) {
+        if !self.logs.is_journal() {
+            return;
+        }
+        let granule = self.granule();
+        if self.stands_behind(slot) || self.logs.rings[0].free() < granule + self.logs.sectors {
+            return self.logs.is_short(0);
+        }
+        let record = self.logs.record(slot);
+        let described = self.write_on(context, slot, record, granule, None);
+        if context.data.is_none() {
+            self.write_on(context, slot, record, self.logs.sectors, None);
+            return;
+        }
+        context.tell(described.0, described.1, Word::Record { number: record });
+        let noted = core::mem::take(&mut self.logs.noted);
+        for piece in &noted {
+            self.write_on(context, slot, record, piece.count, Some((piece, described)));
+        }
+        self.logs.noted = noted;
+    }
+
+    /// Appends to the journal. Returns the command and the place of the beginning.
+    fn write_on(
+        &mut self,
+        context: &mut Context<'_>,
+        slot: Slot,
+        record: u64,
+        count: u64,
+        piece: Option<(&Noted, (u64, u64))>,
+    ) -> (u64, u64) {
+        let (journal, most) = (self.params.members, self.params.request.get());
+        let (mut done, mut begin) = (0, None);
+        while done < count {
+            let taken = self.logs.rings[0].take_part(record, (count - done).min(most));
+            let Some((at, part)) = taken else { unreachable!("there was room for all of it") };
+            let log = Spot { slot: journal, at };
+            let op = self.add(context, slot, Phase::Log, Access::Write, log, part);
+            begin = begin.or(Some((op, at)));
+            if let Some((&Noted { op: id, spot, .. }, (describes, description))) = piece {
+                let of = Spot { at: spot.at + done, ..spot };
+                self.mix(context, op, at, Source { id, at: of.at, factor: 1 }, part);
+                let (columns, is_whole) = ((0, 0), false);
+                let logged = Logged { op, log, of, count: part, columns, is_whole, record };
+                context.tell(describes, description, Word::Logged(logged));
+            }
+            done += part;
+        }
+        begin.unwrap_or((0, 0))
+    }
+
+    /// Reclaims the journal if that is due.
+    pub(super) fn reclaim(&mut self, context: &mut Context<'_>) {
+        if self.logs.reclaims || self.logs.drive().is_none() {
+            return;
+        }
+        let ring = &self.logs.rings[0];
+        let (sectors, number) = ring.done(self.logs.next());
+        let is_due = sectors >= ring.capacity() / RECLAIMED || self.logs.has_waiting();
+        if sectors == 0 || !is_due {
+            return;
+        }
+        self.logs.reclaims = true;
+        let strand = self.add_of_log(context, 0, number);
+        self.flush_members(context, strand, Phase::Read, |_| true);
+        let super_block = Spot { slot: self.params.members, at: 0 };
+        let op = self.add(context, strand, Phase::Log, Access::Write, super_block, self.granule());
+        if context.data.is_some() {
+            context.tell(op, 0, Word::Tail { number });
+        }
+        self.go_on(context, strand);
+    }
+}

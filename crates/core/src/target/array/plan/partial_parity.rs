@@ -1,0 +1,175 @@
+//! The partial parity log (md since Linux 4.12, drivers/md/raid5-ppl.c; Documentation/driver-api/md/raid5-ppl).
+//!
+//! Before data and parity are written, the sum of the row's units that are not written goes to a log on the parity's
+//! member, behind a granule that describes it. With the data that a cut has left there it gives the parity. A row written
+//! whole needs the description only.
+//!
+//! On members that forget nothing a record is free when what it is for has been answered; each strand has its own log
+//! write. On members that forget, a sum is worth something only while all that it was made of is on the media. So, as in
+//! md since 4.16, each log has one *unit* of records under way: it is over when all of its strands are done and the
+//! members that they have written have flushed (`ppl_do_flush`), and what comes meanwhile goes together in the next one.
+use super::super::layout::Spot;
+use super::super::layout::reserved::PARTIAL_PARITY_LOG;
+use super::super::params::Cure;
+use super::super::strand::Phase;
+use super::Array;
+use super::cure::Logged;
+use super::ring::Fate;
+use super::row::Band;
+use super::rows_write::{Touched, Way};
+use crate::command::Access;
+use crate::data::Word;
+use crate::target::context::Context;
+use crate::target::tree::Slot;
+use alloc::vec::Vec;
+
+/// Records of one log of members that forget, which are freed together.
+#[derive(Default)]
+pub struct Unit {
+    /// When those that wait were looked at as it began: only they may still join it.
+    began: u64,
+    is_flushing: bool,
+    /// The members that it writes to.
+    written: Vec<u16>,
+}
+
+impl Array {
+    /// The largest band whose partial parity the log can hold.
+    #[inline]
+    pub(super) fn largest_band(&self) -> u64 {
+        let granule = self.granule();
+        let most = match self.params.cure {
+            Cure::PartialParityLog => self.params.request.get().min(PARTIAL_PARITY_LOG - granule),
+            _ => self.params.request.get(),
+        };
+        (most / granule * granule).max(granule)
+    }
+
+    /// Whether the records of a log, of members that forget, could take one more.
+    pub(super) fn may_join(&self, ring: u16) -> bool {
+        if self.logs.is_journal() || !self.any_forgets {
+            return true;
+        }
+        let (ring, unit) = (&self.logs.rings[usize::from(ring)], &self.logs.units[usize::from(ring)]);
+        let is_open = ring.is_empty() || self.logs.is_joining() && unit.began == self.logs.looks;
+        !unit.is_flushing && is_open
+    }
+
+    /// Puts the partial parity of a band on its log, unless the parity's member has nothing to recover.
+    pub(super) fn write_partial_parity(
+        &mut self,
+        context: &mut Context<'_>,
+        slot: Slot,
+        band: &Band,
+        touched: &Touched,
+        way: Way,
+    ) {
+        let (parity, granule) = (band.parity(0), self.granule());
+        if !self.members.can_read(parity, band.count) {
+            return;
+        }
+        let whole = touched.is_whole(band);
+        let body = if whole { 0 } else { band.count };
+        let is_open = self.last.has(parity.slot, Phase::Log, self.strands.get(slot).serial);
+        if !is_open && (self.stands_behind(slot) || !self.may_join(parity.slot)) {
+            return self.logs.is_short(parity.slot);
+        }
+        let head = if is_open { 0 } else { granule };
+        let record = self.logs.record(slot);
+        let member = usize::from(parity.slot);
+        let is_empty = self.logs.rings[member].is_empty();
+        let Some(at) = self.logs.rings[member].take(record, head + body) else {
+            return self.logs.is_short(parity.slot);
+        };
+        if self.any_forgets {
+            self.join_unit(band, touched, is_empty);
+        }
+        if head > 0 {
+            let op = self.add(context, slot, Phase::Log, Access::Write, Spot { at, ..parity }, head);
+            self.logs.described[member] = (op, at);
+            if context.data.is_some() {
+                context.tell(op, at, Word::Record { number: record });
+            }
+        }
+        let log = Spot { at: at + head, ..parity };
+        let op =
+            if body > 0 { self.add(context, slot, Phase::Log, Access::Write, log, body) } else { u64::MAX };
+        if context.data.is_none() {
+            return;
+        }
+        let (columns, (describes, description)) = ((touched.first, touched.end), self.logs.described[member]);
+        let (of, count, is_whole) = (parity, band.count, whole);
+        let logged = Logged { op, log, of, count, columns, is_whole, record };
+        context.tell(describes, description, Word::Logged(logged));
+        if way == Way::Old && body > 0 {
+            self.mix_parity(context, (op, log.at), band, 0);
+        }
+        // Either what parity loses, or what stays.
+        for column in (0..band.columns()).filter(|&column| touched.has(column) == (way == Way::Old)) {
+            self.mix_old(context, (op, log.at), band, (column, band.at, 1), body);
+        }
+    }
+
+    /// A record of a log of members that forget has these members written.
+    fn join_unit(&mut self, band: &Band, touched: &Touched, begins: bool) {
+        let looks = self.logs.looks;
+        let unit = &mut self.logs.units[usize::from(band.parity(0).slot)];
+        if begins {
+            unit.began = looks;
+            unit.written.clear();
+        }
+        let columns = (touched.first..touched.end).map(|column| band.data(column).slot);
+        for slot in columns.chain([band.parity(0).slot]) {
+            if !unit.written.contains(&slot) {
+                unit.written.push(slot);
+            }
+        }
+    }
+
+    /// What a record is for has been answered by all members.
+    pub(super) fn is_answered(&mut self, context: &mut Context<'_>, number: u64) {
+        let mut is_free = false;
+        for which in 0..self.logs.rings.len() {
+            let fate = if self.any_forgets { Fate::Answered } else { Fate::Free };
+            let ring = &mut self.logs.rings[which];
+            if ring.is_empty() || !ring.set(number, fate) {
+                continue;
+            }
+            if fate == Fate::Free {
+                ring.advance();
+                is_free = true;
+            } else if ring.needed() == 0 {
+                self.flush_unit(context, which);
+            }
+        }
+        if is_free && self.logs.has_waiting() {
+            self.let_in_to_logs(context);
+        }
+    }
+
+    /// Frees what nobody needs of a partial parity log that somebody waits for.
+    pub(super) fn may_flush_unit(&mut self, context: &mut Context<'_>, which: u16) {
+        let which = usize::from(which);
+        let ring = &self.logs.rings[which];
+        if ring.needed() == 0 && !ring.is_empty() && !self.logs.units[which].is_flushing {
+            self.flush_unit(context, which);
+        }
+    }
+
+    /// All strands of a unit are done: the members put on their media what it was for.
+    fn flush_unit(&mut self, context: &mut Context<'_>, which: usize) {
+        self.logs.units[which].is_flushing = true;
+        let written = core::mem::take(&mut self.logs.units[which].written);
+        let strand = self.add_of_log(context, which as u64, 0);
+        self.flush_members(context, strand, Phase::Write, |slot| written.contains(&slot));
+        self.logs.units[which].written = written;
+        self.go_on(context, strand);
+    }
+
+    /// The members have what a unit was for on their media.
+    pub(super) fn unit_is_free(&mut self, which: u16) {
+        let next = self.logs.next();
+        self.logs.units[usize::from(which)].is_flushing = false;
+        self.logs.rings[usize::from(which)].free_below(next);
+    }
+}
