@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "what was played, for whoever asks for it")]
 #[path = "../../../core/tests/common/mod.rs"]
 mod common;
+mod cures;
 mod holes;
 mod planted;
 mod setups;
@@ -33,6 +34,18 @@ struct Tally {
     cuts: u64,
     arrays: u64,
     cures: u64,
+    /// Drives that failed, or were missing from the start or after a cut.
+    failures: u64,
+    /// Sectors that could not be read and were written back.
+    repaired: u64,
+}
+
+impl Tally {
+    fn add(&mut self, watched: &Watched) {
+        let Some(array) = watched.target().system().and_then(|system| system.array()) else { return };
+        self.failures += u64::from(array.members().missing());
+        self.repaired += array.repaired();
+    }
 }
 
 fn numbered(name: &str) -> Option<u64> {
@@ -85,12 +98,15 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
             missing = None;
         }
         tally.cuts += 1;
+        tally.add(&watched);
         watched = watched.cut_power(missing.as_slice(), &mut Cured::default())?;
         watched.read_back()?;
         let drafts = setups::drafts(&mut dice, capacity, hosts, 10, count);
         issue(&mut watched, &drafts)?;
     }
-    watched.read_back()
+    watched.read_back()?;
+    tally.add(&watched);
+    Ok(())
 }
 
 #[test]

@@ -6,12 +6,13 @@ use drivelab_core::target::array::params::{
 };
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams};
 use drivelab_core::target::drive::queue::Order;
 use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
-use drivelab_units::{Instant, Rate, Sectors, Span};
+use drivelab_units::{Instant, Lba, Rate, Sectors, Share, Span};
 use std::sync::{Arc, LazyLock};
 
 /// Whether a power cut with a member missing may change data: what was not written where parity does not fit, or what was
@@ -93,6 +94,11 @@ fn cache(size: u64) -> CacheParams {
     CacheParams { segments: 4, ..CacheParams::reading_on(Sectors::new(size)) }
 }
 
+/// Drives for a journal: see [`JOURNALS`].
+pub fn journals() -> [Arc<DriveModel>; 4] {
+    JOURNALS.clone()
+}
+
 /// Drives of 1 280 sectors.
 static MODELS: LazyLock<Vec<Arc<DriveModel>>> = LazyLock::new(|| models(40));
 /// The same with room for a partial parity log of 2 048 sectors.
@@ -105,21 +111,39 @@ static JOURNALS: LazyLock<[Arc<DriveModel>; 4]> = LazyLock::new(|| {
 
 /// Drives that differ in queue and cache.
 fn models(cylinders: u32) -> Vec<Arc<DriveModel>> {
+    described(cylinders).iter().map(model).collect()
+}
+
+fn model(params: &DriveParams) -> Arc<DriveModel> {
+    Arc::new(DriveModel::new(params).expect("a sound drive"))
+}
+
+/// One of these drives with sectors that cannot be read before they are written.
+fn faulty(dice: &mut Dice, array: &ArrayParams, which: usize) -> Arc<DriveModel> {
+    let cylinders = if array.cure == Cure::PartialParityLog { 104 } else { 40 };
+    let first = u64::from(cylinders - 40) * 32;
+    let unreadable = (0..1 + dice.below(3))
+        .map(|_| (Lba::new(first + dice.below(1_200)), Sectors::new(1 + dice.below(40))))
+        .collect();
+    let faults = FaultParams { read_errors: Share::NONE, unreadable, retries: us(500) };
+    model(&DriveParams { faults: Some(faults), ..described(cylinders)[which].clone() })
+}
+
+fn described(cylinders: u32) -> [DriveParams; 6] {
     let sptf = crate::common::queue(8, Order::Sptf);
     let small = || DriveParams {
         geometry: layout(1, vec![zone(0, cylinders, 32)]),
         seek: crate::common::flat_seek(us(700), cylinders),
         ..drive()
     };
-    let all = [
+    [
         DriveParams { ..small() },
         DriveParams { queue: sptf.clone(), ..small() },
         DriveParams { queue: sptf.clone(), cache: Some(cache(64)), ..small() },
         DriveParams { cache: Some(write_back(Destage::AtOnce, 48)), ..small() },
         DriveParams { queue: sptf.clone(), cache: Some(write_back(Destage::WhenIdle, 48)), ..small() },
         DriveParams { queue: sptf, cache: Some(write_back(Destage::WhenIdle, 200)), ..small() },
-    ];
-    all.iter().map(|params| Arc::new(DriveModel::new(params).expect("a sound drive"))).collect()
+    ]
 }
 
 fn memory(dice: &mut Dice, battery: bool) -> WriteBehindParams {
@@ -266,7 +290,19 @@ pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
         (0..count).map(|_| if mixed { dice.below(MODELS.len() as u64) as usize } else { model }).collect();
     array.iter_mut().for_each(|array| array.cure = cure(dice, array.level));
     let alone = || vec![Arc::clone(&MODELS[model])];
-    let mut drives = array.as_ref().map_or_else(alone, |array| drives(array, &models));
+    // What a rebuild cannot read is lost, and members need not fit there: nothing else fails where sectors do.
+    let bad = array.as_mut().filter(|_| dice.one_in(5)).map(|array| {
+        array.failures.clear();
+        array.missing.clear();
+        array.spares = 0;
+        dice.below(array.members.into()) as usize
+    });
+    let count = array.as_ref().map_or(1, |array| array.members + array.spares);
+    let models = &models[..usize::from(count)];
+    let mut drives = array.as_ref().map_or_else(alone, |array| drives(array, models));
+    if let (Some(bad), Some(array)) = (bad, &array) {
+        drives[bad] = faulty(dice, array, models[bad]);
+    }
     if let Some(last) =
         drives.last_mut().filter(|_| array.as_ref().is_some_and(|array| array.cure == Cure::Journal))
     {
