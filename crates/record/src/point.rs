@@ -2,6 +2,7 @@
 use crate::array::ArrayRecord;
 use crate::collector::{Accounts, Collector};
 use crate::commands::{self, CommandRecord};
+use crate::data::{CutRecord, DataRecord};
 use crate::latency::Latencies;
 use drivelab_core::{Access, Breakdown};
 use drivelab_units::Span;
@@ -98,6 +99,8 @@ pub struct Point {
     pub errors: u64,
     /// The same by outcome.
     pub errors_by_outcome: BTreeMap<&'static str, u64>,
+    /// What ended the run: `duration`, `ios`, `rebuilt` or `power-cut`.
+    pub ended: &'static str,
     /// Measured time.
     pub window_ns: u64,
     /// 16 hexadecimal digits over all events of the run, warm-up included.
@@ -105,6 +108,12 @@ pub struct Point {
     /// What happened to the array; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayRecord>,
+    /// What was checked of the data; left out where nobody asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataRecord>,
+    /// What a power cut has taken; left out where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_cut: Option<CutRecord>,
     /// The first commands, when they were asked for.
     #[serde(flatten)]
     pub log: Option<Log>,
@@ -131,6 +140,7 @@ pub struct Platter {
 #[derive(Clone, Copy, Debug)]
 pub struct Closing {
     pub window: Span,
+    pub ended: &'static str,
     pub accounts: Accounts,
     pub depth_asked: Option<u64>,
     pub digest: u64,
@@ -179,9 +189,12 @@ impl Point {
                 .iter()
                 .map(|&(outcome, count)| (commands::outcome(outcome), count))
                 .collect(),
+            ended: closing.ended,
             window_ns,
             digest: format!("{:016x}", closing.digest),
             array: None,
+            data: None,
+            power_cut: None,
             log: None,
         }
     }

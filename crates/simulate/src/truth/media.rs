@@ -49,6 +49,12 @@ impl Media {
         *self.drives[usize::from(drive)].get_mut(at) = Sector { accepted: stamp, persisted: stamp };
     }
 
+    /// Sectors that each drive has accepted and not put on its media.
+    pub fn dirty(&self) -> Vec<u64> {
+        let is_dirty = |sector: &&Sector| sector.accepted != sector.persisted;
+        self.drives.iter().map(|drive| drive.all().filter(is_dirty).count() as u64).collect()
+    }
+
     /// Another drive has this number, with nothing on it.
     pub fn replace(&mut self, drive: u16) {
         self.drives[usize::from(drive)] = Sparse::default();

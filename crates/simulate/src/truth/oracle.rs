@@ -45,6 +45,21 @@ const KEPT: usize = 24;
 /// What is gone for every read.
 const LONG_AGO: u64 = 0;
 
+/// What a sector is found to hold, against what it should.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// The last write that was answered; or what was there before all writes.
+    Last(Option<u64>),
+    /// One that was not answered yet.
+    New(u64),
+    /// Older data than these answered writes, any of which may have been the last, with the places of their answers.
+    /// Whether one of them, or one in between, was durable.
+    Older { lost: Vec<(u64, u64)>, was_durable: bool },
+    /// What no write has brought here.
+    Foreign { lost: Vec<(u64, u64)> },
+}
+
+#[derive(Clone)]
 pub struct Oracle {
     sectors: Sparse<Versions>,
     /// Commands that are not answered, with their places in the order.
@@ -235,6 +250,35 @@ impl Oracle {
                 }
             }
         }
+    }
+
+    /// What is to be thought of a sector that holds this now.
+    pub fn judge(&self, sector: u64, found: u64) -> Verdict {
+        let known = self.sectors.get(sector).filter(|versions| !versions.all.is_empty());
+        let Some(Versions { all, .. }) = known else {
+            return if found == BLANK { Verdict::Last(None) } else { Verdict::Foreign { lost: Vec::new() } };
+        };
+        let stands = |version: &&Version| version.gone == NEVER;
+        let is_found = |version: &&Version| version.stamp(sector) == found;
+        if let Some(version) = all.iter().filter(stands).find(is_found) {
+            let write = version.write;
+            return match version.done {
+                NEVER => Verdict::New(write),
+                _ => Verdict::Last((write != INITIAL).then_some(write)),
+            };
+        }
+        let lost = all.iter().filter(stands).filter(|version| version.done != NEVER);
+        let lost = lost.map(|version| (version.write, version.done)).collect();
+        match all.iter().find(is_found) {
+            Some(version) => Verdict::Older { lost, was_durable: !outlives(version, all) },
+            None => Verdict::Foreign { lost },
+        }
+    }
+
+    /// Writes that are not answered.
+    pub fn writes_under_way(&self) -> impl Iterator<Item = &Command> {
+        let commands = self.outstanding.values().map(|(command, _)| command);
+        commands.filter(|command| command.access == Access::Write)
     }
 
     /// Sectors that hosts have written, or tried to.

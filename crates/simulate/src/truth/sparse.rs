@@ -63,6 +63,11 @@ impl<T: Clone + Default> Sparse<T> {
         }
     }
 
+    /// Everything on touched pages, in no order.
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        self.pages.values().flat_map(|page| page.iter())
+    }
+
     /// The addresses of all touched pages, upward.
     pub fn touched(&self) -> Vec<u64> {
         let mut pages: Vec<u64> = self.pages.keys().copied().collect();

@@ -1,6 +1,6 @@
 //! Sees everything that a target does with data, and holds it to what it says to its hosts.
 use super::buffers::Buffers;
-use super::consistent;
+use super::consistent::{self, Fit};
 use super::error::{Untruth, Wrong};
 use super::media::Media;
 use super::oracle::Oracle;
@@ -50,6 +50,10 @@ impl Witness {
             answered: Vec::new(),
             may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),
         }
+    }
+
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
     }
 
     pub(super) fn untruth(&self, at: Instant, wrong: Wrong) -> Untruth {
@@ -113,12 +117,17 @@ impl Witness {
         Ok(found)
     }
 
-    /// Nothing is under way at the array: its members must fit each other.
-    pub fn check_members(&self, at: Instant, array: &Array) -> Result<(), Untruth> {
+    /// Nothing is under way at the array: its members must fit each other. Returns what was compared; nothing where too
+    /// little is left.
+    pub fn check_members(&self, at: Instant, array: &Array) -> Result<Option<Fit>, Untruth> {
         let drives = consistent::whole(array);
         if !consistent::bears(array.layout(), &drives) {
-            return Ok(());
+            return Ok(None);
         }
-        consistent::check(array.layout(), &drives, &self.media).map_err(|wrong| self.untruth(at, wrong))
+        let mut fit = consistent::compare(array.layout(), &drives, &self.media);
+        match fit.first.take() {
+            Some(wrong) => Err(self.untruth(at, wrong)),
+            None => Ok(Some(fit)),
+        }
     }
 }
