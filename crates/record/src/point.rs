@@ -111,9 +111,9 @@ pub struct Point {
     /// What was checked of the data; left out where nobody asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataRecord>,
-    /// What a power cut has taken; left out where there was none.
+    /// What a power cut has taken: nothing where the run was over before; left out where none was meant.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub power_cut: Option<CutRecord>,
+    pub power_cut: Option<Option<CutRecord>>,
     /// The first commands, when they were asked for.
     #[serde(flatten)]
     pub log: Option<Log>,

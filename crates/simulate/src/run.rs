@@ -79,9 +79,12 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     let (data, power_cut) = match clock.followed {
         Some(followed) if why == POWER_CUT => {
             let (data, cut) = followed.cut(clock.target, ended).map_err(RunError::Untruth)?;
-            (Some(data), Some(cut))
+            (Some(data), Some(Some(cut)))
         }
-        Some(followed) => (Some(followed.close(clock.target, ended).map_err(RunError::Untruth)?), None),
+        Some(followed) => {
+            let data = followed.close(clock.target, ended).map_err(RunError::Untruth)?;
+            (Some(data), setup.power_cut.map(|_| None))
+        }
         None => (None, None),
     };
     Ok(Point { array, data, power_cut, log, ..point })

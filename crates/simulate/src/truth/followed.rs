@@ -161,15 +161,14 @@ fn at_rest(watched: &Watched) -> Result<(Option<Compared>, Option<u64>), Untruth
     let contents = Contents { layout, drives: &drives, media: &witness.media };
     let above = watched.in_memories();
     let mut kept = 0;
-    for sector in witness.oracle.written() {
-        let found = above.get(&sector).copied().or_else(|| contents.get(sector)).unwrap_or(BLANK);
-        if let Verdict::Older { lost, .. } | Verdict::Foreign { lost } = witness.oracle.judge(sector, found) {
-            let expected = lost.iter().map(|&(write, _)| stamp(write, sector)).collect();
-            let wrong = Wrong::Kept { found: Found { sector, expected, found } };
-            return Err(witness.untruth(watched.now(), wrong));
-        }
+    let found = |sector| above.get(&sector).copied().or_else(|| contents.get(sector));
+    witness.oracle.judge_all(found, |sector, found, verdict| {
         kept += 1;
-    }
+        let (Verdict::Older { lost, .. } | Verdict::Foreign { lost }) = verdict else { return Ok(()) };
+        let expected = lost.iter().map(|&(write, _)| stamp(write, sector)).collect();
+        let wrong = Wrong::Kept { found: Found { sector, expected, found } };
+        Err(witness.untruth(watched.now(), wrong))
+    })?;
     Ok((compared, Some(kept)))
 }
 

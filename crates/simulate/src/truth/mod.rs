@@ -18,6 +18,7 @@ mod check;
 pub mod consistent;
 pub mod contents;
 mod error;
+mod extents;
 pub mod followed;
 
 pub mod field;

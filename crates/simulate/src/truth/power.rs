@@ -52,9 +52,14 @@ pub fn cut(watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecord, U
     let contents =
         Contents { layout: array.map(Array::layout), drives: &drives, media: &after.witness().media };
     let mut taken = Taken::default();
-    for sector in before.written() {
-        taken.look(&before, sector, contents.get(sector), &in_memories);
-    }
+    // What cannot be had any more is not the cut's loss.
+    before.judge_all(
+        |sector| contents.get(sector),
+        |sector, _, verdict| {
+            taken.look(sector, verdict, &in_memories);
+            Ok::<(), Untruth>(())
+        },
+    )?;
     let Taken { lost, ranges, newer, .. } = &taken;
     let since = oldest(lost, answered);
     Ok(CutRecord {
@@ -133,8 +138,7 @@ struct Taken {
 }
 
 impl Taken {
-    fn look(&mut self, before: &Oracle, sector: u64, found: Option<u64>, memories: &Map<(Place, u64)>) {
-        let verdict = found.map_or(Verdict::Last(None), |found| before.judge(sector, found));
+    fn look(&mut self, sector: u64, verdict: Verdict, memories: &Map<(Place, u64)>) {
         let (lost, was_durable, is_foreign) = match verdict {
             Verdict::Last(None) => return,
             Verdict::Last(Some(write)) => {

@@ -24,6 +24,8 @@ pub struct Witness {
     keeps_reads: bool,
     /// Reads that have been answered. What they were merged with is answered at the same instant, and looks at theirs.
     answered: Vec<(Instant, u64)>,
+    /// What a drive has accepted or persisted last.
+    last: (DataOp, Vec<u64>),
     /// Whether reads of sound drives may fail.
     pub(super) may_fail: bool,
 }
@@ -48,6 +50,7 @@ impl Witness {
             ),
             keeps_reads: memories.iter().flatten().any(keeps),
             answered: Vec::new(),
+            last: (DataOp::Replace { member: 0 }, Vec::new()),
             may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),
         }
     }
@@ -79,10 +82,15 @@ impl Witness {
             DataOp::Accept { write, member, first, count } => {
                 let stamps = self.look(at, write, first.get(), count.get())?;
                 self.media.accept(member, first.get(), &stamps);
+                self.last = (op, stamps);
             }
             DataOp::Persist { write, member, first, count } => {
-                let stamps = self.look(at, write, first.get(), count.get())?;
-                self.media.persist(member, first.get(), &stamps);
+                // Without a write cache the media have at once what the drive has accepted.
+                if self.last.0 != (DataOp::Accept { write, member, first, count }) {
+                    self.last.1 = self.look(at, write, first.get(), count.get())?;
+                }
+                self.media.persist(member, first.get(), &self.last.1);
+                self.last.0 = op;
             }
             DataOp::Deliver { read, member, first, count } => {
                 let stamps = self.media.read(member, first.get(), count.get());
