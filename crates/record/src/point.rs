@@ -1,7 +1,7 @@
 //! One point of a sweep as it is written down. Keys carry their unit.
 use crate::array::ArrayRecord;
 use crate::collector::{Accounts, Collector};
-use crate::commands::{self, CommandRecord};
+use crate::commands::{self, CommandRecord, MemberRecord};
 use crate::data::{CutRecord, DataRecord};
 use crate::latency::Latencies;
 use drivelab_core::{Access, Breakdown};
@@ -127,6 +127,9 @@ pub struct Log {
     /// Null for a target that has no platters, and logs no command.
     pub platter: Option<Platter>,
     pub commands: Vec<CommandRecord>,
+    /// Those of an array's members, until the last of these was done; left out where there is no array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member_commands: Option<Vec<MemberRecord>>,
 }
 
 /// What it takes to tell angles from stamps, and how far the arm can go.

@@ -71,9 +71,10 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     let digest = clock.target.digest().value();
     let point = Point::new(&clock.collector, &Closing { window, ended: why, accounts, depth_asked, digest });
     let array = clock.array.and_then(|array| Some(array.close(array_of(&clock.target)?, ended)));
-    let log = clock.log.map(|log| Log {
+    let log = clock.log.map(|mut log| Log {
         logged_from_ns: setup.warmup.as_ns(),
         platter: platter(&setup.target),
+        member_commands: array.is_some().then(|| log.members()),
         commands: log.records(),
     });
     let (data, power_cut) = match clock.followed {
@@ -212,10 +213,13 @@ impl Clock {
         }
     }
 
-    /// Hears what has happened to the array.
+    /// Hears what has happened to the array, and what its members have lived through.
     #[inline]
     fn hear(&mut self) {
         if let Some(array) = &mut self.array {
+            if let Some(log) = &mut self.log {
+                core::iter::from_fn(|| self.target.poll_life()).for_each(|life| log.lived(life));
+            }
             while let Some(report) = self.target.poll_report() {
                 array.happened(&report);
                 if let (Happened::Failed { .. }, Some(followed)) = (report.what, &mut self.followed) {

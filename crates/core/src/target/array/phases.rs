@@ -152,8 +152,8 @@ impl Array {
         if op.slot < self.params.members {
             self.members.get_mut(op.slot).outstanding -= 1;
         }
-        if context.lives.is_some() && self.strands.get(op.strand).owner != Owner::Request(NONE) {
-            self.tell(op.strand, op.id);
+        if context.lives.is_some() {
+            self.tell(context, &op, completion.breakdown);
         }
         self.end_op(context, completion.tag, completion.outcome, completion.breakdown);
     }
