@@ -13,7 +13,7 @@ from drivelab.table import Cell, Table
 _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"
 # What a point holds beside its figures.
-_NOT_FIGURES = {"axes", "in_force", "logged_from_ns", "platter", "commands"}
+_NOT_FIGURES = {"axes", "in_force", "logged_from_ns", "platter", "commands", "member_commands"}
 _LISTS_OF_TABLES = {"array.events", "array.syncs", "array.series", "power_cut.ranges"}
 
 Format = Callable[[dict[str, Any]], str]

@@ -37,8 +37,13 @@ pub enum RunError {
     Defect(String),
     #[error("the accounts of the run do not agree: {0}")]
     Accounts(String),
-    #[error("the data of the run are wrong {0}")]
+    #[error("the data of the run are wrong, {0}")]
     Untruth(String),
+    #[error(
+        "the data of the run are more than can be checked: {sectors} sectors are on its drives; shorten the run, or let \
+         it write to a smaller part (workload.size)"
+    )]
+    TooMuchData { sectors: u64 },
     #[error("the data of a station cannot be checked: it holds none; take a drive or an array as the target")]
     NoData,
 }
@@ -79,11 +84,11 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     });
     let (data, power_cut) = match clock.followed {
         Some(followed) if why == POWER_CUT => {
-            let (data, cut) = followed.cut(clock.target, ended).map_err(RunError::Untruth)?;
+            let (data, cut) = followed.cut(clock.target, ended)?;
             (Some(data), Some(Some(cut)))
         }
         Some(followed) => {
-            let data = followed.close(clock.target, ended).map_err(RunError::Untruth)?;
+            let data = followed.close(clock.target, ended)?;
             (Some(data), setup.power_cut.map(|_| None))
         }
         None => (None, None),
@@ -286,7 +291,7 @@ impl Clock {
                 return Err(RunError::Timeless { at_ns: now.as_ns() });
             }
             if let Some(followed) = &mut self.followed {
-                followed.answered(&self.target, &completion).map_err(RunError::Untruth)?;
+                followed.answered(&self.target, &completion)?;
             }
             if self.log.is_some() {
                 self.note(completion);
@@ -299,7 +304,7 @@ impl Clock {
     #[inline]
     fn follow(&mut self, at: Instant) -> Result<(), RunError> {
         match &mut self.followed {
-            Some(followed) => followed.look(&mut self.target, at).map_err(RunError::Untruth),
+            Some(followed) => followed.look(&mut self.target, at),
             None => Ok(()),
         }
     }

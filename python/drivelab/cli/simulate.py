@@ -163,8 +163,8 @@ def _write(
         if any(map(is_eventful, result.points)) and len(result.points) <= points_in_a_rebuild():
             pictures.append((result.rebuild_chart, out / "rebuild.html"))
     timelines = list(wish.timelines)
-    one_head = not any("array" in point for point in result.points)
-    if out is not None and logged and one_head and len(result.points) <= points_in_a_timeline():
+    alike = len({"array" in point for point in result.points}) == 1
+    if out is not None and logged and alike and len(result.points) <= points_in_a_timeline():
         timelines.append(out / "timeline.html")
     if not any(point["latency_ns"]["n"] for point in result.points):
         if pictures or timelines:

@@ -2,7 +2,8 @@
 //! at which nothing is under way, over all that its drives have accepted.
 use super::error::{Found, Wrong};
 use super::field::{BLANK, times, weight};
-use super::media::Media;
+use super::media::{Media, Sector};
+use super::sparse::{PAGE, addresses};
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::layout::raidz::Column;
 use drivelab_core::target::array::layout::{Copied, Layout, RaidZ, Rows, Spot};
@@ -75,10 +76,7 @@ pub fn compare(layout: &Layout, drives: &[Option<u16>], media: &Media) -> Fit {
 
 /// Sectors of the members that any of them has touched.
 pub fn touched(drives: &[Option<u16>], media: &Media) -> Vec<u64> {
-    let mut all: Vec<u64> = drives.iter().flatten().flat_map(|&drive| media.touched(drive)).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+    addresses(drives.iter().flatten().flat_map(|&drive| media.pages(drive)).collect())
 }
 
 fn compare_copies(copied: &Copied, drives: &[Option<u16>], media: &Media, fit: &mut Fit) {
@@ -149,14 +147,21 @@ pub(super) fn index_of(rows: &Rows, row: u64, column: u32) -> u32 {
 
 fn compare_rows(rows: &Rows, drives: &[Option<u16>], media: &Media, fit: &mut Fit) {
     let mut last = None;
+    let mut glance = Glance { page: None, sectors: vec![None; drives.len()] };
     for stripe in stripes(rows, drives, media) {
         let mut is_known = false;
+        glance.turn_to(stripe.at / PAGE, drives, media);
+        let row = rows.row(stripe.row);
         for which in 0..rows.parities() {
-            let slot = rows.parity(stripe.row, which);
-            let Some(drive) = drives[usize::from(slot)] else { continue };
-            let Some(expected) = parity_of(rows, &stripe, which, drives, media) else { continue };
+            let slot = rows.parity_of(&row, which);
+            let Some(found) = glance.get(slot, stripe.at) else { continue };
+            let expected = (0..rows.columns()).try_fold(0, |sum, column| {
+                let data = glance.get(rows.data_of(&row, column), stripe.at)?;
+                let factor = if which == 0 { 1 } else { weight(which, index_of(rows, stripe.row, column)) };
+                Some(sum ^ times(data, factor))
+            });
+            let Some(expected) = expected else { continue };
             is_known = true;
-            let found = media.get(drive, stripe.at);
             let wrong = || Found { sector: stripe.at, expected: vec![expected], found };
             let fits = found == expected;
             let fits = if fits { Ok(()) } else { Err(Wrong::Parity { slot, which, found: wrong() }) };
@@ -167,6 +172,29 @@ fn compare_rows(rows: &Rows, drives: &[Option<u16>], media: &Media, fit: &mut Fi
             last = Some(stripe.row);
             fit.rows += 1;
         }
+    }
+}
+
+/// One page of all slots, looked up once.
+struct Glance<'a> {
+    page: Option<u64>,
+    /// None where there is no drive; nothing in it where nobody has written.
+    sectors: Vec<Option<&'a [Sector]>>,
+}
+
+impl<'a> Glance<'a> {
+    fn turn_to(&mut self, page: u64, drives: &[Option<u16>], media: &'a Media) {
+        if self.page.replace(page) == Some(page) {
+            return;
+        }
+        for (sectors, drive) in self.sectors.iter_mut().zip(drives) {
+            *sectors = drive.map(|drive| media.page(drive, page).unwrap_or(&[]));
+        }
+    }
+
+    fn get(&self, slot: u16, at: u64) -> Option<u64> {
+        let sectors = self.sectors[usize::from(slot)]?;
+        Some(sectors.get((at % PAGE) as usize).map_or(BLANK, |sector| sector.accepted))
     }
 }
 

@@ -9,6 +9,7 @@ use super::sparse::Map;
 use super::watched::Watched;
 use super::witness::Witness;
 use super::{consistent, power};
+use crate::run::RunError;
 use drivelab_core::target::array::Array;
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::system::SystemParams;
@@ -18,6 +19,11 @@ use drivelab_record::data::{Compared, CutRecord, DataRecord};
 use drivelab_units::Instant;
 use std::sync::Arc;
 
+/// Sectors of all drives that a run may write: some gigabytes of memory.
+const SECTORS_MAX: u64 = 1 << 27;
+/// Looks after which that is looked at.
+const WEIGH_EVERY: u64 = 1 << 16;
+
 /// Follows the data of a run.
 pub struct Followed {
     params: SystemParams,
@@ -26,6 +32,7 @@ pub struct Followed {
     record: DataRecord,
     /// Members that were not whole when somebody last looked.
     impaired: u16,
+    looks: u64,
     /// The ids of the hosts' commands so far are below this.
     issued: u64,
     /// When each write was answered, for those that a power cut may take.
@@ -61,6 +68,7 @@ impl Followed {
             outstanding: Map::default(),
             record: DataRecord::default(),
             impaired: 0,
+            looks: 0,
             issued: 0,
             answered: Vec::new(),
         };
@@ -78,9 +86,16 @@ impl Followed {
 
     /// Hears what the target has done with data up to this instant. To be called whenever it has done anything.
     #[inline]
-    pub fn look(&mut self, target: &mut Target, at: Instant) -> Result<(), String> {
+    pub fn look(&mut self, target: &mut Target, at: Instant) -> Result<(), RunError> {
         while let Some(op) = target.poll_data() {
             self.witness.observe(at, op).map_err(|untruth| self.told(target, &untruth))?;
+        }
+        self.looks += 1;
+        if self.looks.is_multiple_of(WEIGH_EVERY) {
+            let sectors = self.witness.media.size();
+            if sectors > SECTORS_MAX {
+                return Err(RunError::TooMuchData { sectors });
+            }
         }
         if array_of(target).is_some_and(|array| array.members().impaired != self.impaired) {
             self.look_at_members(target);
@@ -98,7 +113,7 @@ impl Followed {
     }
 
     /// The target has answered.
-    pub fn answered(&mut self, target: &Target, completion: &Completion) -> Result<(), String> {
+    pub fn answered(&mut self, target: &Target, completion: &Completion) -> Result<(), RunError> {
         let Some(command) = self.outstanding.remove(&completion.id) else { return Ok(()) };
         let found = self.witness.completed(&command, completion);
         found.map_err(|untruth| self.told(target, &untruth))?;
@@ -121,27 +136,27 @@ impl Followed {
     }
 
     /// The run is over: what is under way comes to its end, and what was written must all be there.
-    pub fn close(mut self, target: Target, now: Instant) -> Result<DataRecord, String> {
+    pub fn close(mut self, target: Target, now: Instant) -> Result<DataRecord, RunError> {
         let mut record = std::mem::take(&mut self.record);
         let issued = self.issued;
         let mut watched = Watched::of(self.params, target, self.witness, self.outstanding, now);
         let settled = watched.come_to_rest().and_then(|()| at_rest(&watched));
         (record.compared, record.sectors_kept) =
-            settled.map_err(|untruth| told(watched.target(), issued, &untruth))?;
+            settled.map_err(|untruth| RunError::Untruth(told(watched.target(), issued, &untruth)))?;
         Ok(record)
     }
 
     /// The power goes.
-    pub fn cut(mut self, target: Target, now: Instant) -> Result<(DataRecord, CutRecord), String> {
+    pub fn cut(mut self, target: Target, now: Instant) -> Result<(DataRecord, CutRecord), RunError> {
         let record = std::mem::take(&mut self.record);
         let answered = std::mem::take(&mut self.answered);
         let watched = Watched::of(self.params, target, self.witness, self.outstanding, now);
-        let cut = power::cut(watched, &answered).map_err(|untruth| untruth.to_string())?;
+        let cut = power::cut(watched, &answered).map_err(|untruth| RunError::Untruth(untruth.to_string()))?;
         Ok((record, cut))
     }
 
-    fn told(&self, target: &Target, untruth: &Untruth) -> String {
-        told(target, self.issued, untruth)
+    fn told(&self, target: &Target, untruth: &Untruth) -> RunError {
+        RunError::Untruth(told(target, self.issued, untruth))
     }
 }
 

@@ -41,11 +41,11 @@ pub fn cut(watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecord, U
     let before = watched.witness().oracle.clone();
     let in_flight: Vec<Command> = before.writes_under_way().copied().collect();
     let (in_memories, dirty) = (volatile(&watched), dirty(&watched));
-    let kept_by_battery = kept_by_battery(&watched);
+    let kept = kept_by_battery(&watched);
     let mut may_hold = before.clone();
     may_hold.cut_power();
     let what = array_of(watched.target()).and_then(redundancy);
-    let mut study = Study::new(&may_hold);
+    let mut study = Study::new(&may_hold, &kept);
     let after = watched.cut_power(&[], &mut study)?;
     let array = array_of(after.target());
     let drives = array.map_or_else(|| vec![Some(0)], consistent::whole);
@@ -54,7 +54,7 @@ pub fn cut(watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecord, U
     let mut taken = Taken::default();
     // What cannot be had any more is not the cut's loss.
     before.judge_all(
-        |sector| contents.get(sector),
+        |sector| kept.get(&sector).copied().or_else(|| contents.get(sector)),
         |sector, _, verdict| {
             taken.look(sector, verdict, &in_memories);
             Ok::<(), Untruth>(())
@@ -69,7 +69,7 @@ pub fn cut(watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecord, U
         lost_although_flushed_sectors: taken.although_flushed,
         lost_from: taken.from,
         dirty,
-        kept_by_battery_sectors: kept_by_battery,
+        kept_by_battery_sectors: kept.len() as u64,
         ranges: ranges.iter().take(RANGES_MAX).copied().collect(),
         ranges_in_all: ranges.len() as u64,
         in_flight: fate(&in_flight, newer),
@@ -115,11 +115,19 @@ fn dirty(watched: &Watched) -> Dirty {
     }
 }
 
-/// Sectors that only a battery keeps.
-fn kept_by_battery(watched: &Watched) -> u64 {
-    let Some(memory) = watched.target().controller_cache() else { return 0 };
-    let volatile: u64 = memory.volatile().map(|piece| piece.count.get()).sum();
-    memory.unwritten().map(|piece| piece.count.get()).sum::<u64>() - volatile
+/// What a battery keeps, by sector.
+fn kept_by_battery(watched: &Watched) -> Map<u64> {
+    let mut kept = Map::default();
+    let Some(memory) = watched.target().controller_cache() else { return kept };
+    if memory.volatile().next().is_some() {
+        return kept;
+    }
+    // What is newer comes later.
+    for Piece { write, first, count } in memory.unwritten() {
+        let stamps = watched.witness().buffers.look(write, first.get(), count.get()).unwrap_or_default();
+        kept.extend((first.get()..).zip(stamps));
+    }
+    kept
 }
 
 /// What is gone, gathered sector by sector, upward.
@@ -202,6 +210,8 @@ fn fate(in_flight: &[Command], newer: &BTreeMap<u64, u64>) -> InFlight {
 struct Study<'a> {
     /// What each sector may hold after the cut.
     may_hold: &'a Oracle,
+    /// What a battery has of them.
+    kept: &'a Map<u64>,
     cure: Cure,
     cured: Cured,
     before: Fit,
@@ -211,9 +221,9 @@ struct Study<'a> {
 }
 
 impl<'a> Study<'a> {
-    fn new(may_hold: &'a Oracle) -> Self {
+    fn new(may_hold: &'a Oracle, kept: &'a Map<u64>) -> Self {
         let (cured, before) = (Cured::default(), Fit::default());
-        Study { may_hold, cure: Cure::None, cured, before, members: 0, lost_in_cut: 0, lost_later: 0 }
+        Study { may_hold, kept, cure: Cure::None, cured, before, members: 0, lost_in_cut: 0, lost_later: 0 }
     }
 
     /// What the array does by itself: where nothing closes the hole, nothing.
@@ -245,9 +255,27 @@ impl<'a> Study<'a> {
             own.iter_mut().for_each(|media| self.cure(layout, &rest, media));
             let media = own.as_ref().unwrap_or(media);
             let contents = Contents { layout: Some(layout), drives: &rest, media };
-            count += wrong(&contents, self.may_hold, rows, |home| home == slot);
+            count += self.wrong(&contents, rows, |home| home == slot);
         }
         count
+    }
+
+    /// Sectors of these rows, of those whose home is meant, that a read does not find as they may be after a cut.
+    fn wrong(&self, contents: &Contents<'_>, rows: &[u64], is_meant: impl Fn(usize) -> bool) -> u64 {
+        let Some(layout) = contents.layout else { return 0 };
+        let size = row_of(layout);
+        let addresses = rows.iter().flat_map(|row| row * size..(row + 1) * size);
+        let is_wrong = |&address: &u64| {
+            is_meant(contents.home(address).slot.into())
+                && !self.kept.contains_key(&address)
+                && contents.get(address).is_some_and(|found| {
+                    matches!(
+                        self.may_hold.judge(address, found),
+                        Verdict::Older { .. } | Verdict::Foreign { .. }
+                    )
+                })
+        };
+        addresses.filter(is_wrong).count() as u64
     }
 
     fn record(self, what: &'static str, array: &Array, contents: &Contents<'_>) -> CutArray {
@@ -273,7 +301,7 @@ impl<'a> Study<'a> {
             rows_unfit_after_recovery: after.unfit.len() as u64,
             wrong_with_member_lost_in_cut_sectors: self.lost_in_cut,
             wrong_with_member_lost_later_sectors: self.lost_later,
-            wrong_now_sectors: wrong(contents, self.may_hold, &rows, is_missing),
+            wrong_now_sectors: self.wrong(contents, &rows, is_missing),
         }
     }
 }
@@ -302,18 +330,4 @@ fn row_of(layout: &Layout) -> u64 {
         Layout::Rows(rows) => rows.row_data(),
         Layout::RaidZ(pool) => pool.record(),
     }
-}
-
-/// Sectors of these rows, of those whose home is meant, that a read does not find as they may be after a cut.
-fn wrong(contents: &Contents<'_>, may_hold: &Oracle, rows: &[u64], is_meant: impl Fn(usize) -> bool) -> u64 {
-    let Some(layout) = contents.layout else { return 0 };
-    let size = row_of(layout);
-    let addresses = rows.iter().flat_map(|row| row * size..(row + 1) * size);
-    let is_wrong = |&address: &u64| {
-        is_meant(contents.home(address).slot.into())
-            && contents.get(address).is_some_and(|found| {
-                matches!(may_hold.judge(address, found), Verdict::Older { .. } | Verdict::Foreign { .. })
-            })
-    };
-    addresses.filter(is_wrong).count() as u64
 }
