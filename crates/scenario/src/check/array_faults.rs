@@ -139,9 +139,10 @@ pub fn check_in_time(target: &TargetRaw, run: &Run, log: &mut Log) {
             log.has_effect(at.place);
             continue;
         };
-        let end = cut.filter(|cut| cut.value < end).map_or(end, |cut| cut.value);
-        let message = format!("`{key}` has no effect: the run is over after {end}");
-        log.no_effect(at.place, message, "lengthen run.duration, or set an earlier time".to_owned());
+        let cut = cut.filter(|cut| cut.value < end).map(|cut| cut.value);
+        let message = format!("`{key}` has no effect: the run is over after {}", cut.unwrap_or(end));
+        let longer = if cut.is_some() { "cut the power later" } else { "lengthen run.duration" };
+        log.no_effect(at.place, message, format!("{longer}, or set an earlier time"));
     }
 }
 
