@@ -66,7 +66,9 @@ def _lost(cut: Mapping[str, Any]) -> str:
     if not lost["commands"]:
         return "no answered write is lost" + (f", of {bytes_text(in_all)} not on media" if in_all else "")
     places = [
-        f"{bytes_text(512 * sectors)} in {words}" for key, words in _FROM.items() if (sectors := cut["lost_from"][key])
+        f"{bytes_text(512 * sectors)} in {words}"
+        for key, words in _FROM.items()
+        if (sectors := cut["lost_from"][key])
     ]
     return (
         f"lost: {_count(lost['commands'], 'answered write')}, {bytes_text(lost['bytes'])} ({', '.join(places)}), "

@@ -1,9 +1,10 @@
 """The pictures of drivelab: one grammar for notebook, PNG, SVG and single-file HTML.
 
 `depth` and `breakdown` draw the points of a sweep, `timeline` the log of their commands, `array_timeline` that of
-an array with the heads of its members, `rebuild` an array over time, `surface` and `sizes` a scan, `levels` a comparison of arrays, `experiment`, `cells` and `lines` a published
-table beside what the model predicts, `distributions` measured response times beside simulated ones, `save` writes
-any of them. Nothing here simulates, measures or reads a file. Start with rows.py.
+an array with the heads of its members, `rebuild` an array over time, `surface` and `sizes` a scan, `levels` a
+comparison of arrays, `experiment`, `cells` and `lines` a published table beside what the model predicts,
+`distributions` measured response times beside simulated ones, `save` writes any of them. Nothing here simulates,
+measures or reads a file. Start with rows.py.
 """
 
 from drivelab.charts.array_timeline import array_timeline

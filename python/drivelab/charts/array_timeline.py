@@ -15,7 +15,7 @@ import altair as alt
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.head import Command, Move, moves
 from drivelab.charts.rows import NS_PER_MS, Point, Row, label, part
-from drivelab.charts.theme import INK, PART_COLOURS, dress, heading, inline
+from drivelab.charts.theme import INK, PART_COLOURS, Panel, dress, heading, inline
 
 WIDTH = 900
 POINTS_MAX = 4
@@ -74,8 +74,9 @@ def array_timeline(points: Sequence[Point]) -> alt.VConcatChart:
         panels += [_lanes(run, longest_ms, title, first=run is runs[0])]
         panels += [_heads(run, longest_ms, last=run is runs[-1])]
     text = runs[0].verdict() if len(runs) == 1 else f"The first commands at each of {len(runs)} points"
-    chart = alt.vconcat(*panels, spacing=10, title=heading(text, _notes(runs)))
-    return dress(chart.resolve_scale(color="independent"))
+    chart: alt.VConcatChart = alt.vconcat(*panels, spacing=10, title=heading(text, _notes(runs)))
+    chart = chart.resolve_scale(color="independent")
+    return dress(chart)
 
 
 def _runs(points: Sequence[Point]) -> list[_Run]:
@@ -100,8 +101,8 @@ def _runs(points: Sequence[Point]) -> list[_Run]:
 def _notes(runs: Sequence[_Run]) -> list[str]:
     """How to read the picture."""
     notes = [
-        "Above, a lane for each command of a host from its issue to its completion: the parts of its time add up to it, "
-        "summed over reads and writes of the members, not in their order.",
+        "Above, a lane for each command of a host from its issue to its completion: the parts of its time add up to "
+        "it, summed over reads and writes of the members, not in their order.",
         "Below, the head of each member: what it does at each instant; where it is blank the head stands still.",
     ]
     if all(len(run.commands) <= SHORT for run in runs):
@@ -113,7 +114,9 @@ def _notes(runs: Sequence[_Run]) -> list[str]:
     if any(len(run.point["commands"]) > len(run.commands) == COMMANDS_MAX for run in runs):
         notes.append(f"The first {COMMANDS_MAX} commands are drawn.")
     if any(member["served"] == "buffered" for run in runs for member in _members(run)):
-        notes.append("What a member's buffer answers moves no head, and what a drive destages later is no command.")
+        notes.append(
+            "What a member's buffer answers moves no head, and what a drive destages later is no command."
+        )
     return notes
 
 
@@ -134,7 +137,7 @@ def _scale(longest_ms: float) -> alt.Scale:
     return alt.Scale(domain=[0, longest_ms * 1.005], nice=False)
 
 
-def _lanes(run: _Run, longest_ms: float, title: str, *, first: bool) -> alt.LayerChart:
+def _lanes(run: _Run, longest_ms: float, title: str, *, first: bool) -> Panel:
     """A lane for each command: the parts of its time, one behind the other."""
     rows: list[Row] = []
     for number, command in enumerate(run.commands, 1):
@@ -188,13 +191,13 @@ def _lanes(run: _Run, longest_ms: float, title: str, *, first: bool) -> alt.Laye
         .mark_text(text="w", align="left", dx=3, fontSize=min(lane_px, 9), color=INK)
         .encode(x=alt.X("end:Q", scale=_scale(longest_ms)), y=up)
     )
-    chart = alt.layer(bars, marks).properties(width=WIDTH, height=lane_px * count + 6)
+    chart: Panel = alt.layer(bars, marks).properties(width=WIDTH, height=lane_px * count + 6)
     if title:
         chart = chart.properties(title=alt.TitleParams(title, fontSize=12.5, anchor="start", offset=6))
     return chart
 
 
-def _heads(run: _Run, longest_ms: float, *, last: bool) -> alt.LayerChart:
+def _heads(run: _Run, longest_ms: float, *, last: bool) -> Panel:
     """A row for each member: what its head does."""
     numbers = run.numbers()
     short = len(run.commands) <= SHORT
@@ -215,7 +218,9 @@ def _heads(run: _Run, longest_ms: float, *, last: bool) -> alt.LayerChart:
         scale=_scale(longest_ms),
         axis=alt.Axis(tickCount=10),
     )
-    y = alt.Y("drive:N", title="Head", sort=drives, scale=alt.Scale(domain=drives), axis=alt.Axis(minExtent=48))
+    y = alt.Y(
+        "drive:N", title="Head", sort=drives, scale=alt.Scale(domain=drives), axis=alt.Axis(minExtent=48)
+    )
     scale = alt.Scale(domain=list(PART_COLOURS), range=list(PART_COLOURS.values()))
     base = alt.Chart(inline(rows))
     bars = base.mark_bar(height=_ROW_PX - 8, clip=True).encode(

@@ -2,24 +2,37 @@
 //! the others make of it. Without the way there: what is under way, and what memories hold, is not looked at.
 use super::consistent::{index_of, touched};
 use super::field::{BLANK, solve, times, weight};
-use super::media::Media;
+use super::media::{Media, Sector};
+use super::sparse::PAGE;
 use drivelab_core::target::array::layout::{Held, Layout, RaidZ, Rows, Spot};
+use std::cell::Cell;
 
 /// The drives of a target and what is on them.
 pub struct Contents<'a> {
     /// None where there is one drive.
-    pub layout: Option<&'a Layout>,
+    layout: Option<&'a Layout>,
     /// The drive of each slot that has one.
     pub drives: &'a [Option<u16>],
     pub media: &'a Media,
+    /// The drive's page that was looked at last: addresses mostly come one behind the other.
+    last: Cell<(u16, u64, &'a [Sector])>,
 }
 
-impl Contents<'_> {
+impl<'a> Contents<'a> {
+    /// `drives` are those of the slots that have one; without a layout there is one.
+    pub fn new(layout: Option<&'a Layout>, drives: &'a [Option<u16>], media: &'a Media) -> Self {
+        Contents { layout, drives, media, last: Cell::new((0, u64::MAX, &[])) }
+    }
+
+    pub fn layout(&self) -> Option<&'a Layout> {
+        self.layout
+    }
+
     /// What a read finds; `None` where too little is left.
     pub fn get(&self, address: u64) -> Option<u64> {
         let home = self.home(address);
         if let Some(drive) = self.drives[usize::from(home.slot)] {
-            return Some(self.media.get(drive, home.at));
+            return Some(self.on(drive, home.at));
         }
         match self.layout? {
             Layout::Linear(_) => None,
@@ -35,6 +48,16 @@ impl Contents<'_> {
 
     fn at(&self, spot: Spot) -> Option<u64> {
         Some(self.media.get(self.drives[usize::from(spot.slot)]?, spot.at))
+    }
+
+    /// What a drive has at a place of its own.
+    fn on(&self, drive: u16, at: u64) -> u64 {
+        let (of, page, mut sectors) = self.last.get();
+        if (of, page) != (drive, at / PAGE) {
+            sectors = self.media.page(drive, at / PAGE).unwrap_or(&[]);
+            self.last.set((drive, at / PAGE, sectors));
+        }
+        sectors.get((at % PAGE) as usize).map_or(BLANK, |sector| sector.accepted)
     }
 
     /// Where an address lies while nothing is missing: of copies the first.

@@ -44,7 +44,7 @@ fn place_of(target: &Target, address: u64) -> (u16, u64) {
     let Some(array) = array_of(target) else { return (0, address) };
     let (drives, media) = (consistent::whole(array), Media::new(0));
     let layout = Some(array.layout());
-    let home = Contents { layout, drives: &drives, media: &media }.home(address);
+    let home = Contents::new(layout, &drives, &media).home(address);
     (array.members().get(home.slot).drive, home.at)
 }
 
@@ -173,7 +173,7 @@ fn at_rest(watched: &Watched) -> Result<(Option<Compared>, Option<u64>), Untruth
         compared = what.map(|what| Compared { what, rows: fit.rows, sectors: fit.sectors });
     }
     let layout = array_of(target).map(Array::layout);
-    let contents = Contents { layout, drives: &drives, media: &witness.media };
+    let contents = Contents::new(layout, &drives, &witness.media);
     let above = watched.in_memories();
     let mut kept = 0;
     let found = |sector| above.get(&sector).copied().or_else(|| contents.get(sector));

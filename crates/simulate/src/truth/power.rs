@@ -49,8 +49,7 @@ pub fn cut(watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecord, U
     let after = watched.cut_power(&[], &mut study)?;
     let array = array_of(after.target());
     let drives = array.map_or_else(|| vec![Some(0)], consistent::whole);
-    let contents =
-        Contents { layout: array.map(Array::layout), drives: &drives, media: &after.witness().media };
+    let contents = Contents::new(array.map(Array::layout), &drives, &after.witness().media);
     let mut taken = Taken::default();
     // What cannot be had any more is not the cut's loss.
     before.judge_all(
@@ -254,7 +253,7 @@ impl<'a> Study<'a> {
             let mut own = in_cut.then(|| media.clone());
             own.iter_mut().for_each(|media| self.cure(layout, &rest, media));
             let media = own.as_ref().unwrap_or(media);
-            let contents = Contents { layout: Some(layout), drives: &rest, media };
+            let contents = Contents::new(Some(layout), &rest, media);
             count += self.wrong(&contents, rows, |home| home == slot);
         }
         count
@@ -262,7 +261,7 @@ impl<'a> Study<'a> {
 
     /// Sectors of these rows, of those whose home is meant, that a read does not find as they may be after a cut.
     fn wrong(&self, contents: &Contents<'_>, rows: &[u64], is_meant: impl Fn(usize) -> bool) -> u64 {
-        let Some(layout) = contents.layout else { return 0 };
+        let Some(layout) = contents.layout() else { return 0 };
         let size = row_of(layout);
         let addresses = rows.iter().flat_map(|row| row * size..(row + 1) * size);
         let is_wrong = |&address: &u64| {
