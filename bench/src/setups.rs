@@ -257,6 +257,8 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
         limit: Limit { duration: None, ios: Some(commands), until_rebuilt: false },
         seed: 1,
         lives: 0,
+        checks_data: false,
+        power_cut: None,
     }
 }
 

@@ -13,8 +13,8 @@ from drivelab.table import Cell, Table
 _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"
 # What a point holds beside its figures.
-_NOT_FIGURES = {"axes", "in_force", "logged_from_ns", "platter", "commands"}
-_LISTS_OF_TABLES = {"array.events", "array.syncs", "array.series"}
+_NOT_FIGURES = {"axes", "in_force", "logged_from_ns", "platter", "commands", "member_commands"}
+_LISTS_OF_TABLES = {"array.events", "array.syncs", "array.series", "power_cut.ranges"}
 
 Format = Callable[[dict[str, Any]], str]
 
@@ -44,11 +44,34 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
         columns.append(
             ("rebuilt in", lambda point: rebuilds_text(point["array"]) if "array" in point else _MISSING)
         )
+    columns += _of_cuts(points)
     return Table(
         columns=[title for title, _ in columns],
         rows=[[Cell(text(point)) for _, text in columns] for point in points],
         left=frozenset(range(len(axes))),
     )
+
+
+def _of_cuts(points: Sequence[dict[str, Any]]) -> list[tuple[str, Format]]:
+    """What power cuts have taken: answered writes that are lost, and of arrays the rows that do not fit."""
+    cuts = [cut for point in points if (cut := point.get("power_cut"))]
+    if not cuts:
+        return []
+
+    def figure(of: Callable[[dict[str, Any]], str]) -> Format:
+        return lambda point: of(point["power_cut"]) if point.get("power_cut") else _MISSING
+
+    def of_array(key: str) -> Format:
+        return figure(lambda cut: f"{cut['array'][key]:,}" if cut["array"] else _MISSING)
+
+    columns = [
+        ("lost writes", figure(lambda cut: f"{cut['lost']['commands']:,}")),
+        ("lost kB", figure(lambda cut: rate_text(cut["lost"]["bytes"] / 1e3))),
+    ]
+    if any(cut["array"] for cut in cuts):
+        columns.append(("rows unfit", of_array("rows_unfit")))
+        columns.append(("after cure", of_array("rows_unfit_after_recovery")))
+    return columns
 
 
 def points_csv(points: Sequence[dict[str, Any]]) -> str:

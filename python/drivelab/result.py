@@ -113,12 +113,14 @@ class Result:
     def timeline_chart(self) -> altair.TopLevelMixin:
         """The head's way over the disk and the commands that wait for it, from the log of each point.
 
-        What queueing saves comes from a second run of each point in order of arrival, made here. Raises
-        ChartError where no command was logged.
+        What queueing saves comes from a second run of each point in order of arrival, made here. Of an array: where
+        the time of its hosts' commands went, and the head of each member. Raises ChartError without a log.
         """
         from drivelab import charts  # noqa: PLC0415
         from drivelab.simulation import in_arrival_order  # noqa: PLC0415 - it makes results
 
+        if any("member_commands" in point for point in self.points):
+            return charts.array_timeline(self.points)
         return charts.timeline(self.points, in_arrival_order(self))
 
     def _repr_html_(self) -> str:

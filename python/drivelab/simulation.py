@@ -24,6 +24,7 @@ def simulate(
     workers: int | None = None,
     progress: Progress | None = None,
     log: int = 0,
+    check_data: bool = False,
     **overrides: object,
 ) -> Result:
     """Simulate a scenario: a path, TOML text or a dictionary. A list is a sweep, several lists a grid.
@@ -32,13 +33,14 @@ def simulate(
     `simulate(drive="wd-4tb-7200", rw="randread", bs="4KiB", iodepth=[1, 4])`, or under any of its keys,
     `simulate("raptor.toml", **{"workload.iodepth": [1, 4]})`. `workers` is the number of threads, by default
     one per core. `log` is how many commands of each point are kept, from the end of the warm-up on: each
-    `point["commands"]` then tells what they lived through.
+    `point["commands"]` then tells what they lived through. `check_data` holds every read to what was written,
+    at a few times the cost: `point["data"]` tells what was checked, and what is wrong is a RunError.
 
     Raises InputError (no such file, or no scenario at all), ScenarioError (all problems at once), RunError (a
     point failed) and Interrupted (Ctrl-C; its `result` holds the finished points).
     """
     checked = plan(read_source(scenario), overrides_from(overrides))
-    result = run_plan(checked, workers, progress, log)
+    result = run_plan(checked, workers, progress, log, check_data=check_data)
     if result.interrupted:
         raise Interrupted(result)
     if result.failures:
@@ -48,20 +50,30 @@ def simulate(
 
 
 def run_plan(
-    checked: _core.Plan, workers: int | None = None, progress: Progress | None = None, log: int = 0
+    checked: _core.Plan,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    log: int = 0,
+    *,
+    check_data: bool = False,
 ) -> Result:
     """Run one plan. Failures and an interruption are in the result, beside the points that finished."""
-    return run_plans([checked], workers, progress, log)[0]
+    return run_plans([checked], workers, progress, log, check_data=check_data)[0]
 
 
 def run_plans(
-    plans: Sequence[_core.Plan], workers: int | None = None, progress: Progress | None = None, log: int = 0
+    plans: Sequence[_core.Plan],
+    workers: int | None = None,
+    progress: Progress | None = None,
+    log: int = 0,
+    *,
+    check_data: bool = False,
 ) -> list[Result]:
     """Run every point of every plan side by side; one result per plan, in order."""
     if workers is not None and workers < 1:
         raise InputError(f"workers is {workers}: it takes at least one thread to run anything")
     check_log(log, sum(map(len, plans)))
-    outcomes = _core.run(plans, workers or default_workers(), progress, log)
+    outcomes = _core.run(plans, workers or default_workers(), progress, log, check_data)
     return [_result(checked, outcome) for checked, outcome in zip(plans, outcomes, strict=True)]
 
 

@@ -104,7 +104,7 @@ def test_a_sweep_has_columns_and_many_points_no_stories(run, failing):
     [
         (("--rebuild", "a.gif"), ".png, .svg, .html"),
         (("--rebuild", "a.svg", "--randseed", "1,2,3,4,5,6,7,8,9"), "at most 8 points"),
-        (("--timeline", "a.svg"), "an array has one on each member"),
+        (("--timeline", "a.svg", "--randseed", "1,2,3,4,5"), "at most 4 points"),
     ],
 )
 def test_a_picture_that_cannot_be_is_refused_before_the_run(run, failing, arguments, words):

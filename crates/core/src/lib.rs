@@ -21,7 +21,7 @@ pub mod setup;
 pub mod target;
 
 pub use command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
-pub use life::{Life, Served};
+pub use life::{Life, OfMember, Served};
 pub use machine::Machine;
 pub use setup::{Limit, Setup};
 

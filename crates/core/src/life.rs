@@ -1,5 +1,5 @@
 //! What a command lived through in the drive, stamp by stamp. Kept only when asked for.
-use crate::command::{Command, Completion, Outcome};
+use crate::command::{Breakdown, Command, Completion, Outcome};
 use drivelab_units::Instant;
 
 /// How a command got its data.
@@ -24,6 +24,16 @@ impl Served {
     pub fn by_drive(self) -> bool {
         !matches!(self, Served::Not | Served::Memory)
     }
+}
+
+/// What is known of a command of an array's member beyond its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OfMember {
+    /// The number of the drive that had it.
+    pub drive: u16,
+    /// The command that the array had it for, when that was not answered before; none for the array's own work.
+    pub part_of: Option<u64>,
+    pub breakdown: Breakdown,
 }
 
 /// The stamps of one command, in the order in which they happen.
@@ -52,6 +62,8 @@ pub struct Life {
     pub to_cylinder: u32,
     /// How many commands the drive had chosen before it.
     pub rank: u64,
+    /// Of a member's command, which no host has issued.
+    pub member: Option<OfMember>,
 }
 
 impl Life {
@@ -73,6 +85,7 @@ impl Life {
             cylinder: 0,
             to_cylinder: 0,
             rank: 0,
+            member: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 use crate::host::params::JobParams;
 use crate::target::TargetParams;
 use alloc::vec::Vec;
-use drivelab_units::Span;
+use drivelab_units::{Instant, Span};
 
 /// When a run ends: at whichever limit comes first. At least one must be set.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -25,4 +25,8 @@ pub struct Setup {
     pub seed: u64,
     /// How many commands to keep the lives of, from the end of the warm-up on.
     pub lives: u64,
+    /// Whether the data of every command are followed and held to what was written.
+    pub checks_data: bool,
+    /// When the power goes, and the run ends; its data are followed then in any case.
+    pub power_cut: Option<Instant>,
 }

@@ -51,20 +51,26 @@ type Arrived = (usize, Result<Point, RunError>);
 ///
 /// Returns one list per plan, with an entry per point: the point as a dictionary, the `RunError` that ended it, or None
 /// where Ctrl-C came first. `on_progress` is called with the number of points done, parts of points included. Each point
-/// logs its first `log` commands, and as many as its plan says where that is more.
+/// logs its first `log` commands, and as many as its plan says where that is more. With `check_data` every read is held
+/// to what was written.
 #[pyfunction]
-#[pyo3(signature = (plans, workers, on_progress=None, log=0))]
+#[pyo3(signature = (plans, workers, on_progress=None, log=0, check_data=false))]
 pub fn run<'py>(
     py: Python<'py>,
     plans: Vec<PyRef<'py, Plan>>,
     workers: usize,
     on_progress: Option<&Bound<'py, PyAny>>,
     log: u64,
+    check_data: bool,
 ) -> PyResult<Vec<Bound<'py, PyList>>> {
     let lengths: Vec<usize> = plans.iter().map(|plan| plan.inner.points.len()).collect();
     let points = plans.iter().flat_map(|plan| &plan.inner.points);
-    let setups: Vec<Setup> =
-        points.map(|point| Setup { lives: point.setup.lives.max(log), ..point.setup.clone() }).collect();
+    let asked = |setup: &Setup| Setup {
+        lives: setup.lives.max(log),
+        checks_data: check_data || setup.checks_data,
+        ..setup.clone()
+    };
+    let setups: Vec<Setup> = points.map(|point| asked(&point.setup)).collect();
     drop(plans);
     let on_progress = on_progress.map(|callback| callback.clone().unbind());
     let results = py.detach(|| run_detached(&setups, workers, on_progress.as_ref()))?;

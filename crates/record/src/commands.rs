@@ -6,7 +6,7 @@
 //! served later than its turn. Who arrived later and was served earlier has overtaken it.
 use crate::overtaking::Overtaking;
 use drivelab_core::target::write_behind::OWN_IDS;
-use drivelab_core::{Access, Attribute, Breakdown, Completion, Life, Outcome, Priority, Served};
+use drivelab_core::{Access, Attribute, Breakdown, Completion, Life, OfMember, Outcome, Priority, Served};
 use drivelab_units::{Instant, Span};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -21,7 +21,11 @@ pub struct CommandLog {
     kept: Vec<Kept>,
     /// Lives of commands that the host has not heard of yet.
     waiting: VecDeque<Life>,
+    members: Vec<(Life, OfMember)>,
 }
+
+/// Of an array's members so many commands are kept for each of the hosts', on average.
+const MEMBERS_EACH: usize = 16;
 
 struct Kept {
     life: Life,
@@ -34,11 +38,14 @@ impl CommandLog {
     pub fn new(warmup: Span, commands: u64) -> Self {
         let room = usize::try_from(commands).unwrap_or(usize::MAX);
         let (start, kept, waiting) = (Instant::ZERO + warmup, Vec::new(), VecDeque::new());
-        CommandLog { start, room, kept, waiting }
+        CommandLog { start, room, kept, waiting, members: Vec::new() }
     }
 
     /// A life that the target has told. Of what a cache has issued for itself no host hears.
     pub fn lived(&mut self, life: Life) {
+        if let Some(member) = life.member {
+            return self.keep_member(life, member);
+        }
         if life.command.id >= OWN_IDS { self.keep(life, None) } else { self.waiting.push_back(life) }
     }
 
@@ -68,6 +75,20 @@ impl CommandLog {
             let breakdown = completion.map(|completion| completion.breakdown);
             self.kept.push(Kept { life: Life { completed: heard, ..life }, gone, breakdown });
         }
+    }
+
+    /// Keeps a member's command as long as there is room for any of the hosts'.
+    fn keep_member(&mut self, life: Life, member: OfMember) {
+        let room = self.room.saturating_mul(MEMBERS_EACH);
+        if life.completed > self.start && self.kept.len() < self.room && self.members.len() < room {
+            self.members.push((life, member));
+        }
+    }
+
+    /// The commands of an array's members, in the order in which they ended.
+    pub fn members(&mut self) -> Vec<MemberRecord> {
+        let all = std::mem::take(&mut self.members);
+        all.iter().map(|(life, member)| MemberRecord::new(life, member)).collect()
     }
 
     /// The commands in order of arrival.
@@ -143,6 +164,65 @@ pub struct CommandRecord {
     pub overtaken_by_ids: Option<Vec<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overtook_ids: Option<Vec<u64>>,
+}
+
+/// One command of an array's member. Stamps are nanoseconds since the start of the run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct MemberRecord {
+    /// The number of the drive.
+    pub drive: u16,
+    pub id: u64,
+    /// The command that the array had it for; null for the array's own work.
+    pub part_of: Option<u64>,
+    pub access: &'static str,
+    /// On the drive.
+    pub first_sector: u64,
+    pub sectors: u64,
+    pub outcome: &'static str,
+    pub served: &'static str,
+    pub carried_by: u64,
+    pub submitted_ns: u64,
+    pub accepted_ns: u64,
+    /// As of a host's command.
+    pub chosen_ns: Option<u64>,
+    pub begun_ns: Option<u64>,
+    pub ended_ns: Option<u64>,
+    pub completed_ns: u64,
+    pub from_cylinder: Option<u32>,
+    pub first_cylinder: Option<u32>,
+    pub to_cylinder: Option<u32>,
+    pub breakdown_ns: Parts,
+    /// Commands that the drive had turned to before, logged or not.
+    pub rank: Option<u64>,
+}
+
+impl MemberRecord {
+    fn new(life: &Life, member: &OfMember) -> Self {
+        let same = Kept { life: *life, gone: life.completed, breakdown: Some(member.breakdown) };
+        let of = CommandRecord::new(&same);
+        MemberRecord {
+            drive: member.drive,
+            id: of.id,
+            part_of: member.part_of,
+            access: of.access,
+            first_sector: of.first_sector,
+            sectors: of.sectors,
+            outcome: of.outcome,
+            served: of.served,
+            carried_by: of.carried_by,
+            submitted_ns: of.submitted_ns,
+            accepted_ns: of.accepted_ns,
+            chosen_ns: of.chosen_ns,
+            begun_ns: of.begun_ns,
+            ended_ns: of.ended_ns,
+            completed_ns: of.completed_ns,
+            from_cylinder: of.from_cylinder,
+            first_cylinder: of.first_cylinder,
+            to_cylinder: of.to_cylinder,
+            breakdown_ns: member.breakdown.into(),
+            rank: of.rank,
+        }
+    }
 }
 
 /// The parts of one command's response time, in nanoseconds.

@@ -39,6 +39,7 @@ fn life(id: u64, accepted: u64, rank: u64, completed: u64) -> Life {
         cylinder: 7,
         to_cylinder: 9,
         rank,
+        member: None,
     }
 }
 

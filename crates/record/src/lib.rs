@@ -1,12 +1,13 @@
 //! The result of a run, the same one whether a drive was simulated, emulated or measured.
 //!
 //! What lives here: the collector that a driver feeds with finished I/Os, and the point that it becomes: rates, depth,
-//! latency with mergeable histograms, breakdown, digest; what happened to an array; and the log of its first commands, when
-//! one is wanted. What
+//! latency with mergeable histograms, breakdown, digest; what happened to an array; what was found about its data; and the
+//! log of its first commands, when one is wanted. What
 //! never does: a clock, a file, a socket. Start reading at [`collector`].
 pub mod array;
 pub mod collector;
 pub mod commands;
+pub mod data;
 pub mod latency;
 pub mod overtaking;
 pub mod point;
@@ -16,6 +17,7 @@ pub mod series;
 pub use array::{ArrayCollector, ArrayRecord};
 pub use collector::Collector;
 pub use commands::{CommandLog, CommandRecord};
+pub use data::{CutRecord, DataRecord};
 pub use latency::Latencies;
 pub use point::{Direction, Flushes, LatencySummary, Log, Platter, Point};
 

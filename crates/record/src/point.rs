@@ -1,7 +1,8 @@
 //! One point of a sweep as it is written down. Keys carry their unit.
 use crate::array::ArrayRecord;
 use crate::collector::{Accounts, Collector};
-use crate::commands::{self, CommandRecord};
+use crate::commands::{self, CommandRecord, MemberRecord};
+use crate::data::{CutRecord, DataRecord};
 use crate::latency::Latencies;
 use drivelab_core::{Access, Breakdown};
 use drivelab_units::Span;
@@ -98,6 +99,8 @@ pub struct Point {
     pub errors: u64,
     /// The same by outcome.
     pub errors_by_outcome: BTreeMap<&'static str, u64>,
+    /// What ended the run: `duration`, `ios`, `rebuilt` or `power-cut`.
+    pub ended: &'static str,
     /// Measured time.
     pub window_ns: u64,
     /// 16 hexadecimal digits over all events of the run, warm-up included.
@@ -105,6 +108,12 @@ pub struct Point {
     /// What happened to the array; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayRecord>,
+    /// What was checked of the data; left out where nobody asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<DataRecord>,
+    /// What a power cut has taken: nothing where the run was over before; left out where none was meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_cut: Option<Option<CutRecord>>,
     /// The first commands, when they were asked for.
     #[serde(flatten)]
     pub log: Option<Log>,
@@ -118,6 +127,9 @@ pub struct Log {
     /// Null for a target that has no platters, and logs no command.
     pub platter: Option<Platter>,
     pub commands: Vec<CommandRecord>,
+    /// Those of an array's members, until the last of these was done; left out where there is no array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member_commands: Option<Vec<MemberRecord>>,
 }
 
 /// What it takes to tell angles from stamps, and how far the arm can go.
@@ -131,6 +143,7 @@ pub struct Platter {
 #[derive(Clone, Copy, Debug)]
 pub struct Closing {
     pub window: Span,
+    pub ended: &'static str,
     pub accounts: Accounts,
     pub depth_asked: Option<u64>,
     pub digest: u64,
@@ -179,9 +192,12 @@ impl Point {
                 .iter()
                 .map(|&(outcome, count)| (commands::outcome(outcome), count))
                 .collect(),
+            ended: closing.ended,
             window_ns,
             digest: format!("{:016x}", closing.digest),
             array: None,
+            data: None,
+            power_cut: None,
             log: None,
         }
     }

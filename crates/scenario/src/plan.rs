@@ -2,7 +2,7 @@
 use crate::check::array_faults::check_in_time;
 pub use crate::check::members::ArrayInForce;
 use crate::check::resolve::Loader;
-use crate::check::run::{check_until, run};
+use crate::check::run::{check_cut, check_until, power_cut, run};
 pub use crate::check::system::InForce;
 use crate::check::system::in_force;
 use crate::check::target::{Meant, Shared};
@@ -19,6 +19,7 @@ use drivelab_core::Setup;
 use drivelab_core::host::params::Arrivals;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::server::ServerParams;
+use drivelab_units::Instant;
 
 /// A scenario's text and what to call it in messages.
 #[derive(Clone, Debug)]
@@ -159,12 +160,14 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     let target = if raw.readable("target") { shared.target(raw.target.as_ref(), here, log) } else { None };
     let served = target.as_ref().map(|meant| Served::by(&meant.params));
     let found = if clear { jobs(raw.workload.as_ref(), served, here, log) } else { None };
-    let run = run(raw.run.as_ref(), raw.workload.as_ref(), log);
+    let cut = power_cut(raw.target.as_ref());
+    let run = run(raw.run.as_ref(), raw.workload.as_ref(), cut, log);
     if let Some(target) = &raw.target {
         check_in_time(&target.value, &run, log);
     }
     let (Meant { params, canonical, array }, found) = (target?, found?);
     check_until(raw.run.as_ref(), &params, log);
+    check_cut(cut, &run, &params, log);
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
     let fio = fio::job_file(&found, &run, first);
@@ -175,6 +178,8 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
         limit: run.limit,
         seed: run.seed,
         lives: 0,
+        checks_data: false,
+        power_cut: cut.map(|at| Instant::ZERO + at.value),
     };
     Some(Found { raw, setup, hash, fio, array })
 }

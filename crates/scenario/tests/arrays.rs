@@ -403,6 +403,31 @@ fn what_a_level_of_a_sweep_has_no_use_for_is_not_asked_of_it() {
 }
 
 #[test]
+fn the_power_may_go() {
+    let at = |cut: &str, run: &str| {
+        let plan =
+            planned(&format!("level = \"raid5\"\nmembers = 4\n{run}"), &format!("faults.power_cut = {cut}"));
+        let setup = plan.points[0].setup.clone();
+        (setup.power_cut, setup.limit, plan.points.len(), plan.skipped.len())
+    };
+    let of_ms = |ms: u64| Some(Instant::from_ns(ms * 1_000_000));
+    assert_eq!(at("\"90s\"", ""), (of_ms(90_000), Limit::default(), 1, 0));
+    let ios = Limit { ios: Some(7), ..Limit::default() };
+    assert_eq!(at("\"12s\"", "[run]\nios = 7"), (of_ms(12_000), ios, 1, 0));
+    // A list waits for the cut; a cut before anything is measured is none.
+    let listed = "[workload]\ncommands = [{ rw = \"write\" }]";
+    assert_eq!(at("\"12s\"", listed), (of_ms(12_000), Limit::default(), 1, 0));
+    let warm = "[run]\nwarmup = \"2s\"\nduration = \"10s\"";
+    let limit = Limit { duration: Some(Span::from_s(10)), ..Limit::default() };
+    assert_eq!(at("[\"1s\", \"3s\"]", warm), (of_ms(3_000), limit, 1, 1));
+    // Drives are the same whenever the power goes, and the scenario is not.
+    let plan = planned("level = \"raid5\"\nmembers = 4", "faults.power_cut = [\"1s\", \"3s\"]");
+    let drives: Vec<_> = systems(&plan).into_iter().map(|system| Arc::clone(&system.drives[0])).collect();
+    assert!(Arc::ptr_eq(&drives[0], &drives[1]));
+    assert_ne!(plan.points[0].hash, plan.points[1].hash);
+}
+
+#[test]
 fn a_run_may_end_with_the_rebuild() {
     let limit = |run: &str| {
         let plan = planned(

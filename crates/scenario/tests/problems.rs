@@ -672,6 +672,29 @@ fn keys_of_arrays_that_change_nothing() {
 }
 
 #[test]
+fn power_cuts_that_cannot_be() {
+    let raid5 = "level = \"raid5\"\nmembers = 4\n";
+    let cached = "level = \"raidz1\"\nmembers = 4\n";
+    let cases: Vec<(&str, String)> = vec![
+        ("at no time", on_sata("faults.power_cut = \"0s\"\n")),
+        ("not measured", on_sata("faults.power_cut = [\"1s\", \"5s\"]\n[run]\nwarmup = \"5s\"\n")),
+        ("after the end", on_sata("faults.power_cut = \"60s\"\n[run]\nduration = \"60s\"\n")),
+        ("without a unit", on_sata("faults.power_cut = 12\n")),
+        (
+            "what is put down for later",
+            array(
+                &format!("{raid5}scrub_at = \"9s\"\n"),
+                "faults = { power_cut = \"8s\", fail = [{ drive = 0, at = \"8001ms\" }] }\n",
+            ),
+        ),
+        ("a pool on drives that forget", array(cached, "write_cache = true\nfaults.power_cut = \"1s\"\n")),
+        ("of a station", "[target]\nnull = {}\nfaults.power_cut = \"1s\"\n".to_owned()),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(title, text)| (*title, text.as_str())).collect();
+    insta::assert_snapshot!(snapshot(&cases));
+}
+
+#[test]
 #[allow(clippy::too_many_lines, reason = "a table")]
 fn arrays_whose_drives_cannot_be() {
     let raid5 = "level = \"raid5\"\nmembers = 4\n";

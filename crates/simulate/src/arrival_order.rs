@@ -27,7 +27,8 @@ pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
     let limit = Limit { duration: None, ios: Some(ios), until_rebuilt: false };
     let plain = |job: &JobParams| JobParams { marking: Marking::default(), ..job.clone() };
     let jobs = setup.jobs.iter().map(plain).collect();
-    Some(Setup { target, jobs, limit, lives: ios, ..setup.clone() })
+    let (checks_data, power_cut) = (false, None);
+    Some(Setup { target, jobs, limit, lives: ios, checks_data, power_cut, ..setup.clone() })
 }
 
 fn fcfs(model: &DriveModel) -> Arc<DriveModel> {

@@ -1,7 +1,9 @@
 //! One run in virtual time.
+use crate::truth::Followed;
 use drivelab_core::host::params::{Arrivals, JobError};
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::target::array::Array;
+use drivelab_core::target::array::report::Happened;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Point};
@@ -35,6 +37,15 @@ pub enum RunError {
     Defect(String),
     #[error("the accounts of the run do not agree: {0}")]
     Accounts(String),
+    #[error("the data of the run are wrong, {0}")]
+    Untruth(String),
+    #[error(
+        "the data of the run are more than can be checked: {sectors} sectors are on its drives; shorten the run, or let \
+         it write to a smaller part (workload.size)"
+    )]
+    TooMuchData { sectors: u64 },
+    #[error("the data of a station cannot be checked: it holds none; take a drive or an array as the target")]
+    NoData,
 }
 
 /// How the caller follows a run and stops it.
@@ -55,7 +66,7 @@ pub(crate) const HORIZON: Instant = Instant::from_ns(1 << 62);
 /// Runs a setup to its end.
 pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     let mut clock = Clock::new(setup)?;
-    let ended = clock.run(setup, control)?;
+    let (ended, why) = clock.run(setup, control)?;
     let depth_asked = clock.host.depth_asked();
     let accounts = clock.collector.close(ended);
     if !accounts.agree() {
@@ -63,15 +74,30 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     }
     let window = ended.since(Instant::ZERO + setup.warmup);
     let digest = clock.target.digest().value();
-    let point = Point::new(&clock.collector, &Closing { window, accounts, depth_asked, digest });
+    let point = Point::new(&clock.collector, &Closing { window, ended: why, accounts, depth_asked, digest });
     let array = clock.array.and_then(|array| Some(array.close(array_of(&clock.target)?, ended)));
-    let log = clock.log.map(|log| Log {
+    let log = clock.log.map(|mut log| Log {
         logged_from_ns: setup.warmup.as_ns(),
         platter: platter(&setup.target),
+        member_commands: array.is_some().then(|| log.members()),
         commands: log.records(),
     });
-    Ok(Point { array, log, ..point })
+    let (data, power_cut) = match clock.followed {
+        Some(followed) if why == POWER_CUT => {
+            let (data, cut) = followed.cut(clock.target, ended)?;
+            (Some(data), Some(Some(cut)))
+        }
+        Some(followed) => {
+            let data = followed.close(clock.target, ended)?;
+            (Some(data), setup.power_cut.map(|_| None))
+        }
+        None => (None, None),
+    };
+    Ok(Point { array, data, power_cut, log, ..point })
 }
+
+/// What ends a run whose power goes, as the record says it.
+const POWER_CUT: &str = "power-cut";
 
 fn array_of(target: &Target) -> Option<&Array> {
     target.system()?.array()
@@ -95,6 +121,8 @@ struct Clock {
     log: Option<CommandLog>,
     /// What happens to the array, where there is one.
     array: Option<ArrayCollector>,
+    /// Its data, when somebody wants them checked.
+    followed: Option<Box<Followed>>,
     counted: u64,
     /// Whether FLUSHes count towards the limit: a list of commands is done when all of it is.
     flushes_count: bool,
@@ -103,7 +131,7 @@ struct Clock {
 impl Clock {
     fn new(setup: &Setup) -> Result<Self, RunError> {
         let Limit { duration, ios, until_rebuilt } = setup.limit;
-        if duration.is_none() && ios.is_none() && !until_rebuilt {
+        if duration.is_none() && ios.is_none() && !until_rebuilt && setup.power_cut.is_none() {
             return Err(RunError::Endless);
         }
         let mut target = Target::new(&setup.target, setup.seed);
@@ -115,7 +143,10 @@ impl Clock {
         if log.is_some() {
             target.keep_lives();
         }
+        let checks = setup.checks_data || setup.power_cut.is_some();
+        let followed = checks.then(|| Followed::new(setup, &mut target).ok_or(RunError::NoData));
         Ok(Clock {
+            followed: followed.transpose()?.map(Box::new),
             host: Host::new(&setup.jobs, setup.seed)?,
             target,
             collector: Collector::new(setup.warmup),
@@ -126,10 +157,12 @@ impl Clock {
         })
     }
 
-    /// Runs to the limit; returns the instant at which the window closes.
-    fn run(&mut self, setup: &Setup, control: &Control<'_>) -> Result<Instant, RunError> {
+    /// Runs to the limit; returns the instant at which the window closes, and what has closed it.
+    fn run(&mut self, setup: &Setup, control: &Control<'_>) -> Result<(Instant, &'static str), RunError> {
         let start = Instant::ZERO + setup.warmup;
         let end = setup.limit.duration.map(|duration| start + duration);
+        let is_cut = setup.power_cut.is_some_and(|cut| end.is_none_or(|end| cut <= end));
+        let end = if is_cut { setup.power_cut } else { end };
         let ios = setup.limit.ios.unwrap_or(u64::MAX);
         let mut steps = 0u32;
         let mut now = Instant::ZERO;
@@ -137,12 +170,15 @@ impl Clock {
             let due = match (self.target.poll_timeout(), self.host.poll_timeout()) {
                 (Some(target), Some(host)) => target.min(host),
                 (Some(due), None) | (None, Some(due)) => due,
-                (None, None) => return Err(RunError::Stalled { at_ns: now.as_ns() }),
+                (None, None) => match end.filter(|_| is_cut) {
+                    Some(cut) => return Ok((cut, POWER_CUT)),
+                    None => return Err(RunError::Stalled { at_ns: now.as_ns() }),
+                },
             };
             if let Some(end) = end
                 && due > end
             {
-                return Ok(end);
+                return Ok((end, if is_cut { POWER_CUT } else { "duration" }));
             }
             if due > HORIZON {
                 return Err(RunError::Endlong);
@@ -152,10 +188,10 @@ impl Clock {
             self.step(now, ios)?;
             self.hear();
             if self.counted >= ios {
-                return Ok(now);
+                return Ok((now, "ios"));
             }
             if setup.limit.until_rebuilt && self.is_rebuilt(now)? {
-                return Ok(now.max(start));
+                return Ok((now.max(start), "rebuilt"));
             }
             steps += 1;
             if steps == LOOK_EVERY {
@@ -182,12 +218,18 @@ impl Clock {
         }
     }
 
-    /// Hears what has happened to the array.
+    /// Hears what has happened to the array, and what its members have lived through.
     #[inline]
     fn hear(&mut self) {
         if let Some(array) = &mut self.array {
+            if let Some(log) = &mut self.log {
+                core::iter::from_fn(|| self.target.poll_life()).for_each(|life| log.lived(life));
+            }
             while let Some(report) = self.target.poll_report() {
                 array.happened(&report);
+                if let (Happened::Failed { .. }, Some(followed)) = (report.what, &mut self.followed) {
+                    followed.look_at_members(&self.target);
+                }
             }
         }
     }
@@ -214,6 +256,7 @@ impl Clock {
     /// Everything that is due at `now`, in both machines, until neither has anything left to say.
     fn step(&mut self, now: Instant, ios: u64) -> Result<(), RunError> {
         self.target.handle(now, TargetInput::Tick);
+        self.follow(now)?;
         if self.host.poll_timeout().is_some_and(|due| due <= now) {
             self.host.handle(now, HostInput::Tick);
         }
@@ -226,7 +269,9 @@ impl Clock {
                         if begins {
                             self.collector.began(at);
                         }
+                        self.followed.iter_mut().for_each(|followed| followed.submitted(&command));
                         self.target.handle(at, TargetInput::Submit(command));
+                        self.follow(at)?;
                     }
                     HostOutput::Began(at) => self.collector.began(at),
                     HostOutput::Finished(io) => {
@@ -245,10 +290,22 @@ impl Clock {
             if answers > 1 << 22 {
                 return Err(RunError::Timeless { at_ns: now.as_ns() });
             }
+            if let Some(followed) = &mut self.followed {
+                followed.answered(&self.target, &completion)?;
+            }
             if self.log.is_some() {
                 self.note(completion);
             }
             self.host.handle(completion.completed, HostInput::Completed(completion));
+        }
+    }
+
+    /// Hears what the target has done with data.
+    #[inline]
+    fn follow(&mut self, at: Instant) -> Result<(), RunError> {
+        match &mut self.followed {
+            Some(followed) => followed.look(&mut self.target, at),
+            None => Ok(()),
         }
     }
 

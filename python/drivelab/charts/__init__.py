@@ -1,11 +1,13 @@
 """The pictures of drivelab: one grammar for notebook, PNG, SVG and single-file HTML.
 
-`depth` and `breakdown` draw the points of a sweep, `timeline` the log of their commands, `rebuild` an array over
-time, `surface` and `sizes` a scan, `levels` a comparison of arrays, `experiment`, `cells` and `lines` a published
-table beside what the model predicts, `distributions` measured response times beside simulated ones, `save` writes
-any of them. Nothing here simulates, measures or reads a file. Start with rows.py.
+`depth` and `breakdown` draw the points of a sweep, `timeline` the log of their commands, `array_timeline` that of
+an array with the heads of its members, `rebuild` an array over time, `surface` and `sizes` a scan, `levels` a
+comparison of arrays, `experiment`, `cells` and `lines` a published table beside what the model predicts,
+`distributions` measured response times beside simulated ones, `save` writes any of them. Nothing here simulates,
+measures or reads a file. Start with rows.py.
 """
 
+from drivelab.charts.array_timeline import array_timeline
 from drivelab.charts.cells import cells
 from drivelab.charts.curves import depth
 from drivelab.charts.distributions import distributions
@@ -28,6 +30,7 @@ __all__ = [
     "ChartError",
     "ChartInputError",
     "ChartOutputError",
+    "array_timeline",
     "breakdown",
     "cells",
     "depth",

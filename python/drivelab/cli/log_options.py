@@ -44,8 +44,8 @@ LogTo = Annotated[
 Timeline = Annotated[
     list[Path],
     typer.Option(
-        help=f"Draw head and queue over time, {LOG_FOR_TIMELINE} commands unless --log says more: .png, .svg or "
-        ".html; give it again for another file",
+        help=f"Draw head and queue over time, of an array every head; {LOG_FOR_TIMELINE} commands unless --log "
+        "says more: .png, .svg or .html; give it again for another file",
         metavar="FILE",
         parser=place,
         rich_help_panel=LOG_PANEL,
@@ -64,10 +64,13 @@ class LogWish:
     def check_points(self, checked: _core.Plan) -> None:
         """Refuse what is too much for so many points. Raises InputError."""
         check_log(self.commands, len(checked))
-        if self.timelines and any(in_force and "array" in in_force for in_force in checked.in_force):
+        if (
+            self.timelines
+            and len({bool(in_force and "array" in in_force) for in_force in checked.in_force}) > 1
+        ):
             raise InputError(
-                f"--timeline {self.timelines[0]}: it draws one head, and an array has one on each member; "
-                "--rebuild draws an array over time, and --log keeps its commands"
+                f"--timeline {self.timelines[0]}: a picture shows arrays or single drives, and this sweep has both; "
+                "draw them apart"
             )
         if self.timelines and len(checked) > points_in_a_timeline():
             raise InputError(

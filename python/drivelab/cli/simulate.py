@@ -13,6 +13,7 @@ from drivelab import _core
 from drivelab.array_story import duration_text, is_eventful
 from drivelab.cli import workload_options as words
 from drivelab.cli.array_options import Rebuild, check_rebuild, emit_stories, points_in_a_rebuild
+from drivelab.cli.data_options import CheckData, check_has_data, emit_data, note_uncut
 from drivelab.cli.exits import Exit
 from drivelab.cli.log_options import (
     Log,
@@ -79,6 +80,7 @@ def simulate(
         typer.Option(help="Draw rates and latency: .png, .svg or .html", metavar="FILE", parser=place),
     ] = None,
     rebuild: Rebuild = None,
+    check_data: CheckData = False,
     log: Log = None,
     log_to: LogTo = None,
     timeline: Timeline = [],  # noqa: B006
@@ -101,14 +103,16 @@ def simulate(
         emit("\n".join(_fio_files(checked)))
         return Exit.OK
     wish.check_points(checked)
+    check_has_data(checked, wanted=check_data)
     check_rebuild(rebuild, checked)
     if out is not None:
         make_folder(out)
     _note_skipped(checked)
     with progress_bar(len(checked), checked.name, quiet=quiet) as progress:
-        result = run_plan(checked, workers, progress, wish.commands)
+        result = run_plan(checked, workers, progress, wish.commands, check_data=check_data)
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
     _note_empty(result)
+    note_uncut(result.points)
     note_unlogged(result)
     for path in _write(result, out, chart, rebuild, wish):
         if not quiet:
@@ -131,6 +135,7 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
     elif result.points:
         emit_table(result.table())
         emit_stories(result.points)
+        emit_data(result.points)
         if not quiet:
             emit(f"\n{result.identity()}\nMB/s = 1,000,000 bytes/s, MiB/s = 1,048,576 bytes/s")
 
@@ -158,8 +163,8 @@ def _write(
         if any(map(is_eventful, result.points)) and len(result.points) <= points_in_a_rebuild():
             pictures.append((result.rebuild_chart, out / "rebuild.html"))
     timelines = list(wish.timelines)
-    one_head = not any("array" in point for point in result.points)
-    if out is not None and logged and one_head and len(result.points) <= points_in_a_timeline():
+    alike = len({"array" in point for point in result.points}) == 1
+    if out is not None and logged and alike and len(result.points) <= points_in_a_timeline():
         timelines.append(out / "timeline.html")
     if not any(point["latency_ns"]["n"] for point in result.points):
         if pictures or timelines:

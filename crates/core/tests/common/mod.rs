@@ -134,6 +134,8 @@ pub fn setup(target: TargetParams, job: JobParams, ios: u64) -> Setup {
         limit: Limit { duration: None, ios: Some(ios), until_rebuilt: false },
         seed: 1,
         lives: 0,
+        checks_data: false,
+        power_cut: None,
     }
 }
 

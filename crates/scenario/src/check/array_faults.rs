@@ -9,7 +9,7 @@ use crate::raw::scenario::TargetRaw;
 use crate::text::problem::Log;
 use drivelab_core::target::array::params::{Failure, Scheduled, When};
 use drivelab_core::target::array::report::SyncKind;
-use drivelab_units::Instant;
+use drivelab_units::{Instant, Span};
 
 /// Drives that fail for good.
 pub fn failures(known: &Known<'_>, log: &mut Log) -> Vec<Failure> {
@@ -122,20 +122,27 @@ pub fn scheduled(known: &Known<'_>) -> Vec<Scheduled> {
 
 /// What is put down for a time at which the run is over changes nothing.
 pub fn check_in_time(target: &TargetRaw, run: &Run, log: &mut Log) {
-    let end = run.limit.duration.map(|duration| run.warmup + duration);
+    let measured = run.limit.duration.map(|duration| run.warmup + duration);
+    let cut = target.faults.as_ref().and_then(|at| at.value.power_cut.as_ref());
+    // What is put down for the instant of a cut still happens.
+    let dark = cut.map(|at| at.value + Span::from_ns(1));
+    let end = measured.into_iter().chain(dark).min();
     let redundant = |at: &&At<LevelName>| at.value.uses(Uses::Redundancy);
     let array = target.array.as_ref().map(|at| &at.value);
     let array = array.filter(|raw| raw.level.as_ref().filter(redundant).is_some());
     let own = array.into_iter().flat_map(|raw| [("scrub_at", &raw.scrub_at), ("resync_at", &raw.resync_at)]);
     let list = target.faults.as_ref().and_then(|at| at.value.fail.as_ref());
     let failures = list.into_iter().flat_map(|list| &list.value).map(|at| ("at", &at.value.at));
-    for (key, at) in own.chain(failures).filter_map(|(key, at)| Some((key, at.as_ref()?))) {
+    let all = own.chain(failures).filter_map(|(key, at)| Some((key, at.as_ref()?, end)));
+    for (key, at, end) in all.chain(cut.map(|at| ("power_cut", at, measured))) {
         let Some(end) = end.filter(|end| at.value >= *end) else {
             log.has_effect(at.place);
             continue;
         };
-        let message = format!("`{key}` has no effect: the run is over after {end}");
-        log.no_effect(at.place, message, "lengthen run.duration, or set an earlier time".to_owned());
+        let cut = cut.filter(|cut| cut.value < end).map(|cut| cut.value);
+        let message = format!("`{key}` has no effect: the run is over after {}", cut.unwrap_or(end));
+        let longer = if cut.is_some() { "cut the power later" } else { "lengthen run.duration" };
+        log.no_effect(at.place, message, format!("{longer}, or set an earlier time"));
     }
 }
 

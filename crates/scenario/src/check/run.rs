@@ -1,10 +1,11 @@
-//! When a run ends and what it is left out of it.
+//! When a run ends, by itself or because the power goes, and what is left out of it.
 use crate::keys::At;
-use crate::raw::scenario::RunRaw;
+use crate::raw::scenario::{RunRaw, TargetRaw};
 use crate::raw::workload::WorkloadRaw;
 use crate::text::problem::Log;
 use drivelab_core::Limit;
 use drivelab_core::target::TargetParams;
+use drivelab_core::target::array::params::Level;
 use drivelab_units::Span;
 
 /// Warm-up, limit and seed of a run.
@@ -18,7 +19,12 @@ pub struct Run {
 const DURATION: Span = Span::from_s(60);
 
 /// The run, with fio's names for warm-up and duration taken from the workload.
-pub fn run(raw: Option<&At<RunRaw>>, workload: Option<&At<WorkloadRaw>>, log: &mut Log) -> Run {
+pub fn run(
+    raw: Option<&At<RunRaw>>,
+    workload: Option<&At<WorkloadRaw>>,
+    cut: Option<&At<Span>>,
+    log: &mut Log,
+) -> Run {
     let empty = RunRaw::default();
     let raw = raw.map_or(&empty, |at| &at.value);
     let workload = workload.map(|at| &at.value);
@@ -37,14 +43,46 @@ pub fn run(raw: Option<&At<RunRaw>>, workload: Option<&At<WorkloadRaw>>, log: &m
             log.fault(place, "a list of commands is run whole, and every command counts", "leave it out");
         }
     }
-    let ios = listed.map(|list| list.value.len() as u64).or(raw.ios.as_ref().map(|ios| ios.value.0));
+    let listed = listed.filter(|_| cut.is_none()).map(|list| list.value.len() as u64);
+    let ios = listed.or(raw.ios.as_ref().map(|ios| ios.value.0));
     let until_rebuilt = raw.until.is_some();
-    let unasked = (ios.is_none() && !until_rebuilt).then_some(DURATION);
+    let unasked = (ios.is_none() && !until_rebuilt && cut.is_none()).then_some(DURATION);
     let duration = duration.map(|duration| duration.value.0).or(unasked);
     Run {
         warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value.0),
         limit: Limit { duration, ios, until_rebuilt },
         seed: raw.seed.as_ref().map_or(1, |seed| seed.value.0),
+    }
+}
+
+/// When the power goes.
+pub fn power_cut(target: Option<&At<TargetRaw>>) -> Option<&At<Span>> {
+    target?.value.faults.as_ref()?.value.power_cut.as_ref()
+}
+
+/// The power goes while the run is measured, and what it does can be told.
+pub fn check_cut(cut: Option<&At<Span>>, run: &Run, target: &TargetParams, log: &mut Log) {
+    let Some(at) = cut else { return };
+    if at.value <= run.warmup {
+        let (message, remedy) = if at.value.is_zero() {
+            (
+                "the power goes before anything happens".to_owned(),
+                "write an instant of the run such as \"12s\"",
+            )
+        } else {
+            let message = format!("the power goes at {}, and measuring begins at {}", at.value, run.warmup);
+            (message, "shorten run.warmup, or cut the power later")
+        };
+        log.contradiction(at.place, message, remedy);
+    }
+    let TargetParams::System(system) = target else { return };
+    let is_pool = system.array.as_ref().is_some_and(|array| matches!(array.level, Level::RaidZ { .. }));
+    if is_pool
+        && system.drives.iter().any(|drive| drive.cache.is_some_and(|cache| cache.write_back.is_some()))
+    {
+        let message = "a power cut of a pool whose drives keep writes in their caches is not modelled: a real pool \
+                       flushes them with each group of writes";
+        log.contradiction(at.place, message, "set target.write_cache = false, or leave the cut out");
     }
 }
 

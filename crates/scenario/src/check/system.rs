@@ -88,7 +88,7 @@ fn before(
     mut array: Option<ArrayParams>,
     log: &mut Log,
 ) -> SystemParams {
-    let fails = raw.faults.as_ref().is_some_and(|at| at.value.fail.is_none() || at.value.set().len() > 1);
+    let fails = raw.faults.as_ref().is_some_and(|at| at.value.fails_reads());
     let own = raw.controller_written_out();
     let bus = bus(own.and_then(|raw| raw.bus.as_ref()), raw.bus.as_ref(), log);
     // Those that commands go to while nothing fails; spares take the place of others.

@@ -178,8 +178,16 @@ impl<'a> Shared<'a> {
         let controller = raw.controller_written_out();
         let interface = controller.and_then(|raw| given(raw.interface.as_ref()));
         let port = controller.and_then(|raw| raw.link.as_ref()).map(|at| &at.value);
-        let before =
-            TargetRaw { controller: None, bus: None, elevator: None, host_cache: None, ..raw.clone() };
+        // When the power goes is none of the drive's business.
+        let faults = raw.faults.as_ref().map(|at| At { value: at.value.without_cut(), ..at.clone() });
+        let before = TargetRaw {
+            controller: None,
+            bus: None,
+            elevator: None,
+            host_cache: None,
+            faults,
+            ..raw.clone()
+        };
         let mut key = format!("{interface:?}|");
         port.inspect(|port| port.write(&mut key));
         key.push_str(&spelling(&before, drive));

@@ -57,7 +57,7 @@ section! {
         /// The host's own cache, before its I/O scheduler: the page cache of an operating system. Only I/Os that are not
         /// `direct` use it.
         host_cache: Switch<WriteBehindRaw> = "none",
-        /// What goes wrong with the drive's media, and which drives of an array fail.
+        /// What goes wrong with the drive's media, which drives of an array fail, and when the power goes.
         faults: FaultsRaw = "nothing",
         /// Whether writes complete in the drive's cache, or only on the media.
         write_cache: bool = "the drive's own",
@@ -137,7 +137,7 @@ section! {
         /// Left out of every figure.
         warmup: Seconds = "0s",
         /// Measured time, after the warm-up.
-        duration: Duration = "60s, or none when `ios` or `until` is set",
+        duration: Duration = "60s, or none when `ios`, `until` or `target.faults.power_cut` is set",
         /// I/Os finished after the warm-up.
         ios: Count<1, 1_000_000_000_000> = "",
         /// What ends the run beside these.

@@ -214,7 +214,8 @@ impl Read for Stretch {
 
 section! {
     facts: false,
-    /// What goes wrong with the drive's media, where only reads fail, and which drives of an array fail for good.
+    /// What goes wrong with the drive's media, where only reads fail, which drives of an array fail for good, and when the
+    /// power goes.
     pub struct FaultsRaw {
         /// Share of reads that fail although the media is sound, each attempt for itself.
         read_errors: Share = "0%",
@@ -225,10 +226,22 @@ section! {
         retry_time: Span = "0s",
         /// Drives of an array that fail for good, each at a time or after so many commands of the hosts.
         fail: Vec<At<FailRaw>> = "none",
+        /// When the power goes: the run ends, and the record says what is lost. A list of commands goes on waiting for it.
+        power_cut: Span = "never",
     }
 }
 
 impl FaultsRaw {
+    /// The same with the power on.
+    pub fn without_cut(&self) -> Self {
+        FaultsRaw { power_cut: None, ..self.clone() }
+    }
+
+    /// Whether anything here can make a read fail.
+    pub fn fails_reads(&self) -> bool {
+        self.set().iter().any(|(key, _)| !matches!(*key, "fail" | "power_cut"))
+    }
+
     /// What goes wrong with the media of one drive of an array, as if it were the only one.
     pub fn of_drive(&self, number: usize) -> Self {
         let own = |stretch: &At<Stretch>| {
@@ -242,6 +255,6 @@ impl FaultsRaw {
             let value = list.value.iter().filter(|stretch| own(stretch)).map(alone).collect();
             At { value, ..list.clone() }
         });
-        FaultsRaw { bad_sectors, fail: None, ..self.clone() }
+        FaultsRaw { bad_sectors, fail: None, power_cut: None, ..self.clone() }
     }
 }

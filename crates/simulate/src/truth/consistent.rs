@@ -2,7 +2,8 @@
 //! at which nothing is under way, over all that its drives have accepted.
 use super::error::{Found, Wrong};
 use super::field::{BLANK, times, weight};
-use super::media::Media;
+use super::media::{Media, Sector};
+use super::sparse::{PAGE, addresses};
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::layout::raidz::Column;
 use drivelab_core::target::array::layout::{Copied, Layout, RaidZ, Rows, Spot};
@@ -36,40 +37,73 @@ pub fn bears(layout: &Layout, drives: &[Option<u16>]) -> bool {
     }
 }
 
-/// The first place where the members do not fit each other, over those slots that have a drive here.
-pub fn check(layout: &Layout, drives: &[Option<u16>], media: &Media) -> Result<(), Wrong> {
-    match layout {
-        Layout::Copied(copied) => check_copies(copied, drives, media),
-        Layout::Rows(rows) => check_rows(rows, drives, media),
-        Layout::RaidZ(pool) => check_records(pool, drives, media),
-        Layout::Linear(_) => Ok(()),
+/// How members fit each other.
+#[derive(Default)]
+pub struct Fit {
+    /// Rows of stripe units, stripe units with copies, or records, of which anything was touched and compared; and the
+    /// sectors of their members.
+    pub rows: u64,
+    pub sectors: u64,
+    /// Those of them that do not fit, upward, and the first place where one does not.
+    pub unfit: Vec<u64>,
+    pub first: Option<Wrong>,
+}
+
+impl Fit {
+    /// Something of a row was compared; it fits, or not. Rows come in any order.
+    fn add(&mut self, row: u64, fits: Result<(), Wrong>) {
+        self.sectors += 1;
+        if let Err(wrong) = fits {
+            self.unfit.push(row);
+            self.first.get_or_insert(wrong);
+        }
     }
+}
+
+/// How the members fit each other, over those slots that have a drive here.
+pub fn compare(layout: &Layout, drives: &[Option<u16>], media: &Media) -> Fit {
+    let mut fit = Fit::default();
+    match layout {
+        Layout::Copied(copied) => compare_copies(copied, drives, media, &mut fit),
+        Layout::Rows(rows) => compare_rows(rows, drives, media, &mut fit),
+        Layout::RaidZ(pool) => compare_records(pool, drives, media, &mut fit),
+        Layout::Linear(_) => {}
+    }
+    fit.unfit.sort_unstable();
+    fit.unfit.dedup();
+    fit
 }
 
 /// Sectors of the members that any of them has touched.
 pub fn touched(drives: &[Option<u16>], media: &Media) -> Vec<u64> {
-    let mut all: Vec<u64> = drives.iter().flatten().flat_map(|&drive| media.touched(drive)).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+    addresses(drives.iter().flatten().flat_map(|&drive| media.pages(drive)).collect())
 }
 
-fn check_copies(copied: &Copied, drives: &[Option<u16>], media: &Media) -> Result<(), Wrong> {
+fn compare_copies(copied: &Copied, drives: &[Option<u16>], media: &Media, fit: &mut Fit) {
+    let mut chunks = Vec::new();
     for (slot, drive) in (0..).zip(drives) {
         let Some(drive) = *drive else { continue };
         for at in media.touched(drive) {
             let Some(address) = copied.address(Spot { slot, at }) else { continue };
-            for other in copied.places(address) {
+            let chunk = address / copied.unit();
+            if chunks.last() != Some(&chunk) {
+                chunks.push(chunk);
+            }
+            let expected = media.get(drive, at);
+            let others = copied.places(address).filter(|other| other.slot != slot || other.at != at);
+            for other in others {
                 let Some(drive_of_other) = drives[usize::from(other.slot)] else { continue };
-                let (expected, found) = (media.get(drive, at), media.get(drive_of_other, other.at));
-                if expected != found {
-                    let found = Found { sector: address, expected: vec![expected], found };
-                    return Err(Wrong::Copy { slot: other.slot, found });
-                }
+                let found = media.get(drive_of_other, other.at);
+                let wrong = || Found { sector: address, expected: vec![expected], found };
+                let fits = expected == found;
+                let fits = if fits { Ok(()) } else { Err(Wrong::Copy { slot: other.slot, found: wrong() }) };
+                fit.add(chunk, fits);
             }
         }
     }
-    Ok(())
+    chunks.sort_unstable();
+    chunks.dedup();
+    fit.rows = chunks.len() as u64;
 }
 
 /// A sector of each member of a group that belong together.
@@ -105,32 +139,72 @@ pub fn parity_of(
 }
 
 /// The index of a data unit in the sums of RAID 6: as in md, how far it lies behind the parities, round the group.
-fn index_of(rows: &Rows, row: u64, column: u32) -> u32 {
+pub(super) fn index_of(rows: &Rows, row: u64, column: u32) -> u32 {
     let inside = |slot: u16| u64::from(slot) % rows.members();
     let (data, parity) = (inside(rows.data(row, column)), inside(rows.parity(row, 0)));
     ((data + 2 * rows.members() - parity - u64::from(rows.parities())) % rows.members()) as u32
 }
 
-fn check_rows(rows: &Rows, drives: &[Option<u16>], media: &Media) -> Result<(), Wrong> {
+fn compare_rows(rows: &Rows, drives: &[Option<u16>], media: &Media, fit: &mut Fit) {
+    let mut last = None;
+    let mut glance = Glance { page: None, sectors: vec![None; drives.len()] };
     for stripe in stripes(rows, drives, media) {
+        let mut is_known = false;
+        glance.turn_to(stripe.at / PAGE, drives, media);
+        let row = rows.row(stripe.row);
         for which in 0..rows.parities() {
-            let slot = rows.parity(stripe.row, which);
-            let Some(drive) = drives[usize::from(slot)] else { continue };
-            let Some(expected) = parity_of(rows, &stripe, which, drives, media) else { continue };
-            let found = media.get(drive, stripe.at);
-            if found != expected {
-                let found = Found { sector: stripe.at, expected: vec![expected], found };
-                return Err(Wrong::Parity { slot, which, found });
-            }
+            let slot = rows.parity_of(&row, which);
+            let Some(found) = glance.get(slot, stripe.at) else { continue };
+            let expected = (0..rows.columns()).try_fold(0, |sum, column| {
+                let data = glance.get(rows.data_of(&row, column), stripe.at)?;
+                let factor = if which == 0 { 1 } else { weight(which, index_of(rows, stripe.row, column)) };
+                Some(sum ^ times(data, factor))
+            });
+            let Some(expected) = expected else { continue };
+            is_known = true;
+            let wrong = || Found { sector: stripe.at, expected: vec![expected], found };
+            let fits = found == expected;
+            let fits = if fits { Ok(()) } else { Err(Wrong::Parity { slot, which, found: wrong() }) };
+            fit.add(stripe.row, fits);
+        }
+        // Upward on the members of a group the rows of the array go upward too.
+        if is_known && last != Some(stripe.row) {
+            last = Some(stripe.row);
+            fit.rows += 1;
         }
     }
-    Ok(())
 }
 
-fn check_records(pool: &RaidZ, drives: &[Option<u16>], media: &Media) -> Result<(), Wrong> {
+/// One page of all slots, looked up once.
+struct Glance<'a> {
+    page: Option<u64>,
+    /// None where there is no drive; nothing in it where nobody has written.
+    sectors: Vec<Option<&'a [Sector]>>,
+}
+
+impl<'a> Glance<'a> {
+    fn turn_to(&mut self, page: u64, drives: &[Option<u16>], media: &'a Media) {
+        if self.page.replace(page) == Some(page) {
+            return;
+        }
+        for (sectors, drive) in self.sectors.iter_mut().zip(drives) {
+            *sectors = drive.map(|drive| media.page(drive, page).unwrap_or(&[]));
+        }
+    }
+
+    fn get(&self, slot: u16, at: u64) -> Option<u64> {
+        let sectors = self.sectors[usize::from(slot)]?;
+        Some(sectors.get((at % PAGE) as usize).map_or(BLANK, |sector| sector.accepted))
+    }
+}
+
+fn compare_records(pool: &RaidZ, drives: &[Option<u16>], media: &Media, fit: &mut Fit) {
     let map = pool.map();
     let (parities, columns) = (usize::from(map.parities()), map.columns());
-    for place in (0..pool.records()).map(|record| pool.place(record)) {
+    let is_touched = touched_places(pool, drives, media);
+    let places = (0..pool.records()).map(|record| (record, pool.place(record)));
+    for (record, place) in places.filter(|&(_, place)| is_touched(place)) {
+        fit.rows += 1;
         let found = |column, offset| {
             let Column { slot, at, count } = pool.column(place, column);
             // A column may be a row shorter than the others.
@@ -145,20 +219,36 @@ fn check_records(pool: &RaidZ, drives: &[Option<u16>], media: &Media) -> Result<
                     let factor = weight(which as u8, (columns - 1 - column) as u32);
                     Some(sum ^ times(found(column, offset)?, factor))
                 });
-                if let Some(sum) = sum.filter(|&sum| sum != parity) {
-                    let found = Found { sector: at + offset, expected: vec![sum], found: parity };
-                    return Err(Wrong::Parity { slot, which: which as u8, found });
-                }
+                let Some(sum) = sum else { continue };
+                let wrong = || Found { sector: at + offset, expected: vec![sum], found: parity };
+                let which = which as u8;
+                let fits =
+                    if sum == parity { Ok(()) } else { Err(Wrong::Parity { slot, which, found: wrong() }) };
+                fit.add(record, fits);
             }
         }
     }
-    Ok(())
+}
+
+/// Whether a member has touched any of a place of a pool.
+fn touched_places(pool: &RaidZ, drives: &[Option<u16>], media: &Media) -> impl Fn(u64) -> bool {
+    let (members, taken) = (drives.len() as u64, pool.map().taken());
+    // How many sectors of 512 bytes one of the pool's has.
+    let sector = pool.used() / (pool.places() * taken).div_ceil(members).max(1);
+    let mut bits = vec![0u64; pool.places() as usize / 64 + 1];
+    for (slot, drive) in (0..).zip(drives) {
+        for at in drive.iter().flat_map(|&drive| media.touched(drive)).filter(|&at| at < pool.used()) {
+            let place = ((at / sector * members + slot) / taken).min(pool.places());
+            bits[(place / 64) as usize] |= 1 << (place % 64);
+        }
+    }
+    move |place| bits[(place / 64) as usize] >> (place % 64) & 1 == 1
 }
 
 /// The address of the array at a place of a member, and all places of an address.
 trait Places {
     fn address(&self, spot: Spot) -> Option<u64>;
-    fn places(&self, address: u64) -> Vec<Spot>;
+    fn places(&self, address: u64) -> impl Iterator<Item = Spot>;
 }
 
 impl Places for Copied {
@@ -170,8 +260,8 @@ impl Places for Copied {
         }
     }
 
-    fn places(&self, address: u64) -> Vec<Spot> {
+    fn places(&self, address: u64) -> impl Iterator<Item = Spot> {
         let piece = self.piece(address, address + 1);
-        (0..self.copies()).map(|copy| self.spot(&piece, copy)).collect()
+        (0..self.copies()).map(move |copy| self.spot(&piece, copy))
     }
 }

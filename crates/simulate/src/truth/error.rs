@@ -17,6 +17,8 @@ pub struct Found {
 pub enum Wrong {
     /// A read has brought a version that it must not.
     Read { command: u64, found: Found },
+    /// With nothing under way, a sector does not hold what was written last.
+    Kept { found: Found },
     /// Copies of the array's address differ; `found.sector` is that address.
     Copy { slot: u16, found: Found },
     /// Parity does not fit its data; `found.sector` is the member's.
@@ -49,6 +51,7 @@ impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Wrong::Read { command, found } => write!(f, "read {command} has brought, of {found}"),
+            Wrong::Kept { found } => write!(f, "after all that, there is at {found}"),
             Wrong::Copy { slot, found } => write!(f, "member {slot} has another copy of {found}"),
             Wrong::Parity { slot, which, found } => {
                 write!(f, "parity {which} on member {slot} does not fit, of {found}")

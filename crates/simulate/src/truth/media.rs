@@ -1,6 +1,6 @@
 //! What the drives hold: for each sector what a read would find, and what would be left after a power cut.
 use super::field::BLANK;
-use super::sparse::Sparse;
+use super::sparse::{PAGE, Sparse};
 
 /// One sector of a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -36,7 +36,20 @@ impl Media {
 
     /// What a read of a drive finds.
     pub fn read(&self, drive: u16, first: u64, count: u64) -> Vec<u64> {
-        (first..first + count).map(|at| self.get(drive, at)).collect()
+        let (mut at, end) = (first, first + count);
+        let mut found = Vec::with_capacity(count as usize);
+        while at < end {
+            let next = ((at / PAGE + 1) * PAGE).min(end);
+            match self.page(drive, at / PAGE) {
+                Some(page) => {
+                    let part = &page[(at % PAGE) as usize..][..(next - at) as usize];
+                    found.extend(part.iter().map(|sector| sector.accepted));
+                }
+                None => found.resize(found.len() + (next - at) as usize, BLANK),
+            }
+            at = next;
+        }
+        found
     }
 
     #[inline]
@@ -47,6 +60,12 @@ impl Media {
     /// Puts a sector right where it lies, as a recovery does.
     pub fn set(&mut self, drive: u16, at: u64, stamp: u64) {
         *self.drives[usize::from(drive)].get_mut(at) = Sector { accepted: stamp, persisted: stamp };
+    }
+
+    /// Sectors that each drive has accepted and not put on its media.
+    pub fn dirty(&self) -> Vec<u64> {
+        let is_dirty = |sector: &&Sector| sector.accepted != sector.persisted;
+        self.drives.iter().map(|drive| drive.all().filter(is_dirty).count() as u64).collect()
     }
 
     /// Another drive has this number, with nothing on it.
@@ -70,6 +89,21 @@ impl Media {
         let take =
             |from: &Option<u16>| from.map_or_else(Sparse::default, |from| old[usize::from(from)].clone());
         self.drives = order.iter().map(take).collect();
+    }
+
+    /// Sectors of all touched pages.
+    pub fn size(&self) -> u64 {
+        self.drives.iter().map(Sparse::size).sum()
+    }
+
+    /// All sectors of a page of a drive; none where it was never touched.
+    pub fn page(&self, drive: u16, page: u64) -> Option<&[Sector]> {
+        self.drives[usize::from(drive)].page(page)
+    }
+
+    /// The numbers of a drive's touched pages.
+    pub fn pages(&self, drive: u16) -> impl Iterator<Item = u64> {
+        self.drives[usize::from(drive)].pages()
     }
 
     /// Sectors of a drive that may hold something, upward.

@@ -3,6 +3,7 @@
 //!
 //! - [`field`]: stamps, and the arithmetic of parity on them. [`buffers`]: the data of commands, as sums that are
 //!   computed when somebody looks. [`media`]: what each drive has accepted, and what is on its media.
+//! - [`contents`] says what a read of any address would find on the drives, a missing member's made of the others.
 //! - [`oracle`] knows what each sector may hold from the host's point of view alone; [`consistent`] whether the members
 //!   of an array fit each other; [`recovery`] what is done about them after a power cut.
 //! - [`witness`] holds all of these to the stream of operations; [`watched`] runs a target in its sight,
@@ -15,10 +16,15 @@
 pub mod buffers;
 mod check;
 pub mod consistent;
+pub mod contents;
 mod error;
+mod extents;
+pub mod followed;
+
 pub mod field;
 pub mod media;
 pub mod oracle;
+mod power;
 pub mod recovery;
 mod sparse;
 pub mod watched;
@@ -26,6 +32,7 @@ pub mod witness;
 
 pub use check::{CheckError, Checked, check};
 pub use error::{Found, Untruth, Wrong};
+pub use followed::Followed;
 pub use recovery::{Cured, Cut, Nothing, Recovery, Resync};
 pub use watched::Watched;
 pub use witness::Witness;

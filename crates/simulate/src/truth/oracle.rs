@@ -7,8 +7,9 @@
 //! host and media is volatile: a power cut takes back what is not durable and nothing else. A memory before an array that
 //! has lost what it needs gives up what it cannot write, whoever was told what: then any version may come back.
 use super::error::Found;
+use super::extents::Extents;
 use super::field::{BLANK, stamp};
-use super::sparse::{Map, Sparse};
+use super::sparse::Map;
 use drivelab_core::{Access, Command, Outcome};
 use std::collections::VecDeque;
 
@@ -27,12 +28,17 @@ struct Version {
 }
 
 impl Version {
+    /// Whether a read that began and ended then tells anything by having found this one.
+    fn is_news(&self, all: &[Version], begun: u64, now: u64) -> bool {
+        all.iter().any(|other| other.write != self.write && other.done < begun && other.gone > now)
+    }
+
     fn stamp(&self, sector: u64) -> u64 {
         if self.write == INITIAL { BLANK } else { stamp(self.write, sector) }
     }
 }
 
-/// Of one sector; none while nobody has written it.
+/// Of sectors that the same writes have touched.
 #[derive(Clone, Default)]
 struct Versions {
     all: Vec<Version>,
@@ -45,8 +51,23 @@ const KEPT: usize = 24;
 /// What is gone for every read.
 const LONG_AGO: u64 = 0;
 
+/// What a sector is found to hold, against what it should.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// The last write that was answered; or what was there before all writes.
+    Last(Option<u64>),
+    /// One that was not answered yet.
+    New(u64),
+    /// Older data than these answered writes, any of which may have been the last, with the places of their answers.
+    /// Whether one of them, or one in between, was durable.
+    Older { lost: Vec<(u64, u64)>, was_durable: bool },
+    /// What no write has brought here.
+    Foreign { lost: Vec<(u64, u64)> },
+}
+
+#[derive(Clone)]
 pub struct Oracle {
-    sectors: Sparse<Versions>,
+    sectors: Extents<Versions>,
     /// Commands that are not answered, with their places in the order.
     outstanding: Map<(Command, u64)>,
     /// Answered writes that are not known to be durable, oldest answer first.
@@ -62,7 +83,7 @@ pub struct Oracle {
 impl Oracle {
     pub fn new(volatile: bool, has_memory: bool) -> Self {
         Oracle {
-            sectors: Sparse::default(),
+            sectors: Extents::default(),
             outstanding: Map::default(),
             unflushed: VecDeque::new(),
             clock: 1,
@@ -105,7 +126,7 @@ impl Oracle {
             return;
         }
         let (write, done, gone, durable) = (command.id, NEVER, NEVER, false);
-        self.sectors.each(command.first.get(), command.count.get(), |_, versions| {
+        self.sectors.cover(command.first.get(), command.end().get(), |versions| {
             let versions = &mut versions.all;
             if versions.is_empty() {
                 versions.push(Version { write: INITIAL, begun: 0, done: 0, gone, durable: true });
@@ -141,7 +162,7 @@ impl Oracle {
 
     fn was_written(&mut self, command: &Command, begun: u64, now: u64) {
         let oldest = self.oldest_read();
-        self.sectors.each(command.first.get(), command.count.get(), |_, versions| {
+        self.sectors.change(command.first.get(), command.end().get(), |versions| {
             for version in &mut versions.all {
                 if version.write == command.id {
                     version.done = now;
@@ -160,7 +181,7 @@ impl Oracle {
 
     fn make_durable(&mut self, write: &Command) {
         let oldest = self.oldest_read();
-        self.sectors.each(write.first.get(), write.count.get(), |_, versions| {
+        self.sectors.change(write.first.get(), write.end().get(), |versions| {
             if let Some(version) = versions.all.iter_mut().find(|version| version.write == write.id) {
                 version.durable = true;
                 prune(versions, oldest);
@@ -176,31 +197,45 @@ impl Oracle {
 
     fn was_read(&mut self, command: &Command, begun: u64, now: u64, found: &[u64]) -> Result<(), Found> {
         let (first, loose) = (command.first.get(), self.is_loose());
-        for (sector, &found) in (first..).zip(found) {
-            let known = self.sectors.get(sector).filter(|versions| !versions.all.is_empty());
-            let Some(Versions { all, pruned }) = known else {
-                if found == BLANK {
-                    continue;
-                }
-                return Err(Found { sector, expected: vec![BLANK], found });
-            };
+        let found = |sector: u64| found[(sector - first) as usize];
+        let is_blank = |from: u64, to: u64| {
+            (from..to).try_for_each(|sector| match found(sector) {
+                BLANK => Ok(()),
+                found => Err(Found { sector, expected: vec![BLANK], found }),
+            })
+        };
+        let (mut at, mut told) = (first, Vec::new());
+        for (from, to, Versions { all, pruned }) in self.sectors.among(first, command.end().get()) {
+            is_blank(at, from)?;
+            at = to;
             let allowed = || all.iter().filter(|version| loose || version.gone > begun);
-            match allowed().find(|version| version.stamp(sector) == found) {
-                Some(seen) if seen.done < begun && all.len() > 1 && !loose => {
-                    let seen = seen.write;
+            for sector in from..to {
+                let found = found(sector);
+                match allowed().find(|version| version.stamp(sector) == found) {
                     // Of those that were answered before, it was the last.
-                    for version in &mut self.sectors.get_mut(sector).all {
-                        if version.write != seen && version.done < begun {
-                            version.gone = version.gone.min(now);
+                    Some(seen) if seen.done < begun && !loose && seen.is_news(all, begun, now) => {
+                        match told.last_mut() {
+                            Some((_, end, write)) if (*end, *write) == (sector, seen.write) => *end += 1,
+                            _ => told.push((sector, sector + 1, seen.write)),
                         }
                     }
+                    None if !(loose && *pruned) => {
+                        let expected = allowed().map(|version| version.stamp(sector)).collect();
+                        return Err(Found { sector, expected, found });
+                    }
+                    _ => {}
                 }
-                None if !(loose && *pruned) => {
-                    let expected = allowed().map(|version| version.stamp(sector)).collect();
-                    return Err(Found { sector, expected, found });
-                }
-                _ => {}
             }
+        }
+        is_blank(at, command.end().get())?;
+        for (from, to, seen) in told {
+            self.sectors.change(from, to, |versions| {
+                for version in &mut versions.all {
+                    if version.write != seen && version.done < begun {
+                        version.gone = version.gone.min(now);
+                    }
+                }
+            });
         }
         Ok(())
     }
@@ -210,10 +245,9 @@ impl Oracle {
     pub fn cut_power(&mut self) {
         self.outstanding.clear();
         self.unflushed.clear();
-        for sector in self.sectors.touched() {
-            let versions = &mut self.sectors.get_mut(sector).all;
-            for at in 0..versions.len() {
-                versions[at].gone = if outlives(&versions[at], versions) { NEVER } else { LONG_AGO };
+        for Versions { all, .. } in self.sectors.values_mut() {
+            for at in 0..all.len() {
+                all[at].gone = if outlives(&all[at], all) { NEVER } else { LONG_AGO };
             }
         }
     }
@@ -222,25 +256,76 @@ impl Oracle {
     pub fn settle(&mut self, first: u64, found: &[u64]) {
         let now = self.tick();
         for (sector, &found) in (first..).zip(found) {
-            if self.sectors.get(sector).is_none_or(|versions| versions.all.is_empty()) {
-                continue;
-            }
-            for version in &mut self.sectors.get_mut(sector).all {
-                if version.stamp(sector) == found {
-                    // It began behind all others, which can never come back.
-                    (version.begun, version.done) = (version.begun.max(1), now.min(version.done));
-                    (version.gone, version.durable) = (NEVER, true);
-                } else {
-                    (version.done, version.gone) = (0, LONG_AGO);
+            self.sectors.change(sector, sector + 1, |versions| {
+                for version in &mut versions.all {
+                    if version.stamp(sector) == found {
+                        // It began behind all others, which can never come back.
+                        (version.begun, version.done) = (version.begun.max(1), now.min(version.done));
+                        (version.gone, version.durable) = (NEVER, true);
+                    } else {
+                        (version.done, version.gone) = (0, LONG_AGO);
+                    }
+                }
+            });
+        }
+    }
+
+    /// What is to be thought of a sector that holds this now.
+    pub fn judge(&self, sector: u64, found: u64) -> Verdict {
+        match self.sectors.get(sector) {
+            Some(versions) => versions.judge(sector, found),
+            None if found == BLANK => Verdict::Last(None),
+            None => Verdict::Foreign { lost: Vec::new() },
+        }
+    }
+
+    /// The same of every sector that hosts have written, or tried to, and that anything can be found of, upward: its
+    /// address, what is there and what that means.
+    pub fn judge_all<E>(
+        &self,
+        found: impl Fn(u64) -> Option<u64>,
+        mut told: impl FnMut(u64, u64, Verdict) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (from, to, versions) in self.sectors.iter() {
+            for sector in from..to {
+                if let Some(found) = found(sector) {
+                    told(sector, found, versions.judge(sector, found))?;
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Writes that are not answered.
+    pub fn writes_under_way(&self) -> impl Iterator<Item = &Command> {
+        let commands = self.outstanding.values().map(|(command, _)| command);
+        commands.filter(|command| command.access == Access::Write)
     }
 
     /// Sectors that hosts have written, or tried to.
     pub fn written(&self) -> Vec<u64> {
-        let written = |&at: &u64| self.sectors.get(at).is_some_and(|versions| !versions.all.is_empty());
-        self.sectors.touched().into_iter().filter(written).collect()
+        self.sectors.iter().flat_map(|(from, to, _)| from..to).collect()
+    }
+}
+
+impl Versions {
+    fn judge(&self, sector: u64, found: u64) -> Verdict {
+        let all = &self.all;
+        let stands = |version: &&Version| version.gone == NEVER;
+        let is_found = |version: &&Version| version.stamp(sector) == found;
+        if let Some(version) = all.iter().filter(stands).find(is_found) {
+            let write = version.write;
+            return match version.done {
+                NEVER => Verdict::New(write),
+                _ => Verdict::Last((write != INITIAL).then_some(write)),
+            };
+        }
+        let lost = all.iter().filter(stands).filter(|version| version.done != NEVER);
+        let lost = lost.map(|version| (version.write, version.done)).collect();
+        match all.iter().find(is_found) {
+            Some(version) => Verdict::Older { lost, was_durable: !outlives(version, all) },
+            None => Verdict::Foreign { lost },
+        }
     }
 }
 

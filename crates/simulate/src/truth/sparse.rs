@@ -2,7 +2,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-const PAGE: u64 = 32;
+pub const PAGE: u64 = 32;
 
 /// Numbers are their own hashes, spread over all bits: keys here are addresses and ids, which nobody forges.
 #[derive(Clone, Copy, Default)]
@@ -37,6 +37,13 @@ impl<T> Default for Sparse<T> {
     }
 }
 
+/// The addresses of pages, each once, upward.
+pub fn addresses(mut pages: Vec<u64>) -> Vec<u64> {
+    pages.sort_unstable();
+    pages.dedup();
+    pages.into_iter().flat_map(|page| page * PAGE..(page + 1) * PAGE).collect()
+}
+
 impl<T: Clone + Default> Sparse<T> {
     #[inline]
     pub fn get(&self, at: u64) -> Option<&T> {
@@ -63,10 +70,29 @@ impl<T: Clone + Default> Sparse<T> {
         }
     }
 
+    /// Everything on touched pages, in no order.
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        self.pages.values().flat_map(|page| page.iter())
+    }
+
+    /// Entries of all touched pages.
+    pub fn size(&self) -> u64 {
+        self.pages.len() as u64 * PAGE
+    }
+
+    /// All of a touched page: the one with these addresses of [`PAGE`] from `PAGE * page` on.
+    #[inline]
+    pub fn page(&self, page: u64) -> Option<&[T]> {
+        self.pages.get(&page).map(|page| &page[..])
+    }
+
+    /// The numbers of all touched pages, in no order.
+    pub fn pages(&self) -> impl Iterator<Item = u64> {
+        self.pages.keys().copied()
+    }
+
     /// The addresses of all touched pages, upward.
     pub fn touched(&self) -> Vec<u64> {
-        let mut pages: Vec<u64> = self.pages.keys().copied().collect();
-        pages.sort_unstable();
-        pages.into_iter().flat_map(|page| page * PAGE..(page + 1) * PAGE).collect()
+        addresses(self.pages().collect())
     }
 }

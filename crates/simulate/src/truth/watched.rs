@@ -1,6 +1,7 @@
 //! A target in virtual time under the eyes of a witness.
 use super::error::{Untruth, Wrong};
 use super::recovery::{Cut, Recovery};
+use super::sparse::Map;
 use super::witness::Witness;
 use super::{consistent, recovery};
 use crate::run::HORIZON;
@@ -8,7 +9,7 @@ use drivelab_core::data::DataOp;
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::report::Happened;
 use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::Piece;
+use drivelab_core::target::write_behind::{Piece, WriteBehind};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
 use drivelab_units::{Instant, Lba, Sectors};
@@ -56,6 +57,51 @@ impl Watched {
         };
         watched.look_at_members();
         watched
+    }
+
+    /// A target whose data a witness has followed from the beginning up to now.
+    pub fn of(
+        params: SystemParams,
+        target: Target,
+        witness: Witness,
+        outstanding: Map<Command>,
+        now: Instant,
+    ) -> Self {
+        let outstanding = outstanding.into_iter().collect();
+        let (tap, answers, looks, seed) = (None, VecDeque::new(), LOOKING, witness.seed());
+        Watched { params, seed, target, witness, now, tap, outstanding, answers, looks }
+    }
+
+    /// Goes on until nothing is under way that could leave members that do not fit each other: a host's command, or what a
+    /// memory flushes. What the array does by itself needs no end for that.
+    pub fn come_to_rest(&mut self) -> Result<(), Untruth> {
+        while self.outstanding() > 0 || self.memories().any(|memory| memory.flushing() > 0) {
+            if !self.advance()? {
+                let commands = self.outstanding();
+                return Err(self.witness.untruth(self.now, Wrong::Unanswered { commands }));
+            }
+            self.answers.clear();
+        }
+        Ok(())
+    }
+
+    /// The memories before the array, those of hosts first.
+    pub fn memories(&self) -> impl Iterator<Item = &WriteBehind> {
+        let hosts = (0..).map_while(|initiator| self.target.host_cache(initiator));
+        hosts.chain(self.target.controller_cache())
+    }
+
+    /// What the memories hold that no drive has, by sector.
+    pub fn in_memories(&self) -> Map<u64> {
+        let mut all = Map::default();
+        // What is nearer to the host is newer.
+        let memories: Vec<&WriteBehind> = self.memories().collect();
+        for piece in memories.iter().rev().flat_map(|memory| memory.unwritten()) {
+            let (first, count) = (piece.first.get(), piece.count.get());
+            let stamps = self.witness.buffers.look(piece.write, first, count).unwrap_or_default();
+            all.extend((first..).zip(stamps));
+        }
+        all
     }
 
     pub fn tap(&mut self, tap: Tap) {
@@ -171,7 +217,7 @@ impl Watched {
 
     /// With nothing under way: the members of the array fit each other.
     pub fn check_members(&self) -> Result<(), Untruth> {
-        self.array().map_or(Ok(()), |array| self.witness.check_members(self.now, array))
+        self.array().map_or(Ok(()), |array| self.witness.check_members(self.now, array).map(|_| ()))
     }
 
     /// Runs until nothing more happens, then reads back all that was ever written, and looks at the members.

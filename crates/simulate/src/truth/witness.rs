@@ -1,6 +1,6 @@
 //! Sees everything that a target does with data, and holds it to what it says to its hosts.
 use super::buffers::Buffers;
-use super::consistent;
+use super::consistent::{self, Fit};
 use super::error::{Untruth, Wrong};
 use super::media::Media;
 use super::oracle::Oracle;
@@ -24,12 +24,14 @@ pub struct Witness {
     keeps_reads: bool,
     /// Reads that have been answered. What they were merged with is answered at the same instant, and looks at theirs.
     answered: Vec<(Instant, u64)>,
+    /// What a drive has accepted or persisted last.
+    last: (DataOp, Vec<u64>),
     /// Whether reads of sound drives may fail.
     pub(super) may_fail: bool,
 }
 
 /// Whether any of these answers writes that are not on its media.
-pub(super) fn has_volatile_drive(drives: &[Arc<DriveModel>]) -> bool {
+fn has_volatile_drive(drives: &[Arc<DriveModel>]) -> bool {
     drives.iter().any(|drive| drive.cache.as_ref().is_some_and(|cache| cache.write_back.is_some()))
 }
 
@@ -48,8 +50,13 @@ impl Witness {
             ),
             keeps_reads: memories.iter().flatten().any(keeps),
             answered: Vec::new(),
+            last: (DataOp::Replace { member: 0 }, Vec::new()),
             may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),
         }
+    }
+
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
     }
 
     pub(super) fn untruth(&self, at: Instant, wrong: Wrong) -> Untruth {
@@ -75,10 +82,15 @@ impl Witness {
             DataOp::Accept { write, member, first, count } => {
                 let stamps = self.look(at, write, first.get(), count.get())?;
                 self.media.accept(member, first.get(), &stamps);
+                self.last = (op, stamps);
             }
             DataOp::Persist { write, member, first, count } => {
-                let stamps = self.look(at, write, first.get(), count.get())?;
-                self.media.persist(member, first.get(), &stamps);
+                // Without a write cache the media have at once what the drive has accepted.
+                if self.last.0 != (DataOp::Accept { write, member, first, count }) {
+                    self.last.1 = self.look(at, write, first.get(), count.get())?;
+                }
+                self.media.persist(member, first.get(), &self.last.1);
+                self.last.0 = op;
             }
             DataOp::Deliver { read, member, first, count } => {
                 let stamps = self.media.read(member, first.get(), count.get());
@@ -114,12 +126,17 @@ impl Witness {
         Ok(found)
     }
 
-    /// Nothing is under way at the array: its members must fit each other.
-    pub fn check_members(&self, at: Instant, array: &Array) -> Result<(), Untruth> {
+    /// Nothing is under way at the array: its members must fit each other. Returns what was compared; nothing where too
+    /// little is left.
+    pub fn check_members(&self, at: Instant, array: &Array) -> Result<Option<Fit>, Untruth> {
         let drives = consistent::whole(array);
         if !consistent::bears(array.layout(), &drives) {
-            return Ok(());
+            return Ok(None);
         }
-        consistent::check(array.layout(), &drives, &self.media).map_err(|wrong| self.untruth(at, wrong))
+        let mut fit = consistent::compare(array.layout(), &drives, &self.media);
+        match fit.first.take() {
+            Some(wrong) => Err(self.untruth(at, wrong)),
+            None => Ok(Some(fit)),
+        }
     }
 }

@@ -169,13 +169,14 @@ impl Array {
 
     /// A member's command is done.
     pub fn completed(&mut self, context: &mut Context<'_>, completion: &Completion) {
-        let &Op { id, slot, strand, is_out, .. } = self.ops.get(completion.tag);
+        let &Op { id, slot, is_out, .. } = self.ops.get(completion.tag);
         debug_assert!(is_out && id == completion.id);
         if slot < self.params.members {
             self.members.get_mut(slot).outstanding -= 1;
         }
-        if context.lives.is_some() && self.strands.get(strand).owner != Owner::Request(NONE) {
-            self.tell(strand, id);
+        if context.lives.is_some() {
+            let op = *self.ops.get(completion.tag);
+            self.tell(context, &op, completion.breakdown);
         }
         self.end_op(context, completion.tag, completion.outcome, &completion.breakdown);
     }

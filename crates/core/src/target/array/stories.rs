@@ -1,8 +1,11 @@
-//! Stories of commands: that of a host's command is that of the member's command that was done last, told of the host's.
+//! Stories of commands: each of a member's, and that of a host's command, which is that of the member's command that was
+//! done last, told of the host's.
 use super::Array;
-use crate::command::{Command, Completion};
-use crate::life::Life;
-use crate::target::tree::Slot;
+use super::strand::{Op, Owner};
+use crate::command::{Breakdown, Command, Completion};
+use crate::life::{Life, OfMember};
+use crate::target::context::Context;
+use crate::target::tree::{NONE, Slot};
 
 impl Array {
     /// The story of a member's command that is about to end.
@@ -10,9 +13,20 @@ impl Array {
         self.life = Some(life);
     }
 
-    /// Keeps the story of a member's command as that of its strand.
-    pub(super) fn tell(&mut self, strand: Slot, op: u64) {
-        let Some(life) = self.life.take_if(|life| life.command.id == op) else { return };
+    /// Tells the story of a member's command, and keeps it as that of its strand.
+    pub(super) fn tell(&mut self, context: &mut Context<'_>, op: &Op, breakdown: Breakdown) {
+        let Some(life) = self.life.take_if(|life| life.command.id == op.id) else { return };
+        let &Op { strand, drive, .. } = op;
+        let owner = self.strands.get(strand).owner;
+        let part_of = match owner {
+            Owner::Request(NONE) | Owner::Sync | Owner::Bitmap | Owner::Log => None,
+            Owner::Request(request) => Some(self.requests.get(request).command.id),
+        };
+        let member = Some(OfMember { drive, part_of, breakdown });
+        context.lives.iter_mut().for_each(|lives| lives.push_back(Life { member, ..life }));
+        if owner == Owner::Request(NONE) {
+            return;
+        }
         if self.lives.len() <= strand as usize {
             self.lives.resize(strand as usize + 1, None);
         }

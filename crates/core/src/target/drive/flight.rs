@@ -123,6 +123,7 @@ impl InFlight {
             cylinder,
             to_cylinder,
             rank,
+            member: None,
         }
     }
 }

@@ -1,0 +1,91 @@
+//! A table by address of which neighbours that are treated alike are one entry: what is written by one command stays
+//! together until another one cuts it.
+use std::collections::BTreeMap;
+
+#[derive(Clone)]
+pub struct Extents<T> {
+    /// By the first address of each; with the address behind its last.
+    all: BTreeMap<u64, (u64, T)>,
+}
+
+impl<T> Default for Extents<T> {
+    fn default() -> Self {
+        Extents { all: BTreeMap::new() }
+    }
+}
+
+impl<T: Clone + Default> Extents<T> {
+    pub fn get(&self, at: u64) -> Option<&T> {
+        let (_, (end, value)) = self.all.range(..=at).next_back()?;
+        (at < *end).then_some(value)
+    }
+
+    /// What there is among these addresses, upward: the first of each, the end, and what holds for them.
+    pub fn among(&self, first: u64, end: u64) -> impl Iterator<Item = (u64, u64, &T)> {
+        let before = self.all.range(..first).next_back();
+        let all = before.into_iter().chain(self.all.range(first..end));
+        let cut = all.map(move |(&at, (to, value))| (first.max(at), end.min(*to), value));
+        cut.filter(|(at, to, _)| at < to)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64, &T)> {
+        self.all.iter().map(|(at, (end, value))| (*at, *end, value))
+    }
+
+    /// Everything that there is, each once.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.all.values_mut().map(|(_, value)| value)
+    }
+
+    /// Changes what holds for those of these addresses for which anything does.
+    pub fn change(&mut self, first: u64, end: u64, mut change: impl FnMut(&mut T)) {
+        self.cut_at(first);
+        self.cut_at(end);
+        self.all.range_mut(first..end).for_each(|(_, (_, value))| change(value));
+    }
+
+    /// The same for all of them: what begins now begins as the default.
+    pub fn cover(&mut self, first: u64, end: u64, change: impl FnMut(&mut T)) {
+        let mut gaps = Vec::new();
+        let mut at = first;
+        for (from, to, _) in self.among(first, end) {
+            if at < from {
+                gaps.push((at, from));
+            }
+            at = to;
+        }
+        if at < end {
+            gaps.push((at, end));
+        }
+        self.all.extend(gaps.into_iter().map(|(at, to)| (at, (to, T::default()))));
+        self.change(first, end, change);
+    }
+
+    /// What holds on both sides of an address are two entries from now on.
+    fn cut_at(&mut self, at: u64) {
+        let before = self.all.range_mut(..at).next_back();
+        if let Some((_, (end, value))) = before.filter(|(_, (end, _))| at < *end) {
+            let rest = (std::mem::replace(end, at), value.clone());
+            self.all.insert(at, rest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_extent_is_cut_where_something_else_holds_for_part_of_it() {
+        let mut extents: Extents<Vec<u8>> = Extents::default();
+        extents.cover(10, 20, |all| all.push(1));
+        extents.cover(15, 30, |all| all.push(2));
+        extents.change(0, 12, |all| all.push(3));
+        let all: Vec<(u64, u64, &[u8])> = extents.iter().map(|(at, end, all)| (at, end, &all[..])).collect();
+        assert_eq!(all, [(10, 12, &[1, 3][..]), (12, 15, &[1]), (15, 20, &[1, 2]), (20, 30, &[2])]);
+        assert_eq!((extents.get(9), extents.get(30)), (None, None));
+        assert_eq!(extents.get(19), Some(&vec![1, 2]));
+        let among: Vec<(u64, u64)> = extents.among(14, 25).map(|(at, end, _)| (at, end)).collect();
+        assert_eq!(among, [(14, 15), (15, 20), (20, 25)]);
+    }
+}

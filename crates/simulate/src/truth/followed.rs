@@ -1,0 +1,237 @@
+//! The data of a run, followed beside its clock: everything that a [`Witness`] must hear, in the order in which it
+//! happens, and what is looked at when the run is over.
+use super::contents::Contents;
+use super::error::{Found, Untruth, Wrong};
+use super::field::{BLANK, stamp};
+use super::media::Media;
+use super::oracle::Verdict;
+use super::sparse::Map;
+use super::watched::Watched;
+use super::witness::Witness;
+use super::{consistent, power};
+use crate::run::RunError;
+use drivelab_core::target::array::Array;
+use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::system::SystemParams;
+use drivelab_core::target::{Target, TargetParams};
+use drivelab_core::{Access, Command, Completion, Outcome, Setup};
+use drivelab_record::data::{Compared, CutRecord, DataRecord};
+use drivelab_units::Instant;
+use std::sync::Arc;
+
+/// Sectors of all drives that a run may write: some gigabytes of memory.
+const SECTORS_MAX: u64 = 1 << 27;
+/// Looks after which that is looked at.
+const WEIGH_EVERY: u64 = 1 << 16;
+
+/// Follows the data of a run.
+pub struct Followed {
+    params: SystemParams,
+    witness: Witness,
+    outstanding: Map<Command>,
+    record: DataRecord,
+    /// Members that were not whole when somebody last looked.
+    impaired: u16,
+    looks: u64,
+    /// The ids of the hosts' commands so far are below this.
+    issued: u64,
+    /// When each write was answered, for those that a power cut may take.
+    answered: Vec<(u64, Instant)>,
+}
+
+/// Where an address of the target lies: the drive's number and its own address.
+fn place_of(target: &Target, address: u64) -> (u16, u64) {
+    let Some(array) = array_of(target) else { return (0, address) };
+    let (drives, media) = (consistent::whole(array), Media::new(0));
+    let layout = Some(array.layout());
+    let home = Contents::new(layout, &drives, &media).home(address);
+    (array.members().get(home.slot).drive, home.at)
+}
+
+pub(super) fn array_of(target: &Target) -> Option<&Array> {
+    target.system()?.array()
+}
+
+impl Followed {
+    /// To be called before anything happens at the target; `None` for one that holds no data.
+    pub fn new(setup: &Setup, target: &mut Target) -> Option<Self> {
+        let params = match &setup.target {
+            TargetParams::Server(_) | TargetParams::Wire(_) => return None,
+            TargetParams::System(params) => params.clone(),
+            TargetParams::Drive(model) => SystemParams::of_drive(Arc::clone(model), ControllerParams::PLAIN),
+        };
+        target.keep_data();
+        let witness = Witness::new(&params, setup.seed);
+        let mut followed = Followed {
+            params,
+            witness,
+            outstanding: Map::default(),
+            record: DataRecord::default(),
+            impaired: 0,
+            looks: 0,
+            issued: 0,
+            answered: Vec::new(),
+        };
+        followed.look_at_members(target);
+        Some(followed)
+    }
+
+    /// A host issues a command, and the target has not heard of it.
+    #[inline]
+    pub fn submitted(&mut self, command: &Command) {
+        self.issued = self.issued.max(command.id + 1);
+        self.witness.submitted(command);
+        self.outstanding.insert(command.id, *command);
+    }
+
+    /// Hears what the target has done with data up to this instant. To be called whenever it has done anything.
+    #[inline]
+    pub fn look(&mut self, target: &mut Target, at: Instant) -> Result<(), RunError> {
+        while let Some(op) = target.poll_data() {
+            self.witness.observe(at, op).map_err(|untruth| self.told(target, &untruth))?;
+        }
+        self.looks += 1;
+        if self.looks.is_multiple_of(WEIGH_EVERY) {
+            let sectors = self.witness.media.size();
+            if sectors > SECTORS_MAX {
+                return Err(RunError::TooMuchData { sectors });
+            }
+        }
+        if array_of(target).is_some_and(|array| array.members().impaired != self.impaired) {
+            self.look_at_members(target);
+        }
+        Ok(())
+    }
+
+    /// The array may have lost what it needs.
+    pub fn look_at_members(&mut self, target: &Target) {
+        let Some(array) = array_of(target) else { return };
+        self.impaired = array.members().impaired;
+        if !consistent::bears(array.layout(), &consistent::whole(array)) {
+            self.witness.oracle.lose();
+        }
+    }
+
+    /// The target has answered.
+    pub fn answered(&mut self, target: &Target, completion: &Completion) -> Result<(), RunError> {
+        let Some(command) = self.outstanding.remove(&completion.id) else { return Ok(()) };
+        let found = self.witness.completed(&command, completion);
+        found.map_err(|untruth| self.told(target, &untruth))?;
+        if completion.outcome != Outcome::Done {
+            return Ok(());
+        }
+        match command.access {
+            Access::Read => {
+                self.record.reads += 1;
+                self.record.sectors_read += command.count.get();
+            }
+            Access::Write => {
+                self.record.writes += 1;
+                self.record.sectors_written += command.count.get();
+                self.answered.push((command.id, completion.completed));
+            }
+            Access::Flush => {}
+        }
+        Ok(())
+    }
+
+    /// The run is over: what is under way comes to its end, and what was written must all be there.
+    pub fn close(mut self, target: Target, now: Instant) -> Result<DataRecord, RunError> {
+        let mut record = std::mem::take(&mut self.record);
+        let issued = self.issued;
+        let mut watched = Watched::of(self.params, target, self.witness, self.outstanding, now);
+        let settled = watched.come_to_rest().and_then(|()| at_rest(&watched));
+        (record.compared, record.sectors_kept) =
+            settled.map_err(|untruth| RunError::Untruth(told(watched.target(), issued, &untruth)))?;
+        Ok(record)
+    }
+
+    /// The power goes.
+    pub fn cut(mut self, target: Target, now: Instant) -> Result<(DataRecord, CutRecord), RunError> {
+        let record = std::mem::take(&mut self.record);
+        let answered = std::mem::take(&mut self.answered);
+        let watched = Watched::of(self.params, target, self.witness, self.outstanding, now);
+        let cut = power::cut(watched, &answered).map_err(|untruth| RunError::Untruth(untruth.to_string()))?;
+        Ok((record, cut))
+    }
+
+    fn told(&self, target: &Target, untruth: &Untruth) -> RunError {
+        RunError::Untruth(told(target, self.issued, untruth))
+    }
+}
+
+/// With nothing under way: the redundancy fits, and every sector holds what was written last. Returns what was compared,
+/// and how many sectors there are.
+fn at_rest(watched: &Watched) -> Result<(Option<Compared>, Option<u64>), Untruth> {
+    let (witness, target) = (watched.witness(), watched.target());
+    let mut compared = None;
+    let mut drives = vec![Some(0)];
+    if let Some(array) = array_of(target) {
+        drives = consistent::whole(array);
+        let Some(fit) = witness.check_members(watched.now(), array)? else { return Ok((None, None)) };
+        let what = redundancy(array);
+        compared = what.map(|what| Compared { what, rows: fit.rows, sectors: fit.sectors });
+    }
+    let layout = array_of(target).map(Array::layout);
+    let contents = Contents::new(layout, &drives, &witness.media);
+    let above = watched.in_memories();
+    let mut kept = 0;
+    let found = |sector| above.get(&sector).copied().or_else(|| contents.get(sector));
+    witness.oracle.judge_all(found, |sector, found, verdict| {
+        kept += 1;
+        let (Verdict::Older { lost, .. } | Verdict::Foreign { lost }) = verdict else { return Ok(()) };
+        let expected = lost.iter().map(|&(write, _)| stamp(write, sector)).collect();
+        let wrong = Wrong::Kept { found: Found { sector, expected, found } };
+        Err(witness.untruth(watched.now(), wrong))
+    })?;
+    Ok((compared, Some(kept)))
+}
+
+/// What an array has of its data beside them.
+pub(super) fn redundancy(array: &Array) -> Option<&'static str> {
+    use drivelab_core::target::array::layout::Layout;
+    match array.layout() {
+        Layout::Linear(_) => None,
+        Layout::Copied(copied) => (copied.copies() > 1).then_some("copies"),
+        Layout::Rows(_) | Layout::RaidZ(_) => Some("parity"),
+    }
+}
+
+/// What is wrong, in words: which drive, where on it, what is there and what should be.
+fn told(target: &Target, issued: u64, untruth: &Untruth) -> String {
+    let ms = untruth.at.as_ns() as f64 / 1e6;
+    let who = |sector: u64, found: u64| {
+        let write = (0..issued).find(|&id| stamp(id, sector) == found);
+        match write {
+            _ if found == BLANK => "what was there before all writes".to_owned(),
+            Some(id) => format!("write {id}"),
+            None => format!("what nobody has written ({found:016x})"),
+        }
+    };
+    let read = |found: &Found| {
+        let &Found { sector, found: there, .. } = found;
+        let (drive, at) = place_of(target, sector);
+        let expected: Vec<String> = found.expected.iter().map(|&stamp| who(sector, stamp)).collect();
+        format!(
+            "sector {sector} (drive {drive}, its sector {at}): expected {}, found {}",
+            expected.join(" or "),
+            who(sector, there)
+        )
+    };
+    let what = match &untruth.wrong {
+        Wrong::Read { command, found } => format!("read {command} of {}", read(found)),
+        Wrong::Kept { found } => format!("after the run, {}", read(found)),
+        Wrong::Copy { slot, found } => format!("the copy on member {slot} differs, {}", read(found)),
+        Wrong::Parity { slot, which, found } => {
+            let drive = array_of(target).map_or(0, |array| array.members().get(*slot).drive);
+            let &Found { sector, found: there, .. } = found;
+            let expected = found.expected.first().copied().unwrap_or(BLANK);
+            format!(
+                "parity {which} does not fit its data at sector {sector} of drive {drive}: expected {expected:016x}, \
+                 found {there:016x}"
+            )
+        }
+        other => other.to_string(),
+    };
+    format!("at {ms} ms, seed {}: {what}", untruth.seed)
+}

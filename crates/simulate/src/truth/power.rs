@@ -1,0 +1,332 @@
+//! What a power cut has taken, and left: the power goes and comes back, and every sector that was ever written is looked
+//! at where it lies.
+//!
+//! A sector is *lost* when it holds older data than the last write that was answered. It was in whatever had it alone as
+//! the power went: a host's memory, a controller's without a battery, the cache of a drive. Writes that were not answered
+//! lose nothing: nobody was promised anything. Of an array the rows are compared before and after its cure has done its
+//! work; and for each member in turn its sectors are made of the others', as a read would with that member gone: what comes
+//! out must be something that the sector may hold after a cut.
+use super::consistent::{self, Fit};
+use super::contents::Contents;
+use super::error::Untruth;
+use super::followed::{array_of, redundancy};
+use super::media::Media;
+use super::oracle::{Oracle, Verdict};
+use super::recovery::{Cured, Cut, Nothing, Recovery};
+use super::sparse::Map;
+use super::watched::Watched;
+use drivelab_core::Command;
+use drivelab_core::target::array::Array;
+use drivelab_core::target::array::layout::Layout;
+use drivelab_core::target::array::params::Cure;
+use drivelab_core::target::write_behind::{Piece, WriteBehind};
+use drivelab_record::data::{CutArray, CutRecord, Dirty, InFlight, Lost, LostFrom, SectorRange};
+use drivelab_units::Instant;
+use std::collections::BTreeMap;
+
+/// Ranges that are written down.
+const RANGES_MAX: usize = 64;
+const SECTOR_BYTES: u64 = 512;
+
+/// The memory that had the data of a sector alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Host,
+    Controller,
+}
+
+/// Cuts the power of a target now. `answered` has every write that was answered, and when.
+pub fn cut(watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecord, Untruth> {
+    let now = watched.now();
+    let before = watched.witness().oracle.clone();
+    let in_flight: Vec<Command> = before.writes_under_way().copied().collect();
+    let (in_memories, dirty) = (volatile(&watched), dirty(&watched));
+    let kept = kept_by_battery(&watched);
+    let mut may_hold = before.clone();
+    may_hold.cut_power();
+    let what = array_of(watched.target()).and_then(redundancy);
+    let mut study = Study::new(&may_hold, &kept);
+    let after = watched.cut_power(&[], &mut study)?;
+    let array = array_of(after.target());
+    let drives = array.map_or_else(|| vec![Some(0)], consistent::whole);
+    let contents = Contents::new(array.map(Array::layout), &drives, &after.witness().media);
+    let mut taken = Taken::default();
+    // What cannot be had any more is not the cut's loss.
+    before.judge_all(
+        |sector| kept.get(&sector).copied().or_else(|| contents.get(sector)),
+        |sector, _, verdict| {
+            taken.look(sector, verdict, &in_memories);
+            Ok::<(), Untruth>(())
+        },
+    )?;
+    let Taken { lost, ranges, newer, .. } = &taken;
+    let since = oldest(lost, answered);
+    Ok(CutRecord {
+        at_ns: now.as_ns(),
+        lost: taken.lost(),
+        lost_since_ns: since.map(|answered| (now - answered).as_ns()),
+        lost_although_flushed_sectors: taken.although_flushed,
+        lost_from: taken.from,
+        dirty,
+        kept_by_battery_sectors: kept.len() as u64,
+        ranges: ranges.iter().take(RANGES_MAX).copied().collect(),
+        ranges_in_all: ranges.len() as u64,
+        in_flight: fate(&in_flight, newer),
+        array: what.zip(array).map(|(what, array)| study.record(what, array, &contents)),
+    })
+}
+
+/// When the first of these writes was answered.
+fn oldest(lost: &BTreeMap<u64, u64>, answered: &[(u64, Instant)]) -> Option<Instant> {
+    answered.iter().find(|(write, _)| lost.contains_key(write)).map(|&(_, at)| at)
+}
+
+/// What memories would lose: where it is, and whose data.
+fn volatile(watched: &Watched) -> Map<(Place, u64)> {
+    let mut all = Map::default();
+    let mut add = |memory: &WriteBehind, place| {
+        // What is newer comes first, and stays.
+        for Piece { write, first, count } in memory.volatile() {
+            let stamps = watched.witness().buffers.look(write, first.get(), count.get()).unwrap_or_default();
+            for (sector, stamp) in (first.get()..).zip(stamps) {
+                all.entry(sector).or_insert((place, stamp));
+            }
+        }
+    };
+    let hosts = (0..).map_while(|initiator| watched.target().host_cache(initiator));
+    hosts.for_each(|memory| add(memory, Place::Host));
+    watched.target().controller_cache().into_iter().for_each(|memory| add(memory, Place::Controller));
+    all
+}
+
+fn dirty(watched: &Watched) -> Dirty {
+    let bytes = |memory: &WriteBehind| -> u64 {
+        memory.volatile().map(|piece| piece.count.get() * SECTOR_BYTES).sum()
+    };
+    let target = watched.target();
+    let by_drive: Vec<u64> =
+        watched.witness().media.dirty().into_iter().map(|sectors| sectors * SECTOR_BYTES).collect();
+    Dirty {
+        host_memory_bytes: (0..).map_while(|initiator| target.host_cache(initiator)).map(bytes).sum(),
+        controller_memory_bytes: target.controller_cache().map_or(0, bytes),
+        drive_cache_bytes: by_drive.iter().sum(),
+        by_drive_bytes: by_drive,
+    }
+}
+
+/// What a battery keeps, by sector.
+fn kept_by_battery(watched: &Watched) -> Map<u64> {
+    let mut kept = Map::default();
+    let Some(memory) = watched.target().controller_cache() else { return kept };
+    if memory.volatile().next().is_some() {
+        return kept;
+    }
+    // What is newer comes later.
+    for Piece { write, first, count } in memory.unwritten() {
+        let stamps = watched.witness().buffers.look(write, first.get(), count.get()).unwrap_or_default();
+        kept.extend((first.get()..).zip(stamps));
+    }
+    kept
+}
+
+/// What is gone, gathered sector by sector, upward.
+#[derive(Default)]
+struct Taken {
+    /// The answered writes of which sectors are gone, and how many.
+    lost: BTreeMap<u64, u64>,
+    sectors: u64,
+    although_flushed: u64,
+    from: LostFrom,
+    ranges: Vec<SectorRange>,
+    /// Answered writes of which sectors are there.
+    kept: Map<()>,
+    /// The writes under way of which sectors are there, and how many.
+    newer: BTreeMap<u64, u64>,
+}
+
+impl Taken {
+    fn look(&mut self, sector: u64, verdict: Verdict, memories: &Map<(Place, u64)>) {
+        let (lost, was_durable, is_foreign) = match verdict {
+            Verdict::Last(None) => return,
+            Verdict::Last(Some(write)) => {
+                self.kept.insert(write, ());
+                return;
+            }
+            Verdict::New(write) => return *self.newer.entry(write).or_default() += 1,
+            Verdict::Older { lost, was_durable } => (lost, was_durable, false),
+            Verdict::Foreign { lost } => (lost, false, true),
+        };
+        // Of several that were under way at once the one that was answered last.
+        let last = lost.iter().max_by_key(|(_, answered)| *answered);
+        let Some(&(write, _)) = last else { return };
+        *self.lost.entry(write).or_default() += 1;
+        self.sectors += 1;
+        self.although_flushed += u64::from(was_durable);
+        let is_its = |(_, stamp): &&(Place, u64)| *stamp == super::field::stamp(write, sector);
+        match memories.get(&sector).filter(is_its).map(|(place, _)| *place) {
+            Some(Place::Host) => self.from.host_memory_sectors += 1,
+            Some(Place::Controller) => self.from.controller_memory_sectors += 1,
+            _ if is_foreign => self.from.write_hole_sectors += 1,
+            _ => self.from.drive_cache_sectors += 1,
+        }
+        match self.ranges.last_mut() {
+            Some(range) if range.first_sector + range.sectors == sector => range.sectors += 1,
+            _ => self.ranges.push(SectorRange { first_sector: sector, sectors: 1 }),
+        }
+    }
+}
+
+impl Taken {
+    fn lost(&self) -> Lost {
+        let in_part = self.lost.keys().filter(|write| self.kept.contains_key(write));
+        Lost {
+            commands: self.lost.len() as u64,
+            commands_in_part: in_part.count() as u64,
+            sectors: self.sectors,
+            bytes: self.sectors * SECTOR_BYTES,
+        }
+    }
+}
+
+/// What has become of writes that were not answered, given how many sectors of each are there.
+fn fate(in_flight: &[Command], newer: &BTreeMap<u64, u64>) -> InFlight {
+    let mut fate = InFlight { commands: in_flight.len() as u64, ..InFlight::default() };
+    for command in in_flight {
+        let (there, of) = (newer.get(&command.id).copied().unwrap_or(0), command.count.get());
+        fate.sectors += of;
+        let kind = match there {
+            0 => &mut fate.commands_undone,
+            all if all == of => &mut fate.commands_done,
+            _ => &mut fate.commands_torn,
+        };
+        *kind += 1;
+    }
+    fate.bytes = fate.sectors * SECTOR_BYTES;
+    fate
+}
+
+/// Looks at an array before its cure does what it does, and after.
+struct Study<'a> {
+    /// What each sector may hold after the cut.
+    may_hold: &'a Oracle,
+    /// What a battery has of them.
+    kept: &'a Map<u64>,
+    cure: Cure,
+    cured: Cured,
+    before: Fit,
+    members: u16,
+    lost_in_cut: u64,
+    lost_later: u64,
+}
+
+impl<'a> Study<'a> {
+    fn new(may_hold: &'a Oracle, kept: &'a Map<u64>) -> Self {
+        let (cured, before) = (Cured::default(), Fit::default());
+        Study { may_hold, kept, cure: Cure::None, cured, before, members: 0, lost_in_cut: 0, lost_later: 0 }
+    }
+
+    /// What the array does by itself: where nothing closes the hole, nothing.
+    fn cure(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media) {
+        match self.cure {
+            Cure::None => Nothing.recover(layout, drives, media),
+            _ => self.cured.recover(layout, drives, media),
+        }
+    }
+
+    /// Sectors of these rows that are made of the others' wrongly with a member gone, over all members in turn; whether it
+    /// is gone before the cure does what it does.
+    fn wrong_without_one(
+        &mut self,
+        layout: &Layout,
+        media: &Media,
+        drives: &[Option<u16>],
+        rows: &[u64],
+        in_cut: bool,
+    ) -> u64 {
+        let mut count = 0;
+        for slot in (0..drives.len()).filter(|&slot| drives[slot].is_some()) {
+            let mut rest = drives.to_vec();
+            rest[slot] = None;
+            if rows.is_empty() || !consistent::bears(layout, &rest) {
+                continue;
+            }
+            let mut own = in_cut.then(|| media.clone());
+            own.iter_mut().for_each(|media| self.cure(layout, &rest, media));
+            let media = own.as_ref().unwrap_or(media);
+            let contents = Contents::new(Some(layout), &rest, media);
+            count += self.wrong(&contents, rows, |home| home == slot);
+        }
+        count
+    }
+
+    /// Sectors of these rows, of those whose home is meant, that a read does not find as they may be after a cut.
+    fn wrong(&self, contents: &Contents<'_>, rows: &[u64], is_meant: impl Fn(usize) -> bool) -> u64 {
+        let Some(layout) = contents.layout() else { return 0 };
+        let size = row_of(layout);
+        let addresses = rows.iter().flat_map(|row| row * size..(row + 1) * size);
+        let is_wrong = |&address: &u64| {
+            is_meant(contents.home(address).slot.into())
+                && !self.kept.contains_key(&address)
+                && contents.get(address).is_some_and(|found| {
+                    matches!(
+                        self.may_hold.judge(address, found),
+                        Verdict::Older { .. } | Verdict::Foreign { .. }
+                    )
+                })
+        };
+        addresses.filter(is_wrong).count() as u64
+    }
+
+    fn record(self, what: &'static str, array: &Array, contents: &Contents<'_>) -> CutArray {
+        let layout = array.layout();
+        let after = consistent::compare(layout, contents.drives, contents.media);
+        let is_missing = |slot: usize| contents.drives[slot].is_none();
+        let mut rows: Vec<u64> = Vec::new();
+        if contents.drives.iter().any(Option::is_none) {
+            rows.extend(contents.addresses().into_iter().map(|address| address / row_of(layout)));
+            rows.dedup();
+        }
+        CutArray {
+            what,
+            cure: match self.cure {
+                Cure::None => "open",
+                Cure::Bitmap { .. } => "bitmap",
+                Cure::Journal => "journal",
+                Cure::PartialParityLog => "ppl",
+            },
+            members: self.members,
+            rows: self.before.rows,
+            rows_unfit: self.before.unfit.len() as u64,
+            rows_unfit_after_recovery: after.unfit.len() as u64,
+            wrong_with_member_lost_in_cut_sectors: self.lost_in_cut,
+            wrong_with_member_lost_later_sectors: self.lost_later,
+            wrong_now_sectors: self.wrong(contents, &rows, is_missing),
+        }
+    }
+}
+
+impl Recovery for Study<'_> {
+    fn look(&mut self, cut: &Cut<'_>) {
+        self.cure = cut.cure;
+        self.cured.look(cut);
+    }
+
+    fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media) {
+        self.members = drives.iter().flatten().count() as u16;
+        self.before = consistent::compare(layout, drives, media);
+        let rows = self.before.unfit.clone();
+        self.lost_in_cut = self.wrong_without_one(layout, media, drives, &rows, true);
+        self.cure(layout, drives, media);
+        self.lost_later = self.wrong_without_one(layout, media, drives, &rows, false);
+    }
+}
+
+/// Addresses of what is compared as one.
+fn row_of(layout: &Layout) -> u64 {
+    match layout {
+        Layout::Linear(linear) => linear.capacity(),
+        Layout::Copied(copied) => copied.unit(),
+        Layout::Rows(rows) => rows.row_data(),
+        Layout::RaidZ(pool) => pool.record(),
+    }
+}

@@ -1,0 +1,99 @@
+"""What was found about the data of runs in words: what was checked, and what a power cut has taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from drivelab.array_story import bytes_text, duration_text
+
+_FROM = {
+    "host_memory_sectors": "the host's memory",
+    "controller_memory_sectors": "the controller's memory",
+    "drive_cache_sectors": "drives' caches",
+    "write_hole_sectors": "rows whose parity did not fit",
+}
+_CURES = {"bitmap": "the bitmap's resync", "journal": "the journal", "ppl": "the partial parity log"}
+
+
+def checked_text(points: Sequence[Mapping[str, Any]]) -> str | None:
+    """What was checked of the data of all points together, in one line; None where nobody asked."""
+    found = [point["data"] for point in points if "data" in point]
+    if not found:
+        return None
+    read = sum(data["sectors_read"] for data in found)
+    parts = [f"{_count(read, 'sector')} read, all as last written"] if read else ["nothing was read"]
+    if any(data["sectors_kept"] is not None for data in found):
+        kept = sum(data["sectors_kept"] or 0 for data in found)
+        parts.append(f"{_count(kept, 'written sector')} there at the end")
+    for what in ("parity", "copies"):
+        alike = [each for data in found if (each := data["compared"]) and each["what"] == what]
+        if alike:
+            rows = _count(sum(each["rows"] for each in alike), "row" if what == "parity" else "stripe unit")
+            parts.append(f"{what} of {rows} {'matches' if what == 'parity' else 'match'}")
+    at = f" at {len(found)} points" if len(found) > 1 else ""
+    return f"data{at}: {'; '.join(parts)}"
+
+
+def cut_lines(cut: Mapping[str, Any]) -> Iterator[str]:
+    """What a power cut has taken, and left, for the console."""
+    yield f"the power went at {duration_text(cut['at_ns'])}"
+    yield f"  {_lost(cut)}"
+    if flushed := cut["lost_although_flushed_sectors"]:
+        yield f"  {_count(flushed, 'sector')} of that had been flushed: something has lied to its host"
+    if kept := cut["kept_by_battery_sectors"]:
+        yield f"  {bytes_text(512 * kept)} kept by the controller's battery"
+    flying = cut["in_flight"]
+    if flying["commands"]:
+        ends = [
+            f"{flying[key]} {word}"
+            for key, word in (
+                ("commands_done", "done"),
+                ("commands_undone", "not begun on media"),
+                ("commands_torn", "torn"),
+            )
+            if flying[key]
+        ]
+        yield f"  {_count(flying['commands'], 'write')} under way: {', '.join(ends)}"
+    if array := cut["array"]:
+        yield from (f"  {line}" for line in _array_lines(array))
+
+
+def _lost(cut: Mapping[str, Any]) -> str:
+    """How much is lost, of how much, from where and since when."""
+    lost, dirty = cut["lost"], cut["dirty"]
+    in_all = sum(dirty[f"{place}_bytes"] for place in ("host_memory", "controller_memory", "drive_cache"))
+    if not lost["commands"]:
+        return "no answered write is lost" + (f", of {bytes_text(in_all)} not on media" if in_all else "")
+    places = [
+        f"{bytes_text(512 * sectors)} in {words}"
+        for key, words in _FROM.items()
+        if (sectors := cut["lost_from"][key])
+    ]
+    return (
+        f"lost: {_count(lost['commands'], 'answered write')}, {bytes_text(lost['bytes'])} ({', '.join(places)}), "
+        f"back to {duration_text(round(cut['lost_since_ns'], -3))} before"
+    )
+
+
+def _array_lines(array: Mapping[str, Any]) -> Iterator[str]:
+    """How well parity or copies fit, before and after the cure, and what a read without a member would find."""
+    what, unfit, after = array["what"], array["rows_unfit"], array["rows_unfit_after_recovery"]
+    verb = "does" if what == "parity" else "do"
+    of = _count(array["rows"], "row" if what == "parity" else "stripe unit")
+    cure = _CURES.get(array["cure"])
+    then = f"; after {cure} {after:,}" if cure else ""
+    yield f"{what} {verb} not fit in {unfit:,} of {of}{then}"
+    in_cut = array["wrong_with_member_lost_in_cut_sectors"]
+    later = array["wrong_with_member_lost_later_sectors"]
+    if what == "parity":
+        yield (
+            f"made of the other members, of all {array['members']} in turn: {_count(in_cut, 'sector')} wrong if one "
+            f"fails with the power, {later:,} if one fails later"
+        )
+    if now := array["wrong_now_sectors"]:
+        yield f"{_count(now, 'sector')} of a member that was missing already read wrong"
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
