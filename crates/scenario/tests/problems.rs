@@ -153,7 +153,6 @@ fn queues_that_cannot_be() {
         ("a wrong order", "{ order = \"spft\", write_handicap = \"1ms\", depth = 0 }"),
         ("a wrong number", "{ age_weight = \"0.1\", considers = 0, age_limit = \"1\" }"),
         ("a weight of nothing", "{ order = \"sptf\", age_weight = 0.3 }"),
-        ("a weight over the drive's order", "{ age_weight = 0.3 }"),
         ("knowledge without use", "{ order = \"c-look\", knows = \"distance\" }"),
         ("a weight too large", "{ order = \"aged-sptf\", age_weight = 1001.0 }"),
         ("a window of the oldest alone", "{ order = \"fcfs\", considers = 4, look_time = \"1us\" }"),
@@ -168,10 +167,16 @@ fn queues_that_cannot_be() {
     ]
     .iter()
     .map(|(title, queue)| (*title, format!("[target]\ndrive = \"wd-4tb-7200\"\nqueue = {queue}\n")))
-    .chain([(
-        "an unknown drive beside it",
-        "[target]\ndrive = \"wd-4tb-7201\"\nqueue = { protocol = \"ncq\", depth = 64 }\n".to_owned(),
-    )])
+    .chain([
+        (
+            "a weight over the drive's order",
+            "[target]\ndrive = \"samsung-f1-1tb\"\nqueue = { age_weight = 0.3 }\n".to_owned(),
+        ),
+        (
+            "an unknown drive beside it",
+            "[target]\ndrive = \"wd-4tb-7201\"\nqueue = { protocol = \"ncq\", depth = 64 }\n".to_owned(),
+        ),
+    ])
     .collect();
     let all = snapshot(&cases);
     insta::assert_snapshot!(all);

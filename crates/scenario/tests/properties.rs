@@ -367,7 +367,7 @@ fn an_order_that_ages_has_a_weight_and_displaces_what_the_others_need() {
     };
     let weight = |thousandths| AgeWeight::from_ratio(thousandths, 1_000).unwrap();
     let aged = "{ order = \"aged-sptf\" }";
-    assert_eq!(queue("wd-4tb-7200", aged).age_weight, weight(6));
+    assert_eq!(queue("samsung-f1-1tb", aged).age_weight, weight(6));
     assert_eq!(queue("seagate-st3250620as", aged).age_weight, weight(710));
     // The drive's own weight and knowledge, under an order that needs neither.
     let order = "{ order = \"look\" }";
