@@ -12,7 +12,7 @@ use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Lba, Rate, Sectors, Share, Span};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 const TRACKS: u64 = 50;
 const REBUILD: SyncKind = SyncKind::Rebuild;
@@ -90,27 +90,26 @@ fn a_resilver_of_an_idle_pool_keeps_to_the_ceiling() {
     assert!((begun + 2 * TURN..begun + 6 * TURN).contains(&took), "{took}");
 }
 
-/// Commands of the array itself from here on, by drive: first sector and count, in the order in which they were done.
+/// By whether they read, and by drive: first sector and count of each command, in the order in which they were done.
 fn commands(data: &[DataOp]) -> BTreeMap<(bool, u16), Vec<(u64, u64)>> {
-    let mut parts: BTreeMap<(bool, u16), Vec<(u64, u64, u64)>> = BTreeMap::new();
+    let mut commands: BTreeMap<(bool, u16), Vec<(u64, u64)>> = BTreeMap::new();
+    // Where among them a command is: its data may come in several parts.
+    let mut known = HashMap::new();
     for op in data {
         let (is_read, id, drive, first, count) = match *op {
             DataOp::Deliver { read, member, first, count } => (true, read, member, first, count),
             DataOp::Accept { write, member, first, count } => (false, write, member, first, count),
             _ => continue,
         };
-        let known = parts.entry((is_read, drive)).or_default();
-        match known.iter_mut().find(|(known, ..)| *known == id) {
-            Some((_, from, sectors)) => {
-                *from = first.get().min(*from);
-                *sectors += count.get();
-            }
-            None => known.push((id, first.get(), count.get())),
+        let commands = commands.entry((is_read, drive)).or_default();
+        let at = *known.entry((is_read, drive, id)).or_insert(commands.len());
+        if at == commands.len() {
+            commands.push((first.get(), 0));
         }
+        commands[at].0 = commands[at].0.min(first.get());
+        commands[at].1 += count.get();
     }
-    let plain =
-        |parts: Vec<(u64, u64, u64)>| parts.into_iter().map(|(_, first, count)| (first, count)).collect();
-    parts.into_iter().map(|(drive, parts)| (drive, plain(parts))).collect()
+    commands
 }
 
 /// Of records that lie side by side, with sectors left over between them, each member has one command a window.
