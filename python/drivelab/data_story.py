@@ -17,11 +17,13 @@ _CURES = {"bitmap": "the bitmap's resync", "journal": "the journal", "ppl": "the
 
 
 def checked_text(points: Sequence[Mapping[str, Any]]) -> str | None:
-    """What was checked of the data of all points together, in one line; None where nobody asked."""
+    """What was checked of the data of all points together, in one line; None where there was nothing to check."""
     found = [point["data"] for point in points if "data" in point]
     if not found:
         return None
     read = sum(data["sectors_read"] for data in found)
+    if not read and all(data["sectors_kept"] is None for data in found):
+        return None
     parts = [f"{_count(read, 'sector')} read, all as last written"] if read else ["nothing was read"]
     if any(data["sectors_kept"] is not None for data in found):
         kept = sum(data["sectors_kept"] or 0 for data in found)
@@ -37,10 +39,10 @@ def checked_text(points: Sequence[Mapping[str, Any]]) -> str | None:
 
 def cut_lines(cut: Mapping[str, Any]) -> Iterator[str]:
     """What a power cut has taken, and left, for the console."""
-    yield f"the power went at {duration_text(cut['at_ns'])}"
+    yield f"the power went at {cut['at_ns'] / 1e9:.6g} s"
     yield f"  {_lost(cut)}"
     if flushed := cut["lost_although_flushed_sectors"]:
-        yield f"  {_count(flushed, 'sector')} of that had been flushed: something has lied to its host"
+        yield f"  {_count(flushed, 'sector')} of that had been flushed: a FLUSH was answered that drives never heard of"
     if kept := cut["kept_by_battery_sectors"]:
         yield f"  {bytes_text(512 * kept)} kept by the controller's battery"
     flying = cut["in_flight"]
@@ -48,8 +50,8 @@ def cut_lines(cut: Mapping[str, Any]) -> Iterator[str]:
         ends = [
             f"{flying[key]} {word}"
             for key, word in (
-                ("commands_done", "done"),
-                ("commands_undone", "not begun on media"),
+                ("commands_done", "all there"),
+                ("commands_undone", "not there"),
                 ("commands_torn", "torn"),
             )
             if flying[key]
@@ -70,9 +72,10 @@ def _lost(cut: Mapping[str, Any]) -> str:
         for key, words in _FROM.items()
         if (sectors := cut["lost_from"][key])
     ]
+    since_ns = float(f"{cut['lost_since_ns']:.3g}")
     return (
         f"lost: {_count(lost['commands'], 'answered write')}, {bytes_text(lost['bytes'])} ({', '.join(places)}), "
-        f"back to {duration_text(round(cut['lost_since_ns'], -3))} before"
+        f"the oldest answered {duration_text(since_ns)} before"
     )
 
 

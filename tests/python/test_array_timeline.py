@@ -22,7 +22,7 @@ def test_lanes_hold_the_parts_of_each_command_and_rows_the_heads(result):
     spec = result.timeline_chart().to_dict()
     lanes, heads = spec["vconcat"]
 
-    def rows(layer):  # noqa: ANN001, ANN202
+    def rows(layer):  # noqa: ANN202
         return spec["datasets"][layer["data"]["name"]]
 
     parts = rows(lanes["layer"][0])

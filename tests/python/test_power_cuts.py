@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pytest
 
@@ -100,7 +103,7 @@ def test_an_array_tells_of_its_write_hole(run):
 
 
 def test_the_reference_explains_every_key_of_a_cut(run):
-    from test_simulate import Path, keys_of, re
+    from test_simulate import keys_of
 
     page = (Path(__file__).parents[2] / "docs" / "record.md").read_text(encoding="utf-8")
     explained = {word for code in re.findall(r"`([^`]+)`", page) for word in code.split(".")}
@@ -150,12 +153,38 @@ def test_words_for_what_is_left():
     }
     assert list(cut_lines(cut)) == [
         "the power went at 12 s",
-        "  lost: 1 answered write, 4.1 kB (4.1 kB in rows whose parity did not fit), back to 1.5 s before",
-        "  8 sectors of that had been flushed: something has lied to its host",
+        "  lost: 1 answered write, 4.1 kB (4.1 kB in rows whose parity did not fit), the oldest answered 1.5 s before",
+        "  8 sectors of that had been flushed: a FLUSH was answered that drives never heard of",
         "  1.02 MB kept by the controller's battery",
-        "  2 writes under way: 1 not begun on media, 1 torn",
+        "  2 writes under way: 1 not there, 1 torn",
         "  parity does not fit in 2 of 1,000 rows; after the partial parity log 0",
         "  made of the other members, of all 3 in turn: 1 sector wrong if one fails with the power, 0 if one fails "
         "later",
         "  8 sectors of a member that was missing already read wrong",
     ]
+
+
+def blocks(text):
+    """The fenced blocks of a page, in order, each with its language."""
+    return [
+        (language, body)
+        for language, body in re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    ]
+
+
+def test_the_page_shows_what_is_printed(run, tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "power-cuts.md").read_text(encoding="utf-8")
+    found = blocks(page)
+    checked = 0
+    for (language, asked), (_, shown) in zip(found, found[1:], strict=False):
+        if language == "toml":
+            (tmp_path / "a.toml").write_text(asked, encoding="utf-8")
+            done = run("simulate", "a.toml", "-q")
+        elif asked.startswith("drivelab "):
+            done = run(*shlex.split(asked.replace("\\\n", " "))[1:], "-q")
+        else:
+            continue
+        printed = done.stdout.splitlines()
+        assert [line for line in shown.splitlines() if line not in printed] == []
+        checked += 1
+    assert checked == 4

@@ -36,11 +36,13 @@ pub struct CutRecord {
     pub lost: Lost,
     /// How long ago the oldest of them was answered; null where nothing is lost.
     pub lost_since_ns: Option<u64>,
-    /// Of the lost sectors those that a FLUSH or FUA had made durable before: a drive or memory has lied.
+    /// Of the lost sectors those that a FLUSH or FUA had made durable before: it was answered by what has a battery, and
+    /// the data were handed on to what has none.
     pub lost_although_flushed_sectors: u64,
     /// The lost sectors by what had them when the power went.
     pub lost_from: LostFrom,
-    /// What was answered and not on media as the power went, lost or not: parity and copies count as well.
+    /// What memories and drives had taken and was not on media as the power went, lost or not, answered or not: parity
+    /// and copies count as well.
     pub dirty: Dirty,
     /// What a battery kept: it was written when the power came back.
     pub kept_by_battery_sectors: u64,

@@ -7,12 +7,13 @@
 //! - [`oracle`] knows what each sector may hold from the host's point of view alone; [`consistent`] whether the members
 //!   of an array fit each other; [`recovery`] what is done about them after a power cut.
 //! - [`witness`] holds all of these to the stream of operations; [`watched`] runs a target in its sight,
-//!   power cuts included.
+//!   power cuts included; [`followed`] does the same beside any run, and says what a power cut has taken.
 //!
 //! What is proven: every read returns the last answered write, or one that may be under way; members fit each other when
-//! nothing is under way; a power cut takes back only what was answered and not durable. Start reading at [`check`], then
+//! nothing is under way; a power cut takes back only what was answered and not durable. Start reading at [`followed`], then
 //! [`watched`].
-//! Memory grows with the sectors that are moved: this is for runs of up to some millions of commands.
+//! Memory grows with the sectors that are written, and the commands of arrays: this is for runs of up to some millions
+//! of commands.
 pub mod buffers;
 mod check;
 pub mod consistent;
