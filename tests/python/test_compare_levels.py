@@ -68,6 +68,8 @@ def test_every_level_side_by_side(run):
             for rw in RANDOM:
                 assert [point["iodepth"] for point in loads[rw]] == [1, 4]
                 assert all(point["iops"] > 0 for point in loads[rw])
+    for label in ("raidz1", "raidz2", "raidz3"):
+        assert list(levels[label]["states"]) == list(STATES)
     assert levels["raid5"]["failures"]["loss_in_a_year"] == pytest.approx(0.01401875)
     assert levels["raid10"]["failures"]["bears_best"] == 2
     assert levels["raid60"]["reason"] == "needs 4 members or more in each group"
@@ -160,6 +162,16 @@ def test_a_repair_takes_what_the_rebuild_of_an_idle_array_takes(run):
     # Mirrors of four lose data where the three others fail meanwhile.
     meanwhile = chance_of_rate(found["lifetime"]["failures_per_year"], hours / 8760)
     assert raid1["failures"]["repaired"]["loss_during_a_repair"] == pytest.approx(meanwhile**3, rel=0.05)
+
+
+def test_a_pool_is_rebuilt_by_what_lies_in_it(run):
+    arguments = ("--levels", "raidz1,raidz2", "--states", "healthy", "--afr", "5%", "--repair", "measured")
+    settings = ("--set", "target.array.rebuild.ceiling=20MB/s", "--set", "target.array.fill=30%")
+    found = compared(run, *FOUR, *arguments, *settings)
+    for pool in found["levels"]:
+        assert pool["rebuild"]["member_bytes_per_s"] == pytest.approx(20e6, rel=0.01)
+        hours = 0.3 * found["drive_bytes"] / 20e6 / 3600
+        assert pool["failures"]["repaired"]["repair_hours"] == pytest.approx(hours, rel=0.01)
 
 
 def test_a_jbod_loses_some_or_all(run):

@@ -371,6 +371,19 @@ fn a_scrub_goes_over_every_record_once_and_waits_for_a_resilver() {
 }
 
 #[test]
+fn a_scrub_leaves_out_what_is_lost() {
+    let scheduled = vec![Scheduled { kind: SyncKind::Scrub, at: at_ms(2_000) }];
+    let params =
+        ArrayParams { scheduled, failures: vec![fails(1, 600)], ..rebuilding(pool(1, 5, RECORD, 80)) };
+    let mut hearing = Hearing::new(params, &small());
+    hearing.run_out();
+    let done = frontier(&hearing);
+    assert!(done > 3 * SHARE);
+    let scrub = hearing.array().progress().nth(1).unwrap();
+    assert_eq!((scrub.kind, scrub.swept.get(), scrub.of.get()), (SyncKind::Scrub, done, done));
+}
+
+#[test]
 fn a_scrub_finds_the_records_that_cannot_be_read() {
     let scheduled = vec![Scheduled { kind: SyncKind::Scrub, at: at_ms(100) }];
     let params = ArrayParams { scheduled, ..pool(1, 6, 256, 80) };

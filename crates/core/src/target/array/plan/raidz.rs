@@ -154,8 +154,8 @@ impl Array {
         if access != Access::Write {
             return;
         }
-        let is_lost = self.members.impaired > 0
-            && (self.is_pool_lost() || self.pool().targets(slot).any(|place| self.is_record_lost(place)));
+        let is_lost =
+            self.is_pool_lost() || self.pool().targets(slot).any(|place| self.is_record_lost(place));
         if is_lost {
             self.strands.get_mut(slot).outcome = Outcome::Lost;
         }
@@ -189,8 +189,11 @@ impl Array {
     }
 
     /// Whether more columns of what lies at a place are gone than it has parities.
-    fn is_record_lost(&self, place: u64) -> bool {
+    pub(in super::super) fn is_record_lost(&self, place: u64) -> bool {
         let (pool, map) = (self.pool(), self.pool().map());
+        if self.members.impaired <= map.parities().into() {
+            return false;
+        }
         let columns = (0..map.columns()).map(|index| pool.column(place, index));
         columns.filter(|column| !self.can_read_column(place, column)).count() > map.parities().into()
     }

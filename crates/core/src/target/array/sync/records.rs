@@ -29,8 +29,12 @@ impl Array {
         (!self.members.can_read(column.spot(), column.count)).then_some(index)
     }
 
+    /// Whether a place is to be gone over, if a record lies there: for a scrub whatever can be read at all.
     fn is_wanted(&self, job: &Job, place: u64) -> bool {
-        job.kind != SyncKind::Rebuild || job.targets.iter().any(|target| self.lacks(target, place).is_some())
+        if job.kind == SyncKind::Rebuild {
+            return job.targets.iter().any(|target| self.lacks(target, place).is_some());
+        }
+        !self.is_record_lost(place)
     }
 
     /// What a job's next window is to go over.
