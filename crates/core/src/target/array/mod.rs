@@ -132,7 +132,7 @@ impl Array {
         let layout = Layout::new(params, &capacities).unwrap_or_else(|error: LevelError| panic!("{error}"));
         let ArrayParams { members, spares, .. } = *params;
         let is_back = |drive: &&Drive| drive.model().cache.is_some_and(|cache| cache.write_back.is_some());
-        let forgets: Vec<bool> = drives.iter().map(|drive| is_back(drive)).collect();
+        let forgets: Vec<bool> = drives.iter().map(is_back).collect();
         let least = capacities[..usize::from(members)].iter().min().map_or(0, |least| least.get());
         Array {
             layout,

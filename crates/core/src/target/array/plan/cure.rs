@@ -305,9 +305,10 @@ impl Array {
     pub(in super::super) fn leave_logs(&mut self, context: &mut Context<'_>, record: Option<u64>) {
         let Some(number) = record else {
             // It may have given one up.
-            return if self.logs.has_waiting() {
-                self.let_in_to_logs(context)
-            };
+            if self.logs.has_waiting() {
+                self.let_in_to_logs(context);
+            }
+            return;
         };
         if self.logs.is_journal() {
             self.logs.rings[0].set(number, Fate::Answered);

@@ -35,9 +35,14 @@ impl Array {
         count: u64,
     ) -> u64 {
         let id = self.add(context, strand, Phase::Write, Access::Write, spot, count);
-        let (_, place) = self.last.0[usize::from(spot.slot)][Phase::Write as usize];
-        self.ops.get_mut(place).repairs += count as u32;
+        self.is_repair(spot.slot, count);
         id
+    }
+
+    /// Of the write that was added last for a member so many sectors could not be read before.
+    pub(in super::super) fn is_repair(&mut self, slot: u16, count: u64) {
+        let (_, place) = self.last.0[usize::from(slot)][Phase::Write as usize];
+        self.ops.get_mut(place).repairs += count as u32;
     }
 
     /// Writes a piece back to the copies that could not give it, from the one that is read at `from` by the command `read`.

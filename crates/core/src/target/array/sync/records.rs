@@ -119,6 +119,14 @@ impl Array {
                 self.write_made_column(context, strand, &old, index);
             }
         }
+        // What could not be read goes back to its members.
+        for index in (0..map.columns()).filter(|_| !avoids.is_empty()) {
+            let column = self.pool().column(place, index);
+            if avoids.contains(&column.slot) && self.can_read_column(place, &column) {
+                self.write_made_column(context, strand, &old, index);
+                self.is_repair(column.slot, column.count);
+            }
+        }
         true
     }
 
