@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -176,7 +177,7 @@ def test_the_page_shows_what_is_printed(run, tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "power-cuts.md").read_text(encoding="utf-8")
     found = blocks(page)
     checked = 0
-    for (language, asked), (_, shown) in zip(found, found[1:], strict=False):
+    for (language, asked), (_, shown) in pairwise(found):
         if language == "toml":
             (tmp_path / "a.toml").write_text(asked, encoding="utf-8")
             done = run("simulate", "a.toml", "-q")

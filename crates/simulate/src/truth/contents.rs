@@ -41,8 +41,8 @@ impl<'a> Contents<'a> {
                 let spots = (0..copied.copies()).map(|copy| copied.spot(&piece, copy));
                 spots.filter_map(|spot| self.at(spot)).next()
             }
-            Layout::Rows(rows) => self.from_row(rows, address),
-            Layout::RaidZ(pool) => self.from_record(pool, address),
+            Layout::Rows(rows) => self.made_of_row(rows, address),
+            Layout::RaidZ(pool) => self.made_of_record(pool, address),
         }
     }
 
@@ -79,17 +79,17 @@ impl<'a> Contents<'a> {
         }
     }
 
-    fn from_row(&self, rows: &Rows, address: u64) -> Option<u64> {
+    fn made_of_row(&self, rows: &Rows, address: u64) -> Option<u64> {
         let cell = rows.cell(address, address + 1);
         let row = rows.row(cell.row);
         let at = row.at + cell.offset;
         let data = |column| self.at(Spot { slot: rows.data_of(&row, column), at });
         let parity = |which| self.at(Spot { slot: rows.parity_of(&row, which), at });
         let factor = |which, column| weight(which, index_of(rows, cell.row, column));
-        from_sums(cell.column, rows.columns(), rows.parities(), data, parity, factor)
+        made_of_sums(cell.column, rows.columns(), rows.parities(), data, parity, factor)
     }
 
-    fn from_record(&self, pool: &RaidZ, address: u64) -> Option<u64> {
+    fn made_of_record(&self, pool: &RaidZ, address: u64) -> Option<u64> {
         let map = pool.map();
         let (parities, columns) = (map.parities(), map.columns());
         let (place, wanted, offset) = column_of(pool, address);
@@ -102,7 +102,7 @@ impl<'a> Contents<'a> {
         let data = |column: u32| found(first + column as usize);
         let factor = |which, column: u32| weight(which, (columns - 1 - first) as u32 - column);
         let parity = |which: u8| found(which.into());
-        from_sums((wanted - first) as u32, (columns - first) as u32, parities, data, parity, factor)
+        made_of_sums((wanted - first) as u32, (columns - first) as u32, parities, data, parity, factor)
     }
 
     /// All addresses that lie where any drive has been touched, upward.
@@ -141,7 +141,7 @@ fn column_of(pool: &RaidZ, address: u64) -> (u64, usize, u64) {
 }
 
 /// One datum of a row from the others and its parities; `None` where more are missing than there are parities left.
-fn from_sums(
+fn made_of_sums(
     wanted: u32,
     columns: u32,
     parities: u8,
