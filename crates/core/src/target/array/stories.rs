@@ -11,6 +11,7 @@ impl Array {
     }
 
     /// Keeps the story of a member's command as that of its strand.
+    #[cold]
     pub(super) fn tell(&mut self, strand: Slot, op: u64) {
         let Some(life) = self.life.take_if(|life| life.command.id == op) else { return };
         if self.lives.len() <= strand as usize {
@@ -20,6 +21,7 @@ impl Array {
     }
 
     /// The story of a host's command: that of the member's command that was done last.
+    #[cold]
     pub(super) fn story_of(&mut self, strand: Slot, command: &Command, completion: &Completion) -> Life {
         let last = self.lives.get_mut(strand as usize).and_then(Option::take);
         let Completion { outcome, submitted, completed, .. } = *completion;

@@ -193,6 +193,7 @@ impl Array {
     }
 
     /// What was planned and not sent is given up.
+    #[cold]
     pub(super) fn forget_ops(&mut self, slot: Slot) {
         self.logs.give_up(self.strands.get(slot).serial);
         for phase in Phase::ALL {
