@@ -313,6 +313,7 @@ impl Array {
 
     /// Strands are not held any more: they are looked at again. One that ends at once, because too many members are
     /// missing, leaves those that it held to the same loop: a chain of them may be longer than the stack is deep.
+    #[cold]
     fn release(&mut self, context: &mut Context<'_>, held: Slot) {
         let mut last = held;
         while last != NONE {
@@ -376,6 +377,7 @@ impl Array {
 
     /// Commands that wait begin, as many as may. One that ends at once makes room for the next in the same loop: there may
     /// be more of them than the stack is deep.
+    #[cold]
     fn let_in(&mut self, context: &mut Context<'_>) {
         if core::mem::replace(&mut self.lets_in, true) {
             return;

@@ -215,6 +215,7 @@ impl Array {
     }
 
     /// Of several copies that were asked one has answered: the host need not wait for the others.
+    #[cold]
     pub(super) fn answer_early(&mut self, context: &mut Context<'_>, op: &Op, breakdown: &Breakdown) {
         self.first_answer(context, op);
         let slot = op.strand;
@@ -233,6 +234,7 @@ impl Array {
     }
 
     /// A strand could not read what it wanted to: it begins once more, with what it knows now.
+    #[cold]
     pub(super) fn plan_anew(&mut self, context: &mut Context<'_>, slot: Slot) {
         self.forget_ops(slot);
         // Nothing is to become part of a command of the first plan.

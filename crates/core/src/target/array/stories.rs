@@ -14,6 +14,7 @@ impl Array {
     }
 
     /// Tells the story of a member's command, and keeps it as that of its strand.
+    #[cold]
     pub(super) fn tell(&mut self, context: &mut Context<'_>, op: &Op, breakdown: Breakdown) {
         let Some(life) = self.life.take_if(|life| life.command.id == op.id) else { return };
         let &Op { strand, drive, .. } = op;
@@ -34,6 +35,7 @@ impl Array {
     }
 
     /// The story of a host's command: that of the member's command that was done last.
+    #[cold]
     pub(super) fn story_of(&mut self, strand: Slot, command: &Command, completion: &Completion) -> Life {
         let last = self.lives.get_mut(strand as usize).and_then(Option::take);
         let Completion { outcome, submitted, completed, .. } = *completion;

@@ -164,6 +164,7 @@ impl System {
     }
 
     /// A drive fails for good: nothing is heard of it any more, and the array does without it.
+    #[cold]
     fn fail(&mut self, context: &mut Context<'_>, drive: u16) {
         let device = &mut self.devices[usize::from(drive)];
         if device.is_dead {

@@ -213,6 +213,7 @@ impl Array {
     }
 
     /// What was planned and not sent is given up.
+    #[cold]
     pub(super) fn forget_ops(&mut self, slot: Slot) {
         // What members may have of it must be had from the log.
         if self.strands.get(slot).phase < Phase::Write {

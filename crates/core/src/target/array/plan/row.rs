@@ -91,6 +91,23 @@ pub struct Band {
 }
 
 impl Band {
+    /// One of which everything can be read.
+    #[inline]
+    pub fn whole(rows: &Rows, row: Row, lo: u64, hi: u64) -> Self {
+        let all = ((1u32 << rows.parities()) - 1) as u8;
+        Band {
+            rows: *rows,
+            row,
+            at: row.at + lo,
+            count: hi - lo,
+            lost: 0,
+            lost_columns: [0; gf::MOST],
+            readable: all,
+            writable: all,
+            gone: 0,
+        }
+    }
+
     pub fn columns(&self) -> u32 {
         self.rows.columns()
     }
@@ -149,18 +166,7 @@ impl Array {
     /// Part of a row, and what can be read of it for a strand that has met unreadable sectors on some members.
     #[inline]
     pub(super) fn band(&self, rows: &Rows, row: Row, lo: u64, hi: u64, avoids: Avoids) -> Band {
-        let all = ((1u32 << rows.parities()) - 1) as u8;
-        let mut band = Band {
-            rows: *rows,
-            row,
-            at: row.at + lo,
-            count: hi - lo,
-            lost: 0,
-            lost_columns: [0; gf::MOST],
-            readable: all,
-            writable: all,
-            gone: 0,
-        };
+        let mut band = Band::whole(rows, row, lo, hi);
         if self.members.impaired > 0 || !avoids.is_empty() {
             self.look(&mut band, avoids);
         }

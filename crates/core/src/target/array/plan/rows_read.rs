@@ -4,7 +4,7 @@
 //! a computation needs and the host wants too is read once.
 use super::super::layout::{Layout, Rows, Spot};
 use super::super::strand::{Phase, Strand};
-use super::row::{Reach, bands};
+use super::row::{Band, Reach, bands};
 use super::{Array, Source};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
@@ -106,13 +106,16 @@ impl Array {
             return Ok(());
         }
         let avoids = self.strands.get(slot).avoids;
-        let band = self.band(rows, rows.row(row), lo, hi, avoids);
+        let row = rows.row(row);
+        // What the units are that nobody asks for matters only when they must help out.
+        let mut band = Band::whole(rows, row, lo, hi);
         self.bring_nothing(&band);
         let is_there = |column| {
             let spot = band.data(column);
             self.can_read(spot, band.count, avoids)
         };
         if !(first..end).all(is_there) {
+            band = self.band(rows, row, lo, hi, avoids);
             let units = self.bring_all(context, slot, &band)?;
             self.strands.get_mut(slot).computes += units * band.count * 512;
             self.repair_band(context, slot, &band, 0..0);
