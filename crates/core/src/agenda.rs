@@ -1,5 +1,6 @@
 //! The agenda: what is due when. One per target, with a total order and no tie left to chance.
 use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
 use drivelab_units::Instant;
 
@@ -11,6 +12,19 @@ struct Entry<E> {
     /// Class in the top byte, sequence number below: together with `due` the total order (due, class, sequence).
     rank: u64,
     event: E,
+}
+
+/// Both words in one: no branch between comparing the one and the other.
+#[inline]
+fn key(due: Instant, rank: u64) -> u128 {
+    u128::from(due.as_ns()) << 64 | u128::from(rank)
+}
+
+impl<E> Entry<E> {
+    #[inline]
+    fn key(&self) -> u128 {
+        key(self.due, self.rank)
+    }
 }
 
 impl<E> PartialEq for Entry<E> {
@@ -26,65 +40,82 @@ impl<E> PartialOrd for Entry<E> {
 }
 impl<E> Ord for Entry<E> {
     fn cmp(&self, other: &Self) -> Ordering {
-        (self.due, self.rank).cmp(&(other.due, other.rank))
+        self.key().cmp(&other.key())
     }
 }
 
 /// A queue of events ordered by (due instant, class, order of scheduling).
+///
+/// Few events are scheduled at a time where few drives are at work, so the next ones are a sorted array: the next of all is
+/// its last. What is due behind them is in a heap.
 pub struct Agenda<E> {
-    /// The event that is due first, kept out of the heap: with one event at a time the heap is never touched.
-    first: Option<Entry<E>>,
-    /// On its way into the heap; empty between calls.
-    arrived: Option<Entry<E>>,
-    rest: BinaryHeap<Reverse<Entry<E>>>,
+    /// The next events, the latest first: at most [`NEAR`].
+    near: Vec<Entry<E>>,
+    /// Events behind all of those; empty until there are more than that.
+    far: BinaryHeap<Reverse<Entry<E>>>,
     sequence: u64,
 }
 
+/// Events that a sorted array holds as quickly as a heap.
+const NEAR: usize = 32;
+
 impl<E> Agenda<E> {
     pub fn with_capacity(events: usize) -> Self {
-        Agenda { first: None, arrived: None, rest: BinaryHeap::with_capacity(events), sequence: 0 }
+        let far = events.saturating_sub(NEAR);
+        Agenda { near: Vec::with_capacity(NEAR), far: BinaryHeap::with_capacity(far), sequence: 0 }
     }
 
+    /// Part of its callers, so that the entry is written once, where it stays: a copy of what was written a moment ago in
+    /// parts is slow.
     #[inline]
     pub fn schedule(&mut self, due: Instant, class: Class, event: E) {
         debug_assert!(self.sequence < 1 << 56);
         let rank = (u64::from(class) << 56) | self.sequence;
         self.sequence += 1;
-        let entry = Some(Entry { due, rank, event });
-        if self.first.is_none() {
-            self.first = entry;
-        } else {
-            self.arrived = entry;
-            self.file();
+        if self.near.len() == NEAR || !self.far.is_empty() {
+            return self.file_among_many(Entry { due, rank, event });
         }
+        let mut at = self.near.len();
+        while at > 0 && self.near[at - 1].key() < key(due, rank) {
+            at -= 1;
+        }
+        self.near.insert(at, Entry { due, rank, event });
     }
 
-    /// Files what has arrived beside other events. Without an argument, so that the usual case above becomes part of its
-    /// callers and the entry is written once, where it stays.
     #[inline(never)]
-    fn file(&mut self) {
-        let (Some(first), Some(arrived)) = (&mut self.first, self.arrived.take()) else { return };
-        let later = if arrived < *first { core::mem::replace(first, arrived) } else { arrived };
-        self.rest.push(Reverse(later));
+    fn file_among_many(&mut self, entry: Entry<E>) {
+        if self.far.peek().is_some_and(|Reverse(far)| *far < entry) {
+            return self.far.push(Reverse(entry));
+        }
+        let at = self.near.partition_point(|near| *near > entry);
+        self.near.insert(at, entry);
+        if self.near.len() > NEAR {
+            self.far.extend(self.near.drain(..NEAR / 2).map(Reverse));
+        }
     }
 
     /// The instant of the next event.
     #[inline]
     pub fn next_due(&self) -> Option<Instant> {
-        self.first.as_ref().map(|entry| entry.due)
+        self.near.last().map(|entry| entry.due)
     }
 
     /// Takes the next event if it is due at or before `now`.
     #[inline]
     pub fn pop_due(&mut self, now: Instant) -> Option<(Instant, E)> {
-        if self.next_due()? > now {
-            return None;
+        let next = self.near.pop_if(|next| next.due <= now)?;
+        if self.near.is_empty() && !self.far.is_empty() {
+            self.come_near();
         }
-        let first = self.first.take();
-        if !self.rest.is_empty() {
-            self.first = self.rest.pop().map(|Reverse(entry)| entry);
-        }
-        first.map(|entry| (entry.due, entry.event))
+        Some((next.due, next.event))
+    }
+
+    /// Takes the next few out of the heap.
+    #[inline(never)]
+    fn come_near(&mut self) {
+        let next = core::iter::from_fn(|| self.far.pop()).take(NEAR / 2);
+        self.near.extend(next.map(|Reverse(entry)| entry));
+        self.near.reverse();
     }
 }
 
@@ -92,23 +123,31 @@ impl<E> Agenda<E> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::vec::Vec;
+    use std::collections::BTreeSet;
 
     proptest! {
+        /// So many events at a time that both parts are in use, some taken out between.
         #[test]
-        fn events_leave_by_due_then_class_then_sequence(events in prop::collection::vec((0u64..4, 0u8..3), 0..40)) {
-            let mut agenda = Agenda::with_capacity(1);
-            for (i, (due, class)) in events.iter().enumerate() {
-                agenda.schedule(Instant::from_ns(*due), *class, (*due, *class, i));
+        fn events_leave_by_due_then_class_then_sequence(
+            steps in prop::collection::vec((0u64..300, 0u8..3, 0u64..40), 0..300),
+        ) {
+            let (mut agenda, mut waiting, mut now) = (Agenda::with_capacity(1), BTreeSet::new(), 0);
+            for (i, (ahead, class, step)) in steps.into_iter().enumerate() {
+                let event = (now + ahead, class, i);
+                agenda.schedule(Instant::from_ns(event.0), class, event);
+                waiting.insert(event);
+                // Rarely, so that many wait now and then.
+                now += if step < 30 { 0 } else { step - 30 };
+                while let Some((due, event)) = agenda.pop_due(Instant::from_ns(now)) {
+                    prop_assert_eq!((due.as_ns(), Some(event)), (event.0, waiting.pop_first()));
+                }
+                prop_assert!(waiting.first().is_none_or(|first| first.0 > now));
+                prop_assert_eq!(agenda.next_due().map(Instant::as_ns), waiting.first().map(|first| first.0));
             }
-            let mut expected: Vec<_> = events.iter().enumerate().map(|(i, (due, class))| (*due, *class, i)).collect();
-            expected.sort_unstable();
-            let mut left = Vec::new();
-            while let Some((due, event)) = agenda.pop_due(Instant::from_ns(9)) {
-                prop_assert_eq!(due.as_ns(), event.0);
-                left.push(event);
+            while let Some((_, event)) = agenda.pop_due(Instant::from_ns(u64::MAX)) {
+                prop_assert_eq!(Some(event), waiting.pop_first());
             }
-            prop_assert_eq!(left, expected);
+            prop_assert!(waiting.is_empty());
         }
     }
 

@@ -13,6 +13,7 @@ pub mod agenda;
 pub mod command;
 pub mod data;
 pub mod digest;
+pub mod fifo;
 pub mod host;
 pub mod life;
 pub mod machine;

@@ -263,20 +263,26 @@ impl Clock {
         // A target that answers at once and a host that asks again at once would never let time pass.
         let mut answers = 0u32;
         loop {
-            while let Some(output) = self.host.poll_output() {
+            while let Some(output) = self.host.output() {
                 match output {
                     HostOutput::Submit { at, begins, command } => {
-                        if begins {
-                            self.collector.began(at);
+                        if *begins {
+                            self.collector.began(*at);
                         }
-                        self.followed.iter_mut().for_each(|followed| followed.submitted(&command));
-                        self.target.handle(at, TargetInput::Submit(command));
-                        self.follow(at)?;
+                        if let Some(followed) = &mut self.followed {
+                            followed.submitted(command);
+                        }
+                        self.target.take(*at, command);
+                        if let Some(followed) = &mut self.followed {
+                            followed.look(&mut self.target, *at)?;
+                        }
                     }
-                    HostOutput::Began(at) => self.collector.began(at),
+                    HostOutput::Began(at) => self.collector.began(*at),
                     HostOutput::Finished(io) => {
-                        let in_window = self.collector.finished(&io);
-                        self.array.iter_mut().for_each(|array| array.series.finished(&io));
+                        let in_window = self.collector.finished(io);
+                        if let Some(array) = &mut self.array {
+                            array.series.finished(io);
+                        }
                         let counts = io.access != Access::Flush || self.flushes_count;
                         self.counted += u64::from(in_window && counts);
                         if self.counted >= ios {
@@ -284,19 +290,22 @@ impl Clock {
                         }
                     }
                 }
+                self.host.drop_output();
             }
-            let Some(completion) = self.target.poll_output() else { return Ok(()) };
+            let Some(completion) = self.target.output() else { return Ok(()) };
             answers += 1;
             if answers > 1 << 22 {
                 return Err(RunError::Timeless { at_ns: now.as_ns() });
             }
             if let Some(followed) = &mut self.followed {
-                followed.answered(&self.target, &completion)?;
+                followed.answered(&self.target, completion)?;
             }
+            self.host.take(completion);
             if self.log.is_some() {
+                let completion = *completion;
                 self.note(completion);
             }
-            self.host.handle(completion.completed, HostInput::Completed(completion));
+            self.target.drop_output();
         }
     }
 

@@ -9,6 +9,7 @@ pub mod params;
 
 use crate::agenda::Agenda;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome, Priority};
+use crate::fifo::Fifo;
 use crate::machine::Machine;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -72,7 +73,7 @@ enum Due {
 pub struct Host {
     jobs: Vec<Job>,
     agenda: Agenda<Due>,
-    out: VecDeque<HostOutput>,
+    out: Fifo<HostOutput>,
     outstanding: Vec<Outstanding>,
     free: Vec<u32>,
     /// Open-loop arrivals that found [`OUTSTANDING_MAX`] commands under way: (job, intended instant).
@@ -92,7 +93,7 @@ impl Host {
         let mut host = Host {
             jobs: jobs.iter().enumerate().map(|(i, params)| Job::new(params.clone(), i, seed)).collect(),
             agenda: Agenda::with_capacity(jobs.len() * 2),
-            out: VecDeque::with_capacity(64),
+            out: Fifo::default(),
             outstanding: Vec::new(),
             free: Vec::new(),
             backlog: VecDeque::new(),
@@ -318,17 +319,42 @@ impl Host {
     }
 }
 
-impl Machine for Host {
-    type Input = HostInput;
-    type Output = HostOutput;
+/// What a driver needs that is in a hurry: inputs and outputs by reference.
+impl Host {
+    /// As [`Machine::handle`] with this completion, when it was done.
+    #[inline]
+    pub fn take(&mut self, completion: &Completion) {
+        self.pass_to(completion.completed);
+        self.complete(completion);
+    }
 
-    #[inline(always)]
-    fn handle(&mut self, now: Instant, input: HostInput) {
+    /// The next output, which stays the next one until [`Self::drop_output`].
+    #[inline]
+    pub fn output(&self) -> Option<&HostOutput> {
+        self.out.front()
+    }
+
+    #[inline]
+    pub fn drop_output(&mut self) {
+        self.out.drop_front();
+    }
+
+    #[inline]
+    fn pass_to(&mut self, now: Instant) {
         assert!(now >= self.now, "time went back");
         if self.agenda.next_due().is_some_and(|due| due <= now) {
             self.run_until(now);
         }
         self.now = now;
+    }
+}
+
+impl Machine for Host {
+    type Input = HostInput;
+    type Output = HostOutput;
+
+    fn handle(&mut self, now: Instant, input: HostInput) {
+        self.pass_to(now);
         if let HostInput::Completed(completion) = input {
             self.complete(&completion);
         }

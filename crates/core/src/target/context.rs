@@ -10,12 +10,15 @@ use crate::agenda::Agenda;
 use crate::command::{Access, Command, Completion};
 use crate::data::{DataOp, Word};
 use crate::digest::Digest;
+use crate::fifo::Fifo;
 use crate::life::Life;
 use alloc::collections::VecDeque;
 use drivelab_units::{Instant, Lba};
 
 /// Everything that a target's agenda can hold; boxes of one kind are told apart by their index.
+// The tag as a word of its own in front: no copy then mixes it with the fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
 pub enum Event {
     Drive(u16, DriveEvent),
     Controller(u16, ControllerEvent),
@@ -52,11 +55,11 @@ pub struct Context<'a> {
     pub wires: &'a mut Wires,
     pub digest: &'a mut Digest,
     /// What the host will hear.
-    pub out: &'a mut VecDeque<Completion>,
+    pub out: &'a mut Fifo<Completion>,
     /// What the drives have answered to their controllers.
-    pub answers: &'a mut VecDeque<(u16, Completion)>,
+    pub answers: &'a mut Fifo<(u16, Completion)>,
     /// Commands that controllers have ended without the drives' having served them.
-    pub refused: &'a mut VecDeque<(u16, Completion)>,
+    pub refused: &'a mut Fifo<(u16, Completion)>,
     /// The processor of the controller, or of the host that stands for one, is busy until then.
     pub busy_until: &'a mut Instant,
     /// What has happened to the array, when there is one.

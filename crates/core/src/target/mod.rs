@@ -21,6 +21,7 @@ use crate::agenda::Agenda;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::data::DataOp;
 use crate::digest::Digest;
+use crate::fifo::Fifo;
 use crate::life::Life;
 use crate::machine::Machine;
 use alloc::boxed::Box;
@@ -85,10 +86,10 @@ pub struct Target {
     agenda: Agenda<Event>,
     wires: Wires,
     digest: Digest,
-    out: VecDeque<Completion>,
+    out: Fifo<Completion>,
     /// What the drives have answered to their controllers.
-    answers: VecDeque<(u16, Completion)>,
-    refused: VecDeque<(u16, Completion)>,
+    answers: Fifo<(u16, Completion)>,
+    refused: Fifo<(u16, Completion)>,
     busy_until: Instant,
     reports: VecDeque<Report>,
     lives: Option<VecDeque<Life>>,
@@ -119,9 +120,9 @@ impl Target {
             agenda: Agenda::with_capacity(64),
             wires,
             digest: Digest::default(),
-            out: VecDeque::with_capacity(64),
-            answers: VecDeque::with_capacity(64),
-            refused: VecDeque::new(),
+            out: Fifo::default(),
+            answers: Fifo::default(),
+            refused: Fifo::default(),
             busy_until: Instant::ZERO,
             reports: VecDeque::new(),
             lives: None,
@@ -225,10 +226,11 @@ impl Target {
     }
 
     fn run_events(&mut self, now: Instant) {
-        while let Some((due, event)) = self.agenda.pop_due(now) {
-            let (body, mut context) = self.at(due);
-            let context = &mut context;
-            match (body, event) {
+        let (body, mut context) = self.at(now);
+        let context = &mut context;
+        while let Some((due, event)) = context.agenda.pop_due(now) {
+            context.now = due;
+            match (&mut *body, event) {
                 (Body::System(system), event) => system.on_event(context, event),
                 (Body::Server(server), Event::Server(event)) => server.on_event(context, event),
                 (Body::Wire(drive), Event::Drive(_, event)) => {
@@ -276,6 +278,36 @@ impl Target {
     }
 }
 
+/// What a driver needs that is in a hurry: inputs and outputs by reference.
+impl Target {
+    /// As [`Machine::handle`] with this command.
+    #[inline]
+    pub fn take(&mut self, now: Instant, command: &Command) {
+        self.pass_to(now);
+        self.submit(now, command);
+        // What the input made due at once runs now, so that `poll_timeout` always lies ahead.
+        self.run_until(now);
+    }
+
+    #[inline]
+    fn pass_to(&mut self, now: Instant) {
+        assert!(now >= self.now, "time went back");
+        self.run_until(now);
+        self.now = now;
+    }
+
+    /// The next output, which stays the next one until [`Self::drop_output`].
+    #[inline]
+    pub fn output(&self) -> Option<&Completion> {
+        self.out.front()
+    }
+
+    #[inline]
+    pub fn drop_output(&mut self) {
+        self.out.drop_front();
+    }
+}
+
 impl Target {
     /// The tag that the last [`Manage::ReadLog`] found to have failed.
     pub fn failed_tag(&self) -> Option<u32> {
@@ -306,16 +338,15 @@ impl Machine for Target {
 
     #[inline]
     fn handle(&mut self, now: Instant, input: TargetInput) {
-        assert!(now >= self.now, "time went back");
-        self.run_until(now);
-        self.now = now;
         match input {
-            TargetInput::Tick => return,
-            TargetInput::Submit(command) => self.submit(now, &command),
-            TargetInput::Manage(manage) => self.manage(now, manage),
+            TargetInput::Tick => self.pass_to(now),
+            TargetInput::Submit(command) => self.take(now, &command),
+            TargetInput::Manage(manage) => {
+                self.pass_to(now);
+                self.manage(now, manage);
+                self.run_until(now);
+            }
         }
-        // What the input made due at once runs now, so that `poll_timeout` always lies ahead.
-        self.run_until(now);
     }
 
     fn poll_output(&mut self) -> Option<Completion> {

@@ -82,7 +82,7 @@ impl Ord for Back {
 
 /// Whether a command must be with the drive by itself, where others carry tags.
 #[inline]
-fn is_alone(command: &Command, protocol: Protocol) -> bool {
+pub fn is_alone(command: &Command, protocol: Protocol) -> bool {
     command.attribute == Attribute::Untagged && protocol.is_tagged() || protocol.is_alone(command)
 }
 
@@ -137,18 +137,18 @@ impl Lane {
         self.waiting.push_back(Held::new(command, submitted, self.orders));
     }
 
-    /// Whether this command may go to the drive now.
+    /// Whether this command, which must be with the drive by itself or not, may go there now.
     #[inline]
-    pub fn may_send(&self, command: &Command, protocol: Protocol) -> bool {
+    pub fn may_send(&self, command: &Command, alone: bool) -> bool {
         let recovers = command.attribute == Attribute::Aca;
         let open = self.state == State::Flowing || self.state == State::Allegiance && recovers;
-        open && (self.outstanding == 0 || !(self.alone || is_alone(command, protocol)))
+        open && (self.outstanding == 0 || !(self.alone || alone))
     }
 
     /// Gives a command that has waited a tag, if one is free.
     #[inline]
-    pub fn send(&mut self, held: &Held, protocol: Protocol) -> Option<u32> {
-        let tag = self.tag_for(&held.command, protocol)?;
+    pub fn send(&mut self, held: &Held, alone: bool) -> Option<u32> {
+        let tag = self.tag_for(alone)?;
         if self.sent.len() <= tag as usize {
             // Tags are first used in the order of their numbers.
             self.sent.push(*held);
@@ -160,8 +160,8 @@ impl Lane {
     /// Gives a command that has just come a tag, if one is free. Written field by field where it stays: this is the way
     /// of nearly every command.
     #[inline]
-    pub fn send_new(&mut self, command: &Command, submitted: Instant, protocol: Protocol) -> Option<u32> {
-        let tag = self.tag_for(command, protocol)?;
+    pub fn send_new(&mut self, command: &Command, submitted: Instant, alone: bool) -> Option<u32> {
+        let tag = self.tag_for(alone)?;
         self.orders += 1;
         let (order, serial) = (self.orders, self.serials);
         if self.sent.len() <= tag as usize {
@@ -175,9 +175,9 @@ impl Lane {
     }
 
     #[inline]
-    fn tag_for(&mut self, command: &Command, protocol: Protocol) -> Option<u32> {
+    fn tag_for(&mut self, alone: bool) -> Option<u32> {
         let tag = self.free.pop()?;
-        self.alone = is_alone(command, protocol);
+        self.alone = alone;
         self.outstanding += 1;
         self.serials = self.serials.wrapping_add(1);
         Some(tag)

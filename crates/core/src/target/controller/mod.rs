@@ -52,10 +52,11 @@ impl Controller {
         Controller { params: *params, drive: drive.index(), protocol, depth, lanes: Vec::new() }
     }
 
+    #[inline]
     fn lane(&mut self, initiator: u16) -> &mut Lane {
         let index = usize::from(initiator);
-        while self.lanes.len() <= index {
-            self.lanes.push(Lane::new(self.depth));
+        if self.lanes.len() <= index {
+            self.lanes.resize_with(index + 1, || Lane::new(self.depth));
         }
         &mut self.lanes[index]
     }
@@ -65,11 +66,11 @@ impl Controller {
         // Only SCSI knows several initiators: an ATA drive has one host port.
         let several = matches!(self.protocol, Protocol::ScsiTcq(_));
         let initiator = if several { command.initiator } else { 0 };
-        let protocol = self.protocol;
+        let alone = lane::is_alone(command, self.protocol);
         let lane = self.lane(initiator);
         if lane.first().is_none()
-            && lane.may_send(command, protocol)
-            && let Some(tag) = lane.send_new(command, context.now, protocol)
+            && lane.may_send(command, alone)
+            && let Some(tag) = lane.send_new(command, context.now, alone)
         {
             return self.issue(context, drive, initiator, tag);
         }
@@ -88,10 +89,11 @@ impl Controller {
     fn next(&mut self, initiator: u16) -> Option<u32> {
         let lane = &mut self.lanes[usize::from(initiator)];
         let first = *lane.first()?;
-        if !lane.may_send(&first.command, self.protocol) {
+        let alone = lane::is_alone(&first.command, self.protocol);
+        if !lane.may_send(&first.command, alone) {
             return None;
         }
-        let tag = lane.send(&first, self.protocol)?;
+        let tag = lane.send(&first, alone)?;
         lane.pop_first();
         Some(tag)
     }
@@ -108,6 +110,7 @@ impl Controller {
     }
 
     /// The command reaches the drive.
+    #[inline]
     fn deliver(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16, tag: u32) {
         let lane = &mut self.lanes[usize::from(initiator)];
         if lane.overtakes(tag) {

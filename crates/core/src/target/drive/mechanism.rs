@@ -3,6 +3,7 @@ use super::geometry::{Geometry, Slot};
 use super::seek::SeekCurve;
 use super::spindle::Spindle;
 use crate::command::Access;
+use core::hint::select_unpredictable;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
 /// Where the arm stands and which head reads.
@@ -81,10 +82,10 @@ impl Mechanism {
         if arm.head != head {
             time = time.max(self.settle.head_switch.as_ns());
         }
-        if time != 0 && access == Access::Write {
-            time = time.saturating_add_signed(self.settle.write_settle_ns);
-        }
-        time
+        // Whether it is a write comes out at random: no branch.
+        let settles = time != 0 && access == Access::Write;
+        let settle = select_unpredictable(settles, self.settle.write_settle_ns, 0);
+        (time as i64 + settle).max(0) as u64
     }
 
     /// No movement takes longer.

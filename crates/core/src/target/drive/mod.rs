@@ -227,6 +227,7 @@ impl Drive {
     }
 
     /// The command may begin: the firmware takes it up, one after the other.
+    #[inline(always)]
     fn take_up(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
         let now = context.now;
         let command = self.in_flight[slot as usize].command;
@@ -398,8 +399,8 @@ impl Drive {
             breakdown.queue += now - (submitted + breakdown.total());
         }
         debug_assert_eq!(breakdown.total(), now - submitted);
-        if let Some(lives) = context.lives {
-            lives.push_back(self.in_flight[slot as usize].life(outcome, now));
+        if context.lives.is_some() {
+            self.tell_life(context, slot);
         }
         let index = self.index;
         context
@@ -410,6 +411,14 @@ impl Drive {
             self.failed(context, &command);
         }
         self.leave(context, slot, stage);
+    }
+
+    #[cold]
+    fn tell_life(&self, context: &mut Context<'_>, slot: SlotIndex) {
+        let flight = &self.in_flight[slot as usize];
+        if let Some(lives) = context.lives {
+            lives.push_back(flight.life(flight.outcome, context.now));
+        }
     }
 
     /// How long the arm must wait for a write's data.

@@ -61,8 +61,8 @@ impl core::error::Error for SeekError {}
 pub struct SeekCurve {
     /// By distance, in nanoseconds.
     times: Arc<[u32]>,
-    /// The least time of any seek at least as long, for the first [`NEAR`] distances.
-    near: Arc<[u32]>,
+    /// The least time of any seek at least as long, for the first [`NEAR`] distances; of the longest beyond the last one.
+    near: Arc<[u32; NEAR]>,
     /// The same for every 64th distance. Searches look there far more often than at the times, and small tables stay
     /// in the processor's nearest cache.
     far: Arc<[u32]>,
@@ -95,7 +95,8 @@ impl SeekCurve {
             floor = floor.min(*least);
             *least = floor;
         }
-        let near = floors.iter().copied().take(NEAR).collect();
+        let last = floors.len() - 1;
+        let near = Arc::new(core::array::from_fn(|distance| floors[distance.min(last)]));
         let far = floors.iter().copied().step_by(1 << FAR_SHIFT).collect();
         Ok(SeekCurve { times: times.into(), near, far })
     }
@@ -110,14 +111,14 @@ impl SeekCurve {
     /// than the least of them by what the curve rises within a step.
     #[inline]
     pub fn floor_beyond(&self, distance: u32) -> u32 {
-        let near = self.near[(distance as usize).min(self.near.len() - 1)];
+        let near = self.near[(distance as usize).min(NEAR - 1)];
         // Both without a branch, which would be mispredicted: each holds for all distances from its own on.
         near.max(self.far[(distance >> FAR_SHIFT) as usize])
     }
 
     /// The shortest seek over any distance.
     pub fn least(&self) -> u32 {
-        self.near.get(1).copied().unwrap_or(0)
+        self.near[1]
     }
 
     /// The longest seek over any distance.

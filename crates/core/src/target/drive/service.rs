@@ -292,9 +292,10 @@ impl Drive {
         }
         let cylinder = self.model.mechanism.landing(end, Sectors::new(1), access, &self.spindle).cylinder;
         let write = access == Access::Write;
-        let mut next = self.slots.at_or_above(self.slots.kind(write), cylinder);
+        let kind = self.slots.kind(write);
+        let mut at = self.slots.first_from(kind, cylinder);
         let slot = loop {
-            let slot = next?;
+            let slot = self.slots.slot_at(kind, at)?;
             let entry = self.slots.entry(slot);
             if entry.cylinder != cylinder {
                 return None;
@@ -302,7 +303,7 @@ impl Drive {
             if entry.first == end && entry.write == write {
                 break slot;
             }
-            next = self.slots.above(slot);
+            at = self.slots.next(kind, at, true);
         };
         self.take_out(slot);
         self.flight(slot).stage = Stage::Serving;
@@ -311,14 +312,17 @@ impl Drive {
 
     /// Whether an arriving command is carried out in the same sweep as the one in service; if so it is noted.
     pub(super) fn joins(&mut self, now: Instant, first: Lba, access: Access, slot: SlotIndex) -> bool {
-        let may = self.may_go_out_of_turn(now);
-        let Some(sweep) = &mut self.sweep else { return false };
-        let fits = may && sweep.joined.is_none() && sweep.end == first && sweep.access == access;
-        if fits && sweep.join_until.is_some_and(|until| now <= until) {
-            sweep.joined = Some(slot);
-            return true;
+        let fits = |sweep: &Sweep| {
+            let goes_on = sweep.joined.is_none() && sweep.end == first && sweep.access == access;
+            goes_on && sweep.join_until.is_some_and(|until| now <= until)
+        };
+        if !self.sweep.as_ref().is_some_and(fits) || !self.may_go_out_of_turn(now) {
+            return false;
         }
-        false
+        if let Some(sweep) = &mut self.sweep {
+            sweep.joined = Some(slot);
+        }
+        true
     }
 
     /// Puts back into the queue what was to follow the command in service without another choice.

@@ -18,6 +18,8 @@ pub(super) struct Tasks {
     set: TaskSet,
     overlaps: Option<Overlaps>,
     names: Names,
+    /// Tags that an initiator may use.
+    tags: u32,
     /// Commands held, dormant ones and those in service included.
     pub held: u32,
     /// Whether the one command held had to have the drive to itself.
@@ -45,6 +47,7 @@ impl Tasks {
             set: TaskSet::default(),
             overlaps,
             names: Names::default(),
+            tags: if protocol.is_tagged() { protocol.tags() } else { u32::MAX },
             held: 0,
             alone: false,
             urgent: Vec::new(),
@@ -88,7 +91,9 @@ impl Drive {
         name: Name,
         submitted: Instant,
     ) -> Result<(), Outcome> {
-        if let Some(refusal) = self.refusal(context, command, name) {
+        if !self.is_plain(command, name)
+            && let Some(refusal) = self.refusal(context, command, name)
+        {
             return Err(refusal);
         }
         let protocol = self.model.protocol;
@@ -111,7 +116,20 @@ impl Drive {
         Ok(())
     }
 
+    /// Whether no protocol has anything against a command under this name: what holds of nearly all.
     #[inline]
+    fn is_plain(&self, command: &Command, name: Name) -> bool {
+        let Tasks { log, attentions, allegiances, .. } = &self.tasks;
+        let plain = command.attribute == Attribute::Simple
+            && command.priority == Priority::Normal
+            && command.access != Access::Flush;
+        let calm = log.is_none() && attentions.is_empty() && allegiances.is_empty();
+        let mixed = self.tasks.alone && self.tasks.held > 0;
+        let named = name.tag >= self.tasks.tags || self.tasks.names.find(name.initiator, name.tag).is_some();
+        plain && calm && !mixed && !named
+    }
+
+    /// Why the drive does not take a command, if it does not.
     fn refusal(&mut self, context: &mut Context<'_>, command: &Command, name: Name) -> Option<Outcome> {
         let Name { initiator, tag, .. } = name;
         let protocol = self.model.protocol;
@@ -149,9 +167,11 @@ impl Drive {
     }
 
     /// Nothing in the task set stands before this command any more; older ones that it overlaps may.
+    // Part of its callers, as taking up is: this is the way of every command.
+    #[inline(always)]
     fn enable(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        let Command { first, access, attribute, priority, .. } = self.flight(slot).command;
-        let end = self.flight(slot).command.end();
+        let Command { first, count, access, attribute, priority, .. } = self.flight(slot).command;
+        let end = first + count;
         let jumps = attribute == Attribute::HeadOfQueue || attribute == Attribute::Aca;
         let write = access == Access::Write;
         let is_flush = access == Access::Flush;
@@ -173,16 +193,17 @@ impl Drive {
 
     /// A command has ended, in whatever way: what waited for it may begin.
     pub(super) fn leave(&mut self, context: &mut Context<'_>, slot: SlotIndex, stage: Stage) {
-        let InFlight { command, is_filed, .. } = *self.flight(slot);
+        let &mut InFlight { ref command, is_filed, .. } = self.flight(slot);
+        let Command { initiator, tag, attribute, .. } = *command;
         let protocol = self.model.protocol;
         if protocol.is_tagged() {
-            self.tasks.names.clear(command.initiator, command.tag);
+            self.tasks.names.clear(initiator, tag);
         }
         self.tasks.held -= 1;
         self.tasks.alone = false;
         self.free.push(slot);
         if stage != Stage::Dormant || is_filed {
-            self.tasks.set.ends(slot, protocol.acts_as(command.attribute));
+            self.tasks.set.ends(slot, protocol.acts_as(attribute));
         }
         self.unfile(context, slot);
         self.release(context);
@@ -190,11 +211,17 @@ impl Drive {
 
     /// What overlaps a command comes after it from now on, so it may be chosen: its media access has begun, or ended where
     /// a cache could come between, or there will be none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn unfile(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
-        if !core::mem::take(&mut self.flight(slot).is_filed) {
-            return;
+        if self.flight(slot).is_filed {
+            self.let_go(context, slot);
         }
+    }
+
+    /// Those that waited for this command alone may begin.
+    #[inline(never)]
+    fn let_go(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+        self.flight(slot).is_filed = false;
         let mut overlaps = self.tasks.overlaps.take();
         let mut freed = Vec::new();
         if let Some(overlaps) = &mut overlaps {
@@ -209,6 +236,7 @@ impl Drive {
     }
 
     /// Enables what the task set lets go.
+    #[inline]
     fn release(&mut self, context: &mut Context<'_>) {
         while self.tasks.allegiances.is_empty()
             && let Some(slot) = self.tasks.set.release()

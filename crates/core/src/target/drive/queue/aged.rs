@@ -6,20 +6,15 @@
 //! Source: R. Fagin, A. Lotem, M. Naor, "Optimal aggregation algorithms for middleware", PODS 2001 (the threshold
 //! algorithm).
 use super::crowd::Search;
-use super::outward::{Best, sides};
-use super::{Entry, Kind, SlotIndex, Slots, View};
+use super::outward::{Best, Cost, sides};
+use super::{Kind, SlotIndex, Slots, View};
 
 /// The entry with the least (cost, sequence), of all in the main lane.
 ///
 /// `bound(seek, age)` must be no higher than the cost of any entry that takes at least `seek` to reach and is at most
 /// `age` old.
 #[inline]
-pub fn least(
-    slots: &Slots,
-    view: &View<'_>,
-    bound: impl Fn(u64, u64) -> i64,
-    cost: impl Fn(&Entry) -> i64,
-) -> Option<SlotIndex> {
+pub fn least<C: Cost>(slots: &Slots, view: &View<'_>, bound: impl Fn(u64, u64) -> i64) -> Option<SlotIndex> {
     let (mut above, mut below) = sides(slots, Kind::Main, view);
     let mut aged = slots.oldest_of(Kind::Main);
     let mut best = Best::NONE;
@@ -29,13 +24,12 @@ pub fn least(
         // As many steps in age as outward: whichever walk ends first, the other has taken no more.
         for _ in 0..seen {
             let Some(slot) = aged else { return best.slot };
-            best.offer(slot, slots.entry(slot), cost(slots.entry(slot)));
+            best.offer(slot, slots.entry(slot), C::of(slots.entry(slot), view));
             aged = slots.younger(slot);
         }
         let Some(oldest) = aged else { return best.slot };
         let age = view.now - slots.entry(oldest).arrived;
-        let bound = |seek| bound(seek, age);
-        let search = Search { slots, kind: Kind::Main, view, bound, cost: &cost };
+        let search = Search::<_, C>::new(slots, Kind::Main, view, |seek| bound(seek, age));
         let (up, down) = (search.is_open(&above, &best), search.is_open(&below, &best));
         if !up && !down {
             return best.slot;

@@ -7,6 +7,7 @@
 //! P. So no command goes before one that is older by more than (P + 1 ns) / w, the nanosecond being that of rounding: a
 //! command that has reached this age waits for those alone that wait beside it, at most the depth less one.
 //! Source: D. M. Jacobson, J. Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7 (ASPTF).
+use super::outward::Cost;
 use super::{Entry, SlotIndex, Slots, View, aged, sptf};
 
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
@@ -17,9 +18,19 @@ fn credit(age: u64, view: &View<'_>) -> i64 {
     view.params.age_weight.credit(age) as i64
 }
 
+/// For the search.
+pub struct AgedSptf;
+
+impl Cost for AgedSptf {
+    #[inline(always)]
+    fn of(entry: &Entry, view: &View<'_>) -> i64 {
+        cost(entry, view)
+    }
+}
+
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     if view.params.age_weight.is_zero() {
         return sptf::pick(slots, view);
     }
-    aged::least(slots, view, |seek, age| seek as i64 - credit(age, view), |entry| cost(entry, view))
+    aged::least::<AgedSptf>(slots, view, |seek, age| seek as i64 - credit(age, view))
 }

@@ -29,6 +29,9 @@ pub fn choose(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
 /// most p + d - 1 services begin between a command's arrival and its own.
 #[inline]
 pub fn is_overdue(slots: &Slots, params: &QueueParams, now: u64) -> bool {
+    if params.age_limit.is_none() && params.pass_limit.is_none() {
+        return false;
+    }
     let Some(oldest) = slots.oldest() else { return false };
     let entry = slots.entry(oldest);
     params.age_limit.is_some_and(|limit| now - entry.arrived >= limit.as_ns())

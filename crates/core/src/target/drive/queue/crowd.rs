@@ -3,8 +3,10 @@
 //! Where rotation counts, entries of a crowd are visited in the order in which their slices pass once the arm is there,
 //! until the next slice comes too late to win. Where it does not, all entries of a cylinder cost nearly the same: they
 //! are visited oldest first until one costs no more than the seek, which no younger one there can better.
-use super::outward::{Best, Side};
-use super::{Entry, Kind, SlotIndex, Slots, View};
+use super::lane::Cursor;
+use super::outward::{Best, Cost, Side};
+use super::{Kind, SlotIndex, Slots, View};
+use core::marker::PhantomData;
 
 /// More entries than this on a cylinder are a crowd: then it pays to look at it slice by slice.
 const CROWD: u32 = 16;
@@ -16,10 +18,15 @@ pub struct Search<'a, B, C> {
     pub kind: Kind,
     pub view: &'a View<'a>,
     pub bound: B,
-    pub cost: C,
+    cost: PhantomData<C>,
 }
 
-impl<B: Fn(u64) -> i64, C: Fn(&Entry) -> i64> Search<'_, B, C> {
+impl<'a, B: Fn(u64) -> i64, C: Cost> Search<'a, B, C> {
+    #[inline]
+    pub fn new(slots: &'a Slots, kind: Kind, view: &'a View<'a>, bound: B) -> Self {
+        Search { slots, kind, view, bound, cost: PhantomData }
+    }
+
     /// Whether something on this side or behind it can still win.
     #[inline]
     pub fn is_open(&self, side: &Side, best: &Best) -> bool {
@@ -28,27 +35,29 @@ impl<B: Fn(u64) -> i64, C: Fn(&Entry) -> i64> Search<'_, B, C> {
 
     /// Looks at the side's next cylinder, and goes on to the one behind it. Returns how many it has looked at, a crowd as
     /// its first few.
+    #[inline]
     pub fn visit(&self, side: &mut Side, upward: bool, best: &mut Best) -> u32 {
         let Some(first) = side.slot else { return 0 };
         let cylinder = self.slots.entry(first).cylinder;
-        let (mut next, mut seen) = (Some(first), 0);
+        let (mut next, mut at, mut seen) = (Some(first), side.at, 0);
         while let Some(slot) = next.filter(|&slot| self.slots.entry(slot).cylinder == cylinder) {
             if seen == CROWD {
                 self.visit_crowd(cylinder, side.floor as u64, best);
-                next = self.behind(cylinder, upward);
+                at = self.behind(cylinder, upward);
                 break;
             }
             self.offer(slot, best);
             seen += 1;
-            next = if upward { self.slots.above(slot) } else { self.slots.below(slot) };
+            at = self.slots.next(self.kind, at, upward);
+            next = self.slots.slot_at(self.kind, at);
         }
-        *side = Side::new(next, self.slots, self.view);
+        *side = Side::new(at, self.slots, self.kind, self.view);
         seen
     }
 
     fn offer(&self, slot: SlotIndex, best: &mut Best) {
         let entry = self.slots.entry(slot);
-        best.offer(slot, entry, (self.cost)(entry));
+        best.offer(slot, entry, C::of(entry, self.view));
     }
 
     fn visit_crowd(&self, cylinder: u32, seek: u64, best: &mut Best) {
@@ -69,23 +78,26 @@ impl<B: Fn(u64) -> i64, C: Fn(&Entry) -> i64> Search<'_, B, C> {
                 }
             }
             None => {
-                let mut next = self.slots.at_or_above(self.kind, cylinder);
-                while let Some(slot) = next.filter(|&slot| self.slots.entry(slot).cylinder == cylinder) {
+                let mut at = self.slots.first_from(self.kind, cylinder);
+                let slot_at = |at| self.slots.slot_at(self.kind, at);
+                while let Some(slot) = slot_at(at).filter(|&slot| self.slots.entry(slot).cylinder == cylinder)
+                {
                     self.offer(slot, best);
                     if best.cost <= (self.bound)(seek) && best.sequence <= self.slots.entry(slot).sequence {
                         break;
                     }
-                    next = self.slots.above(slot);
+                    at = self.slots.next(self.kind, at, true);
                 }
             }
         }
     }
 
     /// The nearest entry behind this cylinder.
-    fn behind(&self, cylinder: u32, upward: bool) -> Option<SlotIndex> {
+    fn behind(&self, cylinder: u32, upward: bool) -> Cursor {
         if upward {
-            return self.slots.at_or_above(self.kind, cylinder + 1);
+            self.slots.first_from(self.kind, cylinder + 1)
+        } else {
+            self.slots.last_below(self.kind, cylinder)
         }
-        self.slots.at_or_above(self.kind, cylinder).and_then(|oldest| self.slots.below(oldest))
     }
 }

@@ -1,113 +1,94 @@
-//! One lane of the slot table: its entries in order of arrival, and in order of cylinder under a bitmap.
-//!
-//! Both orders are linked lists through the slots. The bitmap over buckets of neighbouring cylinders leads to a place in
-//! the second list; from there on, outward is along the links. Nothing allocates.
+//! One lane of the slot table: its entries in order of arrival, a linked list through the slots, and in order of cylinder.
+//! The latter is a [`Row`] in a shallow queue and [`Buckets`] in a deep one.
 use super::angles::Angles;
-use super::bitmap::Bitmap;
+use super::buckets::{Buckets, Neighbours};
 use super::params::QueueParams;
+use super::row::Row;
 use super::slots::{NONE, Place, SlotIndex, some};
-use alloc::vec;
-use alloc::vec::Vec;
 
 /// Neighbours of an entry in its lane.
 #[derive(Clone, Copy)]
 pub(super) struct Links {
     pub older: SlotIndex,
     pub younger: SlotIndex,
-    /// In order of cylinder, entries of one cylinder in order of arrival.
-    pub below: SlotIndex,
-    pub above: SlotIndex,
+    /// Among [`Buckets`].
+    pub by_cylinder: Neighbours,
 }
 
 impl Links {
-    pub const UNLINKED: Links = Links { older: NONE, younger: NONE, below: NONE, above: NONE };
+    pub const UNLINKED: Links =
+        Links { older: NONE, younger: NONE, by_cylinder: Neighbours { below: NONE, above: NONE } };
 }
 
-/// Buckets of several cylinders, at most: few, so that they stay in the processor's cache, and a bitmap of two levels. In
-/// a shallow queue a bucket is short however it is filled; in a deep one each cylinder has a bucket of its own, so that
-/// filing takes the same time wherever the commands crowd.
-const SHARED_BUCKETS: u32 = 64 * 64;
+/// A place in the order of cylinders: of a row the number of an item, or a slot. Good until an entry comes or goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cursor(u32);
+
+enum ByCylinder {
+    Row(Row),
+    Buckets(Buckets),
+}
 
 pub(super) struct Lane {
     oldest: SlotIndex,
     youngest: SlotIndex,
-    highest: SlotIndex,
-    /// The lowest entry of each bucket.
-    buckets: Vec<SlotIndex>,
-    filled: Bitmap,
-    /// A bucket holds `1 << shift` cylinders.
-    shift: u32,
-    /// In a deep queue whose order counts rotation.
-    angles: Option<Angles>,
+    by_cylinder: ByCylinder,
 }
 
 impl Lane {
     pub fn new(params: &QueueParams, cylinders: u32, period: u64) -> Self {
-        let last = cylinders.saturating_sub(1);
-        let mut shift = 0;
-        while !params.is_deep() && last >> shift >= SHARED_BUCKETS {
-            shift += 1;
-        }
-        let count = (last >> shift) as usize + 1;
-        Lane {
-            oldest: NONE,
-            youngest: NONE,
-            highest: NONE,
-            buckets: vec![NONE; count],
-            filled: Bitmap::new(count),
-            shift,
-            angles: (params.is_deep() && params.reckons_rotation())
-                .then(|| Angles::new(params.depth, period)),
-        }
+        let by_cylinder = if params.is_deep() {
+            ByCylinder::Buckets(Buckets::new(params, cylinders, period))
+        } else {
+            ByCylinder::Row(Row::new(params.depth))
+        };
+        Lane { oldest: NONE, youngest: NONE, by_cylinder }
+    }
+
+    /// What a shallow queue has its entries in.
+    #[inline]
+    pub fn row(&self) -> Option<&Row> {
+        if let ByCylinder::Row(row) = &self.by_cylinder { Some(row) } else { None }
     }
 
     pub fn angles(&self) -> Option<&Angles> {
-        self.angles.as_ref()
+        if let ByCylinder::Buckets(buckets) = &self.by_cylinder { buckets.angles() } else { None }
     }
 
+    #[inline]
     pub fn oldest(&self) -> Option<SlotIndex> {
         some(self.oldest)
     }
 
-    pub fn highest(&self) -> Option<SlotIndex> {
-        some(self.highest)
-    }
-
     pub fn reach(&mut self, slot: SlotIndex) {
-        self.angles.iter_mut().for_each(|angles| angles.reach(slot));
+        if let ByCylinder::Buckets(buckets) = &mut self.by_cylinder {
+            buckets.reach(slot);
+        }
     }
 
-    /// Links an entry, which is the youngest, into both orders.
+    /// Files an entry, which is the youngest, in both orders.
+    #[inline]
     pub fn insert(&mut self, places: &mut [Place], slot: SlotIndex) {
-        let cylinder = places[slot as usize].entry.cylinder;
-        let (below, above) = self.neighbours(places, cylinder);
-        places[slot as usize].links = Links { older: self.youngest, younger: NONE, below, above };
-        match above {
-            NONE => self.highest = slot,
-            above => places[above as usize].links.below = slot,
-        }
-        if below != NONE {
-            places[below as usize].links.above = slot;
-        }
-        let bucket = self.bucket_of(cylinder);
-        if !self.is_in(places, below, bucket) {
-            self.buckets[bucket] = slot;
-            self.filled.insert(bucket);
-        }
+        let place = &mut places[slot as usize];
+        (place.links.older, place.links.younger) = (self.youngest, NONE);
+        let cylinder = place.entry.cylinder;
         match self.youngest {
             NONE => self.oldest = slot,
             youngest => places[youngest as usize].links.younger = slot,
         }
         self.youngest = slot;
-        if let Some(angles) = &mut self.angles {
-            angles.insert(slot, &places[slot as usize].entry);
+        match &mut self.by_cylinder {
+            ByCylinder::Row(row) => row.insert(cylinder, slot),
+            ByCylinder::Buckets(buckets) => buckets.insert(places, slot),
         }
     }
 
+    #[inline]
     pub fn remove(&mut self, places: &mut [Place], slot: SlotIndex) {
-        let Links { older, younger, below, above } = places[slot as usize].links;
-        if let Some(angles) = &mut self.angles {
-            angles.remove(slot, &places[slot as usize].entry);
+        let Place { ref entry, links: Links { older, younger, .. } } = places[slot as usize];
+        match &mut self.by_cylinder {
+            ByCylinder::Row(row) => row.remove(entry.cylinder, slot),
+            ByCylinder::Buckets(buckets) => buckets.remove(places, slot),
         }
         match older {
             NONE => self.oldest = younger,
@@ -117,56 +98,56 @@ impl Lane {
             NONE => self.youngest = older,
             younger => places[younger as usize].links.older = older,
         }
-        match above {
-            NONE => self.highest = below,
-            above => places[above as usize].links.below = below,
-        }
-        if below != NONE {
-            places[below as usize].links.above = above;
-        }
-        let bucket = self.bucket_of(places[slot as usize].entry.cylinder);
-        if self.buckets[bucket] == slot {
-            if self.is_in(places, above, bucket) {
-                self.buckets[bucket] = above;
-            } else {
-                self.buckets[bucket] = NONE;
-                self.filled.remove(bucket);
-            }
-        }
     }
 
     /// The oldest entry on the lowest cylinder at or above this one.
     #[inline]
-    pub fn at_or_above(&self, places: &[Place], cylinder: u32) -> Option<SlotIndex> {
-        let mut slot = self.lowest_from(self.bucket_of(cylinder));
-        while slot != NONE && places[slot as usize].entry.cylinder < cylinder {
-            slot = places[slot as usize].links.above;
-        }
-        some(slot)
+    pub fn at_or_above(&self, cylinder: u32) -> Cursor {
+        Cursor(match &self.by_cylinder {
+            ByCylinder::Row(row) => row.below(cylinder) as u32,
+            ByCylinder::Buckets(buckets) => buckets.at_or_above(cylinder),
+        })
     }
 
-    /// The entries between which an arrival for this cylinder belongs.
-    fn neighbours(&self, places: &[Place], cylinder: u32) -> (SlotIndex, SlotIndex) {
-        let mut above = self.lowest_from(self.bucket_of(cylinder) + 1);
-        let mut below = if above == NONE { self.highest } else { places[above as usize].links.below };
-        while below != NONE && places[below as usize].entry.cylinder > cylinder {
-            (above, below) = (below, places[below as usize].links.below);
-        }
-        (below, above)
-    }
-
-    /// The lowest entry of this bucket or of a higher one.
+    /// The youngest entry on the highest cylinder below this one.
     #[inline]
-    fn lowest_from(&self, bucket: usize) -> SlotIndex {
-        self.filled.first_from(bucket).map_or(NONE, |bucket| self.buckets[bucket])
+    pub fn below(&self, places: &[Place], cylinder: u32) -> Cursor {
+        match &self.by_cylinder {
+            ByCylinder::Row(row) => Cursor((row.below(cylinder) as u32).wrapping_sub(1)),
+            ByCylinder::Buckets(buckets) => match buckets.at_or_above(cylinder) {
+                NONE => Cursor(buckets.highest()),
+                above => Cursor(places[above as usize].links.by_cylinder.below),
+            },
+        }
     }
 
-    fn is_in(&self, places: &[Place], slot: SlotIndex, bucket: usize) -> bool {
-        slot != NONE && self.bucket_of(places[slot as usize].entry.cylinder) == bucket
-    }
-
+    /// The youngest entry on the highest cylinder.
     #[inline]
-    fn bucket_of(&self, cylinder: u32) -> usize {
-        (cylinder >> self.shift) as usize
+    pub fn highest(&self) -> Cursor {
+        Cursor(match &self.by_cylinder {
+            ByCylinder::Row(row) => (row.items().len() as u32).wrapping_sub(1),
+            ByCylinder::Buckets(buckets) => buckets.highest(),
+        })
+    }
+
+    /// The next place upward, or downward. There must be an entry at this one.
+    #[inline]
+    pub fn next(&self, places: &[Place], at: Cursor, upward: bool) -> Cursor {
+        Cursor(match &self.by_cylinder {
+            ByCylinder::Row(_) => at.0.wrapping_add(if upward { 1 } else { u32::MAX }),
+            ByCylinder::Buckets(_) => {
+                let Neighbours { below, above } = places[at.0 as usize].links.by_cylinder;
+                if upward { above } else { below }
+            }
+        })
+    }
+
+    /// The entry at a place; none beyond either end.
+    #[inline]
+    pub fn slot_at(&self, at: Cursor) -> Option<SlotIndex> {
+        some(match &self.by_cylinder {
+            ByCylinder::Row(row) => row.slot(at.0 as usize),
+            ByCylinder::Buckets(_) => at.0,
+        })
     }
 }

@@ -30,7 +30,7 @@ pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
 
 /// The oldest entry on the highest cylinder at or below this one.
 pub fn highest_at_or_below(slots: &Slots, cylinder: u32) -> Option<SlotIndex> {
-    let beyond = cylinder.checked_add(1).and_then(|next| slots.at_or_above(Kind::Main, next));
-    let youngest = beyond.map_or_else(|| slots.highest(Kind::Main), |slot| slots.below(slot))?;
+    let below = slots.last_below(Kind::Main, cylinder.saturating_add(1));
+    let youngest = slots.slot_at(Kind::Main, below)?;
     slots.at_or_above(Kind::Main, slots.entry(youngest).cylinder)
 }

@@ -7,6 +7,7 @@ pub mod aged;
 pub mod aged_sptf;
 mod angles;
 mod bitmap;
+mod buckets;
 pub mod choose;
 pub mod clook;
 pub mod crowd;
@@ -17,6 +18,7 @@ pub mod look;
 pub mod outward;
 pub mod params;
 pub mod read_first_sptf;
+pub mod row;
 pub mod slots;
 pub mod sptf;
 pub mod sstf;
@@ -31,6 +33,7 @@ pub use slots::{Entry, Kind, SlotIndex, Slots};
 
 use super::mechanism::{Arm, Mechanism};
 use crate::command::Access;
+use core::hint::select_unpredictable;
 
 /// What the drive knows at the moment of choosing.
 #[derive(Clone, Copy)]
@@ -59,7 +62,7 @@ impl View<'_> {
     /// What the policy adds to a write's cost so that reads go first.
     #[inline]
     fn handicap(&self, entry: &Entry) -> u64 {
-        if entry.write { self.params.write_handicap.as_ns() } else { 0 }
+        when(entry.write, self.params.write_handicap.as_ns())
     }
 
     /// Nanoseconds from now until the entry's first sector is under the head, or until the arm is there when the
@@ -68,30 +71,29 @@ impl View<'_> {
     #[inline(always)]
     fn positioning(&self, entry: &Entry) -> u64 {
         let moved = self.moved(entry);
-        let rotation = match self.params.knows {
-            Knows::Distance => 0,
-            Knows::Angle => self.rotation(moved, entry),
+        let there = match self.params.knows {
+            Knows::Distance => moved,
+            Knows::Angle => self.begins(moved, entry),
         };
-        moved + rotation + self.handicap(entry)
+        there + self.handicap(entry)
     }
 
-    /// Rotation left when the arm is there in so many nanoseconds.
+    /// When the entry's first sector is under the head, from now, if the arm is there in so many nanoseconds.
     #[inline(always)]
-    fn rotation(&self, moved: u64, entry: &Entry) -> u64 {
-        let planned = if entry.write { moved + self.params.write_margin.as_ns() } else { moved };
-        let start = u64::from(entry.start);
+    fn begins(&self, moved: u64, entry: &Entry) -> u64 {
+        let planned = moved + when(entry.write, self.params.write_margin.as_ns());
         // When the first sector next passes the head's angle, wherever the arm is.
-        let mut passes =
-            if start >= self.turned { start - self.turned } else { start + self.period - self.turned };
+        let start = u64::from(entry.start);
+        let mut passes = start + when(start < self.turned, self.period) - self.turned;
         // A seek rarely lasts longer than two turns: adding without a branch beats looping and dividing.
-        passes += if passes < planned { self.period } else { 0 };
-        passes += if passes < planned { self.period } else { 0 };
+        passes += when(passes < planned, self.period);
+        passes += when(passes < planned, self.period);
         if passes < planned {
             passes += (planned - passes).div_ceil(self.period) * self.period;
         }
-        let (wait, longest) = (passes - moved, u64::from(entry.longest_wait));
+        let longest = u64::from(entry.longest_wait);
         // Only an access that may begin on arrival waits less; with a margin a write may wait more than a turn.
-        if longest < self.period { wait.min(longest) } else { wait }
+        if longest < self.period { passes.min(moved + longest) } else { passes }
     }
 
     /// Nanoseconds from now until the arm is there.
@@ -103,7 +105,20 @@ impl View<'_> {
     /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.
     #[inline]
     fn floor_beyond(&self, distance: u32) -> u64 {
-        let settle = self.mechanism.settle.write_settle_ns.min(0);
-        u64::from(self.mechanism.seek.floor_beyond(distance)).saturating_add_signed(settle)
+        self.mechanism.seek.floor_beyond(distance).saturating_sub(self.least_settle()).into()
     }
+
+    /// By how much settling may shorten a seek: what a negative write settle takes off.
+    #[inline]
+    fn least_settle(&self) -> u32 {
+        let settle = self.mechanism.settle.write_settle_ns.min(0);
+        settle.unsigned_abs().min(u32::MAX.into()) as u32
+    }
+}
+
+/// The time if the condition holds, or nothing. Never a branch: half of these conditions come out at random, and one that is
+/// mispredicted takes longer than all else about an entry.
+#[inline(always)]
+fn when(holds: bool, time: u64) -> u64 {
+    select_unpredictable(holds, time, 0)
 }

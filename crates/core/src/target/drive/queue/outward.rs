@@ -4,48 +4,84 @@
 //! seek curve's suffix minimum (measured curves are not monotone) less a negative write settle. A side ends when that
 //! is above the best cost found.
 use super::crowd::Search;
+use super::lane::Cursor;
+use super::row::{Item, Row};
 use super::{Entry, Kind, SlotIndex, Slots, View};
+
+/// A policy's cost as a type, so that the function becomes part of the search.
+pub trait Cost {
+    fn of(entry: &Entry, view: &View<'_>) -> i64;
+}
 
 /// The entry of this lane with the least (cost, sequence). No cost is below the entry's seek.
 #[inline]
-pub fn least(slots: &Slots, kind: Kind, view: &View<'_>, cost: impl Fn(&Entry) -> i64) -> Option<SlotIndex> {
-    if slots.is_deep() {
-        return least_of_many(slots, kind, view, cost);
+pub fn least<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
+    match slots.row(kind) {
+        Some(row) => least_of_few::<C>(row, slots, view),
+        None => least_of_many::<C>(slots, kind, view),
     }
-    let (mut above, mut below) = sides(slots, kind, view);
+}
+
+/// The same in a shallow queue.
+#[inline]
+fn least_of_few<C: Cost>(row: &Row, slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
+    let few = Few { items: row.items(), slots, view, settle: i64::from(view.least_settle()) };
+    let mut up = row.below(view.arm.cylinder);
+    let mut down = up.wrapping_sub(1);
+    let (mut above, mut below) = (few.floor(up), few.floor(down));
     let mut best = Best::NONE;
+    let mut bound = best.cost;
     // Both sides in turn: a direction that depends on the data would be mispredicted half of the time.
     loop {
-        let (mut open, bound) = (false, best.cost);
-        if let Some(slot) = above.slot.filter(|_| above.floor <= bound) {
-            open = true;
-            let entry = slots.entry(slot);
-            best.offer(slot, entry, cost(entry));
-            above = Side::new(slots.above(slot), slots, view);
-        }
-        if let Some(slot) = below.slot.filter(|_| below.floor <= bound) {
-            open = true;
-            let entry = slots.entry(slot);
-            best.offer(slot, entry, cost(entry));
-            below = Side::new(slots.below(slot), slots, view);
-        }
-        if !open {
+        if above <= bound {
+            bound = few.visit::<C>(up, &mut best);
+            up += 1;
+            above = few.floor(up);
+        } else if below > bound {
             return best.slot;
+        }
+        if below <= bound {
+            bound = few.visit::<C>(down, &mut best);
+            down = down.wrapping_sub(1);
+            below = few.floor(down);
         }
     }
 }
 
-/// The same in a deep queue. Apart, so that what a shallow one does stays in one piece.
+/// The entries of a shallow queue, side by side.
+struct Few<'a> {
+    items: &'a [Item],
+    slots: &'a Slots,
+    view: &'a View<'a>,
+    /// By how much a seek may be shorter than its floor.
+    settle: i64,
+}
+
+impl Few<'_> {
+    /// The least that a seek to this item, or to any beyond it, can take.
+    #[inline(always)]
+    fn floor(&self, at: usize) -> i64 {
+        let distance = |item: &Item| item.cylinder.abs_diff(self.view.arm.cylinder);
+        let beyond = |item| i64::from(self.view.mechanism.seek.floor_beyond(distance(item)));
+        self.items.get(at).map_or(CLOSED, beyond)
+    }
+
+    /// Looks at an entry; returns the floor up to which others can win.
+    #[inline(always)]
+    fn visit<C: Cost>(&self, at: usize, best: &mut Best) -> i64 {
+        let slot = self.items[at].slot;
+        let entry = self.slots.entry(slot);
+        best.offer(slot, entry, C::of(entry, self.view));
+        best.cost + self.settle
+    }
+}
+
+/// The same in a deep one. Apart, so that what a shallow one does stays in one piece.
 #[inline(never)]
-fn least_of_many(
-    slots: &Slots,
-    kind: Kind,
-    view: &View<'_>,
-    cost: impl Fn(&Entry) -> i64,
-) -> Option<SlotIndex> {
+fn least_of_many<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     let (mut above, mut below) = sides(slots, kind, view);
     let mut best = Best::NONE;
-    let search = Search { slots, kind, view, bound: |seek| seek as i64, cost };
+    let search = Search::<_, C>::new(slots, kind, view, |seek| seek as i64);
     loop {
         let (up, down) = (search.is_open(&above, &best), search.is_open(&below, &best));
         if up {
@@ -63,26 +99,31 @@ fn least_of_many(
 /// The nearest entries at or above the arm and below it.
 #[inline(always)]
 pub fn sides(slots: &Slots, kind: Kind, view: &View<'_>) -> (Side, Side) {
-    let first = slots.at_or_above(kind, view.arm.cylinder);
-    let below = first.map_or_else(|| slots.highest(kind), |slot| slots.below(slot));
-    (Side::new(first, slots, view), Side::new(below, slots, view))
+    let side = |at| Side::new(at, slots, kind, view);
+    let arm = view.arm.cylinder;
+    (side(slots.first_from(kind, arm)), side(slots.last_below(kind, arm)))
 }
+
+/// The floor of a side that has no more entries: far above any cost, that of nothing found included.
+const CLOSED: i64 = i64::MAX;
 
 /// The next entry on one side of the arm, and the least that reaching it or any beyond it can take.
 #[derive(Clone, Copy)]
 pub struct Side {
+    pub at: Cursor,
     pub slot: Option<SlotIndex>,
     pub floor: i64,
 }
 
 impl Side {
     #[inline]
-    pub fn new(slot: Option<SlotIndex>, slots: &Slots, view: &View<'_>) -> Self {
-        let floor = slot.map_or(i64::MAX, |slot| {
+    pub fn new(at: Cursor, slots: &Slots, kind: Kind, view: &View<'_>) -> Self {
+        let slot = slots.slot_at(kind, at);
+        let floor = slot.map_or(CLOSED, |slot| {
             let distance = slots.entry(slot).cylinder.abs_diff(view.arm.cylinder);
             view.floor_beyond(distance) as i64
         });
-        Side { slot, floor }
+        Side { at, slot, floor }
     }
 }
 
@@ -98,7 +139,7 @@ pub struct Best {
 std::thread_local! { pub static LOOKED_AT: core::cell::Cell<u32> = const { core::cell::Cell::new(0) }; }
 
 impl Best {
-    pub const NONE: Best = Best { cost: i64::MAX, sequence: u64::MAX, slot: None };
+    pub const NONE: Best = Best { cost: CLOSED >> 1, sequence: u64::MAX, slot: None };
 
     #[inline]
     pub fn offer(&mut self, slot: SlotIndex, entry: &Entry, cost: i64) {

@@ -2,8 +2,9 @@
 //!
 //! All entries are in one lane, unless the order serves reads and writes apart: then each kind has a [`Lane`] of its own.
 use super::angles::Angles;
-use super::lane::{Lane, Links};
+use super::lane::{Cursor, Lane, Links};
 use super::params::QueueParams;
+use super::row::Row;
 use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_units::Lba;
@@ -202,28 +203,45 @@ impl Slots {
         })
     }
 
+    /// The entries of this kind in order of cylinder, in a shallow queue.
+    #[inline]
+    pub fn row(&self, kind: Kind) -> Option<&Row> {
+        self.lane(kind).row()
+    }
+
     /// The oldest entry of this kind on the lowest cylinder at or above this one.
     #[inline]
     pub fn at_or_above(&self, kind: Kind, cylinder: u32) -> Option<SlotIndex> {
-        self.lane(kind).at_or_above(&self.places, cylinder)
+        self.slot_at(kind, self.first_from(kind, cylinder))
     }
 
-    /// The next entry of the lane upward, in order of cylinder and then of arrival.
+    /// Where that entry is.
     #[inline]
-    pub fn above(&self, slot: SlotIndex) -> Option<SlotIndex> {
-        some(self.places[slot as usize].links.above)
+    pub fn first_from(&self, kind: Kind, cylinder: u32) -> Cursor {
+        self.lane(kind).at_or_above(cylinder)
     }
 
-    /// The next entry of the lane downward.
+    /// Where the entry of this kind on the highest cylinder below this one is, the youngest of several.
     #[inline]
-    pub fn below(&self, slot: SlotIndex) -> Option<SlotIndex> {
-        some(self.places[slot as usize].links.below)
+    pub fn last_below(&self, kind: Kind, cylinder: u32) -> Cursor {
+        self.lane(kind).below(&self.places, cylinder)
+    }
+
+    /// The next place upward or downward, in order of cylinder and then of arrival.
+    #[inline]
+    pub fn next(&self, kind: Kind, at: Cursor, upward: bool) -> Cursor {
+        self.lane(kind).next(&self.places, at, upward)
+    }
+
+    #[inline]
+    pub fn slot_at(&self, kind: Kind, at: Cursor) -> Option<SlotIndex> {
+        self.lane(kind).slot_at(at)
     }
 
     /// The entry of this kind on the highest cylinder, the youngest of several.
     #[inline]
     pub fn highest(&self, kind: Kind) -> Option<SlotIndex> {
-        self.lane(kind).highest()
+        self.slot_at(kind, self.lane(kind).highest())
     }
 }
 

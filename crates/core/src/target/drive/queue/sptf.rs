@@ -2,12 +2,23 @@
 //! under the head soonest. With a drive that knows distance alone it falls back to the shortest seek time.
 //! Source: M. Seltzer, P. Chen, J. Ousterhout, "Disk scheduling revisited", USENIX 1990;
 //! D. M. Jacobson, J. Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7.
-use super::{Entry, Kind, SlotIndex, Slots, View, outward};
+use super::outward::{self, Cost};
+use super::{Entry, Kind, SlotIndex, Slots, View};
 
 // Part of the search, as all of it.
 #[inline(always)]
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     view.positioning(entry) as i64
+}
+
+/// For the search.
+pub struct Sptf;
+
+impl Cost for Sptf {
+    #[inline(always)]
+    fn of(entry: &Entry, view: &View<'_>) -> i64 {
+        cost(entry, view)
+    }
 }
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
@@ -16,5 +27,5 @@ pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
 
 /// The least among the commands of one lane.
 pub fn pick_from(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
-    outward::least(slots, kind, view, |entry| cost(entry, view))
+    outward::least::<Sptf>(slots, kind, view)
 }

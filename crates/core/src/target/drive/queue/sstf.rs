@@ -1,11 +1,22 @@
 //! Shortest seek time first: the command that the arm reaches soonest, whatever its angle.
 //! Source: P. J. Denning, "Effects of scheduling on file memory operations", AFIPS 1967.
-use super::{Entry, Kind, SlotIndex, Slots, View, outward};
+use super::outward::{self, Cost};
+use super::{Entry, Kind, SlotIndex, Slots, View};
 
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     (view.seek(entry) + view.handicap(entry)) as i64
 }
 
+/// For the search.
+pub struct Sstf;
+
+impl Cost for Sstf {
+    #[inline(always)]
+    fn of(entry: &Entry, view: &View<'_>) -> i64 {
+        cost(entry, view)
+    }
+}
+
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
-    outward::least(slots, Kind::Main, view, |entry| cost(entry, view))
+    outward::least::<Sstf>(slots, Kind::Main, view)
 }

@@ -6,6 +6,7 @@
 //!
 //! Who waits how long: from age M on, only older commands go before a command, as with an age limit of M.
 //! Source: M. Seltzer, P. Chen, J. Ousterhout, "Disk scheduling revisited", USENIX 1990 (WSTF).
+use super::outward::Cost;
 use super::{Entry, Kind, SlotIndex, Slots, View, aged};
 
 /// Nothing from the maximum age on: of such commands, as of all equals, the oldest goes first.
@@ -13,10 +14,20 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     view.params.age_full.scale(view.positioning(entry), view.now - entry.arrived) as i64
 }
 
+/// For the search.
+pub struct WeightedSptf;
+
+impl Cost for WeightedSptf {
+    #[inline(always)]
+    fn of(entry: &Entry, view: &View<'_>) -> i64 {
+        cost(entry, view)
+    }
+}
+
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let (full, oldest) = (view.params.age_full, slots.oldest_of(Kind::Main)?);
     if full.is_reached(view.now - slots.entry(oldest).arrived) {
         return Some(oldest);
     }
-    aged::least(slots, view, |seek, age| full.scale(seek, age) as i64, |entry| cost(entry, view))
+    aged::least::<WeightedSptf>(slots, view, |seek, age| full.scale(seek, age) as i64)
 }

@@ -62,22 +62,30 @@ fn check_lane(slots: &Slots, kind: Kind, list: &[Row], cylinders: u32) -> Result
     // Stable: entries of one cylinder stay in order of arrival.
     upward.sort_by_key(|&(_, cylinder, _)| cylinder);
     prop_assert_eq!(slots.highest(kind), slot_of(upward.last()));
-    for (i, &(slot, _, _)) in upward.iter().enumerate() {
-        prop_assert_eq!(slots.above(slot), slot_of(upward.get(i + 1)));
-        prop_assert_eq!(slots.below(slot), slot_of(i.checked_sub(1).and_then(|i| upward.get(i))));
-    }
+    let walk = |upward: bool| {
+        let from = if upward { slots.first_from(kind, 0) } else { slots.last_below(kind, cylinders) };
+        let next =
+            |&at: &_| Some(slots.next(kind, at, upward)).filter(|&at| slots.slot_at(kind, at).is_some());
+        let walk = core::iter::successors(Some(from).filter(|&at| slots.slot_at(kind, at).is_some()), next);
+        walk.map_while(|at| slots.slot_at(kind, at)).collect::<Vec<SlotIndex>>()
+    };
+    let expected: Vec<SlotIndex> = upward.iter().map(|&(slot, _, _)| slot).collect();
+    prop_assert_eq!(walk(true), &expected[..]);
+    prop_assert_eq!(walk(false), expected.into_iter().rev().collect::<Vec<SlotIndex>>());
     let places =
         [0, cylinders / 3, cylinders - 1].into_iter().chain(list.iter().map(|&(_, cylinder, _)| cylinder));
     for from in places {
         let expected = upward.iter().find(|&&(_, cylinder, _)| cylinder >= from);
         prop_assert_eq!(slots.at_or_above(kind, from), slot_of(expected));
+        let expected = upward.iter().rev().find(|&&(_, cylinder, _)| cylinder < from);
+        prop_assert_eq!(slots.slot_at(kind, slots.last_below(kind, from)), slot_of(expected));
     }
     Ok(())
 }
 
-/// Counts around which the width of a bucket changes, each with its last cylinder.
+/// Counts around which a bitmap gets another level, each with its last cylinder.
 #[test]
-fn the_last_cylinder_has_a_bucket() {
+fn the_last_cylinder_has_its_place() {
     let counts =
         [1, 4_096, 4_097, 8_192, 8_193, 16_387, 65_551, 1 << 18, (1 << 18) + 1, (1 << 22) - 1, 1 << 22];
     for (cylinders, depth) in counts.into_iter().flat_map(|count| [(count, 2), (count, 257)]) {
