@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import shlex
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -165,27 +165,26 @@ def test_words_for_what_is_left():
     ]
 
 
-def blocks(text):
-    """The fenced blocks of a page, in order, each with its language."""
-    return [
-        (language, body)
-        for language, body in re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    ]
+PAGE = Path(__file__).parents[2] / "docs" / "power-cuts.md"
+# A scenario or a command, and the block behind it with what it prints.
+SHOWN = re.compile(
+    r"^```(toml\n(?P<scenario>.*?)|\n(?P<command>drivelab .*?))^```\n\n```\n(?P<shown>.*?)^```", re.M | re.S
+)
 
 
 def test_the_page_shows_what_is_printed(run, tmp_path):
-    page = (Path(__file__).parents[2] / "docs" / "power-cuts.md").read_text(encoding="utf-8")
-    found = blocks(page)
-    checked = 0
-    for (language, asked), (_, shown) in pairwise(found):
-        if language == "toml":
-            (tmp_path / "a.toml").write_text(asked, encoding="utf-8")
-            done = run("simulate", "a.toml", "-q")
-        elif asked.startswith("drivelab "):
-            done = run(*shlex.split(asked.replace("\\\n", " "))[1:], "-q")
+    def printed(block):  # noqa: ANN202
+        if block["scenario"] is None:
+            done = run(*shlex.split(block["command"].replace("\\\n", " "))[1:], "-q")
         else:
-            continue
-        printed = done.stdout.splitlines()
-        assert [line for line in shown.splitlines() if line not in printed] == []
-        checked += 1
-    assert checked == 4
+            (tmp_path / "a.toml").write_text(block["scenario"], encoding="utf-8")
+            done = run("simulate", "a.toml", "-q")
+        assert (done.returncode, done.stderr) == (0, "")
+        return block[0].removesuffix(block["shown"] + "```") + done.stdout.strip() + "\n```"
+
+    page = PAGE.read_text(encoding="utf-8")
+    assert len(SHOWN.findall(page)) == 6
+    current = SHOWN.sub(printed, page)
+    if os.environ.get("UPDATE_DOCS"):
+        PAGE.write_text(current, encoding="utf-8")
+    assert current == PAGE.read_text(encoding="utf-8")

@@ -213,6 +213,8 @@ struct Study<'a> {
     kept: &'a Map<u64>,
     cure: Cure,
     cured: Cured,
+    /// With logs on the members themselves: the same without the log of each slot in turn.
+    cured_without: Vec<Cured>,
     before: Fit,
     members: u16,
     lost_in_cut: u64,
@@ -222,14 +224,17 @@ struct Study<'a> {
 impl<'a> Study<'a> {
     fn new(may_hold: &'a Oracle, kept: &'a Map<u64>) -> Self {
         let (cured, before) = (Cured::default(), Fit::default());
-        Study { may_hold, kept, cure: Cure::None, cured, before, members: 0, lost_in_cut: 0, lost_later: 0 }
+        let cured_without = Vec::new();
+        let (cure, members, lost_in_cut, lost_later) = (Cure::None, 0, 0, 0);
+        Study { may_hold, kept, cure, cured, cured_without, before, members, lost_in_cut, lost_later }
     }
 
-    /// What the array does by itself: where nothing closes the hole, nothing.
-    fn cure(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media) {
+    /// What the array does by itself, with all members or without this one: where nothing closes the hole, nothing.
+    fn cure(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media, without: Option<usize>) {
+        let own = without.and_then(|slot| self.cured_without.get_mut(slot));
         match self.cure {
             Cure::None => Nothing.recover(layout, drives, media),
-            _ => self.cured.recover(layout, drives, media),
+            _ => own.unwrap_or(&mut self.cured).recover(layout, drives, media),
         }
     }
 
@@ -251,7 +256,7 @@ impl<'a> Study<'a> {
                 continue;
             }
             let mut own = in_cut.then(|| media.clone());
-            own.iter_mut().for_each(|media| self.cure(layout, &rest, media));
+            own.iter_mut().for_each(|media| self.cure(layout, &rest, media, Some(slot)));
             let media = own.as_ref().unwrap_or(media);
             let contents = Contents::new(Some(layout), &rest, media);
             count += self.wrong(&contents, rows, |home| home == slot);
@@ -309,6 +314,14 @@ impl Recovery for Study<'_> {
     fn look(&mut self, cut: &Cut<'_>) {
         self.cure = cut.cure;
         self.cured.look(cut);
+        if cut.cure == Cure::PartialParityLog {
+            let without = |slot| {
+                let mut cured = Cured::default();
+                cured.look(&Cut { missing: &[slot], ..*cut });
+                cured
+            };
+            self.cured_without = (0..cut.array.members().count()).map(without).collect();
+        }
     }
 
     fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media) {
@@ -316,7 +329,7 @@ impl Recovery for Study<'_> {
         self.before = consistent::compare(layout, drives, media);
         let rows = self.before.unfit.clone();
         self.lost_in_cut = self.wrong_without_one(layout, media, drives, &rows, true);
-        self.cure(layout, drives, media);
+        self.cure(layout, drives, media, None);
         self.lost_later = self.wrong_without_one(layout, media, drives, &rows, false);
     }
 }
