@@ -116,8 +116,11 @@ proptest! {
                     }
                 }
                 _ if writes.iter().flatten().all(|&(other, _)| other != record) && writes[at].is_none() => {
-                    let is_kept = pool.keeper_of(record..record + 1).is_some();
-                    if is_kept {
+                    if let Some(keeper) = pool.keeper_of_places(1) {
+                        let is_at_work = if keeper < 8 { writes[keeper as usize].is_some() } else { true };
+                        prop_assert!(is_at_work);
+                        let at_work = |place| pinned.iter().any(|pinned| pinned.contains(&place));
+                        prop_assert!((0..pool.places()).all(|place| pool.is_taken(place) || at_work(place)));
                         continue;
                     }
                     let to = pool.take(strand, record);

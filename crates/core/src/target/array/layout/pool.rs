@@ -15,7 +15,7 @@ use super::raidz::{Column, Map};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// A record on its way to a new place, or written where it is because there is no other.
+/// A record on its way to a new place.
 #[derive(Clone, Copy)]
 struct Move {
     record: u64,
@@ -29,6 +29,13 @@ struct Pin {
     strand: Slot,
     first: u64,
     end: u64,
+}
+
+impl Pin {
+    /// What of a page it keeps.
+    fn bits(&self, page: u64) -> u64 {
+        bits_of(page, self.first, self.end)
+    }
 }
 
 /// Places to go over at once.
@@ -169,10 +176,8 @@ impl RaidZ {
         for &first in &before.first_move {
             let mut at = first;
             while at != NONE {
-                let Move { record, to, next } = *before.moves.get(at);
-                if to != before.place(record) {
-                    self.release(to);
-                }
+                let Move { to, next, .. } = *before.moves.get(at);
+                self.release(to);
                 at = next;
             }
         }
@@ -206,9 +211,7 @@ impl RaidZ {
 
     /// The places of a page that are pinned, as bits.
     fn pinned(&self, page: u64) -> u64 {
-        let (first, end) = (page * PAGE, (page + 1) * PAGE);
-        let touch = |pin: &&Pin| pin.first < end && first < pin.end;
-        self.pins.iter().filter(touch).fold(0, |bits, pin| bits | bits_of(page, pin.first, pin.end))
+        self.pins.iter().fold(0, |bits, pin| bits | pin.bits(page))
     }
 
     /// The next free place, round the pool.
@@ -230,28 +233,41 @@ impl RaidZ {
         None
     }
 
-    /// Who must be done before these records can be written: where there may be no other place for them, they are written
-    /// where they are, and somebody is going over that.
-    pub fn keeper_of(&self, records: Range<u64>) -> Option<Slot> {
-        let pinned: u64 = self.pins.iter().map(|pin| pin.end - pin.first).sum();
-        if self.pins.is_empty() || self.free.saturating_sub(pinned) >= records.end - records.start {
-            return None;
-        }
-        let keeps =
-            |pin: &&Pin| records.clone().any(|record| (pin.first..pin.end).contains(&self.place(record)));
-        self.pins.iter().find(keeps).map(|pin| pin.strand)
+    /// Free places at which somebody is at work.
+    fn kept_free(&self) -> u64 {
+        let of_pin = |(i, pin): (usize, &Pin)| -> u64 {
+            let of_page = |page: u64| {
+                let earlier = self.pins[..i].iter().fold(0, |bits, pin| bits | pin.bits(page));
+                u64::from((!self.bits(page) & pin.bits(page) & !earlier).count_ones())
+            };
+            (pin.first / PAGE..pin.end.div_ceil(PAGE)).map(of_page).sum()
+        };
+        self.pins.iter().enumerate().map(of_pin).sum()
     }
 
-    /// Takes a place for a record that a strand writes. Where everything is taken the record stays where it is.
-    pub fn take(&mut self, strand: Slot, record: u64) -> u64 {
-        let to = self.free_place();
-        if let Some(to) = to {
-            self.next = (to + 1) % self.places;
-            self.turn(to);
-            self.free -= 1;
-            self.births.take(to);
+    /// Most records that are written at once: there are never fewer places for them once nobody else is at work.
+    pub fn most_at_once(&self) -> u64 {
+        self.places - self.records
+    }
+
+    /// Whom a strand must wait for that is to write so many records, for want of free places.
+    pub fn keeper_of_places(&self, records: u64) -> Option<Slot> {
+        // Nearly always there are many.
+        if self.free >= records && (self.pins.is_empty() || self.free - self.kept_free() >= records) {
+            return None;
         }
-        let to = to.unwrap_or_else(|| self.place(record));
+        self.writer_to(0..self.places, |_| true).or_else(|| self.pins.first().map(|pin| pin.strand))
+    }
+
+    /// Takes a place for a record that a strand writes.
+    pub fn take(&mut self, strand: Slot, record: u64) -> u64 {
+        let Some(to) = self.free_place() else {
+            unreachable!("a strand waits until there are places enough")
+        };
+        self.next = (to + 1) % self.places;
+        self.turn(to);
+        self.free -= 1;
+        self.births.take(to);
         let at = strand as usize;
         if self.first_move.len() <= at {
             self.first_move.resize(at + 1, NONE);
@@ -287,11 +303,8 @@ impl RaidZ {
             let Move { record, to, next } = *self.moves.get(at);
             self.moves.free(at);
             at = next;
-            let from = self.place(record);
-            if from == to {
-                continue;
-            }
             if is_written {
+                let from = self.place(record);
                 self.lies.set_number(record, to);
                 self.came.set_number(to, record);
                 self.release(from);

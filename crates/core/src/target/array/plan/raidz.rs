@@ -67,8 +67,10 @@ impl Array {
         (strand.access == Access::Write, strand.first / record, (strand.end - 1) / record + 1)
     }
 
-    /// A write is cut where whole records begin and end: its ends need what is already there.
+    /// A write is cut where whole records begin and end: its ends need what is already there. There must be room for all of
+    /// a part.
     pub(super) fn cut_at_records(pool: &RaidZ, at: u64, end: u64) -> u64 {
+        let end = end.min((at / pool.record() + pool.most_at_once()) * pool.record());
         let (next, last) = (at.next_multiple_of(pool.record()), end / pool.record() * pool.record());
         if at < next && next < end {
             next
@@ -117,8 +119,6 @@ impl Array {
     }
 
     pub(super) fn plan_raidz_write(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
-        // It may be planned anew.
-        self.pool_mut().settle(slot, false);
         if self.is_pool_lost() {
             return Err(Outcome::Lost);
         }
@@ -162,18 +162,21 @@ impl Array {
         self.pool_mut().settle(slot, !is_lost && outcome == Outcome::Done);
     }
 
-    /// Whom a strand must wait for although nobody has its records: see [`RaidZ::keeper_of`], and for a window
+    /// Whom a strand must wait for although nobody has its records: see [`RaidZ::keeper_of_places`], and for a window
     /// [`Array::writer_in`].
     pub(in super::super) fn keeper(&mut self, slot: Slot) -> Option<Slot> {
         let Layout::RaidZ(pool) = &mut self.layout else { return None };
         let Strand { owner, access, first, end, .. } = *self.strands.get(slot);
+        // It may be planned anew.
         if owner == Owner::Sync {
-            // It may be planned anew.
             pool.unpin(slot);
             return self.writer_in(slot);
         }
-        let record = pool.record();
-        if access == Access::Write { pool.keeper_of(first / record..end.div_ceil(record)) } else { None }
+        if access != Access::Write {
+            return None;
+        }
+        pool.settle(slot, false);
+        pool.keeper_of_places(end.div_ceil(pool.record()) - first / pool.record())
     }
 
     /// Whether a column of what lies at a place can be read: on a new member, if it was gone over there already, or written

@@ -50,7 +50,7 @@ impl Array {
     }
 
     /// A host's write that began before a new member came, and goes to a place of this window: it is gone over when that is
-    /// done. So is what is written where it lies, for want of room.
+    /// done.
     pub(in super::super) fn writer_in(&mut self, strand: Slot) -> Option<Slot> {
         let ticket = self.sync.tickets[strand as usize];
         let (at, to) = self.sync.window(ticket).map(|window| (window.at, window.to))?;
