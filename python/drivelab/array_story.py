@@ -62,6 +62,8 @@ def lines(array: Mapping[str, Any]) -> list[str]:
         end += f"; a member was missing or not rebuilt for {duration_text(array['degraded_ns'])}"
     if array["lost_bytes"]:
         end += f"; {bytes_text(array['lost_bytes'])} lost"
+    if array["repaired_bytes"]:
+        end += f"; {bytes_text(array['repaired_bytes'])} that could not be read written back"
     return [*text, end]
 
 

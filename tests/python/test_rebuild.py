@@ -44,6 +44,7 @@ def point(events, series=(), **changes):  # noqa: ANN003
         "state": "healthy",
         "degraded_ns": 0,
         "lost_bytes": 0,
+        "repaired_bytes": 0,
         "events": [{"group": 0, **event} for event in events],
         "syncs": [],
         "series": list(series),

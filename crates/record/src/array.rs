@@ -57,6 +57,8 @@ pub struct ArrayRecord {
     /// How long some member was not whole.
     pub degraded_ns: u64,
     pub lost_bytes: u64,
+    /// What could not be read of a member, and was written back to it.
+    pub repaired_bytes: u64,
     pub events: Vec<ArrayEvent>,
     pub syncs: Vec<SyncRecord>,
     /// The run in up to 600 pieces of one length.
@@ -95,6 +97,7 @@ impl ArrayCollector {
             },
             degraded_ns: array.impaired_for(now).as_ns(),
             lost_bytes: self.lost_bytes,
+            repaired_bytes: array.repaired() * 512,
             events: self.events,
             syncs: array.progress().map(|progress| sync(&progress, now)).collect(),
             series: self.series.close(now, progress(array)),

@@ -6,12 +6,13 @@ use common::{drive, flat_seek, layout, ms, random_job, setup, zone};
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::array::params::{ArrayParams, Failure, Level, When};
 use drivelab_core::target::controller::params::ControllerParams;
+use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams};
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::{Limit, Setup};
 use drivelab_record::Point;
 use drivelab_simulate::{Control, RunError, run};
-use drivelab_units::Instant;
+use drivelab_units::{Instant, Lba, Sectors, Share};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -73,6 +74,21 @@ fn what_is_lost_is_counted_in_bytes() {
     let lost = array.events.iter().find_map(|event| event.lost).unwrap();
     assert_eq!((lost.first, lost.bytes, lost.times), (0, 30_000 * 512, 1));
     assert!(array.series.iter().any(|bucket| bucket.errors > 0));
+}
+
+#[test]
+fn what_is_written_back_is_counted_in_bytes() {
+    let mut setup = mirror(0, vec![]);
+    let TargetParams::System(system) = &mut setup.target else { unreachable!("a mirror is a system") };
+    let unreadable = vec![(Lba::ZERO, Sectors::new(15_000))];
+    let faults = FaultParams { read_errors: Share::NONE, unreadable, retries: ms(50) };
+    let geometry = layout(1, vec![zone(0, 50, 600)]);
+    let faulty = DriveParams { geometry, seek: flat_seek(ms(1), 50), faults: Some(faults), ..drive() };
+    system.drives[0] = Arc::new(DriveModel::new(&faulty).unwrap());
+    let point = go(&setup).unwrap();
+    // Every other read is of the bad half, and one in two of them comes to the bad drive, until most of it was written.
+    let repaired = point.array.unwrap().repaired_bytes / 4_096;
+    assert!((5..40).contains(&repaired) && point.errors == 0, "{repaired} of {} reads", point.read.ios);
 }
 
 #[test]

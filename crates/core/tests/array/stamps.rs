@@ -1,6 +1,7 @@
 //! A naive executor of data operations: a stamp of eight bytes stands for each sector, sums are done byte by byte, and all
 //! commands of the members are written down.
 use crate::common::command;
+use crate::field::product;
 use crate::rig::array;
 use drivelab_core::data::{DataOp, Word};
 use drivelab_core::target::array::layout::{Copied, Layout, RaidZ, Rows};
@@ -15,23 +16,8 @@ use std::collections::{BTreeMap, HashMap};
 
 pub type Stamp = [u8; 8];
 
-/// Multiplication in the field by its definition.
-pub fn times(a: u8, b: u8) -> u8 {
-    let (mut sum, mut term) = (0u16, u16::from(a));
-    for bit in 0..8 {
-        if b >> bit & 1 == 1 {
-            sum ^= term;
-        }
-        term <<= 1;
-        if term & 0x100 != 0 {
-            term ^= 0x11d;
-        }
-    }
-    sum as u8
-}
-
 pub fn scaled(stamp: Stamp, factor: u8) -> Stamp {
-    stamp.map(|byte| times(byte, factor))
+    stamp.map(|byte| product(byte, factor))
 }
 
 pub fn added(a: Stamp, b: Stamp) -> Stamp {
@@ -374,7 +360,7 @@ impl Stamped {
                 }
                 let index = rows.index_of(&rows.row(row), column);
                 for (which, parity) in parities.iter_mut().enumerate() {
-                    let factor = (0..which as u32 * index).fold(1, |power, _| times(power, 2));
+                    let factor = (0..which as u32 * index).fold(1, |power, _| product(power, 2));
                     *parity = added(*parity, scaled(stamp, factor));
                 }
             }

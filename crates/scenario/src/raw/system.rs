@@ -219,8 +219,8 @@ section! {
     pub struct FaultsRaw {
         /// Share of reads that fail although the media is sound, each attempt for itself.
         read_errors: Share = "0%",
-        /// Stretches that no attempt can read: where each begins, and how much it is; then, with an array, the number of
-        /// the drive, or nothing for all of them.
+        /// Stretches that no attempt can read before they are written: where each begins, and how much it is; then, with an
+        /// array, the number of the drive, or nothing for all of them.
         bad_sectors: Vec<At<Stretch>> = "none",
         /// How long the drive tries again before it gives a read up.
         retry_time: Span = "0s",
