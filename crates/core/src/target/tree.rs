@@ -14,11 +14,17 @@ pub const NONE: Slot = Slot::MAX;
 
 /// What a subtree says of itself without being searched.
 pub trait Summary: Copy {
-    /// The summary of two groups of entries together.
+    /// Whether there is anything in it to be kept up to date.
+    const IS_KEPT: bool = true;
+
+    /// The summary of two groups of entries together, in whatever order they are joined.
     fn join(self, other: Self) -> Self;
 }
 
 impl Summary for () {
+    const IS_KEPT: bool = false;
+
+    #[inline]
     fn join(self, (): ()) {}
 }
 
@@ -35,6 +41,16 @@ pub struct Node<K, S> {
 
 pub struct Tree<K, S = ()> {
     nodes: Vec<Node<K, S>>,
+    /// Nodes whose summaries are to be brought up to date, from the top down.
+    path: Vec<Slot>,
+}
+
+/// What a subtree hangs from: one side of a node, or the root.
+#[derive(Clone, Copy)]
+enum Link {
+    Root,
+    Left(Slot),
+    Right(Slot),
 }
 
 impl<K: Ord + Copy, S: Summary> Default for Tree<K, S> {
@@ -45,7 +61,7 @@ impl<K: Ord + Copy, S: Summary> Default for Tree<K, S> {
 
 impl<K: Ord + Copy, S: Summary> Tree<K, S> {
     pub fn new() -> Self {
-        Tree { nodes: Vec::new() }
+        Tree { nodes: Vec::new(), path: Vec::new() }
     }
 
     #[inline]
@@ -65,13 +81,108 @@ impl<K: Ord + Copy, S: Summary> Tree<K, S> {
             self.nodes.resize(slot as usize + 1, node);
         }
         self.nodes[slot as usize] = node;
-        *root = self.insert_below(*root, slot);
+        let rank_of_slot = rank(slot);
+        let (mut at, mut link) = (*root, Link::Root);
+        while at != NONE && rank(at) > rank_of_slot {
+            let node = self.node_mut(at);
+            if S::IS_KEPT {
+                node.all = node.all.join(own);
+            }
+            (link, at) =
+                if key < node.key { (Link::Left(at), node.left) } else { (Link::Right(at), node.right) };
+        }
+        self.hang(root, link, slot);
+        self.split(root, at, slot);
+    }
+
+    /// Cuts a subtree in two, below a slot: to its left what is below its key, to its right the rest.
+    fn split(&mut self, root: &mut Slot, mut at: Slot, slot: Slot) {
+        let key = self.node(slot).key;
+        let (mut low, mut high) = (Link::Left(slot), Link::Right(slot));
+        self.note(slot);
+        while at != NONE {
+            self.note(at);
+            let Node { key: own, left, right, .. } = *self.node(at);
+            if own < key {
+                self.hang(root, low, at);
+                (low, at) = (Link::Right(at), right);
+            } else {
+                self.hang(root, high, at);
+                (high, at) = (Link::Left(at), left);
+            }
+        }
+        self.hang(root, low, NONE);
+        self.hang(root, high, NONE);
+        self.sum_up();
     }
 
     /// Takes a slot out of the set that it is in.
     pub fn remove(&mut self, root: &mut Slot, slot: Slot) {
         let key = self.node(slot).key;
-        *root = self.remove_below(*root, slot, &key);
+        let (mut at, mut link) = (*root, Link::Root);
+        while at != slot {
+            assert!(at != NONE, "the slot is in this set");
+            self.note(at);
+            let node = self.node(at);
+            (link, at) =
+                if key < node.key { (Link::Left(at), node.left) } else { (Link::Right(at), node.right) };
+        }
+        let Node { left, right, .. } = *self.node(slot);
+        self.join(root, link, left, right);
+    }
+
+    /// Makes one subtree of two; every key of the first is below every key of the second.
+    fn join(&mut self, root: &mut Slot, mut link: Link, mut low: Slot, mut high: Slot) {
+        while low != NONE && high != NONE {
+            if rank(low) > rank(high) {
+                self.note(low);
+                self.hang(root, link, low);
+                (link, low) = (Link::Right(low), self.node(low).right);
+            } else {
+                self.note(high);
+                self.hang(root, link, high);
+                (link, high) = (Link::Left(high), self.node(high).left);
+            }
+        }
+        self.hang(root, link, if low == NONE { high } else { low });
+        self.sum_up();
+    }
+
+    #[inline]
+    fn hang(&mut self, root: &mut Slot, link: Link, slot: Slot) {
+        match link {
+            Link::Root => *root = slot,
+            Link::Left(at) => self.node_mut(at).left = slot,
+            Link::Right(at) => self.node_mut(at).right = slot,
+        }
+    }
+
+    /// The summary of this node is to be brought up to date once all below it is.
+    #[inline]
+    fn note(&mut self, at: Slot) {
+        if S::IS_KEPT {
+            self.path.push(at);
+        }
+    }
+
+    #[inline]
+    fn sum_up(&mut self) {
+        if S::IS_KEPT {
+            while let Some(at) = self.path.pop() {
+                self.sum(at);
+            }
+        }
+    }
+
+    fn sum(&mut self, at: Slot) {
+        let Node { left, right, own, .. } = *self.node(at);
+        let mut all = own;
+        for child in [left, right] {
+            if child != NONE {
+                all = all.join(self.node(child).all);
+            }
+        }
+        self.node_mut(at).all = all;
     }
 
     /// The slot with the lowest key that is not below this one.
@@ -102,93 +213,6 @@ impl<K: Ord + Copy, S: Summary> Tree<K, S> {
             }
         }
         some(found)
-    }
-
-    /// Returns the new root of the subtree.
-    fn insert_below(&mut self, at: Slot, slot: Slot) -> Slot {
-        if at == NONE {
-            return slot;
-        }
-        let key = self.node(slot).key;
-        if rank(slot) > rank(at) {
-            let (left, right) = self.split(at, &key);
-            let node = self.node_mut(slot);
-            (node.left, node.right) = (left, right);
-            return self.summed(slot);
-        }
-        if key < self.node(at).key {
-            let left = self.insert_below(self.node(at).left, slot);
-            self.node_mut(at).left = left;
-        } else {
-            let right = self.insert_below(self.node(at).right, slot);
-            self.node_mut(at).right = right;
-        }
-        self.summed(at)
-    }
-
-    fn remove_below(&mut self, at: Slot, slot: Slot, key: &K) -> Slot {
-        assert!(at != NONE, "the slot is in this set");
-        let Node { left, right, .. } = *self.node(at);
-        if at == slot {
-            return self.join(left, right);
-        }
-        if *key < self.node(at).key {
-            let left = self.remove_below(left, slot, key);
-            self.node_mut(at).left = left;
-        } else {
-            let right = self.remove_below(right, slot, key);
-            self.node_mut(at).right = right;
-        }
-        self.summed(at)
-    }
-
-    /// Cuts a subtree in two: what is below the key, and the rest.
-    fn split(&mut self, at: Slot, key: &K) -> (Slot, Slot) {
-        if at == NONE {
-            return (NONE, NONE);
-        }
-        if self.node(at).key < *key {
-            let (below, rest) = self.split(self.node(at).right, key);
-            self.node_mut(at).right = below;
-            (self.summed(at), rest)
-        } else {
-            let (below, rest) = self.split(self.node(at).left, key);
-            self.node_mut(at).left = rest;
-            (below, self.summed(at))
-        }
-    }
-
-    /// Makes one subtree of two; every key of the first is below every key of the second.
-    fn join(&mut self, low: Slot, high: Slot) -> Slot {
-        if low == NONE {
-            return high;
-        }
-        if high == NONE {
-            return low;
-        }
-        if rank(low) > rank(high) {
-            let right = self.join(self.node(low).right, high);
-            self.node_mut(low).right = right;
-            self.summed(low)
-        } else {
-            let left = self.join(low, self.node(high).left);
-            self.node_mut(high).left = left;
-            self.summed(high)
-        }
-    }
-
-    /// Brings a node's summary up to date; returns the node.
-    #[inline]
-    fn summed(&mut self, at: Slot) -> Slot {
-        let Node { left, right, own, .. } = *self.node(at);
-        let mut all = own;
-        for child in [left, right] {
-            if child != NONE {
-                all = all.join(self.node(child).all);
-            }
-        }
-        self.node_mut(at).all = all;
-        at
     }
 }
 

@@ -295,7 +295,7 @@ impl Drive {
         let kind = self.slots.kind(write);
         let mut at = self.slots.first_from(kind, cylinder);
         let slot = loop {
-            let slot = self.slots.slot_at(kind, at)?;
+            let slot = self.slots.slot_at(self.slots.row(kind), at)?;
             let entry = self.slots.entry(slot);
             if entry.cylinder != cylinder {
                 return None;
@@ -303,7 +303,7 @@ impl Drive {
             if entry.first == end && entry.write == write {
                 break slot;
             }
-            at = self.slots.next(kind, at, true);
+            at = self.slots.next(self.slots.row(kind), at, true);
         };
         self.take_out(slot);
         self.flight(slot).stage = Stage::Serving;

@@ -5,11 +5,12 @@
 //! are visited oldest first until one costs no more than the seek, which no younger one there can better.
 use super::lane::Cursor;
 use super::outward::{Best, Cost, Side};
+use super::row::Row;
 use super::{Kind, SlotIndex, Slots, View};
 use core::marker::PhantomData;
 
 /// More entries than this on a cylinder are a crowd: then it pays to look at it slice by slice.
-const CROWD: u32 = 16;
+pub const CROWD: u32 = 16;
 
 /// A lane of a deep queue and what is looked for in it: `bound(time)` is no higher than the cost of any entry that takes
 /// at least that long to reach.
@@ -19,12 +20,14 @@ pub struct Search<'a, B, C> {
     pub view: &'a View<'a>,
     pub bound: B,
     cost: PhantomData<C>,
+    /// Where a shallow queue has its entries.
+    row: Option<&'a Row>,
 }
 
 impl<'a, B: Fn(u64) -> i64, C: Cost> Search<'a, B, C> {
     #[inline]
     pub fn new(slots: &'a Slots, kind: Kind, view: &'a View<'a>, bound: B) -> Self {
-        Search { slots, kind, view, bound, cost: PhantomData }
+        Search { slots, kind, view, bound, cost: PhantomData, row: slots.row(kind) }
     }
 
     /// Whether something on this side or behind it can still win.
@@ -44,23 +47,25 @@ impl<'a, B: Fn(u64) -> i64, C: Cost> Search<'a, B, C> {
             if seen == CROWD {
                 self.visit_crowd(cylinder, side.floor as u64, best);
                 at = self.behind(cylinder, upward);
+                next = self.slots.slot_at(self.row, at);
                 break;
             }
             self.offer(slot, best);
             seen += 1;
-            at = self.slots.next(self.kind, at, upward);
-            next = self.slots.slot_at(self.kind, at);
+            at = self.slots.next(self.row, at, upward);
+            next = self.slots.slot_at(self.row, at);
         }
-        *side = Side::new(at, self.slots, self.kind, self.view);
+        *side = Side::new(at, next, self.slots, self.view);
         seen
     }
 
-    fn offer(&self, slot: SlotIndex, best: &mut Best) {
+    #[inline(always)]
+    pub fn offer(&self, slot: SlotIndex, best: &mut Best) {
         let entry = self.slots.entry(slot);
         best.offer(slot, entry, C::of(entry, self.view));
     }
 
-    fn visit_crowd(&self, cylinder: u32, seek: u64, best: &mut Best) {
+    pub fn visit_crowd(&self, cylinder: u32, seek: u64, best: &mut Best) {
         let View { turned, period, .. } = *self.view;
         match self.slots.angles(self.kind) {
             Some(angles) => {
@@ -79,21 +84,21 @@ impl<'a, B: Fn(u64) -> i64, C: Cost> Search<'a, B, C> {
             }
             None => {
                 let mut at = self.slots.first_from(self.kind, cylinder);
-                let slot_at = |at| self.slots.slot_at(self.kind, at);
+                let slot_at = |at| self.slots.slot_at(self.row, at);
                 while let Some(slot) = slot_at(at).filter(|&slot| self.slots.entry(slot).cylinder == cylinder)
                 {
                     self.offer(slot, best);
                     if best.cost <= (self.bound)(seek) && best.sequence <= self.slots.entry(slot).sequence {
                         break;
                     }
-                    at = self.slots.next(self.kind, at, true);
+                    at = self.slots.next(self.row, at, true);
                 }
             }
         }
     }
 
     /// The nearest entry behind this cylinder.
-    fn behind(&self, cylinder: u32, upward: bool) -> Cursor {
+    pub fn behind(&self, cylinder: u32, upward: bool) -> Cursor {
         if upward {
             self.slots.first_from(self.kind, cylinder + 1)
         } else {

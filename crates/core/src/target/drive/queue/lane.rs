@@ -18,11 +18,38 @@ pub(super) struct Links {
 impl Links {
     pub const UNLINKED: Links =
         Links { older: NONE, younger: NONE, by_cylinder: Neighbours { below: NONE, above: NONE } };
+
+    /// The next place among buckets.
+    #[inline]
+    pub fn next(&self, upward: bool) -> Cursor {
+        let Neighbours { below, above } = self.by_cylinder;
+        Cursor(if upward { above } else { below })
+    }
 }
 
 /// A place in the order of cylinders: of a row the number of an item, or a slot. Good until an entry comes or goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cursor(u32);
+
+impl Cursor {
+    /// The number of an item of a row; beyond any, where there is none.
+    #[inline]
+    pub fn item(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The slot of an entry among buckets.
+    #[inline]
+    pub fn slot(self) -> SlotIndex {
+        self.0
+    }
+
+    /// The next item of a row.
+    #[inline]
+    pub fn beside(self, upward: bool) -> Self {
+        Cursor(self.0.wrapping_add(if upward { 1 } else { u32::MAX }))
+    }
+}
 
 enum ByCylinder {
     Row(Row),
@@ -127,27 +154,6 @@ impl Lane {
         Cursor(match &self.by_cylinder {
             ByCylinder::Row(row) => (row.items().len() as u32).wrapping_sub(1),
             ByCylinder::Buckets(buckets) => buckets.highest(),
-        })
-    }
-
-    /// The next place upward, or downward. There must be an entry at this one.
-    #[inline]
-    pub fn next(&self, places: &[Place], at: Cursor, upward: bool) -> Cursor {
-        Cursor(match &self.by_cylinder {
-            ByCylinder::Row(_) => at.0.wrapping_add(if upward { 1 } else { u32::MAX }),
-            ByCylinder::Buckets(_) => {
-                let Neighbours { below, above } = places[at.0 as usize].links.by_cylinder;
-                if upward { above } else { below }
-            }
-        })
-    }
-
-    /// The entry at a place; none beyond either end.
-    #[inline]
-    pub fn slot_at(&self, at: Cursor) -> Option<SlotIndex> {
-        some(match &self.by_cylinder {
-            ByCylinder::Row(row) => row.slot(at.0 as usize),
-            ByCylinder::Buckets(_) => at.0,
         })
     }
 }

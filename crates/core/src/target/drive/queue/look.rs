@@ -31,6 +31,6 @@ pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
 /// The oldest entry on the highest cylinder at or below this one.
 pub fn highest_at_or_below(slots: &Slots, cylinder: u32) -> Option<SlotIndex> {
     let below = slots.last_below(Kind::Main, cylinder.saturating_add(1));
-    let youngest = slots.slot_at(Kind::Main, below)?;
+    let youngest = slots.slot_at(slots.row(Kind::Main), below)?;
     slots.at_or_above(Kind::Main, slots.entry(youngest).cylinder)
 }

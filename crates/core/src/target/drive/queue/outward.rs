@@ -3,9 +3,10 @@
 //! On each side entries are visited by their distance, together with the least that any seek so far out can take: the
 //! seek curve's suffix minimum (measured curves are not monotone) less a negative write settle. A side ends when that
 //! is above the best cost found.
-use super::crowd::Search;
+use super::crowd::{CROWD, Search};
 use super::lane::Cursor;
 use super::row::{Item, Row};
+use super::slots::NONE;
 use super::{Entry, Kind, SlotIndex, Slots, View};
 
 /// A policy's cost as a type, so that the function becomes part of the search.
@@ -79,27 +80,88 @@ impl Few<'_> {
 /// The same in a deep one. Apart, so that what a shallow one does stays in one piece.
 #[inline(never)]
 fn least_of_many<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
-    let (mut above, mut below) = sides(slots, kind, view);
-    let mut best = Best::NONE;
     let search = Search::<_, C>::new(slots, kind, view, |seek| seek as i64);
+    let many = Many { search, settle: i64::from(view.least_settle()) };
+    let (mut above, mut below) = many.sides();
+    let mut best = Best::NONE;
+    let mut bound = best.cost;
     loop {
-        let (up, down) = (search.is_open(&above, &best), search.is_open(&below, &best));
-        if up {
-            search.visit(&mut above, true, &mut best);
-        }
-        if down {
-            search.visit(&mut below, false, &mut best);
-        }
-        if !up && !down {
+        if above.floor <= bound {
+            bound = many.visit(&mut above, true, &mut best);
+        } else if below.floor > bound {
             return best.slot;
         }
+        if below.floor <= bound {
+            bound = many.visit(&mut below, false, &mut best);
+        }
+    }
+}
+
+/// The entries of a deep queue, along their links.
+struct Many<'a, B, C> {
+    search: Search<'a, B, C>,
+    /// By how much a seek may be shorter than its floor.
+    settle: i64,
+}
+
+/// The next entry on one side, the floor of its seek, and how many of its cylinder were before it.
+#[derive(Clone, Copy)]
+struct Next {
+    slot: SlotIndex,
+    cylinder: u32,
+    floor: i64,
+    seen: u32,
+}
+
+impl<B: Fn(u64) -> i64, C: Cost> Many<'_, B, C> {
+    #[inline]
+    fn sides(&self) -> (Next, Next) {
+        let Search { slots, kind, view, .. } = self.search;
+        let arm = view.arm.cylinder;
+        (self.next(slots.first_from(kind, arm).slot()), self.next(slots.last_below(kind, arm).slot()))
+    }
+
+    /// The first entry of another cylinder.
+    #[inline(always)]
+    fn next(&self, slot: SlotIndex) -> Next {
+        let Search { slots, view, .. } = self.search;
+        if slot == NONE {
+            return Next { slot, cylinder: 0, floor: CLOSED, seen: 0 };
+        }
+        let cylinder = slots.entry(slot).cylinder;
+        let floor = view.mechanism.seek.floor_beyond(cylinder.abs_diff(view.arm.cylinder)).into();
+        Next { slot, cylinder, floor, seen: 0 }
+    }
+
+    /// Looks at a side's next entry and goes on; returns the floor up to which others can win.
+    #[inline(always)]
+    fn visit(&self, side: &mut Next, upward: bool, best: &mut Best) -> i64 {
+        let slots = self.search.slots;
+        self.search.offer(side.slot, best);
+        let next = slots.linked(side.slot, upward);
+        let same = next != NONE && slots.entry(next).cylinder == side.cylinder;
+        *side = if same { self.next_of_same(side, next, upward, best) } else { self.next(next) };
+        best.cost + self.settle
+    }
+
+    /// The next entry is on the same cylinder. Where those are a crowd, they are not looked at one by one.
+    #[inline(never)]
+    fn next_of_same(&self, side: &Next, next: SlotIndex, upward: bool, best: &mut Best) -> Next {
+        let seen = side.seen + 1;
+        if seen < CROWD {
+            return Next { slot: next, seen, ..*side };
+        }
+        let seek = (side.floor - self.settle).max(0) as u64;
+        self.search.visit_crowd(side.cylinder, seek, best);
+        self.next(self.search.behind(side.cylinder, upward).slot())
     }
 }
 
 /// The nearest entries at or above the arm and below it.
 #[inline(always)]
 pub fn sides(slots: &Slots, kind: Kind, view: &View<'_>) -> (Side, Side) {
-    let side = |at| Side::new(at, slots, kind, view);
+    let row = slots.row(kind);
+    let side = |at| Side::new(at, slots.slot_at(row, at), slots, view);
     let arm = view.arm.cylinder;
     (side(slots.first_from(kind, arm)), side(slots.last_below(kind, arm)))
 }
@@ -117,8 +179,7 @@ pub struct Side {
 
 impl Side {
     #[inline]
-    pub fn new(at: Cursor, slots: &Slots, kind: Kind, view: &View<'_>) -> Self {
-        let slot = slots.slot_at(kind, at);
+    pub fn new(at: Cursor, slot: Option<SlotIndex>, slots: &Slots, view: &View<'_>) -> Self {
         let floor = slot.map_or(CLOSED, |slot| {
             let distance = slots.entry(slot).cylinder.abs_diff(view.arm.cylinder);
             view.floor_beyond(distance) as i64

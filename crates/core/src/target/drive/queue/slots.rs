@@ -212,7 +212,7 @@ impl Slots {
     /// The oldest entry of this kind on the lowest cylinder at or above this one.
     #[inline]
     pub fn at_or_above(&self, kind: Kind, cylinder: u32) -> Option<SlotIndex> {
-        self.slot_at(kind, self.first_from(kind, cylinder))
+        self.slot_at(self.row(kind), self.first_from(kind, cylinder))
     }
 
     /// Where that entry is.
@@ -227,21 +227,28 @@ impl Slots {
         self.lane(kind).below(&self.places, cylinder)
     }
 
-    /// The next place upward or downward, in order of cylinder and then of arrival.
+    /// The next place upward or downward, in order of cylinder and then of arrival; of the row, or among buckets.
     #[inline]
-    pub fn next(&self, kind: Kind, at: Cursor, upward: bool) -> Cursor {
-        self.lane(kind).next(&self.places, at, upward)
+    pub fn next(&self, row: Option<&Row>, at: Cursor, upward: bool) -> Cursor {
+        if row.is_some() { at.beside(upward) } else { self.places[at.slot() as usize].links.next(upward) }
     }
 
+    /// The next entry of a deep queue, in the same order; [`NONE`] beyond either end.
     #[inline]
-    pub fn slot_at(&self, kind: Kind, at: Cursor) -> Option<SlotIndex> {
-        self.lane(kind).slot_at(at)
+    pub(super) fn linked(&self, slot: SlotIndex, upward: bool) -> SlotIndex {
+        self.places[slot as usize].links.next(upward).slot()
+    }
+
+    /// The entry at a place; none beyond either end.
+    #[inline]
+    pub fn slot_at(&self, row: Option<&Row>, at: Cursor) -> Option<SlotIndex> {
+        some(row.map_or(at.slot(), |row| row.slot(at.item())))
     }
 
     /// The entry of this kind on the highest cylinder, the youngest of several.
     #[inline]
     pub fn highest(&self, kind: Kind) -> Option<SlotIndex> {
-        self.slot_at(kind, self.lane(kind).highest())
+        self.slot_at(self.row(kind), self.lane(kind).highest())
     }
 }
 

@@ -64,10 +64,15 @@ fn check_lane(slots: &Slots, kind: Kind, list: &[Row], cylinders: u32) -> Result
     prop_assert_eq!(slots.highest(kind), slot_of(upward.last()));
     let walk = |upward: bool| {
         let from = if upward { slots.first_from(kind, 0) } else { slots.last_below(kind, cylinders) };
-        let next =
-            |&at: &_| Some(slots.next(kind, at, upward)).filter(|&at| slots.slot_at(kind, at).is_some());
-        let walk = core::iter::successors(Some(from).filter(|&at| slots.slot_at(kind, at).is_some()), next);
-        walk.map_while(|at| slots.slot_at(kind, at)).collect::<Vec<SlotIndex>>()
+        let next = |&at: &_| {
+            Some(slots.next(slots.row(kind), at, upward))
+                .filter(|&at| slots.slot_at(slots.row(kind), at).is_some())
+        };
+        let walk = core::iter::successors(
+            Some(from).filter(|&at| slots.slot_at(slots.row(kind), at).is_some()),
+            next,
+        );
+        walk.map_while(|at| slots.slot_at(slots.row(kind), at)).collect::<Vec<SlotIndex>>()
     };
     let expected: Vec<SlotIndex> = upward.iter().map(|&(slot, _, _)| slot).collect();
     prop_assert_eq!(walk(true), &expected[..]);
@@ -78,7 +83,7 @@ fn check_lane(slots: &Slots, kind: Kind, list: &[Row], cylinders: u32) -> Result
         let expected = upward.iter().find(|&&(_, cylinder, _)| cylinder >= from);
         prop_assert_eq!(slots.at_or_above(kind, from), slot_of(expected));
         let expected = upward.iter().rev().find(|&&(_, cylinder, _)| cylinder < from);
-        prop_assert_eq!(slots.slot_at(kind, slots.last_below(kind, from)), slot_of(expected));
+        prop_assert_eq!(slots.slot_at(slots.row(kind), slots.last_below(kind, from)), slot_of(expected));
     }
     Ok(())
 }
