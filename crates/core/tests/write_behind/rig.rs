@@ -5,7 +5,7 @@ use drivelab_core::target::write_behind::params::WriteBehindParams;
 use drivelab_core::target::write_behind::{Answer, OWN_IDS, Piece, Place, WriteBehind};
 use drivelab_core::{Access, Breakdown, Command, Completion, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the device does with a command.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -95,6 +95,8 @@ pub struct Rig {
     flying: BTreeMap<u32, Vec<Piece>>,
     /// By id: where a fetch of a line begins, and the versions that it brings.
     fetched: BTreeMap<u64, (usize, Vec<u64>)>,
+    /// Those of them that are copies of what a read brought.
+    copies: BTreeSet<u64>,
     pub most_fetching: usize,
     /// How often a write's data have failed, by sector and write.
     tries: BTreeMap<(usize, u64), u8>,
@@ -134,6 +136,7 @@ impl Rig {
             waiting: BTreeMap::new(),
             flying: BTreeMap::new(),
             fetched: BTreeMap::new(),
+            copies: BTreeSet::new(),
             most_fetching: 0,
             tries: BTreeMap::new(),
             most_dirty: 0,
@@ -276,7 +279,7 @@ impl Rig {
             DataOp::Mix { into, .. } if into >= OWN_IDS => {}
             DataOp::Mix { into, at, from, from_at, count, factor: 1 } if at == from_at => {
                 for sector in sectors(at, count.get()) {
-                    let under_way = from >= OWN_IDS && self.unfinished(from);
+                    let under_way = from >= OWN_IDS && !self.copies.contains(&from) && self.unfinished(from);
                     let given = if under_way {
                         Given::Fetch(from)
                     } else {
@@ -291,6 +294,11 @@ impl Rig {
                 let known = self.known.get_mut(&id).expect("somebody sent it");
                 let begin = (first - known.command.first).get() as usize;
                 known.given[begin..begin + count.get() as usize].fill(None);
+            }
+            DataOp::Keep { kept, read, first, count } => {
+                let copy = sectors(first, count.get()).map(|sector| self.version(read, sector)).collect();
+                self.copies.insert(kept);
+                self.fetched.insert(kept, (first.get() as usize, copy));
             }
             other => panic!("{other:?}"),
         }

@@ -20,8 +20,6 @@ pub struct Witness {
     pub(super) buffers: Buffers,
     pub(super) media: Media,
     pub(super) oracle: Oracle,
-    /// Whether memories keep what was read, and may ask for it later.
-    keeps_reads: bool,
     /// Reads that have been answered. What they were merged with is answered at the same instant, and looks at theirs.
     answered: Vec<(Instant, u64)>,
     /// What a drive has accepted or persisted last.
@@ -38,7 +36,6 @@ fn has_volatile_drive(drives: &[Arc<DriveModel>]) -> bool {
 impl Witness {
     pub fn new(params: &SystemParams, seed: u64) -> Self {
         let memories = [params.host_cache, params.controller.cache];
-        let keeps = |memory: &WriteBehindParams| memory.keeps_reads;
         let volatile = |memory: &WriteBehindParams| !memory.battery;
         Witness {
             seed,
@@ -48,7 +45,6 @@ impl Witness {
                 has_volatile_drive(&params.drives) || memories.iter().flatten().any(volatile),
                 memories.iter().any(Option::is_some),
             ),
-            keeps_reads: memories.iter().flatten().any(keeps),
             answered: Vec::new(),
             last: (DataOp::Replace { member: 0 }, Vec::new()),
             may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),
@@ -96,6 +92,10 @@ impl Witness {
                 let stamps = self.media.read(member, first.get(), count.get());
                 self.buffers.bring(read, first.get(), stamps);
             }
+            DataOp::Keep { kept, read, first, count } => {
+                let stamps = self.look(at, read, first.get(), count.get())?;
+                self.buffers.bring(kept, first.get(), stamps);
+            }
             DataOp::Replace { member } => self.media.replace(member),
             DataOp::Tell { into, at, word } => self.buffers.tell(into, at, word),
             DataOp::Drop { .. } => {}
@@ -114,7 +114,7 @@ impl Witness {
         let reads = command.access == Access::Read && outcome == Outcome::Done;
         let found =
             if reads { self.look(at, id, command.first.get(), command.count.get())? } else { Vec::new() };
-        if command.access == Access::Read && !self.keeps_reads {
+        if command.access == Access::Read {
             self.answered.push((at, id));
         }
         let fails = matches!(outcome, Outcome::Lost | Outcome::Failed | Outcome::OutOfRange);

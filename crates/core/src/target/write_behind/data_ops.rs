@@ -2,7 +2,8 @@
 //!
 //! A flush's data are those of the writes that memory took. A read that memory answers has what memory held as it came;
 //! so has a part of a read that the device answers, over whatever the device brings for it: that may be older. A read that
-//! is served by lines has each part from memory, or from the fetch that brings it.
+//! is served by lines has each part from memory, or from the fetch that brings it. What memory keeps of what came is a copy:
+//! the read goes on to memories above, which may have something newer or older of it.
 use super::WriteBehind;
 use super::extents::{Extent, State};
 use super::pieces::{Chain, Piece};
@@ -45,6 +46,22 @@ impl WriteBehind {
             at = ends;
         }
         mix(fetch, at, end);
+    }
+
+    /// What memory keeps of a read's data is a copy of them.
+    pub(super) fn keep_copies(&mut self, slot: Slot) {
+        let Some(ops) = &mut self.ops else { return };
+        let command = self.table.get(slot).command;
+        let copied = &mut self.copied;
+        self.extents.each(command.first, command.end(), |extents, place| {
+            let &Extent { first, end, state, .. } = extents.get(place);
+            if state == State::Coming(slot) {
+                let (kept, read) = (*copied, command.id);
+                *copied += 1;
+                ops.push_back(DataOp::Keep { kept, read, first, count: end - first });
+                extents.refer(place, kept);
+            }
+        });
     }
 
     /// A read gets nothing of all that.

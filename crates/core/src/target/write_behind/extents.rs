@@ -180,6 +180,11 @@ impl Extents {
         self.file(slot);
     }
 
+    /// The data of an extent are those of another command's buffer.
+    pub fn refer(&mut self, slot: Slot, command: u64) {
+        self.extents[slot as usize].command = command;
+    }
+
     /// The flush of an extent has failed.
     pub fn fail(&mut self, slot: Slot) {
         self.extents[slot as usize].tries += 1;

@@ -26,6 +26,15 @@ pub struct Barrier {
     age: u64,
 }
 
+/// Where the ids of a memory's own commands begin.
+pub fn first_id(place: Place) -> u64 {
+    let number = match place {
+        Place::Controller => 0,
+        Place::Host(initiator) => 1 + u64::from(initiator),
+    };
+    OWN_IDS | number << 35
+}
+
 impl WriteBehind {
     /// A FLUSH waits for everything that memory has taken so far.
     pub(super) fn wait_for_flushes(&mut self, slot: Slot) {
@@ -264,11 +273,7 @@ impl WriteBehind {
 
     /// The id of the first command that it has made itself.
     fn first_id(&self) -> u64 {
-        let number = match self.place {
-            Place::Controller => 0,
-            Place::Host(initiator) => 1 + u64::from(initiator),
-        };
-        OWN_IDS | number << 35
+        first_id(self.place)
     }
 
     /// Whether a command with this id is one of its flushes, or one of its fetches.

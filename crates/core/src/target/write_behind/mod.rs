@@ -58,6 +58,9 @@ use table::Table;
 /// The ids of commands that no host has issued begin here; all of them are numbers that JavaScript can hold.
 pub const OWN_IDS: u64 = 1 << 52;
 
+/// Among those: buffers that no command has.
+const COPIES: u64 = 1 << 50;
+
 /// Most extents that memory tells apart: a limit on everything. The tests of this room reach it sooner.
 const EXTENTS_MAX: usize = if cfg!(test) { 64 } else { 1 << 22 };
 
@@ -104,6 +107,8 @@ pub struct WriteBehind {
     hand: Lba,
     /// Commands of its own so far.
     issued: u64,
+    /// The buffer of its next copy of a read's data, where data operations are kept.
+    copied: u64,
     /// Before that no flush is tried, because one has failed.
     not_before: Instant,
     /// How the last flush failed whose data were given up, until a FLUSH has told.
@@ -147,6 +152,7 @@ impl WriteBehind {
             clock: 1,
             hand: Lba::ZERO,
             issued: 0,
+            copied: flush::first_id(place) | COPIES,
             not_before: Instant::ZERO,
             given_up: None,
             readers: VecDeque::new(),

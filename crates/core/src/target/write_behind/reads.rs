@@ -73,6 +73,9 @@ impl WriteBehind {
         let Command { first, .. } = self.table.get(slot).command;
         let end = self.table.get(slot).command.end();
         let used = self.tick_clock();
+        if done {
+            self.keep_copies(slot);
+        }
         self.extents.each(first, end, |extents, place| {
             if extents.get(place).state != State::Coming(slot) {
                 return;
