@@ -31,7 +31,7 @@ def checked_text(points: Sequence[Mapping[str, Any]]) -> str | None:
     for what in ("parity", "copies"):
         alike = [each for data in found if (each := data["compared"]) and each["what"] == what]
         if alike:
-            rows = _count(sum(each["rows"] for each in alike), "row" if what == "parity" else "stripe unit")
+            rows = _count(sum(each["rows"] for each in alike), "row" if what == "parity" else "piece")
             parts.append(f"{what} of {rows} {'matches' if what == 'parity' else 'match'}")
     at = f" at {len(found)} points" if len(found) > 1 else ""
     return f"data{at}: {'; '.join(parts)}"
@@ -83,7 +83,10 @@ def _array_lines(array: Mapping[str, Any]) -> Iterator[str]:
     """How well parity or copies fit, before and after the cure, and what a read without a member would find."""
     what, unfit, after = array["what"], array["rows_unfit"], array["rows_unfit_after_recovery"]
     verb = "does" if what == "parity" else "do"
-    of = _count(array["rows"], "row" if what == "parity" else "stripe unit")
+    if not array["rows"]:
+        yield f"no {what} left that could be compared"
+        return
+    of = _count(array["rows"], "row" if what == "parity" else "piece")
     cure = _CURES.get(array["cure"])
     then = f"; after {cure} {after:,}" if cure else ""
     yield f"{what} {verb} not fit in {unfit:,} of {of}{then}"

@@ -23,7 +23,7 @@ pub struct DataRecord {
 pub struct Compared {
     /// `parity` or `copies`.
     pub what: &'static str,
-    /// Rows of stripe units, or stripe units with copies, of which anything was written.
+    /// Rows of stripe units, or pieces of copies, of which anything was written.
     pub rows: u64,
     pub sectors: u64,
 }

@@ -37,10 +37,27 @@ pub fn bears(layout: &Layout, drives: &[Option<u16>]) -> bool {
     }
 }
 
+/// Sectors of copies that are compared as one, at the most: a mirror without stripes has no units.
+pub const PIECE: u64 = 128;
+
+/// Addresses of what is compared as one.
+pub fn row_of(layout: &Layout) -> u64 {
+    match layout {
+        Layout::Linear(linear) => linear.capacity(),
+        Layout::Copied(copied) => piece_of(copied),
+        Layout::Rows(rows) => rows.row_data(),
+        Layout::RaidZ(pool) => pool.record(),
+    }
+}
+
+fn piece_of(copied: &Copied) -> u64 {
+    copied.unit().min(PIECE)
+}
+
 /// How members fit each other.
 #[derive(Default)]
 pub struct Fit {
-    /// Rows of stripe units, stripe units with copies, or records, of which anything was touched and compared; and the
+    /// Rows of stripe units, pieces of copies, or records, of which anything was touched and compared; and the
     /// sectors of their members.
     pub rows: u64,
     pub sectors: u64,
@@ -85,7 +102,7 @@ fn compare_copies(copied: &Copied, drives: &[Option<u16>], media: &Media, fit: &
         let Some(drive) = *drive else { continue };
         for at in media.touched(drive) {
             let Some(address) = copied.address(Spot { slot, at }) else { continue };
-            let chunk = address / copied.unit();
+            let chunk = address / piece_of(copied);
             if chunks.last() != Some(&chunk) {
                 chunks.push(chunk);
             }

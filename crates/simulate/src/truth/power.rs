@@ -216,6 +216,7 @@ struct Study<'a> {
     /// With logs on the members themselves: the same without the log of each slot in turn.
     cured_without: Vec<Cured>,
     before: Fit,
+    unfit_after: u64,
     members: u16,
     lost_in_cut: u64,
     lost_later: u64,
@@ -225,8 +226,8 @@ impl<'a> Study<'a> {
     fn new(may_hold: &'a Oracle, kept: &'a Map<u64>) -> Self {
         let (cured, before) = (Cured::default(), Fit::default());
         let cured_without = Vec::new();
-        let (cure, members, lost_in_cut, lost_later) = (Cure::None, 0, 0, 0);
-        Study { may_hold, kept, cure, cured, cured_without, before, members, lost_in_cut, lost_later }
+        let (cure, unfit_after, members, lost_in_cut, lost_later) = (Cure::None, 0, 0, 0, 0);
+        Study { may_hold, kept, cure, cured, cured_without, before, unfit_after, members, lost_in_cut, lost_later }
     }
 
     /// What the array does by itself, with all members or without this one: where nothing closes the hole, nothing.
@@ -267,7 +268,7 @@ impl<'a> Study<'a> {
     /// Sectors of these rows, of those whose home is meant, that a read does not find as they may be after a cut.
     fn wrong(&self, contents: &Contents<'_>, rows: &[u64], is_meant: impl Fn(usize) -> bool) -> u64 {
         let Some(layout) = contents.layout() else { return 0 };
-        let size = row_of(layout);
+        let size = consistent::row_of(layout);
         let addresses = rows.iter().flat_map(|row| row * size..(row + 1) * size);
         let is_wrong = |&address: &u64| {
             is_meant(contents.home(address).slot.into())
@@ -284,11 +285,10 @@ impl<'a> Study<'a> {
 
     fn record(self, what: &'static str, array: &Array, contents: &Contents<'_>) -> CutArray {
         let layout = array.layout();
-        let after = consistent::compare(layout, contents.drives, contents.media);
         let is_missing = |slot: usize| contents.drives[slot].is_none();
         let mut rows: Vec<u64> = Vec::new();
         if contents.drives.iter().any(Option::is_none) {
-            rows.extend(contents.addresses().into_iter().map(|address| address / row_of(layout)));
+            rows.extend(contents.addresses().into_iter().map(|address| address / consistent::row_of(layout)));
             rows.dedup();
         }
         CutArray {
@@ -302,7 +302,7 @@ impl<'a> Study<'a> {
             members: self.members,
             rows: self.before.rows,
             rows_unfit: self.before.unfit.len() as u64,
-            rows_unfit_after_recovery: after.unfit.len() as u64,
+            rows_unfit_after_recovery: self.unfit_after,
             wrong_with_member_lost_in_cut_sectors: self.lost_in_cut,
             wrong_with_member_lost_later_sectors: self.lost_later,
             wrong_now_sectors: self.wrong(contents, &rows, is_missing),
@@ -330,16 +330,8 @@ impl Recovery for Study<'_> {
         let rows = self.before.unfit.clone();
         self.lost_in_cut = self.wrong_without_one(layout, media, drives, &rows, true);
         self.cure(layout, drives, media, None);
+        // Before anything is written again, as a memory with a battery begins to.
+        self.unfit_after = consistent::compare(layout, drives, media).unfit.len() as u64;
         self.lost_later = self.wrong_without_one(layout, media, drives, &rows, false);
-    }
-}
-
-/// Addresses of what is compared as one.
-fn row_of(layout: &Layout) -> u64 {
-    match layout {
-        Layout::Linear(linear) => linear.capacity(),
-        Layout::Copied(copied) => copied.unit(),
-        Layout::Rows(rows) => rows.row_data(),
-        Layout::RaidZ(pool) => pool.record(),
     }
 }
