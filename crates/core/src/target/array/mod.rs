@@ -243,7 +243,12 @@ impl Array {
     fn add_strand(&mut self, since: Instant, owner: Owner, access: Access, first: u64, end: u64) -> Slot {
         self.clock += 1;
         let serial = self.clock as u32;
-        self.strands.add(Strand::new(owner, access, first, end, since, serial))
+        let slot = self.strands.add(Strand::new(owner, access, first, end, since, serial));
+        // They are kept.
+        if !self.lives.is_empty() {
+            self.forget_story(slot);
+        }
+        slot
     }
 
     /// A strand comes: it begins, unless it must wait for an older one that has some of its blocks.
