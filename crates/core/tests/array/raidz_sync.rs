@@ -338,6 +338,32 @@ fn records_that_cannot_be_read_while_resilvering_are_lost_alone() {
     }
 }
 
+/// Whether a window finds a record lost before, while, or after a host writes it anew: what the host was told is so.
+#[test]
+fn a_record_written_while_it_is_found_lost_is_there() {
+    let mut found_while_written = 0;
+    for ms in (0..160).step_by(4) {
+        let mut hearing = with_faults(rebuilding(pool(1, 5, RECORD, 20)), &[1], &[100]);
+        assert_eq!(hearing.go(ms, Access::Write, 0, RECORD).0, Outcome::Done);
+        hearing.run_out();
+        found_while_written += hearing.lost().len();
+        assert_eq!(hearing.read(10_000, 0, RECORD).0, Outcome::Done, "written after {ms} ms");
+    }
+    assert!(found_while_written > 0);
+}
+
+/// A write of a part of a lost record needs the rest of it.
+#[test]
+fn a_lost_record_comes_back_only_as_a_whole() {
+    let mut hearing = with_faults(rebuilding(pool(1, 5, RECORD, 20)), &[1], &[100]);
+    hearing.run_out();
+    assert_eq!(hearing.lost(), [(0, RECORD)]);
+    assert_eq!(hearing.go(10_000, Access::Write, 0, 8).0, Outcome::Lost);
+    assert_eq!(hearing.read(11_000, 0, 8).0, Outcome::Lost);
+    assert_eq!(hearing.go(12_000, Access::Write, 0, RECORD).0, Outcome::Done);
+    assert_eq!(hearing.read(13_000, 0, RECORD).0, Outcome::Done);
+}
+
 #[test]
 fn with_two_parities_an_unreadable_sector_is_borne() {
     let mut hearing = with_faults(rebuilding(pool(2, 6, 256, 80)), &[3], &[100, 5_003]);

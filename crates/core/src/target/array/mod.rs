@@ -3,9 +3,12 @@
 //!
 //! - [`layout`] says where the addresses of the array lie, one file a family of levels.
 //! - [`plan`] turns a strand into members' commands, one file a way of reading or writing.
-//! - [`strand`] says what a strand is; this file carries them out: claims, phases, answers.
-//! - [`members`] knows which drive has which slot and what of it is right; [`health`] acts on failures, [`sync`] goes over
-//!   the members by itself.
+//! - [`strand`] says what a strand is; this file lets strands in and answers hosts, [`claims`] says who has which blocks,
+//!   [`phases`] takes a strand through its phases.
+//! - [`members`] knows which drive has which slot and what of it is right; [`health`] acts on failures, [`avoids`] keeps
+//!   what could not be read, [`sync`] goes over the members by itself.
+//! - [`losses`] and, for records, [`pool_losses`] say what a failure takes; [`report`] is how the array tells of it, and
+//!   [`stories`] tells how commands went.
 //!
 //! Two strands that touch the same blocks, of which one writes, never run at once where that could leave copies that
 //! differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
@@ -240,7 +243,12 @@ impl Array {
     fn add_strand(&mut self, since: Instant, owner: Owner, access: Access, first: u64, end: u64) -> Slot {
         self.clock += 1;
         let serial = self.clock as u32;
-        self.strands.add(Strand::new(owner, access, first, end, since, serial))
+        let slot = self.strands.add(Strand::new(owner, access, first, end, since, serial));
+        // They are kept.
+        if !self.lives.is_empty() {
+            self.forget_story(slot);
+        }
+        slot
     }
 
     /// A strand comes: it begins, unless it must wait for an older one that has some of its blocks.

@@ -25,13 +25,22 @@ impl Array {
         };
         let member = Some(OfMember { drive, part_of, breakdown });
         context.lives.iter_mut().for_each(|lives| lives.push_back(Life { member, ..life }));
-        if owner == Owner::Request(NONE) {
+        // Nobody asks for the stories of the array's own strands.
+        if part_of.is_none() {
             return;
         }
         if self.lives.len() <= strand as usize {
             self.lives.resize(strand as usize + 1, None);
         }
         self.lives[strand as usize] = Some(life);
+    }
+
+    /// Another strand takes this place: what is kept of the one before is not its story.
+    #[cold]
+    pub(super) fn forget_story(&mut self, strand: Slot) {
+        if let Some(life) = self.lives.get_mut(strand as usize) {
+            *life = None;
+        }
     }
 
     /// The story of a host's command: that of the member's command that was done last.

@@ -216,6 +216,9 @@ impl RaidZ {
 
     /// The next free place, round the pool.
     fn free_place(&self) -> Option<u64> {
+        if self.free == 0 {
+            return None;
+        }
         let pages = self.places.div_ceil(PAGE);
         let (first, begin) = (self.next / PAGE, self.next % PAGE);
         // The page of the beginning comes twice: its upper part first, its lower one last.

@@ -98,6 +98,9 @@ impl Array {
             return Err(Outcome::Lost);
         }
         let Strand { first, end, .. } = *self.strands.get(slot);
+        if self.holes.touch(first, end) {
+            return Err(Outcome::Lost);
+        }
         let mut at = first;
         while at < end {
             let part = self.part(slot, at);
@@ -129,6 +132,9 @@ impl Array {
             let size = self.pool().record();
             let record = part.record_at / size;
             let old = if part.end - part.first < size {
+                if self.holes.touch(part.record_at, part.record_at + size) {
+                    return Err(Outcome::Lost);
+                }
                 Some(self.read_record(context, slot, self.pool().place(record))?)
             } else {
                 None
@@ -159,7 +165,14 @@ impl Array {
         if is_lost {
             self.strands.get_mut(slot).outcome = Outcome::Lost;
         }
-        self.pool_mut().settle(slot, !is_lost && outcome == Outcome::Done);
+        let is_written = !is_lost && outcome == Outcome::Done;
+        // A window may have found them lost where they lay while they were on their way.
+        if is_written && !self.holes.is_empty() {
+            let Strand { first, end, .. } = *self.strands.get(slot);
+            let record = self.pool().record();
+            self.holes.fill(first / record * record, end.next_multiple_of(record));
+        }
+        self.pool_mut().settle(slot, is_written);
     }
 
     /// Whom a strand must wait for although nobody has its records: see [`RaidZ::keeper_of_places`], and for a window

@@ -2,7 +2,7 @@
 //!
 //! A *job* goes over one group of members, from the beginning to the end, in *windows* of `request` sectors of each, up to
 //! `outstanding` at once. A window is a strand: it has its blocks to itself, so that hosts' writes wait for it and it for
-//! them; it reads, then writes. [`plan`] says what, [`pace`] how fast. As windows are done in order, what lies below becomes
+//! them; it reads, then writes. Windows of a pool hold no writes back, because those go to other places: see [`records`]. [`plan`] says what, [`pace`] how fast. As windows are done in order, what lies below becomes
 //! readable on a new member; in the end the members flush, and the new ones are whole.
 //!
 //! - A **rebuild** reads all other members of a group with parity, or of each stripe unit one other copy, and writes to the
