@@ -52,11 +52,14 @@ fn a_partial_parity_log_is_written_where_the_parity_is() {
     array.go(Access::Write, 0, 512);
     assert_eq!(writes(&array)[0], (4, 16, 8));
     assert_eq!(writes(&array).len(), 6);
-    // The log goes round before its end.
+    // The log goes round at its end, in the middle of a record, and leaves nothing out: what is older than what it
+    // overwrites would be found there.
     for _ in 0..127 {
         array.go(Access::Write, 0, 8);
     }
-    assert_eq!(writes(&array)[0], (4, 0, 16));
+    assert_eq!(writes(&array)[..2], [(4, 2_040, 8), (4, 0, 8)]);
+    array.go(Access::Write, 0, 8);
+    assert_eq!(writes(&array)[0], (4, 8, 16));
     assert!(array.logged.iter().all(|entry| entry.log.slot == 4));
 }
 

@@ -98,7 +98,10 @@ impl Logs {
                 alloc::vec![Ring::new(super_block, capacity.saturating_sub(super_block))]
             }
             Cure::PartialParityLog => {
-                (0..members).map(|_| Ring::new(0, reserved::PARTIAL_PARITY_LOG)).collect()
+                // Of whole granules, so that none is cut in two at the end.
+                let granule = reserved::granule(params);
+                let capacity = reserved::PARTIAL_PARITY_LOG / granule * granule;
+                (0..members).map(|_| Ring::new(0, capacity)).collect()
             }
             Cure::None | Cure::Bitmap { .. } => Vec::new(),
         };

@@ -68,7 +68,7 @@ impl Array {
         let (journal, most) = (self.params.members, self.params.request.get());
         let (mut done, mut begin) = (0, None);
         while done < count {
-            let taken = self.logs.rings[0].take_part(record, (count - done).min(most));
+            let taken = self.logs.rings[0].take(record, (count - done).min(most));
             let Some((at, part)) = taken else { unreachable!("there was room for all of it") };
             let log = Spot { slot: journal, at };
             let op = self.add(context, slot, Phase::Log, Access::Write, log, part);
