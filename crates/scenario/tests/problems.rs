@@ -576,6 +576,10 @@ fn arrays_that_cannot_be() {
         ("groups that do not come out", array("level = \"raid60\"\nmembers = 9\n", "")),
         ("sets that do not come out", array("level = \"raid01\"\nmembers = 5\n", "")),
         ("one mirror", array("level = \"raid1\"\nmembers = 1\n", "")),
+        (
+            "more regions than a bitmap can have",
+            array("level = \"raid5\"\nmembers = 4\nwrite_hole = \"bitmap\"\nbitmap_region = \"512B\"\n", ""),
+        ),
         ("more copies than members", array("level = \"raid10\"\nmembers = 3\ncopies = 4\n", "")),
         (
             "stripe units that are none",

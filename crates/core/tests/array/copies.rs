@@ -1,6 +1,6 @@
 //! RAID 0, 1, 01 and 10: what is read where, and what a failure changes.
 use crate::bytes::{Bytes, bytes, sets};
-use crate::common::{Probe, drive, ms, response};
+use crate::common::{Probe, command, drive, ms, response};
 use crate::rig::{array, array_on, probe};
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::layout::Layout;
@@ -9,7 +9,8 @@ use drivelab_core::target::array::params::{
 };
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::{Access, Outcome};
+use drivelab_core::target::{Target, TargetInput};
+use drivelab_core::{Access, Machine, Outcome};
 use drivelab_units::{Instant, Lba, Rpm, Sectors, Share};
 
 fn failing(level: Level, members: u16, drives: &[u16]) -> ArrayParams {
@@ -199,6 +200,24 @@ fn what_no_copy_can_give_is_an_error_of_the_media() {
         assert_eq!(mirror.go(Access::Read, 96, &[0; 8]).0, Outcome::MediaError, "{reads:?}");
         assert_eq!(mirror.go(Access::Read, 104, &[0; 8]).0, Outcome::Done, "{reads:?}");
     }
+}
+
+#[test]
+fn what_is_read_to_be_written_back_is_nobodys_data() {
+    let drives = [drive(), unreadable(100, 1)];
+    let mut target = Target::new(&array_on(reading(Level::Mirrored, 2, ReadChoice::AskAll), &drives), 1);
+    target.keep_data();
+    target.handle(Instant::ZERO, TargetInput::Submit(command(1, Access::Read, 96, 8)));
+    let mut written_back = 0;
+    loop {
+        for op in std::iter::from_fn(|| target.poll_data()) {
+            assert!(!matches!(op, DataOp::Mix { into: u64::MAX, .. }), "{op:?}");
+            written_back += u32::from(matches!(op, DataOp::Accept { .. }));
+        }
+        let Some(due) = target.poll_timeout() else { break };
+        target.handle(due, TargetInput::Tick);
+    }
+    assert!(written_back > 0);
 }
 
 /// Of so many drives, one on which these sectors cannot be read.

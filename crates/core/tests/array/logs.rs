@@ -4,7 +4,7 @@ use crate::common::{TRACK, command, drive, flat_seek, layout, ms, us, zone};
 use crate::rig::{array_on, forgetting};
 use drivelab_core::data::{DataOp, Word};
 use drivelab_core::target::array::Logged;
-use drivelab_core::target::array::params::{ArrayParams, Cure, Level, Rotation};
+use drivelab_core::target::array::params::{ArrayParams, Cure, Failure, Level, Rotation, When};
 use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::target::{Target, TargetInput};
 use drivelab_core::{Access, Completion, Machine, Outcome};
@@ -278,6 +278,84 @@ fn a_unit_of_a_partial_parity_log_ends_with_a_flush_of_what_it_has_written() {
     let taken = seen.iter().filter(|&&(_, _, first, persisted)| !logged(first) && !persisted);
     let data: Vec<u64> = taken.map(|&(at, ..)| at).collect();
     assert!(log[0] <= data[0] && log[1] <= data[2]);
+}
+
+/// What comes of these writes, sent at once, when the data operations are kept or not.
+fn answered(params: &ArrayParams, drives: &[DriveParams], keeps: bool) -> Vec<Completion> {
+    let mut target = Target::new(&array_on(params.clone(), drives), 1);
+    if keeps {
+        target.keep_data();
+    }
+    for (id, (first, count)) in
+        (0..).zip([(0, 96), (3, 1), (100, 30), (200, 90), (500, 300), (20, 7), (900, 96)])
+    {
+        target.handle(Instant::ZERO, TargetInput::Submit(command(id, Access::Write, first, count)));
+    }
+    let mut answers = Vec::new();
+    loop {
+        while target.poll_data().is_some() {}
+        answers.extend(std::iter::from_fn(|| target.poll_output()));
+        let Some(due) = target.poll_timeout() else { return answers };
+        target.handle(due, TargetInput::Tick);
+    }
+}
+
+#[test]
+fn a_journal_is_written_alike_whether_data_are_kept_or_not() {
+    let (params, drives) = journalled(10, false);
+    for most in [8, 12, 20, 40, 100, 2_048] {
+        let params = ArrayParams { request: Sectors::new(most), ..params.clone() };
+        let answers = answered(&params, &drives, false);
+        assert_eq!(answers.len(), 7);
+        assert_eq!(answers, answered(&params, &drives, true), "requests of {most} sectors");
+    }
+}
+
+#[test]
+fn bits_that_came_due_while_a_member_was_missing_go_when_it_is_back() {
+    let cure = Cure::Bitmap { region: Sectors::new(64), clears_after: ms(1) };
+    let failures = vec![Failure { drive: 1, when: When::Commands(1) }];
+    let params = ArrayParams { spares: 1, failures, ..raid5(cure, Rotation::LeftSymmetric) };
+    let mut ledger = Ledger::new(params, &(0..5).map(|_| small(10, false)).collect::<Vec<_>>());
+    let marked = |ledger: &Ledger| ledger.target.system().unwrap().array().unwrap().marked().count();
+    ledger.wait(ms(1));
+    ledger.send(0, Access::Write, 0, 8);
+    ledger.send(1, Access::Write, 3_000, 8);
+    while ledger.answers.len() < 2 {
+        ledger.wait(ms(1));
+    }
+    ledger.wait(ms(3));
+    assert!(ledger.target.system().unwrap().array().unwrap().members().impaired > 0);
+    assert_eq!(marked(&ledger), 2, "due, and kept");
+    ledger.drain();
+    let array = ledger.target.system().unwrap().array().unwrap();
+    assert_eq!(array.members().impaired, 0);
+    assert_eq!(marked(&ledger), 0);
+}
+
+#[test]
+fn reads_that_end_pass_nobody_who_waits_for_room() {
+    let rotation = Rotation::LeftAsymmetric;
+    let params = ArrayParams { unit: Sectors::new(512), ..raid5(Cure::PartialParityLog, rotation) };
+    let mut ledger = Ledger::new(params, &(0..4).map(|_| small(60, false)).collect::<Vec<_>>());
+    (0..40).for_each(|id| ledger.send(id, Access::Read, 10 + id, 1));
+    // Each takes a quarter of the log of the last member: the fifth waits.
+    let row = 3 * 512;
+    (0..5).for_each(|i| ledger.send(40 + i, Access::Write, 4 * row * i, 500));
+    let logs = |ledger: &Ledger, slot: u16| {
+        ledger.told.values().flatten().filter(|entry| entry.of.slot == slot).count()
+    };
+    // In two bands each.
+    assert_eq!(logs(&ledger, 3), 8);
+    while ledger.answers.len() < 40 {
+        ledger.wait(us(100));
+    }
+    assert!(ledger.answers.iter().all(|answer| answer.id < 40), "the writes are still under way");
+    // The log of another member has room.
+    ledger.send(45, Access::Write, row, 8);
+    assert_eq!(logs(&ledger, 2), 1);
+    ledger.drain();
+    assert_eq!(ledger.answers.len(), 46);
 }
 
 proptest! {

@@ -52,11 +52,14 @@ fn a_partial_parity_log_is_written_where_the_parity_is() {
     array.go(Access::Write, 0, 512);
     assert_eq!(writes(&array)[0], (4, 16, 8));
     assert_eq!(writes(&array).len(), 6);
-    // The log goes round before its end.
+    // The log goes round at its end, in the middle of a record, and leaves nothing out: what is older than what it
+    // overwrites would be found there.
     for _ in 0..127 {
         array.go(Access::Write, 0, 8);
     }
-    assert_eq!(writes(&array)[0], (4, 0, 16));
+    assert_eq!(writes(&array)[..2], [(4, 2_040, 8), (4, 0, 8)]);
+    array.go(Access::Write, 0, 8);
+    assert_eq!(writes(&array)[0], (4, 8, 16));
     assert!(array.logged.iter().all(|entry| entry.log.slot == 4));
 }
 
@@ -95,6 +98,30 @@ fn a_degraded_array_clears_no_bit() {
     array.go(Access::Write, 0, 8);
     array.drain();
     assert_eq!(array.array().marked().count(), 1);
+}
+
+#[test]
+fn a_write_that_is_refused_sets_no_bit() {
+    let cure = Cure::Bitmap { region: Sectors::new(1_024), clears_after: ms(500) };
+    let mut array = Stamped::new(ArrayParams { cure, missing: vec![0, 2], ..parity(1, 5) });
+    array.send(Access::Write, 0, 8);
+    array.wait(ms(1));
+    let outcomes: Vec<_> = array.answers().iter().map(|answer| answer.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Lost], "at once");
+    assert!(writes(&array).is_empty());
+    assert_eq!(array.array().marked().count(), 0);
+}
+
+#[test]
+fn a_bitmap_of_too_many_regions_is_refused() {
+    let check = |region, capacity| {
+        let cure = Cure::Bitmap { region: Sectors::new(region), clears_after: ms(500) };
+        ArrayParams { cure, ..parity(1, 5) }.check(&[Sectors::new(capacity); 5])
+    };
+    assert!(check(8, 8 << 24).is_ok());
+    let error = check(8, (8 << 24) + 1).unwrap_err();
+    assert!(error.to_string().contains("16777217"), "{error}");
+    assert!(check(16, (8 << 24) + 1).is_ok());
 }
 
 proptest! {

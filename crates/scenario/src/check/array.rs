@@ -335,6 +335,11 @@ pub fn check_level(known: &Known<'_>, params: &ArrayParams, capacities: &[Sector
             let message = format!("{level} of {copies} copies needs at least {copies} members, not {count}");
             (place, message, "lower copies, or raise members".to_owned())
         }
+        LevelError::Regions { needed, .. } => {
+            let place = at(raw.bitmap_region.as_ref().map(|at| at.place));
+            let remedy = format!("set bitmap_region to {} or more", needed.bytes());
+            (place, format!("bitmap_region is too small: {error}"), remedy)
+        }
         error => (known.place, error.to_string(), "correct target.array".to_owned()),
     };
     log.contradiction(place, message, remedy);

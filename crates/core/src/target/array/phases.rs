@@ -40,6 +40,11 @@ impl Array {
 
     /// Sends the commands of the next phase that has any; a strand that has none left is done.
     pub(super) fn go_on(&mut self, context: &mut Context<'_>, slot: Slot) {
+        // What is refused marks nothing.
+        if self.strands.get(slot).outcome != Outcome::Done {
+            self.forget_ops(slot);
+            return self.end_strand(context, slot);
+        }
         let has_read = self.strands.get(slot).unsent[Phase::Read as usize] == NONE;
         if has_read && self.bitmap.is_some() && !self.mark(context, slot) {
             return;

@@ -58,6 +58,7 @@ pub fn check(params: &ArrayParams, capacities: &[Sectors]) -> Result<(), LevelEr
     sizes(params, &capacities[..usize::from(params.members)])?;
     uses(params)?;
     journal(params, capacities)?;
+    bitmap(params, &capacities[..usize::from(params.members)])?;
     failures(params, capacities.len())
 }
 
@@ -205,6 +206,20 @@ fn journal(params: &ArrayParams, capacities: &[Sectors]) -> Result<(), LevelErro
     let row = u64::from(params.members / groups(params.level)) * params.unit.get();
     let needed = Sectors::new(2 * reserved::granule(params) + row);
     if capacity < needed { Err(LevelError::Journal { capacity, needed }) } else { Ok(()) }
+}
+
+/// The array keeps something in mind of each region.
+fn bitmap(params: &ArrayParams, members: &[Sectors]) -> Result<(), LevelError> {
+    let Cure::Bitmap { region, .. } = params.cure else { return Ok(()) };
+    let least = members.iter().min().map_or(0, |least| least.get());
+    let regions = reserved::regions(params, least);
+    if regions <= reserved::REGIONS_MOST {
+        return Ok(());
+    }
+    // A power of two, as all of them are in practice.
+    let needed =
+        Sectors::new((reserved::counted(params, least).div_ceil(reserved::REGIONS_MOST)).next_power_of_two());
+    Err(LevelError::Regions { region, regions, needed })
 }
 
 fn failures(params: &ArrayParams, drives: usize) -> Result<(), LevelError> {

@@ -47,6 +47,8 @@ pub enum LevelError {
     Log { granule: Sectors },
     /// A journal that has no room for one row of stripe units and what describes it.
     Journal { capacity: Sectors, needed: Sectors },
+    /// A bitmap of more regions than it can have.
+    Regions { region: Sectors, regions: u64, needed: Sectors },
     /// Reads are to be shared where there is one copy.
     NoCopies { level: &'static str },
     /// A size or a number that must not be zero.
@@ -164,6 +166,12 @@ impl LevelError {
                 "a journal must have room for a row of stripe units and what describes it, {} sectors, and the drive has {}",
                 needed.get(),
                 capacity.get()
+            ),
+            Self::Regions { region, regions, .. } => write!(
+                f,
+                "a bitmap has {} regions at most, and regions of {} make {regions}",
+                super::reserved::REGIONS_MOST,
+                region.bytes()
             ),
             Self::NoCopies { level } => {
                 write!(f, "{level} has no second copy with which a large read could be shared")

@@ -6,6 +6,9 @@ use super::super::params::{ArrayParams, Cure, Level};
 /// Sectors of each member's partial parity log.
 pub const PARTIAL_PARITY_LOG: u64 = 2_048;
 
+/// Regions that a bitmap has at most.
+pub const REGIONS_MOST: u64 = 1 << 24;
+
 pub fn granule(params: &ArrayParams) -> u64 {
     params.parity.granule.get().max(1)
 }
@@ -23,12 +26,17 @@ pub fn bitmap_at(params: &ArrayParams, which: u64) -> u64 {
 /// Regions that the bitmap has bits for, on members that are at least so large.
 pub fn regions(params: &ArrayParams, least: u64) -> u64 {
     let Cure::Bitmap { region, .. } = params.cure else { return 0 };
+    counted(params, least).div_ceil(region.get().max(1))
+}
+
+/// Sectors that the bitmap counts, on members that are at least so large.
+pub fn counted(params: &ArrayParams, least: u64) -> u64 {
     // Levels with parity count the sectors of one member, over all groups; the others those of the array.
-    let counted = match params.level {
+    let times = match params.level {
         Level::Interleaved { groups } | Level::Parity { groups, .. } => u64::from(groups),
         _ => u64::from(params.members),
     };
-    (least * counted).div_ceil(region.get().max(1))
+    least * times
 }
 
 /// Sectors of each member before its data.

@@ -345,6 +345,17 @@ impl Array {
         self.clear_idle(context, granule);
     }
 
+    /// A member is whole again: where it was the last one, bits that came due meanwhile can be cleared.
+    pub(in super::super) fn clear_what_is_due(&mut self, context: &mut Context<'_>) {
+        let Some(bitmap) = self.bitmap.as_mut().filter(|_| self.members.impaired == 0) else { return };
+        let idle = |region: &Region| region.bit == Bit::Set && region.writers == 0 && !region.is_armed;
+        for (at, region) in (0..).zip(&mut bitmap.regions).filter(|(_, region)| idle(region)) {
+            region.is_armed = true;
+            let due = context.now.max(region.last + bitmap.clears_after);
+            context.agenda.schedule(due, 4, Event::Array(ArrayEvent::Unmark { region: at }));
+        }
+    }
+
     /// Clears the bits of a granule that nobody needs any more, unless it is being written: then when that is done.
     fn clear_idle(&mut self, context: &mut Context<'_>, granule: usize) {
         let Some(bitmap) = &mut self.bitmap else { return };

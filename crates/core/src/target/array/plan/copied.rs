@@ -79,7 +79,10 @@ impl Array {
             let piece = copied.piece(at, upto);
             let Some(spot) = self.choose(&copied, &piece, &wish) else { return Err(gone(avoids)) };
             let op = self.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
-            self.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
+            // Where the host has its answer already this is read to be written back.
+            if id != u64::MAX {
+                self.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
+            }
             self.repair_copies(context, slot, &copied, &piece, (op, spot));
             at += piece.count;
         }

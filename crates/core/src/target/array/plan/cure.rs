@@ -52,7 +52,7 @@ struct Waiting {
     strand: Slot,
     /// The log that had none.
     ring: u16,
-    /// How often a younger one has gone by.
+    /// How often a younger one has gone by and has got its room.
     passed: u8,
 }
 
@@ -71,6 +71,8 @@ pub struct Logs {
     /// Sectors that the strand being planned writes, and what they are when data operations are kept.
     pub(super) sectors: u64,
     pub(super) noted: Vec<Noted>,
+    /// The commands that write them to the journal: which, where, and how many sectors.
+    pub(super) body: Vec<(u64, u64, u64)>,
     /// By member: the command and the place of the words that describe the record being planned.
     pub(super) described: Vec<(u64, u64)>,
     /// The log that has no room for the strand being planned.
@@ -82,6 +84,8 @@ pub struct Logs {
     is_looking: bool,
     pub(super) looks: u64,
     again: bool,
+    /// Whether a record has been given up since they were looked at.
+    has_given_up: bool,
     /// Whether what the journal does not need is being freed.
     pub(super) reclaims: bool,
 }
@@ -98,7 +102,10 @@ impl Logs {
                 alloc::vec![Ring::new(super_block, capacity.saturating_sub(super_block))]
             }
             Cure::PartialParityLog => {
-                (0..members).map(|_| Ring::new(0, reserved::PARTIAL_PARITY_LOG)).collect()
+                // Of whole granules, so that none is cut in two at the end.
+                let granule = reserved::granule(params);
+                let capacity = reserved::PARTIAL_PARITY_LOG / granule * granule;
+                (0..members).map(|_| Ring::new(0, capacity)).collect()
             }
             Cure::None | Cure::Bitmap { .. } => Vec::new(),
         };
@@ -111,6 +118,7 @@ impl Logs {
             newest: 0,
             sectors: 0,
             noted: Vec::new(),
+            body: Vec::new(),
             described: alloc::vec![(0, 0); usize::from(members)],
             short: None,
             waiting: VecDeque::new(),
@@ -118,6 +126,7 @@ impl Logs {
             is_looking: false,
             looks: 0,
             again: false,
+            has_given_up: false,
             reclaims: false,
         }
     }
@@ -180,7 +189,22 @@ impl Logs {
         self.short = None;
         if let Some(number) = self.leave(strand) {
             self.free(number);
+            self.has_given_up = true;
         }
+    }
+
+    /// A strand has room for its record, if it has one: older ones that wait have been passed.
+    fn goes_by(&mut self, strand: Slot) {
+        if self.records.get(strand as usize).is_some_and(|&number| number != 0) {
+            for older in self.waiting.iter_mut().take_while(|waiting| waiting.strand != strand) {
+                older.passed = older.passed.saturating_add(1);
+            }
+        }
+    }
+
+    /// Whether the oldest one that waits lets no other one by. It has been passed most often.
+    fn is_held(&self) -> bool {
+        self.waiting.front().is_some_and(|first| self.is_journal() || first.passed >= PASSED_MOST)
     }
 
     pub(super) fn has_waiting(&self) -> bool {
@@ -234,7 +258,10 @@ impl Array {
     /// Whether a strand that has been planned waits for room in a log.
     #[inline]
     pub(in super::super) fn waits_for_room(&mut self, context: &mut Context<'_>, slot: Slot) -> bool {
-        let Some(ring) = self.logs.short.take() else { return false };
+        let Some(ring) = self.logs.short.take() else {
+            self.logs.goes_by(slot);
+            return false;
+        };
         if let Some(number) = self.logs.leave(slot) {
             self.logs.rings.iter_mut().for_each(|ring| ring.take_back(number));
         }
@@ -255,8 +282,7 @@ impl Array {
 
     /// Whether a strand must stand behind those that wait for room.
     pub(super) fn stands_behind(&self, slot: Slot) -> bool {
-        let Some(first) = self.logs.waiting.front() else { return false };
-        self.logs.looked_at != slot && (self.logs.is_journal() || first.passed >= PASSED_MOST)
+        self.logs.looked_at != slot && self.logs.is_held()
     }
 
     /// Strands that wait for room are planned again, as far as there is some.
@@ -267,29 +293,32 @@ impl Array {
         }
         while core::mem::take(&mut self.logs.again) {
             self.logs.looks += 1;
-            let mut is_held = false;
-            for _ in 0..self.logs.waiting.len() {
-                let Some(mut next) = self.logs.waiting.pop_front() else { break };
-                if is_held || !self.may_join(next.ring) || !self.goes_in(context, &mut next) {
-                    let ring = next.ring;
-                    next.passed = next.passed.saturating_add(1);
-                    is_held |= self.logs.is_journal() || next.passed >= PASSED_MOST;
-                    self.logs.waiting.push_back(next);
+            self.logs.has_given_up = false;
+            // Those that begin to wait meanwhile come behind.
+            let (mut at, count) = (0, self.logs.waiting.len());
+            for _ in 0..count {
+                let Waiting { strand, ring, .. } = self.logs.waiting[at];
+                let is_held = at > 0 && self.logs.is_held();
+                let short =
+                    if is_held || !self.may_join(ring) { Some(ring) } else { self.goes_in(context, strand) };
+                if let Some(ring) = short {
+                    self.logs.waiting[at].ring = ring;
                     self.make_room(context, ring);
+                    at += 1;
+                } else {
+                    self.logs.waiting.remove(at);
                 }
             }
         }
         self.logs.is_looking = false;
     }
 
-    /// Plans a strand again that has waited for room. Returns whether there was enough.
-    fn goes_in(&mut self, context: &mut Context<'_>, next: &mut Waiting) -> bool {
-        let before = core::mem::replace(&mut self.logs.looked_at, next.strand);
-        self.begin(context, next.strand);
+    /// Plans a strand again that has waited for room. Returns the log that has none.
+    fn goes_in(&mut self, context: &mut Context<'_>, strand: Slot) -> Option<u16> {
+        let before = core::mem::replace(&mut self.logs.looked_at, strand);
+        self.begin(context, strand);
         self.logs.looked_at = before;
-        let short = self.logs.short.take();
-        next.ring = short.unwrap_or(next.ring);
-        short.is_none()
+        self.logs.short.take()
     }
 
     /// What nobody needs of a log becomes free, because somebody waits for it.
@@ -304,8 +333,7 @@ impl Array {
     /// A strand is done that had this record, if it had one.
     pub(in super::super) fn leave_logs(&mut self, context: &mut Context<'_>, record: Option<u64>) {
         let Some(number) = record else {
-            // It may have given one up.
-            if self.logs.has_waiting() {
+            if self.logs.has_given_up && self.logs.has_waiting() {
                 self.let_in_to_logs(context);
             }
             return;

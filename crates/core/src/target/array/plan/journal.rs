@@ -43,46 +43,57 @@ impl Array {
             return self.logs.is_short(0);
         }
         let record = self.logs.record(slot);
-        let described = self.write_on(context, slot, record, granule, None);
-        if context.data.is_none() {
-            self.write_on(context, slot, record, self.logs.sectors, None);
-            return;
+        self.logs.body.clear();
+        self.write_on(context, slot, record, granule);
+        // The same commands whether data are kept or not.
+        let head = self.logs.body.len();
+        self.write_on(context, slot, record, self.logs.sectors);
+        if context.data.is_some() {
+            self.describe_on(context, record, head);
         }
-        context.tell(described.0, described.1, Word::Record { number: record });
-        let noted = core::mem::take(&mut self.logs.noted);
-        for piece in &noted {
-            self.write_on(context, slot, record, piece.count, Some((piece, described)));
-        }
-        self.logs.noted = noted;
     }
 
-    /// Appends to the journal. Returns the command and the place of the beginning.
-    fn write_on(
-        &mut self,
-        context: &mut Context<'_>,
-        slot: Slot,
-        record: u64,
-        count: u64,
-        piece: Option<(&Noted, (u64, u64))>,
-    ) -> (u64, u64) {
+    /// Appends to the journal.
+    fn write_on(&mut self, context: &mut Context<'_>, slot: Slot, record: u64, count: u64) {
         let (journal, most) = (self.params.members, self.params.request.get());
-        let (mut done, mut begin) = (0, None);
+        let mut done = 0;
         while done < count {
-            let taken = self.logs.rings[0].take_part(record, (count - done).min(most));
+            let taken = self.logs.rings[0].take(record, (count - done).min(most));
             let Some((at, part)) = taken else { unreachable!("there was room for all of it") };
             let log = Spot { slot: journal, at };
             let op = self.add(context, slot, Phase::Log, Access::Write, log, part);
-            begin = begin.or(Some((op, at)));
-            if let Some((&Noted { op: id, spot, .. }, (describes, description))) = piece {
-                let of = Spot { at: spot.at + done, ..spot };
+            if context.data.is_some() {
+                self.logs.body.push((op, at, part));
+            }
+            done += part;
+        }
+    }
+
+    /// Says what the commands of a record carry, of which the first ones, so many, describe it: what the strand writes, one
+    /// piece behind the other.
+    fn describe_on(&mut self, context: &mut Context<'_>, record: u64, head: usize) {
+        let (journal, body) = (self.params.members, core::mem::take(&mut self.logs.body));
+        let (describes, description, _) = body[0];
+        context.tell(describes, description, Word::Record { number: record });
+        let mut commands = body[head..].iter().copied();
+        let (mut op, mut at, mut left) = (0, 0, 0);
+        for &Noted { op: id, spot, count } in &self.logs.noted {
+            let mut done = 0;
+            while done < count {
+                if left == 0 {
+                    (op, at, left) =
+                        commands.next().unwrap_or_else(|| unreachable!("all of it was appended"));
+                }
+                let part = left.min(count - done);
+                let (of, log) = (Spot { at: spot.at + done, ..spot }, Spot { slot: journal, at });
                 self.mix(context, op, at, Source { id, at: of.at, factor: 1 }, part);
                 let (columns, is_whole) = ((0, 0), false);
                 let logged = Logged { op, log, of, count: part, columns, is_whole, record };
                 context.tell(describes, description, Word::Logged(logged));
+                (done, at, left) = (done + part, at + part, left - part);
             }
-            done += part;
         }
-        begin.unwrap_or((0, 0))
+        self.logs.body = body;
     }
 
     /// Reclaims the journal if that is due.

@@ -74,39 +74,75 @@ impl Array {
         if !is_open && (self.stands_behind(slot) || !self.may_join(parity.slot)) {
             return self.logs.is_short(parity.slot);
         }
-        let head = if is_open { 0 } else { granule };
-        let record = self.logs.record(slot);
         let member = usize::from(parity.slot);
-        let is_empty = self.logs.rings[member].is_empty();
-        let Some(at) = self.logs.rings[member].take(record, head + body) else {
+        let head = if is_open { 0 } else { granule };
+        // Descriptions begin where granules do, and none is left of one that is overwritten in part.
+        let ring = &self.logs.rings[member];
+        let (is_empty, room) = (ring.is_empty(), ring.free());
+        if head + body.next_multiple_of(granule) > room {
             return self.logs.is_short(parity.slot);
-        };
-        if self.any_forgets {
-            self.join_unit(band, touched, is_empty);
         }
+        let record = self.logs.record(slot);
         if head > 0 {
+            let at = self.take_of_log(member, record, head).0;
             let op = self.add(context, slot, Phase::Log, Access::Write, Spot { at, ..parity }, head);
             self.logs.described[member] = (op, at);
             if context.data.is_some() {
                 context.tell(op, at, Word::Record { number: record });
             }
         }
-        let log = Spot { at: at + head, ..parity };
-        let op =
-            if body > 0 { self.add(context, slot, Phase::Log, Access::Write, log, body) } else { u64::MAX };
+        if self.any_forgets {
+            self.join_unit(band, touched, is_empty);
+        }
+        if body == 0 {
+            let log = Spot { at: self.logs.described[member].1, ..parity };
+            return self.describe(context, touched, way, (u64::MAX, log, record), band);
+        }
+        let mut done = 0;
+        while done < body {
+            // What is left of it may go on at the beginning.
+            let rest = (body - done).next_multiple_of(granule);
+            let (at, taken) = self.take_of_log(member, record, rest);
+            let count = taken.min(body - done);
+            let log = Spot { at, ..parity };
+            let op = self.add(context, slot, Phase::Log, Access::Write, log, count);
+            let piece = Band { at: band.at + done, count, ..*band };
+            self.describe(context, touched, way, (op, log, record), &piece);
+            done += count;
+        }
+    }
+
+    fn take_of_log(&mut self, member: usize, record: u64, count: u64) -> (u64, u64) {
+        let taken = self.logs.rings[member].take(record, count);
+        taken.unwrap_or_else(|| unreachable!("there was room for all of it"))
+    }
+
+    /// Says what a log has of a band with this command, and what its sum is made of.
+    fn describe(
+        &self,
+        context: &mut Context<'_>,
+        touched: &Touched,
+        way: Way,
+        (op, log, record): (u64, Spot, u64),
+        band: &Band,
+    ) {
         if context.data.is_none() {
             return;
         }
-        let (columns, (describes, description)) = ((touched.first, touched.end), self.logs.described[member]);
-        let (of, count, is_whole) = (parity, band.count, whole);
+        let (of, count, is_whole) = (band.parity(0), band.count, touched.is_whole(band));
+        let columns = (touched.first, touched.end);
+        let (describes, description) = self.logs.described[usize::from(of.slot)];
         let logged = Logged { op, log, of, count, columns, is_whole, record };
         context.tell(describes, description, Word::Logged(logged));
-        if way == Way::Old && body > 0 {
+        if is_whole {
+            return;
+        }
+        if way == Way::Old {
             self.mix_parity(context, (op, log.at), band, 0);
         }
         // Either what parity loses, or what stays.
         for column in (0..band.columns()).filter(|&column| touched.has(column) == (way == Way::Old)) {
-            self.mix_old(context, (op, log.at), band, (column, band.at, 1), body);
+            self.mix_old(context, (op, log.at), band, (column, band.at, 1), count);
         }
     }
 

@@ -2,6 +2,11 @@
 //!
 //! Places count on for ever; where on the drive one lies is its remainder. The tail goes on as the oldest records become
 //! free, in their order: a record that is done behind one that is not must wait for it, as in any log.
+//!
+//! What lies in the ring is overwritten oldest first, whatever comes and whatever is taken back: a ring that is empty goes
+//! on where it is, and no sector is left out at its end. Recovery of the [partial parity log](super::partial_parity) relies
+//! on that. It applies every record that is left on the media in the order of their numbers, so where a sum is left of a
+//! place, all that were made of that place later must be left as well.
 use alloc::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,28 +62,21 @@ impl Ring {
         self.needed
     }
 
-    /// Takes so many sectors for a record, in one piece; returns where on the drive they begin, or nothing where there is no
-    /// room. What a record takes later belongs to it as well.
-    pub fn take(&mut self, number: u64, count: u64) -> Option<u64> {
+    /// Takes sectors for a record, so many or as many as lie before the end, or nothing where there is no room: what is
+    /// left is to be taken from the beginning on. Returns where on the drive they begin, and how many they are. What a
+    /// record takes later belongs to it as well.
+    pub fn take(&mut self, number: u64, count: u64) -> Option<(u64, u64)> {
         let inside = self.head % self.capacity;
-        let skipped = if inside + count > self.capacity { self.capacity - inside } else { 0 };
-        if skipped + count > self.free() {
+        let count = count.min(self.capacity - inside);
+        if count > self.free() {
             return None;
         }
         if self.records.back().is_none_or(|last| last.number != number) {
             self.records.push_back(Record { number, begin: self.head, fate: Fate::Needed });
             self.needed += 1;
         }
-        let at = self.head + skipped;
-        self.head = at + count;
-        Some(self.base + at % self.capacity)
-    }
-
-    /// Takes so many sectors for a record, which may go on at the beginning, or nothing where there is no room. Returns
-    /// where on the drive they begin, and how many lie there in one piece.
-    pub fn take_part(&mut self, number: u64, count: u64) -> Option<(u64, u64)> {
-        let count = count.min(self.capacity - self.head % self.capacity);
-        self.take(number, count).map(|at| (at, count))
+        self.head += count;
+        Some((self.base + inside, count))
     }
 
     /// A record that was begun last is not written after all.
@@ -87,10 +85,6 @@ impl Ring {
             self.records.pop_back();
             self.head = last.begin;
             self.needed -= 1;
-        }
-        if self.records.is_empty() {
-            // Whatever fits at all fits from the beginning on.
-            (self.head, self.tail) = (0, 0);
         }
     }
 
@@ -140,33 +134,49 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
+    /// Takes so many sectors round the end; nothing is left of it where there is no room for all of it.
+    fn take_all(ring: &mut Ring, number: u64, count: u64) -> Option<Vec<u64>> {
+        let mut places = Vec::new();
+        while (places.len() as u64) < count {
+            let Some((at, part)) = ring.take(number, count - places.len() as u64) else {
+                ring.take_back(number);
+                return None;
+            };
+            places.extend(at..at + part);
+        }
+        Some(places)
+    }
+
     proptest! {
-        /// What is needed is never given to another record, and what is free is given again.
+        /// What is needed is never given to another record, what is free is given again, and what is left of the records
+        /// that were written is never older than one that was overwritten.
         #[test]
-        fn nothing_that_is_needed_is_overwritten(
+        fn the_oldest_is_overwritten_first_and_nothing_that_is_needed(
             capacity in 8u64..60,
             steps in prop::collection::vec((0u8..4, 1u64..12, any::<prop::sample::Index>()), 1..200),
         ) {
-            let (mut ring, mut number) = (Ring::new(100, capacity), 0);
-            let mut held: Vec<(u64, Vec<(u64, u64)>)> = Vec::new();
+            let (mut ring, mut number, mut gone) = (Ring::new(100, capacity), 0, 0);
+            let mut held: Vec<(u64, Vec<u64>)> = Vec::new();
+            // By sector: whose it was last, or zero.
+            let mut media = vec![0; capacity as usize];
             for (what, count, which) in steps {
                 match what {
                     0 | 1 => {
                         number += 1;
                         let count = count.min(capacity);
-                        let mut taken = ring.take(number, count);
-                        if taken.is_none() {
-                            ring.take_back(number);
-                            // From the beginning on an empty ring has room for whatever fits at all.
-                            taken = if held.is_empty() { ring.take(number, count) } else { None };
-                            prop_assert_eq!(taken.is_some(), held.is_empty());
+                        let has_room = ring.free() >= count;
+                        let taken = take_all(&mut ring, number, count);
+                        prop_assert_eq!(taken.is_some(), has_room);
+                        prop_assert!(has_room || !held.is_empty(), "whatever fits at all fits an empty ring");
+                        let Some(places) = taken else { continue };
+                        for &at in &places {
+                            prop_assert!(held.iter().all(|(_, other)| !other.contains(&at)));
+                            let old = core::mem::replace(&mut media[(at - 100) as usize], number);
+                            prop_assert!(old < number);
+                            gone = gone.max(old);
                         }
-                        let Some(at) = taken else { continue };
-                        prop_assert!(at >= 100 && at + count <= 100 + capacity);
-                        for &(other, length) in held.iter().flat_map(|(_, parts)| parts) {
-                            prop_assert!(at + count <= other || other + length <= at);
-                        }
-                        held.push((number, vec![(at, count)]));
+                        prop_assert!(media.iter().all(|&left| left == 0 || left >= gone));
+                        held.push((number, places));
                     }
                     2 if !held.is_empty() => {
                         let (number, _) = held.remove(which.index(held.len()));

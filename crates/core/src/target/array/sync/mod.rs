@@ -281,6 +281,7 @@ impl Array {
         for target in targets.iter().filter(is_made) {
             self.members.set(target.slot, State::Whole);
         }
+        self.clear_what_is_due(context);
         let stage = if made == 0 && !targets.is_empty() { Stage::GivenUp } else { Stage::Ended };
         self.note_condition(context.now);
         self.end_job(context, at, stage);
