@@ -62,7 +62,7 @@ impl Controller {
     }
 
     /// Takes a command from the host.
-    pub fn submit(&mut self, context: &mut Context<'_>, drive: &mut Drive, command: &Command) {
+    pub fn submit(&mut self, context: &mut Context, drive: &mut Drive, command: &Command) {
         // Only SCSI knows several initiators: an ATA drive has one host port.
         let several = matches!(self.protocol, Protocol::ScsiTcq(_));
         let initiator = if several { command.initiator } else { 0 };
@@ -78,7 +78,7 @@ impl Controller {
     }
 
     /// Sends what can be sent.
-    fn pump(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16) {
+    fn pump(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16) {
         while let Some(tag) = self.next(initiator) {
             self.issue(context, drive, initiator, tag);
         }
@@ -100,18 +100,18 @@ impl Controller {
 
     /// A command with a tag is on its way to the drive.
     #[inline]
-    fn issue(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16, tag: u32) {
+    fn issue(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         if self.params.issue.is_zero() {
             return self.deliver(context, drive, initiator, tag);
         }
-        *context.busy_until = (*context.busy_until).max(context.now) + self.params.issue;
+        context.busy_until = context.busy_until.max(context.now) + self.params.issue;
         let event = ControllerEvent::Deliver { initiator, tag };
-        context.agenda.schedule(*context.busy_until, 3, Event::Controller(self.drive, event));
+        context.agenda.schedule(context.busy_until, 3, Event::Controller(self.drive, event));
     }
 
     /// The command reaches the drive.
     #[inline]
-    fn deliver(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16, tag: u32) {
+    fn deliver(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         let lane = &mut self.lanes[usize::from(initiator)];
         if lane.overtakes(tag) {
             let held = *lane.take(tag);
@@ -132,7 +132,7 @@ impl Controller {
     /// The drive did not take a command.
     fn refuse(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         drive: &mut Drive,
         initiator: u16,
         tag: u32,
@@ -168,7 +168,7 @@ impl Controller {
     }
 
     /// A command that the drive does not have waits again. If nothing of its lane will end, time wakes a lane that stands.
-    fn hold_back(&mut self, context: &mut Context<'_>, initiator: u16, held: Held) {
+    fn hold_back(&mut self, context: &mut Context, initiator: u16, held: Held) {
         let lane = &mut self.lanes[usize::from(initiator)];
         lane.put_back(held);
         // Once: a lane that is refused again before it wakes must not try twice as often.
@@ -183,7 +183,7 @@ impl Controller {
     #[inline]
     pub fn completed(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         drive: &mut Drive,
         completion: &Completion,
     ) -> Option<Completion> {
@@ -193,10 +193,10 @@ impl Controller {
             lane.state = State::Flowing;
         }
         if !self.params.completion.is_zero() && self.goes_to_host(initiator, completion) {
-            *context.busy_until = (*context.busy_until).max(context.now) + self.params.completion;
+            context.busy_until = context.busy_until.max(context.now) + self.params.completion;
             self.lanes[usize::from(initiator)].answers.push((tag, *completion));
             let event = ControllerEvent::Taken { initiator, tag };
-            context.agenda.schedule(*context.busy_until, 3, Event::Controller(self.drive, event));
+            context.agenda.schedule(context.busy_until, 3, Event::Controller(self.drive, event));
             return None;
         }
         self.taken(context, drive, initiator, completion)
@@ -206,7 +206,7 @@ impl Controller {
     #[inline]
     fn taken(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         drive: &mut Drive,
         initiator: u16,
         completion: &Completion,
@@ -232,7 +232,7 @@ impl Controller {
 
     /// A place at the drive is free: initiators that it refused and that have nothing there come first, or the one that
     /// has just had an answer would fill it again each time.
-    fn wake_others(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16) {
+    fn wake_others(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16) {
         let others = self.lanes.len() as u16;
         for other in (initiator + 1..others).chain(0..initiator) {
             let lane = &mut self.lanes[usize::from(other)];
@@ -247,7 +247,7 @@ impl Controller {
     #[cold]
     fn failed(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         drive: &mut Drive,
         initiator: u16,
         completion: &Completion,
@@ -292,7 +292,7 @@ impl Controller {
     }
 
     /// A command has failed: where the protocol wants the host to act, the lane stands still until it has.
-    fn recover(&mut self, context: &mut Context<'_>, initiator: u16) {
+    fn recover(&mut self, context: &mut Context, initiator: u16) {
         let state = match self.protocol {
             Protocol::Ncq(_) => State::Recovering,
             Protocol::ScsiTcq(scsi) if scsi.naca => State::Allegiance,
@@ -307,7 +307,7 @@ impl Controller {
 
     pub fn on_event(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         drive: &mut Drive,
         event: ControllerEvent,
     ) -> Option<Completion> {

@@ -46,7 +46,7 @@ impl Drive {
 
     /// A write's data cross the link: at once when the drive has the command, or when the arm turns to it.
     #[inline]
-    pub(super) fn write_data(&self, context: &mut Context<'_>, slot: SlotIndex, started: Instant) -> Carried {
+    pub(super) fn write_data(&self, context: &mut Context, slot: SlotIndex, started: Instant) -> Carried {
         let &InFlight { ref command, data_from, is_released, .. } = &self.in_flight[slot as usize];
         let (access, count) = (command.access, command.count);
         if access == Access::Read {
@@ -128,7 +128,7 @@ impl Drive {
     }
 
     /// A write's data are on the media: when the drive can say so.
-    pub(super) fn end_write(&mut self, context: &mut Context<'_>, slot: SlotIndex, done: Instant) -> Instant {
+    pub(super) fn end_write(&mut self, context: &mut Context, slot: SlotIndex, done: Instant) -> Instant {
         let &mut InFlight { ref command, data_until, outcome, last_steps, .. } = self.flight(slot);
         let (id, first, count) = (command.id, command.first, command.count);
         if outcome != Outcome::Done {

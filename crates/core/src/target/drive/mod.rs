@@ -211,7 +211,7 @@ impl Drive {
         self.model.queue.depth
     }
 
-    pub fn on_event(&mut self, context: &mut Context<'_>, event: DriveEvent) {
+    pub fn on_event(&mut self, context: &mut Context, event: DriveEvent) {
         match event {
             DriveEvent::MediaEnd(slot) => self.on_media_end(context, slot),
             DriveEvent::Complete(slot) => self.on_complete(context, slot),
@@ -228,7 +228,7 @@ impl Drive {
 
     /// The command may begin: the firmware takes it up, one after the other.
     #[inline(always)]
-    fn take_up(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn take_up(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let command = self.in_flight[slot as usize].command;
         let (access, attribute) = (command.access, command.attribute);
@@ -304,7 +304,7 @@ impl Drive {
     }
 
     /// The command needs the mechanism: it joins what the mechanism is at, or waits for its turn.
-    fn enqueue(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn enqueue(&mut self, context: &mut Context, slot: SlotIndex) {
         let flight = self.flight(slot);
         let (first, access) = (flight.sought, flight.command.access);
         let count = flight.command.end() - first;
@@ -347,7 +347,7 @@ impl Drive {
     }
 
     /// A read whose data are all in the buffer: only the link has work.
-    fn serve_from_buffer(&mut self, context: &mut Context<'_>, slot: SlotIndex, place: Place) {
+    fn serve_from_buffer(&mut self, context: &mut Context, slot: SlotIndex, place: Place) {
         let story = self.story(Served::Buffered, context.now);
         self.turned_to += 1;
         let flight = self.flight(slot);
@@ -369,13 +369,7 @@ impl Drive {
     }
 
     /// Mechanism and firmware are done at `done`, the link at `sent`: returns when the completion follows.
-    fn finish(
-        &mut self,
-        context: &mut Context<'_>,
-        slot: SlotIndex,
-        done: Instant,
-        sent: Instant,
-    ) -> Instant {
+    fn finish(&mut self, context: &mut Context, slot: SlotIndex, done: Instant, sent: Instant) -> Instant {
         self.link_free = self.link_free.max(sent);
         let (read, write) = (self.model.firmware.read_completion, self.model.firmware.write_completion);
         let bridge = self.model.exchange.bridge;
@@ -390,7 +384,7 @@ impl Drive {
     }
 
     /// The host hears how a command ended, and the slot is free.
-    fn end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn end(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let &mut InFlight { ref command, stage, outcome, submitted, mut breakdown, .. } = self.flight(slot);
         let Command { id, initiator, tag, .. } = *command;
@@ -414,9 +408,9 @@ impl Drive {
     }
 
     #[cold]
-    fn tell_life(&self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn tell_life(&self, context: &mut Context, slot: SlotIndex) {
         let flight = &self.in_flight[slot as usize];
-        if let Some(lives) = context.lives {
+        if let Some(lives) = &mut context.lives {
             lives.push_back(flight.life(flight.outcome, context.now));
         }
     }
@@ -440,7 +434,7 @@ impl Drive {
     }
 
     #[inline]
-    fn schedule(&self, context: &mut Context<'_>, due: Instant, event: DriveEvent) {
+    fn schedule(&self, context: &mut Context, due: Instant, event: DriveEvent) {
         context.agenda.schedule(due, event.class(), Event::Drive(self.index, event));
     }
 }

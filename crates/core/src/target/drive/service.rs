@@ -44,7 +44,7 @@ impl Sweep {
 
 impl Drive {
     /// The arm is free: pick what goes next, if this is the time to.
-    pub(super) fn choose(&mut self, context: &mut Context<'_>) {
+    pub(super) fn choose(&mut self, context: &mut Context) {
         let now = context.now;
         if self.sweep.is_some() {
             return;
@@ -107,7 +107,7 @@ impl Drive {
     }
 
     /// The drive looks again at this instant, unless it does earlier.
-    fn choose_at(&mut self, context: &mut Context<'_>, at: Instant) {
+    fn choose_at(&mut self, context: &mut Context, at: Instant) {
         if self.choose_scheduled.is_none_or(|known| at < known || known < context.now) {
             self.choose_scheduled = Some(at);
             self.schedule(context, at, DriveEvent::Choose);
@@ -145,7 +145,7 @@ impl Drive {
     }
 
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
-    pub(super) fn starts_at_once(&mut self, context: &mut Context<'_>, slot: SlotIndex) -> bool {
+    pub(super) fn starts_at_once(&mut self, context: &mut Context, slot: SlotIndex) -> bool {
         let now = context.now;
         let attribute = self.flight(slot).command.attribute;
         let busy = self.sweep.is_some() || self.is_wanted() || now < self.choose_from;
@@ -162,7 +162,7 @@ impl Drive {
 
     /// The arm starts for this command, at `from` at the earliest, as soon as the firmware has taken it up and its data
     /// are there.
-    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex, from: Instant, served: Served) {
+    fn dispatch(&mut self, context: &mut Context, slot: SlotIndex, from: Instant, served: Served) {
         let now = context.now;
         let story = self.story(served, now);
         self.turned_to += 1;
@@ -345,13 +345,13 @@ impl Drive {
     /// The arm has turned to a command: what overlaps it can only come to the arm behind it. The cache could take that
     /// while the arm is still at this one, and so waits for its end.
     #[inline]
-    pub(super) fn begins(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    pub(super) fn begins(&mut self, context: &mut Context, slot: SlotIndex) {
         if !self.is_write_back() {
             self.unfile(context, slot);
         }
     }
 
-    pub(super) fn on_media_end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    pub(super) fn on_media_end(&mut self, context: &mut Context, slot: SlotIndex) {
         self.end_media(context, slot);
         // Behind an error nothing begins before the host has heard of it.
         if self.flight(slot).outcome == Outcome::Done {
@@ -359,7 +359,7 @@ impl Drive {
         }
     }
 
-    fn end_media(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn end_media(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let joined = self.sweep.take().and_then(|sweep| sweep.joined);
         self.free_since = now;
@@ -404,7 +404,7 @@ impl Drive {
     /// stays to read on.
     fn end_read(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: SlotIndex,
         done: Instant,
         followed: bool,

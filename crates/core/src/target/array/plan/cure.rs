@@ -233,7 +233,7 @@ impl Array {
 
     /// Whether a strand that has been planned waits for room in a log.
     #[inline]
-    pub(in super::super) fn waits_for_room(&mut self, context: &mut Context<'_>, slot: Slot) -> bool {
+    pub(in super::super) fn waits_for_room(&mut self, context: &mut Context, slot: Slot) -> bool {
         let Some(ring) = self.logs.short.take() else { return false };
         if let Some(number) = self.logs.leave(slot) {
             self.logs.rings.iter_mut().for_each(|ring| ring.take_back(number));
@@ -260,7 +260,7 @@ impl Array {
     }
 
     /// Strands that wait for room are planned again, as far as there is some.
-    pub(in super::super) fn let_in_to_logs(&mut self, context: &mut Context<'_>) {
+    pub(in super::super) fn let_in_to_logs(&mut self, context: &mut Context) {
         self.logs.again = true;
         if core::mem::replace(&mut self.logs.is_looking, true) {
             return;
@@ -283,7 +283,7 @@ impl Array {
     }
 
     /// Plans a strand again that has waited for room. Returns whether there was enough.
-    fn goes_in(&mut self, context: &mut Context<'_>, next: &mut Waiting) -> bool {
+    fn goes_in(&mut self, context: &mut Context, next: &mut Waiting) -> bool {
         let before = core::mem::replace(&mut self.logs.looked_at, next.strand);
         self.begin(context, next.strand);
         self.logs.looked_at = before;
@@ -293,7 +293,7 @@ impl Array {
     }
 
     /// What nobody needs of a log becomes free, because somebody waits for it.
-    fn make_room(&mut self, context: &mut Context<'_>, ring: u16) {
+    fn make_room(&mut self, context: &mut Context, ring: u16) {
         if self.logs.is_journal() {
             self.reclaim(context);
         } else {
@@ -302,7 +302,7 @@ impl Array {
     }
 
     /// A strand is done that had this record, if it had one.
-    pub(in super::super) fn leave_logs(&mut self, context: &mut Context<'_>, record: Option<u64>) {
+    pub(in super::super) fn leave_logs(&mut self, context: &mut Context, record: Option<u64>) {
         let Some(number) = record else {
             // It may have given one up.
             if self.logs.has_waiting() {
@@ -321,7 +321,7 @@ impl Array {
     /// Members that forget, of those that are meant, put on their media what they have answered.
     pub(super) fn flush_members(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         strand: Slot,
         phase: Phase,
         is_meant: impl Fn(u16) -> bool,
@@ -339,7 +339,7 @@ impl Array {
     }
 
     /// A strand of a log's own is done.
-    pub(in super::super) fn log_is_free(&mut self, context: &mut Context<'_>, which: u64, number: u64) {
+    pub(in super::super) fn log_is_free(&mut self, context: &mut Context, which: u64, number: u64) {
         if self.logs.is_journal() {
             self.logs.reclaims = false;
             self.logs.rings[0].free_below(number);
@@ -351,7 +351,7 @@ impl Array {
     }
 
     /// Begins a strand of a log's own.
-    pub(super) fn add_of_log(&mut self, context: &mut Context<'_>, which: u64, number: u64) -> Slot {
+    pub(super) fn add_of_log(&mut self, context: &mut Context, which: u64, number: u64) -> Slot {
         self.add_strand(context.now, Owner::Log, Access::Write, which, number)
     }
 }

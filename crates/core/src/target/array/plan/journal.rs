@@ -24,7 +24,7 @@ const RECLAIMED: u64 = 4;
 impl Array {
     /// Keeps in mind that a strand writes this, for the journal.
     #[inline]
-    pub(super) fn note(&mut self, context: &mut Context<'_>, op: u64, spot: Spot, count: u64) {
+    pub(super) fn note(&mut self, context: &mut Context, op: u64, spot: Spot, count: u64) {
         if self.logs.is_journal() {
             self.logs.sectors += count;
             if context.data.is_some() {
@@ -34,7 +34,7 @@ impl Array {
     }
 
     /// Puts what a strand writes on the journal first.
-    pub(super) fn write_journal(&mut self, context: &mut Context<'_>, slot: Slot) {
+    pub(super) fn write_journal(&mut self, context: &mut Context, slot: Slot) {
         if !self.logs.is_journal() {
             return;
         }
@@ -59,7 +59,7 @@ impl Array {
     /// Appends to the journal. Returns the command and the place of the beginning.
     fn write_on(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         record: u64,
         count: u64,
@@ -86,7 +86,7 @@ impl Array {
     }
 
     /// Reclaims the journal if that is due.
-    pub(super) fn reclaim(&mut self, context: &mut Context<'_>) {
+    pub(super) fn reclaim(&mut self, context: &mut Context) {
         if self.logs.reclaims || self.logs.drive().is_none() {
             return;
         }
