@@ -81,6 +81,7 @@ enum Body {
 pub struct Target {
     body: Body,
     context: Context,
+    capacity: Sectors,
     failed_tag: Option<u32>,
     now: Instant,
 }
@@ -103,7 +104,12 @@ impl Target {
             TargetParams::System(system) => system.wires(),
         };
         let context = Context::new(wires);
-        let mut target = Target { body, context, failed_tag: None, now: Instant::ZERO };
+        let capacity = match &body {
+            Body::Server(server) => server.capacity(),
+            Body::System(system) => system.capacity(),
+            Body::Wire(drive) => drive.capacity(),
+        };
+        let mut target = Target { body, context, capacity, failed_tag: None, now: Instant::ZERO };
         if let Body::System(system) = &mut target.body {
             system.start(&mut target.context);
         }
@@ -111,11 +117,7 @@ impl Target {
     }
 
     pub fn capacity(&self) -> Sectors {
-        match &self.body {
-            Body::Server(server) => server.capacity(),
-            Body::System(system) => system.capacity(),
-            Body::Wire(drive) => drive.capacity(),
-        }
+        self.capacity
     }
 
     /// The cache of a host that has issued something.
@@ -252,8 +254,9 @@ impl Target {
         self.run_until(now);
     }
 
+    /// As [`Machine::handle`] with nothing but the time.
     #[inline]
-    fn pass_to(&mut self, now: Instant) {
+    pub fn pass_to(&mut self, now: Instant) {
         assert!(now >= self.now, "time went back");
         self.run_until(now);
         self.now = now;

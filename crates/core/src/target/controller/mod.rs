@@ -56,9 +56,14 @@ impl Controller {
     fn lane(&mut self, initiator: u16) -> &mut Lane {
         let index = usize::from(initiator);
         if self.lanes.len() <= index {
-            self.lanes.resize_with(index + 1, || Lane::new(self.depth));
+            self.add_lanes(index + 1);
         }
         &mut self.lanes[index]
+    }
+
+    #[cold]
+    fn add_lanes(&mut self, count: usize) {
+        self.lanes.resize_with(count, || Lane::new(self.depth));
     }
 
     /// Takes a command from the host.
@@ -110,7 +115,7 @@ impl Controller {
     }
 
     /// The command reaches the drive.
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         let lane = &mut self.lanes[usize::from(initiator)];
         if lane.overtakes(tag) {

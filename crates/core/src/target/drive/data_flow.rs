@@ -6,7 +6,7 @@ use super::mechanism::{Landing, Passage};
 use super::params::WriteData;
 use super::queue::SlotIndex;
 use super::{Drive, InFlight};
-use crate::command::{Access, Command, Outcome};
+use crate::command::{Access, Outcome};
 use crate::data::DataOp;
 use crate::target::context::Context;
 use crate::target::link::{Carried, Transfer};
@@ -94,6 +94,9 @@ impl Drive {
         let ahead = ahead.max(self.link_sector.as_ns() * sectors);
         let begun = started + passage.seek + passage.rotation;
         let short = (data.begun + Span::from_ns(ahead)).since(begun).as_ns();
+        if short == 0 {
+            return Span::ZERO;
+        }
         let period = self.spindle.period();
         Span::from_ns(short.div_ceil(period) * period)
     }
@@ -111,10 +114,11 @@ impl Drive {
         least.max(((u128::from(at_once) * u128::from(share)) >> 32) as u64)
     }
 
-    pub(super) fn cover(&mut self, command: &Command, now: Instant) -> (Cover, Place) {
+    #[inline]
+    pub(super) fn cover(&mut self, first: Lba, end: Lba, now: Instant) -> (Cover, Place) {
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
         let Some(cache) = &mut self.cache else { return (Cover::Miss, NONE) };
-        cache.cover(command.first, command.end(), now, motion)
+        cache.cover(first, end, now, motion)
     }
 
     /// A segment has served a read that ends at `end`.

@@ -230,13 +230,14 @@ impl Drive {
     #[inline(always)]
     fn take_up(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
-        let command = self.in_flight[slot as usize].command;
-        let (access, attribute) = (command.access, command.attribute);
-        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(&command));
-        let may_go = self.tasks.may_go_at_once(attribute) && !bad;
+        let command = &self.in_flight[slot as usize].command;
+        let (access, first, end) = (command.access, command.first, command.end());
+        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
+        let may_go = self.tasks.may_go_at_once(command.attribute) && !bad;
         let buffered = access == Access::Read && !command.force_unit_access && may_go;
-        let (cover, place) = if buffered { self.cover(&command, now) } else { (Cover::Miss, NONE) };
-        let is_cached = self.is_cached(&command);
+        let (cover, place) = if buffered { self.cover(first, end, now) } else { (Cover::Miss, NONE) };
+        let command = &self.in_flight[slot as usize].command;
+        let is_cached = self.is_cached(command);
         let DriveModel { firmware, protocol, exchange, .. } = &*self.model;
         let written = (self.before == Access::Write).then_some(self.write_end);
         let overhead = match (access, cover) {
@@ -251,7 +252,7 @@ impl Drive {
         let mut steps = Steps { arm: overhead, data: overhead, ..Steps::default() };
         match (access, cover) {
             (Access::Write, _) if is_cached => steps.data = overhead + bus.preparation,
-            (Access::Write, _) => steps = bus.write(&command, overhead, written),
+            (Access::Write, _) => steps = bus.write(command, overhead, written),
             (Access::Read, Cover::Miss) => steps.data = overhead + bus.after_command(self.before),
             (Access::Read, Cover::Partial(_)) => {
                 steps.data = firmware.read_hit.after(self.before) + bus.preparation;
@@ -261,19 +262,19 @@ impl Drive {
         }
         let (mut ready, mut data) = (free + steps.arm, free + steps.data);
         let needs_media = cover != Cover::Hit && !is_cached && access != Access::Flush;
-        let is_released = needs_media && protocol.releases(&command);
+        let is_released = needs_media && protocol.releases(command);
         if is_released {
             ready += exchange.released();
             data += exchange.released();
         }
         if access == Access::Write {
-            self.write_end = command.end();
+            self.write_end = end;
         }
         self.before = access;
         (self.firmware_free, self.taken_up_at) = (ready, now);
         let flight = self.flight(slot);
         (flight.arrived, flight.ready, flight.begun, flight.data_from) = (now, ready, ready, data);
-        (flight.stage, flight.is_released, flight.sought) = (Stage::Serving, is_released, command.first);
+        (flight.stage, flight.is_released, flight.sought) = (Stage::Serving, is_released, first);
         flight.last_steps = (steps.release, steps.end);
         flight.breakdown.queue = now - flight.accepted;
         if is_cached {
@@ -289,7 +290,7 @@ impl Drive {
                 self.flight(slot).sought = sought;
                 self.enqueue(context, slot);
             }
-            _ if self.waits_for_media(slot) => self.choose(context),
+            _ if self.is_write_back() && self.waits_for_media(slot) => self.choose(context),
             _ if access == Access::Flush => self.flushed(context, slot),
             _ => self.enqueue(context, slot),
         }

@@ -118,11 +118,11 @@ impl Drive {
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
         let waits = !(self.slots.is_empty() && self.tasks.interrupted.is_empty());
-        self.urgent().is_some() || waits && self.tasks.allegiances.is_empty()
+        waits && self.tasks.allegiances.is_empty() || !self.tasks.urgent.is_empty() && self.urgent().is_some()
     }
 
     /// The last HEAD OF QUEUE command; while an allegiance holds, the last that belongs to the recovery.
-    #[inline]
+    #[cold]
     fn urgent(&self) -> Option<SlotIndex> {
         let blocks = |slot| self.tasks.blocks(self.in_flight[slot as usize].command.attribute);
         self.tasks.urgent.iter().rev().copied().find(|&slot| !blocks(slot))

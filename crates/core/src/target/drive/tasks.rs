@@ -238,6 +238,13 @@ impl Drive {
     /// Enables what the task set lets go.
     #[inline]
     fn release(&mut self, context: &mut Context) {
+        if self.tasks.set.has_dormant() {
+            self.release_dormant(context);
+        }
+    }
+
+    #[inline(never)]
+    fn release_dormant(&mut self, context: &mut Context) {
         while self.tasks.allegiances.is_empty()
             && let Some(slot) = self.tasks.set.release()
         {

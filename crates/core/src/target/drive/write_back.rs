@@ -196,8 +196,8 @@ impl Drive {
             && let Some(slot) = self.hits.remove(at)
         {
             self.flight(slot).stage = Stage::Serving;
-            let command = self.flight(slot).command;
-            match self.cover(&command, context.now) {
+            let Command { first, count, .. } = self.flight(slot).command;
+            match self.cover(first, first + count, context.now) {
                 (Cover::Hit, place) => self.serve_from_buffer(context, slot, place),
                 _ => self.enqueue(context, slot),
             }
