@@ -184,55 +184,49 @@ impl Controller {
         }
     }
 
-    /// The drive is done with a command. Returns what the host hears, if it hears anything now.
+    /// The drive is done with a command. Makes of its answer what the host hears; returns whether it hears anything now.
     #[inline]
-    pub fn completed(
-        &mut self,
-        context: &mut Context,
-        drive: &mut Drive,
-        completion: &Completion,
-    ) -> Option<Completion> {
-        let (initiator, tag) = (completion.initiator, completion.tag);
+    pub fn completed(&mut self, context: &mut Context, drive: &mut Drive, answer: &mut Completion) -> bool {
+        let (initiator, tag) = (answer.initiator, answer.tag);
         let lane = &mut self.lanes[usize::from(initiator)];
         if lane.state == State::Full {
             lane.state = State::Flowing;
         }
-        if !self.params.completion.is_zero() && self.goes_to_host(initiator, completion) {
+        if !self.params.completion.is_zero() && self.goes_to_host(initiator, answer) {
             context.busy_until = context.busy_until.max(context.now) + self.params.completion;
-            self.lanes[usize::from(initiator)].answers.push((tag, *completion));
+            self.lanes[usize::from(initiator)].answers.push((tag, *answer));
             let event = ControllerEvent::Taken { initiator, tag };
             context.agenda.schedule(context.busy_until, 3, Event::Controller(self.drive, event));
-            return None;
+            return false;
         }
-        self.taken(context, drive, initiator, completion)
+        self.taken(context, drive, initiator, answer)
     }
 
-    /// The host has taken what the drive had to say of a command. Returns what the application hears.
+    /// The host has taken what the drive had to say of a command. Returns whether the application hears it.
     #[inline]
     fn taken(
         &mut self,
         context: &mut Context,
         drive: &mut Drive,
         initiator: u16,
-        completion: &Completion,
-    ) -> Option<Completion> {
-        let (now, issue) = (context.now, self.params.issue);
+        answer: &mut Completion,
+    ) -> bool {
         let lane = &mut self.lanes[usize::from(initiator)];
         // It may have found the drive full while this answer, its last one outstanding, was being taken.
         if lane.state == State::Full {
             lane.state = State::Flowing;
         }
-        if completion.outcome != Outcome::Done {
-            return self.failed(context, drive, initiator, completion);
+        if answer.outcome != Outcome::Done {
+            return self.failed(context, drive, initiator, answer);
         }
-        let answer = lane.take(completion.tag).answer_of(now, completion, issue, Outcome::Done);
+        lane.take(answer.tag).address(answer, context.now, self.params.issue);
         if self.lanes.len() > 1 {
             self.wake_others(context, drive, initiator);
         }
         if self.lanes[usize::from(initiator)].first().is_some() {
             self.pump(context, drive, initiator);
         }
-        Some(answer)
+        true
     }
 
     /// A place at the drive is free: initiators that it refused and that have nothing there come first, or the one that
@@ -255,34 +249,32 @@ impl Controller {
         context: &mut Context,
         drive: &mut Drive,
         initiator: u16,
-        completion: &Completion,
-    ) -> Option<Completion> {
-        let (now, issue, tag) = (context.now, self.params.issue, completion.tag);
+        answer: &mut Completion,
+    ) -> bool {
+        let (now, issue, outcome) = (context.now, self.params.issue, answer.outcome);
         let lane = &mut self.lanes[usize::from(initiator)];
-        let held = lane.take(tag);
-        let answer = match completion.outcome {
-            Outcome::Aborted if held.timed_out => {
-                Some(held.answer_of(now, completion, issue, Outcome::TimedOut))
-            }
+        let held = lane.take(answer.tag);
+        let goes_again = match outcome {
             Outcome::MediaError if held.tries < self.params.retries => {
                 held.tries += 1;
-                let held = *held;
-                lane.put_back(held);
-                None
+                true
             }
-            Outcome::Aborted => {
-                let held = *held;
-                lane.put_back(held);
-                None
-            }
-            outcome => Some(held.answer_of(now, completion, issue, outcome)),
+            Outcome::Aborted => !held.timed_out,
+            _ => false,
         };
-        if matches!(completion.outcome, Outcome::MediaError | Outcome::TimedOut) {
+        if goes_again {
+            let held = *held;
+            lane.put_back(held);
+        } else {
+            held.address(answer, now, issue);
+            answer.outcome = if outcome == Outcome::Aborted { Outcome::TimedOut } else { outcome };
+        }
+        if matches!(outcome, Outcome::MediaError | Outcome::TimedOut) {
             self.recover(context, initiator);
         }
         self.wake_others(context, drive, initiator);
         self.pump(context, drive, initiator);
-        answer
+        !goes_again
     }
 
     /// Whether a completion is the end of its command for the host.
@@ -324,8 +316,8 @@ impl Controller {
             ControllerEvent::Taken { initiator, tag } => {
                 let answers = &mut self.lane(initiator).answers;
                 let at = answers.iter().position(|&(answered, _)| answered == tag)?;
-                let (_, answer) = answers.swap_remove(at);
-                return self.taken(context, drive, initiator, &answer);
+                let (_, mut answer) = answers.swap_remove(at);
+                return self.taken(context, drive, initiator, &mut answer).then_some(answer);
             }
             ControllerEvent::GoOn { initiator } => {
                 let lane = self.lane(initiator);

@@ -194,7 +194,7 @@ impl System {
             while let Some((at, refused)) = context.refused.pop_front() {
                 self.leave_controller(context, at, &refused);
             }
-            let Some((at, completion)) = context.answers.pop_front() else { return };
+            let Some((at, mut completion)) = context.answers.pop_front() else { return };
             if context.lives.is_some() {
                 self.keep_life(context, at, &completion);
             }
@@ -202,8 +202,8 @@ impl System {
             if *is_dead {
                 continue;
             }
-            if let Some(answer) = controller.completed(context, drive, &completion) {
-                self.leave_controller(context, at, &answer);
+            if controller.completed(context, drive, &mut completion) {
+                self.leave_controller(context, at, &completion);
             }
         }
     }
