@@ -65,13 +65,21 @@ impl<E> Agenda<E> {
         Agenda { near: Vec::with_capacity(NEAR), far: BinaryHeap::with_capacity(far), sequence: 0 }
     }
 
-    /// Part of its callers, so that the entry is written once, where it stays: a copy of what was written a moment ago in
-    /// parts is slow.
     #[inline]
     pub fn schedule(&mut self, due: Instant, class: Class, event: E) {
         debug_assert!(self.sequence < 1 << 56);
         let rank = (u64::from(class) << 56) | self.sequence;
         self.sequence += 1;
+        if self.near.is_empty() {
+            self.near.push(Entry { due, rank, event });
+        } else {
+            self.file(due, rank, event);
+        }
+    }
+
+    /// Schedules beside other events. Apart, so that the usual case of one drive alone becomes part of its callers.
+    #[inline(never)]
+    fn file(&mut self, due: Instant, rank: u64, event: E) {
         if self.near.len() == NEAR || !self.far.is_empty() {
             return self.file_among_many(Entry { due, rank, event });
         }
@@ -79,7 +87,11 @@ impl<E> Agenda<E> {
         while at > 0 && self.near[at - 1].key() < key(due, rank) {
             at -= 1;
         }
-        self.near.insert(at, Entry { due, rank, event });
+        if at == self.near.len() {
+            self.near.push(Entry { due, rank, event });
+        } else {
+            self.near.insert(at, Entry { due, rank, event });
+        }
     }
 
     #[inline(never)]

@@ -5,8 +5,12 @@
 use crate::latency::Latencies;
 use crate::precision::BatchMeans;
 use drivelab_core::host::Io;
-use drivelab_core::{Access, Outcome};
+use drivelab_core::{Access, Breakdown, Outcome};
 use drivelab_units::{Instant, Span};
+
+/// Short sums hold so many I/Os of at most this latency each: a quarter of an hour, and 2^23 of them, make 2^63 ns.
+const RECENT_LATENCY_MAX: u64 = 1 << 40;
+const RECENT_IOS_MAX: u32 = 1 << 23;
 
 pub struct Collector {
     start: u64,
@@ -24,6 +28,9 @@ pub struct Collector {
     bytes: [u64; 2],
     flushes: Latencies,
     breakdown: [u128; 7],
+    /// The same of the last few I/Os, in short sums that are quickly added to.
+    recent: [u64; 7],
+    recent_ios: u32,
     /// I/Os, or FLUSHes, whose breakdown is not their latency.
     mismatches: u64,
     /// I/Os that ended with an error, by outcome, each outcome once.
@@ -68,6 +75,8 @@ impl Collector {
             bytes: [0; 2],
             flushes: Latencies::default(),
             breakdown: [0; 7],
+            recent: [0; 7],
+            recent_ios: 0,
             mismatches: 0,
             errors: Vec::new(),
             batches: BatchMeans::new(start),
@@ -113,12 +122,33 @@ impl Collector {
         let kind = usize::from(io.access == Access::Write);
         self.latencies[kind].record(at - began);
         self.bytes[kind] += io.count.bytes().get();
-        for (sum, part) in self.breakdown.iter_mut().zip(io.breakdown.parts()) {
-            *sum += u128::from(part.as_ns());
-        }
-        self.mismatches += u64::from(io.breakdown.total().as_ns() != at - began);
+        self.add_breakdown(&io.breakdown, at - began);
         self.batches.finished(at);
         true
+    }
+
+    /// Adds where an I/O's time went.
+    #[inline]
+    fn add_breakdown(&mut self, breakdown: &Breakdown, latency: u64) {
+        let is_whole = breakdown.total().as_ns() == latency;
+        self.mismatches += u64::from(!is_whole);
+        if !is_whole || latency > RECENT_LATENCY_MAX || self.recent_ios == RECENT_IOS_MAX {
+            return self.add_to_all(breakdown);
+        }
+        self.recent_ios += 1;
+        for (sum, part) in self.recent.iter_mut().zip(breakdown.parts()) {
+            // So many parts that are none above the latency's bound do not overflow.
+            *sum = sum.wrapping_add(part.as_ns());
+        }
+    }
+
+    #[cold]
+    fn add_to_all(&mut self, breakdown: &Breakdown) {
+        self.breakdown = self.breakdown_ns();
+        (self.recent, self.recent_ios) = ([0; 7], 0);
+        for (sum, part) in self.breakdown.iter_mut().zip(breakdown.parts()) {
+            *sum += u128::from(part.as_ns());
+        }
     }
 
     /// A FLUSH is no I/O: it never entered the system, and only its time is of interest.
@@ -159,7 +189,7 @@ impl Collector {
             integral_ns: self.integral,
             residence_ns: self.residence + still_inside,
             latency_ns: self.latencies.iter().map(Latencies::sum_ns).sum(),
-            breakdown_ns: self.breakdown.iter().sum(),
+            breakdown_ns: self.breakdown_ns().iter().sum(),
             mismatches: self.mismatches,
         }
     }
@@ -183,7 +213,7 @@ impl Collector {
 
     /// Sums of the parts of the breakdown in nanoseconds, in the order of `Breakdown::PARTS`.
     pub fn breakdown_ns(&self) -> [u128; 7] {
-        self.breakdown
+        core::array::from_fn(|part| self.breakdown[part] + u128::from(self.recent[part]))
     }
 
     /// I/Os that ended with an error in the window, by outcome, in the order of their first.

@@ -4,7 +4,7 @@ use drivelab_core::host::params::{Arrivals, JobError};
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::report::Happened;
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::target::{Target, TargetParams};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Point};
 use drivelab_record::{ArrayCollector, Collector, CommandLog, Log, Platter};
@@ -255,7 +255,7 @@ impl Clock {
 
     /// Everything that is due at `now`, in both machines, until neither has anything left to say.
     fn step(&mut self, now: Instant, ios: u64) -> Result<(), RunError> {
-        self.target.handle(now, TargetInput::Tick);
+        self.target.pass_to(now);
         self.follow(now)?;
         if self.host.poll_timeout().is_some_and(|due| due <= now) {
             self.host.handle(now, HostInput::Tick);

@@ -203,9 +203,10 @@ impl Host {
         };
         let cost = self.jobs[job as usize].draw_submit(count);
         if cost.is_zero() {
+            self.send(slot, &io, 0, at, begins);
             // The fixed cost is part of it, so there is none between the commands either.
-            for part in 0..parts_left {
-                self.send(slot, part, at, begins && part == 0);
+            for part in 1..parts_left {
+                self.send(slot, &io, part, at, false);
             }
         } else {
             if begins {
@@ -217,8 +218,9 @@ impl Host {
 
     /// Sends one command of an I/O; the next one follows after the software's fixed cost.
     fn send_prepared(&mut self, slot: u32, part: u32, at: Instant) {
-        self.send(slot, part, at, false);
-        let Outstanding { job, count, .. } = self.outstanding[slot as usize];
+        let io = self.outstanding[slot as usize];
+        self.send(slot, &io, part, at, false);
+        let Outstanding { job, count, .. } = io;
         if u64::from(part + 1) * self.part_size(job, count).get() < count.get() {
             let fixed = self.jobs[job as usize].params.submit.fixed;
             self.agenda.schedule(at + fixed, 0, Due::Send { slot, part: part + 1 });
@@ -230,8 +232,9 @@ impl Host {
         self.jobs[job as usize].params.command_limit.map_or(count, |limit| limit.min(count))
     }
 
-    fn send(&mut self, slot: u32, part: u32, at: Instant, begins: bool) {
-        let Outstanding { job, access, first, count, .. } = self.outstanding[slot as usize];
+    #[inline]
+    fn send(&mut self, slot: u32, io: &Outstanding, part: u32, at: Instant, begins: bool) {
+        let &Outstanding { job, access, first, count, .. } = io;
         let size = self.part_size(job, count).get();
         let done = size * u64::from(part);
         let params = &self.jobs[job as usize].params;

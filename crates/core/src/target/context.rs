@@ -47,33 +47,49 @@ pub enum Before {
     Drive(u16),
 }
 
-pub struct Context<'a> {
+pub struct Context {
     /// The due instant of the event that runs.
     pub now: Instant,
-    pub agenda: &'a mut Agenda<Event>,
+    pub agenda: Agenda<Event>,
     /// What carries the data of the drives.
-    pub wires: &'a mut Wires,
-    pub digest: &'a mut Digest,
+    pub wires: Wires,
+    pub digest: Digest,
     /// What the host will hear.
-    pub out: &'a mut Fifo<Completion>,
+    pub out: Fifo<Completion>,
     /// What the drives have answered to their controllers.
-    pub answers: &'a mut Fifo<(u16, Completion)>,
+    pub answers: Fifo<(u16, Completion)>,
     /// Commands that controllers have ended without the drives' having served them.
-    pub refused: &'a mut Fifo<(u16, Completion)>,
+    pub refused: Fifo<(u16, Completion)>,
     /// The processor of the controller, or of the host that stands for one, is busy until then.
-    pub busy_until: &'a mut Instant,
+    pub busy_until: Instant,
     /// What has happened to the array, when there is one.
-    pub reports: &'a mut VecDeque<Report>,
+    pub reports: VecDeque<Report>,
     /// Where the lives of commands are kept, when they are.
-    pub lives: &'a mut Option<VecDeque<Life>>,
+    pub lives: Option<VecDeque<Life>>,
     /// Where the data operations are kept, when they are.
-    pub data: &'a mut Option<VecDeque<DataOp>>,
+    pub data: Option<VecDeque<DataOp>>,
 }
 
-impl Context<'_> {
+impl Context {
+    pub fn new(wires: Wires) -> Self {
+        Context {
+            now: Instant::ZERO,
+            agenda: Agenda::with_capacity(64),
+            wires,
+            digest: Digest::default(),
+            out: Fifo::default(),
+            answers: Fifo::default(),
+            refused: Fifo::default(),
+            busy_until: Instant::ZERO,
+            reports: VecDeque::new(),
+            lives: None,
+            data: None,
+        }
+    }
+
     #[inline]
     pub fn data_op(&mut self, op: DataOp) {
-        if let Some(data) = self.data {
+        if let Some(data) = &mut self.data {
             data.push_back(op);
         }
     }
@@ -86,7 +102,7 @@ impl Context<'_> {
     /// Passes on the data operations of a memory.
     #[inline]
     pub fn take_data(&mut self, memory: &mut WriteBehind) {
-        if let Some(data) = self.data {
+        if let Some(data) = &mut self.data {
             data.extend(core::iter::from_fn(|| memory.poll_data()));
         }
     }

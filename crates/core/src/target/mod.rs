@@ -17,15 +17,12 @@ pub mod system;
 pub mod tree;
 pub mod write_behind;
 
-use crate::agenda::Agenda;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::data::DataOp;
 use crate::digest::Digest;
-use crate::fifo::Fifo;
 use crate::life::Life;
 use crate::machine::Machine;
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use array::report::Report;
 use context::{Context, Event};
@@ -83,17 +80,8 @@ enum Body {
 
 pub struct Target {
     body: Body,
-    agenda: Agenda<Event>,
-    wires: Wires,
-    digest: Digest,
-    out: Fifo<Completion>,
-    /// What the drives have answered to their controllers.
-    answers: Fifo<(u16, Completion)>,
-    refused: Fifo<(u16, Completion)>,
-    busy_until: Instant,
-    reports: VecDeque<Report>,
-    lives: Option<VecDeque<Life>>,
-    data: Option<VecDeque<DataOp>>,
+    context: Context,
+    capacity: Sectors,
     failed_tag: Option<u32>,
     now: Instant,
 }
@@ -115,33 +103,21 @@ impl Target {
             TargetParams::Drive(model) | TargetParams::Wire(model) => Wires::of_drive(&model.link, None),
             TargetParams::System(system) => system.wires(),
         };
-        let mut target = Target {
-            body,
-            agenda: Agenda::with_capacity(64),
-            wires,
-            digest: Digest::default(),
-            out: Fifo::default(),
-            answers: Fifo::default(),
-            refused: Fifo::default(),
-            busy_until: Instant::ZERO,
-            reports: VecDeque::new(),
-            lives: None,
-            data: None,
-            failed_tag: None,
-            now: Instant::ZERO,
+        let context = Context::new(wires);
+        let capacity = match &body {
+            Body::Server(server) => server.capacity(),
+            Body::System(system) => system.capacity(),
+            Body::Wire(drive) => drive.capacity(),
         };
-        if let (Body::System(system), mut context) = target.at(Instant::ZERO) {
-            system.start(&mut context);
+        let mut target = Target { body, context, capacity, failed_tag: None, now: Instant::ZERO };
+        if let Body::System(system) = &mut target.body {
+            system.start(&mut target.context);
         }
         target
     }
 
     pub fn capacity(&self) -> Sectors {
-        match &self.body {
-            Body::Server(server) => server.capacity(),
-            Body::System(system) => system.capacity(),
-            Body::Wire(drive) => drive.capacity(),
-        }
+        self.capacity
     }
 
     /// The cache of a host that has issued something.
@@ -156,22 +132,22 @@ impl Target {
 
     /// The digest of all events so far.
     pub fn digest(&self) -> Digest {
-        self.digest
+        self.context.digest
     }
 
     /// From now on the life of every command is kept until [`Self::poll_life`] takes it.
     pub fn keep_lives(&mut self) {
-        self.lives.get_or_insert_default();
+        self.context.lives.get_or_insert_default();
     }
 
     /// The life of the next finished command, in order of completion; kept only after [`Self::keep_lives`].
     pub fn poll_life(&mut self) -> Option<Life> {
-        self.lives.as_mut()?.pop_front()
+        self.context.lives.as_mut()?.pop_front()
     }
 
     /// From now on every data operation is kept until [`Self::poll_data`] takes it.
     pub fn keep_data(&mut self) {
-        self.data.get_or_insert_default();
+        self.context.data.get_or_insert_default();
         if let Body::System(system) = &mut self.body {
             system.keep_data();
         }
@@ -186,7 +162,7 @@ impl Target {
 
     /// The next data operation, in the order in which they happened; kept only after [`Self::keep_data`].
     pub fn poll_data(&mut self) -> Option<DataOp> {
-        self.data.as_mut()?.pop_front()
+        self.context.data.as_mut()?.pop_front()
     }
 
     /// The first drive inside, where there is one.
@@ -205,29 +181,18 @@ impl Target {
 
     /// What has happened to the array, oldest first.
     pub fn poll_report(&mut self) -> Option<Report> {
-        self.reports.pop_front()
-    }
-
-    /// What is inside, and what its boxes share at this instant.
-    #[inline]
-    fn at(&mut self, now: Instant) -> (&mut Body, Context<'_>) {
-        let Target { body, agenda, wires, digest, out, answers, refused, busy_until, .. } = self;
-        let (lives, data, reports) = (&mut self.lives, &mut self.data, &mut self.reports);
-        let context =
-            Context { now, agenda, wires, digest, out, answers, refused, busy_until, reports, lives, data };
-        (body, context)
+        self.context.reports.pop_front()
     }
 
     #[inline]
     fn run_until(&mut self, now: Instant) {
-        if self.agenda.next_due().is_some_and(|due| due <= now) {
+        if self.context.agenda.next_due().is_some_and(|due| due <= now) {
             self.run_events(now);
         }
     }
 
     fn run_events(&mut self, now: Instant) {
-        let (body, mut context) = self.at(now);
-        let context = &mut context;
+        let Target { body, context, .. } = self;
         while let Some((due, event)) = context.agenda.pop_due(now) {
             context.now = due;
             match (&mut *body, event) {
@@ -244,8 +209,8 @@ impl Target {
 
     fn submit(&mut self, now: Instant, command: &Command) {
         let capacity = self.capacity().get();
-        let (body, mut context) = self.at(now);
-        let context = &mut context;
+        let Target { body, context, .. } = self;
+        context.now = now;
         let empty = command.count.get() == 0 && command.access != Access::Flush;
         if empty || command.end().get() > capacity {
             let Command { id, initiator, tag, .. } = *command;
@@ -289,8 +254,9 @@ impl Target {
         self.run_until(now);
     }
 
+    /// As [`Machine::handle`] with nothing but the time.
     #[inline]
-    fn pass_to(&mut self, now: Instant) {
+    pub fn pass_to(&mut self, now: Instant) {
         assert!(now >= self.now, "time went back");
         self.run_until(now);
         self.now = now;
@@ -299,12 +265,12 @@ impl Target {
     /// The next output, which stays the next one until [`Self::drop_output`].
     #[inline]
     pub fn output(&self) -> Option<&Completion> {
-        self.out.front()
+        self.context.out.front()
     }
 
     #[inline]
     pub fn drop_output(&mut self) {
-        self.out.drop_front();
+        self.context.out.drop_front();
     }
 }
 
@@ -315,8 +281,8 @@ impl Target {
     }
 
     fn manage(&mut self, now: Instant, manage: Manage) {
-        let (body, mut context) = self.at(now);
-        let context = &mut context;
+        let Target { body, context, .. } = self;
+        context.now = now;
         // A controller does this by itself.
         let Body::Wire(drive) = body else { return };
         let mut failed = None;
@@ -350,10 +316,10 @@ impl Machine for Target {
     }
 
     fn poll_output(&mut self) -> Option<Completion> {
-        self.out.pop_front()
+        self.context.out.pop_front()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.agenda.next_due()
+        self.context.agenda.next_due()
     }
 }

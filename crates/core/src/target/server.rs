@@ -87,7 +87,7 @@ impl Server {
         self.params.capacity
     }
 
-    pub fn submit(&mut self, context: &mut Context<'_>, command: Command) {
+    pub fn submit(&mut self, context: &mut Context, command: Command) {
         let now = context.now;
         let waiting = Waiting { command, submitted: now, served: Span::ZERO };
         if self.params.service.is_none() || self.stations.is_empty() {
@@ -96,7 +96,7 @@ impl Server {
         self.join(context, 0, waiting);
     }
 
-    pub fn on_event(&mut self, context: &mut Context<'_>, event: ServerEvent) {
+    pub fn on_event(&mut self, context: &mut Context, event: ServerEvent) {
         let station = usize::from(event.station);
         let Some(served) = self.stations[station].waiting.pop_front() else { return };
         if !self.stations[station].waiting.is_empty() {
@@ -109,7 +109,7 @@ impl Server {
         }
     }
 
-    fn join(&mut self, context: &mut Context<'_>, station: u16, waiting: Waiting) {
+    fn join(&mut self, context: &mut Context, station: u16, waiting: Waiting) {
         let queue = &mut self.stations[usize::from(station)].waiting;
         queue.push_back(waiting);
         if queue.len() == 1 {
@@ -118,7 +118,7 @@ impl Server {
     }
 
     /// Starts the service of the command at the head of a station.
-    fn begin(&mut self, context: &mut Context<'_>, station: u16) {
+    fn begin(&mut self, context: &mut Context, station: u16) {
         let Some(service) = self.params.service else { return };
         let at = &mut self.stations[usize::from(station)];
         let span = service.draw(&mut at.stream);
@@ -130,7 +130,7 @@ impl Server {
 }
 
 /// A server's service counts as transfer.
-fn leave(context: &mut Context<'_>, done: &Waiting) {
+fn leave(context: &mut Context, done: &Waiting) {
     let Command { id, initiator, tag, .. } = done.command;
     let (submitted, completed, outcome) = (done.submitted, context.now, Outcome::Done);
     let queue = (completed - submitted) - done.served;

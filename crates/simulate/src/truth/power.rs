@@ -227,7 +227,18 @@ impl<'a> Study<'a> {
         let (cured, before) = (Cured::default(), Fit::default());
         let cured_without = Vec::new();
         let (cure, unfit_after, members, lost_in_cut, lost_later) = (Cure::None, 0, 0, 0, 0);
-        Study { may_hold, kept, cure, cured, cured_without, before, unfit_after, members, lost_in_cut, lost_later }
+        Study {
+            may_hold,
+            kept,
+            cure,
+            cured,
+            cured_without,
+            before,
+            unfit_after,
+            members,
+            lost_in_cut,
+            lost_later,
+        }
     }
 
     /// What the array does by itself, with all members or without this one: where nothing closes the hole, nothing.

@@ -32,7 +32,7 @@ pub struct Condition {
 
 impl Array {
     /// To be called once, before anything else.
-    pub fn start(&mut self, context: &mut Context<'_>) {
+    pub fn start(&mut self, context: &mut Context) {
         let before = self.members.frontiers();
         let missing = self.params.missing.clone();
         for &slot in &missing {
@@ -65,7 +65,7 @@ impl Array {
     }
 
     /// Drives that fail after so many commands.
-    pub(super) fn fail_by_count(&mut self, context: &mut Context<'_>) {
+    pub(super) fn fail_by_count(&mut self, context: &mut Context) {
         for failure in &self.params.failures {
             if failure.when == When::Commands(self.taken) {
                 context.agenda.schedule(context.now, 0, Event::Fails { drive: failure.drive });
@@ -74,7 +74,7 @@ impl Array {
     }
 
     /// A drive has failed for good.
-    pub fn fail(&mut self, context: &mut Context<'_>, drive: u16) {
+    pub fn fail(&mut self, context: &mut Context, drive: u16) {
         if self.logs.drive() == Some(drive) {
             self.logs.lose();
             self.end_ops_of(context, drive);
@@ -101,7 +101,7 @@ impl Array {
     }
 
     /// What is with a drive ends as it fails.
-    fn end_ops_of(&mut self, context: &mut Context<'_>, drive: u16) {
+    fn end_ops_of(&mut self, context: &mut Context, drive: u16) {
         let gone: Vec<Slot> =
             self.ops.places().filter(|(_, op)| op.is_out && op.drive == drive).map(|(at, _)| at).collect();
         for at in gone {
@@ -111,7 +111,7 @@ impl Array {
         }
     }
 
-    fn await_spare(&mut self, context: &mut Context<'_>, slot: u16) {
+    fn await_spare(&mut self, context: &mut Context, slot: u16) {
         self.condition.awaited += 1;
         let due = context.now + self.params.replaced_after;
         context.agenda.schedule(due, 4, Event::Array(ArrayEvent::Replace { slot }));
@@ -176,7 +176,7 @@ impl Array {
     }
 
     /// The time has come for a spare to take the place of a member that has failed.
-    pub(super) fn replace(&mut self, context: &mut Context<'_>, slot: u16) {
+    pub(super) fn replace(&mut self, context: &mut Context, slot: u16) {
         self.condition.awaited -= 1;
         if self.members.get(slot).state == State::Missing
             && self.can_be_rebuilt(slot)
@@ -193,7 +193,7 @@ impl Array {
     }
 
     /// A new drive takes a slot.
-    fn put_in(&mut self, context: &mut Context<'_>, slot: u16, drive: u16) {
+    fn put_in(&mut self, context: &mut Context, slot: u16, drive: u16) {
         let member = self.members.get_mut(slot);
         (member.drive, member.outstanding, member.head) = (drive, 0, 0);
         self.report(context, slot, Happened::Replaced { slot, drive });
@@ -230,7 +230,7 @@ impl Array {
     }
 
     /// Says what has been lost since the members had these frontiers.
-    fn lose(&mut self, context: &mut Context<'_>, before: &[u64], slot: u16) {
+    fn lose(&mut self, context: &mut Context, before: &[u64], slot: u16) {
         if self.members.impaired == 0 {
             return;
         }
@@ -241,7 +241,7 @@ impl Array {
         }
     }
 
-    pub(super) fn report(&self, context: &mut Context<'_>, slot: u16, what: Happened) {
+    pub(super) fn report(&self, context: &mut Context, slot: u16, what: Happened) {
         context.reports.push_back(Report { at: context.now, group: self.group_of(slot), what });
     }
 

@@ -198,7 +198,7 @@ impl Array {
     }
 
     /// Takes a command of a host.
-    pub fn submit(&mut self, context: &mut Context<'_>, command: &Command) {
+    pub fn submit(&mut self, context: &mut Context, command: &Command) {
         self.taken += 1;
         self.busy_at = context.now;
         self.fail_by_count(context);
@@ -211,7 +211,7 @@ impl Array {
 
     /// A command begins that came at `submitted`.
     #[inline(always)]
-    fn take(&mut self, context: &mut Context<'_>, command: &Command, submitted: Instant) {
+    fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
         self.outstanding += 1;
         let outcome = self.meet_holes(command);
         let request = self.requests.add(Request {
@@ -253,7 +253,7 @@ impl Array {
 
     /// A strand comes: it begins, unless it must wait for an older one that has some of its blocks.
     #[inline(always)]
-    fn enter(&mut self, context: &mut Context<'_>, slot: Slot) {
+    fn enter(&mut self, context: &mut Context, slot: Slot) {
         if let Some(blocks) = self.blocks_of(self.strands.get(slot))
             && let Some(blocker) = self.claim(slot, blocks)
         {
@@ -278,7 +278,7 @@ impl Array {
     }
 
     /// A strand has gone through all its phases, or cannot go on.
-    fn end_strand(&mut self, context: &mut Context<'_>, slot: Slot) {
+    fn end_strand(&mut self, context: &mut Context, slot: Slot) {
         self.settle_records(slot);
         self.unreadable.clear(&mut self.strands.get_mut(slot).avoids);
         let strand = self.strands.get(slot);
@@ -322,7 +322,7 @@ impl Array {
     /// Strands are not held any more: they are looked at again. One that ends at once, because too many members are
     /// missing, leaves those that it held to the same loop: a chain of them may be longer than the stack is deep.
     #[cold]
-    fn release(&mut self, context: &mut Context<'_>, held: Slot) {
+    fn release(&mut self, context: &mut Context, held: Slot) {
         let mut last = held;
         while last != NONE {
             let next = &mut self.strands.get_mut(last).next_held;
@@ -344,7 +344,7 @@ impl Array {
     }
 
     /// A strand that held this one is done.
-    fn look_again(&mut self, context: &mut Context<'_>, slot: Slot) {
+    fn look_again(&mut self, context: &mut Context, slot: Slot) {
         match self.strands.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
             Some(blocker) => self.hold(blocker, slot),
             None => self.begin(context, slot),
@@ -360,7 +360,7 @@ impl Array {
     }
 
     /// All strands of a request are done: the host hears of it. The one that ended last is named if it was with members.
-    fn answer(&mut self, context: &mut Context<'_>, request: Slot, breakdown: &Breakdown, strand: Slot) {
+    fn answer(&mut self, context: &mut Context, request: Slot, breakdown: &Breakdown, strand: Slot) {
         let completed = context.now;
         self.requests.free(request);
         self.outstanding -= 1;
@@ -386,7 +386,7 @@ impl Array {
     /// Commands that wait begin, as many as may. One that ends at once makes room for the next in the same loop: there may
     /// be more of them than the stack is deep.
     #[cold]
-    fn let_in(&mut self, context: &mut Context<'_>) {
+    fn let_in(&mut self, context: &mut Context) {
         if core::mem::replace(&mut self.lets_in, true) {
             return;
         }
@@ -402,7 +402,7 @@ impl Array {
         self.params.depth.is_none_or(|depth| self.outstanding < depth)
     }
 
-    pub fn on_event(&mut self, context: &mut Context<'_>, event: ArrayEvent) {
+    pub fn on_event(&mut self, context: &mut Context, event: ArrayEvent) {
         match event {
             ArrayEvent::Computed { strand: slot, serial } => {
                 let strand = self.strands.get_mut(slot);

@@ -12,7 +12,7 @@ const REFUSAL: Span = Span::from_us(10);
 
 impl Array {
     /// Nothing is in a strand's way: it is planned, and goes.
-    pub(super) fn begin(&mut self, context: &mut Context<'_>, slot: Slot) {
+    pub(super) fn begin(&mut self, context: &mut Context, slot: Slot) {
         if let Some(keeper) = self.keeper(slot) {
             return self.hold(keeper, slot);
         }
@@ -39,7 +39,7 @@ impl Array {
     }
 
     /// Sends the commands of the next phase that has any; a strand that has none left is done.
-    pub(super) fn go_on(&mut self, context: &mut Context<'_>, slot: Slot) {
+    pub(super) fn go_on(&mut self, context: &mut Context, slot: Slot) {
         // What is refused marks nothing.
         if self.strands.get(slot).outcome != Outcome::Done {
             self.forget_ops(slot);
@@ -82,7 +82,7 @@ impl Array {
     }
 
     /// Parity is computed, by one for all, before anything is written.
-    pub(super) fn compute(&mut self, context: &mut Context<'_>, slot: Slot) {
+    pub(super) fn compute(&mut self, context: &mut Context, slot: Slot) {
         let strand = self.strands.get_mut(slot);
         let bytes = core::mem::take(&mut strand.computes);
         let time = self.params.parity.rate.map_or(Span::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
@@ -155,7 +155,7 @@ impl Array {
 
     /// All commands of a strand's phase are back.
     #[inline]
-    pub(super) fn next_phase(&mut self, context: &mut Context<'_>, slot: Slot) {
+    pub(super) fn next_phase(&mut self, context: &mut Context, slot: Slot) {
         if self.strands.get(slot).is_spoilt {
             self.plan_anew(context, slot);
         } else {
@@ -173,7 +173,7 @@ impl Array {
     }
 
     /// A member's command is done.
-    pub fn completed(&mut self, context: &mut Context<'_>, completion: &Completion) {
+    pub fn completed(&mut self, context: &mut Context, completion: &Completion) {
         let &Op { id, slot, is_out, .. } = self.ops.get(completion.tag);
         debug_assert!(is_out && id == completion.id);
         if slot < self.params.members {
@@ -190,7 +190,7 @@ impl Array {
     #[inline(always)]
     pub(super) fn end_op(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         at: Slot,
         outcome: Outcome,
         breakdown: &Breakdown,
@@ -221,7 +221,7 @@ impl Array {
 
     /// Of several copies that were asked one has answered: the host need not wait for the others.
     #[cold]
-    pub(super) fn answer_early(&mut self, context: &mut Context<'_>, op: &Op, breakdown: &Breakdown) {
+    pub(super) fn answer_early(&mut self, context: &mut Context, op: &Op, breakdown: &Breakdown) {
         self.first_answer(context, op);
         let slot = op.strand;
         let strand = self.strands.get_mut(slot);
@@ -240,7 +240,7 @@ impl Array {
 
     /// A strand could not read what it wanted to: it begins once more, with what it knows now.
     #[cold]
-    pub(super) fn plan_anew(&mut self, context: &mut Context<'_>, slot: Slot) {
+    pub(super) fn plan_anew(&mut self, context: &mut Context, slot: Slot) {
         self.forget_ops(slot);
         // Nothing is to become part of a command of the first plan.
         self.clock += 1;

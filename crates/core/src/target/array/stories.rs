@@ -15,7 +15,7 @@ impl Array {
 
     /// Tells the story of a member's command, and keeps it as that of its strand.
     #[cold]
-    pub(super) fn tell(&mut self, context: &mut Context<'_>, op: &Op, breakdown: Breakdown) {
+    pub(super) fn tell(&mut self, context: &mut Context, op: &Op, breakdown: Breakdown) {
         let Some(life) = self.life.take_if(|life| life.command.id == op.id) else { return };
         let &Op { strand, drive, .. } = op;
         let owner = self.strands.get(strand).owner;

@@ -49,14 +49,16 @@ impl Held {
         Completion { id, initiator, tag, outcome, submitted: self.submitted, completed, breakdown }
     }
 
-    /// What the host hears of a completion: what the host's own work took counts as overhead.
+    /// Makes of the drive's answer what the host hears: what the host's own work took counts as overhead.
     #[inline]
-    pub fn answer_of(&self, now: Instant, done: &Completion, issue: Span, outcome: Outcome) -> Completion {
-        let mut breakdown = done.breakdown;
-        let issue = issue.min(breakdown.wait);
-        breakdown.wait = Span::from_ns(breakdown.wait.as_ns() - issue.as_ns());
-        breakdown.overhead += issue + (now - done.completed);
-        self.ended(now, outcome, breakdown)
+    pub fn address(&self, answer: &mut Completion, now: Instant, issue: Span) {
+        let Command { id, initiator, tag, .. } = self.command;
+        (answer.id, answer.initiator, answer.tag) = (id, initiator, tag);
+        answer.submitted = self.submitted;
+        let issue = issue.min(answer.breakdown.wait);
+        answer.breakdown.wait = Span::from_ns(answer.breakdown.wait.as_ns() - issue.as_ns());
+        answer.breakdown.overhead += issue + (now - answer.completed);
+        answer.completed = now;
     }
 }
 

@@ -56,13 +56,18 @@ impl Controller {
     fn lane(&mut self, initiator: u16) -> &mut Lane {
         let index = usize::from(initiator);
         if self.lanes.len() <= index {
-            self.lanes.resize_with(index + 1, || Lane::new(self.depth));
+            self.add_lanes(index + 1);
         }
         &mut self.lanes[index]
     }
 
+    #[cold]
+    fn add_lanes(&mut self, count: usize) {
+        self.lanes.resize_with(count, || Lane::new(self.depth));
+    }
+
     /// Takes a command from the host.
-    pub fn submit(&mut self, context: &mut Context<'_>, drive: &mut Drive, command: &Command) {
+    pub fn submit(&mut self, context: &mut Context, drive: &mut Drive, command: &Command) {
         // Only SCSI knows several initiators: an ATA drive has one host port.
         let several = matches!(self.protocol, Protocol::ScsiTcq(_));
         let initiator = if several { command.initiator } else { 0 };
@@ -78,7 +83,7 @@ impl Controller {
     }
 
     /// Sends what can be sent.
-    fn pump(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16) {
+    fn pump(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16) {
         while let Some(tag) = self.next(initiator) {
             self.issue(context, drive, initiator, tag);
         }
@@ -100,18 +105,18 @@ impl Controller {
 
     /// A command with a tag is on its way to the drive.
     #[inline]
-    fn issue(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16, tag: u32) {
+    fn issue(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         if self.params.issue.is_zero() {
             return self.deliver(context, drive, initiator, tag);
         }
-        *context.busy_until = (*context.busy_until).max(context.now) + self.params.issue;
+        context.busy_until = context.busy_until.max(context.now) + self.params.issue;
         let event = ControllerEvent::Deliver { initiator, tag };
-        context.agenda.schedule(*context.busy_until, 3, Event::Controller(self.drive, event));
+        context.agenda.schedule(context.busy_until, 3, Event::Controller(self.drive, event));
     }
 
     /// The command reaches the drive.
-    #[inline]
-    fn deliver(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16, tag: u32) {
+    #[inline(always)]
+    fn deliver(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         let lane = &mut self.lanes[usize::from(initiator)];
         if lane.overtakes(tag) {
             let held = *lane.take(tag);
@@ -132,7 +137,7 @@ impl Controller {
     /// The drive did not take a command.
     fn refuse(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         drive: &mut Drive,
         initiator: u16,
         tag: u32,
@@ -168,7 +173,7 @@ impl Controller {
     }
 
     /// A command that the drive does not have waits again. If nothing of its lane will end, time wakes a lane that stands.
-    fn hold_back(&mut self, context: &mut Context<'_>, initiator: u16, held: Held) {
+    fn hold_back(&mut self, context: &mut Context, initiator: u16, held: Held) {
         let lane = &mut self.lanes[usize::from(initiator)];
         lane.put_back(held);
         // Once: a lane that is refused again before it wakes must not try twice as often.
@@ -179,60 +184,54 @@ impl Controller {
         }
     }
 
-    /// The drive is done with a command. Returns what the host hears, if it hears anything now.
+    /// The drive is done with a command. Makes of its answer what the host hears; returns whether it hears anything now.
     #[inline]
-    pub fn completed(
-        &mut self,
-        context: &mut Context<'_>,
-        drive: &mut Drive,
-        completion: &Completion,
-    ) -> Option<Completion> {
-        let (initiator, tag) = (completion.initiator, completion.tag);
+    pub fn completed(&mut self, context: &mut Context, drive: &mut Drive, answer: &mut Completion) -> bool {
+        let (initiator, tag) = (answer.initiator, answer.tag);
         let lane = &mut self.lanes[usize::from(initiator)];
         if lane.state == State::Full {
             lane.state = State::Flowing;
         }
-        if !self.params.completion.is_zero() && self.goes_to_host(initiator, completion) {
-            *context.busy_until = (*context.busy_until).max(context.now) + self.params.completion;
-            self.lanes[usize::from(initiator)].answers.push((tag, *completion));
+        if !self.params.completion.is_zero() && self.goes_to_host(initiator, answer) {
+            context.busy_until = context.busy_until.max(context.now) + self.params.completion;
+            self.lanes[usize::from(initiator)].answers.push((tag, *answer));
             let event = ControllerEvent::Taken { initiator, tag };
-            context.agenda.schedule(*context.busy_until, 3, Event::Controller(self.drive, event));
-            return None;
+            context.agenda.schedule(context.busy_until, 3, Event::Controller(self.drive, event));
+            return false;
         }
-        self.taken(context, drive, initiator, completion)
+        self.taken(context, drive, initiator, answer)
     }
 
-    /// The host has taken what the drive had to say of a command. Returns what the application hears.
+    /// The host has taken what the drive had to say of a command. Returns whether the application hears it.
     #[inline]
     fn taken(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         drive: &mut Drive,
         initiator: u16,
-        completion: &Completion,
-    ) -> Option<Completion> {
-        let (now, issue) = (context.now, self.params.issue);
+        answer: &mut Completion,
+    ) -> bool {
         let lane = &mut self.lanes[usize::from(initiator)];
         // It may have found the drive full while this answer, its last one outstanding, was being taken.
         if lane.state == State::Full {
             lane.state = State::Flowing;
         }
-        if completion.outcome != Outcome::Done {
-            return self.failed(context, drive, initiator, completion);
+        if answer.outcome != Outcome::Done {
+            return self.failed(context, drive, initiator, answer);
         }
-        let answer = lane.take(completion.tag).answer_of(now, completion, issue, Outcome::Done);
+        lane.take(answer.tag).address(answer, context.now, self.params.issue);
         if self.lanes.len() > 1 {
             self.wake_others(context, drive, initiator);
         }
         if self.lanes[usize::from(initiator)].first().is_some() {
             self.pump(context, drive, initiator);
         }
-        Some(answer)
+        true
     }
 
     /// A place at the drive is free: initiators that it refused and that have nothing there come first, or the one that
     /// has just had an answer would fill it again each time.
-    fn wake_others(&mut self, context: &mut Context<'_>, drive: &mut Drive, initiator: u16) {
+    fn wake_others(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16) {
         let others = self.lanes.len() as u16;
         for other in (initiator + 1..others).chain(0..initiator) {
             let lane = &mut self.lanes[usize::from(other)];
@@ -247,37 +246,35 @@ impl Controller {
     #[cold]
     fn failed(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         drive: &mut Drive,
         initiator: u16,
-        completion: &Completion,
-    ) -> Option<Completion> {
-        let (now, issue, tag) = (context.now, self.params.issue, completion.tag);
+        answer: &mut Completion,
+    ) -> bool {
+        let (now, issue, outcome) = (context.now, self.params.issue, answer.outcome);
         let lane = &mut self.lanes[usize::from(initiator)];
-        let held = lane.take(tag);
-        let answer = match completion.outcome {
-            Outcome::Aborted if held.timed_out => {
-                Some(held.answer_of(now, completion, issue, Outcome::TimedOut))
-            }
+        let held = lane.take(answer.tag);
+        let goes_again = match outcome {
             Outcome::MediaError if held.tries < self.params.retries => {
                 held.tries += 1;
-                let held = *held;
-                lane.put_back(held);
-                None
+                true
             }
-            Outcome::Aborted => {
-                let held = *held;
-                lane.put_back(held);
-                None
-            }
-            outcome => Some(held.answer_of(now, completion, issue, outcome)),
+            Outcome::Aborted => !held.timed_out,
+            _ => false,
         };
-        if matches!(completion.outcome, Outcome::MediaError | Outcome::TimedOut) {
+        if goes_again {
+            let held = *held;
+            lane.put_back(held);
+        } else {
+            held.address(answer, now, issue);
+            answer.outcome = if outcome == Outcome::Aborted { Outcome::TimedOut } else { outcome };
+        }
+        if matches!(outcome, Outcome::MediaError | Outcome::TimedOut) {
             self.recover(context, initiator);
         }
         self.wake_others(context, drive, initiator);
         self.pump(context, drive, initiator);
-        answer
+        !goes_again
     }
 
     /// Whether a completion is the end of its command for the host.
@@ -292,7 +289,7 @@ impl Controller {
     }
 
     /// A command has failed: where the protocol wants the host to act, the lane stands still until it has.
-    fn recover(&mut self, context: &mut Context<'_>, initiator: u16) {
+    fn recover(&mut self, context: &mut Context, initiator: u16) {
         let state = match self.protocol {
             Protocol::Ncq(_) => State::Recovering,
             Protocol::ScsiTcq(scsi) if scsi.naca => State::Allegiance,
@@ -307,7 +304,7 @@ impl Controller {
 
     pub fn on_event(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         drive: &mut Drive,
         event: ControllerEvent,
     ) -> Option<Completion> {
@@ -319,8 +316,8 @@ impl Controller {
             ControllerEvent::Taken { initiator, tag } => {
                 let answers = &mut self.lane(initiator).answers;
                 let at = answers.iter().position(|&(answered, _)| answered == tag)?;
-                let (_, answer) = answers.swap_remove(at);
-                return self.taken(context, drive, initiator, &answer);
+                let (_, mut answer) = answers.swap_remove(at);
+                return self.taken(context, drive, initiator, &mut answer).then_some(answer);
             }
             ControllerEvent::GoOn { initiator } => {
                 let lane = self.lane(initiator);

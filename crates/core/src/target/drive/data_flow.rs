@@ -6,7 +6,7 @@ use super::mechanism::{Landing, Passage};
 use super::params::WriteData;
 use super::queue::SlotIndex;
 use super::{Drive, InFlight};
-use crate::command::{Access, Command, Outcome};
+use crate::command::{Access, Outcome};
 use crate::data::DataOp;
 use crate::target::context::Context;
 use crate::target::link::{Carried, Transfer};
@@ -46,7 +46,7 @@ impl Drive {
 
     /// A write's data cross the link: at once when the drive has the command, or when the arm turns to it.
     #[inline]
-    pub(super) fn write_data(&self, context: &mut Context<'_>, slot: SlotIndex, started: Instant) -> Carried {
+    pub(super) fn write_data(&self, context: &mut Context, slot: SlotIndex, started: Instant) -> Carried {
         let &InFlight { ref command, data_from, is_released, .. } = &self.in_flight[slot as usize];
         let (access, count) = (command.access, command.count);
         if access == Access::Read {
@@ -94,6 +94,9 @@ impl Drive {
         let ahead = ahead.max(self.link_sector.as_ns() * sectors);
         let begun = started + passage.seek + passage.rotation;
         let short = (data.begun + Span::from_ns(ahead)).since(begun).as_ns();
+        if short == 0 {
+            return Span::ZERO;
+        }
         let period = self.spindle.period();
         Span::from_ns(short.div_ceil(period) * period)
     }
@@ -111,10 +114,11 @@ impl Drive {
         least.max(((u128::from(at_once) * u128::from(share)) >> 32) as u64)
     }
 
-    pub(super) fn cover(&mut self, command: &Command, now: Instant) -> (Cover, Place) {
+    #[inline]
+    pub(super) fn cover(&mut self, first: Lba, end: Lba, now: Instant) -> (Cover, Place) {
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
         let Some(cache) = &mut self.cache else { return (Cover::Miss, NONE) };
-        cache.cover(command.first, command.end(), now, motion)
+        cache.cover(first, end, now, motion)
     }
 
     /// A segment has served a read that ends at `end`.
@@ -128,7 +132,7 @@ impl Drive {
     }
 
     /// A write's data are on the media: when the drive can say so.
-    pub(super) fn end_write(&mut self, context: &mut Context<'_>, slot: SlotIndex, done: Instant) -> Instant {
+    pub(super) fn end_write(&mut self, context: &mut Context, slot: SlotIndex, done: Instant) -> Instant {
         let &mut InFlight { ref command, data_until, outcome, last_steps, .. } = self.flight(slot);
         let (id, first, count) = (command.id, command.first, command.count);
         if outcome != Outcome::Done {

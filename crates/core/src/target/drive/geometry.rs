@@ -5,6 +5,7 @@
 //! slot 0. A slot without a block passes under the head like any other; which those are is in [`gaps`].
 mod gaps;
 mod params;
+mod reciprocal;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -12,6 +13,7 @@ use drivelab_units::{Angle, Lba, Sectors, Span};
 use gaps::Gaps;
 pub use gaps::Spares;
 pub use params::{GeometryError, GeometryParams, SurfaceOrder, ZoneParams};
+use reciprocal::Reciprocal;
 
 /// Bits of the fixed-point sector time. With at most 2^16 sectors a track, a product rounded up at this precision has
 /// the same floor as the exact quotient k T / sectors, whose fraction is a multiple of 1 / sectors.
@@ -27,6 +29,7 @@ struct Zone {
     first_lba: u64,
     first_cylinder: u32,
     sectors_per_track: u32,
+    per_track: Reciprocal,
     tracks: u32,
     /// Angle of slot 0 of the zone's first track.
     start: Angle,
@@ -50,10 +53,11 @@ impl Zone {
     }
 
     /// The slot of the zone's so many-th block.
-    #[inline]
+    #[inline(always)]
     fn slot(&self, zone: u32, block: u32) -> Slot {
         let slot = self.gaps.as_ref().map_or(block, |gaps| gaps.slot(block));
-        Slot { zone, track: slot / self.sectors_per_track, sector: slot % self.sectors_per_track }
+        let track = self.per_track.quotient(slot);
+        Slot { zone, track, sector: slot - track * self.sectors_per_track }
     }
 
     /// Blocks of the zone before a track.
@@ -90,6 +94,7 @@ pub struct Track {
 #[derive(Clone, Debug)]
 pub struct Geometry {
     heads: u32,
+    per_cylinder: Reciprocal,
     order: SurfaceOrder,
     zones: Vec<Zone>,
     /// Per block of `1 << index_shift` addresses, the zone of its first address.
@@ -113,6 +118,7 @@ impl Geometry {
         }
         let mut geometry = Geometry {
             heads: params.heads,
+            per_cylinder: Reciprocal::of(params.heads),
             order: params.order,
             zones: Vec::with_capacity(params.zones.len()),
             index: Vec::new(),
@@ -159,6 +165,7 @@ impl Geometry {
             first_lba: self.capacity,
             first_cylinder: zone.first_cylinder,
             sectors_per_track: zone.sectors_per_track,
+            per_track: Reciprocal::of(zone.sectors_per_track),
             tracks,
             start: zone.start.unwrap_or(start),
             track_skew: zone.track_skew,
@@ -247,12 +254,12 @@ impl Geometry {
     }
 
     /// Cylinder and head of a track, and how many head and cylinder switches precede it in its zone.
-    #[inline]
+    #[inline(always)]
     fn place(&self, laid: &Zone, track: u32) -> (u32, u32, u32, u32) {
         match self.order {
             SurfaceOrder::Cylinder => {
-                let (cylinder, head) = (track / self.heads, track % self.heads);
-                (cylinder, head, track - cylinder, cylinder)
+                let cylinder = self.per_cylinder.quotient(track);
+                (cylinder, track - cylinder * self.heads, track - cylinder, cylinder)
             }
             SurfaceOrder::Serpentine { cylinders_per_head } => {
                 let group_tracks = cylinders_per_head * self.heads;
@@ -267,7 +274,8 @@ impl Geometry {
                 (cylinder, head, head_switches, track - head_switches)
             }
             SurfaceOrder::Alternating { by_drive } => {
-                let (cylinder, step) = (track / self.heads, track % self.heads);
+                let cylinder = self.per_cylinder.quotient(track);
+                let step = track - cylinder * self.heads;
                 let counted = cylinder + if by_drive { laid.first_cylinder } else { 0 };
                 let head = if counted % 2 == 0 { step } else { self.heads - 1 - step };
                 (cylinder, head, track - cylinder, cylinder)

@@ -211,7 +211,7 @@ impl Drive {
         self.model.queue.depth
     }
 
-    pub fn on_event(&mut self, context: &mut Context<'_>, event: DriveEvent) {
+    pub fn on_event(&mut self, context: &mut Context, event: DriveEvent) {
         match event {
             DriveEvent::MediaEnd(slot) => self.on_media_end(context, slot),
             DriveEvent::Complete(slot) => self.on_complete(context, slot),
@@ -228,15 +228,16 @@ impl Drive {
 
     /// The command may begin: the firmware takes it up, one after the other.
     #[inline(always)]
-    fn take_up(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn take_up(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
-        let command = self.in_flight[slot as usize].command;
-        let (access, attribute) = (command.access, command.attribute);
-        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(&command));
-        let may_go = self.tasks.may_go_at_once(attribute) && !bad;
+        let command = &self.in_flight[slot as usize].command;
+        let (access, first, end) = (command.access, command.first, command.end());
+        let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
+        let may_go = self.tasks.may_go_at_once(command.attribute) && !bad;
         let buffered = access == Access::Read && !command.force_unit_access && may_go;
-        let (cover, place) = if buffered { self.cover(&command, now) } else { (Cover::Miss, NONE) };
-        let is_cached = self.is_cached(&command);
+        let (cover, place) = if buffered { self.cover(first, end, now) } else { (Cover::Miss, NONE) };
+        let command = &self.in_flight[slot as usize].command;
+        let is_cached = self.is_cached(command);
         let DriveModel { firmware, protocol, exchange, .. } = &*self.model;
         let written = (self.before == Access::Write).then_some(self.write_end);
         let overhead = match (access, cover) {
@@ -251,7 +252,7 @@ impl Drive {
         let mut steps = Steps { arm: overhead, data: overhead, ..Steps::default() };
         match (access, cover) {
             (Access::Write, _) if is_cached => steps.data = overhead + bus.preparation,
-            (Access::Write, _) => steps = bus.write(&command, overhead, written),
+            (Access::Write, _) => steps = bus.write(command, overhead, written),
             (Access::Read, Cover::Miss) => steps.data = overhead + bus.after_command(self.before),
             (Access::Read, Cover::Partial(_)) => {
                 steps.data = firmware.read_hit.after(self.before) + bus.preparation;
@@ -261,19 +262,19 @@ impl Drive {
         }
         let (mut ready, mut data) = (free + steps.arm, free + steps.data);
         let needs_media = cover != Cover::Hit && !is_cached && access != Access::Flush;
-        let is_released = needs_media && protocol.releases(&command);
+        let is_released = needs_media && protocol.releases(command);
         if is_released {
             ready += exchange.released();
             data += exchange.released();
         }
         if access == Access::Write {
-            self.write_end = command.end();
+            self.write_end = end;
         }
         self.before = access;
         (self.firmware_free, self.taken_up_at) = (ready, now);
         let flight = self.flight(slot);
         (flight.arrived, flight.ready, flight.begun, flight.data_from) = (now, ready, ready, data);
-        (flight.stage, flight.is_released, flight.sought) = (Stage::Serving, is_released, command.first);
+        (flight.stage, flight.is_released, flight.sought) = (Stage::Serving, is_released, first);
         flight.last_steps = (steps.release, steps.end);
         flight.breakdown.queue = now - flight.accepted;
         if is_cached {
@@ -289,7 +290,7 @@ impl Drive {
                 self.flight(slot).sought = sought;
                 self.enqueue(context, slot);
             }
-            _ if self.waits_for_media(slot) => self.choose(context),
+            _ if self.is_write_back() && self.waits_for_media(slot) => self.choose(context),
             _ if access == Access::Flush => self.flushed(context, slot),
             _ => self.enqueue(context, slot),
         }
@@ -304,7 +305,7 @@ impl Drive {
     }
 
     /// The command needs the mechanism: it joins what the mechanism is at, or waits for its turn.
-    fn enqueue(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn enqueue(&mut self, context: &mut Context, slot: SlotIndex) {
         let flight = self.flight(slot);
         let (first, access) = (flight.sought, flight.command.access);
         let count = flight.command.end() - first;
@@ -347,7 +348,7 @@ impl Drive {
     }
 
     /// A read whose data are all in the buffer: only the link has work.
-    fn serve_from_buffer(&mut self, context: &mut Context<'_>, slot: SlotIndex, place: Place) {
+    fn serve_from_buffer(&mut self, context: &mut Context, slot: SlotIndex, place: Place) {
         let story = self.story(Served::Buffered, context.now);
         self.turned_to += 1;
         let flight = self.flight(slot);
@@ -369,13 +370,7 @@ impl Drive {
     }
 
     /// Mechanism and firmware are done at `done`, the link at `sent`: returns when the completion follows.
-    fn finish(
-        &mut self,
-        context: &mut Context<'_>,
-        slot: SlotIndex,
-        done: Instant,
-        sent: Instant,
-    ) -> Instant {
+    fn finish(&mut self, context: &mut Context, slot: SlotIndex, done: Instant, sent: Instant) -> Instant {
         self.link_free = self.link_free.max(sent);
         let (read, write) = (self.model.firmware.read_completion, self.model.firmware.write_completion);
         let bridge = self.model.exchange.bridge;
@@ -390,7 +385,7 @@ impl Drive {
     }
 
     /// The host hears how a command ended, and the slot is free.
-    fn end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn end(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let &mut InFlight { ref command, stage, outcome, submitted, mut breakdown, .. } = self.flight(slot);
         let Command { id, initiator, tag, .. } = *command;
@@ -414,9 +409,9 @@ impl Drive {
     }
 
     #[cold]
-    fn tell_life(&self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn tell_life(&self, context: &mut Context, slot: SlotIndex) {
         let flight = &self.in_flight[slot as usize];
-        if let Some(lives) = context.lives {
+        if let Some(lives) = &mut context.lives {
             lives.push_back(flight.life(flight.outcome, context.now));
         }
     }
@@ -440,7 +435,7 @@ impl Drive {
     }
 
     #[inline]
-    fn schedule(&self, context: &mut Context<'_>, due: Instant, event: DriveEvent) {
+    fn schedule(&self, context: &mut Context, due: Instant, event: DriveEvent) {
         context.agenda.schedule(due, event.class(), Event::Drive(self.index, event));
     }
 }

@@ -33,13 +33,7 @@ impl Drive {
     }
 
     /// A read that the head, reading on, is just about to pass: no arm movement, no rotation.
-    pub(super) fn meet_head(
-        &mut self,
-        context: &mut Context<'_>,
-        slot: SlotIndex,
-        place: Place,
-        at: Instant,
-    ) {
+    pub(super) fn meet_head(&mut self, context: &mut Context, slot: SlotIndex, place: Place, at: Instant) {
         let now = context.now;
         let story = self.story(Served::Met, now);
         self.turned_to += 1;
@@ -120,7 +114,7 @@ impl Drive {
     }
 
     /// A read was answered from a segment while the arm has nothing to do: it reads on behind what is there.
-    pub(super) fn goes_on_behind(&mut self, context: &mut Context<'_>, place: Place, end: Lba) {
+    pub(super) fn goes_on_behind(&mut self, context: &mut Context, place: Place, end: Lba) {
         let now = context.now;
         let idle = self.sweep.is_none() && !self.is_wanted() && self.urge(now) != Urge::Press;
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };

@@ -8,7 +8,7 @@ use crate::target::context::Context;
 
 impl Drive {
     /// A command is done: it is reported, or held back with the others of its round.
-    pub(super) fn on_complete(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    pub(super) fn on_complete(&mut self, context: &mut Context, slot: SlotIndex) {
         let Some(round) = self.model.queue.coalesces else { return self.end(context, slot) };
         self.unreported.push(slot);
         if self.unreported.len() < usize::from(round) {
@@ -18,7 +18,7 @@ impl Drive {
     }
 
     /// Reports what was held back when nothing is left to do: no completion would end the round.
-    pub(super) fn report_if_idle(&mut self, context: &mut Context<'_>) {
+    pub(super) fn report_if_idle(&mut self, context: &mut Context) {
         // What the cache does for itself completes no command.
         let idle = self.sweep.is_none_or(|sweep| sweep.is_of_the_cache) && !self.is_wanted();
         if idle && !self.unreported.is_empty() {
@@ -26,7 +26,7 @@ impl Drive {
         }
     }
 
-    fn report(&mut self, context: &mut Context<'_>) {
+    fn report(&mut self, context: &mut Context) {
         // One of them may take others with it, whose ends must not begin another report.
         let mut round = core::mem::take(&mut self.unreported);
         let now = context.now;

@@ -44,7 +44,7 @@ impl Sweep {
 
 impl Drive {
     /// The arm is free: pick what goes next, if this is the time to.
-    pub(super) fn choose(&mut self, context: &mut Context<'_>) {
+    pub(super) fn choose(&mut self, context: &mut Context) {
         let now = context.now;
         if self.sweep.is_some() {
             return;
@@ -107,7 +107,7 @@ impl Drive {
     }
 
     /// The drive looks again at this instant, unless it does earlier.
-    fn choose_at(&mut self, context: &mut Context<'_>, at: Instant) {
+    fn choose_at(&mut self, context: &mut Context, at: Instant) {
         if self.choose_scheduled.is_none_or(|known| at < known || known < context.now) {
             self.choose_scheduled = Some(at);
             self.schedule(context, at, DriveEvent::Choose);
@@ -118,11 +118,11 @@ impl Drive {
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
         let waits = !(self.slots.is_empty() && self.tasks.interrupted.is_empty());
-        self.urgent().is_some() || waits && self.tasks.allegiances.is_empty()
+        waits && self.tasks.allegiances.is_empty() || !self.tasks.urgent.is_empty() && self.urgent().is_some()
     }
 
     /// The last HEAD OF QUEUE command; while an allegiance holds, the last that belongs to the recovery.
-    #[inline]
+    #[cold]
     fn urgent(&self) -> Option<SlotIndex> {
         let blocks = |slot| self.tasks.blocks(self.in_flight[slot as usize].command.attribute);
         self.tasks.urgent.iter().rev().copied().find(|&slot| !blocks(slot))
@@ -145,7 +145,7 @@ impl Drive {
     }
 
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
-    pub(super) fn starts_at_once(&mut self, context: &mut Context<'_>, slot: SlotIndex) -> bool {
+    pub(super) fn starts_at_once(&mut self, context: &mut Context, slot: SlotIndex) -> bool {
         let now = context.now;
         let attribute = self.flight(slot).command.attribute;
         let busy = self.sweep.is_some() || self.is_wanted() || now < self.choose_from;
@@ -162,7 +162,7 @@ impl Drive {
 
     /// The arm starts for this command, at `from` at the earliest, as soon as the firmware has taken it up and its data
     /// are there.
-    fn dispatch(&mut self, context: &mut Context<'_>, slot: SlotIndex, from: Instant, served: Served) {
+    fn dispatch(&mut self, context: &mut Context, slot: SlotIndex, from: Instant, served: Served) {
         let now = context.now;
         let story = self.story(served, now);
         self.turned_to += 1;
@@ -345,13 +345,13 @@ impl Drive {
     /// The arm has turned to a command: what overlaps it can only come to the arm behind it. The cache could take that
     /// while the arm is still at this one, and so waits for its end.
     #[inline]
-    pub(super) fn begins(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    pub(super) fn begins(&mut self, context: &mut Context, slot: SlotIndex) {
         if !self.is_write_back() {
             self.unfile(context, slot);
         }
     }
 
-    pub(super) fn on_media_end(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    pub(super) fn on_media_end(&mut self, context: &mut Context, slot: SlotIndex) {
         self.end_media(context, slot);
         // Behind an error nothing begins before the host has heard of it.
         if self.flight(slot).outcome == Outcome::Done {
@@ -359,7 +359,7 @@ impl Drive {
         }
     }
 
-    fn end_media(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn end_media(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let joined = self.sweep.take().and_then(|sweep| sweep.joined);
         self.free_since = now;
@@ -404,7 +404,7 @@ impl Drive {
     /// stays to read on.
     fn end_read(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: SlotIndex,
         done: Instant,
         followed: bool,

@@ -1,4 +1,5 @@
 //! The spindle: which part of the track lies under the head at an instant.
+use core::hint::select_unpredictable;
 use drivelab_units::{Instant, Span};
 
 /// A platter that turns once a period, from a seeded phase.
@@ -40,7 +41,8 @@ impl Spindle {
     #[inline]
     pub fn until(&self, at: Instant, target: u64) -> u64 {
         let turned = self.turned(at);
-        if target >= turned { target - turned } else { target + self.period - turned }
+        // Which it is comes out at random: no branch.
+        target + select_unpredictable(target < turned, self.period, 0) - turned
     }
 }
 

@@ -86,7 +86,7 @@ impl Drive {
     /// Takes a command under this name; or says why not.
     pub fn submit(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         command: &Command,
         name: Name,
         submitted: Instant,
@@ -130,7 +130,7 @@ impl Drive {
     }
 
     /// Why the drive does not take a command, if it does not.
-    fn refusal(&mut self, context: &mut Context<'_>, command: &Command, name: Name) -> Option<Outcome> {
+    fn refusal(&mut self, context: &mut Context, command: &Command, name: Name) -> Option<Outcome> {
         let Name { initiator, tag, .. } = name;
         let protocol = self.model.protocol;
         if let Some(refusal) = protocol.refuses(command, tag) {
@@ -169,7 +169,7 @@ impl Drive {
     /// Nothing in the task set stands before this command any more; older ones that it overlaps may.
     // Part of its callers, as taking up is: this is the way of every command.
     #[inline(always)]
-    fn enable(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn enable(&mut self, context: &mut Context, slot: SlotIndex) {
         let Command { first, count, access, attribute, priority, .. } = self.flight(slot).command;
         let end = first + count;
         let jumps = attribute == Attribute::HeadOfQueue || attribute == Attribute::Aca;
@@ -192,7 +192,7 @@ impl Drive {
     }
 
     /// A command has ended, in whatever way: what waited for it may begin.
-    pub(super) fn leave(&mut self, context: &mut Context<'_>, slot: SlotIndex, stage: Stage) {
+    pub(super) fn leave(&mut self, context: &mut Context, slot: SlotIndex, stage: Stage) {
         let &mut InFlight { ref command, is_filed, .. } = self.flight(slot);
         let Command { initiator, tag, attribute, .. } = *command;
         let protocol = self.model.protocol;
@@ -212,7 +212,7 @@ impl Drive {
     /// What overlaps a command comes after it from now on, so it may be chosen: its media access has begun, or ended where
     /// a cache could come between, or there will be none.
     #[inline(always)]
-    pub(super) fn unfile(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    pub(super) fn unfile(&mut self, context: &mut Context, slot: SlotIndex) {
         if self.flight(slot).is_filed {
             self.let_go(context, slot);
         }
@@ -220,7 +220,7 @@ impl Drive {
 
     /// Those that waited for this command alone may begin.
     #[inline(never)]
-    fn let_go(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn let_go(&mut self, context: &mut Context, slot: SlotIndex) {
         self.flight(slot).is_filed = false;
         let mut overlaps = self.tasks.overlaps.take();
         let mut freed = Vec::new();
@@ -237,7 +237,14 @@ impl Drive {
 
     /// Enables what the task set lets go.
     #[inline]
-    fn release(&mut self, context: &mut Context<'_>) {
+    fn release(&mut self, context: &mut Context) {
+        if self.tasks.set.has_dormant() {
+            self.release_dormant(context);
+        }
+    }
+
+    #[inline(never)]
+    fn release_dormant(&mut self, context: &mut Context) {
         while self.tasks.allegiances.is_empty()
             && let Some(slot) = self.tasks.set.release()
         {
@@ -246,7 +253,7 @@ impl Drive {
     }
 
     /// A command of this initiator has failed: what the protocol does to the others.
-    pub(super) fn failed(&mut self, context: &mut Context<'_>, command: &Command) {
+    pub(super) fn failed(&mut self, context: &mut Context, command: &Command) {
         match self.model.protocol {
             Protocol::ScsiTcq(scsi) if scsi.naca => {
                 // What is queued waits; QERR decides when the initiator clears the condition.
@@ -263,7 +270,7 @@ impl Drive {
     }
 
     /// Clears what an error clears. `by` is the initiator whose command failed.
-    fn fail_queue(&mut self, context: &mut Context<'_>, tag: u32, by: Option<u16>) {
+    fn fail_queue(&mut self, context: &mut Context, tag: u32, by: Option<u16>) {
         let protocol = self.model.protocol;
         if let Protocol::Ncq(_) = protocol {
             self.tasks.log = Some(tag);
@@ -296,7 +303,7 @@ impl Drive {
     }
 
     /// Ends a command before it is done. Returns whether it was there and not given up before.
-    fn give_up(&mut self, context: &mut Context<'_>, slot: SlotIndex, outcome: Outcome) -> bool {
+    fn give_up(&mut self, context: &mut Context, slot: SlotIndex, outcome: Outcome) -> bool {
         if self.sweep.is_some_and(|sweep| sweep.joined == Some(slot)) {
             self.unjoin();
         }
@@ -322,7 +329,7 @@ impl Drive {
     }
 
     /// Ends a command that has left the place where it waited. What the mechanism or the link is at ends when they do.
-    fn end_withdrawn(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn end_withdrawn(&mut self, context: &mut Context, slot: SlotIndex) {
         let InFlight { stage, outcome, .. } = *self.flight(slot);
         if matches!(stage, Stage::Dormant | Stage::Waiting) && outcome != Outcome::Done {
             self.end(context, slot);
@@ -352,7 +359,7 @@ impl Drive {
     }
 
     /// The host gives a command up (ABORT TASK, the abort subcommand). Succeeds even if there is nothing to abort.
-    pub fn abort(&mut self, context: &mut Context<'_>, initiator: u16, tag: u32) {
+    pub fn abort(&mut self, context: &mut Context, initiator: u16, tag: u32) {
         if let Some(slot) = self.find(initiator, tag) {
             self.give_up(context, slot, Outcome::Aborted);
             self.report_if_idle(context);
@@ -370,7 +377,7 @@ impl Drive {
     }
 
     /// The initiator clears its auto contingent allegiance.
-    pub fn clear_allegiance(&mut self, context: &mut Context<'_>, initiator: u16) {
+    pub fn clear_allegiance(&mut self, context: &mut Context, initiator: u16) {
         let Some(held) = self.tasks.allegiances.iter().position(|&holder| holder == initiator) else {
             return;
         };
@@ -386,7 +393,7 @@ impl Drive {
     }
 
     /// A deadline has passed and the drive was told to abort then.
-    pub(super) fn on_deadline(&mut self, context: &mut Context<'_>, slot: SlotIndex, serial: u32) {
+    pub(super) fn on_deadline(&mut self, context: &mut Context, slot: SlotIndex, serial: u32) {
         let InFlight { command, stage, .. } = *self.flight(slot);
         if stage == Stage::Free || self.flight(slot).serial != serial {
             return;

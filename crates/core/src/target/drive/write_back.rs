@@ -63,7 +63,7 @@ impl Drive {
     }
 
     /// The firmware has taken up a write that the cache is to take: its data come when there is room for them.
-    pub(super) fn write_back(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    pub(super) fn write_back(&mut self, context: &mut Context, slot: SlotIndex) {
         if self.writers.is_empty() && !self.is_blocked(slot) && self.admits(slot) {
             self.accept(context, slot);
         } else {
@@ -109,7 +109,7 @@ impl Drive {
     }
 
     /// Takes the writes that have waited for room, as far as there is room.
-    pub(super) fn admit_writers(&mut self, context: &mut Context<'_>) {
+    pub(super) fn admit_writers(&mut self, context: &mut Context) {
         while let Some(at) = self.writers.iter().position(|&slot| !self.is_blocked(slot)) {
             let slot = self.writers[at];
             if !self.admits(slot) {
@@ -132,7 +132,7 @@ impl Drive {
     }
 
     /// The cache takes a write: the data cross the link, and the command is done when they have.
-    fn accept(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn accept(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let story = self.story(Served::Buffered, now);
         self.turned_to += 1;
@@ -154,7 +154,7 @@ impl Drive {
     }
 
     /// Written data are on their way into the cache.
-    fn cache_data(&mut self, context: &mut Context<'_>, piece: Piece) {
+    fn cache_data(&mut self, context: &mut Context, piece: Piece) {
         let Piece { first, end, write, .. } = piece;
         self.faults.iter_mut().for_each(|faults| faults.heal(first, end));
         let member = self.index;
@@ -169,7 +169,7 @@ impl Drive {
     }
 
     /// Data that a write has taken past the cache are newer than what waits there for the same blocks.
-    pub(super) fn overwrite(&mut self, context: &mut Context<'_>, first: Lba, end: Lba) {
+    pub(super) fn overwrite(&mut self, context: &mut Context, first: Lba, end: Lba) {
         let member = self.index;
         let (mechanism, spindle) = (&self.model.mechanism, &self.spindle);
         let Some(cache) = &mut self.cache else { return };
@@ -191,13 +191,13 @@ impl Drive {
     }
 
     /// The arm has done the cache's work: what waited for that is answered.
-    pub(super) fn serve_hits(&mut self, context: &mut Context<'_>) {
+    pub(super) fn serve_hits(&mut self, context: &mut Context) {
         while let Some(at) = self.hits.iter().position(|&slot| !self.is_blocked(slot))
             && let Some(slot) = self.hits.remove(at)
         {
             self.flight(slot).stage = Stage::Serving;
-            let command = self.flight(slot).command;
-            match self.cover(&command, context.now) {
+            let Command { first, count, .. } = self.flight(slot).command;
+            match self.cover(first, first + count, context.now) {
                 (Cover::Hit, place) => self.serve_from_buffer(context, slot, place),
                 _ => self.enqueue(context, slot),
             }
@@ -256,7 +256,7 @@ impl Drive {
     }
 
     /// The arm takes a piece and its neighbours to the media.
-    pub(super) fn destage(&mut self, context: &mut Context<'_>, piece: Slot) {
+    pub(super) fn destage(&mut self, context: &mut Context, piece: Slot) {
         let now = context.now;
         let left = self.leave_segment(now);
         let Some(cache) = &mut self.cache else { return };
@@ -284,7 +284,7 @@ impl Drive {
     }
 
     /// What the arm was taking to the media is there.
-    pub(super) fn on_destaged(&mut self, context: &mut Context<'_>) {
+    pub(super) fn on_destaged(&mut self, context: &mut Context) {
         let now = context.now;
         self.sweep = None;
         self.free_since = now;
@@ -339,7 +339,7 @@ impl Drive {
     }
 
     /// Lets the commands go on whose data have reached the media.
-    pub(super) fn pass_barriers(&mut self, context: &mut Context<'_>) {
+    pub(super) fn pass_barriers(&mut self, context: &mut Context) {
         while let Some(at) = self.barriers.iter().position(|barrier| !self.is_blocked(barrier.slot)) {
             let Barrier { slot, sequence } = self.barriers[at];
             if !self.dirty().is_none_or(|dirty| dirty.is_persisted(sequence)) {
@@ -351,7 +351,7 @@ impl Drive {
     }
 
     /// What a command had to wait for is on the media.
-    fn persisted(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    fn persisted(&mut self, context: &mut Context, slot: SlotIndex) {
         let flight = self.flight(slot);
         if flight.command.access == Access::Flush {
             return self.flushed(context, slot);
@@ -361,7 +361,7 @@ impl Drive {
     }
 
     /// All that a FLUSH asks for is on the media.
-    pub(super) fn flushed(&mut self, context: &mut Context<'_>, slot: SlotIndex) {
+    pub(super) fn flushed(&mut self, context: &mut Context, slot: SlotIndex) {
         let now = context.now;
         let story = self.story(Served::Buffered, now);
         self.turned_to += 1;

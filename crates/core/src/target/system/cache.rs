@@ -36,7 +36,7 @@ impl Cache {
     }
 
     /// Puts its next instants on the agenda. One that comes too early does no harm, and so needs no other beside it.
-    pub fn schedule(&mut self, context: &mut Context<'_>, event: Event) {
+    pub fn schedule(&mut self, context: &mut Context, event: Event) {
         let due = [self.memory.next_copy(), self.memory.next_flush()];
         for (wakes, due) in self.wakes.iter_mut().zip(due) {
             if let Some(due) = due

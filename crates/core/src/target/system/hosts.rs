@@ -8,7 +8,7 @@ use crate::target::write_behind::{Answer, Place};
 
 impl System {
     /// A host issues a command.
-    pub(super) fn enter_host(&mut self, context: &mut Context<'_>, command: &Command) {
+    pub(super) fn enter_host(&mut self, context: &mut Context, command: &Command) {
         let initiator = usize::from(command.initiator);
         if self.host_cache.is_none() && self.elevator.is_none() {
             return self.enter_cache(context, command);
@@ -32,7 +32,7 @@ impl System {
     }
 
     /// The host's cache passes on what it has to say in either direction, and says when to wake it.
-    pub(super) fn pump_host_cache(&mut self, context: &mut Context<'_>, initiator: u16) {
+    pub(super) fn pump_host_cache(&mut self, context: &mut Context, initiator: u16) {
         let host = usize::from(initiator);
         if let Some(cache) = &mut self.hosts[host].cache {
             context.take_data(&mut cache.memory);

@@ -80,7 +80,7 @@ impl System {
     }
 
     /// To be called once, before anything else happens.
-    pub fn start(&mut self, context: &mut Context<'_>) {
+    pub fn start(&mut self, context: &mut Context) {
         if let Some(array) = &mut self.array {
             array.start(context);
             self.pump_array(context);
@@ -116,7 +116,7 @@ impl System {
         hosts.chain(&mut self.cache).for_each(|cache| cache.memory.keep_data());
     }
 
-    pub fn submit(&mut self, context: &mut Context<'_>, command: &Command) {
+    pub fn submit(&mut self, context: &mut Context, command: &Command) {
         if self.is_open {
             self.enter_array(context, command);
         } else {
@@ -125,7 +125,7 @@ impl System {
         self.settle(context);
     }
 
-    pub fn on_event(&mut self, context: &mut Context<'_>, event: Event) {
+    pub fn on_event(&mut self, context: &mut Context, event: Event) {
         match event {
             Event::Drive(drive, event) => {
                 let device = &mut self.devices[usize::from(drive)];
@@ -165,7 +165,7 @@ impl System {
 
     /// A drive fails for good: nothing is heard of it any more, and the array does without it.
     #[cold]
-    fn fail(&mut self, context: &mut Context<'_>, drive: u16) {
+    fn fail(&mut self, context: &mut Context, drive: u16) {
         let device = &mut self.devices[usize::from(drive)];
         if device.is_dead {
             return;
@@ -181,7 +181,7 @@ impl System {
 
     /// Passes on what the drives have answered, until they have nothing left to say.
     #[inline]
-    fn settle(&mut self, context: &mut Context<'_>) {
+    fn settle(&mut self, context: &mut Context) {
         if !context.answers.is_empty() || !context.refused.is_empty() {
             self.pass_on(context);
         }
@@ -189,12 +189,12 @@ impl System {
 
     // Apart from the question whether there is anything, which is asked far more often.
     #[inline(never)]
-    fn pass_on(&mut self, context: &mut Context<'_>) {
+    fn pass_on(&mut self, context: &mut Context) {
         loop {
             while let Some((at, refused)) = context.refused.pop_front() {
                 self.leave_controller(context, at, &refused);
             }
-            let Some((at, completion)) = context.answers.pop_front() else { return };
+            let Some((at, mut completion)) = context.answers.pop_front() else { return };
             if context.lives.is_some() {
                 self.keep_life(context, at, &completion);
             }
@@ -202,13 +202,13 @@ impl System {
             if *is_dead {
                 continue;
             }
-            if let Some(answer) = controller.completed(context, drive, &completion) {
-                self.leave_controller(context, at, &answer);
+            if controller.completed(context, drive, &mut completion) {
+                self.leave_controller(context, at, &completion);
             }
         }
     }
 
-    fn enter_scheduler(&mut self, context: &mut Context<'_>, command: &Command) {
+    fn enter_scheduler(&mut self, context: &mut Context, command: &Command) {
         match host_scheduler(&mut self.hosts, command.initiator) {
             Some(scheduler) => {
                 scheduler.elevator.submit(context.now, *command);
@@ -226,7 +226,7 @@ impl System {
     }
 
     /// An I/O scheduler wanted to be asked again now, unless an earlier instant has taken the place of this.
-    fn ask_again(&mut self, context: &mut Context<'_>, before: Before) {
+    fn ask_again(&mut self, context: &mut Context, before: Before) {
         if let Before::Drive(at) = before
             && self.devices[usize::from(at)].is_dead
         {
@@ -241,7 +241,7 @@ impl System {
     }
 
     /// An I/O scheduler hands on what may go, and says when to ask it again.
-    fn hand_on(&mut self, context: &mut Context<'_>, before: Before) {
+    fn hand_on(&mut self, context: &mut Context, before: Before) {
         let now = context.now;
         let next = |scheduler: &mut Scheduler| scheduler.elevator.next(now);
         while let Some(request) = self.scheduler(before).and_then(next) {
@@ -264,7 +264,7 @@ impl System {
         }
     }
 
-    fn enter_cache(&mut self, context: &mut Context<'_>, command: &Command) {
+    fn enter_cache(&mut self, context: &mut Context, command: &Command) {
         match &mut self.cache {
             Some(cache) => {
                 cache.memory.submit(context.now, command);
@@ -275,7 +275,7 @@ impl System {
     }
 
     /// The controller's cache passes on what it has to say in either direction, and says when to wake it.
-    fn pump_cache(&mut self, context: &mut Context<'_>) {
+    fn pump_cache(&mut self, context: &mut Context) {
         if let Some(cache) = &mut self.cache {
             context.take_data(&mut cache.memory);
         }
@@ -297,7 +297,7 @@ impl System {
     }
 
     #[inline]
-    fn enter_array(&mut self, context: &mut Context<'_>, command: &Command) {
+    fn enter_array(&mut self, context: &mut Context, command: &Command) {
         match &mut self.array {
             Some(array) => {
                 array.submit(context, command);
@@ -312,7 +312,7 @@ impl System {
 
     /// The array passes on what it has to say in either direction.
     #[inline]
-    fn pump_array(&mut self, context: &mut Context<'_>) {
+    fn pump_array(&mut self, context: &mut Context) {
         while let Some((at, command)) = self.array.as_mut().and_then(|array| array.poll_below()) {
             self.enter_device(context, at, &command);
         }
@@ -326,7 +326,7 @@ impl System {
         }
     }
 
-    fn enter_device(&mut self, context: &mut Context<'_>, at: u16, command: &Command) {
+    fn enter_device(&mut self, context: &mut Context, at: u16, command: &Command) {
         match &mut self.devices[usize::from(at)].scheduler {
             Some(scheduler) => {
                 scheduler.elevator.submit(context.now, *command);
@@ -336,14 +336,14 @@ impl System {
         }
     }
 
-    fn enter_controller(&mut self, context: &mut Context<'_>, at: u16, command: &Command) {
+    fn enter_controller(&mut self, context: &mut Context, at: u16, command: &Command) {
         let Device { controller, drive, .. } = &mut self.devices[usize::from(at)];
         controller.submit(context, drive, command);
     }
 
     /// The controller is done with a command of a drive.
     #[inline(always)]
-    fn leave_controller(&mut self, context: &mut Context<'_>, at: u16, answer: &Completion) {
+    fn leave_controller(&mut self, context: &mut Context, at: u16, answer: &Completion) {
         let Some(array) = &mut self.array else { return self.leave_array(context, answer) };
         match &mut self.devices[usize::from(at)].scheduler {
             Some(scheduler) => {
@@ -365,7 +365,7 @@ impl System {
 
     /// The array, or the one drive, is done with a command.
     #[inline]
-    fn leave_array(&mut self, context: &mut Context<'_>, answer: &Completion) {
+    fn leave_array(&mut self, context: &mut Context, answer: &Completion) {
         // With nothing before it the host hears it as it is.
         if self.is_open {
             return context.complete(*answer);
@@ -380,11 +380,11 @@ impl System {
     }
 
     /// What a scheduler has handed on is done: its host hears of everything that was merged into it.
-    fn leave_cache(&mut self, context: &mut Context<'_>, answer: &Completion) {
+    fn leave_cache(&mut self, context: &mut Context, answer: &Completion) {
         let Some(Host { cache, scheduler }) = self.hosts.get_mut(usize::from(answer.initiator)) else {
             return context.complete(*answer);
         };
-        let mut heard = |context: &mut Context<'_>, completion: Completion| match cache {
+        let mut heard = |context: &mut Context, completion: Completion| match cache {
             Some(cache) => cache.memory.completed(context.now, &completion),
             None => context.complete(completion),
         };
@@ -416,7 +416,7 @@ fn host_scheduler(hosts: &mut [Host], initiator: u16) -> Option<&mut Scheduler> 
 }
 
 /// Takes a drive's story of a command that has just ended out of the others.
-fn taken(context: &mut Context<'_>, completion: &Completion) -> Option<Life> {
+fn taken(context: &mut Context, completion: &Completion) -> Option<Life> {
     let lives = context.lives.as_mut()?;
     let own = lives.iter().rposition(|life| life.command.id == completion.id)?;
     lives.remove(own)

@@ -7,7 +7,7 @@ use crate::target::context::Context;
 impl System {
     /// Keeps a drive's story of a command until its own command's can be told, where others stand between them.
     #[cold]
-    pub(super) fn keep_life(&mut self, context: &mut Context<'_>, at: u16, completion: &Completion) {
+    pub(super) fn keep_life(&mut self, context: &mut Context, at: u16, completion: &Completion) {
         let device = &mut self.devices[usize::from(at)];
         let of_cache = self.cache.as_ref().is_some_and(|cache| cache.memory.has_issued(completion.id));
         let lives = match (&mut device.scheduler, &mut self.array) {
@@ -27,7 +27,7 @@ impl System {
 
     /// The story of a command behind the schedulers of the hosts: it waits there until its own commands' can be told.
     #[cold]
-    pub(super) fn told(&mut self, context: &mut Context<'_>, life: Life) {
+    pub(super) fn told(&mut self, context: &mut Context, life: Life) {
         let flushes = |cache: &Cache| cache.memory.has_issued(life.command.id);
         let of_cache = self.cache.as_ref().is_some_and(flushes);
         if self.elevator.is_some() && !of_cache {

@@ -181,7 +181,7 @@ impl Array {
     }
 
     /// Sees to it that the bits of all that a strand is about to write are set. Returns whether it can go on.
-    pub(in super::super) fn mark(&mut self, context: &mut Context<'_>, slot: Slot) -> bool {
+    pub(in super::super) fn mark(&mut self, context: &mut Context, slot: Slot) -> bool {
         let Some((first, end)) = self.regions_of(slot) else { return true };
         let strand = self.strands.get_mut(slot);
         let is_new = !core::mem::replace(&mut strand.is_marked, true);
@@ -210,7 +210,7 @@ impl Array {
     }
 
     /// Plans the writes of all granules of these regions that are a strand's to write.
-    fn plan_bits(&mut self, context: &mut Context<'_>, slot: Slot, (first, end): (u64, u64)) {
+    fn plan_bits(&mut self, context: &mut Context, slot: Slot, (first, end): (u64, u64)) {
         let Some(bitmap) = &self.bitmap else { return };
         let granules = (first / bitmap.bits) as usize..end.div_ceil(bitmap.bits) as usize;
         let mut is_first = true;
@@ -232,7 +232,7 @@ impl Array {
     }
 
     /// Writes a granule of the bitmap to all members.
-    fn write_bits(&mut self, context: &mut Context<'_>, slot: Slot, granule: usize) {
+    fn write_bits(&mut self, context: &mut Context, slot: Slot, granule: usize) {
         let at = reserved::bitmap_at(&self.params, granule as u64);
         for member in 0..self.params.members {
             if self.members.can_write(member) {
@@ -246,7 +246,7 @@ impl Array {
     }
 
     /// Says what a granule holds.
-    fn tell_bits(&self, context: &mut Context<'_>, (op, at): (u64, u64), granule: usize) {
+    fn tell_bits(&self, context: &mut Context, (op, at): (u64, u64), granule: usize) {
         context.tell(op, at, Word::Bits);
         if let Some(bitmap) = &self.bitmap {
             for region in bitmap.inside(granule) {
@@ -264,7 +264,7 @@ impl Array {
     /// The granules that a strand was writing are on all members, or will not be written.
     fn has_written_bits(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         (first, end): (u64, u64),
         is_there: bool,
@@ -285,7 +285,7 @@ impl Array {
     }
 
     /// Strands that wait for bits look at them again.
-    fn wake(&mut self, context: &mut Context<'_>) {
+    fn wake(&mut self, context: &mut Context) {
         let Some(bitmap) = &mut self.bitmap else { return };
         let mut woken = core::mem::take(&mut bitmap.woken);
         core::mem::swap(&mut woken, &mut bitmap.waiting);
@@ -302,7 +302,7 @@ impl Array {
     }
 
     /// A strand that had marked what it writes is done.
-    pub(in super::super) fn unmark(&mut self, context: &mut Context<'_>, slot: Slot) {
+    pub(in super::super) fn unmark(&mut self, context: &mut Context, slot: Slot) {
         let Some((first, end)) = self.regions_of(slot) else { return };
         for at in first..end {
             let Some(bitmap) = &mut self.bitmap else { return };
@@ -327,7 +327,7 @@ impl Array {
     }
 
     /// A region may have been left alone for long enough.
-    pub(in super::super) fn clear_region(&mut self, context: &mut Context<'_>, at: u32) {
+    pub(in super::super) fn clear_region(&mut self, context: &mut Context, at: u32) {
         let Some(bitmap) = &mut self.bitmap else { return };
         let region = &mut bitmap.regions[at as usize];
         region.is_armed = false;
@@ -346,7 +346,7 @@ impl Array {
     }
 
     /// A member is whole again: where it was the last one, bits that came due meanwhile can be cleared.
-    pub(in super::super) fn clear_what_is_due(&mut self, context: &mut Context<'_>) {
+    pub(in super::super) fn clear_what_is_due(&mut self, context: &mut Context) {
         let Some(bitmap) = self.bitmap.as_mut().filter(|_| self.members.impaired == 0) else { return };
         let idle = |region: &Region| region.bit == Bit::Set && region.writers == 0 && !region.is_armed;
         for (at, region) in (0..).zip(&mut bitmap.regions).filter(|(_, region)| idle(region)) {
@@ -357,7 +357,7 @@ impl Array {
     }
 
     /// Clears the bits of a granule that nobody needs any more, unless it is being written: then when that is done.
-    fn clear_idle(&mut self, context: &mut Context<'_>, granule: usize) {
+    fn clear_idle(&mut self, context: &mut Context, granule: usize) {
         let Some(bitmap) = &mut self.bitmap else { return };
         let Granule { writer, again, changing, idle, .. } = &mut bitmap.granules[granule];
         if *writer != NONE || idle.is_empty() && !*again {
@@ -387,7 +387,7 @@ impl Array {
     }
 
     /// A granule that the array has written by itself is on all members.
-    pub(in super::super) fn is_cleared(&mut self, context: &mut Context<'_>, granule: u64) {
+    pub(in super::super) fn is_cleared(&mut self, context: &mut Context, granule: u64) {
         if let Some(bitmap) = &mut self.bitmap {
             bitmap.is_written(granule as usize, true);
         }
@@ -396,7 +396,7 @@ impl Array {
     }
 
     /// A new member is to have all bits that the others have.
-    pub(in super::super) fn copy_bits(&mut self, context: &mut Context<'_>) {
+    pub(in super::super) fn copy_bits(&mut self, context: &mut Context) {
         for granule in 0..self.bitmap.as_ref().map_or(0, |bitmap| bitmap.granules.len()) {
             let Some(bitmap) = &mut self.bitmap else { return };
             let mut regions = bitmap.regions[bitmap.inside(granule)].iter();

@@ -31,7 +31,7 @@ impl Array {
         *copied
     }
 
-    pub(super) fn plan_copied_write(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+    pub(super) fn plan_copied_write(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let Strand { first, end, .. } = *self.strands.get(slot);
         let (copied, most) = (self.copied(), self.params.request.get());
         let id = self.command_id(slot);
@@ -56,7 +56,7 @@ impl Array {
         Ok(())
     }
 
-    pub(super) fn plan_copied_read(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+    pub(super) fn plan_copied_read(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let Strand { first, end, avoids, serial, .. } = *self.strands.get(slot);
         let (copied, most) = (self.copied(), self.params.request.get());
         let has_copies = copied.copies() > 1;
@@ -144,7 +144,7 @@ impl Array {
     }
 
     /// Asks every copy for a piece. Whose data the host gets is known with the first answer: see [`Self::first_answer`].
-    fn ask_all(&mut self, context: &mut Context<'_>, slot: Slot, copied: &Copied) -> Result<(), Outcome> {
+    fn ask_all(&mut self, context: &mut Context, slot: Slot, copied: &Copied) -> Result<(), Outcome> {
         let Strand { first, end, avoids, .. } = *self.strands.get(slot);
         let piece = copied.piece(first, end);
         let mut asked = 0;
@@ -160,7 +160,7 @@ impl Array {
     }
 
     /// The first of several copies that were asked has answered: its data are the host's.
-    pub(in super::super) fn first_answer(&self, context: &mut Context<'_>, op: &Op) {
+    pub(in super::super) fn first_answer(&self, context: &mut Context, op: &Op) {
         let Strand { first, .. } = *self.strands.get(op.strand);
         let (id, from) = (self.command_id(op.strand), Source { id: op.id, at: op.at, factor: 1 });
         self.mix(context, id, first, from, op.count);

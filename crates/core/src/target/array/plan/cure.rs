@@ -257,7 +257,7 @@ impl Array {
 
     /// Whether a strand that has been planned waits for room in a log.
     #[inline]
-    pub(in super::super) fn waits_for_room(&mut self, context: &mut Context<'_>, slot: Slot) -> bool {
+    pub(in super::super) fn waits_for_room(&mut self, context: &mut Context, slot: Slot) -> bool {
         let Some(ring) = self.logs.short.take() else {
             self.logs.goes_by(slot);
             return false;
@@ -286,7 +286,7 @@ impl Array {
     }
 
     /// Strands that wait for room are planned again, as far as there is some.
-    pub(in super::super) fn let_in_to_logs(&mut self, context: &mut Context<'_>) {
+    pub(in super::super) fn let_in_to_logs(&mut self, context: &mut Context) {
         self.logs.again = true;
         if core::mem::replace(&mut self.logs.is_looking, true) {
             return;
@@ -314,7 +314,7 @@ impl Array {
     }
 
     /// Plans a strand again that has waited for room. Returns the log that has none.
-    fn goes_in(&mut self, context: &mut Context<'_>, strand: Slot) -> Option<u16> {
+    fn goes_in(&mut self, context: &mut Context, strand: Slot) -> Option<u16> {
         let before = core::mem::replace(&mut self.logs.looked_at, strand);
         self.begin(context, strand);
         self.logs.looked_at = before;
@@ -322,7 +322,7 @@ impl Array {
     }
 
     /// What nobody needs of a log becomes free, because somebody waits for it.
-    fn make_room(&mut self, context: &mut Context<'_>, ring: u16) {
+    fn make_room(&mut self, context: &mut Context, ring: u16) {
         if self.logs.is_journal() {
             self.reclaim(context);
         } else {
@@ -331,7 +331,7 @@ impl Array {
     }
 
     /// A strand is done that had this record, if it had one.
-    pub(in super::super) fn leave_logs(&mut self, context: &mut Context<'_>, record: Option<u64>) {
+    pub(in super::super) fn leave_logs(&mut self, context: &mut Context, record: Option<u64>) {
         let Some(number) = record else {
             if self.logs.has_given_up && self.logs.has_waiting() {
                 self.let_in_to_logs(context);
@@ -349,7 +349,7 @@ impl Array {
     /// Members that forget, of those that are meant, put on their media what they have answered.
     pub(super) fn flush_members(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         strand: Slot,
         phase: Phase,
         is_meant: impl Fn(u16) -> bool,
@@ -367,7 +367,7 @@ impl Array {
     }
 
     /// A strand of a log's own is done.
-    pub(in super::super) fn log_is_free(&mut self, context: &mut Context<'_>, which: u64, number: u64) {
+    pub(in super::super) fn log_is_free(&mut self, context: &mut Context, which: u64, number: u64) {
         if self.logs.is_journal() {
             self.logs.reclaims = false;
             self.logs.rings[0].free_below(number);
@@ -379,7 +379,7 @@ impl Array {
     }
 
     /// Begins a strand of a log's own.
-    pub(super) fn add_of_log(&mut self, context: &mut Context<'_>, which: u64, number: u64) -> Slot {
+    pub(super) fn add_of_log(&mut self, context: &mut Context, which: u64, number: u64) -> Slot {
         self.add_strand(context.now, Owner::Log, Access::Write, which, number)
     }
 }

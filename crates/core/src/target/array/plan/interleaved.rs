@@ -21,7 +21,7 @@ struct Stretch {
 }
 
 impl Array {
-    pub(super) fn plan_interleaved(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+    pub(super) fn plan_interleaved(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let strand = self.strands.get(slot);
         let (mut at, end, access) = (strand.first, strand.end, strand.access);
         let rows = self.rows();
@@ -47,7 +47,7 @@ impl Array {
 
     fn read_stretch(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         rows: &Rows,
         stretch: &Stretch,
@@ -72,7 +72,7 @@ impl Array {
 
     fn write_stretch(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         rows: &Rows,
         stretch: &Stretch,
@@ -113,7 +113,7 @@ impl Array {
     }
 
     /// Writes whole rows to all members that there are, and keeps the commands in mind.
-    fn write_all(&mut self, context: &mut Context<'_>, slot: Slot, band: &Band) {
+    fn write_all(&mut self, context: &mut Context, slot: Slot, band: &Band) {
         let parities = band.parities().map(|which| band.parity(which));
         self.written.clear();
         for spot in (0..band.columns()).map(|column| band.data(column)).chain(parities) {
@@ -136,7 +136,7 @@ impl Array {
     }
 
     /// Says that a row that is not written whole keeps what it has.
-    fn mix_around(&self, context: &mut Context<'_>, stretch: &Stretch, row_begin: u64, band: &Band) {
+    fn mix_around(&self, context: &mut Context, stretch: &Stretch, row_begin: u64, band: &Band) {
         for column in 0..band.columns() {
             let address = row_begin + u64::from(column);
             if (stretch.begin..stretch.end).contains(&address) {

@@ -24,7 +24,7 @@ const RECLAIMED: u64 = 4;
 impl Array {
     /// Keeps in mind that a strand writes this, for the journal.
     #[inline]
-    pub(super) fn note(&mut self, context: &mut Context<'_>, op: u64, spot: Spot, count: u64) {
+    pub(super) fn note(&mut self, context: &mut Context, op: u64, spot: Spot, count: u64) {
         if self.logs.is_journal() {
             self.logs.sectors += count;
             if context.data.is_some() {
@@ -34,7 +34,7 @@ impl Array {
     }
 
     /// Puts what a strand writes on the journal first.
-    pub(super) fn write_journal(&mut self, context: &mut Context<'_>, slot: Slot) {
+    pub(super) fn write_journal(&mut self, context: &mut Context, slot: Slot) {
         if !self.logs.is_journal() {
             return;
         }
@@ -54,7 +54,7 @@ impl Array {
     }
 
     /// Appends to the journal.
-    fn write_on(&mut self, context: &mut Context<'_>, slot: Slot, record: u64, count: u64) {
+    fn write_on(&mut self, context: &mut Context, slot: Slot, record: u64, count: u64) {
         let (journal, most) = (self.params.members, self.params.request.get());
         let mut done = 0;
         while done < count {
@@ -71,7 +71,7 @@ impl Array {
 
     /// Says what the commands of a record carry, of which the first ones, so many, describe it: what the strand writes, one
     /// piece behind the other.
-    fn describe_on(&mut self, context: &mut Context<'_>, record: u64, head: usize) {
+    fn describe_on(&mut self, context: &mut Context, record: u64, head: usize) {
         let (journal, body) = (self.params.members, core::mem::take(&mut self.logs.body));
         let (describes, description, _) = body[0];
         context.tell(describes, description, Word::Record { number: record });
@@ -97,7 +97,7 @@ impl Array {
     }
 
     /// Reclaims the journal if that is due.
-    pub(super) fn reclaim(&mut self, context: &mut Context<'_>) {
+    pub(super) fn reclaim(&mut self, context: &mut Context) {
         if self.logs.reclaims || self.logs.drive().is_none() {
             return;
         }

@@ -7,7 +7,7 @@ use crate::target::context::Context;
 use crate::target::tree::Slot;
 
 impl Array {
-    pub(super) fn plan_linear(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+    pub(super) fn plan_linear(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let strand = self.strands.get(slot);
         let (mut at, end, access, avoids) = (strand.first, strand.end, strand.access, strand.avoids);
         let id = self.command_id(slot);

@@ -13,7 +13,7 @@ impl Array {
     /// is parity.
     pub(in super::super) fn mix_made(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         strand: Slot,
         (into, row): (u64, u64),
         spot: Spot,

@@ -96,7 +96,7 @@ impl Array {
 
     /// A read is planned, and maybe not for the first time: what was said of its data does not hold any more.
     #[inline]
-    pub(super) fn forget_read(&self, context: &mut Context<'_>, slot: Slot) {
+    pub(super) fn forget_read(&self, context: &mut Context, slot: Slot) {
         let &Strand { owner, access, first, end, .. } = self.strands.get(slot);
         if context.data.is_some()
             && access == Access::Read
@@ -110,7 +110,7 @@ impl Array {
 
     /// Makes the commands of a strand.
     #[inline(always)]
-    pub(super) fn plan(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+    pub(super) fn plan(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let strand = self.strands.get_mut(slot);
         if strand.owner == super::strand::Owner::Sync {
             return self.plan_sync(context, slot);
@@ -139,7 +139,7 @@ impl Array {
     /// Every member is to have on its media what it has answered. Where some of that is gone with a member nobody can
     /// promise it: md fails writes and FLUSH alike once an array is broken, a striped one that misses a member included
     /// (drivers/md/md.c, `MD_BROKEN`).
-    fn plan_flush(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+    fn plan_flush(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         if self.has_lost() {
             return Err(Outcome::Lost);
         }
@@ -156,7 +156,7 @@ impl Array {
     #[inline]
     pub(super) fn add(
         &mut self,
-        _context: &mut Context<'_>,
+        _context: &mut Context,
         strand: Slot,
         phase: Phase,
         access: Access,
@@ -199,7 +199,7 @@ impl Array {
 
     /// Says where so many sectors of a command's data come from, when data operations are kept.
     #[inline]
-    pub(super) fn mix(&self, context: &mut Context<'_>, into: u64, at: u64, from: Source, count: u64) {
+    pub(super) fn mix(&self, context: &mut Context, into: u64, at: u64, from: Source, count: u64) {
         if context.data.is_some() {
             context.data_op(DataOp::Mix {
                 into,

@@ -58,7 +58,7 @@ impl Array {
     /// Puts the partial parity of a band on its log, unless the parity's member has nothing to recover.
     pub(super) fn write_partial_parity(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         band: &Band,
         touched: &Touched,
@@ -120,7 +120,7 @@ impl Array {
     /// Says what a log has of a band with this command, and what its sum is made of.
     fn describe(
         &self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         touched: &Touched,
         way: Way,
         (op, log, record): (u64, Spot, u64),
@@ -163,7 +163,7 @@ impl Array {
     }
 
     /// What a record is for has been answered by all members.
-    pub(super) fn is_answered(&mut self, context: &mut Context<'_>, number: u64) {
+    pub(super) fn is_answered(&mut self, context: &mut Context, number: u64) {
         let mut is_free = false;
         for which in 0..self.logs.rings.len() {
             let fate = if self.any_forgets { Fate::Answered } else { Fate::Free };
@@ -184,7 +184,7 @@ impl Array {
     }
 
     /// Frees what nobody needs of a partial parity log that somebody waits for.
-    pub(super) fn may_flush_unit(&mut self, context: &mut Context<'_>, which: u16) {
+    pub(super) fn may_flush_unit(&mut self, context: &mut Context, which: u16) {
         let which = usize::from(which);
         let ring = &self.logs.rings[which];
         if ring.needed() == 0 && !ring.is_empty() && !self.logs.units[which].is_flushing {
@@ -193,7 +193,7 @@ impl Array {
     }
 
     /// All strands of a unit are done: the members put on their media what it was for.
-    fn flush_unit(&mut self, context: &mut Context<'_>, which: usize) {
+    fn flush_unit(&mut self, context: &mut Context, which: usize) {
         self.logs.units[which].is_flushing = true;
         let written = core::mem::take(&mut self.logs.units[which].written);
         let strand = self.add_of_log(context, which as u64, 0);

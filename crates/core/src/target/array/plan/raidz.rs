@@ -93,7 +93,7 @@ impl Array {
         self.members.impaired > 0 && self.members.missing() > self.pool().map().parities().into()
     }
 
-    pub(super) fn plan_raidz_read(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+    pub(super) fn plan_raidz_read(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         if self.is_pool_lost() {
             return Err(Outcome::Lost);
         }
@@ -121,7 +121,7 @@ impl Array {
         Ok(())
     }
 
-    pub(super) fn plan_raidz_write(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+    pub(super) fn plan_raidz_write(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         if self.is_pool_lost() {
             return Err(Outcome::Lost);
         }
@@ -215,7 +215,7 @@ impl Array {
     }
 
     /// Reads all data of a record, and parity in place of what is missing.
-    fn read_record(&mut self, context: &mut Context<'_>, slot: Slot, place: u64) -> Result<Old, Outcome> {
+    fn read_record(&mut self, context: &mut Context, slot: Slot, place: u64) -> Result<Old, Outcome> {
         let avoids = self.strands.get(slot).avoids;
         let map = *self.pool().map();
         let parities = usize::from(map.parities());
@@ -252,7 +252,7 @@ impl Array {
     /// Writes all columns of a record to the members that there are.
     fn write_record(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         place: u64,
         part: &Part,
@@ -291,7 +291,7 @@ impl Array {
     /// What a column will hold, times a factor: the host's data, and around them what was there.
     fn mix_new_record(
         &self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         (into, into_at): (u64, u64),
         column: usize,
         part: &Part,
@@ -315,7 +315,7 @@ impl Array {
     /// What was read of a column, times a factor: from its member, or computed from all others and parity.
     pub(super) fn mix_old_record(
         &self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         (into, into_at): (u64, u64),
         old: &Old,
         Stretch { column, offset, count }: Stretch,

@@ -19,7 +19,7 @@ impl Array {
     /// Reads what can be read of the record at a place, which must be enough. Returns what was read.
     pub(in super::super) fn read_whole_record(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         strand: Slot,
         place: u64,
         can_read: impl Fn(&Self, &Column) -> bool,
@@ -55,7 +55,7 @@ impl Array {
     /// Writes the column of a record that a slot is to have, computed from what was read.
     pub(in super::super) fn write_made_column(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         strand: Slot,
         old: &Old,
         index: usize,
@@ -78,7 +78,7 @@ impl Array {
     }
 
     /// Goes on over the sectors that are left over behind a record, where a member's command ends at them.
-    pub(in super::super) fn pass_over_rest(&mut self, context: &mut Context<'_>, strand: Slot, place: u64) {
+    pub(in super::super) fn pass_over_rest(&mut self, context: &mut Context, strand: Slot, place: u64) {
         let map: Map = *self.pool().map();
         let begin = place * map.taken();
         for sector in begin + map.total()..begin + map.taken() {

@@ -29,7 +29,7 @@ impl Array {
     /// Adds a write of what could not be read. Returns its id.
     pub(in super::super) fn repair(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         strand: Slot,
         spot: Spot,
         count: u64,
@@ -48,7 +48,7 @@ impl Array {
     /// Writes a piece back to the copies that could not give it, from the one that is read at `from` by the command `read`.
     pub(super) fn repair_copies(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         strand: Slot,
         copied: &Copied,
         piece: &Piece,
@@ -72,13 +72,7 @@ impl Array {
 
     /// Writes what could not be read of a band back to its members; all data of the band are read or computed. The columns
     /// `but` are written anyway, and so is parity if there are any.
-    pub(super) fn repair_band(
-        &mut self,
-        context: &mut Context<'_>,
-        strand: Slot,
-        band: &Band,
-        but: Range<u32>,
-    ) {
+    pub(super) fn repair_band(&mut self, context: &mut Context, strand: Slot, band: &Band, but: Range<u32>) {
         let avoids = self.strands.get(strand).avoids;
         if avoids.is_empty() {
             return;
@@ -111,7 +105,7 @@ impl Array {
     }
 
     /// Writes what could not be read of a record back to where it lies.
-    pub(super) fn repair_record(&mut self, context: &mut Context<'_>, strand: Slot, old: &Old) {
+    pub(super) fn repair_record(&mut self, context: &mut Context, strand: Slot, old: &Old) {
         let avoids = self.strands.get(strand).avoids;
         let Layout::RaidZ(pool) = &self.layout else { return };
         let map = *pool.map();

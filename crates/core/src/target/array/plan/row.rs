@@ -212,14 +212,14 @@ impl Array {
 
     /// Reads a data unit of a band.
     #[inline]
-    pub(super) fn bring(&mut self, context: &mut Context<'_>, slot: Slot, band: &Band, column: u32) -> u64 {
+    pub(super) fn bring(&mut self, context: &mut Context, slot: Slot, band: &Band, column: u32) -> u64 {
         let id = self.add(context, slot, Phase::Read, Access::Read, band.data(column), band.count);
         self.brought.0[column as usize] = id;
         id
     }
 
     #[inline]
-    pub(super) fn bring_parity(&mut self, context: &mut Context<'_>, slot: Slot, band: &Band, which: u8) {
+    pub(super) fn bring_parity(&mut self, context: &mut Context, slot: Slot, band: &Band, which: u8) {
         let id = self.add(context, slot, Phase::Read, Access::Read, band.parity(which), band.count);
         self.brought.0[band.columns() as usize + usize::from(which)] = id;
     }
@@ -227,7 +227,7 @@ impl Array {
     /// Reads all data of a band that can be read, and as many parities as data cannot. Returns how many units.
     pub(super) fn bring_all(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         band: &Band,
     ) -> Result<u64, Outcome> {
@@ -252,7 +252,7 @@ impl Array {
     /// computed from everything else.
     pub(super) fn mix_old(
         &self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         (into, at): (u64, u64),
         band: &Band,
         (column, from, factor): (u32, u64, u8),
@@ -290,13 +290,7 @@ impl Array {
     }
 
     /// Says that a command's data have, from the band's begin on, its old parity.
-    pub(super) fn mix_parity(
-        &self,
-        context: &mut Context<'_>,
-        (into, at): (u64, u64),
-        band: &Band,
-        which: u8,
-    ) {
+    pub(super) fn mix_parity(&self, context: &mut Context, (into, at): (u64, u64), band: &Band, which: u8) {
         if let Some(id) = self.brought.get(band.columns() + u32::from(which)) {
             self.mix(context, into, at, Source { id, at: band.at, factor: 1 }, band.count);
         }

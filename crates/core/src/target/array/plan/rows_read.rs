@@ -43,7 +43,7 @@ impl Array {
         Some((write, first.row * unit + begin, first.row * unit + end))
     }
 
-    pub(super) fn plan_rows_read(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+    pub(super) fn plan_rows_read(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let strand = self.strands.get(slot);
         let (mut at, end, avoids) = (strand.first, strand.end, strand.avoids);
         let rows = self.rows();
@@ -60,7 +60,7 @@ impl Array {
         Ok(())
     }
 
-    fn read_as_it_lies(&mut self, context: &mut Context<'_>, slot: Slot, rows: &Rows) {
+    fn read_as_it_lies(&mut self, context: &mut Context, slot: Slot, rows: &Rows) {
         let strand = self.strands.get(slot);
         let (mut at, end) = (strand.first, strand.end);
         let id = self.command_id(slot);
@@ -79,7 +79,7 @@ impl Array {
     /// Reads part of a row of which some may have to be computed.
     fn read_row(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         rows: &Rows,
         row: u64,
@@ -94,7 +94,7 @@ impl Array {
 
     fn read_band(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         rows: &Rows,
         row: u64,

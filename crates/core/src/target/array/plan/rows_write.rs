@@ -89,7 +89,7 @@ impl Array {
         self.params.parity.granule.get().max(1)
     }
 
-    pub(super) fn plan_rows_write(&mut self, context: &mut Context<'_>, slot: Slot) -> Result<(), Outcome> {
+    pub(super) fn plan_rows_write(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let strand = self.strands.get(slot);
         let (mut at, end) = (strand.first, strand.end);
         let rows = self.rows();
@@ -107,7 +107,7 @@ impl Array {
     #[inline]
     fn write_row(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         rows: &Rows,
         row: u64,
@@ -130,7 +130,7 @@ impl Array {
 
     fn write_band(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         rows: &Rows,
         row: u64,
@@ -196,7 +196,7 @@ impl Array {
     /// Reads what the parity of a band needs. Returns how many units.
     fn bring_for(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         band: &Band,
         (reach, touched, lo): (&Reach, &Touched, u64),
@@ -231,7 +231,7 @@ impl Array {
     /// Writes the data units of a band that the host changes, with what lies around its data in them.
     fn write_data(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         band: &Band,
         (reach, touched, lo): (&Reach, &Touched, u64),
@@ -259,7 +259,7 @@ impl Array {
     /// offsets.
     fn mix_new(
         &self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         (into, at): (u64, u64),
         (reach, column, from, until): (&Reach, u32, u64, u64),
@@ -281,7 +281,7 @@ impl Array {
 
     fn write_parity(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context,
         slot: Slot,
         band: &Band,
         (reach, touched, lo): (&Reach, &Touched, u64),

@@ -138,14 +138,14 @@ impl Array {
     }
 
     /// The array looks after its own work, now that its time has come, unless an earlier instant has taken the place of this.
-    pub(super) fn wake_sync(&mut self, context: &mut Context<'_>) {
+    pub(super) fn wake_sync(&mut self, context: &mut Context) {
         if self.sync.wakes.take_if(|wakes| *wakes == context.now).is_some() {
             self.pump_sync(context);
         }
     }
 
     /// The array looks after its own work.
-    pub(super) fn pump_sync(&mut self, context: &mut Context<'_>) {
+    pub(super) fn pump_sync(&mut self, context: &mut Context) {
         self.sync.again = true;
         if core::mem::replace(&mut self.sync.is_pumping, true) {
             return;
@@ -164,13 +164,13 @@ impl Array {
 
     /// Nothing is asked of the array any more: what the floor holds back goes on when it has been idle long enough.
     #[inline]
-    pub(super) fn may_become_idle(&mut self, context: &mut Context<'_>) {
+    pub(super) fn may_become_idle(&mut self, context: &mut Context) {
         if self.sync.is_held {
             self.wake_at(context, context.now + self.sync.params.idle_after);
         }
     }
 
-    pub(super) fn wake_at(&mut self, context: &mut Context<'_>, due: Instant) {
+    pub(super) fn wake_at(&mut self, context: &mut Context, due: Instant) {
         if self.sync.wakes.is_none_or(|known| due < known) {
             self.sync.wakes = Some(due);
             context.agenda.schedule(due, 5, Event::Array(ArrayEvent::Sync));
@@ -178,7 +178,7 @@ impl Array {
     }
 
     /// A new member is to be rebuilt.
-    pub(super) fn join_rebuild(&mut self, context: &mut Context<'_>, slot: u16) {
+    pub(super) fn join_rebuild(&mut self, context: &mut Context, slot: u16) {
         if let Layout::RaidZ(pool) = &mut self.layout {
             pool.births_mut().join(slot);
         }
@@ -196,7 +196,7 @@ impl Array {
     }
 
     /// Members that are gone are not rebuilt any more, and others only as far as what is left can tell.
-    pub(super) fn leave_rebuild(&mut self, context: &mut Context<'_>) {
+    pub(super) fn leave_rebuild(&mut self, context: &mut Context) {
         for at in 0..self.sync.jobs.len() {
             let members = &self.members;
             let job = &mut self.sync.jobs[at];
@@ -216,7 +216,7 @@ impl Array {
         }
     }
 
-    pub(super) fn begin_scheduled(&mut self, context: &mut Context<'_>, scheduled: u16) {
+    pub(super) fn begin_scheduled(&mut self, context: &mut Context, scheduled: u16) {
         let kind = self.params.scheduled[usize::from(scheduled)].kind;
         let groups = if let Layout::Rows(rows) = &self.layout { rows.groups() as u16 } else { 1 };
         for group in 0..groups {
@@ -225,14 +225,14 @@ impl Array {
         self.pump_sync(context);
     }
 
-    fn begin_job(&mut self, context: &mut Context<'_>, kind: SyncKind, group: u16) {
+    fn begin_job(&mut self, context: &mut Context, kind: SyncKind, group: u16) {
         let (step, range) = self.range_of(kind);
         self.sync.jobs.push(Job::new(kind, group, step, range, context.now));
         let slot = self.first_slot(group);
         self.report(context, slot, Happened::Began(kind));
     }
 
-    fn end_job(&mut self, context: &mut Context<'_>, at: usize, stage: Stage) {
+    fn end_job(&mut self, context: &mut Context, at: usize, stage: Stage) {
         let job = &mut self.sync.jobs[at];
         job.windows.clear();
         (job.stage, job.ended) = (stage, Some(context.now));
@@ -248,7 +248,7 @@ impl Array {
     }
 
     /// What lies below the first window that is not done is right now; behind the last one the job ends.
-    fn advance(&mut self, context: &mut Context<'_>, at: usize) {
+    fn advance(&mut self, context: &mut Context, at: usize) {
         let job = &mut self.sync.jobs[at];
         while let Some(&Window { end, count, is_done: true, .. }) = job.windows.front() {
             job.windows.pop_front();
@@ -288,7 +288,7 @@ impl Array {
     }
 
     /// Begins windows, as many as may be under way, as fast as they may.
-    fn feed(&mut self, context: &mut Context<'_>, at: usize) {
+    fn feed(&mut self, context: &mut Context, at: usize) {
         if self.sync.jobs[at].is_over() || !self.sync.has_turn(at) {
             return;
         }
@@ -335,7 +335,7 @@ impl Array {
     }
 
     /// The part of a window that is to be gone over gets its strand.
-    fn begin_window(&mut self, context: &mut Context<'_>, at: usize, i: usize) {
+    fn begin_window(&mut self, context: &mut Context, at: usize, i: usize) {
         let job = &self.sync.jobs[at];
         let ticket = Ticket { job: at, sweep: job.sweep, number: job.number + i as u64 };
         let window = &job.windows[i];
@@ -374,7 +374,7 @@ impl Array {
     }
 
     /// A window, or a part of one, has been gone over.
-    pub(super) fn sync_is_done(&mut self, context: &mut Context<'_>, slot: Slot) {
+    pub(super) fn sync_is_done(&mut self, context: &mut Context, slot: Slot) {
         let outcome = self.strands.get(slot).outcome;
         let is_pool = matches!(self.layout, Layout::RaidZ(_));
         let granule = if is_pool { 1 } else { self.params.parity.granule.get().max(1) };

@@ -77,11 +77,7 @@ impl Array {
     }
 
     /// Makes the commands of a window's strand.
-    pub(in super::super) fn plan_sync(
-        &mut self,
-        context: &mut Context<'_>,
-        strand: Slot,
-    ) -> Result<(), Outcome> {
+    pub(in super::super) fn plan_sync(&mut self, context: &mut Context, strand: Slot) -> Result<(), Outcome> {
         let ticket = self.sync.tickets[strand as usize];
         let Some(window) = self.sync.window(ticket) else { return Ok(()) };
         if window.is_bad {
@@ -107,7 +103,7 @@ impl Array {
     }
 
     /// Those that were written put it on their media.
-    fn plan_sync_flush(&mut self, context: &mut Context<'_>, strand: Slot, ticket: Ticket) {
+    fn plan_sync_flush(&mut self, context: &mut Context, strand: Slot, ticket: Ticket) {
         let group = self.sync.jobs[ticket.job].group;
         for slot in 0..self.params.members {
             let job = &self.sync.jobs[ticket.job];
@@ -130,7 +126,7 @@ impl Array {
     }
 
     /// These addresses are lost, because sectors could not be read.
-    pub(super) fn lose_range(&mut self, context: &mut Context<'_>, slot: u16, first: u64, count: u64) {
+    pub(super) fn lose_range(&mut self, context: &mut Context, slot: u16, first: u64, count: u64) {
         if !self.holes.cover(first, first + count) {
             self.holes.add(first, first + count);
             self.report(context, slot, Happened::Lost(Run::once(first, count)));
@@ -144,7 +140,7 @@ impl Array {
         (done < part.to && target.until > part.at).then(|| (target.slot, done.max(part.at)))
     }
 
-    fn rebuild_copies(&mut self, context: &mut Context<'_>, part: Part) {
+    fn rebuild_copies(&mut self, context: &mut Context, part: Part) {
         for i in 0..self.sync.jobs[part.ticket.job].targets.len() {
             let Some((slot, mut at)) = self.needs(&part, i) else { continue };
             while at < part.to {
@@ -181,7 +177,7 @@ impl Array {
         None
     }
 
-    fn copy(&mut self, context: &mut Context<'_>, strand: Slot, from: Spot, to: Spot, count: u64) {
+    fn copy(&mut self, context: &mut Context, strand: Slot, from: Spot, to: Spot, count: u64) {
         // What goes to several is read once.
         let is_read = |op: &&Op| op.at <= from.at && from.at + count <= op.at + op.count;
         let known = self.last_added(strand, from.slot, Phase::Read).filter(is_read).map(|op| op.id);
@@ -191,7 +187,7 @@ impl Array {
     }
 
     /// Reads every copy; a resync reads the first that there is and writes the others.
-    fn compare_copies(&mut self, context: &mut Context<'_>, part: Part) {
+    fn compare_copies(&mut self, context: &mut Context, part: Part) {
         let mut at = part.at;
         while at < part.to {
             let piece = self.copied().piece(at, part.to);
@@ -228,7 +224,7 @@ impl Array {
     }
 
     /// Writes a piece back to the copies that could not give it.
-    fn rewrite_copies(&mut self, context: &mut Context<'_>, part: Part, piece: &Piece, from: Spot) {
+    fn rewrite_copies(&mut self, context: &mut Context, part: Part, piece: &Piece, from: Spot) {
         for copy in 0..self.copied().copies() {
             let spot = self.copied().spot(piece, copy);
             if self.is_bad(part.ticket, spot, piece.count)
@@ -241,7 +237,7 @@ impl Array {
     }
 
     /// Writes what could not be read of the part back to its members, made from what was read of the others.
-    fn rewrite_rows(&mut self, context: &mut Context<'_>, part: Part) {
+    fn rewrite_rows(&mut self, context: &mut Context, part: Part) {
         let count = part.to - part.at;
         for slot in self.slots(part.group) {
             let spot = Spot { slot, at: part.at };
@@ -261,7 +257,7 @@ impl Array {
     }
 
     /// Reads every other member of the group, and writes what follows to the new ones.
-    fn rebuild_rows(&mut self, context: &mut Context<'_>, part: Part) {
+    fn rebuild_rows(&mut self, context: &mut Context, part: Part) {
         let Part { ticket, strand, at, to, .. } = part;
         let count = to - at;
         let slots = self.slots(part.group);
@@ -297,7 +293,7 @@ impl Array {
     }
 
     /// Says how what is written to a new member follows from what was read, row by row.
-    fn mix_member(&mut self, context: &mut Context<'_>, part: Part, into: Spot, write: u64) {
+    fn mix_member(&mut self, context: &mut Context, part: Part, into: Spot, write: u64) {
         let rows = self.rows();
         let mut at = into.at;
         while at < part.to {
@@ -309,7 +305,7 @@ impl Array {
     }
 
     /// Of rows of which too much cannot be read, that is lost.
-    fn lose_rows(&mut self, context: &mut Context<'_>, part: Part) {
+    fn lose_rows(&mut self, context: &mut Context, part: Part) {
         for slot in self.slots(part.group) {
             let mut at = part.at;
             while at < part.to {
@@ -327,7 +323,7 @@ impl Array {
     }
 
     /// Reads every member of the group; a resync then writes all parity that follows from what was read.
-    fn compare_rows(&mut self, context: &mut Context<'_>, part: Part) {
+    fn compare_rows(&mut self, context: &mut Context, part: Part) {
         let Part { ticket, strand, at, to, .. } = part;
         let (slots, parities) = (self.slots(part.group), usize::from(self.rows().parities()));
         let mut unreadable = 0;
@@ -351,7 +347,7 @@ impl Array {
     }
 
     /// Writes all parity of the part, as it follows from its data.
-    fn write_all_parity(&mut self, context: &mut Context<'_>, part: Part) {
+    fn write_all_parity(&mut self, context: &mut Context, part: Part) {
         let rows = self.rows();
         let mut at = part.at;
         while at < part.to {

@@ -62,7 +62,7 @@ impl Array {
     }
 
     /// Goes over the records of a window: reads all there is of them, and writes what the new members lack.
-    pub(super) fn go_over_records(&mut self, context: &mut Context<'_>, part: Part) {
+    pub(super) fn go_over_records(&mut self, context: &mut Context, part: Part) {
         let Part { ticket, strand, at, to, .. } = part;
         self.pool_mut().pin(strand, at..to);
         let avoids = self.sync.window(ticket).map(|window| core::mem::take(&mut window.avoids));
@@ -94,7 +94,7 @@ impl Array {
     }
 
     /// Whether the window can go on.
-    fn go_over_record(&mut self, context: &mut Context<'_>, part: Part, place: u64, avoids: &[u16]) -> bool {
+    fn go_over_record(&mut self, context: &mut Context, part: Part, place: u64, avoids: &[u16]) -> bool {
         let Part { ticket, strand, .. } = part;
         let can_read = |array: &Array, column: &Column| {
             !avoids.contains(&column.slot) && array.can_read_column(place, column)

@@ -65,8 +65,12 @@ impl TaskSet {
         }
     }
 
-    /// The next dormant command that is enabled now.
     #[inline]
+    pub fn has_dormant(&self) -> bool {
+        !self.dormant.is_empty()
+    }
+
+    /// The next dormant command that is enabled now.
     pub fn release(&mut self) -> Option<SlotIndex> {
         let &(slot, attribute, place) = self.dormant.front()?;
         if !self.may_begin(attribute, place) {

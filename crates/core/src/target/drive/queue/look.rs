@@ -15,11 +15,7 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
 
 /// Whether the direction is upward once the arm goes from one cylinder to another.
 pub fn upward_after(from: u32, to: u32, upward: bool) -> bool {
-    match to.cmp(&from) {
-        core::cmp::Ordering::Greater => true,
-        core::cmp::Ordering::Less => false,
-        core::cmp::Ordering::Equal => upward,
-    }
+    (to > from) | (upward & (to == from))
 }
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
