@@ -240,6 +240,21 @@ fn a_drive_that_looks_at_one_command_serves_as_they_come() {
 }
 
 #[test]
+fn a_drive_that_sorts_from_more_than_ever_wait_serves_as_they_come() {
+    let fcfs = busy(queue(16, Order::Fcfs), 2_000);
+    for order in Order::ALL {
+        let few = busy(QueueParams { sorts_from: Some(17), ..queue(16, order) }, 2_000);
+        assert_eq!(few.completions, fcfs.completions, "{order:?}");
+        // One alone has nothing to be sorted with.
+        let all = busy(QueueParams { sorts_from: Some(2), ..queue(16, order) }, 2_000);
+        assert_eq!(all.completions, busy(queue(16, order), 2_000).completions, "{order:?}");
+        // In between it does neither.
+        let some = busy(QueueParams { sorts_from: Some(12), ..queue(16, order) }, 2_000);
+        assert!(order == Order::Fcfs || some.completions != fcfs.completions, "{order:?}");
+    }
+}
+
+#[test]
 fn no_command_waits_longer_than_the_age_limit_and_a_queue_of_worst_services() {
     let (depth, limit) = (24, ms(40));
     // The longest seek, a turn and the transfer.

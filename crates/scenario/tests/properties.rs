@@ -403,11 +403,12 @@ fn each_order_takes_the_keys_that_count_with_it() {
     let chooses = [&["sstf", "look", "c-look", "vscan"], &rotational[..]].concat();
     let all = [&["fcfs"], &chooses[..]].concat();
     assert_eq!(all.len(), Order::ALL.len());
-    let keys: [(&str, &str, &[&str]); 12] = [
+    let keys: [(&str, &str, &[&str]); 13] = [
         ("knows", "distance", &rotational),
         ("write_margin", "1ms", &rotational),
         ("write_handicap", "1ms", &timed),
         ("considers", "5", &chooses),
+        ("sorts_from", "5", &chooses),
         ("look_time", "1us", &chooses),
         ("age_weight", "0.3", &["aged-sptf", "firmware"]),
         ("age_full", "2s", &["weighted-sptf"]),
@@ -431,7 +432,7 @@ fn each_order_takes_the_keys_that_count_with_it() {
 #[test]
 fn what_an_order_weighs_has_its_recommended_value_unasked() {
     let queue = |queue: &str| {
-        let text = format!("[target]\ndrive = \"wd-4tb-7200\"\nqueue = {queue}\n");
+        let text = format!("[target]\ndrive = \"samsung-f1-1tb\"\nqueue = {queue}\n");
         match &planned(&text).points[0].setup.target {
             TargetParams::Drive(model) => model.queue.clone(),
             _ => panic!(),

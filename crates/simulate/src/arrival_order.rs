@@ -37,6 +37,7 @@ fn fcfs(model: &DriveModel) -> Arc<DriveModel> {
         order: Order::Fcfs,
         write_handicap: Span::ZERO,
         considers: None,
+        sorts_from: None,
         look_time: Span::ZERO,
         ..model.queue.clone()
     };

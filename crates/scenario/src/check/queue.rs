@@ -108,6 +108,7 @@ impl BesideOrder<'_> {
         let no_time = |span: &Span| span.is_zero();
         let knows = self.key("knows", |raw| &raw.knows, rotates, rotational, |_| false, log);
         let considers = self.key("considers", |raw| &raw.considers, chooses, not_fcfs, |_| false, log);
+        let sorts_from = self.key("sorts_from", |raw| &raw.sorts_from, chooses, not_fcfs, |_| false, log);
         let look_time = self.key("look_time", |raw| &raw.look_time, chooses, not_fcfs, no_time, log);
         let timed_too = order.costs_time();
         let handicap = self.key("write_handicap", |raw| &raw.write_handicap, timed_too, timed, no_time, log);
@@ -124,6 +125,7 @@ impl BesideOrder<'_> {
             order,
             knows: knows.unwrap_or(Knows::Angle),
             considers: considers.map(|count| count.0 as u32),
+            sorts_from: sorts_from.map(|count| count.0 as u32),
             look_time: look_time.unwrap_or(Span::ZERO),
             write_handicap: handicap.unwrap_or(Span::ZERO),
             write_margin: margin.unwrap_or(Span::ZERO),

@@ -56,6 +56,8 @@ section! {
         answer_time: Span = "0s",
         /// How many waiting commands it looks at, oldest first.
         considers: Depth = "all",
+        /// How many must wait before it goes by its order; fewer are served as they came.
+        sorts_from: Depth = "1: always",
         /// What the firmware takes, each time it chooses, for each waiting command that it looks at.
         look_time: Span = "0s",
         /// Added to the cost of a write: how much longer a read may take to reach and still go first. Needs an order

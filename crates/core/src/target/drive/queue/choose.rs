@@ -8,10 +8,12 @@ use super::{
 /// The entry that goes next; `None` when nothing waits. Changes nothing.
 ///
 /// An overdue command goes first, oldest before younger, whatever the policy says: that bounds starvation. A drive that
-/// looks at only so many entries chooses among the oldest ones.
+/// looks at only so many entries chooses among the oldest ones, and one that sorts from so many on takes fewer as they
+/// came.
 pub fn choose(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let oldest = slots.oldest()?;
-    if slots.len() == 1 || is_overdue(slots, view.params, view.now) {
+    let in_turn = slots.len() == 1 || !view.params.sorts(slots.len());
+    if in_turn || is_overdue(slots, view.params, view.now) {
         return Some(oldest);
     }
     match view.params.considers {

@@ -171,6 +171,8 @@ pub struct QueueParams {
     pub answer_time: Span,
     /// How many entries it looks at, oldest first; all when `None`.
     pub considers: Option<u32>,
+    /// With fewer waiting they go in order of arrival; by its order at all times when `None`.
+    pub sorts_from: Option<u32>,
     /// What the firmware takes for each entry that it looks at when it chooses.
     pub look_time: Span,
     /// Added to the cost of a write: how much longer a read may take to reach and still go first.
@@ -207,6 +209,7 @@ impl QueueParams {
         chooses: Chooses::AtMediaEnd,
         answer_time: Span::ZERO,
         considers: None,
+        sorts_from: None,
         look_time: Span::ZERO,
         write_handicap: Span::ZERO,
         write_margin: Span::ZERO,
@@ -231,9 +234,16 @@ impl QueueParams {
         self.order.counts_rotation() && self.knows == Knows::Angle
     }
 
+    /// Whether so many are enough to be put in order.
+    #[inline]
+    pub fn sorts(&self, waiting: usize) -> bool {
+        self.sorts_from.is_none_or(|from| waiting >= from as usize)
+    }
+
     /// How long the firmware looks before it chooses, with so many waiting.
     pub fn look(&self, waiting: usize) -> Span {
-        let looked_at = self.considers.map_or(waiting, |window| waiting.min(window as usize));
+        let window = if self.sorts(waiting) { self.considers.unwrap_or(u32::MAX) } else { 1 };
+        let looked_at = waiting.min(window as usize);
         Span::from_ns(self.look_time.as_ns().saturating_mul(looked_at as u64))
     }
 }

@@ -109,7 +109,7 @@ proptest! {
         let mechanism = mechanism(&curve, cylinders, settle);
         let (order, write_deadline) = (Order::ReadFirstSptf, deadline);
         let params =
-            QueueParams { order, write_deadline, age_limit: None, pass_limit: None, considers: None, ..params };
+            QueueParams { order, write_deadline, age_limit: None, pass_limit: None, considers: None, sorts_from: None, ..params };
         Play::new(&mechanism, params, seed).play(150, |play, chosen| {
             let overdue =
                 |waiting: &Waiting| waiting.entry.write && play.age(waiting) >= deadline.as_ns();

@@ -19,7 +19,7 @@ proptest! {
         let mechanism = mechanism(&curve, cylinders, settle);
         for order in Order::ALL {
             // Half of them without the limits, which would decide most choices of so long a queue.
-            let plain = QueueParams { age_limit: None, pass_limit: None, considers: None, ..params.clone() };
+            let plain = QueueParams { age_limit: None, pass_limit: None, considers: None, sorts_from: None, ..params.clone() };
             for (params, crowded) in [(&params, false), (&plain, false), (&plain, true)] {
                 let mut play = Play::new(&mechanism, QueueParams { order, ..params.clone() }, seed);
                 while play.has_room() {

@@ -43,7 +43,7 @@ fn settles() -> impl Strategy<Value = SettleParams> {
 /// Queues with all keys of all orders; the depth apart.
 fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueueParams> {
     let limits = (
-        option::weighted(0.3, 1u32..20),
+        (option::weighted(0.3, 1u32..20), option::weighted(0.2, 1u32..20)),
         option::weighted(0.3, spans(60_000)),
         option::weighted(0.3, 0u32..100),
     );
@@ -51,12 +51,14 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
     let scan = (0u64..=10).prop_map(|tenths| ScanWeight::from_ratio(tenths, 10).unwrap());
     let ages = (weight, spans(200_000).prop_map(AgeFull::new), spans(100_000), scan);
     (depth, any::<bool>(), limits, spans(4_000), spans(2_000), ages).prop_map(
-        |(depth, angle, (considers, age_limit, pass_limit), write_handicap, write_margin, ages)| {
+        |(depth, angle, (windows, age_limit, pass_limit), write_handicap, write_margin, ages)| {
             let (age_weight, age_full, write_deadline, scan_weight) = ages;
+            let (considers, sorts_from) = windows;
             QueueParams {
                 depth,
                 knows: if angle { Knows::Angle } else { Knows::Distance },
                 considers,
+                sorts_from,
                 age_limit,
                 pass_limit,
                 write_handicap,

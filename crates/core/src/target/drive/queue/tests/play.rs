@@ -165,12 +165,14 @@ impl<'a> Play<'a> {
         self.waiting.iter().position(|waiting| waiting.slot == slot)
     }
 
-    /// Which one the definition says: the limits, then the window, then the least cost by looking at each.
+    /// Which one the definition says: the limits and how many sort, then the window, then the least cost by looking at
+    /// each.
     pub fn defined(&self) -> Option<usize> {
         let (params, oldest) = (&self.params, self.waiting.first()?);
         let old = params.age_limit.is_some_and(|limit| self.age(oldest) >= limit.as_ns());
         let passed = params.pass_limit.is_some_and(|limit| self.services - oldest.services >= limit.into());
-        if old || passed {
+        let few = params.sorts_from.is_some_and(|from| self.waiting.len() < from as usize);
+        if old || passed || few {
             return Some(0);
         }
         let window = params.considers.map_or(usize::MAX, |window| window as usize);
