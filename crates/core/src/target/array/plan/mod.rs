@@ -163,12 +163,25 @@ impl Array {
         spot: Spot,
         count: u64,
     ) -> u64 {
+        self.add_to(strand, phase, (access, false), spot, count)
+    }
+
+    /// The same for a command that repairs, or not: the two are kept apart, because nobody misses a repair that fails.
+    #[inline]
+    pub(super) fn add_to(
+        &mut self,
+        strand: Slot,
+        phase: Phase,
+        (access, repairs): (Access, bool),
+        spot: Spot,
+        count: u64,
+    ) -> u64 {
         let most = self.params.request.get();
         let entry = self.strands.get_mut(strand);
         let last = &mut self.last.0[usize::from(spot.slot)][phase as usize];
         if last.0 == entry.serial && last.1 != NONE {
             let op = self.ops.get_mut(last.1);
-            let goes_on = op.at + op.count == spot.at && op.access == access;
+            let goes_on = op.at + op.count == spot.at && op.access == access && (op.repairs > 0) == repairs;
             if goes_on && op.count + count <= most && op.strand == strand && !op.is_out {
                 op.count += count;
                 return op.id;

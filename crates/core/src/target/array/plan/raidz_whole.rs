@@ -52,22 +52,15 @@ impl Array {
         old
     }
 
-    /// Writes the column of a record that a slot is to have, computed from what was read.
-    pub(in super::super) fn write_made_column(
-        &mut self,
-        context: &mut Context,
-        strand: Slot,
-        old: &Old,
-        index: usize,
-    ) {
+    /// Says how the column of a record that a command writes follows from what was read.
+    pub(in super::super) fn make_column(&self, context: &mut Context, write: u64, old: &Old, index: usize) {
         let map = *self.pool().map();
         let column = self.pool().column(old.place, index);
-        let op = self.add(context, strand, Phase::Write, Access::Write, column.spot(), column.count);
         if context.data.is_none() {
             return;
         }
         let parities = usize::from(map.parities());
-        let into = (op, column.at);
+        let into = (write, column.at);
         if index >= parities {
             return self.mix_old_record(context, into, old, self.stretch(index, 0, self.pool().record()), 1);
         }
@@ -78,7 +71,7 @@ impl Array {
     }
 
     /// Goes on over the sectors that are left over behind a record, where a member's command ends at them.
-    pub(in super::super) fn pass_over_rest(&mut self, context: &mut Context, strand: Slot, place: u64) {
+    pub(in super::super) fn pass_over_rest(&mut self, strand: Slot, place: u64) {
         let map: Map = *self.pool().map();
         let begin = place * map.taken();
         for sector in begin + map.total()..begin + map.taken() {
@@ -86,8 +79,9 @@ impl Array {
             let at = sector / map.members() * map.sector();
             for (phase, access) in [(Phase::Read, Access::Read), (Phase::Write, Access::Write)] {
                 let ends_here = |op: &&Op| op.at + op.count == at;
-                if self.last_added(strand, slot, phase).filter(ends_here).is_some() {
-                    self.add(context, strand, phase, access, Spot { slot, at }, map.sector());
+                if let Some(op) = self.last_added(strand, slot, phase).filter(ends_here) {
+                    let repairs = op.repairs > 0;
+                    self.add_to(strand, phase, (access, repairs), Spot { slot, at }, map.sector());
                 }
             }
         }

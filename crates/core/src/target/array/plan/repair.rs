@@ -27,22 +27,11 @@ impl Array {
     }
 
     /// Adds a write of what could not be read. Returns its id.
-    pub(in super::super) fn repair(
-        &mut self,
-        context: &mut Context,
-        strand: Slot,
-        spot: Spot,
-        count: u64,
-    ) -> u64 {
-        let id = self.add(context, strand, Phase::Write, Access::Write, spot, count);
-        self.is_repair(spot.slot, count);
-        id
-    }
-
-    /// Of the write that was added last for a member so many sectors could not be read before.
-    pub(in super::super) fn is_repair(&mut self, slot: u16, count: u64) {
-        let (_, place) = self.last.0[usize::from(slot)][Phase::Write as usize];
+    pub(in super::super) fn repair(&mut self, strand: Slot, spot: Spot, count: u64) -> u64 {
+        let id = self.add_to(strand, Phase::Write, (Access::Write, true), spot, count);
+        let (_, place) = self.last.0[usize::from(spot.slot)][Phase::Write as usize];
         self.ops.get_mut(place).repairs += count as u32;
+        id
     }
 
     /// Writes a piece back to the copies that could not give it, from the one that is read at `from` by the command `read`.
@@ -63,7 +52,7 @@ impl Array {
             let mut rest = avoids;
             while let Some((at, count, others)) = self.unreadable.first(rest, spot, piece.count) {
                 rest = others;
-                let op = self.repair(context, strand, Spot { at, ..spot }, count);
+                let op = self.repair(strand, Spot { at, ..spot }, count);
                 let source = Source { id: read, at: from.at + (at - spot.at), factor: 1 };
                 self.mix(context, op, at, source, count);
             }
@@ -81,7 +70,7 @@ impl Array {
             let (spot, mut rest) = (band.data(column), avoids);
             while let Some((at, count, others)) = self.bad_of(rest, spot, band.count) {
                 rest = others;
-                let op = self.repair(context, strand, Spot { at, ..spot }, count);
+                let op = self.repair(strand, Spot { at, ..spot }, count);
                 self.mix_old(context, (op, at), band, (column, at, 1), count);
             }
         }
@@ -89,7 +78,7 @@ impl Array {
             let (spot, mut rest) = (band.parity(which), avoids);
             while let Some((at, count, others)) = self.bad_of(rest, spot, band.count) {
                 rest = others;
-                let op = self.repair(context, strand, Spot { at, ..spot }, count);
+                let op = self.repair(strand, Spot { at, ..spot }, count);
                 for column in 0..band.columns() {
                     let factor = gf::factor(which, band.rows.index_of(&band.row, column));
                     self.mix_old(context, (op, at), band, (column, at, factor), count);
@@ -115,7 +104,7 @@ impl Array {
             let (spot, whole, mut rest) = (column(index).spot(), column(index).count, avoids);
             while let Some((at, count, others)) = self.bad_of(rest, spot, whole) {
                 rest = others;
-                let (op, offset) = (self.repair(context, strand, Spot { at, ..spot }, count), at - spot.at);
+                let (op, offset) = (self.repair(strand, Spot { at, ..spot }, count), at - spot.at);
                 if index >= parities {
                     let stretch = Stretch { column: index, offset, count };
                     self.mix_old_record(context, (op, at), old, stretch, 1);

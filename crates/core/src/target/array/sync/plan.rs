@@ -230,7 +230,7 @@ impl Array {
             if self.is_bad(part.ticket, spot, piece.count)
                 && let Some(&Op { id, .. }) = self.last_added(part.strand, from.slot, Phase::Read)
             {
-                let write = self.repair(context, part.strand, spot, piece.count);
+                let write = self.repair(part.strand, spot, piece.count);
                 self.mix(context, write, spot.at, Source { id, at: from.at, factor: 1 }, piece.count);
             }
         }
@@ -242,7 +242,7 @@ impl Array {
         for slot in self.slots(part.group) {
             let spot = Spot { slot, at: part.at };
             if self.is_bad(part.ticket, spot, count) {
-                let write = self.repair(context, part.strand, spot, count);
+                let write = self.repair(part.strand, spot, count);
                 if context.data.is_some() {
                     self.mix_member(context, part, spot, write);
                 }

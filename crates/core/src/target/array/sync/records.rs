@@ -12,9 +12,11 @@
 use super::super::layout::raidz::Column;
 use super::super::layout::{Layout, Stretch};
 use super::super::report::SyncKind;
+use super::super::strand::Phase;
 use super::job::{Job, Stage, Target};
 use super::plan::Part;
 use super::{Array, Context};
+use crate::command::Access;
 use crate::target::tree::Slot;
 
 impl Array {
@@ -74,7 +76,7 @@ impl Array {
                 break;
             }
             if self.next_record(part, next) == Some(next) {
-                self.pass_over_rest(context, strand, place);
+                self.pass_over_rest(strand, place);
             }
         }
         if let Some(window) = self.sync.window(ticket) {
@@ -116,15 +118,18 @@ impl Array {
         for i in 0..self.sync.jobs[ticket.job].targets.len() {
             let target = self.sync.jobs[ticket.job].targets[i];
             if let Some(index) = self.lacks(&target, place) {
-                self.write_made_column(context, strand, &old, index);
+                let column = self.pool().column(place, index);
+                let write =
+                    self.add(context, strand, Phase::Write, Access::Write, column.spot(), column.count);
+                self.make_column(context, write, &old, index);
             }
         }
         // What could not be read goes back to its members.
         for index in (0..map.columns()).filter(|_| !avoids.is_empty()) {
             let column = self.pool().column(place, index);
             if avoids.contains(&column.slot) && self.can_read_column(place, &column) {
-                self.write_made_column(context, strand, &old, index);
-                self.is_repair(column.slot, column.count);
+                let write = self.repair(strand, column.spot(), column.count);
+                self.make_column(context, write, &old, index);
             }
         }
         true
