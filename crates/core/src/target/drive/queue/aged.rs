@@ -23,16 +23,16 @@ pub fn least<C: Cost>(slots: &Slots, view: &View<'_>, bound: impl Fn(u64, u64) -
     loop {
         // As many steps in age as outward: whichever walk ends first, the other has taken no more.
         for _ in 0..seen {
-            let Some(slot) = aged else { return best.slot };
+            let Some(slot) = aged else { return best.found() };
             best.offer(slot, slots.entry(slot), C::of(slots.entry(slot), view));
             aged = slots.younger(slot);
         }
-        let Some(oldest) = aged else { return best.slot };
+        let Some(oldest) = aged else { return best.found() };
         let age = view.now - slots.entry(oldest).arrived;
         let search = Search::<_, C>::new(slots, Kind::Main, view, |seek| bound(seek, age));
         let (up, down) = (search.is_open(&above, &best), search.is_open(&below, &best));
         if !up && !down {
-            return best.slot;
+            return best.found();
         }
         seen = 1;
         if up {

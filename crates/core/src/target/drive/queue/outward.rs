@@ -6,8 +6,9 @@
 use super::crowd::{CROWD, Search};
 use super::lane::Cursor;
 use super::row::{Item, Row};
-use super::slots::NONE;
+use super::slots::{NONE, some};
 use super::{Entry, Kind, SlotIndex, Slots, View};
+use core::hint::select_unpredictable;
 
 /// A policy's cost as a type, so that the function becomes part of the search.
 pub trait Cost {
@@ -39,7 +40,7 @@ fn least_of_few<C: Cost>(row: &Row, slots: &Slots, view: &View<'_>) -> Option<Sl
             up += 1;
             above = few.floor(up);
         } else if below > bound {
-            return best.slot;
+            return best.found();
         }
         if below <= bound {
             bound = few.visit::<C>(down, &mut best);
@@ -89,7 +90,7 @@ fn least_of_many<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<
         if above.floor <= bound {
             bound = many.visit(&mut above, true, &mut best);
         } else if below.floor > bound {
-            return best.slot;
+            return best.found();
         }
         if below.floor <= bound {
             bound = many.visit(&mut below, false, &mut best);
@@ -192,7 +193,7 @@ impl Side {
 pub struct Best {
     pub cost: i64,
     pub sequence: u64,
-    pub slot: Option<SlotIndex>,
+    slot: SlotIndex,
 }
 
 // Entries that searches of this thread have looked at.
@@ -200,14 +201,22 @@ pub struct Best {
 std::thread_local! { pub static LOOKED_AT: core::cell::Cell<u32> = const { core::cell::Cell::new(0) }; }
 
 impl Best {
-    pub const NONE: Best = Best { cost: CLOSED >> 1, sequence: u64::MAX, slot: None };
+    pub const NONE: Best = Best { cost: CLOSED >> 1, sequence: u64::MAX, slot: NONE };
+
+    /// The entry found, if any.
+    #[inline]
+    pub fn found(&self) -> Option<SlotIndex> {
+        some(self.slot)
+    }
 
     #[inline]
     pub fn offer(&mut self, slot: SlotIndex, entry: &Entry, cost: i64) {
         #[cfg(test)]
         LOOKED_AT.set(LOOKED_AT.get() + 1);
-        if cost < self.cost || (cost == self.cost && entry.sequence < self.sequence) {
-            *self = Best { cost, sequence: entry.sequence, slot: Some(slot) };
-        }
+        // Whether it is better comes out at random: no branch.
+        let better = (cost < self.cost) | ((cost == self.cost) & (entry.sequence < self.sequence));
+        self.cost = select_unpredictable(better, cost, self.cost);
+        self.sequence = select_unpredictable(better, entry.sequence, self.sequence);
+        self.slot = select_unpredictable(better, slot, self.slot);
     }
 }
