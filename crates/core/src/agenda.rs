@@ -149,7 +149,7 @@ mod tests {
                 agenda.schedule(Instant::from_ns(event.0), class, event);
                 waiting.insert(event);
                 // Rarely, so that many wait now and then.
-                now += if step < 30 { 0 } else { step - 30 };
+                now += step.saturating_sub(30);
                 while let Some((due, event)) = agenda.pop_due(Instant::from_ns(now)) {
                     prop_assert_eq!((due.as_ns(), Some(event)), (event.0, waiting.pop_first()));
                 }

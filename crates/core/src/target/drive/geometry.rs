@@ -277,7 +277,7 @@ impl Geometry {
                 let cylinder = self.per_cylinder.quotient(track);
                 let step = track - cylinder * self.heads;
                 let counted = cylinder + if by_drive { laid.first_cylinder } else { 0 };
-                let head = if counted % 2 == 0 { step } else { self.heads - 1 - step };
+                let head = if counted.is_multiple_of(2) { step } else { self.heads - 1 - step };
                 (cylinder, head, track - cylinder, cylinder)
             }
         }
