@@ -202,7 +202,9 @@ def _note_empty(result: Result) -> None:
         why = f"the workload asks for next to nothing in the measured {duration_text(longest_ns)}"
     else:
         measured = duration_text(longest_ns)
-        why = f"the measured {measured} are too short; measure longer, e.g. --runtime 10s (run.duration)"
+        # Ten times as much, in round seconds.
+        enough_s = max(10, 10 * -(-longest_ns // 1_000_000_000))
+        why = f"the measured {measured} are too short; measure longer, e.g. --runtime {enough_s}s (run.duration)"
     say(f"note: no I/O finished{at}: {why}")
 
 
