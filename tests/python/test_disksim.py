@@ -119,7 +119,7 @@ def test_a_drive_file_says_what_the_description_does(keys):
         ({"Maximum read-ahead (blks)": "0"}, "cache", {"read_ahead_limit": "40 sectors"}),
         ({"Minimum read-ahead (blks)": "1"}, "cache", {"read_ahead_least": "1 sector"}),
         ({"Read-ahead on idle hit": "1"}, "cache", {"read_ahead_on_hit": True}),
-        ({"Allow almost read hits": "1"}, "cache", {"covers_front": True}),
+        ({"Allow almost read hits": "1"}, "cache", {"covers_front": True, "covers_within": "0s"}),
         ({"Stop prefetch in sector": "1"}, "cache", {"ends_sector": False}),
         ({"Use separate write segment": "1"}, "cache", {"separate_writes": True, "keeps_written": None}),
         ({"Allow read hits on write data": "0"}, "cache", {"keeps_written": False}),

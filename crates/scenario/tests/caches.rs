@@ -73,7 +73,7 @@ fn every_key_of_a_cache_arrives() {
                 write_segments = 4\nwrite_limit = \"1MiB\"\nkeeps_written = false\n\
                 send_from = \"25%\"\nwrite_from = \"50%\"\nkeeps_passing = true\nread_ahead = \"cylinder\"\nread_ahead_limit = \"600KiB\"\n\
                 read_ahead_least = \"8KiB\"\nread_ahead_when_queued = true\nread_ahead_when_sequential = true\n\
-                read_ahead_on_hit = true\ncovers_front = false\nends_sector = true\ndestage_idle = \"5ms\"\n\
+                read_ahead_on_hit = true\ncovers_within = \"1ms\"\nends_sector = true\ndestage_idle = \"5ms\"\n\
                 destage_age = \"2s\"\ndestage_from = \"25%\"\ndestage_run = \"64KiB\"\n\
                 takes_writes_while_busy = false\n";
     let all = cache(ANY, keys).unwrap();
@@ -86,7 +86,7 @@ fn every_key_of_a_cache_arrives() {
     let ahead = all.read_ahead;
     assert_eq!((ahead.reach, ahead.limit, ahead.least), (Reach::Cylinder, kib(600), kib(8)));
     assert!(ahead.when_queued && ahead.when_sequential && ahead.on_hit && ahead.ends_sector);
-    assert!(!ahead.covers_front);
+    assert_eq!((ahead.covers_front, ahead.covers_within), (true, Span::from_ms(1)));
     let expected = WriteBackParams {
         limit: kib(1_024),
         segments: 4,

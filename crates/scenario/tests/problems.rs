@@ -457,6 +457,7 @@ fn caches_that_cannot_be() {
              read_ahead_when_queued = true, read_ahead_when_sequential = true, read_ahead_on_hit = true, \
              covers_front = false, ends_sector = true }",
         ),
+        ("nothing beyond the front", "cache = { covers_front = false, covers_within = \"1ms\" }"),
         ("a limit of the track", "cache = { read_ahead = \"next-track\", read_ahead_limit = \"4KiB\" }"),
         (
             "written data that never wait",

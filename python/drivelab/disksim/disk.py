@@ -272,4 +272,6 @@ def _read_ahead(parameters: Parameters, kind: int, segment: int) -> dict[str, An
             "covers_front": covers,
             "ends_sector": not at_once,
         }
+    if kind and covers:
+        keys["covers_within"] = "0s"
     return keys

@@ -360,21 +360,35 @@ fn read_aheads(size: u64) -> impl Strategy<Value = ReadAheadParams> {
         Reach::Cylinder,
         Reach::NextTrack,
     ]);
-    (reach, 0..=size, prop_oneof![3 => Just(0), 1 => 0..=size / 2], any::<[bool; 5]>()).prop_map(
-        |(reach, limit, least, [when_queued, when_sequential, on_hit, covers_front, ends_sector])| {
-            let (limit, least) = (Sectors::new(limit), Sectors::new(least));
-            ReadAheadParams {
+    (
+        reach,
+        0..=size,
+        prop_oneof![3 => Just(0), 1 => 0..=size / 2],
+        any::<[bool; 5]>(),
+        prop_oneof![Just(0), 0..3_000_000_u64],
+    )
+        .prop_map(
+            |(
                 reach,
                 limit,
                 least,
-                when_queued,
-                when_sequential,
-                on_hit,
-                covers_front,
-                ends_sector,
-            }
-        },
-    )
+                [when_queued, when_sequential, on_hit, covers_front, ends_sector],
+                within,
+            )| {
+                let (limit, least) = (Sectors::new(limit), Sectors::new(least));
+                ReadAheadParams {
+                    reach,
+                    limit,
+                    least,
+                    when_queued,
+                    when_sequential,
+                    on_hit,
+                    covers_front,
+                    covers_within: Span::from_ns(within),
+                    ends_sector,
+                }
+            },
+        )
 }
 
 fn write_backs(size: u64, segments: u32) -> impl Strategy<Value = WriteBackParams> {

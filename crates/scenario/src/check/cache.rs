@@ -22,8 +22,9 @@ const DESTAGE_RUN: Sectors = Sectors::new(2_048);
 /// From how much of its limit on written data compete with the host's commands, unasked: a half, in steps of 2^-32.
 const DESTAGE_FROM: u64 = 1 << 31;
 
-/// The cache of a drive, with the scenario's own keys and switch; what cannot be is recorded.
-pub fn cache(above: &Above<'_>, raw: &DriveRaw, log: &mut Log) -> Option<CacheParams> {
+/// The cache of a drive, with the scenario's own keys and switch, where the firmware takes so long to turn to a read
+/// afresh; what cannot be is recorded.
+pub fn cache(above: &Above<'_>, raw: &DriveRaw, afresh: Span, log: &mut Log) -> Option<CacheParams> {
     let writes = pick(above.write_cache, raw.write_cache.as_ref());
     let switch = pick(above.cache, raw.cache.as_ref());
     let clear = above.clear && raw.readable("cache") && raw.readable("write_cache");
@@ -60,7 +61,7 @@ pub fn cache(above: &Above<'_>, raw: &DriveRaw, log: &mut Log) -> Option<CachePa
         write_from: layers.value(|raw| &raw.write_from).unwrap_or(Share::NONE),
         keeps_passing: layers.value(|raw| &raw.keeps_passing).unwrap_or(false),
         hits_while_busy: layers.value(|raw| &raw.hits_while_busy).unwrap_or(true),
-        read_ahead: layers.read_ahead(&memory, log),
+        read_ahead: layers.read_ahead(&memory, afresh, log),
         write_back: layers.write_back(taken, &memory, log),
         ..memory.params
     };
@@ -217,13 +218,13 @@ impl Layers<'_> {
         false
     }
 
-    fn read_ahead(&self, memory: &Memory, log: &mut Log) -> ReadAheadParams {
-        let reach = self.key(|raw| &raw.read_ahead);
-        let by = [decider(reach.as_ref())];
-        let reach = reach.map_or(Reach::Limit, |key| key.at.value);
+    fn read_ahead(&self, memory: &Memory, afresh: Span, log: &mut Log) -> ReadAheadParams {
+        let reach_key = self.key(|raw| &raw.read_ahead);
+        let by = [decider(reach_key.as_ref())];
+        let reach = reach_key.as_ref().map_or(Reach::Limit, |key| key.at.value);
         let reads_on = Use {
             counts: reach != Reach::Nothing,
-            clear: self.readable(&["read_ahead"]),
+            clear: self.readable(&["read_ahead", "covers_front"]),
             by: &by,
             spares_files: false,
             why: "with read_ahead = \"none\"",
@@ -244,8 +245,18 @@ impl Layers<'_> {
         let sequential = self.key(|raw| &raw.read_ahead_when_sequential);
         let when_sequential = flag("read_ahead_when_sequential", sequential, false);
         let on_hit = flag("read_ahead_on_hit", self.key(|raw| &raw.read_ahead_on_hit), false);
-        let covers_front = flag("covers_front", self.key(|raw| &raw.covers_front), true);
+        let front = self.key(|raw| &raw.covers_front);
+        let by_front = [decider(reach_key.as_ref()), decider(front.as_ref())];
+        let covers_front = flag("covers_front", front, true);
         let ends_sector = flag("ends_sector", self.key(|raw| &raw.ends_sector), false);
+        let passes = Use {
+            counts: reads_on.counts && covers_front,
+            by: &by_front,
+            why: if reads_on.counts { "with covers_front = false" } else { reads_on.why },
+            remedy: if reads_on.counts { "set covers_front = true" } else { reads_on.remedy },
+            ..reads_on
+        };
+        let within_reach = passes.of("covers_within", self.key(|raw| &raw.covers_within), log);
         let limit = limited.of("read_ahead_limit", self.key(|raw| &raw.read_ahead_limit), log);
         let least = reads_on.of("read_ahead_least", self.key(|raw| &raw.read_ahead_least), log);
         let [a, b, c, d] = memory.by;
@@ -262,6 +273,7 @@ impl Layers<'_> {
             when_sequential,
             on_hit,
             covers_front,
+            covers_within: within_reach.map_or(afresh, |key| key.at.value),
             ends_sector,
         }
     }

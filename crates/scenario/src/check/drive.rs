@@ -57,14 +57,14 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
     let queue = queue(above.queue, raw.queue.as_ref(), protocol, log);
     let (protocol, queue) = in_force(protocol, queue, above.interface);
     let faults = above.faults.and_then(|at| faults(at, log));
-    let cache = cache::cache(&above, raw, log);
+    let firmware = raw.firmware.as_ref().map_or_else(FirmwareParams::default, |at| firmware(&at.value));
+    let cache = cache::cache(&above, raw, firmware.read_miss.after_read, log);
     check_write_hit(raw, cache.is_some_and(|cache| cache.write_back.is_some()), log);
     let seek = raw.seek.as_ref().and_then(|at| seek(at, log));
     let rpm = raw.rpm.as_ref().and_then(|rpm| check_spindle(rpm, log));
     let (rpm, seek) = (rpm?, seek?);
     let skews = skews(raw.skew.as_ref().map(|at| &at.value), rpm.period(), &settle, &seek);
     let geometry = geometry(raw.geometry.as_ref()?, skews, rpm.period(), log)?;
-    let firmware = raw.firmware.as_ref().map_or_else(FirmwareParams::default, |at| firmware(&at.value));
     let bridge = raw.link.as_ref().and_then(|at| at.value.bridge.as_ref());
     let bridge = bounded(bridge, "bridge", Span::ZERO, log);
     let exchange = ExchangeParams { bridge, ..exchange };

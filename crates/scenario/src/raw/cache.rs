@@ -77,6 +77,9 @@ section! {
         read_ahead_on_hit: bool = "false",
         /// Whether a read that begins with the very block that the head is about to read is served by it in passing.
         covers_front: bool = "true",
+        /// With that: a read that begins so little ahead of the head that it passes there within this time is served in
+        /// passing too, because turning to it afresh would cost a turn of the platter.
+        covers_within: Span = "read_miss of the firmware",
         /// Whether a command that calls the arm away from reading on waits until the sector under the head has passed.
         ends_sector: bool = "false",
         /// With a write cache: when data go to the media.

@@ -12,7 +12,33 @@ use crate::target::context::Context;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
 impl Drive {
-    /// When the head will have read a command that begins where it has just stopped reading, if it simply goes on.
+    /// The waiting read that the head comes to next if it goes on where it has just stopped, of those that it would lose a
+    /// turn for by turning to them afresh. No other can begin as soon.
+    pub(super) fn next_on_the_way(&self, now: Instant) -> Option<SlotIndex> {
+        let cache = self.cache.as_ref()?;
+        let (_, next) = cache.segments.stopped_at(now)?;
+        if !self.model.queue.sees_all(self.slots.len()) {
+            return None;
+        }
+        let kind = self.slots.kind(false);
+        let row = self.slots.row(kind);
+        let mut at = self.slots.first_from(kind, self.arm.cylinder);
+        let mut nearest: Option<(Lba, SlotIndex)> = None;
+        while let Some(slot) = self.slots.slot_at(row, at) {
+            let entry = self.slots.entry(slot);
+            if entry.cylinder != self.arm.cylinder {
+                break;
+            }
+            if !entry.write && entry.first >= next && nearest.is_none_or(|(first, _)| entry.first < first) {
+                nearest = Some((entry.first, slot));
+            }
+            at = self.slots.next(row, at, true);
+        }
+        nearest.map(|(_, slot)| slot)
+    }
+
+    /// When the head will have read a command that begins where it has just stopped reading or within reach ahead, if it
+    /// simply goes on.
     pub(super) fn goes_on(&mut self, slot: SlotIndex, now: Instant) -> Option<(Place, Instant)> {
         let command = &self.in_flight[slot as usize].command;
         let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
@@ -21,7 +47,10 @@ impl Drive {
         }
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
         let segments = &mut self.cache.as_mut()?.segments;
-        let place = segments.stopped_at(command.first, now)?;
+        let (place, next) = segments.stopped_at(now)?;
+        if command.first < next {
+            return None;
+        }
         segments.resume(place);
         match segments.cover(command.first, command.end(), now, motion) {
             (Cover::Coming(at), place) => Some((place, at)),

@@ -80,6 +80,13 @@ impl Drive {
         // With one alone there is nothing to look at.
         let waiting = self.slots.len();
         let from = if waiting > 1 { left.max(now + self.model.queue.look(waiting)) } else { left };
+        if let Some(slot) = self.next_on_the_way(now)
+            && self.may_go_out_of_turn(now)
+            && let Some((place, at)) = self.goes_on(slot, now)
+        {
+            self.take_out(slot);
+            return self.meet_head(context, slot, place, at);
+        }
         let view = self.view(&self.model.queue, from);
         let pressed = self.tasks.is_pressed();
         let Some(slot) = (if pressed { self.pressing(&view) } else { choose(&self.slots, &view) }) else {

@@ -35,6 +35,9 @@ pub struct ReadAheadParams {
     pub on_hit: bool,
     /// Whether a read that begins with the very block that the head is about to read counts as covered.
     pub covers_front: bool,
+    /// With that: a read that begins so little ahead of the head that it passes there within this time is served in passing
+    /// too. Turning to it afresh would take the firmware that long, and then a turn of the platter.
+    pub covers_within: Span,
     /// Whether a command that calls the arm away waits until the sector under the head has passed.
     pub ends_sector: bool,
 }
@@ -116,6 +119,7 @@ impl CacheParams {
                 when_sequential: false,
                 on_hit: false,
                 covers_front: true,
+                covers_within: Span::ZERO,
                 ends_sector: false,
             },
             write_back: None,

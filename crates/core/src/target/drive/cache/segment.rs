@@ -239,11 +239,13 @@ impl Segment {
         let until = self.stopped.unwrap_or(now);
         if first >= self.next {
             // Only the head's own way tells.
-            if first > self.next && self.time_of(first, motion) > until {
+            let passes = self.stopped.is_none() && params.covers_front;
+            let awaited = if passes { until + params.covers_within } else { until };
+            if first > self.next && self.time_of(first, motion) > awaited {
                 return Cover::Miss;
             }
             let is_there = first < self.limit && self.time_of(first + Sectors::new(1), motion) <= until;
-            if !is_there && (self.stopped.is_some() || !params.covers_front) {
+            if !is_there && !passes {
                 return Cover::Miss;
             }
         }
@@ -307,9 +309,9 @@ impl Segment {
         }
     }
 
-    /// Whether the head has stopped just now, about to read this block.
-    pub fn stopped_at(&self, first: Lba, now: Instant) -> bool {
-        self.stopped == Some(now) && self.next == first && self.at == now
+    /// Which block the head was about to read when it stopped, if that was just now.
+    pub fn stopped_at(&self, now: Instant) -> Option<Lba> {
+        (self.stopped == Some(now) && self.at == now).then_some(self.next)
     }
 
     /// The head goes on as if it had not stopped.

@@ -325,10 +325,10 @@ impl Segments {
         Some((segment.stop(now, motion), residue))
     }
 
-    /// The segment whose head has stopped just now, about to read this block.
-    pub fn stopped_at(&self, first: Lba, now: Instant) -> Option<Place> {
-        let just = self.segments.get(self.left as usize)?.stopped_at(first, now);
-        just.then_some(self.left)
+    /// The segment whose head has stopped just now, and which block it was about to read.
+    pub fn stopped_at(&self, now: Instant) -> Option<(Place, Lba)> {
+        let next = self.segments.get(self.left as usize)?.stopped_at(now)?;
+        Some((self.left, next))
     }
 
     /// The head goes on as if it had not stopped.

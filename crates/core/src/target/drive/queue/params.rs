@@ -240,6 +240,12 @@ impl QueueParams {
         self.sorts_from.is_none_or(|from| waiting >= from as usize)
     }
 
+    /// Whether the drive looks at all of so many and knows their angles: then none that begins sooner escapes it.
+    pub fn sees_all(&self, waiting: usize) -> bool {
+        let all = self.considers.is_none_or(|window| window as usize >= waiting);
+        all && self.reckons_rotation() && self.sorts(waiting) && !self.is_deep()
+    }
+
     /// How long the firmware looks before it chooses, with so many waiting.
     pub fn look(&self, waiting: usize) -> Span {
         let window = if self.sorts(waiting) { self.considers.unwrap_or(u32::MAX) } else { 1 };
