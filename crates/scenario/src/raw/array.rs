@@ -101,7 +101,7 @@ impl LayoutName {
 choices!(ReadChoice {
     "first" => ReadChoice::First, "the first one that there is";
     "round-robin" => ReadChoice::RoundRobin, "one after the other";
-    "nearest-head" => ReadChoice::NearestHead, "the one whose last command ended nearest by address";
+    "nearest-head" => ReadChoice::NearestHead, "the one whose last command ended nearest by address; an idle one before a busy one, unless a busy one's command ends just there";
     "least-queued" => ReadChoice::LeastQueued, "the one with the fewest commands; the nearest of those";
     "ask-all" => ReadChoice::AskAll, "all are asked, and the first answer counts";
 });

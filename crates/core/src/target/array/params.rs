@@ -68,7 +68,8 @@ pub enum ReadChoice {
     First,
     /// One after the other.
     RoundRobin,
-    /// The one whose last command ended nearest by address.
+    /// One on which the read goes on where a command ended, else an idle one, else any; of several the one whose last
+    /// command ended nearest by address.
     NearestHead,
     /// The one with the fewest commands; the nearest of them.
     LeastQueued,

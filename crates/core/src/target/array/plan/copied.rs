@@ -2,7 +2,9 @@
 //!
 //! Of several copies the array chooses for each piece. A copy on which the read goes on where the piece before it ended
 //! is at no distance, so that pieces that lie one behind the other stay one command. Sources: the Linux kernel,
-//! drivers/md/raid1.c and raid10.c (`read_balance`), for the nearest head and the fewest commands.
+//! drivers/md/raid1.c and raid10.c (`read_balance`), for the nearest head, for idle members before busy ones and for the
+//! fewest commands. Of several idle members md takes the first, and so leaves the others idle while one command at a time
+//! is outstanding; here it is the nearest.
 //!
 //! A striped set of RAID 01 that misses a member is given up whole, because whoever stripes it can do nothing with what
 //! is left; RAID 10 goes on with each pair by itself.
@@ -113,7 +115,10 @@ impl Array {
             return readable.nth(wish.turn.checked_rem(count)? as usize);
         }
         match self.params.reads {
-            ReadChoice::NearestHead => readable.min_by_key(|spot| self.distance(wish, spot)),
+            ReadChoice::NearestHead => readable.min_by_key(|spot| {
+                let distance = self.distance(wish, spot);
+                (distance > 0 && self.members.get(spot.slot).outstanding > 0, distance)
+            }),
             ReadChoice::LeastQueued => readable
                 .min_by_key(|spot| (self.members.get(spot.slot).outstanding, self.distance(wish, spot))),
             ReadChoice::First | ReadChoice::RoundRobin | ReadChoice::AskAll => readable.next(),
