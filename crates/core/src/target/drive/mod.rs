@@ -353,7 +353,7 @@ impl Drive {
         self.turned_to += 1;
         let flight = self.flight(slot);
         let Command { id, first, count, .. } = flight.command;
-        let (ready, end) = (flight.ready, first + count);
+        let (ready, end, is_released) = (flight.ready, first + count, flight.is_released);
         let base = flight.arrived.max(context.now);
         let ready = ready.max(base);
         flight.breakdown.queue += base - flight.arrived;
@@ -363,7 +363,9 @@ impl Drive {
         self.goes_on_behind(context, place, end);
         self.read_end = end;
         context.data_op(DataOp::Deliver { read: id, member: self.index, first, count });
-        let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call: Span::ZERO };
+        // Who waited for the media has let go of the bus.
+        let call = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
+        let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call };
         let sent = context.wires.carry(self.index, &transfer).ended;
         self.finish(context, slot, ready, sent);
         self.unfile(context, slot);

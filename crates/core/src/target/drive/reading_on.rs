@@ -2,7 +2,7 @@
 use super::cache::params::ReadAheadParams;
 use super::cache::segment::{Cover, Ended, Motion};
 use super::cache::segments::Place;
-use super::queue::SlotIndex;
+use super::queue::{Chooses, SlotIndex};
 use super::service::Sweep;
 use super::write_back::Urge;
 use super::{Drive, DriveEvent, Stage, Story};
@@ -11,13 +11,21 @@ use crate::life::Served;
 use crate::target::context::Context;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
+/// How a read is served that the mechanism need not turn to.
+#[derive(Clone, Copy)]
+pub(super) enum Passing {
+    /// The buffer has it.
+    Held(Place),
+    /// The head will have read it at this instant.
+    Coming(Place, Instant),
+}
+
 impl Drive {
-    /// The waiting read that the head comes to next if it goes on where it has just stopped, of those that it would lose a
-    /// turn for by turning to them afresh. No other can begin as soon.
+    /// The waiting read that begins nearest behind what the head has read last, or in it, on the arm's cylinder: none can
+    /// begin sooner where the buffer has it or the head comes to it by going on.
     pub(super) fn next_on_the_way(&self, now: Instant) -> Option<SlotIndex> {
-        let cache = self.cache.as_ref()?;
-        let (_, next) = cache.segments.stopped_at(now)?;
-        if !self.model.queue.sees_all(self.slots.len()) {
+        let start = self.cache.as_ref()?.segments.front(now)?.start;
+        if self.slots.is_empty() || self.tasks.is_pressed() || !self.model.queue.sees_all(self.slots.len()) {
             return None;
         }
         let kind = self.slots.kind(false);
@@ -29,7 +37,7 @@ impl Drive {
             if entry.cylinder != self.arm.cylinder {
                 break;
             }
-            if !entry.write && entry.first >= next && nearest.is_none_or(|(first, _)| entry.first < first) {
+            if !entry.write && entry.first >= start && nearest.is_none_or(|(first, _)| entry.first < first) {
                 nearest = Some((entry.first, slot));
             }
             at = self.slots.next(row, at, true);
@@ -37,27 +45,44 @@ impl Drive {
         nearest.map(|(_, slot)| slot)
     }
 
-    /// When the head will have read a command that begins where it has just stopped reading or within reach ahead, if it
-    /// simply goes on.
-    pub(super) fn goes_on(&mut self, slot: SlotIndex, now: Instant) -> Option<(Place, Instant)> {
+    /// How a waiting read can be served without turning to it: the buffer has got it since it came, or the head comes to it
+    /// by simply going on where it is, or has just stopped; then it does.
+    pub(super) fn in_passing(&mut self, slot: SlotIndex, now: Instant) -> Option<Passing> {
         let command = &self.in_flight[slot as usize].command;
+        let (first, end) = (command.first, command.end());
         let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
         if command.access == Access::Write || command.force_unit_access || bad {
             return None;
         }
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
-        let segments = &mut self.cache.as_mut()?.segments;
-        let (place, next) = segments.stopped_at(now)?;
-        if command.first < next {
-            return None;
+        let cache = self.cache.as_mut()?;
+        let front = cache.segments.front(now).filter(|front| front.start <= first && first <= front.limit)?;
+        if front.has_stopped {
+            cache.segments.resume(front.place);
         }
-        segments.resume(place);
-        match segments.cover(command.first, command.end(), now, motion) {
-            (Cover::Coming(at), place) => Some((place, at)),
+        match cache.cover(first, end, now, motion) {
+            (Cover::Hit, place) => Some(Passing::Held(place)),
+            (Cover::Coming(at), place) => Some(Passing::Coming(place, at)),
             _ => {
-                segments.stop(now, motion);
+                if front.has_stopped {
+                    cache.segments.stop(now, motion);
+                }
                 None
             }
+        }
+    }
+
+    /// Serves a read so.
+    pub(super) fn serve_in_passing(&mut self, context: &mut Context, slot: SlotIndex, passing: Passing) {
+        match passing {
+            Passing::Held(place) => {
+                let call = self.model.disconnect.reconnection();
+                let flight = self.flight(slot);
+                flight.stage = Stage::Serving;
+                flight.ready = flight.ready.max(context.now) + call;
+                self.serve_from_buffer(context, slot, place);
+            }
+            Passing::Coming(place, at) => self.meet_head(context, slot, place, at),
         }
     }
 
@@ -109,7 +134,9 @@ impl Drive {
             cache.segments.start(first, sought, end, ended, motion);
         }
         let ReadAheadParams { when_queued, when_sequential, least, .. } = cache.params.read_ahead;
-        let queued = !self.slots.is_empty() && !when_queued;
+        // Until the drive chooses, the arm has nothing else to do.
+        let at_once = self.model.queue.chooses == Chooses::AtMediaEnd;
+        let queued = !self.slots.is_empty() && !when_queued && at_once;
         if wanted || when_sequential && !sequential || queued && least == Sectors::ZERO {
             self.stop_reading_on(ended.at);
             return ended.at;

@@ -4,6 +4,7 @@ use super::mechanism::Landing;
 use super::params::WriteData;
 use super::queue::choose::least;
 use super::queue::{Chooses, Joins, QueueParams, SlotIndex, View, choose, look};
+use super::reading_on::Passing;
 use super::write_back::Urge;
 use super::{Drive, DriveEvent, InFlight, Stage, Story};
 use crate::command::{Access, Attribute, Outcome};
@@ -76,17 +77,18 @@ impl Drive {
         }
         self.cache_has_turn = true;
         self.draining = false;
+        if let Some(slot) = self.next_on_the_way(now)
+            && self.may_go_out_of_turn(now)
+            && let Some(passing) = self.in_passing(slot, now)
+        {
+            self.take_out(slot);
+            self.serve_in_passing(context, slot, passing);
+            return self.choose(context);
+        }
         let left = self.leave_segment(now);
         // With one alone there is nothing to look at.
         let waiting = self.slots.len();
         let from = if waiting > 1 { left.max(now + self.model.queue.look(waiting)) } else { left };
-        if let Some(slot) = self.next_on_the_way(now)
-            && self.may_go_out_of_turn(now)
-            && let Some((place, at)) = self.goes_on(slot, now)
-        {
-            self.take_out(slot);
-            return self.meet_head(context, slot, place, at);
-        }
         let view = self.view(&self.model.queue, from);
         let pressed = self.tasks.is_pressed();
         let Some(slot) = (if pressed { self.pressing(&view) } else { choose(&self.slots, &view) }) else {
@@ -94,8 +96,9 @@ impl Drive {
         };
         self.take_out(slot);
         self.out_of_turn = 0;
-        if let Some((place, at)) = self.goes_on(slot, now) {
-            return self.meet_head(context, slot, place, at);
+        if let Some(passing) = self.in_passing(slot, now) {
+            self.serve_in_passing(context, slot, passing);
+            return self.choose(context);
         }
         self.dispatch(context, slot, from, Served::Chosen);
     }
@@ -388,8 +391,8 @@ impl Drive {
         }
         if let Some(next) = joined {
             self.stop_reading_on(now);
-            if let Some((place, at)) = self.goes_on(next, now) {
-                return self.meet_head(context, next, place, at);
+            if let Some(passing @ Passing::Coming(..)) = self.in_passing(next, now) {
+                return self.serve_in_passing(context, next, passing);
             }
             self.out_of_turn = self.out_of_turn.saturating_add(1);
             return self.dispatch(context, next, now, Served::Joined);

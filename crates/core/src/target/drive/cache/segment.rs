@@ -309,9 +309,9 @@ impl Segment {
         }
     }
 
-    /// Which block the head was about to read when it stopped, if that was just now.
-    pub fn stopped_at(&self, now: Instant) -> Option<Lba> {
-        (self.stopped == Some(now) && self.at == now).then_some(self.next)
+    /// Whether the head has stopped just now.
+    pub fn has_stopped(&self, now: Instant) -> bool {
+        self.stopped == Some(now)
     }
 
     /// The head goes on as if it had not stopped.

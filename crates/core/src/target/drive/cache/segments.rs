@@ -12,6 +12,16 @@ use drivelab_units::{Instant, Lba, Sectors, Span};
 /// Which place of the table.
 pub type Place = u32;
 
+/// The segment that has, or has just had, a head behind it.
+#[derive(Clone, Copy)]
+pub struct Front {
+    pub place: Place,
+    pub start: Lba,
+    /// Where reading on would end of itself.
+    pub limit: Lba,
+    pub has_stopped: bool,
+}
+
 /// The neighbours of a place in order of use.
 #[derive(Clone, Copy)]
 struct Links {
@@ -325,10 +335,13 @@ impl Segments {
         Some((segment.stop(now, motion), residue))
     }
 
-    /// The segment whose head has stopped just now, and which block it was about to read.
-    pub fn stopped_at(&self, now: Instant) -> Option<(Place, Lba)> {
-        let next = self.segments.get(self.left as usize)?.stopped_at(now)?;
-        Some((self.left, next))
+    /// The segment behind which the head reads on, or has just stopped doing so.
+    pub fn front(&self, now: Instant) -> Option<Front> {
+        let has_stopped = self.active == NONE;
+        let place = if has_stopped { self.left } else { self.active };
+        let segment = self.segments.get(place as usize)?;
+        let there = !has_stopped || segment.has_stopped(now);
+        there.then_some(Front { place, start: segment.start, limit: segment.limit, has_stopped })
     }
 
     /// The head goes on as if it had not stopped.
