@@ -196,3 +196,21 @@ fn too_many_missing_members_lose_the_data() {
     assert_eq!(pool.go(Access::Write, 0, &[0; 256]).0, Outcome::Lost);
     assert_eq!(place(&pool.target, 0), 0, "what is not written does not move");
 }
+
+#[test]
+fn records_that_follow_each_other_are_one_write_of_each_member() {
+    // 43 sectors of 4 KiB with single parity over four members take 44: the last is written along with the others.
+    assert_eq!(sizes(4, 1, 32), (43, 44));
+    let mut pool = Bytes::new(&array(pool(1, 4, 50)));
+    let place = pool.target.capacity().get() / 256;
+    pool.write(0, &bytes(3, 256 * 4));
+    let mut expected: Vec<(u16, u64, u64)> = Vec::new();
+    for member in 0..4 {
+        let begin = place * 44;
+        let rows = (begin..begin + 4 * 44).filter(|sector| sector % 4 == member).map(|sector| sector / 4 * 8);
+        expected.push((member as u16, rows.clone().min().unwrap(), rows.count() as u64 * 8));
+    }
+    pool.writes.sort_unstable();
+    assert_eq!(pool.writes, expected);
+    assert_eq!(pool.read(0, 1_024), bytes(3, 1_024));
+}

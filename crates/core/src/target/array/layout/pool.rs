@@ -9,6 +9,7 @@
 //! as they like; the place is not used again before it is let go.
 use super::super::super::slab::Slab;
 use super::super::super::tree::{NONE, Slot};
+use super::Spot;
 use super::births::Births;
 use super::pages::{Numbers, PAGE, Pages};
 use super::raidz::{Column, Map};
@@ -166,6 +167,11 @@ impl RaidZ {
     #[inline]
     pub fn column(&self, place: u64, column: usize) -> Column {
         self.map.column(place * self.map.taken(), column)
+    }
+
+    /// What rounding leaves over at a place.
+    pub fn padding(&self, place: u64) -> impl Iterator<Item = Spot> + use<> {
+        self.map.padding(place * self.map.taken())
     }
 
     /// Takes over where the records of a pool of the same shape lie, as its metadata tell after a power cut: what was on

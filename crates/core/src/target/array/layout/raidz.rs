@@ -95,6 +95,13 @@ impl Map {
         Column { slot, at: row << self.shift, count: rows << self.shift }
     }
 
+    /// The sectors that rounding leaves over behind the record that begins at a sector of the pool.
+    pub fn padding(&self, begin: u64) -> impl Iterator<Item = Spot> + use<> {
+        let (members, shift) = (self.members, self.shift);
+        (begin + self.total..begin + self.taken)
+            .map(move |sector| Spot { slot: (sector % members) as u16, at: sector / members << shift })
+    }
+
     /// How far behind the first of its record a column lies, and which column lies so far behind it. The first two change
     /// places in every other MiB, for single parity.
     #[inline]

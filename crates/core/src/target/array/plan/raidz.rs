@@ -4,11 +4,11 @@
 //! in place of what is missing. A write of a part reads the record first. Each write puts the whole record, data and
 //! parity, at a new place, so no write leaves parity that does not fit its data. Not modelled: blocks of metadata, the
 //! intent log, transaction groups, which collect writes for seconds, and reads that go on over the gaps that parity leaves
-//! between neighbouring records.
+//! between neighbouring records (the drives read on over those).
 //! Source: OpenZFS, vdev_raidz.c.
 use super::super::gf;
 use super::super::layout::raidz::{Column, Map};
-use super::super::layout::{Layout, RaidZ};
+use super::super::layout::{Layout, RaidZ, Spot};
 use super::super::strand::{Owner, Phase, Strand};
 use super::raidz_sums::Solved;
 use super::{Array, Avoids, Source};
@@ -277,6 +277,18 @@ impl Array {
                 let factor = Solved::factor(index, data, map.columns());
                 self.mix_new_record(context, (op, column.at), data, part, old, factor);
             }
+        }
+        for spot in self.pool().padding(place) {
+            self.write_padding(context, slot, spot);
+        }
+    }
+
+    /// What rounding leaves over behind a record is written along with what lies before it, so that records that follow each
+    /// other on a member are one command: with the gap the drive would lose a turn at each.
+    fn write_padding(&mut self, context: &mut Context, slot: Slot, spot: Spot) {
+        let before = self.last_added(slot, spot.slot, Phase::Write);
+        if before.is_some_and(|op| op.at + op.count == spot.at) {
+            self.add(context, slot, Phase::Write, Access::Write, spot, self.pool().map().sector());
         }
     }
 
