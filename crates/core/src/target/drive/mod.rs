@@ -283,7 +283,7 @@ impl Drive {
         match cover {
             Cover::Hit if self.holds_hits() => self.hold_hit(slot),
             Cover::Hit => self.serve_from_buffer(context, slot, place),
-            Cover::Coming(at) if self.sweep.is_none() && self.may_go_out_of_turn(now) => {
+            Cover::Coming(at) if self.may_be_met(now) => {
                 self.meet_head(context, slot, place, at);
             }
             Cover::Partial(sought) => {

@@ -1,4 +1,5 @@
 //! Reading on: what the head does behind a read that nothing else follows, and the reads that it meets on its way.
+use super::cache::Cache;
 use super::cache::params::ReadAheadParams;
 use super::cache::segment::{Cover, Ended, Motion};
 use super::cache::segments::Place;
@@ -28,6 +29,11 @@ impl Drive {
         if self.slots.is_empty() || self.tasks.is_pressed() || !self.model.queue.sees_all(self.slots.len()) {
             return None;
         }
+        self.waiting_from(start)
+    }
+
+    /// The waiting read on the arm's cylinder that begins at this block or as little behind it as any.
+    fn waiting_from(&self, start: Lba) -> Option<SlotIndex> {
         let kind = self.slots.kind(false);
         let row = self.slots.row(kind);
         let mut at = self.slots.first_from(kind, self.arm.cylinder);
@@ -86,6 +92,18 @@ impl Drive {
         }
     }
 
+    /// Whether a read that comes now is served by the head that is on its way to it, before all that waits: not while the
+    /// head reads on only because the drive has yet to choose.
+    #[inline]
+    pub(super) fn may_be_met(&self, now: Instant) -> bool {
+        let when_queued = |cache: &Cache| {
+            let ReadAheadParams { when_queued, least, .. } = cache.params.read_ahead;
+            when_queued || least > Sectors::ZERO
+        };
+        let waits = !self.slots.is_empty() && !self.cache.as_ref().is_some_and(when_queued);
+        !waits && self.sweep.is_none() && self.may_go_out_of_turn(now)
+    }
+
     /// A read that the head, reading on, is just about to pass: no arm movement, no rotation.
     pub(super) fn meet_head(&mut self, context: &mut Context, slot: SlotIndex, place: Place, at: Instant) {
         let now = context.now;
@@ -128,20 +146,28 @@ impl Drive {
     ) -> Instant {
         let sequential = first == self.read_end;
         self.read_end = end;
+        let waits = !self.slots.is_empty() && !self.is_followed(end);
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
         let Some(cache) = &mut self.cache else { return ended.at };
         if !cache.segments.continues_to(end) {
             cache.segments.start(first, sought, end, ended, motion);
         }
         let ReadAheadParams { when_queued, when_sequential, least, .. } = cache.params.read_ahead;
-        // Until the drive chooses, the arm has nothing else to do.
-        let at_once = self.model.queue.chooses == Chooses::AtMediaEnd;
-        let queued = !self.slots.is_empty() && !when_queued && at_once;
+        let queued = waits && !when_queued;
         if wanted || when_sequential && !sequential || queued && least == Sectors::ZERO {
             self.stop_reading_on(ended.at);
             return ended.at;
         }
         if least == Sectors::ZERO { ended.at } else { cache.segments.read_by(end + least, motion) }
+    }
+
+    /// Whether a read waits that begins just here, and the drive has yet to choose: until then it reads on towards that. For
+    /// no other command does it: the mixed columns of LKML (docs/accuracy.md) show reads no faster than the writes between
+    /// them, so a drive that is to write does not read on meanwhile.
+    fn is_followed(&self, end: Lba) -> bool {
+        let later = self.model.queue.chooses != Chooses::AtMediaEnd && !self.model.queue.is_deep();
+        let waits = |slot: SlotIndex| self.slots.entry(slot).first == end;
+        later && self.waiting_from(end).is_some_and(waits)
     }
 
     /// What the buffer has got beside the blocks that a read asked for: from which block on, and what lies behind it on the
