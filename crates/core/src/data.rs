@@ -25,6 +25,9 @@ pub enum DataOp {
     /// A memory keeps it so, because several memories on a read's way may change its data, each by what it has itself; and a
     /// command that was merged with the read gets its own, because whoever has the read's is done with it.
     Keep { kept: u64, read: u64, first: Lba, count: Sectors },
+    /// A memory gives up part of a write that it has answered, because its device has not taken it: what is found there is
+    /// older, or came as an attempt failed.
+    GiveUp { write: u64, first: Lba, count: Sectors },
     /// What was said of a buffer does not hold any more: it is planned anew.
     Forget { id: u64, first: Lba, count: Sectors },
     /// A drive takes the place of a member, with nothing on it.
