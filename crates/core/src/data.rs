@@ -21,9 +21,13 @@ pub enum DataOp {
     /// `factor` in the field of 256 elements. Both parts are named by the addresses of their own commands. Said as the
     /// array plans, and to be done when the buffer of `into` is first looked at: what `from` brings may come later.
     Mix { into: u64, at: Lba, from: u64, from_at: Lba, count: Sectors, factor: u8 },
-    /// A memory keeps part of what a read has brought, as it is now: the buffer of `kept` has that, whatever becomes of the
-    /// read's. Several memories on a read's way may change its data, each by what it has itself.
+    /// Part of what a read has brought is copied, as it is now: the buffer of `kept` has that, whatever becomes of the read's.
+    /// A memory keeps it so, because several memories on a read's way may change its data, each by what it has itself; and a
+    /// command that was merged with the read gets its own, because whoever has the read's is done with it.
     Keep { kept: u64, read: u64, first: Lba, count: Sectors },
+    /// A memory gives up part of a write that it has answered, because its device has not taken it: what is found there is
+    /// older, or came as an attempt failed.
+    GiveUp { write: u64, first: Lba, count: Sectors },
     /// What was said of a buffer does not hold any more: it is planned anew.
     Forget { id: u64, first: Lba, count: Sectors },
     /// A drive takes the place of a member, with nothing on it.

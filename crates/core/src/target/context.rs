@@ -110,21 +110,23 @@ impl Context {
     /// Several commands go on as one, under the number of the oldest: the data of the others' writes go with it.
     pub fn merged<'c>(&mut self, request: &Command, commands: impl Iterator<Item = &'c Command>) {
         if request.access == Access::Write {
-            commands.for_each(|command| self.copied(request.id, command.id, command));
+            commands.for_each(|command| self.carries(request.id, command));
         }
     }
 
-    /// A command that has gone as part of another ends: what the other has read of its addresses is its own.
+    /// A command that has gone as part of another ends: what the other has read of its addresses is its own, as it is now.
+    /// The other's buffer goes back to its host, and a read by lines is not yet answered then.
     #[inline]
-    pub fn parted(&mut self, request: u64, command: &Command) {
-        if command.access == Access::Read {
-            self.copied(command.id, request, command);
+    pub fn parted(&mut self, read: u64, command: &Command) {
+        let &Command { id: kept, first, count, access, .. } = command;
+        if access == Access::Read && kept != read {
+            self.data_op(DataOp::Keep { kept, read, first, count });
         }
     }
 
-    /// One buffer gets what another has of a command's addresses, for what it had.
-    fn copied(&mut self, into: u64, from: u64, command: &Command) {
-        let &Command { first, count, .. } = command;
+    /// One buffer gets what a write has of its addresses, for what it had.
+    fn carries(&mut self, into: u64, write: &Command) {
+        let &Command { id: from, first, count, .. } = write;
         if into != from {
             self.data_op(DataOp::Forget { id: into, first, count });
             self.data_op(DataOp::Mix { into, at: first, from, from_at: first, count, factor: 1 });

@@ -383,6 +383,21 @@ fn data_that_never_come_are_given_up_and_the_next_flush_says_so() {
 }
 
 #[test]
+fn a_flush_that_a_battery_answers_says_what_was_given_up() {
+    let params = WriteBehindParams { battery: true, background: Sectors::ZERO, ..params() };
+    let mut rig = Rig::new(&params, Place::Controller, |command| Service {
+        fails: command.access == Access::Write,
+        ..Service::takes(us(100))
+    });
+    rig.go(write(0, 0, 8));
+    assert_eq!(rig.go(flush(1)).outcome, Outcome::Done, "the data are safe so far");
+    rig.run();
+    let answer = rig.go(flush(2));
+    assert_eq!((answer.outcome, answer.completed - answer.submitted), (Outcome::TimedOut, Span::ZERO));
+    assert_eq!(rig.go(flush(3)).outcome, Outcome::Done, "it is said once");
+}
+
+#[test]
 fn a_host_flushes_in_its_own_name() {
     let id = |place| {
         let mut rig = Rig::new(&params(), place, |_| Service::takes(us(1)));

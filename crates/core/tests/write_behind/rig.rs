@@ -100,6 +100,8 @@ pub struct Rig {
     pub most_fetching: usize,
     /// How often a write's data have failed, by sector and write.
     tries: BTreeMap<(usize, u64), u8>,
+    /// What has failed for the last time and memory has not said that it gives up.
+    given_up: BTreeSet<(usize, u64)>,
     /// The most that was dirty.
     pub most_dirty: u64,
 }
@@ -139,6 +141,7 @@ impl Rig {
             copies: BTreeSet::new(),
             most_fetching: 0,
             tries: BTreeMap::new(),
+            given_up: BTreeSet::new(),
             most_dirty: 0,
         }
     }
@@ -300,6 +303,14 @@ impl Rig {
                 self.copies.insert(kept);
                 self.fetched.insert(kept, (first.get() as usize, copy));
             }
+            DataOp::GiveUp { write, first, count } => {
+                for sector in sectors(first, count.get()) {
+                    assert!(
+                        self.given_up.remove(&(sector, write)),
+                        "sector {sector} of {write} has not failed"
+                    );
+                }
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -314,6 +325,7 @@ impl Rig {
         while let Some(op) = self.cache.poll_data() {
             self.data_op(op);
         }
+        assert!(self.given_up.is_empty(), "given up in silence: {:?}", self.given_up);
         while let Some(Answer { completion, in_memory }) = self.cache.poll_answer() {
             let went_below = self.sent.iter().any(|sent| sent.command.id == completion.id);
             assert_eq!(in_memory, (!went_below).then(|| self.known[&completion.id].command));
@@ -544,6 +556,7 @@ impl Rig {
             self.waiting.insert(sector as u64, write);
         } else {
             self.acknowledged[sector] = None;
+            self.given_up.insert((sector, write));
         }
     }
 

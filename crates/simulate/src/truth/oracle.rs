@@ -4,8 +4,9 @@
 //! read may return a version unless another write began after that version's answer and was answered before the read
 //! began; of versions that were written at once any may be the last, but once a read has told, it is that one. A version
 //! is *durable* when its own FUA write, or a FLUSH that came after its answer, has been answered, or when nothing between
-//! host and media is volatile: a power cut takes back what is not durable and nothing else. A memory before an array that
-//! has lost what it needs gives up what it cannot write, whoever was told what: then any version may come back.
+//! host and media is volatile: a power cut takes back what is not durable and nothing else. A memory before a device that
+//! cannot take what it was answered for gives that up, whoever was told what: then, until somebody writes the sector again,
+//! any version may come back.
 use super::error::Found;
 use super::extents::Extents;
 use super::field::{BLANK, stamp};
@@ -25,6 +26,8 @@ struct Version {
     done: u64,
     gone: u64,
     durable: bool,
+    /// Whether a memory has given it up, or a newer one: it may come back, or not.
+    given_up: bool,
 }
 
 impl Version {
@@ -44,6 +47,13 @@ struct Versions {
     all: Vec<Version>,
     /// Whether there were more, which nothing but a memory that gives up brings back.
     pruned: bool,
+}
+
+impl Versions {
+    /// Whether any of them may be there, because a memory has given up what was.
+    fn is_loose(&self) -> bool {
+        self.all.iter().any(|version| version.given_up && version.gone == NEVER)
+    }
 }
 
 /// With more versions of a sector than this, those that are surely gone are forgotten.
@@ -75,13 +85,12 @@ pub struct Oracle {
     clock: u64,
     /// Whether an answered write may still be lost to a power cut.
     volatile: bool,
-    /// Whether the array has lost members that it needs, and whether there is a memory before it that gives up then.
+    /// Whether the array has lost members that it needs.
     is_lost: bool,
-    has_memory: bool,
 }
 
 impl Oracle {
-    pub fn new(volatile: bool, has_memory: bool) -> Self {
+    pub fn new(volatile: bool) -> Self {
         Oracle {
             sectors: Extents::default(),
             outstanding: Map::default(),
@@ -89,7 +98,6 @@ impl Oracle {
             clock: 1,
             volatile,
             is_lost: false,
-            has_memory,
         }
     }
 
@@ -108,11 +116,6 @@ impl Oracle {
         self.is_lost = true;
     }
 
-    /// Whether nothing is sure.
-    fn is_loose(&self) -> bool {
-        self.is_lost && self.has_memory
-    }
-
     /// Commands that are not answered.
     pub fn outstanding(&self) -> usize {
         self.outstanding.len()
@@ -125,14 +128,14 @@ impl Oracle {
         if command.access != Access::Write {
             return;
         }
-        let (write, done, gone, durable) = (command.id, NEVER, NEVER, false);
+        let (write, done, gone, durable, given_up) = (command.id, NEVER, NEVER, false, false);
         self.sectors.cover(command.first.get(), command.end().get(), |versions| {
             let versions = &mut versions.all;
             if versions.is_empty() {
-                versions.push(Version { write: INITIAL, begun: 0, done: 0, gone, durable: true });
+                versions.push(Version { write: INITIAL, begun: 0, done: 0, gone, durable: true, given_up });
             }
             if versions.iter().all(|version| version.write != write) {
-                versions.push(Version { write, begun, done, gone, durable });
+                versions.push(Version { write, begun, done, gone, durable, given_up });
             }
         });
     }
@@ -183,10 +186,25 @@ impl Oracle {
         let oldest = self.oldest_read();
         self.sectors.change(write.first.get(), write.end().get(), |versions| {
             if let Some(version) = versions.all.iter_mut().find(|version| version.write == write.id) {
-                version.durable = true;
+                version.durable = !version.given_up;
                 prune(versions, oldest);
             }
         });
+    }
+
+    /// A memory gives up what it was answered for from a sector on: as long as that may be found, so may what is older.
+    pub fn give_up(&mut self, first: u64, given_up: &[u64]) {
+        for (sector, &stamp) in (first..).zip(given_up) {
+            self.sectors.change(sector, sector + 1, |versions| {
+                let lost = versions.all.iter().find(|version| version.stamp(sector) == stamp);
+                let Some(gone) = lost.map(|version| version.gone) else { return };
+                let is_older = |version: &&mut Version| version.done != NEVER && version.gone <= gone;
+                // Also what no cut could bring back: what came after it may have been in a memory with a battery alone.
+                for version in versions.all.iter_mut().filter(is_older) {
+                    (version.gone, version.durable, version.given_up) = (gone, false, true);
+                }
+            });
+        }
     }
 
     /// Before that no version is asked for any more.
@@ -196,7 +214,7 @@ impl Oracle {
     }
 
     fn was_read(&mut self, command: &Command, begun: u64, now: u64, found: &[u64]) -> Result<(), Found> {
-        let (first, loose) = (command.first.get(), self.is_loose());
+        let first = command.first.get();
         let found = |sector: u64| found[(sector - first) as usize];
         let is_blank = |from: u64, to: u64| {
             (from..to).try_for_each(|sector| match found(sector) {
@@ -205,10 +223,11 @@ impl Oracle {
             })
         };
         let (mut at, mut told) = (first, Vec::new());
-        for (from, to, Versions { all, pruned }) in self.sectors.among(first, command.end().get()) {
+        for (from, to, versions) in self.sectors.among(first, command.end().get()) {
             is_blank(at, from)?;
             at = to;
-            let allowed = || all.iter().filter(|version| loose || version.gone > begun);
+            let (Versions { all, pruned }, loose) = (versions, versions.is_loose());
+            let allowed = || all.iter().filter(|version| version.gone > begun);
             for sector in from..to {
                 let found = found(sector);
                 match allowed().find(|version| version.stamp(sector) == found) {
@@ -261,7 +280,7 @@ impl Oracle {
                     if version.stamp(sector) == found {
                         // It began behind all others, which can never come back.
                         (version.begun, version.done) = (version.begun.max(1), now.min(version.done));
-                        (version.gone, version.durable) = (NEVER, true);
+                        (version.gone, version.durable, version.given_up) = (NEVER, true, false);
                     } else {
                         (version.done, version.gone) = (0, LONG_AGO);
                     }
@@ -324,6 +343,7 @@ impl Versions {
         let lost = lost.map(|version| (version.write, version.done)).collect();
         match all.iter().find(is_found) {
             Some(version) => Verdict::Older { lost, was_durable: !outlives(version, all) },
+            None if self.pruned && self.is_loose() => Verdict::Older { lost: Vec::new(), was_durable: false },
             None => Verdict::Foreign { lost },
         }
     }
@@ -347,69 +367,5 @@ fn prune(versions: &mut Versions, oldest_read: u64) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::truth::watched::own;
-
-    /// An oracle of something volatile, and what it thinks of a read of sector 5 that finds this.
-    fn reads(oracle: &mut Oracle, id: u64, found: u64) -> bool {
-        oracle.submitted(&own(id, Access::Read, 5, 1));
-        oracle.completed(id, Outcome::Done, &[found]).is_ok()
-    }
-
-    fn writes(oracle: &mut Oracle, ids: &[u64]) {
-        ids.iter().for_each(|&id| oracle.submitted(&own(id, Access::Write, 5, 1)));
-        ids.iter().for_each(|&id| oracle.completed(id, Outcome::Done, &[]).expect("a write is no lie"));
-    }
-
-    #[test]
-    fn of_writes_at_once_either_is_the_last_until_a_read_has_told() {
-        let mut oracle = Oracle::new(true, false);
-        writes(&mut oracle, &[1, 2]);
-        assert!(!reads(&mut oracle, 10, BLANK) && !reads(&mut oracle, 11, stamp(1, 6)));
-        assert!(reads(&mut oracle, 12, stamp(1, 5)) && reads(&mut oracle, 13, stamp(1, 5)));
-        assert!(!reads(&mut oracle, 14, stamp(2, 5)));
-    }
-
-    #[test]
-    fn a_read_may_see_what_is_overwritten_meanwhile_and_none_that_comes_later() {
-        let mut oracle = Oracle::new(true, false);
-        writes(&mut oracle, &[1]);
-        oracle.submitted(&own(10, Access::Read, 5, 1));
-        writes(&mut oracle, &[2]);
-        assert!(oracle.completed(10, Outcome::Done, &[stamp(1, 5)]).is_ok());
-        assert!(!reads(&mut oracle, 11, stamp(1, 5)));
-    }
-
-    #[test]
-    fn a_cut_takes_back_what_no_flush_came_behind() {
-        let after_cut = |flushed: bool, found: u64| {
-            let mut oracle = Oracle::new(true, false);
-            writes(&mut oracle, &[1]);
-            if flushed {
-                oracle.submitted(&own(2, Access::Flush, 0, 0));
-                assert!(oracle.completed(2, Outcome::Done, &[]).is_ok());
-            }
-            writes(&mut oracle, &[3]);
-            oracle.cut_power();
-            reads(&mut oracle, 10, found)
-        };
-        for flushed in [false, true] {
-            assert!(after_cut(flushed, stamp(1, 5)) && after_cut(flushed, stamp(3, 5)));
-            assert_eq!(after_cut(flushed, BLANK), !flushed);
-        }
-    }
-
-    #[test]
-    fn where_nothing_is_volatile_a_cut_takes_back_what_is_not_answered() {
-        let mut oracle = Oracle::new(false, false);
-        writes(&mut oracle, &[1]);
-        oracle.submitted(&own(2, Access::Write, 5, 1));
-        oracle.cut_power();
-        assert!(!reads(&mut oracle, 10, BLANK));
-        assert!(reads(&mut oracle, 11, stamp(2, 5)) && reads(&mut oracle, 12, stamp(1, 5)));
-        // Everything was read, and this is what was there.
-        oracle.settle(5, &[stamp(1, 5)]);
-        assert!(!reads(&mut oracle, 13, stamp(2, 5)) && reads(&mut oracle, 14, stamp(1, 5)));
-    }
-}
+#[path = "oracle_tests.rs"]
+mod tests;

@@ -43,7 +43,6 @@ impl Witness {
             media: Media::new(params.drives.len()),
             oracle: Oracle::new(
                 has_volatile_drive(&params.drives) || memories.iter().flatten().any(volatile),
-                memories.iter().any(Option::is_some),
             ),
             answered: Vec::new(),
             last: (DataOp::Replace { member: 0 }, Vec::new()),
@@ -95,6 +94,10 @@ impl Witness {
             DataOp::Keep { kept, read, first, count } => {
                 let stamps = self.look(at, read, first.get(), count.get())?;
                 self.buffers.bring(kept, first.get(), stamps);
+            }
+            DataOp::GiveUp { write, first, count } => {
+                let stamps = self.look(at, write, first.get(), count.get())?;
+                self.oracle.give_up(first.get(), &stamps);
             }
             DataOp::Replace { member } => self.media.replace(member),
             DataOp::Tell { into, at, word } => self.buffers.tell(into, at, word),

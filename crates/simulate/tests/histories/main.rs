@@ -8,6 +8,7 @@
 mod common;
 mod cures;
 mod holes;
+mod memories;
 mod planted;
 mod setups;
 

@@ -111,7 +111,7 @@ fn a_rebuild_that_leaves_the_last_sector_of_each_window_out() {
     assert!(found.len() as u64 > SEEDS / 2, "{found:?}");
 }
 
-fn memory() -> WriteBehindParams {
+pub fn memory() -> WriteBehindParams {
     WriteBehindParams {
         size: Sectors::new(200),
         limit: Sectors::new(200),

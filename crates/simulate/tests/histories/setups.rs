@@ -125,8 +125,17 @@ fn faulty(dice: &mut Dice, array: &ArrayParams, which: usize) -> Arc<DriveModel>
     let unreadable = (0..1 + dice.below(3))
         .map(|_| (Lba::new(first + dice.below(1_200)), Sectors::new(1 + dice.below(40))))
         .collect();
+    with_unreadable(&described(cylinders)[which], unreadable)
+}
+
+/// One of the drives of [`bare`] of which the first so many sectors cannot be read before they are written.
+pub fn unreadable(count: u64) -> Arc<DriveModel> {
+    with_unreadable(&described(40)[0], vec![(Lba::ZERO, Sectors::new(count))])
+}
+
+fn with_unreadable(drive: &DriveParams, unreadable: Vec<(Lba, Sectors)>) -> Arc<DriveModel> {
     let faults = FaultParams { read_errors: Share::NONE, unreadable, retries: us(500) };
-    model(&DriveParams { faults: Some(faults), ..described(cylinders)[which].clone() })
+    model(&DriveParams { faults: Some(faults), ..drive.clone() })
 }
 
 fn described(cylinders: u32) -> [DriveParams; 6] {

@@ -3,7 +3,7 @@
 //! A flush's data are those of the writes that memory took. A read that memory answers has what memory held as it came;
 //! so has a part of a read that the device answers, over whatever the device brings for it: that may be older. A read that
 //! is served by lines has each part from memory, or from the fetch that brings it. What memory keeps of what came is a copy:
-//! the read goes on to memories above, which may have something newer or older of it.
+//! the read goes on to memories above, which may have something newer or older of it. What memory gives up it names.
 use super::WriteBehind;
 use super::extents::{Extent, State};
 use super::pieces::{Chain, Piece};

@@ -4,6 +4,7 @@ use super::params::{FlushOrder, WriteBehindParams};
 use super::pieces::{Chain, Piece};
 use super::{OWN_IDS, Place, WriteBehind};
 use crate::command::{Access, Attribute, Command, Outcome, Priority};
+use crate::data::DataOp;
 use crate::target::overlap::Claim;
 use crate::target::tree::Slot;
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -317,11 +318,14 @@ impl WriteBehind {
         let (keeps, used) = (self.params.keeps_reads, self.tick_clock());
         self.flights.retain(|&flight| flight != flush);
         self.in_flight -= (end - first).get();
-        let given_up = &mut self.given_up;
+        let (given_up, ops) = (&mut self.given_up, &mut self.ops);
         let landed = |extents: &mut Extents, slot: Slot| match (extents.get(slot).state, done) {
             (State::Sent, true) if keeps => extents.set(slot, State::Clean, used),
             (State::Sent, true) => extents.remove(slot),
             (State::Sent, false) if extents.get(slot).tries + 1 == TRIES => {
+                let extent = extents.get(slot);
+                let (write, first, count) = (extent.command, extent.first, extent.count());
+                ops.iter_mut().for_each(|ops| ops.push_back(DataOp::GiveUp { write, first, count }));
                 extents.remove(slot);
                 *given_up = Some(outcome);
             }

@@ -19,7 +19,8 @@
 //!
 //! Attributes and priorities hold for what goes through or reads past memory; what memory answers, it answers in the order
 //! of its copies. A flush that fails is tried again; in the end its data are given up, as Linux does it, and the next FLUSH
-//! fails. Start reading at [`WriteBehind::submit`], then `flush.rs`.
+//! fails, also one that a battery answers: a controller's deferred error. Start reading at [`WriteBehind::submit`], then
+//! `flush.rs`.
 //! Sources: the Linux kernel, Documentation/admin-guide/sysctl/vm.rst (dirty_bytes, dirty_background_bytes,
 //! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA and
 //! SYNCHRONIZE CACHE ask of a volatile and a non-volatile cache.
@@ -200,10 +201,14 @@ impl WriteBehind {
                 self.part_is_done(now, slot, 1);
                 continue;
             }
-            if entry.command.access == Access::Write {
+            let access = entry.command.access;
+            if access == Access::Write {
                 self.take(now, slot);
             }
-            self.answer_from_memory(now, slot);
+            match self.given_up.take_if(|_| access == Access::Flush) {
+                Some(outcome) => self.fail(now, slot, outcome),
+                None => self.answer_from_memory(now, slot),
+            }
         }
         self.pump(now);
     }
