@@ -25,12 +25,12 @@ mod windows;
 use super::layout::{Layout, Stretch};
 use super::members::State;
 use super::params::SyncParams;
-use super::report::{Happened, Progress, SyncKind};
+use super::report::{Happened, Progress, SyncKind, UnderLoad};
 use super::{Array, ArrayEvent};
 use crate::command::{Access, Attribute, Command, Priority};
 use crate::target::context::{Context, Event};
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Lba, Sectors};
+use drivelab_units::{Instant, Lba, Rate, Sectors};
 use job::{Job, Stage, Target, Ticket, Window};
 
 /// What the array's own commands look like beside their addresses.
@@ -130,6 +130,14 @@ impl Array {
         })
     }
 
+    /// The floor that all of it is to keep, and what each has had beside hosts up to an instant, as in [`Self::progress`].
+    pub fn under_load(&self, now: Instant) -> (Option<Rate>, impl Iterator<Item = UnderLoad>) {
+        let params = &self.sync.params;
+        let is_idle = self.is_idle(now);
+        let jobs = self.sync.jobs.iter();
+        (params.floor, jobs.map(move |job| job.pace.under_load_at(now, params, is_idle)))
+    }
+
     pub(super) fn is_rebuilding(&self) -> bool {
         self.sync.jobs.iter().any(|job| job.kind == SyncKind::Rebuild && !job.is_over())
     }
@@ -184,7 +192,8 @@ impl Array {
         let runs = |job: &Job| job.kind == SyncKind::Rebuild && job.group == group && !job.is_over();
         if let Some(job) = self.sync.jobs.iter_mut().find(|job| runs(job)) {
             job.targets.push(target);
-            return job.begin_anew();
+            job.begin_anew();
+            return self.report(context, slot, Happened::BeganAnew(SyncKind::Rebuild));
         }
         self.begin_job(context, SyncKind::Rebuild, group);
         if let Some(job) = self.sync.jobs.last_mut() {
@@ -230,8 +239,11 @@ impl Array {
     }
 
     fn end_job(&mut self, context: &mut Context, at: usize, stage: Stage) {
-        let job = &mut self.sync.jobs[at];
+        let is_idle = self.is_idle(context.now);
+        let Sync { params, jobs, .. } = &mut self.sync;
+        let job = &mut jobs[at];
         job.windows.clear();
+        job.pace.passes(context.now, params, is_idle);
         (job.stage, job.ended) = (stage, Some(context.now));
         let (kind, group) = (job.kind, job.group);
         let what = if stage == Stage::Ended { Happened::Ended(kind) } else { Happened::GivenUp(kind) };
@@ -286,8 +298,11 @@ impl Array {
 
     /// Begins windows, as many as may be under way, as fast as they may.
     fn feed(&mut self, context: &mut Context, at: usize) {
-        if self.sync.jobs[at].is_over() || !self.sync.has_turn(at) {
+        if self.sync.jobs[at].is_over() {
             return;
+        }
+        if !self.sync.has_turn(at) {
+            return self.sync.jobs[at].pace.rests();
         }
         let mut i = 0;
         // What begins may end at once, and nothing else changes the windows meanwhile.
@@ -298,7 +313,7 @@ impl Array {
             i += 1;
         }
         let idle_from = (self.outstanding == 0).then(|| self.idle_from());
-        let is_idle = idle_from.is_some_and(|idle| idle <= context.now);
+        let is_idle = self.is_idle(context.now);
         loop {
             let job = &mut self.sync.jobs[at];
             let most = self.sync.params.outstanding.max(1) as usize;
@@ -324,6 +339,11 @@ impl Array {
             let i = job.windows.len() - 1;
             self.begin_window(context, at, i);
         }
+    }
+
+    /// Whether no host has used the array for long enough.
+    fn is_idle(&self, now: Instant) -> bool {
+        self.outstanding == 0 && self.idle_from() <= now
     }
 
     /// When the array has been idle long enough, unless another command comes.
