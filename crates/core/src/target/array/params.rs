@@ -223,7 +223,7 @@ impl ArrayParams {
                 floor: Rate::from_bytes_per_s(1_024_000),
                 ceiling: Rate::from_bytes_per_s(204_800_000),
                 request: Sectors::new(1_024),
-                outstanding: 1,
+                outstanding: 4,
                 idle_after: Span::from_ms(100),
             },
             deviation_ppm: 0,
