@@ -164,7 +164,7 @@ def _event(event: Mapping[str, Any], *, several: bool) -> str:
     if what == "spare-failed":
         return f"spare drive {event['drive']} failed"
     if what == "journal-failed":
-        return f"journal drive {event['drive']} failed"
+        return f"journal drive {event['drive']} failed: writes are refused"
     if what == "replaced":
         return f"drive {event['drive']} in place {event['slot']}"
     if what == "given-up":

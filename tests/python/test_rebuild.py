@@ -173,7 +173,13 @@ def test_pieces_that_are_lost_one_after_the_other_are_one_line():
 
     began = {"at_ns": 0, "what": "began", "sync": "rebuild"}
     ended = {"at_ns": 50 * 10**9, "what": "ended", "sync": "rebuild"}
-    many = [began, *(lost(at, 1_000_000 * at) for at in range(1, 31)), lost(31, 512, times=5), ended, lost(60, 0)]
+    many = [
+        began,
+        *(lost(at, 1_000_000 * at) for at in range(1, 31)),
+        lost(31, 512, times=5),
+        ended,
+        lost(60, 0),
+    ]
     told = story(point(many)["array"])
     assert told == [
         (0, "rebuild began"),
@@ -190,7 +196,7 @@ def test_a_journal_that_fails_and_a_rebuild_that_begins_anew_are_told():
         {"at_ns": 9, "what": "began-anew", "sync": "rebuild"},
     ]
     assert [what for _, what in story(point(events)["array"])] == [
-        "journal drive 4 failed",
+        "journal drive 4 failed: writes are refused",
         "drive 6 in place 2, rebuild began anew",
     ]
 
@@ -270,19 +276,32 @@ def test_reads_and_writes_have_rows_of_their_own_where_there_are_both(run, queue
     done = run("simulate", queue, "--rw", "randread,randrw", "--iodepth", "4", "--number-ios", "4000")
     lines = done.stdout.splitlines()
     at = lines.index("Reads and writes apart")
-    assert lines[at + 1].split() == "rw of IOPS MB/s mean ms p50 ms p99 ms max ms".split()
-    assert [line.split()[:2] for line in lines[at + 2 : at + 4]] == [["randrw", "reads"], ["randrw", "writes"]]
+    assert lines[at + 1].split() == [
+        "rw",
+        "of",
+        "IOPS",
+        "MB/s",
+        "mean",
+        "ms",
+        "p50",
+        "ms",
+        "p99",
+        "ms",
+        "max",
+        "ms",
+    ]
+    assert [line.split()[:2] for line in lines[at + 2 : at + 4]] == [
+        ["randrw", "reads"],
+        ["randrw", "writes"],
+    ]
     alone = run("simulate", queue, "--rw", "randread")
     assert "Reads and writes apart" not in alone.stdout
 
 
 def test_an_io_that_starves_is_told_of(run):
-    starving = (
-        "simulate", "--drive", "wd-4tb-7200", "--rw", "randread", "--iodepth", "32", "--number-ios", "300",
-        "--set", 'target.queue.order="sstf"', "--set", "target.elevator=noop",
-    )  # fmt: skip
-    done = run(*starving, "--json")
-    record = json.loads(done.stdout)["points"][0]
-    oldest, longest = record["oldest_unfinished_ns"], record["latency_ns"]["max"]
-    said = "an I/O had waited for" in done.stderr
-    assert said == (oldest > longest), done.stderr
+    words = ("simulate", "--drive", "wd-4tb-7200", "--rw", "randread", "--set", 'target.queue.order="sptf"')
+    for depth, runs, starves in (("32", "300", True), ("1", "2000", False)):
+        done = run(*words, "--iodepth", depth, "--number-ios", runs, "--json")
+        record = json.loads(done.stdout)["points"][0]
+        assert (record["oldest_unfinished_ns"] > record["latency_ns"]["max"]) is starves
+        assert ("an I/O had waited for" in done.stderr) is starves, done.stderr

@@ -66,6 +66,8 @@ def note_floors(points: Sequence[dict[str, Any]]) -> None:
     missed = [(point, text) for point in points if "array" in point for text in missed_floors(point["array"])]
     for point, text in missed[:STORIES_MAX]:
         at = ", ".join(f"{axis}={axis_text(value)}" for axis, value in point["axes"].items())
-        say(f"note: rebuild.floor was not kept{f' at {at}' if at else ''}: {text}; hosts keep the members too busy")
+        say(
+            f"note: rebuild.floor was not kept{f' at {at}' if at else ''}: {text}; hosts keep the members too busy"
+        )
     if len(missed) > STORIES_MAX:
         say(f"note: nor {len(missed) - STORIES_MAX} times more: see floor_missed_ns in --json")

@@ -183,8 +183,8 @@ def notes(found: Comparison) -> list[str]:
         )
     if pools and "degraded" in states:
         lines.append(
-            f"{', '.join(pools)}: a read brings a whole record, to check its sum. Without a member it brings parity in place "
-            "of what is missing, as many columns as before: degraded is much like healthy"
+            f"{', '.join(pools)}: a read brings a whole record, to check its sum. Without a member it brings parity "
+            "in place of what is missing, as many columns as before: degraded is much like healthy"
         )
     if errors := _errors(found):
         lines.append(f"{errors:,} I/Os ended with an error, and count nowhere")

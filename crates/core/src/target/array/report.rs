@@ -31,7 +31,7 @@ pub enum Happened {
     SpareFailed {
         drive: u16,
     },
-    /// The journal's drive is gone: writes go without it.
+    /// The journal's drive is gone: writes are refused from now on, as md does it.
     JournalFailed {
         drive: u16,
     },
