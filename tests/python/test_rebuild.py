@@ -236,7 +236,8 @@ def test_a_floor_that_is_not_kept_is_one_line_and_one_that_is_kept_none(run, tmp
     reached = f"{missed['under_load_bytes_per_s'] / 1e6:.3g} MB/s"
     assert said == [
         "note: rebuild.floor was not kept at target.array.rebuild.floor=50MB/s: 50 MB/s asked, "
-        f"{reached} reached by the rebuild; hosts keep the members too busy"
+        f"{reached} reached by the rebuild; hosts keep the members busy, "
+        "and more requests at once (rebuild.outstanding) would get more"
     ]
 
 

@@ -67,7 +67,8 @@ def note_floors(points: Sequence[dict[str, Any]]) -> None:
     for point, text in missed[:STORIES_MAX]:
         at = ", ".join(f"{axis}={axis_text(value)}" for axis, value in point["axes"].items())
         say(
-            f"note: rebuild.floor was not kept{f' at {at}' if at else ''}: {text}; hosts keep the members too busy"
+            f"note: rebuild.floor was not kept{f' at {at}' if at else ''}: {text}; "
+            "hosts keep the members busy, and more requests at once (rebuild.outstanding) would get more"
         )
     if len(missed) > STORIES_MAX:
-        say(f"note: nor {len(missed) - STORIES_MAX} times more: see floor_missed_ns in --json")
+        say(f"note: nor was it {len(missed) - STORIES_MAX} times more: see floor_missed_ns in --json")
