@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 # Of so many instants at which something happened a story tells; what could not be read can fill thousands.
 INSTANTS_TOLD = 12
+
+# Less of a floor's time than this may be missed unsaid.
+FLOOR_MISSED_SHARE = 0.01
 
 _SYNC_ENDED = {"rebuild": "rebuilt", "resync": "resynced", "scrub": "scrubbed"}
 
@@ -38,12 +42,40 @@ def is_eventful(point: Mapping[str, Any]) -> bool:
 
 
 def story(array: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Instants in ns and what happened at them, what fell together in one sentence."""
+    """Instants in ns and what happened at them, what fell together in one sentence.
+
+    What a rebuild could not read is lost piece by piece: pieces with nothing between them are one entry, at the first.
+    """
     groups = {event["group"] for event in array["events"]}
+    instants = [list(events) for _, events in groupby(array["events"], key=itemgetter("at_ns"))]
     told = []
-    for at_ns, events in groupby(array["events"], key=lambda event: int(event["at_ns"])):
-        told.append((at_ns, _together(list(events), several=len(groups) > 1)))
+    for only_lost, run in groupby(instants, key=_is_lost_alone):
+        if only_lost:
+            events = [event for instant in run for event in instant]
+            told.append((int(events[0]["at_ns"]), _pieces(events)))
+        else:
+            told += [(int(events[0]["at_ns"]), _together(events, several=len(groups) > 1)) for events in run]
     return told
+
+
+def _is_lost_alone(events: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether nothing but losses happened at an instant."""
+    return all(event["what"] == "lost" for event in events)
+
+
+def _pieces(events: Sequence[Mapping[str, Any]]) -> str:
+    """Losses one after the other: how many, where the first is, how much in all, and until when."""
+    lost = [event["lost"] for event in events]
+    count = sum(each["times"] for each in lost)
+    first = min(each["first"] for each in lost)
+    if count == 1:
+        return f"{_lost_text(lost)} lost at byte {first:,}"
+    until = f" until {duration_text(events[-1]['at_ns'])}" * (events[-1]["at_ns"] > events[0]["at_ns"])
+    return f"{_lost_text(lost)} lost in {count:,} pieces{until}, the first at byte {first:,}"
+
+
+def _lost_text(lost: Sequence[Mapping[str, Any]]) -> str:
+    return bytes_text(sum(each["bytes"] * each["times"] for each in lost))
 
 
 def lines(array: Mapping[str, Any]) -> list[str]:
@@ -77,6 +109,26 @@ def sync_text(sync: Mapping[str, Any]) -> str:
     return f"{sync['kind']}: {duration_text(sync['duration_ns'])}, {rate}"
 
 
+def missed_floors(array: Mapping[str, Any]) -> list[str]:
+    """For each rebuild, resync or scrub that hosts left less than its floor: what was asked, and what it reached."""
+    return [
+        f"{rate_text(sync['floor_bytes_per_s'])} asked, {rate_text(sync['under_load_bytes_per_s'])} reached by the "
+        f"{sync['kind']}{_of_group(sync, array)}"
+        for sync in array["syncs"]
+        # A little may be missed by one command that takes long.
+        if sync["floor_missed_ns"] > FLOOR_MISSED_SHARE * sync["under_load_ns"]
+    ]
+
+
+def _of_group(sync: Mapping[str, Any], array: Mapping[str, Any]) -> str:
+    return f" of group {sync['group']}" if len({other["group"] for other in array["syncs"]}) > 1 else ""
+
+
+def rate_text(rate: float) -> str:
+    """A rate of a rebuild."""
+    return f"{rate / 1e6:,.3g} MB/s"
+
+
 def rebuilds_text(array: Mapping[str, Any]) -> str:
     """The rebuilds of a point in a cell of a table: how long each took, or how far it came."""
     rebuilds = [sync for sync in array["syncs"] if sync["kind"] == "rebuild"]
@@ -100,7 +152,7 @@ def _together(events: Sequence[Mapping[str, Any]], *, several: bool) -> str:
     lost = [event["lost"] for event in events if event["what"] == "lost"]
     parts = [_event(event, several=several) for event in events if event["what"] != "lost"]
     if lost:
-        parts.append(f"{bytes_text(sum(each['bytes'] * each['times'] for each in lost))} lost")
+        parts.append(f"{_lost_text(lost)} lost")
     return ", ".join(parts)
 
 
@@ -111,10 +163,14 @@ def _event(event: Mapping[str, Any], *, several: bool) -> str:
         return f"drive {event['drive']} failed" if event["at_ns"] else f"drive {event['drive']} missing"
     if what == "spare-failed":
         return f"spare drive {event['drive']} failed"
+    if what == "journal-failed":
+        return f"journal drive {event['drive']} failed: writes are refused"
     if what == "replaced":
         return f"drive {event['drive']} in place {event['slot']}"
     if what == "given-up":
         return f"{event['sync']}{where} given up"
+    if what == "began-anew":
+        return f"{event['sync']}{where} began anew"
     if what == "began":
         return f"{event['sync']}{where} began"
     return f"group {event['group']} {_SYNC_ENDED[event['sync']]}" if several else _SYNC_ENDED[event["sync"]]

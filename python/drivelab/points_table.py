@@ -52,6 +52,34 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
     )
 
 
+def directions_table(points: Sequence[dict[str, Any]]) -> Table | None:
+    """Reads and writes apart, two rows a point; nothing where no point has both."""
+    mixed = [point for point in points if point["read"]["ios"] and point["write"]["ios"]]
+    if not mixed:
+        return None
+    axes = list(points[0]["axes"])
+    unit, scale = _latency_unit([point[direction] for point in mixed for direction in ("read", "write")])
+    rows = []
+    for point in mixed:
+        place = [_axis(axis)(point) for axis in axes]
+        for name in ("read", "write"):
+            one = point[name]
+            rates = [rate_text(one["iops"]), rate_text(one["bytes_per_s"] / 1e6)]
+            rows.append([*place, f"{name}s", *rates, *(_latency(key, scale)(one) for key in _LATENCIES)])
+    return Table(
+        columns=[
+            *(_axis_title(axis, axes) for axis in axes),
+            "of",
+            "IOPS",
+            "MB/s",
+            *(f"{key} {unit}" for key in _LATENCIES),
+        ],
+        rows=[[Cell(text) for text in row] for row in rows],
+        title="Reads and writes apart",
+        left=frozenset(range(len(axes) + 1)),
+    )
+
+
 def _of_cuts(points: Sequence[dict[str, Any]]) -> list[tuple[str, Format]]:
     """What power cuts have taken: answered writes that are lost, and of arrays the rows that do not fit."""
     cuts = [cut for point in points if (cut := point.get("power_cut"))]

@@ -150,6 +150,21 @@ def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
     assert (quiet.stdout, quiet.stderr) == (done.stdout, "")
 
 
+def test_a_pool_without_a_member_reads_as_before_and_a_remark_says_why(run):
+    done = run("compare-levels", *FOUR, "--levels", "raidz1,raid5", *BRIEF)
+    assert "note: raidz1: a read brings a whole record" in done.stderr
+    levels = by_label(compared(run, *FOUR, "--levels", "raidz1,raid5", *BRIEF))
+    at_16 = {
+        (level, state): levels[level]["states"][state]["randread"][-1]["iops"]
+        for level in ("raidz1", "raid5")
+        for state in ("healthy", "degraded")
+    }
+    assert at_16["raidz1", "degraded"] > 0.9 * at_16["raidz1", "healthy"]
+    assert at_16["raid5", "degraded"] < 0.9 * at_16["raid5", "healthy"]
+    whole = run("compare-levels", *FOUR, "--levels", "raidz1", "--states", "healthy", *BRIEF)
+    assert "a read brings a whole record" not in whole.stderr
+
+
 def test_a_repair_takes_what_the_rebuild_of_an_idle_array_takes(run):
     arguments = ("--levels", "raid0,raid1", "--states", "healthy", "--afr", "5%", "--repair", "measured")
     found = compared(run, *FOUR, *arguments, "--set", "target.array.rebuild.ceiling=20MB/s")

@@ -164,3 +164,145 @@ def test_pieces_are_joined_by_their_counts():
 def test_without_an_array_there_is_no_chart():
     with pytest.raises(charts.ChartInputError, match="no point has an array"):
         charts.rebuild([{"axes": {}}])
+
+
+def test_pieces_that_are_lost_one_after_the_other_are_one_line():
+    def lost(at_s: int, first: int, times: int = 1) -> dict[str, object]:
+        piece = {"first": first, "bytes": 4096, "every": 8192, "times": times}
+        return {"at_ns": at_s * 10**9, "what": "lost", "lost": piece}
+
+    began = {"at_ns": 0, "what": "began", "sync": "rebuild"}
+    ended = {"at_ns": 50 * 10**9, "what": "ended", "sync": "rebuild"}
+    many = [
+        began,
+        *(lost(at, 1_000_000 * at) for at in range(1, 31)),
+        lost(31, 512, times=5),
+        ended,
+        lost(60, 0),
+    ]
+    told = story(point(many)["array"])
+    assert told == [
+        (0, "rebuild began"),
+        (10**9, "143 kB lost in 35 pieces until 31 s, the first at byte 512"),
+        (50 * 10**9, "rebuilt"),
+        (60 * 10**9, "4.1 kB lost at byte 0"),
+    ]
+
+
+def test_a_journal_that_fails_and_a_rebuild_that_begins_anew_are_told():
+    events = [
+        {"at_ns": 5, "what": "journal-failed", "drive": 4},
+        {"at_ns": 9, "what": "replaced", "drive": 6, "slot": 2},
+        {"at_ns": 9, "what": "began-anew", "sync": "rebuild"},
+    ]
+    assert [what for _, what in story(point(events)["array"])] == [
+        "journal drive 4 failed: writes are refused",
+        "drive 6 in place 2, rebuild began anew",
+    ]
+
+
+BUSY = """
+[target]
+drive = "wd-4tb-7200"
+
+[target.array]
+level = "raid5"
+members = 4
+missing = [1]
+rebuilding = true
+rebuild.floor = ["1000KiB/s", "50MB/s"]
+
+[workload]
+rw = "randread"
+iodepth = 64
+
+[run]
+duration = "30s"
+"""
+
+
+def test_a_floor_that_is_not_kept_is_one_line_and_one_that_is_kept_none(run, tmp_path):
+    (tmp_path / "busy.toml").write_text(BUSY, encoding="utf-8")
+    done = run("simulate", "busy.toml", "--out", "out")
+    said = [line for line in done.stderr.splitlines() if "rebuild.floor" in line]
+    points = json.loads((tmp_path / "out" / "record.json").read_text())["points"]
+    kept, missed = (each["array"]["syncs"][0] for each in points)
+    assert (kept["floor_bytes_per_s"], kept["floor_missed_ns"]) == (1_024_000, 0)
+    assert missed["floor_bytes_per_s"] == 50_000_000
+    assert missed["under_load_bytes_per_s"] < 10e6
+    # What of 30 s was due and not done, but for the three seconds that may still be caught up.
+    share = 1 - missed["under_load_bytes_per_s"] / 50e6
+    assert missed["floor_missed_ns"] == pytest.approx(30e9 * share - 3e9, rel=0.05)
+    reached = f"{missed['under_load_bytes_per_s'] / 1e6:.3g} MB/s"
+    assert said == [
+        "note: rebuild.floor was not kept at target.array.rebuild.floor=50MB/s: 50 MB/s asked, "
+        f"{reached} reached by the rebuild; hosts keep the members busy, "
+        "and more requests at once (rebuild.outstanding) would get more"
+    ]
+
+
+def test_a_failed_array_answers_at_its_own_pace(run, tmp_path):
+    failing = """
+    [target]
+    drive = "wd-4tb-7200"
+    controller = { interface = "ahci" }
+    faults.fail = [{ drive = 0, at = "1s" }, { drive = 1, at = "1s" }, { drive = 2, at = "1s" }]
+    array = { level = "raid5", members = 3 }
+    [workload]
+    rw = "randrw"
+    iodepth = 16
+    [run]
+    duration = "3s"
+    """
+    (tmp_path / "failed.toml").write_text(failing, encoding="utf-8")
+    done = run("simulate", "failed.toml", "--json", "--set", 'target.controller.issue="1us","17us"')
+    assert done.returncode == 0, done.stderr
+    points = json.loads(done.stdout)["points"]
+    # 10 us is the least; 17 and 2 are more.
+    for each, cost_us in zip(points, (10, 19), strict=True):
+        assert each["errors"] == pytest.approx(2e6 / cost_us, rel=0.001)
+        assert each["depth"]["achieved"] == pytest.approx(16, abs=0.01)
+
+
+def test_a_piece_of_time_between_empty_ones_is_drawn_as_a_point():
+    events = [{"at_ns": 0, "what": "failed", "drive": 0, "slot": 0}]
+    ios = [0, 1, 0, 1, 1, 0, 0, 1]
+    series = [piece(at * 10**9, count) for at, count in enumerate(ios)]
+    rows = charts.rebuild([point(events, series)]).to_dict()["datasets"]
+    alone = [row["alone"] for data in rows.values() for row in data if "alone" in row]
+    assert [at for at, is_alone in enumerate(alone) if is_alone] == [1, 7]
+
+
+def test_reads_and_writes_have_rows_of_their_own_where_there_are_both(run, queue):
+    done = run("simulate", queue, "--rw", "randread,randrw", "--iodepth", "4", "--number-ios", "4000")
+    lines = done.stdout.splitlines()
+    at = lines.index("Reads and writes apart")
+    assert lines[at + 1].split() == [
+        "rw",
+        "of",
+        "IOPS",
+        "MB/s",
+        "mean",
+        "ms",
+        "p50",
+        "ms",
+        "p99",
+        "ms",
+        "max",
+        "ms",
+    ]
+    assert [line.split()[:2] for line in lines[at + 2 : at + 4]] == [
+        ["randrw", "reads"],
+        ["randrw", "writes"],
+    ]
+    alone = run("simulate", queue, "--rw", "randread")
+    assert "Reads and writes apart" not in alone.stdout
+
+
+def test_an_io_that_starves_is_told_of(run):
+    words = ("simulate", "--drive", "wd-4tb-7200", "--rw", "randread", "--set", 'target.queue.order="sptf"')
+    for depth, runs, starves in (("32", "300", True), ("1", "2000", False)):
+        done = run(*words, "--iodepth", depth, "--number-ios", runs, "--json")
+        record = json.loads(done.stdout)["points"][0]
+        assert (record["oldest_unfinished_ns"] > record["latency_ns"]["max"]) is starves
+        assert ("an I/O had waited for" in done.stderr) is starves, done.stderr

@@ -1,8 +1,8 @@
 //! What happened to an array in a run: events, its own work, how it ended, and how hosts fared meanwhile.
 use crate::series::{Bucket, Series};
 use drivelab_core::target::array::Array;
-use drivelab_core::target::array::report::{Happened, Health, Progress, Report, SyncKind};
-use drivelab_units::Instant;
+use drivelab_core::target::array::report::{Happened, Health, Progress, Report, SyncKind, UnderLoad};
+use drivelab_units::{Instant, Rate};
 use serde::Serialize;
 
 /// One thing that happened. What does not belong to it is left out.
@@ -48,6 +48,13 @@ pub struct SyncRecord {
     pub member_bytes_in_all: u64,
     /// Of each member, until it ended or the run did.
     pub member_bytes_per_s: f64,
+    /// The rate that it was to keep beside hosts; null where it gives way to none.
+    pub floor_bytes_per_s: Option<u64>,
+    /// How long hosts used the array meanwhile, what it reached then, and how much of the floor it never made up for, as
+    /// the time that this takes at the floor.
+    pub under_load_ns: u64,
+    pub under_load_bytes_per_s: Option<f64>,
+    pub floor_missed_ns: u64,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -99,7 +106,7 @@ impl ArrayCollector {
             lost_bytes: self.lost_bytes,
             repaired_bytes: array.repaired() * 512,
             events: self.events,
-            syncs: array.progress().map(|progress| sync(&progress, now)).collect(),
+            syncs: syncs(array, now),
             series: self.series.close(now, progress(array)),
         }
     }
@@ -134,6 +141,8 @@ fn event(report: &Report) -> ArrayEvent {
         }
         Happened::Began(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("began") },
         Happened::Ended(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("ended") },
+        Happened::JournalFailed { drive } => ArrayEvent { drive: Some(drive), ..plain("journal-failed") },
+        Happened::BeganAnew(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("began-anew") },
         Happened::GivenUp(sync) => ArrayEvent { sync: Some(kind(sync)), ..plain("given-up") },
         Happened::Lost(run) => {
             let (first, bytes) = (run.first.get() * 512, run.count.bytes().get());
@@ -143,7 +152,13 @@ fn event(report: &Report) -> ArrayEvent {
     }
 }
 
-fn sync(progress: &Progress, now: Instant) -> SyncRecord {
+fn syncs(array: &Array, now: Instant) -> Vec<SyncRecord> {
+    let (floor, loads) = array.under_load(now);
+    let floor = floor.map(Rate::bytes_per_s);
+    array.progress().zip(loads).map(|(progress, load)| sync(&progress, floor, &load, now)).collect()
+}
+
+fn sync(progress: &Progress, floor: Option<u64>, load: &UnderLoad, now: Instant) -> SyncRecord {
     let Progress { began, ended, .. } = *progress;
     let bytes = progress.swept.bytes().get();
     let spent = ended.unwrap_or(now).since(began).as_ns();
@@ -157,5 +172,10 @@ fn sync(progress: &Progress, now: Instant) -> SyncRecord {
         member_bytes: bytes,
         member_bytes_in_all: progress.of.bytes().get(),
         member_bytes_per_s: bytes as f64 * 1e9 / spent.max(1) as f64,
+        floor_bytes_per_s: floor,
+        under_load_ns: load.time.as_ns(),
+        under_load_bytes_per_s: (!load.time.is_zero())
+            .then(|| load.swept.bytes().get() as f64 * 1e9 / load.time.as_ns() as f64),
+        floor_missed_ns: load.missed.as_ns(),
     }
 }

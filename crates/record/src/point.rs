@@ -99,8 +99,9 @@ pub struct Point {
     pub errors: u64,
     /// The same by outcome.
     pub errors_by_outcome: BTreeMap<&'static str, u64>,
-    /// What ended the run: `duration`, `ios`, `rebuilt` or `power-cut`.
-    pub ended: &'static str,
+    pub ended: Ended,
+    /// Since when the oldest I/O waits that was not finished; null where all were.
+    pub oldest_unfinished_ns: Option<u64>,
     /// Measured time.
     pub window_ns: u64,
     /// 16 hexadecimal digits over all events of the run, warm-up included.
@@ -139,11 +140,23 @@ pub struct Platter {
     pub cylinders: u32,
 }
 
+/// What ends a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    Duration,
+    Ios,
+    Rebuilt,
+    PowerCut,
+}
+
 /// What a driver knows beside what it collected.
 #[derive(Clone, Copy, Debug)]
 pub struct Closing {
     pub window: Span,
-    pub ended: &'static str,
+    pub ended: Ended,
+    /// How old the oldest I/O is that is not finished.
+    pub oldest_unfinished: Option<Span>,
     pub accounts: Accounts,
     pub depth_asked: Option<u64>,
     pub digest: u64,
@@ -193,6 +206,7 @@ impl Point {
                 .map(|&(outcome, count)| (commands::outcome(outcome), count))
                 .collect(),
             ended: closing.ended,
+            oldest_unfinished_ns: closing.oldest_unfinished.map(Span::as_ns),
             window_ns,
             digest: format!("{:016x}", closing.digest),
             array: None,

@@ -160,14 +160,14 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     let target = if raw.readable("target") { shared.target(raw.target.as_ref(), here, log) } else { None };
     let served = target.as_ref().map(|meant| Served::by(&meant.params));
     let found = if clear { jobs(raw.workload.as_ref(), served, here, log) } else { None };
-    let cut = power_cut(raw.target.as_ref());
-    let run = run(raw.run.as_ref(), raw.workload.as_ref(), cut, log);
+    let cut = raw.target.as_ref().and_then(|at| power_cut(&at.value));
+    let run = run(raw.run.as_ref(), raw.workload.as_ref(), cut.as_ref(), log);
     if let Some(target) = &raw.target {
         check_in_time(&target.value, &run, log);
     }
     let (Meant { params, canonical, array }, found) = (target?, found?);
     check_until(raw.run.as_ref(), &params, log);
-    check_cut(cut, &run, &params, log);
+    check_cut(cut.as_ref(), &run, &params, log);
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
     let fio = fio::job_file(&found, &run, first);

@@ -102,6 +102,7 @@ fn every_key_of_an_array_arrives() {
         replaced_after: Span::from_s(3),
         unit: Sectors::new(512),
         depth: Some(99),
+        refusal: Span::from_us(10),
         reads: ReadChoice::NearestHead,
         split: None,
         parity: ParityParams {
@@ -420,6 +421,9 @@ fn the_power_may_go() {
     let warm = "[run]\nwarmup = \"2s\"\nduration = \"10s\"";
     let limit = Limit { duration: Some(Span::from_s(10)), ..Limit::default() };
     assert_eq!(at("[\"1s\", \"3s\"]", warm), (of_ms(3_000), limit, 1, 1));
+    // Beside runs that it ends stands one that it never ends, as long as without it.
+    let limit = Limit { duration: Some(Span::from_s(60)), ..Limit::default() };
+    assert_eq!(at("[\"never\", \"1s\"]", ""), (None, limit, 2, 0));
     // Drives are the same whenever the power goes, and the scenario is not.
     let plan = planned("level = \"raid5\"\nmembers = 4", "faults.power_cut = [\"1s\", \"3s\"]");
     let drives: Vec<_> = systems(&plan).into_iter().map(|system| Arc::clone(&system.drives[0])).collect();

@@ -668,6 +668,11 @@ fn keys_of_arrays_that_change_nothing() {
             ),
         ),
         ("spindles as one", array("level = \"raid3\"\nmembers = 4\nspindle_deviation = \"1%\"\n", "")),
+        (
+            "a share of what",
+            array("level = \"raidz1\"\nmembers = 4\nfill = 0.8\n", "faults.read_errors = 0.001\n"),
+        ),
+        ("a pool in doubt", array("level = \"raidz1\"\nmembers = 4\nresync_at = \"1s\"\n", "")),
         ("a run until nothing", array("level = \"raid5\"\nmembers = 4\n[run]\nuntil = \"rebuilt\"\n", "")),
         ("a run until no array", on_sata("[run]\nuntil = \"rebuild\"\n")),
         (
@@ -690,6 +695,8 @@ fn power_cuts_that_cannot_be() {
         ("not measured", on_sata("faults.power_cut = [\"1s\", \"5s\"]\n[run]\nwarmup = \"5s\"\n")),
         ("after the end", on_sata("faults.power_cut = \"60s\"\n[run]\nduration = \"60s\"\n")),
         ("without a unit", on_sata("faults.power_cut = 12\n")),
+        ("now and nevr", on_sata("faults.power_cut = [\"nevr\", \"1s\"]\n")),
+        ("never, and as numbers", on_sata("faults.power_cut = [\"never\", 1, 2]\n")),
         (
             "what is put down for later",
             array(

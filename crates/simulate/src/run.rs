@@ -6,7 +6,7 @@ use drivelab_core::target::array::Array;
 use drivelab_core::target::array::report::Happened;
 use drivelab_core::target::{Target, TargetParams};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
-use drivelab_record::point::{Closing, Point};
+use drivelab_record::point::{Closing, Ended, Point};
 use drivelab_record::{ArrayCollector, Collector, CommandLog, Log, Platter};
 use drivelab_units::Instant;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,7 +74,9 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     }
     let window = ended.since(Instant::ZERO + setup.warmup);
     let digest = clock.target.digest().value();
-    let point = Point::new(&clock.collector, &Closing { window, ended: why, accounts, depth_asked, digest });
+    let oldest_unfinished = clock.host.oldest_unfinished().map(|intended| ended.since(intended));
+    let closing = Closing { window, ended: why, oldest_unfinished, accounts, depth_asked, digest };
+    let point = Point::new(&clock.collector, &closing);
     let array = clock.array.and_then(|array| Some(array.close(array_of(&clock.target)?, ended)));
     let log = clock.log.map(|mut log| Log {
         logged_from_ns: setup.warmup.as_ns(),
@@ -83,7 +85,7 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
         commands: log.records(),
     });
     let (data, power_cut) = match clock.followed {
-        Some(followed) if why == POWER_CUT => {
+        Some(followed) if why == Ended::PowerCut => {
             let (data, cut) = followed.cut(clock.target, ended)?;
             (Some(data), Some(Some(cut)))
         }
@@ -95,9 +97,6 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     };
     Ok(Point { array, data, power_cut, log, ..point })
 }
-
-/// What ends a run whose power goes, as the record says it.
-const POWER_CUT: &str = "power-cut";
 
 fn array_of(target: &Target) -> Option<&Array> {
     target.system()?.array()
@@ -158,7 +157,7 @@ impl Clock {
     }
 
     /// Runs to the limit; returns the instant at which the window closes, and what has closed it.
-    fn run(&mut self, setup: &Setup, control: &Control<'_>) -> Result<(Instant, &'static str), RunError> {
+    fn run(&mut self, setup: &Setup, control: &Control<'_>) -> Result<(Instant, Ended), RunError> {
         let start = Instant::ZERO + setup.warmup;
         let end = setup.limit.duration.map(|duration| start + duration);
         let is_cut = setup.power_cut.is_some_and(|cut| end.is_none_or(|end| cut <= end));
@@ -171,14 +170,14 @@ impl Clock {
                 (Some(target), Some(host)) => target.min(host),
                 (Some(due), None) | (None, Some(due)) => due,
                 (None, None) => match end.filter(|_| is_cut) {
-                    Some(cut) => return Ok((cut, POWER_CUT)),
+                    Some(cut) => return Ok((cut, Ended::PowerCut)),
                     None => return Err(RunError::Stalled { at_ns: now.as_ns() }),
                 },
             };
             if let Some(end) = end
                 && due > end
             {
-                return Ok((end, if is_cut { POWER_CUT } else { "duration" }));
+                return Ok((end, if is_cut { Ended::PowerCut } else { Ended::Duration }));
             }
             if due > HORIZON {
                 return Err(RunError::Endlong);
@@ -188,10 +187,10 @@ impl Clock {
             self.step(now, ios)?;
             self.hear();
             if self.counted >= ios {
-                return Ok((now, "ios"));
+                return Ok((now, Ended::Ios));
             }
             if setup.limit.until_rebuilt && self.is_rebuilt(now)? {
-                return Ok((now.max(start), "rebuilt"));
+                return Ok((now.max(start), Ended::Rebuilt));
             }
             steps += 1;
             if steps == LOOK_EVERY {

@@ -2,6 +2,7 @@
 //! what the settings of the caches say.
 use drivelab_core::target::{Target, TargetInput};
 use drivelab_core::{Access, Attribute, Command, Machine, Priority, Setup};
+use drivelab_record::point::Ended;
 use drivelab_record::{CutRecord, Point};
 use drivelab_scenario::{NoFiles, Source, plan};
 use drivelab_simulate::truth::Followed;
@@ -22,7 +23,7 @@ fn go(setup: &Setup) -> Result<Point, RunError> {
 fn cuts(text: &str) -> Vec<CutRecord> {
     let cut = |setup: &Setup| {
         let point = go(setup).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(point.ended, "power-cut");
+        assert_eq!(point.ended, Ended::PowerCut);
         point.power_cut.flatten().expect("the power went")
     };
     setups(text).iter().map(cut).collect()
@@ -257,6 +258,6 @@ fn mirrors_differ_where_a_write_was_under_way() {
 fn a_run_that_is_over_before_the_power_goes_says_so() {
     let text = one_drive("faults.power_cut = \"2s\"", "[run]\nios = 10");
     let point = go(&setups(&text)[0]).unwrap();
-    assert_eq!((point.ended, &point.power_cut), ("ios", &Some(None)));
+    assert_eq!((point.ended, &point.power_cut), (Ended::Ios, &Some(None)));
     assert!(point.data.is_some());
 }

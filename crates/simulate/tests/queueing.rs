@@ -5,6 +5,7 @@ use common::{assert_mean, job, ms, outstanding, point, points, poisson, setup, s
 use drivelab_core::host::params::{Arrivals, JobParams, OUTSTANDING_MAX, SubmitCost};
 use drivelab_core::target::server::Service;
 use drivelab_core::{Limit, Setup};
+use drivelab_record::point::Ended;
 use drivelab_simulate::{Control, RunError, run};
 use drivelab_units::{Frequency, Rate, Share, Span};
 use std::sync::atomic::AtomicBool;
@@ -253,4 +254,20 @@ fn littles_law_holds_in_every_run() {
             assert!(slack < 0.02 * f64::from(jobs), "{slack}");
         }
     }
+}
+
+/// What is not finished is in no latency: its age is told.
+#[test]
+fn the_oldest_that_is_not_finished_is_told_with_its_age() {
+    let service = Service::Fixed(ms(8));
+    for (jobs, oldest) in [(1, 4), (3, 20)] {
+        let job = JobParams { arrivals: outstanding(jobs), ..job() };
+        let limit = Limit { duration: Some(ms(60)), ios: None, until_rebuilt: false };
+        let point = point(&Setup { limit, ..setup(stations(Some(service), 1), job, 0) });
+        assert_eq!(point.oldest_unfinished_ns, Some(ms(oldest).as_ns()));
+        assert_eq!(point.ended, Ended::Duration);
+    }
+    // The answer that ends a run makes the job ask once more.
+    let all = point(&setup(stations(Some(service), 1), job(), 5));
+    assert_eq!((all.oldest_unfinished_ns, all.ended), (Some(0), Ended::Ios));
 }

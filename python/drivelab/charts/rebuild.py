@@ -121,15 +121,22 @@ def _ends(point: Point, series: Sequence[Row]) -> list[int]:
     return [later for _, later in pairwise(starts)] + [starts[-1] + length]
 
 
+def _is_alone(series: Sequence[Row], at: int, key: str) -> bool:
+    """Whether no line can be drawn to a piece, because its neighbours have nothing."""
+    beside = [series[other][key] for other in (at - 1, at + 1) if 0 <= other < len(series)]
+    return series[at][key] is not None and all(value is None for value in beside)
+
+
 def _rows(point: Point, name: str, per_unit: float) -> list[Row]:
     """A row for each piece: rates at its middle, progress at its end."""
     rows = []
     series = _series(point)
-    for piece, end_ns in zip(series, _ends(point, series), strict=True):
+    for at, (piece, end_ns) in enumerate(zip(series, _ends(point, series), strict=True)):
         start_ns = int(piece["start_ns"])
         rows.append(
             {
                 "series": name,
+                "alone": _is_alone(series, at, "mean_latency_ns"),
                 "t": (start_ns + end_ns) / 2 / per_unit,
                 "end": end_ns / per_unit,
                 "iops": piece["iops"],
@@ -194,19 +201,20 @@ def _draw(
             legend=alt.Legend(symbolType="stroke", symbolStrokeWidth=3) if first else None,
         )
     base = alt.Chart(inline(rows))
+    alone = base.transform_filter("datum.alone")
     layers: list[Any] = [_rules(events, x)]
     if first and len(names) == 1:
-        layers.append(
-            base.mark_line(color=LINE_COLOURS[5], strokeWidth=0.9).encode(
-                x=across, y=alt.Y("max:Q", scale=panel.scale)
-            )
-        )
+        above = {"x": across, "y": alt.Y("max:Q", scale=panel.scale)}
+        layers.append(base.mark_line(color=LINE_COLOURS[5], strokeWidth=0.9).encode(**above))
+        layers.append(alone.mark_circle(color=LINE_COLOURS[5], size=9, opacity=1).encode(**above))
     layers.append(
         base.mark_line(strokeWidth=1.7, strokeJoin="round", clip=True).encode(
             x=across, y=y, color=colour, tooltip=_tooltip(x, panel)
         )
     )
     if first:
+        # A line has nowhere to go where hosts had nothing answered before and after.
+        layers.append(alone.mark_circle(size=16, opacity=1, clip=True).encode(x=across, y=y, color=colour))
         layers += _labels(events, x)
     return alt.layer(*layers).properties(width=WIDTH, height=panel.height)
 

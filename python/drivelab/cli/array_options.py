@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import _core
-from drivelab.array_story import is_eventful, lines
-from drivelab.cli.output import emit
+from drivelab.array_story import is_eventful, lines, missed_floors
+from drivelab.cli.output import emit, say
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.workload_options import ARRAY_PANEL
 from drivelab.errors import InputError
@@ -59,3 +59,16 @@ def emit_stories(points: Sequence[dict[str, Any]]) -> None:
     for point in eventful:
         at = ", ".join(f"{axis} = {axis_text(value)}" for axis, value in point["axes"].items())
         emit("\n".join([f"\nWhat happened to the array{f', {at}' if at else ''}", *lines(point["array"])]))
+
+
+def note_floors(points: Sequence[dict[str, Any]]) -> None:
+    """A floor that busy members did not let a rebuild keep would go unseen."""
+    missed = [(point, text) for point in points if "array" in point for text in missed_floors(point["array"])]
+    for point, text in missed[:STORIES_MAX]:
+        at = ", ".join(f"{axis}={axis_text(value)}" for axis, value in point["axes"].items())
+        say(
+            f"note: rebuild.floor was not kept{f' at {at}' if at else ''}: {text}; "
+            "hosts keep the members busy, and more requests at once (rebuild.outstanding) would get more"
+        )
+    if len(missed) > STORIES_MAX:
+        say(f"note: nor was it {len(missed) - STORIES_MAX} times more: see floor_missed_ns in --json")

@@ -12,7 +12,13 @@ import typer
 from drivelab import _core
 from drivelab.array_story import duration_text, is_eventful
 from drivelab.cli import workload_options as words
-from drivelab.cli.array_options import Rebuild, check_rebuild, emit_stories, points_in_a_rebuild
+from drivelab.cli.array_options import (
+    Rebuild,
+    check_rebuild,
+    emit_stories,
+    note_floors,
+    points_in_a_rebuild,
+)
 from drivelab.cli.data_options import CheckData, check_has_data, emit_data, note_uncut
 from drivelab.cli.exits import Exit
 from drivelab.cli.log_options import (
@@ -29,7 +35,7 @@ from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
-from drivelab.points_table import axis_text, commands_csv, points_csv
+from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
 from drivelab.result import Result
 from drivelab.scenario import Source, plan, read_source
 from drivelab.simulation import run_plan
@@ -112,6 +118,8 @@ def simulate(
         result = run_plan(checked, workers, progress, wish.commands, check_data=check_data)
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
     _note_empty(result)
+    _note_starved(result)
+    note_floors(result.points)
     note_uncut(result.points)
     note_unlogged(result)
     for path in _write(result, out, chart, rebuild, wish):
@@ -134,6 +142,9 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
         emit(points_csv(result.points))
     elif result.points:
         emit_table(result.table())
+        if (apart := directions_table(result.points)) is not None:
+            emit("")
+            emit_table(apart)
         emit_stories(result.points)
         emit_data(result.points)
         if not quiet:
@@ -206,6 +217,28 @@ def _note_empty(result: Result) -> None:
         enough_s = max(10, 10 * -(-longest_ns // 1_000_000_000))
         why = f"the measured {measured} are too short; measure longer, e.g. --runtime {enough_s}s (run.duration)"
     say(f"note: no I/O finished{at}: {why}")
+
+
+def _note_starved(result: Result) -> None:
+    """What never finishes is in no latency: say it where it has waited longer than anything that did."""
+    starved = [
+        point
+        for point in result.points
+        if (point["oldest_unfinished_ns"] or 0) > (point["latency_ns"]["max"] or float("inf"))
+    ]
+    if not starved:
+        return
+    worst = max(starved, key=lambda point: point["oldest_unfinished_ns"])
+    at = f" at {place}" if (place := _place(worst["axes"])) else ""
+    more = f", and longer than any there at {len(starved) - 1} more points" if len(starved) > 1 else ""
+    waited, longest = (
+        duration_text(float(f"{ns:.3g}"))
+        for ns in (worst["oldest_unfinished_ns"], worst["latency_ns"]["max"])
+    )
+    say(
+        f"note: when the run ended{at}, an I/O had waited for {waited}, longer than any that finished "
+        f"({longest}){more}; it is in no latency (oldest_unfinished_ns)"
+    )
 
 
 def _place(axes: Mapping[str, object]) -> str:

@@ -181,6 +181,11 @@ def notes(found: Comparison) -> list[str]:
         lines.append(
             f"{', '.join(pools)}: usable is what they are filled with, 80 % unless --set target.array.fill says more"
         )
+    if pools and "degraded" in states:
+        lines.append(
+            f"{', '.join(pools)}: a read brings a whole record, to check its sum. Without a member it brings parity "
+            "in place of what is missing, as many columns as before: degraded is much like healthy"
+        )
     if errors := _errors(found):
         lines.append(f"{errors:,} I/Os ended with an error, and count nowhere")
     if found.chosen.repair is not None and found.chosen.repair.hours is None:

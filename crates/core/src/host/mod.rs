@@ -178,6 +178,13 @@ impl Host {
         self.backlog.len()
     }
 
+    /// When the oldest I/O was meant to begin that is not finished; a FLUSH is none.
+    pub fn oldest_unfinished(&self) -> Option<Instant> {
+        let begun = |io: &&Outstanding| io.parts_left > 0 && io.access != Access::Flush;
+        let waiting = self.backlog.iter().map(|&(_, intended)| intended);
+        self.outstanding.iter().filter(begun).map(|io| io.intended).chain(waiting).min()
+    }
+
     /// Draws a job's next I/O, which the software takes up at `at`; `begins` unless it was announced before.
     fn issue(&mut self, job: u32, intended: Instant, at: Instant, begins: bool) {
         let source = &mut self.jobs[job as usize];

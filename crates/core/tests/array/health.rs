@@ -279,6 +279,37 @@ fn all_lost(params: ArrayParams, access: Access, place: impl Fn(u64) -> u64) {
 }
 
 #[test]
+fn what_cannot_be_had_is_said_one_command_after_the_other() {
+    let refusal = Span::from_us(25);
+    let failures = (0..2).map(|drive| fails(drive, 1)).collect();
+    let params = ArrayParams { failures, refusal, ..ArrayParams::plain(Level::Mirrored, 2) };
+    let mut hearing = Hearing::new(params, &small());
+    hearing.run_to(1);
+    for i in 0..10 {
+        hearing.send(2, if i % 2 == 0 { Access::Read } else { Access::Write }, 100 * i, 8);
+    }
+    let answers = hearing.run_to(3);
+    assert!(answers.iter().all(|answer| answer.outcome == Outcome::Lost));
+    let times: Vec<Span> = answers.iter().map(|answer| answer.completed - at_ms(2)).collect();
+    assert_eq!(times, (1..=10).map(|i| Span::from_us(25 * i)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_journal_that_fails_is_told_of_once() {
+    let level = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
+    let params = ArrayParams {
+        cure: drivelab_core::target::array::params::Cure::Journal,
+        failures: vec![fails(4, 5)],
+        unit: Sectors::new(64),
+        ..ArrayParams::plain(level, 4)
+    };
+    let mut hearing = Hearing::new(params, &small());
+    hearing.run_to(10);
+    assert_eq!(hearing.when(Happened::JournalFailed { drive: 4 }), [at_ms(5)]);
+    assert_eq!(hearing.reports.len(), 1, "{:?}", hearing.reports);
+}
+
+#[test]
 fn any_number_of_commands_that_wait_end_when_all_members_fail() {
     let params = ArrayParams { depth: Some(1), ..ArrayParams::plain(Level::Mirrored, 2) };
     all_lost(params, Access::Read, |i| i % 8 * 8);

@@ -6,10 +6,10 @@ use drivelab_core::target::array::members::State;
 use drivelab_core::target::array::params::{
     ArrayParams, Copies, Level, ReadChoice, Rotation, Scheduled, SyncParams,
 };
-use drivelab_core::target::array::report::{Happened, Health, SyncKind};
+use drivelab_core::target::array::report::{Happened, Health, SyncKind, UnderLoad};
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::DriveParams;
-use drivelab_units::{Lba, Rate, Sectors, Share, Span};
+use drivelab_units::{Instant, Lba, Rate, Sectors, Share, Span};
 
 const CYLINDERS: u64 = 50;
 const REBUILD: SyncKind = SyncKind::Rebuild;
@@ -116,6 +116,61 @@ fn hosts_hold_a_rebuild_down_to_the_floor() {
     let left = (CYLINDERS - swept) * 4 * TURN;
     let due = at_ms(3_950 + 100) + Span::from_ns(left);
     assert!((due.as_ns() - 5 * TURN..due.as_ns() + 5 * TURN).contains(&ended.as_ns()), "{ended:?} {due:?}");
+}
+
+#[test]
+fn a_floor_that_busy_members_cannot_keep_is_told_of_and_one_that_they_keep_is_not() {
+    // Hosts keep eight reads with the members for 10 s, of which a rebuild gets a track now and then.
+    let beside_hosts = |tracks_per_s| {
+        let mut params = rebuilding(plain(Level::Mirrored, 3));
+        params.sync.floor = Rate::from_bytes_per_s(TRACK * 512 * tracks_per_s);
+        // Room for a rebuild of ten seconds beside hosts.
+        let geometry = layout(1, vec![zone(0, 500, TRACK as u32)]);
+        let seek = flat_seek(ms(1), 500);
+        let mut hearing = Hearing::new(params, &DriveParams { geometry, seek, ..small() });
+        let mut under_way = 0;
+        for ms in 0..10_000 {
+            under_way -= hearing.run_to(ms).len();
+            while under_way < 8 {
+                hearing.send(ms, drivelab_core::Access::Read, ms * 7_919 % 290_000, 8);
+                under_way += 1;
+            }
+        }
+        let (floor, mut loads) = hearing.array().under_load(at_ms(10_000));
+        (floor.unwrap().bytes_per_s(), loads.next().unwrap())
+    };
+    let (_, kept) = beside_hosts(1);
+    assert_eq!(kept.missed, Span::ZERO);
+    assert!((8..=12).contains(&(kept.swept.get() / TRACK)), "{kept:?}");
+    let (floor, missed) = beside_hosts(1_000);
+    let reached = missed.swept.bytes().get() as f64 / (missed.time.as_ns() as f64 / 1e9);
+    assert!(reached < floor as f64 / 2.0, "{reached}");
+    // What is not made up for is what was due and not begun, but for the three seconds that may still be caught up.
+    let due = missed.time.as_ns() as f64 * (1.0 - reached / floor as f64);
+    let short = missed.missed.as_ns() as f64 + 3e9;
+    assert!((short - due).abs() < 0.1e9, "{short} {due}");
+}
+
+#[test]
+fn an_idle_array_has_no_floor_to_miss() {
+    let mut params = rebuilding(plain(Level::Mirrored, 2));
+    params.sync.floor = Rate::from_bytes_per_s(1 << 40);
+    let mut hearing = Hearing::new(params, &small());
+    let end = hearing.run_out();
+    let (_, mut loads) = hearing.array().under_load(end);
+    assert_eq!(loads.next(), Some(UnderLoad::default()));
+}
+
+#[test]
+fn a_second_new_member_makes_a_rebuild_begin_anew_and_that_is_told() {
+    let level = Level::Parity { parities: 2, rotation: Rotation::LeftSymmetric, groups: 1 };
+    let params = ArrayParams { spares: 1, failures: vec![fails(1, 600)], ..rebuilding(plain(level, 5)) };
+    let mut hearing = Hearing::new(params, &small());
+    hearing.run_out();
+    assert_eq!(hearing.when(Happened::Began(REBUILD)), [Instant::ZERO]);
+    assert_eq!(hearing.when(Happened::Replaced { slot: 1, drive: 5 }), [at_ms(600)]);
+    assert_eq!(hearing.when(Happened::BeganAnew(REBUILD)), [at_ms(600)]);
+    assert_eq!(hearing.when(Happened::Ended(REBUILD)).len(), 1);
 }
 
 #[test]

@@ -80,6 +80,8 @@ pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
         replaced_after: given(raw.replaced_after.as_ref()).unwrap_or(Span::ZERO),
         unit,
         depth: given(raw.depth.as_ref()).map(|depth| depth.0 as u32),
+        // Raised where the controller's own time is longer.
+        refusal: ArrayParams::REFUSAL,
         reads,
         split,
         parity,

@@ -1,10 +1,10 @@
 //! What fails of an array and when, what is missing from the start, and what a level bears.
 use super::array::Known;
 use super::array_keys::Uses;
-use super::run::Run;
+use super::run::{Run, power_cut};
 use crate::check::given;
 use crate::keys::At;
-use crate::raw::array::{FailRaw, LayoutName, LevelName};
+use crate::raw::array::{ArrayRaw, FailRaw, LayoutName, LevelName};
 use crate::raw::scenario::TargetRaw;
 use crate::text::problem::Log;
 use drivelab_core::target::array::params::{Failure, Scheduled, When};
@@ -117,29 +117,33 @@ pub fn scheduled(known: &Known<'_>) -> Vec<Scheduled> {
     let of = |(kind, at): (SyncKind, &Option<At<_>>)| {
         at.as_ref().map(|at| Scheduled { kind, at: Instant::ZERO + at.value })
     };
-    at.into_iter().filter_map(of).collect()
+    let at =
+        at.into_iter().filter(|(kind, _)| *kind != SyncKind::Resync || known.level.uses(Uses::WriteHole));
+    at.filter_map(of).collect()
 }
 
 /// What is put down for a time at which the run is over changes nothing.
 pub fn check_in_time(target: &TargetRaw, run: &Run, log: &mut Log) {
     let measured = run.limit.duration.map(|duration| run.warmup + duration);
-    let cut = target.faults.as_ref().and_then(|at| at.value.power_cut.as_ref());
+    let cut = power_cut(target);
     // What is put down for the instant of a cut still happens.
-    let dark = cut.map(|at| at.value + Span::from_ns(1));
+    let dark = cut.as_ref().map(|at| at.value + Span::from_ns(1));
     let end = measured.into_iter().chain(dark).min();
-    let redundant = |at: &&At<LevelName>| at.value.uses(Uses::Redundancy);
     let array = target.array.as_ref().map(|at| &at.value);
-    let array = array.filter(|raw| raw.level.as_ref().filter(redundant).is_some());
-    let own = array.into_iter().flat_map(|raw| [("scrub_at", &raw.scrub_at), ("resync_at", &raw.resync_at)]);
+    let uses =
+        |raw: &&ArrayRaw, what| raw.level.as_ref().is_some_and(|at: &At<LevelName>| at.value.uses(what));
+    let scrubbed = array.filter(|raw| uses(raw, Uses::Redundancy)).map(|raw| ("scrub_at", &raw.scrub_at));
+    let resynced = array.filter(|raw| uses(raw, Uses::WriteHole)).map(|raw| ("resync_at", &raw.resync_at));
+    let own = scrubbed.into_iter().chain(resynced);
     let list = target.faults.as_ref().and_then(|at| at.value.fail.as_ref());
     let failures = list.into_iter().flat_map(|list| &list.value).map(|at| ("at", &at.value.at));
     let all = own.chain(failures).filter_map(|(key, at)| Some((key, at.as_ref()?, end)));
-    for (key, at, end) in all.chain(cut.map(|at| ("power_cut", at, measured))) {
+    for (key, at, end) in all.chain(cut.as_ref().map(|at| ("power_cut", at, measured))) {
         let Some(end) = end.filter(|end| at.value >= *end) else {
             log.has_effect(at.place);
             continue;
         };
-        let cut = cut.filter(|cut| cut.value < end).map(|cut| cut.value);
+        let cut = cut.as_ref().filter(|cut| cut.value < end).map(|cut| cut.value);
         let message = format!("`{key}` has no effect: the run is over after {}", cut.unwrap_or(end));
         let longer = if cut.is_some() { "cut the power later" } else { "lengthen run.duration" };
         log.no_effect(at.place, message, format!("{longer}, or set an earlier time"));

@@ -80,9 +80,9 @@ pub fn check_keys(known: &Known<'_>, log: &mut Log) {
             "partial_writes" => Uses::Rows,
             "parity_granule" => Uses::Granule,
             "parity_rate" => Uses::Parity,
-            "write_hole" => Uses::WriteHole,
+            "write_hole" | "resync_at" => Uses::WriteHole,
             "record_size" | "fill" => Uses::Records,
-            "spares" | "replaced_after" | "rebuild" | "scrub_at" | "resync_at" => Uses::Redundancy,
+            "spares" | "replaced_after" | "rebuild" | "scrub_at" => Uses::Redundancy,
             _ => {
                 check_needs(known, key, place, log);
                 continue;
@@ -93,7 +93,13 @@ pub fn check_keys(known: &Known<'_>, log: &mut Log) {
             continue;
         }
         let message = format!("`{key}` has no effect with level = \"{}\"", known.level.name());
-        log.no_effect(place, message, format!("set level to {}, or leave {key} out", those(what)));
+        // What a pool writes anew goes to another place: a power cut leaves nothing of it in doubt.
+        let remedy = if key == "resync_at" && known.level.uses(Uses::Records) {
+            "set scrub_at to go over the pool, or leave resync_at out".to_owned()
+        } else {
+            format!("set level to {}, or leave {key} out", those(what))
+        };
+        log.no_effect(place, message, remedy);
     }
 }
 

@@ -56,8 +56,9 @@ pub fn run(
 }
 
 /// When the power goes.
-pub fn power_cut(target: Option<&At<TargetRaw>>) -> Option<&At<Span>> {
-    target?.value.faults.as_ref()?.value.power_cut.as_ref()
+pub fn power_cut(target: &TargetRaw) -> Option<At<Span>> {
+    let at = target.faults.as_ref()?.value.power_cut.as_ref()?;
+    Some(At::new(at.value.0?, at.place))
 }
 
 /// The power goes while the run is measured, and what it does can be told.

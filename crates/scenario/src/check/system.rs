@@ -112,6 +112,9 @@ fn before(
         }
         None => ControllerParams { bus, ..ControllerParams::PLAIN },
     };
+    if let Some(array) = &mut array {
+        array.refusal = array.refusal.max(controller.issue + controller.completion);
+    }
     // Before one drive as many as it holds; before an array as many as all of them hold.
     let holds = most(&controller, if behind_controller { working } else { 1 });
     let at_once = array.as_ref().filter(|_| behind_controller).and_then(|array| array.depth);

@@ -4,7 +4,8 @@ use crate::check::{commands, given, pointless};
 use crate::keys::numbers::Count;
 use crate::keys::quantities::IO_MAX;
 use crate::keys::{At, Read};
-use crate::raw::workload::{JobRaw, Part, RateProcess, Rw, WorkloadRaw};
+use crate::raw::amounts::Part;
+use crate::raw::workload::{JobRaw, RateProcess, Rw, WorkloadRaw};
 use crate::text::problem::{Log, Place};
 use drivelab_core::host::params::{
     Addressing, Arrivals, Flushes, JobError, JobParams, SizeShare, SubmitCost, check,

@@ -53,6 +53,13 @@ impl Read for Share {
         let text = match &node.value {
             Value::Text(text) => text.clone(),
             Value::Integer(number) => format!("{number}%"),
+            // As a fraction of one, or as a number of percent?
+            Value::Decimal(number) if is_fraction(number) => {
+                let percent = tidy(number.parse::<f64>().unwrap_or_default() * 100.0);
+                let remedy = format!("write \"{percent}%\", or \"{number}%\" if so little is meant");
+                log.fault(node.place, "the unit is missing", remedy);
+                return None;
+            }
             Value::Decimal(number) => format!("{number}%"),
             _ => {
                 wrong_type(node, &Self::kind(), log);
@@ -69,6 +76,17 @@ impl Read for Share {
     fn write(&self, out: &mut String) {
         let _ = write!(out, "{}", self.bits());
     }
+}
+
+/// Whether a bare number may be meant as a share of one.
+pub fn is_fraction(number: &str) -> bool {
+    number.trim().parse::<f64>().is_ok_and(|share| share > 0.0 && share < 1.0)
+}
+
+/// A number without the tail that binary fractions leave.
+pub fn tidy(number: f64) -> String {
+    let text = format!("{number:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A number with at most six decimals, in millionths, from `LEAST` to `MOST`.

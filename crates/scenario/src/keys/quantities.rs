@@ -1,5 +1,6 @@
 //! Quantities: how each unit type of the project is read and described.
 use super::kind::Kind;
+use super::numbers::{is_fraction, tidy};
 use super::read::{Read, wrong_type};
 use crate::text::problem::Log;
 use crate::text::suggest;
@@ -167,10 +168,9 @@ pub fn part(node: &Node, may_be_none: bool, log: &mut Log) -> Option<Extent> {
         Value::Decimal(number) | Value::Text(number) => number.trim(),
         _ => "",
     };
-    let percent = number.parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
-    if let Some(share) = percent {
-        let remedy =
-            format!("write \"{}%\" of the target, or an amount such as \"1GB\"", tidy(share * 100.0));
+    if is_fraction(number) {
+        let percent = tidy(number.parse::<f64>().unwrap_or_default() * 100.0);
+        let remedy = format!("write \"{percent}%\" of the target, or an amount such as \"1GB\"");
         log.fault(node.place, "the unit is missing", remedy);
         return None;
     }
@@ -189,12 +189,6 @@ pub fn part(node: &Node, may_be_none: bool, log: &mut Log) -> Option<Extent> {
     let fits = |extent: &Extent| extent.0.get() > 0;
     let help = Help { bare: &["B", "KiB"], range: "\"0B\" to \"1048576TiB\"", fits };
     quantity(node, &Extent::kind(), log, &help, extent)
-}
-
-/// A number without the tail that binary fractions leave.
-fn tidy(number: f64) -> String {
-    let text = format!("{number:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// No time in a scenario is longer: two years.

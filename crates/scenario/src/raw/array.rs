@@ -196,7 +196,7 @@ section! {
         /// How long after a failure a spare takes the member's place.
         replaced_after: Span = "0s",
         /// At what pace the array goes over its members by itself: in a rebuild, a resync or a scrub.
-        rebuild: RebuildRaw = "as Linux has it, but for the request",
+        rebuild: RebuildRaw = "as Linux has it",
         /// Members that are gone as the run begins, by number.
         missing: Vec<At<DriveNumber>> = "none",
         /// Whether new drives are in their place from the start, so that the rebuild begins with the run.
@@ -230,16 +230,17 @@ section! {
 
 section! {
     facts: false,
-    /// At what pace the array goes over its members by itself. Defaults are those of Linux but for the request.
+    /// At what pace the array goes over its members by itself. Defaults are those of Linux: `sync_speed_min` and
+    /// `sync_speed_max`, and 2 MiB of each member under way (`RESYNC_WINDOW` of raid1.c), in requests of 512 KiB.
     pub struct RebuildRaw {
-        /// The rate on each member that is kept up under load; with none it never gives way to hosts.
+        /// The rate on each member that is kept up under load, as far as busy members can; with none it never gives way to hosts.
         floor: OrNone<Rate> = "1000KiB/s",
         /// The rate on each member that is never exceeded.
         ceiling: OrNone<Rate> = "200000KiB/s",
         /// What is read of each member at once.
         request: Bytes = "512KiB",
         /// Such requests under way at once.
-        outstanding: Count<1, 4096> = "1",
+        outstanding: Count<1, 4096> = "4",
         /// So long after the last command of a host the array is idle, and only the ceiling holds.
         idle_after: Span = "100ms",
     }

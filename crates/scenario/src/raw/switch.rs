@@ -1,7 +1,8 @@
-//! Values that can be switched off: with `false`, or by the name "none".
+//! Values that can be switched off: with `false`, or by the names "none" and "never".
 use crate::keys::{Kind, Read, Section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
+use drivelab_units::Span;
 
 /// A table with the first of its keys.
 fn table_example(section: &Section) -> String {
@@ -52,6 +53,34 @@ impl<T: Read> Read for Switch<T> {
         match (self, below) {
             (Switch::On(above), Switch::On(below)) => Switch::On(above.over(below)),
             (above, _) => above,
+        }
+    }
+}
+
+/// An instant, or "never", so that a sweep can have both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OrNever(pub Option<Span>);
+
+impl Read for OrNever {
+    fn kind() -> Kind {
+        Kind::Either(vec![Span::kind(), Kind::Choice(vec![("never", "it does not happen")])])
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        match &node.value {
+            Value::Text(text) if text == "never" => Some(OrNever(None)),
+            Value::Text(text) if !text.contains(|c: char| c.is_ascii_digit()) => {
+                log.fault(node.place, "not a time", "write a time such as \"10s\", or \"never\"");
+                None
+            }
+            _ => Span::read(node, log).map(|at| OrNever(Some(at))),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        match &self.0 {
+            Some(at) => at.write(out),
+            None => out.push_str("never"),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::array::{DriveNumber, FailRaw, LevelName};
 use super::drive::IdentityRaw;
 use super::link::{BusChoice, Standard};
 use super::queue::Depth;
-use super::switch::Switch;
+use super::switch::{OrNever, Switch};
 use super::write_behind::WriteBehindRaw;
 use crate::keys::numbers::Count;
 use crate::keys::quantities::Extent;
@@ -227,7 +227,7 @@ section! {
         /// Drives of an array that fail for good, each at a time or after so many commands of the hosts.
         fail: Vec<At<FailRaw>> = "none",
         /// When the power goes: the run ends, and the record says what is lost. A list of commands goes on waiting for it.
-        power_cut: Span = "never",
+        power_cut: OrNever = "never",
     }
 }
 

@@ -1,6 +1,6 @@
 //! Memory in front of a device that takes writes and hands them on later: a host's own cache, or a controller's.
+use super::amounts::Part;
 use super::switch::Switch;
-use super::workload::Part;
 use crate::keys::numbers::Count;
 use crate::keys::quantities::Extent;
 use crate::keys::{choices, section};

@@ -76,6 +76,7 @@ impl Array {
     /// A drive has failed for good.
     pub fn fail(&mut self, context: &mut Context, drive: u16) {
         if self.logs.drive() == Some(drive) {
+            self.report(context, 0, Happened::JournalFailed { drive });
             self.logs.lose();
             self.end_ops_of(context, drive);
             return self.let_in_to_logs(context);

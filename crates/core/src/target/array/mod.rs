@@ -99,6 +99,8 @@ pub struct Array {
     /// Goes on with each strand.
     clock: u64,
     ids: u64,
+    /// Whoever answers that data are gone is busy until then.
+    refusing_until: Instant,
     /// Whoever computes parity is busy until then.
     computing_until: Instant,
     /// Reads so far that could have come from several copies.
@@ -159,6 +161,7 @@ impl Array {
             condition: Condition::default(),
             clock: 0,
             ids: 0,
+            refusing_until: Instant::ZERO,
             computing_until: Instant::ZERO,
             turns: 0,
             taken: 0,

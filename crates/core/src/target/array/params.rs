@@ -134,7 +134,8 @@ pub struct SyncParams {
     pub ceiling: Option<Rate>,
     /// What is read of each member at once.
     pub request: Sectors,
-    /// Requests under way.
+    /// Requests under way. With the usual request as much of each member as md has under way: 2 MiB (drivers/md/raid1.c,
+    /// `RESYNC_WINDOW`).
     pub outstanding: u32,
     /// No command of a host has been under way for so long: the array is idle, and only the ceiling holds.
     pub idle_after: Span,
@@ -175,6 +176,8 @@ pub struct ArrayParams {
     pub unit: Sectors,
     /// Commands of hosts that it works on at once; the others wait. No limit of its own when `None`.
     pub depth: Option<u32>,
+    /// What it takes whoever keeps the array to answer that a command's data are gone, one command after the other.
+    pub refusal: Span,
     pub reads: ReadChoice,
     pub split: Option<SplitReads>,
     pub parity: ParityParams,
@@ -207,6 +210,7 @@ impl ArrayParams {
             replaced_after: Span::ZERO,
             unit: Sectors::new(128),
             depth: None,
+            refusal: Self::REFUSAL,
             reads: ReadChoice::NearestHead,
             split: None,
             parity: ParityParams {
@@ -220,7 +224,7 @@ impl ArrayParams {
                 floor: Rate::from_bytes_per_s(1_024_000),
                 ceiling: Rate::from_bytes_per_s(204_800_000),
                 request: Sectors::new(1_024),
-                outstanding: 1,
+                outstanding: 4,
                 idle_after: Span::from_ms(100),
             },
             deviation_ppm: 0,
@@ -231,6 +235,10 @@ impl ArrayParams {
             scheduled: Vec::new(),
         }
     }
+
+    /// The least that an answer takes, also one that there is nothing to be had. Inferred: the work of some thousand
+    /// instructions, a system call with its completion. A host that asks again at once lets time pass.
+    pub const REFUSAL: Span = Span::from_us(10);
 
     /// Most drives of one array.
     pub const MEMBERS_MAX: u16 = 1 << 10;

@@ -7,9 +7,6 @@ use crate::target::context::{Context, Event};
 use crate::target::tree::{NONE, Slot};
 use drivelab_units::{Bytes, Lba, Sectors, Span};
 
-/// What it takes to say that there is nothing to be had: some work of the software, no more.
-const REFUSAL: Span = Span::from_us(10);
-
 impl Array {
     /// Nothing is in a strand's way: it is planned, and goes.
     pub(super) fn begin(&mut self, context: &mut Context, slot: Slot) {
@@ -30,7 +27,8 @@ impl Array {
             }
             // A host that asks again at once must not stop the time.
             let event = ArrayEvent::Computed { strand: slot, serial: strand.serial };
-            return context.agenda.schedule(now + REFUSAL, 2, Event::Array(event));
+            self.refusing_until = self.refusing_until.max(now) + self.params.refusal;
+            return context.agenda.schedule(self.refusing_until, 2, Event::Array(event));
         }
         if self.logs.is_kept() && self.waits_for_room(context, slot) {
             return;

@@ -1,5 +1,5 @@
 //! What happens to an array while it runs: failures, spares, rebuilds, lost data.
-use drivelab_units::{Instant, Lba, Sectors};
+use drivelab_units::{Instant, Lba, Sectors, Span};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
@@ -31,6 +31,10 @@ pub enum Happened {
     SpareFailed {
         drive: u16,
     },
+    /// The journal's drive is gone: writes are refused from now on, as md does it.
+    JournalFailed {
+        drive: u16,
+    },
     /// Another drive has taken the slot.
     Replaced {
         slot: u16,
@@ -38,6 +42,8 @@ pub enum Happened {
     },
     Began(SyncKind),
     Ended(SyncKind),
+    /// Another new member has joined a rebuild, which begins again for that one.
+    BeganAnew(SyncKind),
     /// It cannot go on: too much is missing, or its new members are gone.
     GivenUp(SyncKind),
     /// These addresses of the array cannot be had any more.
@@ -83,6 +89,16 @@ pub enum Health {
     Rebuilding,
     /// Some addresses cannot be had, because of the members that are missing.
     Failed,
+}
+
+/// What hosts have left to work of the array's own: from window to window, those that began while the array was not idle.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct UnderLoad {
+    pub time: Span,
+    /// Gone over of each member in it.
+    pub swept: Sectors,
+    /// How much of what the floor asks for was never made up for, as the time that it takes at that rate.
+    pub missed: Span,
 }
 
 /// How far the array has got with work of its own.

@@ -2,7 +2,8 @@
 //!
 //! A *job* goes over one group of members, from the beginning to the end, in *windows* of `request` sectors of each, up to
 //! `outstanding` at once. A window is a strand: it has its blocks to itself, so that hosts' writes wait for it and it for
-//! them; it reads, then writes. Windows of a pool hold no writes back, because those go to other places: see [`records`]. [`plan`] says what, [`pace`] how fast. As windows are done in order, what lies below becomes
+//! them; it reads, then writes. Windows of a pool hold no writes back, because those go to other places: see [`records`].
+//! [`plan`] says what, [`windows`] how one goes, [`pace`] how fast. As windows are done in order, what lies below becomes
 //! readable on a new member; in the end the members flush, and the new ones are whole.
 //!
 //! - A **rebuild** reads all other members of a group with parity, or of each stripe unit one other copy, and writes to the
@@ -19,18 +20,17 @@ mod job;
 mod pace;
 mod plan;
 mod records;
+mod windows;
 
 use super::layout::{Layout, Stretch};
 use super::members::State;
 use super::params::SyncParams;
-use super::report::{Happened, Progress, SyncKind};
-use super::strand::{Op, Owner};
+use super::report::{Happened, Progress, SyncKind, UnderLoad};
 use super::{Array, ArrayEvent};
-use crate::command::{Access, Attribute, Command, Outcome, Priority};
+use crate::command::{Access, Attribute, Command, Priority};
 use crate::target::context::{Context, Event};
-use crate::target::tree::Slot;
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Lba, Sectors};
+use drivelab_units::{Instant, Lba, Rate, Sectors};
 use job::{Job, Stage, Target, Ticket, Window};
 
 /// What the array's own commands look like beside their addresses.
@@ -50,9 +50,6 @@ pub const COMMAND: Command = Command {
     first: Lba::ZERO,
     count: Sectors::ZERO,
 };
-
-/// How often a window is gone over that fails for no lasting reason.
-const TRIES: u8 = 8;
 
 pub struct Sync {
     params: SyncParams,
@@ -133,6 +130,14 @@ impl Array {
         })
     }
 
+    /// The floor that all of it is to keep, and what each has had beside hosts up to an instant, as in [`Self::progress`].
+    pub fn under_load(&self, now: Instant) -> (Option<Rate>, impl Iterator<Item = UnderLoad>) {
+        let params = &self.sync.params;
+        let is_idle = self.is_idle(now);
+        let jobs = self.sync.jobs.iter();
+        (params.floor, jobs.map(move |job| job.pace.under_load_at(now, params, is_idle)))
+    }
+
     pub(super) fn is_rebuilding(&self) -> bool {
         self.sync.jobs.iter().any(|job| job.kind == SyncKind::Rebuild && !job.is_over())
     }
@@ -187,7 +192,8 @@ impl Array {
         let runs = |job: &Job| job.kind == SyncKind::Rebuild && job.group == group && !job.is_over();
         if let Some(job) = self.sync.jobs.iter_mut().find(|job| runs(job)) {
             job.targets.push(target);
-            return job.begin_anew();
+            job.begin_anew();
+            return self.report(context, slot, Happened::BeganAnew(SyncKind::Rebuild));
         }
         self.begin_job(context, SyncKind::Rebuild, group);
         if let Some(job) = self.sync.jobs.last_mut() {
@@ -233,8 +239,11 @@ impl Array {
     }
 
     fn end_job(&mut self, context: &mut Context, at: usize, stage: Stage) {
-        let job = &mut self.sync.jobs[at];
+        let is_idle = self.is_idle(context.now);
+        let Sync { params, jobs, .. } = &mut self.sync;
+        let job = &mut jobs[at];
         job.windows.clear();
+        job.pace.passes(context.now, params, is_idle);
         (job.stage, job.ended) = (stage, Some(context.now));
         let (kind, group) = (job.kind, job.group);
         let what = if stage == Stage::Ended { Happened::Ended(kind) } else { Happened::GivenUp(kind) };
@@ -289,8 +298,11 @@ impl Array {
 
     /// Begins windows, as many as may be under way, as fast as they may.
     fn feed(&mut self, context: &mut Context, at: usize) {
-        if self.sync.jobs[at].is_over() || !self.sync.has_turn(at) {
+        if self.sync.jobs[at].is_over() {
             return;
+        }
+        if !self.sync.has_turn(at) {
+            return self.sync.jobs[at].pace.rests();
         }
         let mut i = 0;
         // What begins may end at once, and nothing else changes the windows meanwhile.
@@ -301,7 +313,7 @@ impl Array {
             i += 1;
         }
         let idle_from = (self.outstanding == 0).then(|| self.idle_from());
-        let is_idle = idle_from.is_some_and(|idle| idle <= context.now);
+        let is_idle = self.is_idle(context.now);
         loop {
             let job = &mut self.sync.jobs[at];
             let most = self.sync.params.outstanding.max(1) as usize;
@@ -329,87 +341,13 @@ impl Array {
         }
     }
 
+    /// Whether no host has used the array for long enough.
+    fn is_idle(&self, now: Instant) -> bool {
+        self.outstanding == 0 && self.idle_from() <= now
+    }
+
     /// When the array has been idle long enough, unless another command comes.
     fn idle_from(&self) -> Instant {
         if self.taken == 0 { Instant::ZERO } else { self.busy_at + self.sync.params.idle_after }
-    }
-
-    /// The part of a window that is to be gone over gets its strand.
-    fn begin_window(&mut self, context: &mut Context, at: usize, i: usize) {
-        let job = &self.sync.jobs[at];
-        let ticket = Ticket { job: at, sweep: job.sweep, number: job.number + i as u64 };
-        let window = &job.windows[i];
-        let flushes = job.stage == Stage::Flushing;
-        let (first, end) = if flushes { (0, 0) } else { self.addresses_of(job, window.at, window.to) };
-        let access = if flushes { Access::Flush } else { Access::Write };
-        let slot = self.add_strand(context.now, Owner::Sync, access, first, end);
-        let tickets = &mut self.sync.tickets;
-        if tickets.len() <= slot as usize {
-            tickets.resize(slot as usize + 1, Ticket::default());
-        }
-        tickets[slot as usize] = ticket;
-        self.enter(context, slot);
-    }
-
-    /// A command of a window has failed.
-    pub(super) fn sync_op_failed(&mut self, op: &Op, outcome: Outcome) {
-        if op.access != Access::Read {
-            // A member that is gone is not missed.
-            if outcome != Outcome::Failed {
-                self.strands.get_mut(op.strand).outcome = outcome;
-            }
-            return;
-        }
-        let strand = self.strands.get_mut(op.strand);
-        strand.is_spoilt = true;
-        let Some(window) = self.sync.window(self.sync.tickets[op.strand as usize]) else { return };
-        match outcome {
-            Outcome::Failed => {}
-            Outcome::MediaError if window.is_fine => window.avoids.push(op.slot),
-            _ => {
-                window.is_bad = true;
-                strand.outcome = outcome;
-            }
-        }
-    }
-
-    /// A window, or a part of one, has been gone over.
-    pub(super) fn sync_is_done(&mut self, context: &mut Context, slot: Slot) {
-        let outcome = self.strands.get(slot).outcome;
-        let is_pool = matches!(self.layout, Layout::RaidZ(_));
-        let granule = if is_pool { 1 } else { self.params.parity.granule.get().max(1) };
-        let ticket = self.sync.tickets[slot as usize];
-        if let Some(window) = self.sync.window(ticket) {
-            window.is_bad = false;
-            window.avoids.clear();
-            match outcome {
-                Outcome::Done => window.at = window.to,
-                Outcome::MediaError if !window.is_fine => window.is_fine = true,
-                _ => {
-                    window.tries += 1;
-                    if window.tries >= TRIES {
-                        let first = window.first;
-                        window.at = window.end;
-                        self.sync.jobs[ticket.job].stop_at(first);
-                    }
-                }
-            }
-            if let Some(window) = self.sync.window(ticket) {
-                window.is_done = window.at >= window.end;
-                window.waits = !window.is_done;
-                let piece = if window.is_fine { granule } else { u64::MAX };
-                window.to = window.at.saturating_add(piece - window.at % piece).min(window.end);
-            }
-        }
-        self.pump_sync(context);
-    }
-}
-
-impl Job {
-    /// None of its new members can be had from here on.
-    fn stop_at(&mut self, first: u64) {
-        for target in &mut self.targets {
-            target.until = target.until.min(first);
-        }
     }
 }

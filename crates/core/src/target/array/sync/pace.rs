@@ -2,16 +2,20 @@
 //! the array not above the floor, else up to the ceiling. Source: the Linux kernel, drivers/md/md.c (`md_do_sync`), which
 //! looks back over three seconds and more.
 use super::super::params::SyncParams;
+use super::super::report::UnderLoad;
 use drivelab_units::{Instant, Rate, Sectors, Span};
 
 /// What is begun late may be made up for, but no more than falls due in this time.
 const CATCH_UP: Span = Span::from_s(3);
 
-/// When the next window may begin, by either rate.
+/// When the next window may begin, by either rate, and how well the floor was kept.
 #[derive(Default)]
 pub struct Pace {
     floor: Instant,
     ceiling: Instant,
+    /// When the last window began that had the turn, and how much of each member it is.
+    last: Option<(Instant, Sectors)>,
+    under_load: UnderLoad,
 }
 
 fn go_on(due: Instant, now: Instant, rate: Option<Rate>, count: Sectors) -> Instant {
@@ -21,7 +25,7 @@ fn go_on(due: Instant, now: Instant, rate: Option<Rate>, count: Sectors) -> Inst
 
 impl Pace {
     pub fn beginning(now: Instant) -> Self {
-        Pace { floor: now, ceiling: now }
+        Pace { floor: now, ceiling: now, ..Pace::default() }
     }
 
     /// When the next window may begin. `idle_from` is when the array will be idle, or has become so, if nothing more comes;
@@ -32,9 +36,36 @@ impl Pace {
 
     /// A window of so many sectors of each member begins.
     pub fn begins(&mut self, now: Instant, params: &SyncParams, is_idle: bool, count: Sectors) {
+        self.passes(now, params, is_idle);
+        self.last = Some((now, count));
         self.ceiling = go_on(self.ceiling, now, params.ceiling, count);
         // What an idle array does beyond the floor is not held against it.
         let floor = if is_idle { now } else { self.floor };
         self.floor = go_on(floor, now, params.floor, count);
+    }
+
+    /// A window has taken until now, or the job ends.
+    pub fn passes(&mut self, now: Instant, params: &SyncParams, is_idle: bool) {
+        self.under_load = self.under_load_at(now, params, is_idle);
+        self.last = None;
+    }
+
+    /// Another job has the turn: what passes until this one has it again counts for nothing.
+    pub fn rests(&mut self) {
+        self.last = None;
+    }
+
+    /// What hosts have left to the job so far; since its last window began it has been beside them unless the array is idle.
+    pub fn under_load_at(&self, now: Instant, params: &SyncParams, is_idle: bool) -> UnderLoad {
+        let UnderLoad { time, swept, missed } = self.under_load;
+        let Some((began, count)) = self.last.filter(|_| !is_idle) else { return self.under_load };
+        // What falls due and is not begun within the time to catch up is left out for good.
+        let late = now.since(self.floor + CATCH_UP);
+        let late = if params.floor.is_some() { late } else { Span::ZERO };
+        UnderLoad {
+            time: time + now.since(began),
+            swept: Sectors::new(swept.get() + count.get()),
+            missed: missed + late,
+        }
     }
 }
