@@ -4,7 +4,7 @@
 use crate::setups;
 use drivelab_core::host::params::{Arrivals, JobParams};
 use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{ArrayParams, Level, Rotation, SyncParams};
+use drivelab_core::target::array::params::{ArrayParams, GivesWay, Level, Rotation, SyncParams};
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::params::DriveModel;
 use drivelab_core::target::system::SystemParams;
@@ -27,6 +27,7 @@ fn setup(model: &Arc<DriveModel>) -> Option<Setup> {
         ceiling: None,
         request: Sectors::new(2_048),
         outstanding: 1,
+        gives_way: GivesWay::ByDraining,
         idle_after: Span::from_ms(100),
     };
     let array =

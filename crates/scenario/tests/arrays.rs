@@ -4,8 +4,8 @@ mod common;
 use drivelab_core::Limit;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::array::params::{
-    ArrayParams, Copies, Cure, Failure, Keeper, Level, ParityParams, PartialWrites, ReadChoice, Rotation,
-    Scheduled, SplitReads, SyncParams, When,
+    ArrayParams, Copies, Cure, Failure, GivesWay, Keeper, Level, ParityParams, PartialWrites, ReadChoice,
+    Rotation, Scheduled, SplitReads, SyncParams, When,
 };
 use drivelab_core::target::array::report::SyncKind;
 use drivelab_core::target::system::SystemParams;
@@ -92,7 +92,8 @@ fn every_key_of_an_array_arrives() {
                 write_hole = \"bitmap\"\nbitmap_region = \"1MiB\"\nbitmap_clears_after = \"2s\"\n\
                 largest_request = \"1MiB\"\ndepth = 99\nspares = 2\nreplaced_after = \"3s\"\nmissing = [3]\nrebuilding = true\n\
                 scrub_at = \"4s\"\nresync_at = \"5s\"\nspindle_deviation = \"0.02%\"\n\
-                rebuild = { floor = \"none\", ceiling = \"9MB/s\", request = \"64k\", outstanding = 3, idle_after = \"1s\" }\n";
+                rebuild = { floor = \"none\", ceiling = \"9MB/s\", request = \"64k\", outstanding = 3, gives_way = \"waiting\", \
+                idle_after = \"1s\" }\n";
     let fail = "faults.fail = [{ drive = 1, at = \"6s\" }, { drive = 6, after = 70 }]";
     let expected = ArrayParams {
         level: Level::Parity { parities: 2, rotation: Rotation::Last, groups: 1 },
@@ -117,6 +118,7 @@ fn every_key_of_an_array_arrives() {
             ceiling: Rate::from_bytes_per_s(9_000_000),
             request: Sectors::new(128),
             outstanding: 3,
+            gives_way: GivesWay::ByWaiting,
             idle_after: Span::from_s(1),
         },
         deviation_ppm: 200,

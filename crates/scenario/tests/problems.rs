@@ -599,7 +599,7 @@ fn arrays_that_cannot_be() {
         ("a log of one parity for two", array("level = \"raid6\"\nmembers = 4\nwrite_hole = \"ppl\"\n", "")),
         (
             "a pace that cannot be",
-            array("level = \"raid5\"\nmembers = 4\nscrub_at = \"1s\"\nrebuild = { floor = \"9MB/s\", ceiling = \"1MB/s\", request = \"1000B\" }\n", ""),
+            array("level = \"raid5\"\nmembers = 4\nscrub_at = \"1s\"\nrebuild = { floor = \"9MB/s\", ceiling = \"1MB/s\", request = \"1000B\", idle_after = \"1s\" }\n", ""),
         ),
         (
             "spindles that are no spindles",

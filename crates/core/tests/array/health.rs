@@ -5,7 +5,7 @@ use crate::hearing::{Hearing, at_ms, fails};
 use crate::rig::{array_of, forgetting};
 use drivelab_core::host::params::Arrivals;
 use drivelab_core::target::array::params::{
-    ArrayParams, Copies, Failure, Level, ReadChoice, Rotation, Scheduled, SyncParams, When,
+    ArrayParams, Copies, Failure, GivesWay, Level, ReadChoice, Rotation, Scheduled, SyncParams, When,
 };
 use drivelab_core::target::array::report::{Happened, Health, SyncKind};
 use drivelab_core::target::drive::params::DriveParams;
@@ -242,6 +242,7 @@ prop_compose! {
             ceiling: rate(5_000_000),
             request: Sectors::new(request),
             outstanding,
+            gives_way: GivesWay::ByDraining,
             idle_after: ms(20),
         };
         let kind = |scrubs| if scrubs { SyncKind::Scrub } else { SyncKind::Resync };

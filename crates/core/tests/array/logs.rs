@@ -4,7 +4,9 @@ use crate::common::{TRACK, command, drive, flat_seek, layout, ms, us, zone};
 use crate::rig::{array_on, forgetting};
 use drivelab_core::data::{DataOp, Word};
 use drivelab_core::target::array::Logged;
-use drivelab_core::target::array::params::{ArrayParams, Cure, Failure, Level, Rotation, When};
+use drivelab_core::target::array::params::{
+    ArrayParams, Cure, Failure, GivesWay, Level, Rotation, SyncParams, When,
+};
 use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::target::{Target, TargetInput};
 use drivelab_core::{Access, Completion, Machine, Outcome};
@@ -315,7 +317,10 @@ fn a_journal_is_written_alike_whether_data_are_kept_or_not() {
 fn bits_that_came_due_while_a_member_was_missing_go_when_it_is_back() {
     let cure = Cure::Bitmap { region: Sectors::new(64), clears_after: ms(1) };
     let failures = vec![Failure { drive: 1, when: When::Commands(1) }];
-    let params = ArrayParams { spares: 1, failures, ..raid5(cure, Rotation::LeftSymmetric) };
+    // Too fast a rebuild would be over first.
+    let params = raid5(cure, Rotation::LeftSymmetric);
+    let sync = SyncParams { gives_way: GivesWay::ByWaiting, ..params.sync };
+    let params = ArrayParams { spares: 1, failures, sync, ..params };
     let mut ledger = Ledger::new(params, &(0..5).map(|_| small(10, false)).collect::<Vec<_>>());
     let marked = |ledger: &Ledger| ledger.target.system().unwrap().array().unwrap().marked().count();
     ledger.wait(ms(1));

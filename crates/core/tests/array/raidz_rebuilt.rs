@@ -5,7 +5,7 @@ use crate::hearing::at_ms;
 use crate::rig::array_of;
 use crate::stamps::Stamped;
 use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{ArrayParams, Failure, Level, SyncParams, When};
+use drivelab_core::target::array::params::{ArrayParams, Failure, GivesWay, Level, SyncParams, When};
 use drivelab_core::target::array::report::{Happened, Health, Run};
 use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
@@ -79,7 +79,7 @@ prop_compose! {
             failures,
             replaced_after: ms(late),
             request: Sectors::new(most),
-            sync: SyncParams { floor: None, ceiling: None, request, outstanding, idle_after: Span::ZERO },
+            sync: SyncParams { floor: None, ceiling: None, request, outstanding, gives_way: GivesWay::ByWaiting, idle_after: Span::ZERO },
             ..pool(level(parities, sectors, fill), members)
         }
     }

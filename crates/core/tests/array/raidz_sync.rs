@@ -6,7 +6,7 @@ use crate::rig::array_on;
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::layout::{Layout, RaidZ};
 use drivelab_core::target::array::members::State;
-use drivelab_core::target::array::params::{ArrayParams, Level, Scheduled, SyncParams};
+use drivelab_core::target::array::params::{ArrayParams, GivesWay, Level, Scheduled, SyncParams};
 use drivelab_core::target::array::report::{Happened, Health, SyncKind};
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::DriveParams;
@@ -28,7 +28,14 @@ fn pool(parities: u8, members: u16, record: u64, fill_percent: u8) -> ArrayParam
     let request = Sectors::new(TRACK);
     ArrayParams {
         synchronised: true,
-        sync: SyncParams { floor: None, ceiling: None, request, outstanding: 1, idle_after: ms(100) },
+        sync: SyncParams {
+            floor: None,
+            ceiling: None,
+            request,
+            outstanding: 1,
+            gives_way: GivesWay::ByWaiting,
+            idle_after: ms(100),
+        },
         ..ArrayParams::plain(level, members)
     }
 }

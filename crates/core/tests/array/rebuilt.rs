@@ -5,7 +5,7 @@ use crate::rig::array_of;
 use crate::stamps::Stamped;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::array::params::{
-    ArrayParams, Copies, Cure, Failure, Level, ReadChoice, Rotation, Scheduled, SyncParams, When,
+    ArrayParams, Copies, Cure, Failure, GivesWay, Level, ReadChoice, Rotation, Scheduled, SyncParams, When,
 };
 use drivelab_core::target::array::report::{Health, SyncKind};
 use drivelab_core::target::drive::params::DriveParams;
@@ -83,7 +83,7 @@ prop_compose! {
             _ => Cure::None,
         };
         let request = Sectors::new(request);
-        params.sync = SyncParams { floor: None, ceiling: None, request, outstanding, idle_after: Span::ZERO };
+        params.sync = SyncParams { floor: None, ceiling: None, request, outstanding, gives_way: GivesWay::ByWaiting, idle_after: Span::ZERO };
         params
     }
 }

@@ -4,7 +4,7 @@ use crate::hearing::{Hearing, at_ms, fails};
 use drivelab_core::Outcome;
 use drivelab_core::target::array::members::State;
 use drivelab_core::target::array::params::{
-    ArrayParams, Copies, Level, ReadChoice, Rotation, Scheduled, SyncParams,
+    ArrayParams, Copies, GivesWay, Level, ReadChoice, Rotation, Scheduled, SyncParams,
 };
 use drivelab_core::target::array::report::{Happened, Health, SyncKind, UnderLoad};
 use drivelab_core::target::drive::faults::FaultParams;
@@ -31,6 +31,7 @@ fn plain(level: Level, members: u16) -> ArrayParams {
             ceiling: None,
             request: Sectors::new(TRACK),
             outstanding: 1,
+            gives_way: GivesWay::ByWaiting,
             idle_after: ms(100),
         },
         ..ArrayParams::plain(level, members)
@@ -116,6 +117,39 @@ fn hosts_hold_a_rebuild_down_to_the_floor() {
     let left = (CYLINDERS - swept) * 4 * TURN;
     let due = at_ms(3_950 + 100) + Span::from_ns(left);
     assert!((due.as_ns() - 5 * TURN..due.as_ns() + 5 * TURN).contains(&ended.as_ns()), "{ended:?} {due:?}");
+}
+
+/// Tracks that are gone over in 2 s beside reads of so many sectors every 20 ms, with so many requests under way.
+fn swept_beside(sectors: u64, outstanding: u32, gives_way: GivesWay) -> u64 {
+    let mut params = rebuilding(plain(Level::Mirrored, 2));
+    let request = Sectors::new(TRACK / 4);
+    params.sync =
+        SyncParams { floor: Rate::from_bytes_per_s(1_000), request, outstanding, gives_way, ..params.sync };
+    let geometry = layout(1, vec![zone(0, 500, TRACK as u32)]);
+    let mut hearing = Hearing::new(params, &DriveParams { geometry, seek: flat_seek(ms(1), 500), ..small() });
+    for i in 0..100 {
+        hearing.run_to(20 * i);
+        if sectors > 0 {
+            hearing.send(20 * i, drivelab_core::Access::Read, 290_000 - 600 * i, sectors);
+        }
+    }
+    hearing.array().progress().next().unwrap().swept.get() / TRACK
+}
+
+#[test]
+fn beside_hosts_a_rebuild_goes_on_when_what_is_under_way_is_done() {
+    use GivesWay::{ByDraining, ByWaiting};
+    let idle = swept_beside(0, 4, ByDraining);
+    assert_eq!(swept_beside(0, 4, ByWaiting), idle);
+    // 65 sectors are noticed at every look, and one request at a time is what is left.
+    let busy = swept_beside(65, 4, ByDraining);
+    assert!(busy < idle, "{busy} {idle}");
+    let alone = swept_beside(65, 1, ByDraining);
+    assert!(busy >= alone, "{busy} {alone}");
+    // Of single sectors 64 pass unnoticed.
+    let light = swept_beside(1, 4, ByDraining);
+    assert!(light > busy, "{light} {busy}");
+    assert!(swept_beside(65, 4, ByWaiting) * 20 < busy, "the floor alone");
 }
 
 #[test]

@@ -13,7 +13,8 @@ use crate::raw::system::FaultsRaw;
 use crate::text::problem::{Log, Place};
 use drivelab_core::target::array::layout::LevelError;
 use drivelab_core::target::array::params::{
-    ArrayParams, Copies, Cure, Keeper, Level, ParityParams, PartialWrites, Rotation, SplitReads, SyncParams,
+    ArrayParams, Copies, Cure, GivesWay, Keeper, Level, ParityParams, PartialWrites, Rotation, SplitReads,
+    SyncParams,
 };
 use drivelab_units::{Bytes, Rate, Sectors, Share, Span};
 
@@ -71,7 +72,8 @@ pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
     let reads = given(raw.read_choice.as_ref()).unwrap_or(plain.reads);
     let split = split(known, log);
     let request = amount(raw.largest_request.as_ref(), "largest_request", plain.request, log);
-    let sync = sync(raw.rebuild.as_ref(), plain.sync, log);
+    let ceiling = if known.level.uses(Uses::Records) { None } else { plain.sync.ceiling };
+    let sync = sync(raw.rebuild.as_ref(), SyncParams { ceiling, ..plain.sync }, log);
     let params = ArrayParams {
         level: level?,
         keeper,
@@ -273,11 +275,18 @@ fn sync(at: Option<&At<RebuildRaw>>, usual: SyncParams, log: &mut Log) -> SyncPa
             "lower floor, or raise ceiling; either may be \"none\"",
         );
     }
+    let gives_way = given(raw.gives_way.as_ref()).unwrap_or(usual.gives_way);
+    if let (GivesWay::ByDraining, Some(idle)) = (gives_way, &raw.idle_after) {
+        let message = "`idle_after` has no effect with gives_way = \"draining\"".to_owned();
+        let remedy = "set gives_way = \"waiting\", or leave it out".to_owned();
+        log.no_effect(idle.place, message, remedy);
+    }
     SyncParams {
         floor,
         ceiling,
         request: amount(raw.request.as_ref(), "request", usual.request, log),
         outstanding: given(raw.outstanding.as_ref()).map_or(usual.outstanding, |count| count.0 as u32),
+        gives_way,
         idle_after: given(raw.idle_after.as_ref()).unwrap_or(usual.idle_after),
     }
 }

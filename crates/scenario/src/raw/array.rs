@@ -6,7 +6,7 @@ use super::switch::{OrNone, Switch};
 use crate::keys::numbers::Count;
 use crate::keys::read::{At, Example};
 use crate::keys::{Read, choices, section};
-use drivelab_core::target::array::params::{ArrayParams, Keeper, ReadChoice};
+use drivelab_core::target::array::params::{ArrayParams, GivesWay, Keeper, ReadChoice};
 use drivelab_units::{Bytes, Rate, Share, Span};
 
 /// A level by its usual name. RAID 01, 10 and those with groups say the rest by keys of their own.
@@ -104,6 +104,12 @@ choices!(ReadChoice {
     "nearest-head" => ReadChoice::NearestHead, "the one whose last command ended nearest by address; an idle one before a busy one, unless a busy one's command ends just there";
     "least-queued" => ReadChoice::LeastQueued, "the one with the fewest commands; the nearest of those";
     "ask-all" => ReadChoice::AskAll, "all are asked, and the first answer counts";
+});
+
+choices!(GivesWay {
+    "draining" => GivesWay::ByDraining,
+        "it waits until what it has under way is done, then goes on: one request at a time (Linux since 4.2)";
+    "waiting" => GivesWay::ByWaiting, "it waits until the array is idle (Linux before that)";
 });
 
 /// How parity is made where not all of a row of stripe units is written.
@@ -230,18 +236,23 @@ section! {
 
 section! {
     facts: false,
-    /// At what pace the array goes over its members by itself. Defaults are those of Linux: `sync_speed_min` and
-    /// `sync_speed_max`, and 2 MiB of each member under way (`RESYNC_WINDOW` of raid1.c), in requests of 512 KiB.
+    /// At what pace the array goes over its members by itself. Defaults are those of Linux since 4.2: `sync_speed_min` and
+    /// `sync_speed_max`, 2 MiB of each member under way (`RESYNC_WINDOW` of raid1.c), in requests of 512 KiB, and one
+    /// request at a time beside hosts that ask for more than 32 KiB meanwhile (`is_mddev_idle`). OpenZFS has no greatest
+    /// rate, and one request of a resilver at a time beside others as well (`zfs_vdev_nia_delay`). Controllers have a share
+    /// of their own (`rebuild rate`), which is not modelled.
     pub struct RebuildRaw {
         /// The rate on each member that is kept up under load, as far as busy members can; with none it never gives way to hosts.
         floor: OrNone<Rate> = "1000KiB/s",
         /// The rate on each member that is never exceeded.
-        ceiling: OrNone<Rate> = "200000KiB/s",
+        ceiling: OrNone<Rate> = "200000KiB/s; with raidz1 to raidz3 none",
         /// What is read of each member at once.
         request: Bytes = "512KiB",
         /// Such requests under way at once.
         outstanding: Count<1, 4096> = "4",
-        /// So long after the last command of a host the array is idle, and only the ceiling holds.
+        /// How it gives way to hosts, above the floor.
+        gives_way: GivesWay = "draining",
+        /// With `waiting`: so long after the last command of a host the array is idle, and only the ceiling holds.
         idle_after: Span = "100ms",
     }
 }

@@ -108,6 +108,8 @@ pub struct Array {
     /// Commands of hosts so far, and when the last one came or was answered.
     taken: u64,
     busy_at: Instant,
+    /// Sectors that hosts have asked for.
+    asked: u64,
     /// Commands of hosts that are not answered.
     outstanding: u32,
     /// Commands of hosts that wait for one of those, and when they came.
@@ -166,6 +168,7 @@ impl Array {
             turns: 0,
             taken: 0,
             busy_at: Instant::ZERO,
+            asked: 0,
             outstanding: 0,
             waiting: VecDeque::new(),
             lets_in: false,
@@ -203,6 +206,7 @@ impl Array {
     /// Takes a command of a host.
     pub fn submit(&mut self, context: &mut Context, command: &Command) {
         self.taken += 1;
+        self.asked += command.count.get();
         self.busy_at = context.now;
         self.fail_by_count(context);
         if self.has_room() {

@@ -137,8 +137,19 @@ pub struct SyncParams {
     /// Requests under way. With the usual request as much of each member as md has under way: 2 MiB (drivers/md/raid1.c,
     /// `RESYNC_WINDOW`).
     pub outstanding: u32,
+    /// How it gives way to hosts that use the array, above the floor.
+    pub gives_way: GivesWay,
     /// No command of a host has been under way for so long: the array is idle, and only the ceiling holds.
     pub idle_after: Span,
+}
+
+/// How an array's own work gives way to hosts' commands once it has had its floor.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum GivesWay {
+    /// It goes on when what is under way is done: one request at a time (Linux since 4.2).
+    ByDraining,
+    /// It waits until the array is idle (Linux before that).
+    ByWaiting,
 }
 
 /// When a member fails.
@@ -225,6 +236,7 @@ impl ArrayParams {
                 ceiling: Rate::from_bytes_per_s(204_800_000),
                 request: Sectors::new(1_024),
                 outstanding: 4,
+                gives_way: GivesWay::ByDraining,
                 idle_after: Span::from_ms(100),
             },
             deviation_ppm: 0,

@@ -1,7 +1,7 @@
 //! One going over the members: its windows, in order, and how far it is.
 use super::super::layout::Stretch;
 use super::super::report::SyncKind;
-use super::pace::Pace;
+use super::pace::{Hosts, Pace};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::Instant;
@@ -85,6 +85,10 @@ pub struct Job {
     pub began: Instant,
     pub ended: Option<Instant>,
     pub pace: Pace,
+    /// What hosts had asked for when it looked last.
+    pub hosts: Hosts,
+    /// Nothing more begins before what is under way is done.
+    pub drains: bool,
 }
 
 impl Job {
@@ -105,6 +109,8 @@ impl Job {
             began: now,
             ended: None,
             pace: Pace::beginning(now),
+            hosts: Hosts::default(),
+            drains: false,
         }
     }
 

@@ -24,7 +24,7 @@ mod windows;
 
 use super::layout::{Layout, Stretch};
 use super::members::State;
-use super::params::SyncParams;
+use super::params::{GivesWay, SyncParams};
 use super::report::{Happened, Progress, SyncKind, UnderLoad};
 use super::{Array, ArrayEvent};
 use crate::command::{Access, Attribute, Command, Priority};
@@ -312,7 +312,9 @@ impl Array {
             }
             i += 1;
         }
-        let idle_from = (self.outstanding == 0).then(|| self.idle_from());
+        let waits = self.sync.params.gives_way == GivesWay::ByWaiting;
+        let idle_from =
+            if waits { (self.outstanding == 0).then(|| self.idle_from()) } else { Some(Instant::ZERO) };
         let is_idle = self.is_idle(context.now);
         loop {
             let job = &mut self.sync.jobs[at];
@@ -328,14 +330,20 @@ impl Array {
             let count = Sectors::new(self.sectors_of(stretch.count).min(self.sync.params.request.get()));
             let job = &mut self.sync.jobs[at];
             job.next = stretch.first;
+            if job.drains && !job.windows.is_empty() && job.pace.has_had_floor(context.now) {
+                return;
+            }
+            job.drains = false;
             let due = job.pace.due(idle_from);
             if due > context.now {
-                self.sync.is_held |= !is_idle;
+                self.sync.is_held |= waits && !is_idle;
                 return self.wake_at(context, due);
             }
             job.next = stretch.end;
             job.windows.push_back(Window { waits: false, ..Window::new(stretch) });
             job.pace.begins(context.now, &self.sync.params, is_idle, count);
+            job.drains =
+                self.sync.params.gives_way == GivesWay::ByDraining && job.hosts.were_busy(self.asked);
             let i = job.windows.len() - 1;
             self.begin_window(context, at, i);
         }

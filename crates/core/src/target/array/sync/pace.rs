@@ -1,12 +1,33 @@
-//! How fast an array goes over its members, as Linux' md does it with `sync_speed_min` and `sync_speed_max`: while hosts use
-//! the array not above the floor, else up to the ceiling. Source: the Linux kernel, drivers/md/md.c (`md_do_sync`), which
-//! looks back over three seconds and more.
+//! How fast an array goes over its members, as Linux' md does it with `sync_speed_min` and `sync_speed_max`: never above the
+//! ceiling; below the floor whatever hosts do; and between them it gives way to hosts. Since Linux 4.2 it does that by
+//! waiting for what it has under way before it goes on; before, by waiting until nobody used the array. Source: the Linux
+//! kernel, drivers/md/md.c (`md_do_sync`, `is_mddev_idle`), which looks back over three seconds and more; the change is N.
+//! Brown's "md: allow resync to go faster when there is competing IO", 2015.
 use super::super::params::SyncParams;
 use super::super::report::UnderLoad;
 use drivelab_units::{Instant, Rate, Sectors, Span};
 
 /// What is begun late may be made up for, but no more than falls due in this time.
 const CATCH_UP: Span = Span::from_s(3);
+
+/// Hosts use the array when they have asked for more than so much since the last look (`is_mddev_idle`: 64 sectors, there of
+/// a member).
+const UNNOTICED: Sectors = Sectors::new(64);
+
+/// What hosts had asked for when a job last saw that they use the array.
+#[derive(Default)]
+pub struct Hosts(u64);
+
+impl Hosts {
+    /// Whether they have used it since, when they have asked for so many sectors in all.
+    pub fn were_busy(&mut self, asked: u64) -> bool {
+        let busy = asked - self.0 > UNNOTICED.get();
+        if busy {
+            self.0 = asked;
+        }
+        busy
+    }
+}
 
 /// When the next window may begin, by either rate, and how well the floor was kept.
 #[derive(Default)]
@@ -34,13 +55,18 @@ impl Pace {
         self.ceiling.max(idle_from.map_or(self.floor, |idle| idle.min(self.floor)))
     }
 
+    /// Whether the floor asks for nothing just now.
+    pub fn has_had_floor(&self, now: Instant) -> bool {
+        self.floor > now
+    }
+
     /// A window of so many sectors of each member begins.
     pub fn begins(&mut self, now: Instant, params: &SyncParams, is_idle: bool, count: Sectors) {
         self.passes(now, params, is_idle);
         self.last = Some((now, count));
         self.ceiling = go_on(self.ceiling, now, params.ceiling, count);
         // What an idle array does beyond the floor is not held against it.
-        let floor = if is_idle { now } else { self.floor };
+        let floor = if is_idle { now } else { self.floor.min(now + CATCH_UP) };
         self.floor = go_on(floor, now, params.floor, count);
     }
 
