@@ -2,6 +2,8 @@
 //!
 //! The machines that run this are shared and noisy: quote the ratios, not the nanoseconds. The floor is the least that
 //! any simulation of a disk must do for a command; it is timed in turns with every case, and the medians are compared.
+//! `floor_ratio` is of times on the clock. It is too high where others want the processor: then a case, which runs far
+//! longer than its floor, is interrupted more of the time. `processor_ratio` is of the times that both had it.
 //!
 //! `drivelab-bench COMMANDS NAME` times the cases with that in their names. The deep queues are timed on request alone:
 //! `drivelab-bench 300000 deep`, or `deep/large/sptf`. So is the rebuild of an array: `drivelab-bench 1 rebuild`.
@@ -31,6 +33,20 @@ fn time_run(setup: &Setup, commands: u64) -> (f64, String) {
     (spent.as_nanos() as f64 / commands as f64, digest)
 }
 
+/// What something returns, and the nanoseconds of a processor that it took, where the system tells: the scheduler's own
+/// count, which does not grow while others have the processor.
+fn on_processor<T>(work: impl FnOnce() -> T) -> (T, Option<f64>) {
+    let spent = || {
+        // The count is brought up to date as the thread gives way.
+        std::thread::yield_now();
+        let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        schedstat.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    let begun = spent();
+    let result = work();
+    (result, spent().zip(begun).map(|(ended, begun)| ended - begun))
+}
+
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
@@ -57,19 +73,25 @@ fn main() -> std::io::Result<()> {
             continue;
         }
         let (mut spent, mut floor, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-        let mut digest = String::new();
+        let (mut digest, mut on_processor_ratios) = (String::new(), Vec::new());
         for _ in 0..ROUNDS {
-            let floor_ns = floor_setup.time(commands);
-            let (ns, seen) = time_run(&case.setup, commands);
+            let (floor_ns, floor_had) = on_processor(|| floor_setup.time(commands));
+            let ((ns, seen), had) = on_processor(|| time_run(&case.setup, commands));
             ratios.push(ns / floor_ns);
+            on_processor_ratios.extend(had.zip(floor_had).map(|(had, floor_had)| had / floor_had));
             spent.push(ns);
             floor.push(floor_ns);
             digest = seen;
         }
         let (ns, ratio) = (median(&mut spent), median(&mut ratios));
+        let on_processor = if on_processor_ratios.is_empty() {
+            String::new()
+        } else {
+            format!("\"processor_ratio\": {:.2}, ", median(&mut on_processor_ratios))
+        };
         writeln!(
             out,
-            "{{\"name\": \"{}\", \"commands_per_s\": {:.0}, \"ns_per_command\": {ns:.1}, \"floor_ratio\": {ratio:.2}, \"digest\": \"{digest}\"}}",
+            "{{\"name\": \"{}\", \"commands_per_s\": {:.0}, \"ns_per_command\": {ns:.1}, \"floor_ratio\": {ratio:.2}, {on_processor}\"digest\": \"{digest}\"}}",
             case.name,
             1e9 / ns,
         )?;
