@@ -7,6 +7,7 @@ use drivelab_units::Instant;
 /// Which of several events at one instant runs first; lower runs earlier.
 pub type Class = u8;
 
+#[derive(Clone, Copy)]
 struct Entry<E> {
     due: Instant,
     /// Class in the top byte, sequence number below: together with `due` the total order (due, class, sequence).
@@ -59,7 +60,7 @@ pub struct Agenda<E> {
 /// Events that a sorted array holds as quickly as a heap.
 const NEAR: usize = 32;
 
-impl<E> Agenda<E> {
+impl<E: Copy> Agenda<E> {
     pub fn with_capacity(events: usize) -> Self {
         let far = events.saturating_sub(NEAR);
         Agenda { near: Vec::with_capacity(NEAR), far: BinaryHeap::with_capacity(far), sequence: 0 }
@@ -72,26 +73,28 @@ impl<E> Agenda<E> {
         self.sequence += 1;
         if self.near.is_empty() {
             self.near.push(Entry { due, rank, event });
+        } else if self.near.len() == NEAR || !self.far.is_empty() {
+            self.file_among_many(Entry { due, rank, event });
         } else {
-            self.file(due, rank, event);
+            // Written where it stays: to copy what was written a moment ago in parts is slow.
+            let at = self.make_place(due, rank);
+            self.near[at] = Entry { due, rank, event };
         }
     }
 
-    /// Schedules beside other events. Apart, so that the usual case of one drive alone becomes part of its callers.
+    /// Makes a place beside other events. Apart, so that the usual case of one drive alone becomes part of its callers.
     #[inline(never)]
-    fn file(&mut self, due: Instant, rank: u64, event: E) {
-        if self.near.len() == NEAR || !self.far.is_empty() {
-            return self.file_among_many(Entry { due, rank, event });
-        }
-        let mut at = self.near.len();
+    fn make_place(&mut self, due: Instant, rank: u64) -> usize {
+        let count = self.near.len();
+        let mut at = count;
         while at > 0 && self.near[at - 1].key() < key(due, rank) {
             at -= 1;
         }
-        if at == self.near.len() {
-            self.near.push(Entry { due, rank, event });
-        } else {
-            self.near.insert(at, Entry { due, rank, event });
+        self.near.push(self.near[count - 1]);
+        if at + 1 < count {
+            self.near.copy_within(at..count - 1, at + 1);
         }
+        at
     }
 
     #[inline(never)]

@@ -34,6 +34,11 @@ impl<T> Fifo<T> {
         self.items.get(self.next)
     }
 
+    /// What was put in last.
+    pub fn back(&self) -> Option<&T> {
+        self.items.last()
+    }
+
     /// Takes the front out.
     ///
     /// # Panics

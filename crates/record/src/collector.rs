@@ -11,6 +11,8 @@ use drivelab_units::{Instant, Span};
 /// Short sums hold so many I/Os of at most this latency each: a quarter of an hour, and 2^23 of them, make 2^63 ns.
 const RECENT_LATENCY_MAX: u64 = 1 << 40;
 const RECENT_IOS_MAX: u32 = 1 << 23;
+/// Latencies that are counted together.
+const UNCOUNTED_MAX: usize = 64;
 
 pub struct Collector {
     start: u64,
@@ -25,6 +27,8 @@ pub struct Collector {
     begins: u128,
     /// Of reads and of writes.
     latencies: [Latencies; 2],
+    /// Those of the last few that are not among them yet: counted together they wait for memory once, not one by one.
+    uncounted: [Vec<u64>; 2],
     bytes: [u64; 2],
     flushes: Latencies,
     breakdown: [u128; 7],
@@ -72,6 +76,7 @@ impl Collector {
             residence: 0,
             begins: 0,
             latencies: [Latencies::default(), Latencies::default()],
+            uncounted: [Vec::with_capacity(UNCOUNTED_MAX), Vec::with_capacity(UNCOUNTED_MAX)],
             bytes: [0; 2],
             flushes: Latencies::default(),
             breakdown: [0; 7],
@@ -120,7 +125,11 @@ impl Collector {
             return true;
         }
         let kind = usize::from(io.access == Access::Write);
-        self.latencies[kind].record(at - began);
+        let uncounted = &mut self.uncounted[kind];
+        uncounted.push(at - began);
+        if uncounted.len() == UNCOUNTED_MAX {
+            self.count(kind);
+        }
         self.bytes[kind] += io.count.bytes().get();
         self.add_breakdown(&io.breakdown, at - began);
         self.batches.finished(at);
@@ -140,6 +149,12 @@ impl Collector {
             // So many parts that are none above the latency's bound do not overflow.
             *sum = sum.wrapping_add(part.as_ns());
         }
+    }
+
+    /// Counts the last few latencies of one kind.
+    #[inline(never)]
+    fn count(&mut self, kind: usize) {
+        self.uncounted[kind].drain(..).for_each(|latency| self.latencies[kind].record(latency));
     }
 
     #[cold]
@@ -177,13 +192,15 @@ impl Collector {
 
     /// I/Os that count so far.
     pub fn ios(&self) -> u64 {
-        self.latencies.iter().map(Latencies::count).sum()
+        let uncounted: usize = self.uncounted.iter().map(Vec::len).sum();
+        uncounted as u64 + self.latencies.iter().map(Latencies::count).sum::<u64>()
     }
 
     /// Closes the window at `end` and returns the accounts.
     pub fn close(&mut self, end: Instant) -> Accounts {
         let end = end.as_ns().max(self.start);
         self.advance(end);
+        (0..self.uncounted.len()).for_each(|kind| self.count(kind));
         let still_inside = u128::from(self.in_system) * u128::from(end) - self.begins;
         Accounts {
             integral_ns: self.integral,
@@ -194,6 +211,7 @@ impl Collector {
         }
     }
 
+    /// Of all I/Os once the window is closed.
     pub fn latencies(&self, access: Access) -> &Latencies {
         match access {
             Access::Read => &self.latencies[0],

@@ -204,15 +204,23 @@ impl Host {
         let cost = self.jobs[job as usize].draw_submit(count);
         if cost.is_zero() {
             self.send(slot, &io, 0, at, begins);
-            // The fixed cost is part of it, so there is none between the commands either.
-            for part in 1..parts_left {
-                self.send(slot, &io, part, at, false);
+            if parts_left > 1 {
+                self.send_others(slot, parts_left, at);
             }
         } else {
             if begins {
                 self.out.push_back(HostOutput::Began(at));
             }
             self.agenda.schedule(at + cost, 0, Due::Send { slot, part: 0 });
+        }
+    }
+
+    /// Sends all commands of an I/O but the first. The fixed cost is part of that, so there is none between them either.
+    #[inline(never)]
+    fn send_others(&mut self, slot: u32, parts: u32, at: Instant) {
+        let io = self.outstanding[slot as usize];
+        for part in 1..parts {
+            self.send(slot, &io, part, at, false);
         }
     }
 
@@ -232,7 +240,8 @@ impl Host {
         self.jobs[job as usize].params.command_limit.map_or(count, |limit| limit.min(count))
     }
 
-    #[inline]
+    // Part of its callers: what it is to send is in their hands.
+    #[inline(always)]
     fn send(&mut self, slot: u32, io: &Outstanding, part: u32, at: Instant, begins: bool) {
         let &Outstanding { job, access, first, count, .. } = io;
         let size = self.part_size(job, count).get();

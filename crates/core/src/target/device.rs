@@ -32,13 +32,11 @@ pub struct Device {
     pub scheduler: Option<Scheduler>,
     pub controller: Controller,
     pub drive: Drive,
-    /// Whether it has failed for good: nothing is heard of it any more.
-    pub is_dead: bool,
 }
 
 impl Device {
     pub fn new(drive: Drive, controller: &ControllerParams, elevator: Option<&ElevatorParams>) -> Self {
         let controller = Controller::new(controller, &drive);
-        Device { scheduler: elevator.map(Scheduler::new), controller, drive, is_dead: false }
+        Device { scheduler: elevator.map(Scheduler::new), controller, drive }
     }
 }

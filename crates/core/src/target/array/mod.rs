@@ -36,6 +36,7 @@ use super::slab::Slab;
 use super::tree::{NONE, Slot};
 use super::write_behind::OWN_IDS;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
+use crate::fifo::Fifo;
 use crate::life::Life;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -118,7 +119,7 @@ pub struct Array {
     releases: bool,
     /// Members' commands that have not been handed over: the first and the last of a chain through their `next`.
     below: (Slot, Slot),
-    answers: VecDeque<Completion>,
+    answers: Fifo<Completion>,
     /// When stories are kept, that of each answer: of the member's command that was done last, told of the host's.
     told: VecDeque<Life>,
     /// The last story of a member's command.
@@ -169,7 +170,7 @@ impl Array {
             released: NONE,
             releases: false,
             below: (NONE, NONE),
-            answers: VecDeque::with_capacity(64),
+            answers: Fifo::default(),
             told: VecDeque::new(),
             life: None,
             lives: Vec::new(),
@@ -365,21 +366,37 @@ impl Array {
         self.requests.free(request);
         self.outstanding -= 1;
         self.busy_at = completed;
-        let &Request { command, submitted, outcome, .. } = self.requests.get(request);
-        let Command { id, initiator, tag, .. } = command;
+        let &Request { ref command, submitted, outcome, .. } = self.requests.get(request);
+        let &Command { id, initiator, tag, .. } = command;
         debug_assert_eq!(breakdown.total(), completed - submitted);
-        let completion =
-            Completion { id, initiator, tag, outcome, submitted, completed, breakdown: *breakdown };
+        // Written where it stays: to copy what was written a moment ago in parts is slow.
+        self.answers.push_back(Completion {
+            id,
+            initiator,
+            tag,
+            outcome,
+            submitted,
+            completed,
+            breakdown: *breakdown,
+        });
         if context.lives.is_some() {
-            let life = self.story_of(strand, &command, &completion);
-            self.told.push_back(life);
+            self.tell_of(request, strand);
         }
-        self.answers.push_back(completion);
         if !self.waiting.is_empty() {
             self.let_in(context);
         }
         if self.outstanding == 0 {
             self.may_become_idle(context);
+        }
+    }
+
+    /// Keeps the story of the last answer.
+    #[cold]
+    fn tell_of(&mut self, request: Slot, strand: Slot) {
+        let command = self.requests.get(request).command;
+        if let Some(&completion) = self.answers.back() {
+            let life = self.story_of(strand, &command, &completion);
+            self.told.push_back(life);
         }
     }
 
@@ -418,19 +435,24 @@ impl Array {
         }
     }
 
-    /// The next command for a drive.
+    /// Whether there is a command for a drive: see [`Self::next_below`].
     #[inline]
-    pub fn poll_below(&mut self) -> Option<(u16, Command)> {
-        (self.below.0 != NONE).then(|| self.next_below())
+    pub fn has_below(&self) -> bool {
+        self.below.0 != NONE
     }
 
-    /// The next answer to above.
+    /// The next answer to above, which stays the next one until [`Self::drop_answer`].
     #[inline]
-    pub fn poll_answer(&mut self) -> Option<Completion> {
-        self.answers.pop_front()
+    pub fn answer_above(&self) -> Option<&Completion> {
+        self.answers.front()
     }
 
-    /// The story of the answer that was polled last, when stories are kept.
+    #[inline]
+    pub fn drop_answer(&mut self) {
+        self.answers.drop_front();
+    }
+
+    /// The story of the answer that was dropped last, when stories are kept.
     pub fn poll_life(&mut self) -> Option<Life> {
         self.told.pop_front()
     }

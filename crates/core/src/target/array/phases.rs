@@ -129,7 +129,8 @@ impl Array {
 
     /// Hands over the first of the members' commands that are to go: its drive, and what that hears. Its tag is the
     /// array's own.
-    pub(super) fn next_below(&mut self) -> (u16, Command) {
+    #[inline(always)]
+    pub fn next_below(&mut self) -> (u16, Command) {
         let place = self.below.0;
         let op = self.ops.get(place);
         self.below.0 = op.next;

@@ -8,6 +8,7 @@ mod params;
 mod reciprocal;
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::{Angle, Lba, Sectors, Span};
 use gaps::Gaps;
@@ -19,9 +20,10 @@ use reciprocal::Reciprocal;
 /// the same floor as the exact quotient k T / sectors, whose fraction is a multiple of 1 / sectors.
 const FRACTION_BITS: u32 = 36;
 
-/// What one sector takes to pass, as a fixed-point number that is rounded up.
-fn sector_time(period: Span, sectors_per_track: u32) -> u64 {
-    (u128::from(period.as_ns()) << FRACTION_BITS).div_ceil(u128::from(sectors_per_track)) as u64
+/// What one sector of each zone takes to pass, as a fixed-point number that is rounded up.
+fn sector_times(zones: &[Zone], period: Span) -> Box<[u64]> {
+    let turn = u128::from(period.as_ns()) << FRACTION_BITS;
+    zones.iter().map(|zone| turn.div_ceil(u128::from(zone.sectors_per_track)) as u64).collect()
 }
 
 #[derive(Clone, Debug)]
@@ -35,8 +37,6 @@ struct Zone {
     start: Angle,
     track_skew: Angle,
     cylinder_skew: Angle,
-    /// ceil(T * 2^FRACTION_BITS / sectors_per_track)
-    sector_time: u64,
     cylinders: u32,
     /// `None` where slots and blocks run side by side.
     gaps: Option<Box<Gaps>>,
@@ -55,7 +55,10 @@ impl Zone {
     /// The slot of the zone's so many-th block.
     #[inline(always)]
     fn slot(&self, zone: u32, block: u32) -> Slot {
-        let slot = self.gaps.as_ref().map_or(block, |gaps| gaps.slot(block));
+        let slot = match &self.gaps {
+            None => block,
+            Some(gaps) => gaps.slot(block),
+        };
         let track = self.per_track.quotient(slot);
         Slot { zone, track, sector: slot - track * self.sectors_per_track }
     }
@@ -91,14 +94,18 @@ pub struct Track {
     pub start: Span,
 }
 
+/// Copies share what does not depend on the spindle: drives of one array that differ in their period alone would otherwise
+/// drive each other's tables out of the processor's caches.
 #[derive(Clone, Debug)]
 pub struct Geometry {
     heads: u32,
     per_cylinder: Reciprocal,
     order: SurfaceOrder,
-    zones: Vec<Zone>,
+    zones: Arc<[Zone]>,
+    /// Per zone: ceil(T * 2^FRACTION_BITS / sectors_per_track).
+    sector_times: Box<[u64]>,
     /// Per block of `1 << index_shift` addresses, the zone of its first address.
-    index: Vec<u16>,
+    index: Arc<[u16]>,
     index_shift: u32,
     capacity: u64,
     /// Blocks that the zones hold; the drive may report fewer.
@@ -120,21 +127,26 @@ impl Geometry {
             heads: params.heads,
             per_cylinder: Reciprocal::of(params.heads),
             order: params.order,
-            zones: Vec::with_capacity(params.zones.len()),
-            index: Vec::new(),
+            zones: Arc::default(),
+            sector_times: Box::default(),
+            index: Arc::default(),
             index_shift: 0,
             capacity: 0,
             held: 0,
             cylinders: 0,
             period,
         };
-        let mut start = Angle::ZERO;
+        let (mut zones, mut start) = (Vec::with_capacity(params.zones.len()), Angle::ZERO);
         for (number, zone) in params.zones.iter().enumerate() {
-            start = geometry.add_zone(number, zone, start)?;
+            let (laid, next_start) = geometry.lay_zone(number, zone, start)?;
+            zones.push(laid);
+            start = next_start;
         }
-        if geometry.zones.is_empty() {
+        if zones.is_empty() {
             return Err(GeometryError::NoZones);
         }
+        geometry.sector_times = sector_times(&zones, period);
+        geometry.zones = zones.into();
         geometry.held = geometry.capacity;
         if let Some(capacity) = params.capacity.map(Sectors::get) {
             if capacity > geometry.capacity || capacity == 0 {
@@ -146,8 +158,14 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// Appends a zone; returns the angle at which the next one starts, so that the skew runs on across the border.
-    fn add_zone(&mut self, number: usize, zone: &ZoneParams, start: Angle) -> Result<Angle, GeometryError> {
+    /// Lays out a zone behind those before it; returns the angle at which the next one starts too, so that the skew runs on
+    /// across the border.
+    fn lay_zone(
+        &mut self,
+        number: usize,
+        zone: &ZoneParams,
+        start: Angle,
+    ) -> Result<(Zone, Angle), GeometryError> {
         if zone.cylinders == 0 || zone.sectors_per_track == 0 {
             return Err(GeometryError::EmptyZone { zone: number });
         }
@@ -170,7 +188,6 @@ impl Geometry {
             start: zone.start.unwrap_or(start),
             track_skew: zone.track_skew,
             cylinder_skew: zone.cylinder_skew,
-            sector_time: sector_time(self.period, zone.sectors_per_track),
             cylinders: zone.cylinders,
             gaps,
             slips_turn: zone.slips_turn,
@@ -179,17 +196,12 @@ impl Geometry {
         self.cylinders = zone.first_cylinder + zone.cylinders;
         let (_, _, head_switches, cylinder_switches) = self.place(&laid, tracks - 1);
         let next_start = laid.angle(head_switches, cylinder_switches) + zone.cylinder_skew;
-        self.zones.push(laid);
-        Ok(next_start)
+        Ok((laid, next_start))
     }
 
     /// The same surfaces on a spindle with another period.
     pub fn spun(&self, period: Span) -> Self {
-        let mut geometry = Geometry { period, ..self.clone() };
-        for zone in &mut geometry.zones {
-            zone.sector_time = sector_time(period, zone.sectors_per_track);
-        }
-        geometry
+        Geometry { period, sector_times: sector_times(&self.zones, period), ..self.clone() }
     }
 
     fn build_index(&mut self) {
@@ -241,8 +253,13 @@ impl Geometry {
     ///
     /// # Panics
     /// When `lba` is beyond the capacity.
-    #[inline]
     pub fn locate(&self, lba: Lba) -> Slot {
+        self.find(lba)
+    }
+
+    /// The same as part of its caller.
+    #[inline(always)]
+    pub fn find(&self, lba: Lba) -> Slot {
         let lba = lba.get();
         assert!(lba < self.capacity, "address beyond the drive");
         let mut zone = usize::from(self.index[(lba >> self.index_shift) as usize]);
@@ -284,8 +301,13 @@ impl Geometry {
     }
 
     /// The track of a slot as the mechanism sees it.
-    #[inline]
     pub fn track(&self, zone: u32, track: u32) -> Track {
+        self.look_up(zone, track)
+    }
+
+    /// The same as part of its caller.
+    #[inline(always)]
+    pub fn look_up(&self, zone: u32, track: u32) -> Track {
         let laid = &self.zones[zone as usize];
         let (cylinder, head, head_switches, cylinder_switches) = self.place(laid, track);
         let mut angle = laid.angle(head_switches, cylinder_switches);
@@ -299,8 +321,7 @@ impl Geometry {
     /// When slot `sector` of a track begins, counted from the begin of its slot 0: floor(sector T / sectors per track).
     #[inline]
     pub fn boundary(&self, zone: u32, sector: u32) -> Span {
-        let laid = &self.zones[zone as usize];
-        let product = u128::from(sector) * u128::from(laid.sector_time);
+        let product = u128::from(sector) * u128::from(self.sector_times[zone as usize]);
         Span::from_ns((product >> FRACTION_BITS) as u64)
     }
 

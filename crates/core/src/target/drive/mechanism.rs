@@ -110,7 +110,7 @@ impl Mechanism {
     #[inline(always)]
     pub fn landing(&self, first: Lba, count: Sectors, access: Access, spindle: &Spindle) -> Landing {
         assert!(count.get() > 0, "an access moves at least one sector");
-        let slot = self.geometry.locate(first);
+        let slot = self.geometry.find(first);
         let per_track = self.geometry.sectors_per_track(slot.zone);
         let (mut end, mut whole) = (u64::from(slot.sector) + count.get(), true);
         if end > per_track.into() || self.geometry.has_gaps(slot.zone) {
@@ -132,7 +132,7 @@ impl Mechanism {
     #[inline(always)]
     fn piece(&self, slot: Slot, end: u32, whole: bool, access: Access, spindle: &Spindle) -> Landing {
         let Slot { zone, track, sector } = slot;
-        let (place, period) = (self.geometry.track(zone, track), spindle.period());
+        let (place, period) = (self.geometry.look_up(zone, track), spindle.period());
         let begin = self.geometry.boundary(zone, sector).as_ns();
         let end = self.geometry.boundary(zone, end).as_ns();
         let longest_wait = if self.on_arrival(access) { period - (end - begin) } else { period };

@@ -211,19 +211,23 @@ impl Drive {
         self.model.queue.depth
     }
 
+    #[inline(always)]
     pub fn on_event(&mut self, context: &mut Context, event: DriveEvent) {
         match event {
             DriveEvent::MediaEnd(slot) => self.on_media_end(context, slot),
             DriveEvent::Complete(slot) => self.on_complete(context, slot),
-            DriveEvent::Choose => {
-                if self.choose_scheduled == Some(context.now) {
-                    self.choose_scheduled = None;
-                }
-                self.choose(context);
-            }
+            DriveEvent::Choose => self.on_choose(context),
             DriveEvent::Destaged => self.on_destaged(context),
             DriveEvent::Deadline(slot, serial) => self.on_deadline(context, slot, serial),
         }
+    }
+
+    #[inline(never)]
+    fn on_choose(&mut self, context: &mut Context) {
+        if self.choose_scheduled == Some(context.now) {
+            self.choose_scheduled = None;
+        }
+        self.choose(context);
     }
 
     /// The command may begin: the firmware takes it up, one after the other.
@@ -312,23 +316,24 @@ impl Drive {
         let landing = self.model.mechanism.landing(first, count, access, &self.spindle);
         self.flight(slot).landing = landing;
         if !self.joins(context.now, first, access, slot) && !self.starts_at_once(context, slot) {
-            self.file(slot);
+            self.file(slot, landing);
             self.choose(context);
         }
     }
 
     /// Puts a command into the queue.
-    fn file(&mut self, slot: SlotIndex) {
+    // The landing as its caller has just reckoned it: to read again what was written a moment ago in parts is slow.
+    #[inline(always)]
+    fn file(&mut self, slot: SlotIndex, landing: Landing) {
         self.flight(slot).stage = Stage::Waiting;
-        let &InFlight { ref command, ref landing, accepted, arrived, ready, sought, .. } =
-            &self.in_flight[slot as usize];
+        let &InFlight { ref command, accepted, arrived, ready, sought, .. } = &self.in_flight[slot as usize];
         if matches!(command.attribute, Attribute::HeadOfQueue | Attribute::Aca) {
             self.unjoin();
             self.tasks.urgent.push(slot);
             return;
         }
         let priority = command.priority;
-        let Landing { cylinder, head, start, longest_wait, .. } = *landing;
+        let Landing { cylinder, head, start, longest_wait, .. } = landing;
         let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), self.lead(command).as_ns());
         let (first, write) = (sought, command.access == Access::Write);
         let set_there = Entry::default();

@@ -8,6 +8,7 @@ use crate::target::context::Context;
 
 impl Drive {
     /// A command is done: it is reported, or held back with the others of its round.
+    #[inline]
     pub(super) fn on_complete(&mut self, context: &mut Context, slot: SlotIndex) {
         let Some(round) = self.model.queue.coalesces else { return self.end(context, slot) };
         self.unreported.push(slot);

@@ -44,11 +44,16 @@ impl Sweep {
 
 impl Drive {
     /// The arm is free: pick what goes next, if this is the time to.
+    #[inline]
     pub(super) fn choose(&mut self, context: &mut Context) {
-        let now = context.now;
-        if self.sweep.is_some() {
-            return;
+        if self.sweep.is_none() {
+            self.choose_next(context);
         }
+    }
+
+    #[inline(never)]
+    fn choose_next(&mut self, context: &mut Context) {
+        let now = context.now;
         if !(self.writers.is_empty() && self.barriers.is_empty() && self.hits.is_empty()) {
             self.serve_hits(context);
             self.pass_barriers(context);
@@ -85,7 +90,12 @@ impl Drive {
         let Some(slot) = (if pressed { self.pressing(&view) } else { choose(&self.slots, &view) }) else {
             return;
         };
-        self.take_out(slot);
+        // As a rule it has waited in the queue and nowhere else.
+        if pressed || !(self.writers.is_empty() && self.barriers.is_empty() && self.hits.is_empty()) {
+            self.take_out(slot);
+        } else {
+            self.slots.remove(slot);
+        }
         self.out_of_turn = 0;
         if let Some((place, at)) = self.goes_on(slot, now) {
             return self.meet_head(context, slot, place, at);
@@ -336,7 +346,8 @@ impl Drive {
     /// the youngest, and its wait would count from now.
     fn interrupt(&mut self, slot: SlotIndex) {
         if matches!(self.flight(slot).command.attribute, Attribute::HeadOfQueue | Attribute::Aca) {
-            return self.file(slot);
+            let landing = self.flight(slot).landing;
+            return self.file(slot, landing);
         }
         self.flight(slot).stage = Stage::Waiting;
         self.tasks.interrupted.push_back(slot);
@@ -351,6 +362,7 @@ impl Drive {
         }
     }
 
+    #[inline(never)]
     pub(super) fn on_media_end(&mut self, context: &mut Context, slot: SlotIndex) {
         self.end_media(context, slot);
         // Behind an error nothing begins before the host has heard of it.

@@ -74,7 +74,7 @@ impl Drive {
                 let Command { first, count, access, .. } = self.flight(slot).command;
                 let landing = self.model.mechanism.landing(first, count, access, &self.spindle);
                 self.flight(slot).landing = landing;
-                self.file(slot);
+                self.file(slot, landing);
             }
         }
         self.choose(context);

@@ -41,6 +41,9 @@ pub struct System {
     cache: Option<Cache>,
     array: Option<Box<Array>>,
     devices: Vec<Device>,
+    /// By drive: whether it has failed for good, and nothing is heard of it any more. Side by side, because it is asked at
+    /// every event.
+    dead: Vec<bool>,
     /// Behind the I/O schedulers of the hosts: stories of requests that their commands' own are still to be made of.
     attempts: Vec<Life>,
     /// Whether no cache and no I/O scheduler stands before the array, or before the one drive's controller.
@@ -73,6 +76,7 @@ impl System {
             elevator,
             cache,
             array,
+            dead: alloc::vec![false; devices.len()],
             devices,
             attempts: Vec::new(),
             is_open,
@@ -128,14 +132,15 @@ impl System {
     pub fn on_event(&mut self, context: &mut Context, event: Event) {
         match event {
             Event::Drive(drive, event) => {
-                let device = &mut self.devices[usize::from(drive)];
-                if !device.is_dead {
-                    device.drive.on_event(context, event);
+                if !self.dead[usize::from(drive)] {
+                    self.devices[usize::from(drive)].drive.on_event(context, event);
                 }
             }
             Event::Controller(at, event) => {
-                let Device { controller, drive, is_dead, .. } = &mut self.devices[usize::from(at)];
-                if !*is_dead && let Some(answer) = controller.on_event(context, drive, event) {
+                let Device { controller, drive, .. } = &mut self.devices[usize::from(at)];
+                if !self.dead[usize::from(at)]
+                    && let Some(answer) = controller.on_event(context, drive, event)
+                {
                     self.leave_controller(context, at, &answer);
                 }
             }
@@ -166,11 +171,9 @@ impl System {
     /// A drive fails for good: nothing is heard of it any more, and the array does without it.
     #[cold]
     fn fail(&mut self, context: &mut Context, drive: u16) {
-        let device = &mut self.devices[usize::from(drive)];
-        if device.is_dead {
+        if core::mem::replace(&mut self.dead[usize::from(drive)], true) {
             return;
         }
-        device.is_dead = true;
         context.answers.retain(|(from, _)| *from != drive);
         context.refused.retain(|(from, _)| *from != drive);
         if let Some(array) = &mut self.array {
@@ -194,14 +197,15 @@ impl System {
             while let Some((at, refused)) = context.refused.pop_front() {
                 self.leave_controller(context, at, &refused);
             }
-            let Some((at, mut completion)) = context.answers.pop_front() else { return };
+            let Some(&(at, mut completion)) = context.answers.front() else { return };
+            context.answers.drop_front();
             if context.lives.is_some() {
                 self.keep_life(context, at, &completion);
             }
-            let Device { controller, drive, is_dead, .. } = &mut self.devices[usize::from(at)];
-            if *is_dead {
+            if self.dead[usize::from(at)] {
                 continue;
             }
+            let Device { controller, drive, .. } = &mut self.devices[usize::from(at)];
             if controller.completed(context, drive, &mut completion) {
                 self.leave_controller(context, at, &completion);
             }
@@ -228,7 +232,7 @@ impl System {
     /// An I/O scheduler wanted to be asked again now, unless an earlier instant has taken the place of this.
     fn ask_again(&mut self, context: &mut Context, before: Before) {
         if let Before::Drive(at) = before
-            && self.devices[usize::from(at)].is_dead
+            && self.dead[usize::from(at)]
         {
             return;
         }
@@ -313,10 +317,16 @@ impl System {
     /// The array passes on what it has to say in either direction.
     #[inline]
     fn pump_array(&mut self, context: &mut Context) {
-        while let Some((at, command)) = self.array.as_mut().and_then(|array| array.poll_below()) {
+        while let Some(array) = &mut self.array
+            && array.has_below()
+        {
+            let (at, command) = array.next_below();
             self.enter_device(context, at, &command);
         }
-        while let Some(completion) = self.array.as_mut().and_then(|array| array.poll_answer()) {
+        while let Some(array) = &mut self.array
+            && let Some(&completion) = array.answer_above()
+        {
+            array.drop_answer();
             if context.lives.is_some()
                 && let Some(life) = self.array.as_mut().and_then(|array| array.poll_life())
             {

@@ -199,6 +199,8 @@ impl Segments {
         u32::from(self.room > 0)
     }
 
+    // Part of its callers, so that the segment is written once, where it stays.
+    #[inline(always)]
     fn place(&mut self, segment: Segment) -> Place {
         if self.most == 0 || self.room == 0 {
             return NONE;

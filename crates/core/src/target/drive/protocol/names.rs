@@ -23,30 +23,54 @@ const NONE: SlotIndex = SlotIndex::MAX;
 
 /// By initiator, then by tag. Grows with the largest numbers used and never shrinks.
 #[derive(Default)]
-pub struct Names(Vec<Vec<SlotIndex>>);
+pub struct Names {
+    /// Of the first initiator, which most drives have alone.
+    first: Vec<SlotIndex>,
+    others: Vec<Vec<SlotIndex>>,
+}
 
 impl Names {
     #[inline]
     pub fn find(&self, initiator: u16, tag: u32) -> Option<SlotIndex> {
-        let slot = *self.0.get(usize::from(initiator))?.get(tag as usize)?;
+        let tags = match initiator {
+            0 => &self.first,
+            _ => self.others.get(usize::from(initiator) - 1)?,
+        };
+        let slot = *tags.get(tag as usize)?;
         (slot != NONE).then_some(slot)
     }
 
     #[inline]
     pub fn set(&mut self, initiator: u16, tag: u32, slot: SlotIndex) {
-        let (initiator, tag) = (usize::from(initiator), tag as usize);
-        if self.0.len() <= initiator {
-            self.0.resize(initiator + 1, Vec::new());
+        match self.of(initiator).get_mut(tag as usize) {
+            Some(place) => *place = slot,
+            None => self.add(initiator, tag, slot),
         }
-        let tags = &mut self.0[initiator];
-        if tags.len() <= tag {
-            tags.resize(tag + 1, NONE);
-        }
-        tags[tag] = slot;
     }
 
     #[inline]
     pub fn clear(&mut self, initiator: u16, tag: u32) {
-        self.0[usize::from(initiator)][tag as usize] = NONE;
+        self.of(initiator)[tag as usize] = NONE;
+    }
+
+    #[inline]
+    fn of(&mut self, initiator: u16) -> &mut Vec<SlotIndex> {
+        if initiator == 0 { &mut self.first } else { self.of_other(usize::from(initiator)) }
+    }
+
+    #[inline(never)]
+    fn of_other(&mut self, initiator: usize) -> &mut Vec<SlotIndex> {
+        if self.others.len() < initiator {
+            self.others.resize(initiator, Vec::new());
+        }
+        &mut self.others[initiator - 1]
+    }
+
+    /// A tag that is higher than all before.
+    #[cold]
+    fn add(&mut self, initiator: u16, tag: u32, slot: SlotIndex) {
+        let tags = self.of(initiator);
+        tags.resize(tag as usize, NONE);
+        tags.push(slot);
     }
 }

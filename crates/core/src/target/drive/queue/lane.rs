@@ -95,10 +95,9 @@ impl Lane {
 
     /// Files an entry, which is the youngest, in both orders.
     #[inline]
-    pub fn insert(&mut self, places: &mut [Place], slot: SlotIndex) {
+    pub fn insert(&mut self, places: &mut [Place], slot: SlotIndex, cylinder: u32) {
         let place = &mut places[slot as usize];
         (place.links.older, place.links.younger) = (self.youngest, NONE);
-        let cylinder = place.entry.cylinder;
         match self.youngest {
             NONE => self.oldest = slot,
             youngest => places[youngest as usize].links.younger = slot,

@@ -24,10 +24,20 @@ pub fn least<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<Slot
     }
 }
 
+/// With no more than this it takes less to look at all of them than to ask how far outward to look.
+const VERY_FEW: usize = 6;
+
 /// The same in a shallow queue.
 #[inline]
 fn least_of_few<C: Cost>(row: &Row, slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let few = Few { items: row.items(), slots, view, settle: i64::from(view.least_settle()) };
+    if few.items.len() <= VERY_FEW {
+        let mut best = Best::NONE;
+        for at in 0..few.items.len() {
+            few.visit::<C>(at, &mut best);
+        }
+        return best.found();
+    }
     let mut up = row.below(view.arm.cylinder);
     let mut down = up.wrapping_sub(1);
     let (mut above, mut below) = (few.floor(up), few.floor(down));
