@@ -85,14 +85,11 @@ impl<E: Copy> Agenda<E> {
     /// Makes a place beside other events. Apart, so that the usual case of one drive alone becomes part of its callers.
     #[inline(never)]
     fn make_place(&mut self, due: Instant, rank: u64) -> usize {
-        let count = self.near.len();
-        let mut at = count;
+        let mut at = self.near.len();
+        self.near.push(self.near[at - 1]);
         while at > 0 && self.near[at - 1].key() < key(due, rank) {
+            self.near[at] = self.near[at - 1];
             at -= 1;
-        }
-        self.near.push(self.near[count - 1]);
-        if at + 1 < count {
-            self.near.copy_within(at..count - 1, at + 1);
         }
         at
     }

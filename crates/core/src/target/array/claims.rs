@@ -13,6 +13,9 @@ const FEW: usize = 64;
 pub struct Claims {
     /// In any order.
     all: Vec<(Slot, Claim)>,
+    /// In the same order: from which block on, up to before which one. Most claims have no block in common with any other,
+    /// and that is soon seen.
+    spans: Vec<(u64, u64)>,
     /// By strand: where its claim is among them.
     places: Vec<u32>,
     tree: Overlaps,
@@ -28,6 +31,7 @@ impl Claims {
         }
         self.places[place] = self.all.len() as u32;
         self.all.push((strand, *claim));
+        self.spans.push((claim.first.get(), claim.end.get()));
         if self.is_in_tree {
             self.tree.insert(strand, claim);
         } else if self.all.len() > FEW {
@@ -40,6 +44,7 @@ impl Claims {
     pub fn remove(&mut self, strand: Slot) {
         let at = self.places[strand as usize];
         let (_, Claim { write, .. }) = self.all.swap_remove(at as usize);
+        self.spans.swap_remove(at as usize);
         if let Some(&(moved, _)) = self.all.get(at as usize) {
             self.places[moved as usize] = at;
         }
@@ -59,6 +64,10 @@ impl Claims {
             return self.tree.blocker(claim);
         }
         let &Claim { write, first, end, age } = claim;
+        let meets = |met: bool, &(from, until): &(u64, u64)| met | ((from < end.get()) & (first.get() < until));
+        if !self.spans.iter().fold(false, meets) {
+            return None;
+        }
         // Not one after the other: each alone is a toss-up, all of them are rare.
         let hinders = |other: &Claim| {
             (other.first < end) & (first < other.end) & (write | other.write) & (other.age < age)

@@ -25,7 +25,7 @@ pub fn least<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<Slot
 }
 
 /// With no more than this it takes less to look at all of them than to ask how far outward to look.
-const VERY_FEW: usize = 6;
+const VERY_FEW: usize = 10;
 
 /// The same in a shallow queue.
 #[inline]
