@@ -64,7 +64,8 @@ impl Claims {
             return self.tree.blocker(claim);
         }
         let &Claim { write, first, end, age } = claim;
-        let meets = |met: bool, &(from, until): &(u64, u64)| met | ((from < end.get()) & (first.get() < until));
+        let meets =
+            |met: bool, &(from, until): &(u64, u64)| met | ((from < end.get()) & (first.get() < until));
         if !self.spans.iter().fold(false, meets) {
             return None;
         }

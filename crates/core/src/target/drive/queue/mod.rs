@@ -73,15 +73,32 @@ impl View<'_> {
         let moved = self.moved(entry);
         let there = match self.params.knows {
             Knows::Distance => moved,
-            Knows::Angle => self.begins(moved, entry),
+            Knows::Angle => {
+                let margin = when(entry.write, self.params.write_margin.as_ns());
+                self.begins(moved, moved + margin, entry)
+            }
         };
         there + self.handicap(entry)
     }
 
-    /// When the entry's first sector is under the head, from now, if the arm is there in so many nanoseconds.
+    /// Whether a drive knows the angle and treats reads and writes alike but for settling, as most do.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        let QueueParams { knows, write_margin, write_handicap, .. } = self.params;
+        *knows == Knows::Angle && write_margin.is_zero() && write_handicap.is_zero()
+    }
+
+    /// The same as [`Self::positioning`] where [`Self::is_plain`] holds.
     #[inline(always)]
-    fn begins(&self, moved: u64, entry: &Entry) -> u64 {
-        let planned = moved + when(entry.write, self.params.write_margin.as_ns());
+    fn plain_positioning(&self, entry: &Entry) -> u64 {
+        let moved = self.moved(entry);
+        self.begins(moved, moved, entry)
+    }
+
+    /// When the entry's first sector is under the head, from now, if the arm is there in so many nanoseconds and the drive
+    /// plans with so many.
+    #[inline(always)]
+    fn begins(&self, moved: u64, planned: u64, entry: &Entry) -> u64 {
         // When the first sector next passes the head's angle, wherever the arm is.
         let start = u64::from(entry.start);
         let mut passes = start + when(start < self.turned, self.period) - self.turned;

@@ -25,7 +25,22 @@ pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     pick_from(slots, Kind::Main, view)
 }
 
+/// The same for a drive that treats reads and writes alike: what it does not have is not asked of each entry.
+struct Plain;
+
+impl Cost for Plain {
+    #[inline(always)]
+    fn of(entry: &Entry, view: &View<'_>) -> i64 {
+        view.plain_positioning(entry) as i64
+    }
+}
+
 /// The least among the commands of one lane.
 pub fn pick_from(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
-    outward::least::<Sptf>(slots, kind, view)
+    if view.is_plain() { pick_plain(slots, kind, view) } else { outward::least::<Sptf>(slots, kind, view) }
+}
+
+#[inline(never)]
+fn pick_plain(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
+    outward::least::<Plain>(slots, kind, view)
 }
