@@ -8,6 +8,16 @@ use crate::target::context::Context;
 use crate::target::tree::{NONE, Slot};
 
 impl Array {
+    /// Keeps the story of the last answer.
+    #[cold]
+    pub(super) fn tell_of(&mut self, request: Slot, strand: Slot) {
+        let command = self.requests.get(request).command;
+        if let Some(&completion) = self.answers.back() {
+            let life = self.story_of(strand, &command, &completion);
+            self.told.push_back(life);
+        }
+    }
+
     /// The story of a member's command that is about to end.
     pub fn lived(&mut self, life: Life) {
         self.life = Some(life);
