@@ -2,7 +2,7 @@
 //!
 //! Sums are kept as they were said and computed when somebody looks: what they are made of may come later. A host's write
 //! needs no memory, because its stamps follow from its id. A buffer is given up when its command is over, no drive has data
-//! of it that are not on its media, no sum is made of it, and no log that could be found says anything of it. What a
+//! of it that are not on its media, no sum is made of it, and no log says anything of it. What a
 //! memory before the array may still write stays.
 use super::field::{stamp, times};
 use super::sparse::Map;
@@ -32,8 +32,6 @@ struct Buffer {
     terms: Vec<Term>,
     /// The addresses of a host's write.
     written: Option<(u64, u64)>,
-    /// The sectors of it that say something.
-    told: Vec<u64>,
     /// Parts of sums that are made of it, and what logs say of it.
     uses: u32,
     /// Sectors that drives have accepted, and that are not on their media yet.
@@ -41,28 +39,13 @@ struct Buffer {
     is_over: bool,
 }
 
-/// What a sector of an array's metadata says.
-#[derive(Default)]
-struct Told {
-    words: Vec<Word>,
-    /// Whether it is on some media, where it may be found.
-    is_there: bool,
-}
-
 #[derive(Default)]
 pub struct Buffers {
     buffers: Map<Buffer>,
-    /// By the stamps of the sectors.
-    told: Map<Told>,
-    /// The stamp that is on the media, by place; see [`place`].
-    places: Map<u64>,
+    /// What sectors of an array's metadata say, by their stamps. It stays, and with it what logs had of it.
+    told: Map<Vec<Word>>,
     /// Buffers to be looked at: they may not be needed any more.
     idle: Vec<u64>,
-}
-
-/// One number for a sector of a drive.
-fn place(drive: u16, at: u64) -> u64 {
-    u64::from(drive) << 48 | at
 }
 
 impl Buffers {
@@ -91,12 +74,11 @@ impl Buffers {
     pub fn tell(&mut self, into: u64, at: Lba, word: Word) {
         let stamp = stamp(into, at.get());
         let told = self.told.entry(stamp).or_default();
-        if told.words.is_empty() {
+        if told.is_empty() {
             let buffer = self.buffers.entry(into).or_default();
             buffer.brought.push((at.get(), vec![stamp]));
-            buffer.told.push(at.get());
         }
-        told.words.push(word);
+        told.push(word);
         if let Word::Logged(entry) = word {
             self.is_used(entry.op);
         }
@@ -104,7 +86,7 @@ impl Buffers {
 
     /// What a sector with this stamp says, if it is one of metadata.
     pub fn words(&self, stamp: u64) -> &[Word] {
-        self.told.get(&stamp).map_or(&[], |told| &told.words)
+        self.told.get(&stamp).map_or(&[], Vec::as_slice)
     }
 
     pub fn forget(&mut self, id: u64, first: Lba, count: Sectors) {
@@ -119,30 +101,13 @@ impl Buffers {
         }
     }
 
-    /// So many sectors of a write that a drive has taken will never be on its media.
+    /// So many sectors of a write that a drive has taken are on its media, or never will be.
     pub fn dropped(&mut self, id: u64, count: u64) {
         if let Some(buffer) = self.buffers.get_mut(&id) {
             buffer.waiting = buffer.waiting.saturating_sub(count);
             self.idle.push(id);
             self.give_up();
         }
-    }
-
-    /// These sectors of a write are on the media of a drive.
-    pub fn persisted(&mut self, id: u64, drive: u16, first: u64, count: u64) {
-        let Some(buffer) = self.buffers.get(&id) else { return };
-        for at in buffer.told.clone().into_iter().filter(|&at| at >= first && at - first < count) {
-            let stamp = stamp(id, at);
-            if let Some(told) = self.told.get_mut(&stamp) {
-                told.is_there = true;
-            }
-            if let Some(before) =
-                self.places.insert(place(drive, at), stamp).filter(|&before| before != stamp)
-            {
-                self.untell(before);
-            }
-        }
-        self.dropped(id, count);
     }
 
     /// The command is done, and nobody will ask for its data but those who have said so.
@@ -160,7 +125,7 @@ impl Buffers {
             let brought: usize = buffer.brought.iter().map(|(_, stamps)| stamps.len()).sum();
             BUFFER + brought as u64 / 2 + buffer.terms.len() as u64 * TERM
         };
-        self.buffers.values().map(of).sum::<u64>() + BUFFER * (self.told.len() + self.places.len()) as u64
+        self.buffers.values().map(of).sum::<u64>() + BUFFER * self.told.len() as u64
     }
 
     /// Something is made of this buffer, or tells of it.
@@ -175,15 +140,6 @@ impl Buffers {
         }
     }
 
-    /// Nobody will find this sector any more.
-    fn untell(&mut self, stamp: u64) {
-        for word in self.told.remove(&stamp).map(|told| told.words).unwrap_or_default() {
-            if let Word::Logged(entry) = word {
-                self.is_not_used(entry.op);
-            }
-        }
-    }
-
     /// Gives up the buffers that nobody needs, and what was kept for them alone.
     fn give_up(&mut self) {
         while let Some(id) = self.idle.pop() {
@@ -193,12 +149,6 @@ impl Buffers {
             }
             let Some(buffer) = self.buffers.remove(&id) else { continue };
             buffer.terms.iter().for_each(|term| self.is_not_used(term.from));
-            for at in buffer.told {
-                let stamp = stamp(id, at);
-                if self.told.get(&stamp).is_some_and(|told| !told.is_there) {
-                    self.untell(stamp);
-                }
-            }
         }
     }
 

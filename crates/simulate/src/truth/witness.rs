@@ -97,7 +97,7 @@ impl Witness {
                 }
                 self.media.persist(member, first.get(), &self.last.1);
                 self.last.0 = op;
-                self.buffers.persisted(write, member, first.get(), count.get());
+                self.buffers.dropped(write, count.get());
             }
             DataOp::Deliver { read, member, first, count } => {
                 let stamps = self.media.read(member, first.get(), count.get());
