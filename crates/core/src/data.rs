@@ -30,6 +30,9 @@ pub enum DataOp {
     GiveUp { write: u64, first: Lba, count: Sectors },
     /// What was said of a buffer does not hold any more: it is planned anew.
     Forget { id: u64, first: Lba, count: Sectors },
+    /// An array's command to a member is done, or will not be sent. What drives have accepted of it they may still take to
+    /// their media, and sums that were said may still be made of it; of nothing else its buffer is needed.
+    Over { id: u64 },
     /// A drive takes the place of a member, with nothing on it.
     Replace { member: u16 },
     /// The sector at `at` of the buffer of `into`, a write of an array's own, holds this word beside those that were said
@@ -48,6 +51,6 @@ pub enum Word {
     Record { number: u64 },
     /// Part of a record.
     Logged(Logged),
-    /// The superblock of a journal: records below this number do not count any more.
+    /// In a journal's superblock, or beside a record of a log: records of the same log below this number do not count.
     Tail { number: u64 },
 }

@@ -13,7 +13,7 @@ use drivelab_core::target::array::params::{
     ArrayParams, Copies, Cure, Failure, Keeper, Level, Rotation, When,
 };
 use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::cache::params::CacheParams;
+use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
 use drivelab_core::target::drive::disconnect::DisconnectParams;
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
@@ -205,6 +205,27 @@ fn array(params: ArrayParams, cache: Option<WriteBehindParams>) -> Setup {
     Setup { target: TargetParams::System(system), jobs, ..base }
 }
 
+/// The same on members that answer writes from their caches.
+fn forgetting(mut setup: Setup) -> Setup {
+    let TargetParams::System(system) = &mut setup.target else { unreachable!("an array is a system") };
+    let write_back = WriteBackParams {
+        limit: Sectors::new(512),
+        segments: 16,
+        destage: Destage::WhenIdle,
+        idle: ms(2),
+        age: Some(ms(100)),
+        press_from: Sectors::new(256),
+        run: Sectors::new(256),
+        while_busy: true,
+    };
+    let mut params = rich(queue(8, Order::Sptf));
+    params.cache =
+        params.cache.map(|cache| CacheParams { write_back: Some(write_back), segments: 24, ..cache });
+    let drive = Arc::new(DriveModel::new(&params).unwrap());
+    system.drives.iter_mut().for_each(|member| *member = Arc::clone(&drive));
+    setup
+}
+
 /// Arrays of every family of levels.
 fn arrays() -> Vec<(String, Setup)> {
     let parity = |parities, groups| Level::Parity { parities, rotation: Rotation::LeftSymmetric, groups };
@@ -251,6 +272,15 @@ fn arrays() -> Vec<(String, Setup)> {
         ),
         ("raid60", array(failing(parity(2, 2), 8), None)),
         ("raidz2", array(plain(records, 6), None)),
+        ("raid5-ppl", array(ArrayParams { cure: Cure::PartialParityLog, ..failing(parity(1, 1), 4) }, None)),
+        (
+            "raid5-bitmap-volatile",
+            forgetting(array(ArrayParams { cure: bitmap, ..failing(parity(1, 1), 4) }, None)),
+        ),
+        (
+            "raid5-ppl-volatile",
+            forgetting(array(ArrayParams { cure: Cure::PartialParityLog, ..plain(parity(1, 1), 4) }, None)),
+        ),
     ]
     .map(|(name, setup)| (format!("array-{name}"), setup))
     .into()

@@ -334,10 +334,10 @@ fn what_has_no_use_is_refused() {
         params.parity.granule = Sectors::new(granule);
         said(&params)
     };
-    assert_eq!(logging(1_024), "fine");
+    assert_eq!(logging(256), "fine");
     assert_eq!(
-        logging(1_032),
-        "parity is made over pieces of 516KiB, and a partial parity log has room for pieces of 512KiB at most"
+        logging(264),
+        "parity is made over pieces of 132KiB, and a partial parity log has room for pieces of 128KiB at most"
     );
     let split = Some(SplitReads { from: Sectors::new(1_024), unit: Sectors::new(128) });
     assert_eq!(

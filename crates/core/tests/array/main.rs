@@ -21,4 +21,5 @@ mod rebuilt;
 mod repairs;
 mod rig;
 mod stamps;
+mod stories;
 mod sync;

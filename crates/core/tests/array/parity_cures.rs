@@ -1,9 +1,9 @@
 //! Cures of the write hole: what is written where, in which order, and that recovery finds what it needs.
-use crate::common::ms;
+use crate::common::{ms, us};
 use crate::parity::{parity, small};
 use crate::stamps::{Stamped, added};
 use drivelab_core::target::array::Bit;
-use drivelab_core::target::array::params::{ArrayParams, Cure, Failure, When};
+use drivelab_core::target::array::params::{ArrayParams, Cure, Failure, Level, Rotation, When};
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Sectors};
 use proptest::prelude::*;
@@ -52,14 +52,18 @@ fn a_partial_parity_log_is_written_where_the_parity_is() {
     array.go(Access::Write, 0, 512);
     assert_eq!(writes(&array)[0], (4, 16, 8));
     assert_eq!(writes(&array).len(), 6);
-    // The log goes round at its end, in the middle of a record, and leaves nothing out: what is older than what it
-    // overwrites would be found there.
+    // The log goes round at its end, where a description alone would be of no use.
     for _ in 0..127 {
         array.go(Access::Write, 0, 8);
     }
-    assert_eq!(writes(&array)[..2], [(4, 2_040, 8), (4, 0, 8)]);
-    array.go(Access::Write, 0, 8);
-    assert_eq!(writes(&array)[0], (4, 8, 16));
+    assert_eq!(writes(&array)[0], (4, 0, 16));
+    // What goes on at the beginning has a description of its own.
+    for _ in 0..126 {
+        array.go(Access::Write, 0, 8);
+    }
+    assert_eq!(writes(&array)[0], (4, 2_016, 16));
+    array.go(Access::Write, 64, 32);
+    assert_eq!(writes(&array)[..2], [(4, 2_032, 16), (4, 0, 32)]);
     assert!(array.logged.iter().all(|entry| entry.log.slot == 4));
 }
 
@@ -110,6 +114,24 @@ fn a_write_that_is_refused_sets_no_bit() {
     assert_eq!(outcomes, [Outcome::Lost], "at once");
     assert!(writes(&array).is_empty());
     assert_eq!(array.array().marked().count(), 0);
+}
+
+#[test]
+fn a_write_that_is_refused_does_not_wait_for_the_bits_of_others() {
+    let cure = Cure::Bitmap { region: Sectors::new(1_024), clears_after: ms(500) };
+    // Of two groups one is lost, and the other one is writing bits of the same granule.
+    let level = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 2 };
+    let mut array = Stamped::new(ArrayParams { cure, missing: vec![0, 1], level, ..parity(1, 6) });
+    // A whole row, which needs not be read before.
+    let other = array.send(Access::Write, 256, 256);
+    let refused = array.send(Access::Write, 0, 8);
+    array.wait(us(11));
+    assert!(array.array().marked().any(|(_, _, bit)| bit == Bit::Setting), "bits are being written");
+    let outcomes = |answers: Vec<drivelab_core::Completion>| -> Vec<_> {
+        answers.iter().map(|answer| (answer.id, answer.outcome)).collect()
+    };
+    assert_eq!(outcomes(array.answers()), [(refused, Outcome::Lost)], "at once");
+    assert_eq!(outcomes(array.drain()), [(other, Outcome::Done)]);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! The buffers of commands, each by its command's id: full from the host, filled by a member, or a sum of others'.
 //!
 //! Sums are kept as they were said and computed when somebody looks: what they are made of may come later. A host's write
-//! needs no memory, because its stamps follow from its id.
+//! needs no memory, because its stamps follow from its id. A buffer is given up when its command is over, no drive has data
+//! of it that are not on its media, no sum is made of it, and no log says anything of it. What a
+//! memory before the array may still write stays.
 use super::field::{stamp, times};
 use super::sparse::Map;
 use drivelab_core::data::{DataOp, Word};
@@ -9,6 +11,9 @@ use drivelab_units::{Lba, Sectors};
 
 /// Sums of sums of sums: what an array, two caches and two schedulers make of each other is far below this.
 const DEEPEST: u32 = 64;
+/// What a buffer and a part of a sum take, in sectors of a drive.
+const BUFFER: u64 = 8;
+const TERM: u64 = 3;
 
 /// Part of a sum.
 #[derive(Clone, Copy, Debug)]
@@ -27,59 +32,136 @@ struct Buffer {
     terms: Vec<Term>,
     /// The addresses of a host's write.
     written: Option<(u64, u64)>,
+    /// Parts of sums that are made of it, and what logs say of it.
+    uses: u32,
+    /// Sectors that drives have accepted, and that are not on their media yet.
+    waiting: u64,
+    is_over: bool,
 }
 
 #[derive(Default)]
 pub struct Buffers {
     buffers: Map<Buffer>,
-    /// What sectors of an array's metadata say, by their stamps.
-    words: Map<Vec<Word>>,
+    /// What sectors of an array's metadata say, by their stamps. It stays, and with it what logs had of it.
+    told: Map<Vec<Word>>,
+    /// Buffers to be looked at: they may not be needed any more.
+    idle: Vec<u64>,
 }
 
 impl Buffers {
     /// A host issues a write: its buffer is full of its own stamps.
     pub fn write(&mut self, id: u64, first: Lba, count: Sectors) {
-        self.buffers.entry(id).or_default().written = Some((first.get(), count.get()));
+        let buffer = self.buffers.entry(id).or_default();
+        (buffer.written, buffer.is_over) = (Some((first.get(), count.get())), false);
     }
 
     /// These stamps come from elsewhere.
     pub fn bring(&mut self, id: u64, first: u64, stamps: Vec<u64>) {
-        let buffer = self.buffers.entry(id).or_default();
-        buffer.cut(first, stamps.len() as u64);
-        buffer.brought.push((first, stamps));
+        self.cut(id, first, stamps.len() as u64);
+        self.buffers.entry(id).or_default().brought.push((first, stamps));
+        self.give_up();
     }
 
     pub fn mix(&mut self, op: &DataOp) {
         let DataOp::Mix { into, at, from, from_at, count, factor } = *op else { return };
         let (at, from_at, count) = (at.get(), from_at.get(), count.get());
         self.buffers.entry(into).or_default().terms.push(Term { at, count, from, from_at, factor });
+        self.is_used(from);
     }
 
     /// A sector of a write of an array's own holds this word beside those that were said before. Its stamp is its own,
     /// whatever else is said of it.
     pub fn tell(&mut self, into: u64, at: Lba, word: Word) {
-        let told = stamp(into, at.get());
-        let words = self.words.entry(told).or_default();
-        if words.is_empty() {
-            self.buffers.entry(into).or_default().brought.push((at.get(), vec![told]));
+        let stamp = stamp(into, at.get());
+        let told = self.told.entry(stamp).or_default();
+        if told.is_empty() {
+            let buffer = self.buffers.entry(into).or_default();
+            buffer.brought.push((at.get(), vec![stamp]));
         }
-        words.push(word);
+        told.push(word);
+        if let Word::Logged(entry) = word {
+            self.is_used(entry.op);
+        }
     }
 
     /// What a sector with this stamp says, if it is one of metadata.
     pub fn words(&self, stamp: u64) -> &[Word] {
-        self.words.get(&stamp).map_or(&[], Vec::as_slice)
+        self.told.get(&stamp).map_or(&[], Vec::as_slice)
     }
 
     pub fn forget(&mut self, id: u64, first: Lba, count: Sectors) {
+        self.cut(id, first.get(), count.get());
+        self.give_up();
+    }
+
+    /// A drive has taken so many sectors of a write.
+    pub fn accepted(&mut self, id: u64, count: u64) {
         if let Some(buffer) = self.buffers.get_mut(&id) {
-            buffer.cut(first.get(), count.get());
+            buffer.waiting += count;
         }
     }
 
-    /// The command is done, and nobody will ask for its data.
-    pub fn free(&mut self, id: u64) {
-        self.buffers.remove(&id);
+    /// So many sectors of a write that a drive has taken are on its media, or never will be.
+    pub fn dropped(&mut self, id: u64, count: u64) {
+        if let Some(buffer) = self.buffers.get_mut(&id) {
+            buffer.waiting = buffer.waiting.saturating_sub(count);
+            self.idle.push(id);
+            self.give_up();
+        }
+    }
+
+    /// The command is done, and nobody will ask for its data but those who have said so.
+    pub fn over(&mut self, id: u64) {
+        if let Some(buffer) = self.buffers.get_mut(&id) {
+            buffer.is_over = true;
+            self.idle.push(id);
+            self.give_up();
+        }
+    }
+
+    /// How much memory all of them take, in sectors of a drive.
+    pub fn size(&self) -> u64 {
+        let of = |buffer: &Buffer| {
+            let brought: usize = buffer.brought.iter().map(|(_, stamps)| stamps.len()).sum();
+            BUFFER + brought as u64 / 2 + buffer.terms.len() as u64 * TERM
+        };
+        self.buffers.values().map(of).sum::<u64>() + BUFFER * self.told.len() as u64
+    }
+
+    /// Something is made of this buffer, or tells of it.
+    fn is_used(&mut self, id: u64) {
+        self.buffers.entry(id).or_default().uses += 1;
+    }
+
+    fn is_not_used(&mut self, id: u64) {
+        if let Some(buffer) = self.buffers.get_mut(&id) {
+            buffer.uses = buffer.uses.saturating_sub(1);
+            self.idle.push(id);
+        }
+    }
+
+    /// Gives up the buffers that nobody needs, and what was kept for them alone.
+    fn give_up(&mut self) {
+        while let Some(id) = self.idle.pop() {
+            let Some(buffer) = self.buffers.get(&id) else { continue };
+            if !buffer.is_over || buffer.uses > 0 || buffer.waiting > 0 {
+                continue;
+            }
+            let Some(buffer) = self.buffers.remove(&id) else { continue };
+            buffer.terms.iter().for_each(|term| self.is_not_used(term.from));
+        }
+    }
+
+    /// Takes out what was said of these addresses of a buffer.
+    fn cut(&mut self, id: u64, first: u64, count: u64) {
+        let Some(buffer) = self.buffers.get_mut(&id) else { return };
+        let before = std::mem::take(&mut buffer.terms);
+        buffer.cut(first, count, &before);
+        // Those that are left are counted first, so that none is given up between.
+        let after: Vec<u64> =
+            if before.is_empty() { Vec::new() } else { buffer.terms.iter().map(|term| term.from).collect() };
+        after.into_iter().for_each(|from| self.is_used(from));
+        before.iter().for_each(|term| self.is_not_used(term.from));
     }
 
     /// What is in part of a buffer now. `None` where it is a sum of itself.
@@ -90,19 +172,22 @@ impl Buffers {
 
     /// Adds part of a buffer, multiplied with a factor.
     fn add(&self, sum: &mut [u64], id: u64, first: u64, factor: u8, depth: u32) -> bool {
+        let end = first + sum.len() as u64;
         let Some(buffer) = self.buffers.get(&id) else { return true };
         if depth == 0 {
             return false;
         }
-        let end = first + sum.len() as u64;
         if let Some((written, count)) = buffer.written {
             for sector in first.max(written)..end.min(written + count) {
                 sum[(sector - first) as usize] ^= times(stamp(id, sector), factor);
             }
         }
         for (at, stamps) in &buffer.brought {
-            for sector in first.max(*at)..end.min(at + stamps.len() as u64) {
-                sum[(sector - first) as usize] ^= times(stamps[(sector - at) as usize], factor);
+            let (from, to) = (first.max(*at), end.min(at + stamps.len() as u64));
+            if from < to {
+                let sum = &mut sum[(from - first) as usize..(to - first) as usize];
+                let there = &stamps[(from - at) as usize..];
+                sum.iter_mut().zip(there).for_each(|(sum, &stamp)| *sum ^= times(stamp, factor));
             }
         }
         buffer.terms.iter().all(|term| {
@@ -118,10 +203,10 @@ impl Buffers {
 }
 
 impl Buffer {
-    /// Takes out what was said of these addresses.
-    fn cut(&mut self, first: u64, count: u64) {
+    /// Takes out what was said of these addresses: these parts of sums, and what was brought.
+    fn cut(&mut self, first: u64, count: u64, terms: &[Term]) {
         let end = first + count;
-        for term in std::mem::take(&mut self.terms) {
+        for &term in terms {
             let behind = term.at + term.count;
             if term.at < first {
                 let count = behind.min(first) - term.at;

@@ -16,6 +16,9 @@ pub fn stamp(write: u64, sector: u64) -> u64 {
 /// Each of eight bytes, multiplied with a factor in the field.
 #[inline]
 pub fn times(mut stamp: u64, factor: u8) -> u64 {
+    if factor == 1 {
+        return stamp;
+    }
     const TOP: u64 = 0x8080_8080_8080_8080;
     const REDUCED: u64 = 0x1d;
     let (mut product, mut factor) = (0, factor);

@@ -19,7 +19,7 @@ use drivelab_record::data::{Compared, CutRecord, DataRecord};
 use drivelab_units::Instant;
 use std::sync::Arc;
 
-/// Sectors of all drives that a run may write: some gigabytes of memory.
+/// Sectors of all drives that a run may write, with what its buffers take: some gigabytes of memory.
 const SECTORS_MAX: u64 = 1 << 27;
 /// Looks after which that is looked at.
 const WEIGH_EVERY: u64 = 1 << 16;
@@ -92,7 +92,7 @@ impl Followed {
         }
         self.looks += 1;
         if self.looks.is_multiple_of(WEIGH_EVERY) {
-            let sectors = self.witness.media.size();
+            let sectors = self.witness.media.size() + self.witness.buffers.size();
             if sectors > SECTORS_MAX {
                 return Err(RunError::TooMuchData { sectors });
             }

@@ -132,13 +132,11 @@ impl Cured {
     }
 
     /// Records of the journal count from the one on that its superblock names, each if all of it is on the media. Those that
-    /// are not needed any more say what is there already, or what a newer one says again.
+    /// are not needed any more say what is there already, or what a newer one says again. Of records that were written at
+    /// once any may be missing: they are of different rows, and nobody was told that one is done before all of it was there.
     fn look_at_journal(&mut self, cut: &Cut<'_>) {
         self.journal = Some(cut.last);
-        let of_tail = |word: &Word| if let Word::Tail { number } = *word { Some(number) } else { None };
-        let tail = cut.words(cut.last, 0).iter().find_map(of_tail).unwrap_or(0);
         let mut records = cut.records(cut.last);
-        records.retain(|&(number, _)| number >= tail);
         records.sort_by_key(|&(number, _)| number);
         for (_, entries) in records {
             let stamps: Option<Vec<_>> = entries.iter().map(|entry| cut.logged(entry, cut.last)).collect();
@@ -149,7 +147,8 @@ impl Cured {
     }
 
     /// Each sum counts by itself: nothing is written to the members before all sums of a strand are on their media. The
-    /// newest one of a place comes last.
+    /// newest one of a place comes last. Those that any other record of the same log has outlived do not count: newer ones
+    /// of the same place may be overwritten already.
     fn look_at_sums(&mut self, cut: &Cut<'_>) {
         let members = cut.survivors();
         let mut records: Vec<_> = members
@@ -194,7 +193,7 @@ impl Cut<'_> {
         self.buffers.words(self.media.get(drive, at))
     }
 
-    /// The records of logs that begin on a drive.
+    /// The records that begin on a drive, of those that count.
     fn records(&self, drive: u16) -> Vec<(u64, Vec<Logged>)> {
         let record = |at| {
             let words = self.words(drive, at);
@@ -208,7 +207,11 @@ impl Cut<'_> {
             });
             number.map(|number| (number, entries.collect()))
         };
-        self.media.touched(drive).into_iter().filter_map(record).collect()
+        let touched = self.media.touched(drive);
+        let of_tail = |word: &Word| if let Word::Tail { number } = *word { Some(number) } else { None };
+        let tails = touched.iter().flat_map(|&at| self.words(drive, at)).filter_map(of_tail);
+        let tail = tails.max().unwrap_or(0);
+        touched.into_iter().filter_map(record).filter(|&(number, _)| number >= tail).collect()
     }
 
     /// What the log on a drive has of an entry, if that has the entry's checksum.

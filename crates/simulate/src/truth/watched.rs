@@ -267,7 +267,7 @@ impl Watched {
         let Watched { mut params, seed, target, mut witness, looks, .. } = self;
         witness.media.cut_power();
         witness.oracle.cut_power();
-        let buffers = std::mem::take(&mut witness.buffers);
+        let buffers = witness.forget_commands();
         if let (Some(array), Some(of_array)) =
             (target.system().and_then(|system| system.array()), &mut params.array)
         {

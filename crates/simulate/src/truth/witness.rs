@@ -18,10 +18,12 @@ use std::sync::Arc;
 pub struct Witness {
     seed: u64,
     pub(super) buffers: Buffers,
+    /// Whether there is a memory that may write again what was answered long ago.
+    has_memory: bool,
     pub(super) media: Media,
     pub(super) oracle: Oracle,
-    /// Reads that have been answered. What they were merged with is answered at the same instant, and looks at theirs.
-    answered: Vec<(Instant, u64)>,
+    /// Commands that are over. What they were merged with is over at the same instant, and looks at theirs.
+    over: Vec<(Instant, u64)>,
     /// What a drive has accepted or persisted last.
     last: (DataOp, Vec<u64>),
     /// Whether reads of sound drives may fail.
@@ -40,14 +42,21 @@ impl Witness {
         Witness {
             seed,
             buffers: Buffers::default(),
+            has_memory: memories.iter().any(Option::is_some),
             media: Media::new(params.drives.len()),
             oracle: Oracle::new(
                 has_volatile_drive(&params.drives) || memories.iter().flatten().any(volatile),
             ),
-            answered: Vec::new(),
+            over: Vec::new(),
             last: (DataOp::Replace { member: 0 }, Vec::new()),
             may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),
         }
+    }
+
+    /// The power is gone: commands that come now may have the ids of old ones. Returns what all had carried.
+    pub(super) fn forget_commands(&mut self) -> Buffers {
+        self.over.clear();
+        std::mem::take(&mut self.buffers)
     }
 
     pub(super) fn seed(&self) -> u64 {
@@ -68,8 +77,8 @@ impl Witness {
 
     /// The target has done something with data.
     pub fn observe(&mut self, at: Instant, op: DataOp) -> Result<(), Untruth> {
-        while let Some((_, id)) = self.answered.pop_if(|(answered, _)| *answered < at) {
-            self.buffers.free(id);
+        while let Some((_, id)) = self.over.pop_if(|(over, _)| *over < at) {
+            self.buffers.over(id);
         }
         match op {
             DataOp::Mix { .. } => self.buffers.mix(&op),
@@ -77,6 +86,7 @@ impl Witness {
             DataOp::Accept { write, member, first, count } => {
                 let stamps = self.look(at, write, first.get(), count.get())?;
                 self.media.accept(member, first.get(), &stamps);
+                self.buffers.accepted(write, count.get());
                 self.last = (op, stamps);
             }
             DataOp::Persist { write, member, first, count } => {
@@ -86,6 +96,7 @@ impl Witness {
                 }
                 self.media.persist(member, first.get(), &self.last.1);
                 self.last.0 = op;
+                self.buffers.dropped(write, count.get());
             }
             DataOp::Deliver { read, member, first, count } => {
                 let stamps = self.media.read(member, first.get(), count.get());
@@ -101,7 +112,8 @@ impl Witness {
             }
             DataOp::Replace { member } => self.media.replace(member),
             DataOp::Tell { into, at, word } => self.buffers.tell(into, at, word),
-            DataOp::Drop { .. } => {}
+            DataOp::Drop { write, count, .. } => self.buffers.dropped(write, count.get()),
+            DataOp::Over { id } => self.over.push((at, id)),
         }
         Ok(())
     }
@@ -117,8 +129,8 @@ impl Witness {
         let reads = command.access == Access::Read && outcome == Outcome::Done;
         let found =
             if reads { self.look(at, id, command.first.get(), command.count.get())? } else { Vec::new() };
-        if command.access == Access::Read {
-            self.answered.push((at, id));
+        if command.access == Access::Read || !self.has_memory {
+            self.over.push((at, id));
         }
         let fails = matches!(outcome, Outcome::Lost | Outcome::Failed | Outcome::OutOfRange);
         if fails && !self.may_fail && !self.oracle.is_lost() {

@@ -34,6 +34,11 @@ pub fn bare(array: ArrayParams) -> SystemParams {
     with_model(array, 0)
 }
 
+/// The same with drives that serve what they have in the order of their own.
+pub fn reordering(array: ArrayParams) -> SystemParams {
+    with_model(array, 1)
+}
+
 /// The same with drives that take writes into a cache and let them wait there.
 pub fn forgetful(array: ArrayParams) -> SystemParams {
     with_model(array, 5)

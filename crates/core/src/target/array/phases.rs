@@ -3,6 +3,7 @@
 use super::strand::{Op, Owner, Phase};
 use super::{Array, ArrayEvent, sync};
 use crate::command::{Attribute, Breakdown, Command, Completion, Outcome, Priority};
+use crate::data::DataOp;
 use crate::target::context::{Context, Event};
 use crate::target::tree::{NONE, Slot};
 use drivelab_units::{Bytes, Lba, Sectors, Span};
@@ -19,7 +20,7 @@ impl Array {
         strand.since = now;
         self.forget_read(context, slot);
         if let Err(outcome) = self.plan(context, slot) {
-            self.forget_ops(slot);
+            self.forget_ops(context, slot);
             let strand = self.strands.get_mut(slot);
             (strand.outcome, strand.computes) = (outcome, 0);
             if strand.owner == Owner::Sync {
@@ -40,7 +41,7 @@ impl Array {
     pub(super) fn go_on(&mut self, context: &mut Context, slot: Slot) {
         // What is refused marks nothing.
         if self.strands.get(slot).outcome != Outcome::Done {
-            self.forget_ops(slot);
+            self.forget_ops(context, slot);
             return self.end_strand(context, slot);
         }
         let has_read = self.strands.get(slot).unsent[Phase::Read as usize] == NONE;
@@ -50,7 +51,7 @@ impl Array {
         loop {
             let strand = self.strands.get_mut(slot);
             if strand.outcome != Outcome::Done {
-                self.forget_ops(slot);
+                self.forget_ops(context, slot);
                 return self.end_strand(context, slot);
             }
             let Some(phase) = strand.next_phase() else { break };
@@ -196,7 +197,7 @@ impl Array {
     ) {
         let op = self.ops.get_mut(at);
         op.is_out = false;
-        let (slot, repairs) = (op.strand, op.repairs);
+        let (id, slot, repairs) = (op.id, op.strand, op.repairs);
         self.ops.free(at);
         let strand = self.strands.get_mut(slot);
         strand.pending -= 1;
@@ -208,6 +209,10 @@ impl Array {
         } else if strand.takes_first && !strand.is_spoilt {
             let op = *self.ops.get(at);
             self.answer_early(context, &op, breakdown);
+        }
+        // One that has failed its drive may still carry out.
+        if outcome == Outcome::Done {
+            context.data_op(DataOp::Over { id });
         }
         let strand = self.strands.get_mut(slot);
         if strand.pending > 0 {
@@ -240,7 +245,7 @@ impl Array {
     /// A strand could not read what it wanted to: it begins once more, with what it knows now.
     #[cold]
     pub(super) fn plan_anew(&mut self, context: &mut Context, slot: Slot) {
-        self.forget_ops(slot);
+        self.forget_ops(context, slot);
         // Nothing is to become part of a command of the first plan.
         self.clock += 1;
         let serial = self.clock as u32;

@@ -193,7 +193,7 @@ fn uses(params: &ArrayParams) -> Result<(), LevelError> {
         Cure::PartialParityLog if !matches!(kind, Level::Parity { parities: 1, .. }) => {
             refused("a partial parity log", "RAID 4, 5 and 50")
         }
-        Cure::PartialParityLog if 2 * params.parity.granule.get() > reserved::PARTIAL_PARITY_LOG => {
+        Cure::PartialParityLog if 8 * params.parity.granule.get() > reserved::PARTIAL_PARITY_LOG => {
             Err(LevelError::Log { granule: params.parity.granule })
         }
         _ => Ok(()),

@@ -155,7 +155,7 @@ impl LevelError {
             Self::NoUse { level, of, only } => write!(f, "{level} has no use for {of}: only {only} have"),
             Self::Log { granule } => {
                 let (granule, log) =
-                    (granule.bytes(), Sectors::new(super::reserved::PARTIAL_PARITY_LOG / 2).bytes());
+                    (granule.bytes(), Sectors::new(super::reserved::PARTIAL_PARITY_LOG / 8).bytes());
                 write!(
                     f,
                     "parity is made over pieces of {granule}, and a partial parity log has room for pieces of {log} at most"

@@ -265,7 +265,7 @@ impl Array {
         if let Some(number) = self.logs.leave(slot) {
             self.logs.rings.iter_mut().for_each(|ring| ring.take_back(number));
         }
-        self.forget_ops(slot);
+        self.forget_ops(context, slot);
         self.clock += 1;
         let strand = self.strands.get_mut(slot);
         (strand.computes, strand.serial) = (0, self.clock as u32);

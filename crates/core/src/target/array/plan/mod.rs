@@ -227,7 +227,7 @@ impl Array {
 
     /// What was planned and not sent is given up.
     #[cold]
-    pub(super) fn forget_ops(&mut self, slot: Slot) {
+    pub(super) fn forget_ops(&mut self, context: &mut Context, slot: Slot) {
         // What members may have of it must be had from the log.
         if self.strands.get(slot).phase < Phase::Write {
             self.logs.give_up(slot);
@@ -236,7 +236,9 @@ impl Array {
             let mut at = core::mem::replace(&mut self.strands.get_mut(slot).unsent[phase as usize], NONE);
             while at != NONE {
                 self.ops.free(at);
-                at = self.ops.get(at).next;
+                let op = self.ops.get(at);
+                context.data_op(DataOp::Over { id: op.id });
+                at = op.next;
             }
         }
     }

@@ -4,6 +4,12 @@
 //! member, behind a granule that describes it. With the data that a cut has left there it gives the parity. A row written
 //! whole needs the description only.
 //!
+//! Log writes that are under way at once come to the media in any order, and one that is given up never does: where a new
+//! record is there and an older one is not, what that would have overwritten is still there, and newer records of the same
+//! rows may be gone. So each command to a log begins with a description, which says from which record on the log is needed.
+//! Whatever is overwritten was free by then, and all that counts for less is past. md writes one unit of a log at a time and
+//! recovers the one with the highest generation (`ppl_load_distributed`).
+//!
 //! On members that forget nothing a record is free when what it is for has been answered; each strand has its own log
 //! write. On members that forget, a sum is worth something only while all that it was made of is on the media. So, as in
 //! md since 4.16, each log has one *unit* of records under way: it is over when all of its strands are done and the
@@ -34,12 +40,12 @@ pub struct Unit {
 }
 
 impl Array {
-    /// The largest band whose partial parity the log can hold.
+    /// The largest band whose partial parity the log can hold, with the descriptions of the three commands that it may take.
     #[inline]
     pub(super) fn largest_band(&self) -> u64 {
         let granule = self.granule();
         let most = match self.params.cure {
-            Cure::PartialParityLog => self.params.request.get().min(PARTIAL_PARITY_LOG - granule),
+            Cure::PartialParityLog => self.params.request.get().min(PARTIAL_PARITY_LOG / 2),
             _ => self.params.request.get(),
         };
         (most / granule * granule).max(granule)
@@ -64,7 +70,7 @@ impl Array {
         touched: &Touched,
         way: Way,
     ) {
-        let (parity, granule) = (band.parity(0), self.granule());
+        let parity = band.parity(0);
         if !self.members.can_read(parity, band.count) {
             return;
         }
@@ -75,46 +81,79 @@ impl Array {
             return self.logs.is_short(parity.slot);
         }
         let member = usize::from(parity.slot);
-        let head = if is_open { 0 } else { granule };
-        // Descriptions begin where granules do, and none is left of one that is overwritten in part.
-        let ring = &self.logs.rings[member];
-        let (is_empty, room) = (ring.is_empty(), ring.free());
-        if head + body.next_multiple_of(granule) > room {
-            return self.logs.is_short(parity.slot);
-        }
+        let is_empty = self.logs.rings[member].is_empty();
         let record = self.logs.record(slot);
-        if head > 0 {
-            let at = self.take_of_log(member, record, head).0;
-            let op = self.add(context, slot, Phase::Log, Access::Write, Spot { at, ..parity }, head);
-            self.logs.described[member] = (op, at);
-            if context.data.is_some() {
-                context.tell(op, at, Word::Record { number: record });
-            }
-        }
-        if self.any_forgets {
-            self.join_unit(band, touched, is_empty);
-        }
         if body == 0 {
+            if !is_open && self.begin_in_log(context, slot, parity, record, 0).is_none() {
+                return self.logs.is_short(parity.slot);
+            }
             let log = Spot { at: self.logs.described[member].1, ..parity };
-            return self.describe(context, touched, way, (u64::MAX, log, record), band);
+            self.describe(context, touched, way, (u64::MAX, log, record), band);
         }
         let mut done = 0;
         while done < body {
-            // What is left of it may go on at the beginning.
-            let rest = (body - done).next_multiple_of(granule);
-            let (at, taken) = self.take_of_log(member, record, rest);
-            let count = taken.min(body - done);
+            let goes_on = self.goes_on_in_log(context, slot, parity, record, body - done);
+            let taken = goes_on.or_else(|| self.begin_in_log(context, slot, parity, record, body - done));
+            let Some((op, at, count)) = taken else { return self.logs.is_short(parity.slot) };
             let log = Spot { at, ..parity };
-            let op = self.add(context, slot, Phase::Log, Access::Write, log, count);
             let piece = Band { at: band.at + done, count, ..*band };
             self.describe(context, touched, way, (op, log, record), &piece);
             done += count;
         }
+        if self.any_forgets {
+            self.join_unit(band, touched, is_empty);
+        }
     }
 
-    fn take_of_log(&mut self, member: usize, record: u64, count: u64) -> (u64, u64) {
-        let taken = self.logs.rings[member].take(record, count);
-        taken.unwrap_or_else(|| unreachable!("there was room for all of it"))
+    /// Takes room of a log for a command of its own, which begins with a granule that describes it and goes on with up to
+    /// so many sectors. Returns the command, where these begin and how many they are; nothing where there is no room.
+    fn begin_in_log(
+        &mut self,
+        context: &mut Context,
+        slot: Slot,
+        parity: Spot,
+        record: u64,
+        count: u64,
+    ) -> Option<(u64, u64, u64)> {
+        let (granule, member) = (self.granule(), usize::from(parity.slot));
+        let most = (self.params.request.get() / granule).max(2) * granule;
+        let ring = &mut self.logs.rings[member];
+        if count > 0 && ring.before_end() == granule {
+            // A description of nothing would be all that fits.
+            ring.take(record, granule)?;
+        }
+        let (at, taken) = ring.take(record, (granule + count.next_multiple_of(granule)).min(most))?;
+        let tail = ring.oldest().unwrap_or(record);
+        let count = count.min(taken - granule);
+        let op = self.add(context, slot, Phase::Log, Access::Write, Spot { at, ..parity }, granule + count);
+        self.logs.described[member] = (op, at);
+        if context.data.is_some() {
+            context.tell(op, at, Word::Record { number: record });
+            context.tell(op, at, Word::Tail { number: tail });
+        }
+        Some((op, at + granule, count))
+    }
+
+    /// The same for what can become part of the strand's last command to the log.
+    fn goes_on_in_log(
+        &mut self,
+        context: &mut Context,
+        slot: Slot,
+        parity: Spot,
+        record: u64,
+        count: u64,
+    ) -> Option<(u64, u64, u64)> {
+        let (granule, most) = (self.granule(), self.params.request.get());
+        let last = self.last_added(slot, parity.slot, Phase::Log)?;
+        let (end, room) = (last.at + last.count, most.saturating_sub(last.count) / granule * granule);
+        let ring = &mut self.logs.rings[usize::from(parity.slot)];
+        if room == 0 || ring.head() != end {
+            return None;
+        }
+        let (at, taken) = ring.take(record, count.next_multiple_of(granule).min(room))?;
+        let count = count.min(taken);
+        let op = self.add(context, slot, Phase::Log, Access::Write, Spot { at, ..parity }, count);
+        Some((op, at, count))
     }
 
     /// Says what a log has of a band with this command, and what its sum is made of.

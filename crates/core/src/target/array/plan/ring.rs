@@ -3,10 +3,9 @@
 //! Places count on for ever; where on the drive one lies is its remainder. The tail goes on as the oldest records become
 //! free, in their order: a record that is done behind one that is not must wait for it, as in any log.
 //!
-//! What lies in the ring is overwritten oldest first, whatever comes and whatever is taken back: a ring that is empty goes
-//! on where it is, and no sector is left out at its end. Recovery of the [partial parity log](super::partial_parity) relies
-//! on that. It applies every record that is left on the media in the order of their numbers, so where a sum is left of a
-//! place, all that were made of that place later must be left as well.
+//! Room is given oldest first, whatever comes and whatever is taken back: a ring that is empty goes on where it is. That says
+//! nothing of the order in which it comes to the media: what recovery may still find of a record that is free must not
+//! count, and each log says in its own way from which record on they do.
 use alloc::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +59,21 @@ impl Ring {
     /// Records that are needed.
     pub fn needed(&self) -> u32 {
         self.needed
+    }
+
+    /// Where on the drive the next record begins.
+    pub fn head(&self) -> u64 {
+        self.base + self.head % self.capacity
+    }
+
+    /// Sectors from there to the end of the ring.
+    pub fn before_end(&self) -> u64 {
+        self.capacity - self.head % self.capacity
+    }
+
+    /// The number of the oldest record that is not free.
+    pub fn oldest(&self) -> Option<u64> {
+        self.records.front().map(|record| record.number)
     }
 
     /// Takes sectors for a record, so many or as many as lie before the end, or nothing where there is no room: what is
