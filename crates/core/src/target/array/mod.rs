@@ -397,16 +397,6 @@ impl Array {
         }
     }
 
-    /// Keeps the story of the last answer.
-    #[cold]
-    fn tell_of(&mut self, request: Slot, strand: Slot) {
-        let command = self.requests.get(request).command;
-        if let Some(&completion) = self.answers.back() {
-            let life = self.story_of(strand, &command, &completion);
-            self.told.push_back(life);
-        }
-    }
-
     /// Commands that wait begin, as many as may. One that ends at once makes room for the next in the same loop: there may
     /// be more of them than the stack is deep.
     #[cold]
