@@ -78,3 +78,11 @@ fn the_head_reads_on_until_the_drive_chooses() {
     // The drive chooses 200 us behind each end of media; by then the buffer has what follows, or the head is just there.
     assert_eq!(last_answer(&params, &reads), last_answer(&params, &[(0, 80)]));
 }
+
+#[test]
+fn any_number_may_wait_for_the_same_blocks() {
+    let params = streaming(us(50), queue(65_536, Order::Fcfs));
+    let one = last_answer(&params, &[(0, 8)]);
+    let taken_up = 65_535 * 50_000;
+    assert!(last_answer(&params, &vec![(0, 8); 65_536]) <= one + taken_up);
+}

@@ -47,20 +47,20 @@ impl Drive {
     /// The arm is free: pick what goes next, if this is the time to.
     #[inline]
     pub(super) fn choose(&mut self, context: &mut Context) {
-        if self.sweep.is_none() {
-            self.choose_next(context);
-        }
+        // What the buffer answers leaves the arm free. Any number of commands may wait for the same blocks: no recursion.
+        while self.sweep.is_none() && self.choose_next(context) {}
     }
 
+    /// Returns whether a command was served that the arm did not turn to.
     #[inline(never)]
-    fn choose_next(&mut self, context: &mut Context) {
+    fn choose_next(&mut self, context: &mut Context) -> bool {
         let now = context.now;
         if !(self.writers.is_empty() && self.barriers.is_empty() && self.hits.is_empty()) {
             self.serve_hits(context);
             self.pass_barriers(context);
             self.admit_writers(context);
             if self.sweep.is_some() {
-                return;
+                return false;
             }
         }
         let (wanted, urge) = (self.is_wanted(), self.urge(now));
@@ -68,17 +68,19 @@ impl Drive {
             if let Urge::Later(at) = urge {
                 self.choose_at(context, at);
             }
-            return;
+            return false;
         }
         if now < self.choose_from {
-            return self.choose_at(context, self.choose_from);
+            self.choose_at(context, self.choose_from);
+            return false;
         }
         if (!wanted || urge == Urge::Press)
             && let Some(piece) = self.next_piece(now)
             && (!wanted || self.cache_goes_first(piece, now))
         {
             self.draining |= !wanted;
-            return self.destage(context, piece);
+            self.destage(context, piece);
+            return false;
         }
         self.cache_has_turn = true;
         self.draining = false;
@@ -88,7 +90,7 @@ impl Drive {
         {
             self.take_out(slot);
             self.serve_in_passing(context, slot, passing);
-            return self.choose(context);
+            return true;
         }
         let left = self.leave_segment(now);
         // With one alone there is nothing to look at.
@@ -97,7 +99,7 @@ impl Drive {
         let view = self.view(&self.model.queue, from);
         let pressed = self.tasks.is_pressed();
         let Some(slot) = (if pressed { self.pressing(&view) } else { choose(&self.slots, &view) }) else {
-            return;
+            return false;
         };
         // As a rule it has waited in the queue and nowhere else.
         if pressed || !(self.writers.is_empty() && self.barriers.is_empty() && self.hits.is_empty()) {
@@ -108,9 +110,10 @@ impl Drive {
         self.out_of_turn = 0;
         if let Some(passing) = self.in_passing(slot, now) {
             self.serve_in_passing(context, slot, passing);
-            return self.choose(context);
+            return true;
         }
         self.dispatch(context, slot, from, Served::Chosen);
+        false
     }
 
     /// What the drive knows when it chooses by these rules.
