@@ -111,17 +111,15 @@ impl Drive {
         self.turned_to += 1;
         self.slots.begin_service();
         let (failing, again) = self.strike(slot);
-        let (at, free_since) = (at + again, self.free_since);
+        let at = at + again;
         let flight = self.flight(slot);
         let (arrived, ready, end) = (flight.arrived, flight.ready, flight.command.end());
-        // The head may read on while the bus still holds back the next choice.
-        let base = arrived.max(free_since.min(now));
-        let started = base.max(ready);
+        let started = now.max(ready);
         flight.stage = Stage::Serving;
         flight.story = Story { ended: at, ..story };
         (flight.begun, flight.data_from) = (started, started);
-        flight.breakdown.queue += base - arrived;
-        flight.breakdown.overhead = started - base;
+        flight.breakdown.queue += now - arrived;
+        flight.breakdown.overhead = started - now;
         flight.breakdown.transfer = at.since(started);
         flight.track_left = Span::ZERO;
         if failing {
