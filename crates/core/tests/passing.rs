@@ -5,7 +5,7 @@ mod common;
 use common::{Probe, TRACK, TURN, drive, queue, us};
 use drivelab_core::target::drive::cache::params::{CacheParams, ReadAheadParams};
 use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, Overhead};
-use drivelab_core::target::drive::queue::{Chooses, Order, QueueParams};
+use drivelab_core::target::drive::queue::{Chooses, Joins, Order, QueueParams};
 use drivelab_core::{Access, Completion};
 use drivelab_units::{Instant, Sectors, Span};
 
@@ -85,4 +85,68 @@ fn any_number_may_wait_for_the_same_blocks() {
     let one = last_answer(&params, &[(0, 8)]);
     let taken_up = 65_535 * 50_000;
     assert!(last_answer(&params, &vec![(0, 8); 65_536]) <= one + taken_up);
+}
+
+#[test]
+fn an_order_with_a_rule_of_its_own_keeps_to_it() {
+    // One write past its deadline, and a hundred reads that lie on the head's way.
+    let write_is = |order| {
+        let params = streaming(us(50), QueueParams { write_deadline: us(5_000), ..queue(128, order) });
+        let mut probe = Probe::of(&params);
+        probe.send(Access::Read, 0, 8);
+        let write = probe.send(Access::Write, 300_000, 8);
+        probe.wait(us(5_500));
+        for read in 1..=100 {
+            probe.send(Access::Read, 12 * read, 8);
+        }
+        let answers = probe.drain();
+        answers.iter().position(|answer| answer.id == write).unwrap()
+    };
+    for order in [Order::ReadFirstSptf, Order::WeightedSptf] {
+        assert!(write_is(order) <= 2, "{order:?}: {}", write_is(order));
+    }
+}
+
+#[test]
+fn a_head_that_was_not_to_read_on_does_not_begin_to_for_a_second_reader() {
+    let rest = |reads: &[(u64, u64)]| {
+        let mut params = streaming(us(50), queue(32, Order::Sptf));
+        params.cache.as_mut().unwrap().read_ahead.when_sequential = true;
+        let mut probe = Probe::of(&params);
+        for &(first, count) in reads {
+            probe.send(Access::Read, first, count);
+        }
+        probe.drain();
+        probe.wait(us(4_000));
+        let read = probe.read(5_300, 8);
+        read.breakdown.rotation.as_ns()
+    };
+    assert!(rest(&[(5_000, 8)]) > 0);
+    assert!(rest(&[(5_000, 8), (5_000, 8)]) > 0);
+}
+
+#[test]
+fn a_queues_depth_is_no_rule_of_the_heads_way() {
+    let took = |depth| last_answer(&streaming(us(50), queue(depth, Order::Sptf)), &with_gaps(20));
+    assert_eq!(took(256), took(257));
+}
+
+#[test]
+fn a_joined_read_that_the_buffer_has_leaves_no_head_behind() {
+    let queue = QueueParams { joins_reads: Joins::UntilEnd, ..queue(32, Order::Sptf) };
+    for wait in 0..12 {
+        let mut params = streaming(us(50), queue.clone());
+        params.settle.read_on_arrival = true;
+        params.cache.as_mut().unwrap().keeps_passing = true;
+        let mut probe = Probe::of(&params);
+        probe.wait(us(500 * wait));
+        probe.send(Access::Read, 100, 200);
+        probe.send(Access::Read, 300, 8);
+        probe.drain();
+        // The arm goes elsewhere and stays there: nothing reads here meanwhile.
+        probe.read(300_000, 8);
+        probe.wait(us(50_000));
+        let read = probe.read(1_000, 8);
+        assert!(read.breakdown.seek > Span::ZERO, "{wait}");
+    }
 }

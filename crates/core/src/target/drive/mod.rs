@@ -125,6 +125,8 @@ pub struct Drive {
     taken_up_at: Instant,
     /// Where the last read ended.
     read_end: Lba,
+    /// Whether the head may read on behind that.
+    may_read_on: bool,
     /// Where the last media access ended.
     media_end: Lba,
     /// Where the last write that was taken up ends.
@@ -179,6 +181,7 @@ impl Drive {
             draining: false,
             taken_up_at: Instant::ZERO,
             read_end: Lba::ZERO,
+            may_read_on: true,
             media_end: Lba::ZERO,
             write_end: Lba::ZERO,
             taken: 0,

@@ -3,7 +3,7 @@ use super::cache::Cache;
 use super::cache::params::ReadAheadParams;
 use super::cache::segment::{Cover, Ended, Motion};
 use super::cache::segments::Place;
-use super::queue::{Chooses, SlotIndex};
+use super::queue::{self, Chooses, SlotIndex};
 use super::service::Sweep;
 use super::write_back::Urge;
 use super::{Drive, DriveEvent, Stage, Story};
@@ -11,6 +11,9 @@ use crate::command::{Access, Outcome};
 use crate::life::Served;
 use crate::target::context::Context;
 use drivelab_units::{Instant, Lba, Sectors, Span};
+
+/// Of so many waiting commands that begin on a cylinder the head's way is looked at; a crowd there may be any number.
+const LOOKED_AT: usize = 64;
 
 /// How a read is served that the mechanism need not turn to.
 #[derive(Clone, Copy)]
@@ -22,25 +25,25 @@ pub(super) enum Passing {
 }
 
 impl Drive {
-    /// The waiting read that begins nearest behind what the head has read last, or in it, on the arm's cylinder: none can
-    /// begin sooner where the buffer has it or the head comes to it by going on.
+    /// The waiting read that begins nearest behind what the head has read last, or in it, on the arm's cylinder.
     pub(super) fn next_on_the_way(&self, now: Instant) -> Option<SlotIndex> {
         let start = self.cache.as_ref()?.segments.front(now)?.start;
         if self.slots.is_empty() || self.tasks.is_pressed() || !self.model.queue.sees_all(self.slots.len()) {
             return None;
         }
-        self.waiting_from(start)
+        self.waiting_from(start, self.arm.cylinder)
     }
 
-    /// The waiting read on the arm's cylinder that begins at this block or as little behind it as any.
-    fn waiting_from(&self, start: Lba) -> Option<SlotIndex> {
+    /// The waiting read on a cylinder that begins at this block or as little behind it as any, of the first few there.
+    fn waiting_from(&self, start: Lba, cylinder: u32) -> Option<SlotIndex> {
         let kind = self.slots.kind(false);
         let row = self.slots.row(kind);
-        let mut at = self.slots.first_from(kind, self.arm.cylinder);
+        let mut at = self.slots.first_from(kind, cylinder);
         let mut nearest: Option<(Lba, SlotIndex)> = None;
-        while let Some(slot) = self.slots.slot_at(row, at) {
+        for _ in 0..LOOKED_AT {
+            let Some(slot) = self.slots.slot_at(row, at) else { break };
             let entry = self.slots.entry(slot);
-            if entry.cylinder != self.arm.cylinder {
+            if entry.cylinder != cylinder {
                 break;
             }
             if !entry.write && entry.first >= start && nearest.is_none_or(|(first, _)| entry.first < first) {
@@ -49,6 +52,36 @@ impl Drive {
             at = self.slots.next(row, at, true);
         }
         nearest.map(|(_, slot)| slot)
+    }
+
+    /// Serves a read that lies on the head's way before the one that the drive has chosen, unless the order would have that
+    /// first although the head is at the read so soon. Returns whether it did.
+    pub(super) fn goes_before(
+        &mut self,
+        context: &mut Context,
+        nearest: SlotIndex,
+        chosen: SlotIndex,
+        from: Instant,
+    ) -> bool {
+        let now = context.now;
+        if !self.may_go_out_of_turn(now) {
+            return false;
+        }
+        let Some(passing) = self.in_passing(nearest, now) else { return false };
+        if let Passing::Coming(_, at) = passing {
+            let flight = &self.in_flight[nearest as usize];
+            let sector = self.model.mechanism.sector_time(&flight.landing).as_ns();
+            let begins = at.since(now).as_ns().saturating_sub(sector * flight.command.count.get());
+            let view = self.view(&self.model.queue, from);
+            let (nearest, chosen) = (self.slots.entry(nearest), self.slots.entry(chosen));
+            if !queue::choose::is_cheaper_so(nearest, begins, chosen, &view) {
+                self.stop_reading_on(now);
+                return false;
+            }
+        }
+        self.take_out(nearest);
+        self.serve_in_passing(context, nearest, passing);
+        true
     }
 
     /// How a waiting read can be served without turning to it: the buffer has got it since it came, or the head comes to it
@@ -67,8 +100,16 @@ impl Drive {
             cache.segments.resume(front.place);
         }
         match cache.cover(first, end, now, motion) {
-            (Cover::Hit, place) => Some(Passing::Held(place)),
-            (Cover::Coming(at), place) => Some(Passing::Coming(place, at)),
+            (Cover::Hit, place) => {
+                // A head that was not to read on behind its read does not begin to.
+                if front.has_stopped && !self.may_read_on {
+                    cache.segments.stop(now, motion);
+                }
+                Some(Passing::Held(place))
+            }
+            (Cover::Coming(at), place) if front.is_at(first) || cache.segments.still_reads(now, motion) => {
+                Some(Passing::Coming(place, at))
+            }
             _ => {
                 if front.has_stopped {
                     cache.segments.stop(now, motion);
@@ -113,6 +154,7 @@ impl Drive {
         let (failing, again) = self.strike(slot);
         let at = at + again;
         let flight = self.flight(slot);
+        flight.sought = flight.command.first;
         let (arrived, ready, end) = (flight.arrived, flight.ready, flight.command.end());
         let started = now.max(ready);
         flight.stage = Stage::Serving;
@@ -143,6 +185,9 @@ impl Drive {
         wanted: bool,
     ) -> Instant {
         let sequential = first == self.read_end;
+        let when_sequential =
+            self.cache.as_ref().is_some_and(|cache| cache.params.read_ahead.when_sequential);
+        self.may_read_on = sequential || !when_sequential;
         self.read_end = end;
         let waits = !self.slots.is_empty() && !self.is_followed(end);
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
@@ -150,22 +195,33 @@ impl Drive {
         if !cache.segments.continues_to(end) {
             cache.segments.start(first, sought, end, ended, motion);
         }
-        let ReadAheadParams { when_queued, when_sequential, least, .. } = cache.params.read_ahead;
+        let ReadAheadParams { when_queued, least, .. } = cache.params.read_ahead;
         let queued = waits && !when_queued;
-        if wanted || when_sequential && !sequential || queued && least == Sectors::ZERO {
+        if wanted || !self.may_read_on || queued && least == Sectors::ZERO {
             self.stop_reading_on(ended.at);
             return ended.at;
         }
         if least == Sectors::ZERO { ended.at } else { cache.segments.read_by(end + least, motion) }
     }
 
-    /// Whether a read waits that begins just here, and the drive has yet to choose: until then it reads on towards that. For
-    /// no other command does it: the mixed columns of LKML (docs/accuracy.md) show reads no faster than the writes between
-    /// them, so a drive that is to write does not read on meanwhile.
+    /// Whether a read waits that begins here or as little ahead as the head may go on for, and the drive has yet to choose:
+    /// until then it reads on towards that. For no other command does it: the mixed columns of LKML (docs/accuracy.md) show
+    /// reads no faster than the writes between them, so a drive that is to write does not read on meanwhile.
     fn is_followed(&self, end: Lba) -> bool {
-        let later = self.model.queue.chooses != Chooses::AtMediaEnd && !self.model.queue.is_deep();
-        let waits = |slot: SlotIndex| self.slots.entry(slot).first == end;
-        later && self.waiting_from(end).is_some_and(waits)
+        let Some(cache) = self.cache.as_ref().filter(|_| self.model.queue.chooses != Chooses::AtMediaEnd)
+        else {
+            return false;
+        };
+        if end.get() >= self.capacity().get() {
+            return false;
+        }
+        let landing = self.model.mechanism.landing(end, Sectors::new(1), Access::Read, &self.spindle);
+        let sector = self.model.mechanism.sector_time(&landing).as_ns();
+        let soon = |slot: SlotIndex| {
+            let gap = (self.slots.entry(slot).first - end).get();
+            gap.saturating_mul(sector) <= cache.params.read_ahead.covers_within.as_ns()
+        };
+        self.waiting_from(end, landing.cylinder).is_some_and(soon)
     }
 
     /// What the buffer has got beside the blocks that a read asked for: from which block on, and what lies behind it on the

@@ -84,14 +84,6 @@ impl Drive {
         }
         self.cache_has_turn = true;
         self.draining = false;
-        if let Some(slot) = self.next_on_the_way(now)
-            && self.may_go_out_of_turn(now)
-            && let Some(passing) = self.in_passing(slot, now)
-        {
-            self.take_out(slot);
-            self.serve_in_passing(context, slot, passing);
-            return true;
-        }
         let left = self.leave_segment(now);
         // With one alone there is nothing to look at.
         let waiting = self.slots.len();
@@ -101,6 +93,11 @@ impl Drive {
         let Some(slot) = (if pressed { self.pressing(&view) } else { choose(&self.slots, &view) }) else {
             return false;
         };
+        if let Some(nearest) = self.next_on_the_way(now).filter(|&nearest| nearest != slot)
+            && self.goes_before(context, nearest, slot, from)
+        {
+            return true;
+        }
         // As a rule it has waited in the queue and nowhere else.
         if pressed || !(self.writers.is_empty() && self.barriers.is_empty() && self.hits.is_empty()) {
             self.take_out(slot);
@@ -406,11 +403,14 @@ impl Drive {
         }
         if let Some(next) = joined {
             self.stop_reading_on(now);
-            if let Some(passing @ Passing::Coming(..)) = self.in_passing(next, now) {
-                return self.serve_in_passing(context, next, passing);
+            let Some(passing) = self.in_passing(next, now) else {
+                self.out_of_turn = self.out_of_turn.saturating_add(1);
+                return self.dispatch(context, next, now, Served::Joined);
+            };
+            self.serve_in_passing(context, next, passing);
+            if self.sweep.is_some() {
+                return;
             }
-            self.out_of_turn = self.out_of_turn.saturating_add(1);
-            return self.dispatch(context, next, now, Served::Joined);
         }
         if self.model.queue.chooses == Chooses::AtCompletion {
             self.free_since = completed;

@@ -92,7 +92,13 @@ pub struct Job {
 }
 
 impl Job {
-    pub fn new(kind: SyncKind, group: u16, step: u64, (begin, end): (u64, u64), now: Instant) -> Self {
+    pub fn new(
+        kind: SyncKind,
+        group: u16,
+        step: u64,
+        (begin, end): (u64, u64),
+        (now, asked): (Instant, u64),
+    ) -> Self {
         Job {
             kind,
             group,
@@ -109,7 +115,7 @@ impl Job {
             began: now,
             ended: None,
             pace: Pace::beginning(now),
-            hosts: Hosts::default(),
+            hosts: Hosts::from(asked),
             drains: false,
         }
     }

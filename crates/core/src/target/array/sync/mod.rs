@@ -233,7 +233,7 @@ impl Array {
 
     fn begin_job(&mut self, context: &mut Context, kind: SyncKind, group: u16) {
         let (step, range) = self.range_of(kind);
-        self.sync.jobs.push(Job::new(kind, group, step, range, context.now));
+        self.sync.jobs.push(Job::new(kind, group, step, range, (context.now, self.asked)));
         let slot = self.first_slot(group);
         self.report(context, slot, Happened::Began(kind));
     }

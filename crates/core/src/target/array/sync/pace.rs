@@ -15,10 +15,14 @@ const CATCH_UP: Span = Span::from_s(3);
 const UNNOTICED: Sectors = Sectors::new(64);
 
 /// What hosts had asked for when a job last saw that they use the array.
-#[derive(Default)]
 pub struct Hosts(u64);
 
 impl Hosts {
+    /// A job begins when they have asked for so many sectors.
+    pub fn from(asked: u64) -> Self {
+        Hosts(asked)
+    }
+
     /// Whether they have used it since, when they have asked for so many sectors in all.
     pub fn were_busy(&mut self, asked: u64) -> bool {
         let busy = asked - self.0 > UNNOTICED.get();

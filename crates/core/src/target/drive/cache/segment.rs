@@ -309,6 +309,11 @@ impl Segment {
         }
     }
 
+    /// The block that the head is about to read, if it is there just now.
+    pub fn is_about_to_read(&self, now: Instant) -> Option<Lba> {
+        (self.at == now).then_some(self.next)
+    }
+
     /// Whether the head has stopped just now.
     pub fn has_stopped(&self, now: Instant) -> bool {
         self.stopped == Some(now)

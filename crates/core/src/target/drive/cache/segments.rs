@@ -19,7 +19,16 @@ pub struct Front {
     pub start: Lba,
     /// Where reading on would end of itself.
     pub limit: Lba,
+    /// The block that the head is just about to read, where it is at one.
+    next: Option<Lba>,
     pub has_stopped: bool,
+}
+
+impl Front {
+    /// Whether the head is just about to read this block.
+    pub fn is_at(&self, first: Lba) -> bool {
+        self.next == Some(first)
+    }
 }
 
 /// The neighbours of a place in order of use.
@@ -343,7 +352,13 @@ impl Segments {
         let place = if has_stopped { self.left } else { self.active };
         let segment = self.segments.get(place as usize)?;
         let there = !has_stopped || segment.has_stopped(now);
-        there.then_some(Front { place, start: segment.start, limit: segment.limit, has_stopped })
+        let next = segment.is_about_to_read(now);
+        there.then_some(Front { place, start: segment.start, limit: segment.limit, next, has_stopped })
+    }
+
+    /// Whether the head has not come to where it stops of itself.
+    pub fn still_reads(&self, now: Instant, motion: Motion<'_>) -> bool {
+        self.reading().is_some_and(|segment| segment.read_by(segment.limit, motion) > now)
     }
 
     /// The head goes on as if it had not stopped.

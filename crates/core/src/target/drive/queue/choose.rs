@@ -72,6 +72,14 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     }
 }
 
+/// Whether an order that adds up times would have `nearest` before `chosen` if it began in so many nanoseconds. Orders with
+/// other rules, of deadlines or of shares, keep to their choice.
+pub fn is_cheaper_so(nearest: &Entry, begins: u64, chosen: &Entry, view: &View<'_>) -> bool {
+    let adds = matches!(view.params.order, Order::Sptf | Order::AgedSptf | Order::Firmware);
+    let so = cost(nearest, view) - view.positioning(nearest) as i64 + begins as i64;
+    adds && so <= cost(chosen, view)
+}
+
 /// The least of some entries by looking at each: what a small window does, and what the searches are held to.
 pub fn least(some: impl Iterator<Item = SlotIndex>, slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     some.min_by_key(|&slot| {

@@ -243,7 +243,7 @@ impl QueueParams {
     /// Whether the drive looks at all of so many and knows their angles: then none that begins sooner escapes it.
     pub fn sees_all(&self, waiting: usize) -> bool {
         let all = self.considers.is_none_or(|window| window as usize >= waiting);
-        all && self.reckons_rotation() && self.sorts(waiting) && !self.is_deep()
+        all && self.reckons_rotation() && self.sorts(waiting)
     }
 
     /// How long the firmware looks before it chooses, with so many waiting.
