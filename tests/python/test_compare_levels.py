@@ -165,6 +165,16 @@ def test_a_pool_without_a_member_reads_as_before_and_a_remark_says_why(run):
     assert "a read brings a whole record" not in whole.stderr
 
 
+def test_a_remark_says_how_a_pool_takes_small_writes(run):
+    remark = "note: raidz1: a write smaller than its record moves the record at once"
+    options = ("compare-levels", *FOUR, "--levels", "raidz1,raid5", "--states", "healthy")
+    assert remark in run(*options).stderr
+    assert remark in run(*options, "--bs", "16k", "--set", "target.array.record_size=32k").stderr
+    assert remark not in run(*options, "--bs", "16k", "--set", "target.array.record_size=16k").stderr
+    assert remark not in run(*options, "--set", "target.host_cache=true").stderr
+    assert "a write smaller" not in run(*options[:-4], "--levels", "raid5", *options[-2:]).stderr
+
+
 def test_a_repair_takes_what_the_rebuild_of_an_idle_array_takes(run):
     arguments = ("--levels", "raid0,raid1", "--states", "healthy", "--afr", "5%", "--repair", "measured")
     found = compared(run, *FOUR, *arguments, "--set", "target.array.rebuild.ceiling=20MB/s")

@@ -63,6 +63,8 @@ class Entry:
     reason: str | None = None
     """Why it cannot be; then it has nothing else."""
     capacity_bytes: int = 0
+    record_bytes: int | None = None
+    """Of a pool of RAID-Z."""
     odds: Mapping[str, Any] = field(default_factory=dict)
     cost: Mapping[str, Any] | None = None
     rebuild: Mapping[str, Any] | None = None
@@ -185,7 +187,9 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
             raise
         entry.reason = error.problems[0]["message"]
         return errors
-    entry.capacity_bytes = plans["healthy", "randread"].capacity_bytes(0)
+    whole = plans["healthy", "randread"]
+    entry.capacity_bytes = whole.capacity_bytes(0)
+    entry.record_bytes = ((whole.in_force or [None])[0] or {}).get("array", {}).get("record_bytes")
     entry.plans = {
         at: found for at, found in plans.items() if at[0] in chosen.loads.states or at[1] == under.REBUILD
     }

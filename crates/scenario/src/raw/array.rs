@@ -42,7 +42,7 @@ choices!(LevelName {
     "raid30" => LevelName::Raid30, "striped over `groups` of RAID 3";
     "raid50" => LevelName::Raid50, "striped over `groups` of RAID 5; one failure in each";
     "raid60" => LevelName::Raid60, "striped over `groups` of RAID 6; two failures in each";
-    "raidz1" => LevelName::RaidZ1, "records of a size of their own width, each written to a new place; from 2 members on, one failure";
+    "raidz1" => LevelName::RaidZ1, "records of a size of their own width, each written to a new place, at once and whole; from 2 members on, one failure";
     "raidz2" => LevelName::RaidZ2, "the same with two parities; from 3 members on, any two failures";
     "raidz3" => LevelName::RaidZ3, "the same with three parities; from 4 members on, any three failures";
 });
