@@ -66,7 +66,9 @@ def _lost(cut: Mapping[str, Any]) -> str:
     lost, dirty = cut["lost"], cut["dirty"]
     in_all = sum(dirty[f"{place}_bytes"] for place in ("host_memory", "controller_memory", "drive_cache"))
     if not lost["commands"]:
-        return "no answered write is lost" + (f", of {bytes_text(in_all)} not on media" if in_all else "")
+        of = f", of {bytes_text(in_all)} not on media" if in_all else ""
+        older = "; data from before the run are" if (cut["array"] or {}).get("wrong_now_sectors") else ""
+        return f"no answered write is lost{of}{older}"
     places = [
         f"{bytes_text(512 * sectors)} in {words}"
         for key, words in _FROM.items()
@@ -81,24 +83,34 @@ def _lost(cut: Mapping[str, Any]) -> str:
 
 def _array_lines(array: Mapping[str, Any]) -> Iterator[str]:
     """How well parity or copies fit, before and after the cure, and what a read without a member would find."""
+    what = array["what"]
+    if array["rows"]:
+        yield from _fit_lines(array)
+    else:
+        yield f"no {what} left that could be compared"
+    if now := array["wrong_now_sectors"]:
+        why = ": the data and parity beside them do not fit" if what == "parity" else ""
+        yield (
+            f"{_count(now, 'sector')} of missing members {'reads' if now == 1 else 'read'} wrong now, whether the run "
+            f"wrote them or not{why}"
+        )
+
+
+def _fit_lines(array: Mapping[str, Any]) -> Iterator[str]:
+    """How many rows or pieces do not fit, and what that costs when a member fails."""
     what, unfit, after = array["what"], array["rows_unfit"], array["rows_unfit_after_recovery"]
     verb = "does" if what == "parity" else "do"
-    if not array["rows"]:
-        yield f"no {what} left that could be compared"
-        return
     of = _count(array["rows"], "row" if what == "parity" else "piece")
     cure = _CURES.get(array["cure"])
     then = f"; after {cure} {after:,}" if cure else ""
     yield f"{what} {verb} not fit in {unfit:,} of {of}{then}"
-    in_cut = array["wrong_with_member_lost_in_cut_sectors"]
-    later = array["wrong_with_member_lost_later_sectors"]
     if what == "parity":
+        in_cut = array["wrong_with_member_lost_in_cut_sectors"]
+        later = array["wrong_with_member_lost_later_sectors"]
         yield (
             f"made of the other members, of all {array['members']} in turn: {_count(in_cut, 'sector')} wrong if one "
             f"fails with the power, {later:,} if one fails later"
         )
-    if now := array["wrong_now_sectors"]:
-        yield f"{_count(now, 'sector')} of a member that was missing already read wrong"
 
 
 def _count(count: int, what: str) -> str:

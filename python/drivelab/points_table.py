@@ -81,7 +81,7 @@ def directions_table(points: Sequence[dict[str, Any]]) -> Table | None:
 
 
 def _of_cuts(points: Sequence[dict[str, Any]]) -> list[tuple[str, Format]]:
-    """What power cuts have taken: answered writes that are lost, and of arrays the rows that do not fit."""
+    """What power cuts have taken: lost writes, rows of arrays that do not fit, wrong sectors of missing members."""
     cuts = [cut for point in points if (cut := point.get("power_cut"))]
     if not cuts:
         return []
@@ -92,13 +92,19 @@ def _of_cuts(points: Sequence[dict[str, Any]]) -> list[tuple[str, Format]]:
     def of_array(key: str) -> Format:
         return figure(lambda cut: f"{cut['array'][key]:,}" if cut["array"] else _MISSING)
 
+    def of_rows(key: str) -> Format:
+        # Where nothing can be compared a zero would promise too much.
+        return figure(lambda cut: f"{cut['array'][key]:,}" if (cut["array"] or {}).get("rows") else _MISSING)
+
     columns = [
         ("lost writes", figure(lambda cut: f"{cut['lost']['commands']:,}")),
         ("lost kB", figure(lambda cut: rate_text(cut["lost"]["bytes"] / 1e3))),
     ]
     if any(cut["array"] for cut in cuts):
-        columns.append(("rows unfit", of_array("rows_unfit")))
-        columns.append(("after cure", of_array("rows_unfit_after_recovery")))
+        columns.append(("rows unfit", of_rows("rows_unfit")))
+        columns.append(("after cure", of_rows("rows_unfit_after_recovery")))
+    if any(cut["array"] and cut["array"]["wrong_now_sectors"] for cut in cuts):
+        columns.append(("wrong sectors", of_array("wrong_now_sectors")))
     return columns
 
 

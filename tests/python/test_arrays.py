@@ -63,6 +63,35 @@ def test_check_tells_what_an_array_is_and_what_it_bears(run, sweep):
     assert "raid5 needs at least 3 members, not 2" in run("check", sweep).stdout
 
 
+def test_check_says_what_is_true_of_members_that_differ(run, tmp_path):
+    """Two sizes, and two protocols: one without a queue, and one with 32 tags."""
+    scenario = tmp_path / "a.toml"
+    unlike = '{ base = "wd-wd740gd-00fla0", queue = { protocol = "none" } }'
+    scenario.write_text(
+        f'[target.array]\nlevel = ["jbod", "raid0"]\ndrives = [{unlike}, "wd-4tb-7200", "{RAPTOR}"]\n',
+        encoding="utf-8",
+    )
+    out = run("check", scenario).stdout
+    assert "TB usable, 74.4 GB to 3.96 TB on its members; bears no failure" in out
+    assert "223.1 GB usable, 74.4 GB on each member; bears no failure" in out
+    spoken = [
+        {"protocol": "none", "depth": 1},
+        {"protocol": "ncq", "depth": 32},
+        {"protocol": "ata-tcq", "depth": 32},
+    ]
+    told = ", and ".join(
+        f"{one['protocol']}, {one['depth']} command{'s' if one['depth'] > 1 else ''} at a time"
+        for one in spoken
+    )
+    assert f"\n  in force: {told}\n" in out
+    jbod, raid0 = (
+        point["in_force"] for point in json.loads(run("check", scenario, "--json").stdout)["points"]
+    )
+    assert (jbod["protocol"], jbod["depth"], jbod["by_protocol"]) == ("none and ncq and ata-tcq", 1, spoken)
+    assert jbod["array"]["smallest_member_bytes"] == 145_226_112 * 512
+    assert "smallest_member_bytes" not in raid0["array"]
+
+
 def test_check_as_json_has_the_same(run, sweep):
     found = json.loads(run("check", sweep, "--json").stdout)
     arrays = [point["in_force"]["array"] for point in found["points"]]

@@ -15,7 +15,7 @@ from drivelab.cli.app import app
 from drivelab.errors import InputError, RunError
 from drivelab.levels import Loads, compare, compare_levels, planning
 from drivelab.levels.formulas import Failures, chance_of_rate
-from drivelab.levels.level import LEVELS, Level
+from drivelab.levels.level import LEVELS, MEMBERS_MAX, Level
 from drivelab.levels.loads import RANDOM, STATES, STREAMS
 from drivelab.result import Failure
 from drivelab.scenario import Override, plan, read_source
@@ -165,6 +165,16 @@ def test_a_pool_without_a_member_reads_as_before_and_a_remark_says_why(run):
     assert "a read brings a whole record" not in whole.stderr
 
 
+def test_a_remark_says_how_a_pool_takes_small_writes(run):
+    remark = "note: raidz1: a write smaller than its record moves the record at once"
+    options = ("compare-levels", *FOUR, "--levels", "raidz1,raid5", "--states", "healthy")
+    assert remark in run(*options).stderr
+    assert remark in run(*options, "--bs", "16k", "--set", "target.array.record_size=32k").stderr
+    assert remark not in run(*options, "--bs", "16k", "--set", "target.array.record_size=16k").stderr
+    assert remark not in run(*options, "--set", "target.host_cache=true").stderr
+    assert "a write smaller" not in run(*options[:-4], "--levels", "raid5", *options[-2:]).stderr
+
+
 def test_a_repair_takes_what_the_rebuild_of_an_idle_array_takes(run):
     arguments = ("--levels", "raid0,raid1", "--states", "healthy", "--afr", "5%", "--repair", "measured")
     found = compared(run, *FOUR, *arguments, "--set", "target.array.rebuild.ceiling=20MB/s")
@@ -204,6 +214,14 @@ def test_the_rules_are_those_of_the_scenario():
                 level = Level.named(name, members, copies=count, groups=count)
                 problems = drivelab.check({"target": {"drive": DRIVE, "array": level.scenario()}})
                 assert bool(problems) == (level.rule() is not None), (level, problems)
+
+
+def test_as_many_members_as_an_array_may_have():
+    def problems(members: int) -> list[dict[str, Any]]:
+        return drivelab.check({"target": {"drive": DRIVE, "array": {"level": "raid0", "members": members}}})
+
+    assert problems(MEMBERS_MAX) == []
+    assert "out of range" in problems(MEMBERS_MAX + 1)[0]["message"]
 
 
 def test_what_is_borne_is_what_the_array_says_of_itself():
@@ -251,7 +269,20 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
         ((*FOUR, "--set", "target.array.level=raid5"), "see --levels"),
         ((*FOUR, "--set", "target.array.missing=[1]"), "see --states"),
         ((*FOUR, "--set", "target.array.read_choice=best"), "read_choice"),
-        ((*FOUR, "--set", "target.write_cache=true,false"), "a sweep of targets"),
+        (
+            (*FOUR, "--set", "target.write_cache=true,false"),
+            "--set target.write_cache true,false: a comparison by level takes one value of each key",
+        ),
+        ((*FOUR, "--bs", "4k,8k"), "--bs 4k,8k: a comparison by level takes one value"),
+        ((*FOUR, "--ramp-time", "1s,2s"), "--ramp-time 1s,2s: a comparison by level takes one value"),
+        ((*FOUR, "--levels", "raid5", "--stripe-unit", "4k,8k"), "--stripe-unit 4k,8k: a comparison by"),
+        ((*FOUR, "--number-ios", "0"), "0 is out of range\n--> --number-ios"),
+        ((*FOUR, "--number-ios", "-1"), "-1 is out of range\n--> --number-ios"),
+        ((*FOUR, "--iodepth", "1,100000000"), "100000000 is out of range\n--> --iodepth"),
+        ((*FOUR, "--members", "2000"), "--members 2000: an array has 1 to 1,024"),
+        ((*FOUR, "--copies", "0"), "--copies 0: "),
+        ((*FOUR, "--groups", "0"), "--groups 0: "),
+        ((*FOUR, "--states", ","), "--states: which?"),
         ((*FOUR, "-o", "levels.pdf"), "a picture ends in"),
         ((), "--drive"),
     ],

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import drivelab
-from drivelab.data_story import checked_text, cut_lines
+from drivelab.data_story import _array_lines, checked_text, cut_lines
 
 DRIVE = ("--drive", "wd-4tb-7200", "--rw", "randwrite", "--size", "1GiB")
 CUT = ("--set", "target.faults.power_cut=2s")
@@ -161,7 +161,54 @@ def test_words_for_what_is_left():
         "  parity does not fit in 2 of 1,000 rows; after the partial parity log 0",
         "  made of the other members, of all 3 in turn: 1 sector wrong if one fails with the power, 0 if one fails "
         "later",
-        "  8 sectors of a member that was missing already read wrong",
+        "  8 sectors of missing members read wrong now, whether the run wrote them or not: the data and parity beside "
+        "them do not fit",
+    ]
+
+
+def test_a_missing_member_has_the_write_hole_at_once(run):
+    """Nothing that was answered is lost, no row has parity to compare, and data that nobody wrote are wrong."""
+    options = (
+        "--drive",
+        "wd-4tb-7200",
+        "--level",
+        "raid5",
+        "--members",
+        "4",
+        "--rw",
+        "randwrite",
+        "--iodepth",
+        "16",
+    )
+    options += ("--set", "target.array.missing=[0]", "--set", "target.faults.power_cut=10.05s,10.1s")
+    cuts = [point["power_cut"] for point in record(run("simulate", *options, "--json"))["points"]]
+    wrong = [cut["array"]["wrong_now_sectors"] for cut in cuts]
+    assert all(wrong)
+    assert not any(cut["lost"]["commands"] or cut["array"]["rows"] for cut in cuts)
+    out = run("simulate", *options).stdout
+    table = out.split("\n\n", 1)[0].splitlines()
+    assert table[0].endswith("  wrong sectors")
+    assert [int(line.split()[-1]) for line in table[1:]] == wrong
+    for sectors in wrong:
+        assert (
+            f"\n  {sectors} sectors of missing members read wrong now, whether the run wrote them or not: the data and "
+            "parity beside them do not fit\n"
+        ) in out + "\n"
+    assert out.count("no answered write is lost; data from before the run are\n") == 2
+    closed = run("simulate", *options, "--set", "target.array.write_hole=journal").stdout
+    assert "wrong" not in closed
+    assert closed.count("no answered write is lost\n") == 2
+
+
+def test_one_copy_that_is_wrong_has_no_parity_beside_it():
+    array = dict.fromkeys(("rows", "rows_unfit", "rows_unfit_after_recovery"), 1)
+    array |= dict.fromkeys(
+        ("wrong_with_member_lost_in_cut_sectors", "wrong_with_member_lost_later_sectors"), 0
+    )
+    array |= {"what": "copies", "cure": "open", "members": 1, "wrong_now_sectors": 1}
+    assert list(_array_lines(array)) == [
+        "copies do not fit in 1 of 1 piece",
+        "1 sector of missing members reads wrong now, whether the run wrote them or not",
     ]
 
 
@@ -183,7 +230,7 @@ def test_the_page_shows_what_is_printed(run, tmp_path):
         return block[0].removesuffix(block["shown"] + "```") + done.stdout.strip() + "\n```"
 
     page = PAGE.read_text(encoding="utf-8")
-    assert len(SHOWN.findall(page)) == 6
+    assert len(SHOWN.findall(page)) == 7
     current = SHOWN.sub(printed, page)
     if os.environ.get("UPDATE_DOCS"):
         PAGE.write_text(current, encoding="utf-8")

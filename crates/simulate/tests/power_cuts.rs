@@ -134,6 +134,45 @@ fn a_read_of_older_data_is_told_with_its_place() {
     );
 }
 
+/// Two writes of the same sectors to copies that lie far apart, and what has happened in the so many-th step is
+/// kept from whoever follows.
+fn unequal_copies(which: usize) -> Result<(), RunError> {
+    let array = "[target.array]\nlevel = \"raid10\"\nlayout = \"far\"\nmembers = 3\n";
+    let setup = setups(&format!("[target]\ndrive = \"wd-4tb-7200\"\nwrite_cache = false\n{array}")).remove(0);
+    let mut target = Target::new(&setup.target, setup.seed);
+    let mut followed = Followed::new(&setup, &mut target).expect("a target with data");
+    let (mut seen, mut now) = (0, Instant::ZERO);
+    for id in [0, 1] {
+        let command = command(id, Access::Write, 128);
+        followed.submitted(&command);
+        target.handle(now, TargetInput::Submit(command));
+        loop {
+            followed.look(&mut target, now)?;
+            if let Some(completion) = target.poll_output() {
+                followed.answered(&target, &completion)?;
+                break;
+            }
+            now = target.poll_timeout().expect("it is under way");
+            target.handle(now, TargetInput::Tick);
+            seen += 1;
+            if seen == which {
+                while target.poll_data().is_some() {}
+            }
+        }
+    }
+    followed.close(target, now).map(|_| ())
+}
+
+#[test]
+fn a_copy_that_differs_is_told_with_its_own_place() {
+    assert_eq!(unequal_copies(usize::MAX), Ok(()));
+    let told: Vec<String> = (1..200).filter_map(|at| Some(unequal_copies(at).err()?.to_string())).collect();
+    // The first copy lies on drive 1, at its beginning; the other on the second half of the next.
+    let place = "the copy on member 2 differs, sector 128 (drive 2, its sector 3862836736): ";
+    assert!(told.iter().any(|message| message.contains(place)), "{told:#?}");
+    assert!(told.iter().all(|message| !message.contains("drive 1, ")), "{told:#?}");
+}
+
 #[test]
 fn a_drive_loses_what_its_cache_had_not_destaged() {
     let through = cuts(&one_drive("write_cache = false\nfaults.power_cut = \"2s\"", "iodepth = 4"));

@@ -76,8 +76,10 @@ def _summary(checked: _core.Plan) -> str:
 
 def _protocol(in_force: dict[str, Any]) -> str:
     """What drive and controller share, and how many commands of one host that lets be with the drive."""
-    depth = in_force["depth"]
-    return f"{in_force['protocol']}, {depth} {'command' if depth == 1 else 'commands'} at a time"
+    spoken = in_force.get("by_protocol", [in_force])
+    return ", and ".join(
+        f"{one['protocol']}, {_counted(one['depth'], 'command')} at a time" for one in spoken
+    )
 
 
 def _array(array: dict[str, Any]) -> str:
@@ -86,12 +88,14 @@ def _array(array: dict[str, Any]) -> str:
     what = (
         f"{array['level']} of {_counted(array['members'], 'member')}{spares}, kept by the {array['kept_by']}"
     )
-    usable, each = (_capacity(array[key]) for key in ("capacity_bytes", "member_bytes"))
+    usable, most = (_capacity(array[key]) for key in ("capacity_bytes", "member_bytes"))
+    least = array.get("smallest_member_bytes")
+    each = f"{most} on each member" if least is None else f"{_capacity(least)} to {most} on its members"
     bears, at_best = array["bears"], array["bears_at_best"]
     tolerates = f"bears any {_counted(bears, 'failure')}" if bears else "bears no failure"
     if at_best > bears:
         tolerates += f", at best {at_best}"
-    return f"{what}; {usable} usable, {each} on each member; {tolerates}"
+    return f"{what}; {usable} usable, {each}; {tolerates}"
 
 
 def _counted(count: int, what: str) -> str:

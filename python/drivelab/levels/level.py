@@ -36,6 +36,7 @@ LAYOUTS = ("near", "far", "offset")
 """How the copies of RAID 10 may lie: `raid10:far`. Other levels' layouts bear the same as each other."""
 
 COPIES, GROUPS = 2, 2
+MEMBERS_MAX = 1024
 
 _PARITIES = {
     "raid3": 1,

@@ -57,6 +57,8 @@ class Loads:
             raise InputError(
                 f"--rwmixread {self.rwmixread}: between 1 and 99; reads and writes alone run anyway"
             )
+        if not self.states:
+            raise InputError(f"--states: which? There are {', '.join(STATES)}")
         for state in self.states:
             if state not in STATES:
                 raise InputError(f"--states {state}: it is {', '.join(STATES)}")
@@ -87,7 +89,12 @@ class Loads:
         """What was typed of a load, once more under the name of its option: what is wrong with it is said of that."""
         if load not in RANDOM:
             return []
-        return [Override("workload.bs", self.bs, "--bs"), Override("run.warmup", self.warm_up, "--ramp-time")]
+        return [
+            Override("workload.bs", self.bs, "--bs"),
+            Override("workload.iodepth", str(list(self.iodepths)), "--iodepth"),
+            Override("run.ios", str(self.requests), "--number-ios"),
+            Override("run.warmup", self.warm_up, "--ramp-time"),
+        ]
 
 
 def rebuild_document(drive_bytes: int) -> dict[str, Any]:

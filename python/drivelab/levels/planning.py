@@ -11,13 +11,15 @@ from drivelab import _core, toml_text
 from drivelab.errors import InputError, ScenarioError
 from drivelab.levels import loads as under
 from drivelab.levels.cost import Prices
-from drivelab.levels.level import COPIES, GROUPS, LEVELS, Level
+from drivelab.levels.level import COPIES, GROUPS, LEVELS, MEMBERS_MAX, Level
 from drivelab.levels.loads import Loads
 from drivelab.levels.odds import Lifetime, Repair
 from drivelab.scenario import Override, Source, plan
 
 # What a caller may set beside the target: the rest is the comparison.
 _FREE = ("run.seed", "workload.submit", "workload.max_transfer")
+# What a comparison itself sweeps.
+_COLUMNS = ("workload.iodepth", "workload.offset")
 # What error messages call a scenario of the comparison's own.
 _ORIGIN = "compare-levels: "
 # What makes a level or a state, each with the option that says it.
@@ -61,6 +63,8 @@ class Entry:
     reason: str | None = None
     """Why it cannot be; then it has nothing else."""
     capacity_bytes: int = 0
+    record_bytes: int | None = None
+    """Of a pool of RAID-Z."""
     odds: Mapping[str, Any] = field(default_factory=dict)
     cost: Mapping[str, Any] | None = None
     rebuild: Mapping[str, Any] | None = None
@@ -103,8 +107,12 @@ def named(
     groups: int = GROUPS,
 ) -> list[Level]:
     """The levels by their names, each once. Raises InputError."""
-    if members < 1:
-        raise InputError(f"--members {members}: an array has at least one")
+    if not 1 <= members <= MEMBERS_MAX:
+        raise InputError(f"--members {members}: an array has 1 to {MEMBERS_MAX:,}")
+    if copies < 2:
+        raise InputError(f"--copies {copies}: the data and at least one copy of them are 2")
+    if groups < 1:
+        raise InputError(f"--groups {groups}: a level in groups has at least one")
     found = [Level.named(name, members, copies, groups) for name in levels if name.strip()]
     if not found:
         raise InputError(f"--levels: which? There are {', '.join(LEVELS)}")
@@ -179,7 +187,9 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
             raise
         entry.reason = error.problems[0]["message"]
         return errors
-    entry.capacity_bytes = plans["healthy", "randread"].capacity_bytes(0)
+    whole = plans["healthy", "randread"]
+    entry.capacity_bytes = whole.capacity_bytes(0)
+    entry.record_bytes = ((whole.in_force or [None])[0] or {}).get("array", {}).get("record_bytes")
     entry.plans = {
         at: found for at, found in plans.items() if at[0] in chosen.loads.states or at[1] == under.REBUILD
     }
@@ -212,13 +222,26 @@ def _plan(level: Level, at: tuple[str, str], chosen: Chosen, left_out: Sequence[
     }
     source = Source(toml_text.dumps(document), f"{_ORIGIN}{level.label}, {state}, {load}")
     overrides = [override for override in chosen.overrides if override not in left_out]
-    found = plan(source, [*overrides, *chosen.loads.overrides(load)])
+    overrides += chosen.loads.overrides(load)
+    found = plan(source, overrides)
     own = {
         **dict.fromkeys(under.RANDOM, len(chosen.loads.iodepths)),
         **dict.fromkeys(under.STREAMS, len(under.STREAM_PLACES)),
     }.get(load, 1)
     if len(found) + len(found.skipped) != own:
-        raise InputError(
-            "a sweep of targets cannot be compared by level; give each key one value, and compare once for each"
-        )
+        raise InputError(_sweep(found, overrides))
     return found
+
+
+def _sweep(found: _core.Plan, overrides: Sequence[Override]) -> str:
+    """Which value was given as a list, although a comparison has no column for it."""
+    axes = next(iter([*found.axes, *(axes for axes, _ in found.skipped)]), {})
+    lists = [
+        f"{override.origin} {override.value}: "
+        for override in overrides
+        if override.key not in _COLUMNS
+        and any(axis == override.key or axis.startswith(f"{override.key}.") for axis in axes)
+    ]
+    return (
+        f"{lists[0] if lists else ''}a comparison by level takes one value of each key; compare once for each"
+    )

@@ -186,6 +186,12 @@ def notes(found: Comparison) -> list[str]:
             f"{', '.join(pools)}: a read brings a whole record, to check its sum. Without a member it brings parity "
             "in place of what is missing, as many columns as before: degraded is much like healthy"
         )
+    if pools := _moved_at_once(found):
+        lines.append(
+            f"{', '.join(pools)}: a write smaller than its record moves the record at once, as a synchronous write to "
+            "ZFS without a log device; ZFS gathers asynchronous ones for seconds. "
+            "--set target.host_cache=true gathers those that lie side by side"
+        )
     if errors := _errors(found):
         lines.append(f"{errors:,} I/Os ended with an error, and count nowhere")
     if found.chosen.repair is not None and found.chosen.repair.hours is None:
@@ -195,6 +201,24 @@ def notes(found: Comparison) -> list[str]:
     if found.chosen.prices is None:
         lines.append("no prices: --drive-price and --controller-price say them")
     return lines
+
+
+def _moved_at_once(found: Comparison) -> list[str]:
+    """The pools of RAID-Z whose random writes are smaller than a record, with no memory of the host's before them."""
+    key = "target.host_cache"
+    given = [each for each in found.chosen.overrides if each.key == key or each.key.startswith(f"{key}.")]
+    if any(each.value not in {"false", "none"} for each in given):
+        return []
+    return [
+        entry.level.label
+        for entry in found.possible
+        if entry.record_bytes is not None
+        and any(
+            point["bytes_per_s"] < entry.record_bytes * point["iops"]
+            for loads in entry.states.values()
+            for point in loads.get("randwrite", ())
+        )
+    ]
 
 
 def _errors(found: Comparison) -> int:

@@ -40,6 +40,12 @@ pub struct ArrayInForce {
     pub capacity_bytes: u64,
     /// What of each member the array uses; of the largest, where all of each is.
     pub member_bytes: u64,
+    /// What it uses of the member of which it uses least, where that is less.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smallest_member_bytes: Option<u64>,
+    /// A record of a pool of RAID-Z.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_bytes: Option<u64>,
     /// How many failures it bears whichever members they hit, and how many at best.
     pub bears: usize,
     pub bears_at_best: usize,
@@ -294,9 +300,12 @@ fn in_force(known: &Known<'_>, params: &ArrayParams, capacities: &[Sectors]) -> 
     let used = match &layout {
         Layout::Copied(copied) => Sectors::new(copied.used()),
         Layout::Rows(rows) => Sectors::new(rows.used()),
+        // Each has all that it holds.
         _ if known.level == LevelName::Jbod => members.iter().max().copied().unwrap_or_default(),
         _ => members.iter().min().copied().unwrap_or_default(),
     };
+    let record = if let Layout::RaidZ(pool) = &layout { Some(Sectors::new(pool.record())) } else { None };
+    let least = members.iter().min().copied().filter(|&least| least < used);
     let mut kept_by = String::new();
     known.keeper.write(&mut kept_by);
     let [bears, bears_at_best] = Bears::of(known).counts();
@@ -307,6 +316,8 @@ fn in_force(known: &Known<'_>, params: &ArrayParams, capacities: &[Sectors]) -> 
         kept_by,
         capacity_bytes: layout.capacity().bytes().get(),
         member_bytes: used.bytes().get(),
+        smallest_member_bytes: least.map(|least| least.bytes().get()),
+        record_bytes: record.map(|record| record.bytes().get()),
         bears,
         bears_at_best,
     })

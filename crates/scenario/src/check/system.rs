@@ -30,10 +30,20 @@ const MERGE: Sectors = Sectors::new(1_024);
 pub struct InForce {
     /// Where the members of an array speak several, all of them.
     pub protocol: String,
-    /// Of each member.
+    /// Of each member; where they differ, the least.
     pub depth: u32,
+    /// Each protocol with its depth, where members differ in either.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_protocol: Vec<Spoken>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayInForce>,
+}
+
+/// A protocol that members speak, and how many commands each of those holds at a time.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Spoken {
+    pub protocol: String,
+    pub depth: u32,
 }
 
 /// What is in force at a target; `None` for one that is no drive.
@@ -45,14 +55,23 @@ pub fn in_force(target: &TargetParams, array: Option<ArrayInForce>) -> Option<In
         }
         TargetParams::System(system) => (&system.drives[..], &system.controller),
     };
-    let mut protocols: Vec<String> = Vec::new();
-    for protocol in models.iter().map(|model| name(model.protocol)) {
-        if !protocols.contains(&protocol) {
+    let mut spoken: Vec<Spoken> = Vec::new();
+    for model in models {
+        let one = Spoken { protocol: name(model.protocol), depth: depth(model, controller) };
+        if !spoken.contains(&one) {
+            spoken.push(one);
+        }
+    }
+    let mut protocols: Vec<&str> = Vec::new();
+    for Spoken { protocol, .. } in &spoken {
+        if !protocols.contains(&protocol.as_str()) {
             protocols.push(protocol);
         }
     }
-    let depth = models.iter().map(|model| depth(model, controller)).min()?;
-    Some(InForce { protocol: protocols.join(" and "), depth, array })
+    let protocol = protocols.join(" and ");
+    let depth = spoken.iter().map(|one| one.depth).min()?;
+    let by_protocol = if spoken.len() > 1 { spoken } else { Vec::new() };
+    Some(InForce { protocol, depth, by_protocol, array })
 }
 
 fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {

@@ -42,7 +42,7 @@ choices!(LevelName {
     "raid30" => LevelName::Raid30, "striped over `groups` of RAID 3";
     "raid50" => LevelName::Raid50, "striped over `groups` of RAID 5; one failure in each";
     "raid60" => LevelName::Raid60, "striped over `groups` of RAID 6; two failures in each";
-    "raidz1" => LevelName::RaidZ1, "records of a size of their own width, each written to a new place; from 2 members on, one failure";
+    "raidz1" => LevelName::RaidZ1, "records of a size of their own width, each written to a new place, at once and whole; from 2 members on, one failure";
     "raidz2" => LevelName::RaidZ2, "the same with two parities; from 3 members on, any two failures";
     "raidz3" => LevelName::RaidZ3, "the same with three parities; from 4 members on, any three failures";
 });
@@ -156,7 +156,8 @@ impl Example for Choice<DriveRaw> {
 section! {
     facts: false,
     exclusive: &[&[&["members"], &["drives"]]],
-    /// Several drives that look like one. All are like `target.drive`, unless `drives` names them one by one.
+    /// Several drives that look like one. All are like `target.drive`, unless `drives` names them one by one. Members,
+    /// spares and the journal's drive are disks: nothing solid-state can be one of them yet.
     pub struct ArrayRaw {
         /// What the members hold.
         level: LevelName = "",
@@ -207,9 +208,10 @@ section! {
         missing: Vec<At<DriveNumber>> = "none",
         /// Whether new drives are in their place from the start, so that the rebuild begins with the run.
         rebuilding: bool = "false",
-        /// When everything is read and compared.
+        /// When everything is read and compared; md's `check`.
         scrub_at: Span = "never",
-        /// When what an unclean shutdown left in doubt is made consistent.
+        /// When what an unclean shutdown left in doubt is made consistent. Levels with parity compute and write every parity, as a
+        /// first initialisation does; md's `resync` reads and compares, and writes only what differs: `scrub_at` has that time.
         resync_at: Span = "never",
         /// By how much the members' periods of rotation deviate from what is documented, at most: drawn evenly for each.
         spindle_deviation: Share = "0.01%",

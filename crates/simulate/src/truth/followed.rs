@@ -11,6 +11,7 @@ use super::witness::Witness;
 use super::{consistent, power};
 use crate::run::RunError;
 use drivelab_core::target::array::Array;
+use drivelab_core::target::array::layout::Layout;
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::{Target, TargetParams};
@@ -46,6 +47,15 @@ fn place_of(target: &Target, address: u64) -> (u16, u64) {
     let layout = Some(array.layout());
     let home = Contents::new(layout, &drives, &media).home(address);
     (array.members().get(home.slot).drive, home.at)
+}
+
+/// Where a member's copy of an address of the array lies.
+fn place_of_copy(target: &Target, slot: u16, address: u64) -> Option<(u16, u64)> {
+    let array = array_of(target)?;
+    let Layout::Copied(copied) = array.layout() else { return None };
+    let piece = copied.piece(address, address + 1);
+    let spot = (0..copied.copies()).map(|copy| copied.spot(&piece, copy)).find(|spot| spot.slot == slot)?;
+    Some((array.members().get(slot).drive, spot.at))
 }
 
 pub(super) fn array_of(target: &Target) -> Option<&Array> {
@@ -189,7 +199,6 @@ fn at_rest(watched: &Watched) -> Result<(Option<Compared>, Option<u64>), Untruth
 
 /// What an array has of its data beside them.
 pub(super) fn redundancy(array: &Array) -> Option<&'static str> {
-    use drivelab_core::target::array::layout::Layout;
     match array.layout() {
         Layout::Linear(_) => None,
         Layout::Copied(copied) => (copied.copies() > 1).then_some("copies"),
@@ -208,9 +217,8 @@ fn told(target: &Target, issued: u64, untruth: &Untruth) -> String {
             None => format!("what nobody has written ({found:016x})"),
         }
     };
-    let read = |found: &Found| {
+    let at_place = |found: &Found, (drive, at): (u16, u64)| {
         let &Found { sector, found: there, .. } = found;
-        let (drive, at) = place_of(target, sector);
         let expected: Vec<String> = found.expected.iter().map(|&stamp| who(sector, stamp)).collect();
         format!(
             "sector {sector} (drive {drive}, its sector {at}): expected {}, found {}",
@@ -218,10 +226,15 @@ fn told(target: &Target, issued: u64, untruth: &Untruth) -> String {
             who(sector, there)
         )
     };
+    let read = |found: &Found| at_place(found, place_of(target, found.sector));
     let what = match &untruth.wrong {
         Wrong::Read { command, found } => format!("read {command} of {}", read(found)),
         Wrong::Kept { found } => format!("after the run, {}", read(found)),
-        Wrong::Copy { slot, found } => format!("the copy on member {slot} differs, {}", read(found)),
+        Wrong::Copy { slot, found } => {
+            let place = place_of_copy(target, *slot, found.sector);
+            let place = place.unwrap_or_else(|| place_of(target, found.sector));
+            format!("the copy on member {slot} differs, {}", at_place(found, place))
+        }
         Wrong::Parity { slot, which, found } => {
             let drive = array_of(target).map_or(0, |array| array.members().get(*slot).drive);
             let &Found { sector, found: there, .. } = found;

@@ -15,7 +15,6 @@
 //! Memory grows with the sectors that are written, and the commands of arrays: this is for runs of up to some millions
 //! of commands.
 pub mod buffers;
-mod check;
 pub mod consistent;
 pub mod contents;
 mod error;
@@ -31,7 +30,6 @@ mod sparse;
 pub mod watched;
 pub mod witness;
 
-pub use check::{CheckError, Checked, check};
 pub use error::{Found, Untruth, Wrong};
 pub use followed::Followed;
 pub use recovery::{Cured, Cut, Nothing, Recovery, Resync};

@@ -126,7 +126,7 @@ impl Watched {
     }
 
     /// When something happens next, if anything does.
-    pub fn next_due(&self) -> Option<Instant> {
+    fn next_due(&self) -> Option<Instant> {
         self.target.poll_timeout()
     }
 

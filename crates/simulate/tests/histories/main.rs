@@ -12,13 +12,13 @@ mod memories;
 mod planted;
 mod setups;
 
-use drivelab_core::Command;
 use drivelab_core::host::params::JobParams;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::array::params::{ArrayParams, Cure, Level};
 use drivelab_core::target::system::SystemParams;
-use drivelab_simulate::Control;
-use drivelab_simulate::truth::{Cured, Untruth, Watched, check};
+use drivelab_core::{Command, Setup};
+use drivelab_simulate::truth::{Cured, Untruth, Watched};
+use drivelab_simulate::{Control, run};
 use drivelab_units::{Sectors, Share, Span};
 use setups::{Dice, Draft};
 use std::sync::atomic::AtomicBool;
@@ -120,10 +120,14 @@ fn a_whole_run_of_a_workload_is_checked() {
         arrivals: common::outstanding(8),
         ..common::job()
     };
+    let setup = Setup { checks_data: true, ..common::setup(target, job, 2_000) };
     let (stop, progress) = (AtomicBool::new(false), |_| ());
-    let control = Control { stop: &stop, progress: &progress };
-    let checked = check(&common::setup(target, job, 2_000), &control).expect("the truth");
-    assert!(checked.ios >= 2_000);
+    let point = run(&setup, &Control { stop: &stop, progress: &progress }).expect("the truth");
+    let data = point.data.expect("it was asked for");
+    assert!(data.reads > 500 && data.writes > 500 && data.reads + data.writes >= 2_000, "{data:?}");
+    // The job writes all of its addresses many times over, and each of them twice.
+    assert_eq!(data.sectors_kept, Some(1_000));
+    assert!(data.compared.is_some_and(|fit| fit.what == "copies" && fit.sectors >= 2_000), "{data:?}");
 }
 
 #[test]
