@@ -100,7 +100,7 @@ pub struct Point {
     /// The same by outcome.
     pub errors_by_outcome: BTreeMap<&'static str, u64>,
     pub ended: Ended,
-    /// Since when the oldest I/O waits that was not finished; null where all were.
+    /// How old the oldest I/O is that was not finished; null where all were.
     pub oldest_unfinished_ns: Option<u64>,
     /// Measured time.
     pub window_ns: u64,

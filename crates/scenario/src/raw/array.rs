@@ -239,7 +239,7 @@ section! {
 section! {
     facts: false,
     /// At what pace the array goes over its members by itself. Defaults are those of Linux since 4.2: `sync_speed_min` and
-    /// `sync_speed_max`, 2 MiB of each member under way (`RESYNC_WINDOW` of raid1.c), in requests of 512 KiB, and one
+    /// `sync_speed_max`, 2 MiB of each member under way (`RESYNC_WINDOW` of raid1.c, taken for parity too, where md goes by its stripe cache), in requests of 512 KiB, and one
     /// request at a time beside hosts that ask for more than 32 KiB meanwhile (`is_mddev_idle`). OpenZFS has no greatest
     /// rate, and one request of a resilver at a time beside others as well (`zfs_vdev_nia_delay`). Controllers have a share
     /// of their own (`rebuild rate`), which is not modelled.
