@@ -14,11 +14,7 @@ sek = { single = \"1ms\" }
 heads = [1, 2]
 ",
     ),
-    (
-        "drives/circle.toml",
-        "base = \"drives/circle.toml\"
-",
-    ),
+    ("drives/circle.toml", "base = \"drives/circle.toml\"\n"),
 ]);
 
 fn problems(text: &str, overrides: &[(&str, &str)]) -> Problems {

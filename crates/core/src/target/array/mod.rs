@@ -24,6 +24,7 @@ mod phases;
 mod plan;
 mod pool_losses;
 pub mod report;
+mod room;
 mod stories;
 mod strand;
 pub mod sync;
@@ -395,25 +396,6 @@ impl Array {
         if self.outstanding == 0 {
             self.may_become_idle(context);
         }
-    }
-
-    /// Commands that wait begin, as many as may. One that ends at once makes room for the next in the same loop: there may
-    /// be more of them than the stack is deep.
-    #[cold]
-    fn let_in(&mut self, context: &mut Context) {
-        if core::mem::replace(&mut self.lets_in, true) {
-            return;
-        }
-        while self.has_room()
-            && let Some((command, came)) = self.waiting.pop_front()
-        {
-            self.take(context, &command, came);
-        }
-        self.lets_in = false;
-    }
-
-    fn has_room(&self) -> bool {
-        self.params.depth.is_none_or(|depth| self.outstanding < depth)
     }
 
     pub fn on_event(&mut self, context: &mut Context, event: ArrayEvent) {

@@ -13,6 +13,7 @@ mod flight;
 pub mod geometry;
 #[cfg(test)]
 mod geometry_tests;
+mod joining;
 pub mod mechanism;
 pub mod params;
 pub mod protocol;
@@ -43,11 +44,11 @@ use disconnect::Steps;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use faults::Faults;
 use flight::{InFlight, Stage, Story};
+use joining::Sweep;
 use mechanism::{Arm, Landing};
 use params::{DriveModel, WriteData};
 use protocol::Protocol;
 use queue::{Entry, SlotIndex, Slots};
-use service::Sweep;
 use spindle::Spindle;
 use tasks::Tasks;
 use write_back::Barrier;
@@ -416,14 +417,6 @@ impl Drive {
             self.failed(context, &command);
         }
         self.leave(context, slot, stage);
-    }
-
-    #[cold]
-    fn tell_life(&self, context: &mut Context, slot: SlotIndex) {
-        let flight = &self.in_flight[slot as usize];
-        if let Some(lives) = &mut context.lives {
-            lives.push_back(flight.life(flight.outcome, context.now));
-        }
     }
 
     /// How long the arm must wait for a write's data.

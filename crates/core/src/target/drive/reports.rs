@@ -40,4 +40,13 @@ impl Drive {
         }
         self.unreported = round;
     }
+
+    /// The host hears of it; so does whoever keeps the log.
+    #[cold]
+    pub(super) fn tell_life(&self, context: &mut Context, slot: SlotIndex) {
+        let flight = &self.in_flight[slot as usize];
+        if let Some(lives) = &mut context.lives {
+            lives.push_back(flight.life(flight.outcome, context.now));
+        }
+    }
 }

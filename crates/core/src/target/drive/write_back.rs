@@ -7,10 +7,10 @@
 use super::cache::dirty::{Dirty, Piece};
 use super::cache::params::{Destage, WriteBackParams};
 use super::cache::segment::Cover;
+use super::joining::Sweep;
 use super::mechanism::{Landing, Mechanism};
 use super::queue::choose::cost;
 use super::queue::{Entry, SlotIndex, Slots, choose};
-use super::service::Sweep;
 use super::spindle::Spindle;
 use super::{Drive, DriveEvent, Stage, Story};
 use crate::command::{Access, Command};

@@ -99,7 +99,7 @@ impl Map {
     pub fn padding(&self, begin: u64) -> impl Iterator<Item = Spot> + use<> {
         let (members, shift) = (self.members, self.shift);
         (begin + self.total..begin + self.taken)
-            .map(move |sector| Spot { slot: (sector % members) as u16, at: sector / members << shift })
+            .map(move |sector| Spot { slot: (sector % members) as u16, at: (sector / members) << shift })
     }
 
     /// How far behind the first of its record a column lies, and which column lies so far behind it. The first two change
