@@ -91,7 +91,8 @@ pub enum Health {
     Failed,
 }
 
-/// What hosts have left to work of the array's own: from window to window, those that began while the array was not idle.
+/// What hosts have left to work of the array's own: from window to window, but for those at whose end the
+/// array was idle.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct UnderLoad {
     pub time: Span,
