@@ -5,7 +5,7 @@ mod common;
 use common::{Probe, TRACK, TURN, drive, queue, us};
 use drivelab_core::target::drive::cache::params::{CacheParams, ReadAheadParams};
 use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, Overhead};
-use drivelab_core::target::drive::queue::{Chooses, Joins, Order, QueueParams};
+use drivelab_core::target::drive::queue::{AgeFull, AgeWeight, Chooses, Joins, Order, QueueParams};
 use drivelab_core::{Access, Completion};
 use drivelab_units::{Instant, Sectors, Span};
 
@@ -89,21 +89,19 @@ fn any_number_may_wait_for_the_same_blocks() {
 
 #[test]
 fn an_order_with_a_rule_of_its_own_keeps_to_it() {
-    // One write past its deadline, and a hundred reads that lie on the head's way.
-    let write_is = |order| {
-        let params = streaming(us(50), QueueParams { write_deadline: us(5_000), ..queue(128, order) });
-        let mut probe = Probe::of(&params);
-        probe.send(Access::Read, 0, 8);
-        let write = probe.send(Access::Write, 300_000, 8);
-        probe.wait(us(5_500));
-        for read in 1..=100 {
-            probe.send(Access::Read, 12 * read, 8);
-        }
-        let answers = probe.drain();
-        answers.iter().position(|answer| answer.id == write).unwrap()
-    };
+    // One write that is due in 5 ms, and a hundred reads that lie on the head's way, a millisecond each.
     for order in [Order::ReadFirstSptf, Order::WeightedSptf] {
-        assert!(write_is(order) <= 2, "{order:?}: {}", write_is(order));
+        let age_full = AgeFull::new(us(5_000));
+        let age_weight = AgeWeight::from_ratio(1, 1).unwrap();
+        let queue = QueueParams { write_deadline: us(5_000), age_weight, age_full, ..queue(128, order) };
+        let mut probe = Probe::of(&streaming(us(50), queue));
+        probe.send(Access::Read, 0, 100);
+        let write = probe.send(Access::Write, 300_000, 8);
+        for read in 1..100 {
+            probe.send(Access::Read, 100 * read, 100);
+        }
+        let at = probe.drain().iter().position(|answer| answer.id == write).unwrap();
+        assert!(at <= 6, "{order:?}: {at}");
     }
 }
 
@@ -133,20 +131,23 @@ fn a_queues_depth_is_no_rule_of_the_heads_way() {
 
 #[test]
 fn a_joined_read_that_the_buffer_has_leaves_no_head_behind() {
-    let queue = QueueParams { joins_reads: Joins::UntilEnd, ..queue(32, Order::Sptf) };
-    for wait in 0..12 {
+    let queue = QueueParams { joins_reads: Joins::UntilEnd, ..queue(4, Order::Fcfs) };
+    for phase in 0..60 {
         let mut params = streaming(us(50), queue.clone());
         params.settle.read_on_arrival = true;
-        params.cache.as_mut().unwrap().keeps_passing = true;
+        let cache = CacheParams::reading_on(Sectors::new(3_000));
+        let size = Sectors::new(96_000);
+        params.cache = Some(CacheParams { keeps_passing: true, segments: 16, size, ..cache });
         let mut probe = Probe::of(&params);
-        probe.wait(us(500 * wait));
+        probe.wait(us(100 * phase));
         probe.send(Access::Read, 100, 200);
         probe.send(Access::Read, 300, 8);
+        probe.send(Access::Read, 300_000, 8);
         probe.drain();
         // The arm goes elsewhere and stays there: nothing reads here meanwhile.
-        probe.read(300_000, 8);
+        probe.read(400_000, 8);
         probe.wait(us(50_000));
         let read = probe.read(1_000, 8);
-        assert!(read.breakdown.seek > Span::ZERO, "{wait}");
+        assert!(read.breakdown.seek > Span::ZERO, "{phase}");
     }
 }

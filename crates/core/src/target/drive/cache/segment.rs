@@ -286,9 +286,10 @@ impl Segment {
         }
     }
 
-    /// Whether the head has just read up to `end` as part of reading on, so that there is nothing to start.
+    /// Whether the head has just read up to `end` as part of reading on, so that there is nothing to start. What it had
+    /// passed before may lie behind that.
     pub fn continues_to(&self, end: Lba) -> bool {
-        self.stopped.is_none() && self.next == end
+        self.stopped.is_none() && self.start < end && end <= self.next
     }
 
     /// The arm is needed elsewhere: reading on ends. Returns where the arm is.
