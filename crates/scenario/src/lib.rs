@@ -6,7 +6,7 @@
 //! Never lives here: physics, a clock, a run, a file system. This room only builds what `drivelab-core` takes.
 //!
 //! Start reading at the declarations in `raw/scenario.rs`: they are the file format, and reader, JSON Schema and
-//! `docs/scenario.md` are all made from them. Then [`plan`].
+//! `docs/keys-*.md` are all made from them. Then [`plan`].
 pub mod catalogue;
 mod check;
 mod fio;
@@ -22,7 +22,7 @@ mod text;
 pub use check::resolve::{Loader, NoFiles};
 pub use keys::Mark;
 pub use plan::{ArrayInForce, InForce, Plan, Point, Skipped, Source, plan};
-pub use reference::reference;
+pub use reference::{drive_reference, scenario_reference};
 pub use schema::{drive_schema, file_schema, schema};
 pub use sweep::POINTS_MAX;
 pub use text::over::Override;

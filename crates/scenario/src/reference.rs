@@ -1,21 +1,25 @@
-//! The reference of all keys in Markdown, written from the same declarations as the reader: part of `docs/scenario.md`.
+//! The reference of all keys in Markdown, written from the same declarations as the reader: `docs/keys-scenario.md`,
+//! `docs/keys-drive.md`.
 use crate::keys::{Kind, Read, Section};
 use crate::raw::ScenarioRaw;
 use crate::raw::drive::DriveRaw;
 use std::fmt::Write;
 
-/// All keys of a scenario and of a drive file, section by section.
-pub fn reference() -> String {
-    let mut out = String::from("## Keys of a scenario\n");
+/// All keys of a scenario, section by section, but those of the drives in it.
+pub fn scenario_reference() -> String {
+    let mut out = String::new();
     section(
         &mut out,
         "",
         &ScenarioRaw::kind(),
         &["target.drive", "target.array.drives", "target.array.spare_drive"],
     );
-    out.push_str(
-        "\n## Keys of a drive file\n\nAlso those of `target.drive` when a scenario writes a drive out.\n",
-    );
+    out
+}
+
+/// All keys of a drive file, section by section.
+pub fn drive_reference() -> String {
+    let mut out = String::new();
     section(&mut out, "", &DriveRaw::kind(), &[]);
     out
 }
@@ -24,7 +28,7 @@ pub fn reference() -> String {
 fn section(out: &mut String, path: &str, kind: &Kind, skipped: &[&str]) {
     let Some(table) = table_of(kind) else { return };
     if !path.is_empty() {
-        let _ = write!(out, "\n### `[{path}]`\n");
+        let _ = write!(out, "\n## `[{path}]`\n");
     }
     let _ = write!(
         out,

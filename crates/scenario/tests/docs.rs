@@ -1,5 +1,7 @@
 //! The documentation and the schema against the reader: every example is a scenario, every catalogue file conforms.
-use drivelab_scenario::{NoFiles, Override, Source, catalogue, file_schema, plan, reference, schema};
+use drivelab_scenario::{
+    NoFiles, Override, Source, catalogue, drive_reference, file_schema, plan, scenario_reference, schema,
+};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -7,12 +9,15 @@ const BEGIN: &str =
     "<!-- keys: written by the tests of crates/scenario; UPDATE_DOCS=1 writes them anew -->\n";
 const END: &str = "<!-- keys: end -->";
 
-fn path() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md"))
+/// The chapters whose examples are scenarios.
+const CHAPTERS: [&str; 4] = ["scenario.md", "drives.md", "path.md", "arrays.md"];
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")).join(name)
 }
 
-fn text() -> String {
-    std::fs::read_to_string(path()).unwrap()
+fn text(name: &str) -> String {
+    std::fs::read_to_string(path(name)).unwrap()
 }
 
 fn examples(text: &str) -> Vec<&str> {
@@ -20,37 +25,43 @@ fn examples(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_reference_is_current() {
-    let text = text();
-    let (head, rest) = text.split_once(BEGIN).expect("the begin of the keys");
-    let (_, tail) = rest.split_once(END).expect("the end of the keys");
-    let current = format!("{head}{BEGIN}\n{}\n{END}{tail}", reference());
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(path(), &current).unwrap();
-    } else {
-        assert!(
-            current == text,
-            "docs/scenario.md is not current: run `UPDATE_DOCS=1 cargo test -p drivelab-scenario`"
-        );
+fn the_references_are_current() {
+    for (name, keys) in [("keys-scenario.md", scenario_reference()), ("keys-drive.md", drive_reference())] {
+        let text = text(name);
+        let (head, rest) = text.split_once(BEGIN).expect("the begin of the keys");
+        let (_, tail) = rest.split_once(END).expect("the end of the keys");
+        let current = format!("{head}{BEGIN}{keys}\n{END}{tail}");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path(name), &current).unwrap();
+        } else {
+            assert!(
+                current == text,
+                "docs/{name} is not current: run `UPDATE_DOCS=1 cargo test -p drivelab-scenario`"
+            );
+        }
     }
 }
 
 #[test]
 fn every_example_is_a_scenario_and_conforms() {
-    let (text, schema) = (text(), schema());
-    assert!(examples(&text).len() >= 6);
-    for example in examples(&text) {
-        let source = Source { origin: "docs/scenario.md".to_owned(), text: example.to_owned() };
-        let planned = plan(&source, &[], &NoFiles).unwrap_or_else(|problems| panic!("{example}\n{problems}"));
-        assert!(!planned.points.is_empty());
-        let json: Value = toml::from_str(example).unwrap();
-        assert_eq!(faults(&schema, &json), Vec::<String>::new(), "{example}");
+    let schema = schema();
+    for chapter in CHAPTERS {
+        let text = text(chapter);
+        assert!(!examples(&text).is_empty(), "{chapter}");
+        for example in examples(&text) {
+            let source = Source { origin: chapter.to_owned(), text: example.to_owned() };
+            let planned = plan(&source, &[], &NoFiles)
+                .unwrap_or_else(|problems| panic!("{chapter}:\n{example}\n{problems}"));
+            assert!(!planned.points.is_empty());
+            let json: Value = toml::from_str(example).unwrap();
+            assert_eq!(faults(&schema, &json), Vec::<String>::new(), "{chapter}:\n{example}");
+        }
     }
 }
 
 #[test]
 fn the_overrides_of_the_text_hold_for_the_drives_of_the_catalogue() {
-    let text = text();
+    let text = text("scenario.md");
     for drive in catalogue::entries("drives") {
         let source =
             Source { origin: "a.toml".to_owned(), text: format!("target.drive = \"{}\"", drive.name) };

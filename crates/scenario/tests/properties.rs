@@ -6,7 +6,9 @@ use drivelab_core::target::TargetParams;
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::queue::{AgeFull, AgeWeight, Order, ScanWeight};
 use drivelab_core::{Attribute, Limit, Priority};
-use drivelab_scenario::{Loader, NoFiles, Plan, Problems, Source, catalogue, plan, reference, schema};
+use drivelab_scenario::{
+    Loader, NoFiles, Plan, Problems, Source, catalogue, drive_reference, plan, scenario_reference, schema,
+};
 use drivelab_units::{Sectors, Share, Span};
 use proptest::prelude::*;
 
@@ -205,7 +207,7 @@ fn paths() -> Vec<String> {
 #[test]
 fn every_key_is_described() {
     assert!(paths().len() > 100);
-    let reference = reference();
+    let reference = scenario_reference() + &drive_reference();
     for path in paths() {
         let key = path.rsplit('.').next().unwrap();
         let known = ["value", "source", "mark"].contains(&key) || reference.contains(&format!("`{key}`"));
