@@ -27,8 +27,8 @@ _DEPTH_MAX = 24
 # Far more than any description has: a file that names another a hundred times, and so on, would never end.
 _FILES_MAX = 64
 _SIZE_MAX_BYTES = 4 * 2**20
-# No figure of a drive is larger than the one or, but for zero, smaller than the other.
-_LARGEST, _SMALLEST = Decimal("1e15"), Decimal("1e-15")
+# No figure of a drive but zero is larger or smaller than one with so many digits before or behind its point.
+_MAGNITUDE_MAX = 15
 # Of a text in a message, so many characters are shown.
 _SHOWN_MAX = 60
 
@@ -258,7 +258,8 @@ def number(place: Place, key: str, word: str) -> Decimal:
         found = Decimal("Infinity")
     if not found:
         return Decimal(0)
-    if not (len(word) <= _SHOWN_MAX and _SMALLEST <= abs(found) <= _LARGEST):
+    # By the place of the first digit: any arithmetic with an exponent of nine digits overflows, or never ends.
+    if len(word) > _SHOWN_MAX or not found.is_finite() or abs(found.adjusted()) > _MAGNITUDE_MAX:
         what = f"{_shortened(key)} is {_shortened(word)[1:-1]}"
         raise place.error(f"{what}: no figure of a drive has such a size; write one from 1e-15 to 1e15")
     return found
