@@ -1,5 +1,6 @@
 //! From a scenario's text to a plan: every point of its sweep, ready to run.
 use crate::check::array_faults::check_in_time;
+pub use crate::check::assume::Assumed;
 pub use crate::check::members::ArrayInForce;
 use crate::check::resolve::Loader;
 use crate::check::run::{check_cut, check_until, power_cut, run};
@@ -119,9 +120,9 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         if log.is_full() || number > 1_000 && points.is_empty() && skipped.is_empty() {
             break;
         }
-        let Some(Found { raw, setup, hash, fio, array }) = found else { continue };
+        let Some(Found { raw, setup, hash, fio, array, assumed }) = found else { continue };
         name = name.or(raw.name.map(|name| name.value));
-        let in_force = in_force(&setup.target, array);
+        let in_force = in_force(&setup.target, array, assumed);
         points.push(Point { axes: named, hash, setup, in_force, fio });
     }
     if skipped.len() == count.unwrap_or(1) {
@@ -149,6 +150,7 @@ struct Found {
     hash: String,
     fio: String,
     array: Option<ArrayInForce>,
+    assumed: Vec<Assumed>,
 }
 
 fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &mut Log) -> Option<Found> {
@@ -165,7 +167,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     if let Some(target) = &raw.target {
         check_in_time(&target.value, &run, log);
     }
-    let (Meant { params, canonical, array }, found) = (target?, found?);
+    let (Meant { params, canonical, array, assumed }, found) = (target?, found?);
     check_until(raw.run.as_ref(), &params, log);
     check_cut(cut.as_ref(), &run, &params, log);
     check_time_passes(&raw, &params, &found, here, log);
@@ -181,7 +183,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
         checks_data: false,
         power_cut: cut.map(|at| Instant::ZERO + at.value),
     };
-    Some(Found { raw, setup, hash, fio, array })
+    Some(Found { raw, setup, hash, fio, array, assumed })
 }
 
 /// Against a target that answers at once, a closed loop without any time of its own issues forever at one instant.

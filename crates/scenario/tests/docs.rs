@@ -111,26 +111,71 @@ fn the_schema_refuses_what_the_reader_refuses() {
 
 /// The words of JSON Schema that our schemas use, checked plainly.
 fn faults(schema: &Value, value: &Value) -> Vec<String> {
-    if let Some(options) = schema.get("anyOf").or(schema.get("oneOf")).and_then(Value::as_array) {
-        let tried: Vec<Vec<String>> = options.iter().map(|option| faults(option, value)).collect();
-        return if tried.iter().any(Vec::is_empty) { Vec::new() } else { tried.concat() };
-    }
-    if let Some(right) = schema.get("const") {
-        return if right == value { Vec::new() } else { vec![format!("{value} is not {right}")] };
-    }
-    let right = match schema["type"].as_str() {
+    found_by(schema, schema, value)
+}
+
+fn is_of(name: &Value, value: &Value) -> bool {
+    match name.as_str() {
         Some("string") => value.is_string(),
         Some("integer") => value.is_i64() || value.is_u64(),
         Some("number") => value.is_number(),
         Some("boolean") => value.is_boolean(),
         Some("array") => value.is_array(),
         Some("object") => value.is_object(),
-        other => panic!("a type that the check does not know: {other:?} in {schema}"),
-    };
-    if !right {
-        return vec![format!("{value} is no {}", schema["type"])];
+        other => panic!("a type that the check does not know: {other:?}"),
+    }
+}
+
+/// What a schema, part of `whole`, finds wrong with a value.
+fn found_by(whole: &Value, schema: &Value, value: &Value) -> Vec<String> {
+    let faults = |schema: &Value, value: &Value| found_by(whole, schema, value);
+    let known = [
+        "$schema",
+        "$defs",
+        "$ref",
+        "title",
+        "description",
+        "examples",
+        "type",
+        "anyOf",
+        "enum",
+        "minimum",
+        "maximum",
+        "pattern",
+        "items",
+        "minItems",
+        "properties",
+        "additionalProperties",
+        "required",
+    ];
+    for word in schema.as_object().unwrap().keys() {
+        assert!(known.contains(&word.as_str()), "a word that the check does not know: {word}");
     }
     let mut found = Vec::new();
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let name = reference.strip_prefix("#/$defs/").unwrap();
+        found.extend(faults(&whole["$defs"][name], value));
+    }
+    if let Some(options) = schema.get("anyOf").and_then(Value::as_array) {
+        let tried: Vec<Vec<String>> = options.iter().map(|option| faults(option, value)).collect();
+        if !tried.iter().any(Vec::is_empty) {
+            found.extend(tried.concat());
+        }
+    }
+    if let Some(right) = schema.get("enum").and_then(Value::as_array)
+        && !right.contains(value)
+    {
+        found.push(format!("{value} is none of {right:?}"));
+    }
+    let right = match schema.get("type") {
+        Some(Value::Array(names)) => names.iter().any(|name| is_of(name, value)),
+        Some(name) => is_of(name, value),
+        None => true,
+    };
+    if !right {
+        found.push(format!("{value} is no {}", schema["type"]));
+        return found;
+    }
     if let Some(number) = value.as_f64() {
         let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
         if bound("minimum").is_some_and(|least| number < least)
@@ -149,7 +194,9 @@ fn faults(schema: &Value, value: &Value) -> Vec<String> {
         if (items.len() as u64) < schema.get("minItems").and_then(Value::as_u64).unwrap_or(0) {
             found.push("too few items".to_owned());
         }
-        found.extend(items.iter().flat_map(|item| faults(&schema["items"], item)));
+        found.extend(
+            schema.get("items").into_iter().flat_map(|each| items.iter().flat_map(|item| faults(each, item))),
+        );
     }
     for (key, inner) in value.as_object().into_iter().flatten() {
         match (schema["properties"].get(key), schema.get("additionalProperties")) {
@@ -161,7 +208,8 @@ fn faults(schema: &Value, value: &Value) -> Vec<String> {
             (None, None) => {}
         }
     }
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let required = schema.get("required").filter(|_| value.is_object());
+    let required = required.and_then(Value::as_array).into_iter().flatten();
     found.extend(
         required
             .filter_map(Value::as_str)

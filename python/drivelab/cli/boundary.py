@@ -15,6 +15,8 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import ReaderGone, say
 from drivelab.errors import InputError, OutputError, RunError, ScenarioError
 
+SHOWN_CHARACTERS_MAX = 4_000
+
 
 def guarded(verbs: Callable[[list[str]], object], arguments: list[str]) -> int:
     """Run the verbs on the arguments and return the exit code, whatever happens."""
@@ -39,13 +41,13 @@ def _code_of(error: BaseException) -> int:
         case typer.TyperException():
             # Without a verb the help is on stdout already, and there is no message.
             if message := error.format_message():
-                say(f"error: {message}\nTry --help for the options.")
+                say(f"error: {_shortened(message)}\nTry --help for the options.")
             return error.exit_code
         case ScenarioError():
             say(str(error))
             return Exit.USAGE
         case InputError():
-            say(f"error: {error}")
+            say(f"error: {_shortened(str(error))}")
             return Exit.USAGE
         case OutputError() | RunError():
             say(f"error: {error}")
@@ -60,6 +62,14 @@ def _code_of(error: BaseException) -> int:
         raise error
     say(f"error: a defect of drivelab, please report it: {type(error).__name__}: {error}")
     return Exit.FAILED
+
+
+def _shortened(text: str) -> str:
+    """A message without the middle of a name of any length: it begins with what is wrong, and ends with the remedy."""
+    if len(text) <= SHOWN_CHARACTERS_MAX:
+        return text
+    half = SHOWN_CHARACTERS_MAX // 2
+    return f"{text[:half]} [.. {len(text) - 2 * half} more characters ..] {text[-half:]}"
 
 
 def _flushed(code: int) -> int:

@@ -10,6 +10,7 @@ import typer
 from drivelab import library
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table
+from drivelab.errors import InputError
 from drivelab.table import Cell, Table
 
 # What the list shows of each kind, by the key of the fact.
@@ -37,11 +38,22 @@ VALUE_CHARACTERS_MAX = 60
 def catalogue(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="A drive, a controller or a workload; without it, list all"),
+        typer.Argument(
+            metavar="[NAME]",
+            help="A drive, a controller or a workload, or the path of a file of your own; without it, list all",
+        ),
     ] = None,
+    as_toml: Annotated[
+        bool, typer.Option("--toml", help="The file itself, with sources and comments, to edit")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The facts as JSON")] = False,
 ) -> int:
     """List the drives, controllers and workloads that are known, or show one with the source of each fact."""
+    if as_toml:
+        if name is None or as_json:
+            raise InputError("--toml prints one file: give its name, and leave --json out")
+        emit(library.catalogue_text(name))
+        return Exit.OK
     if name is None:
         kinds = {kind: library.catalogue(kind) for kind in library.catalogue_kinds()}
         if as_json:
@@ -58,7 +70,8 @@ def catalogue(
     else:
         emit(f"{entry['name']}, from {entry['path']}\n")
         emit_table(_facts(entry))
-        emit("\n" + "\n".join(f"{short}: {full}" for short, full in entry["sources"].items()))
+        if entry["sources"]:
+            emit("\n" + "\n".join(f"{short}: {full}" for short, full in entry["sources"].items()))
     return Exit.OK
 
 
@@ -80,6 +93,10 @@ def _facts(drive: dict[str, Any]) -> Table:
             Cell(fact["source"] or "-"),
         ]
         for fact in drive["facts"]
+    ]
+    rows += [
+        [Cell(one["key"]), Cell(_value(one["value"])), Cell("assumed"), Cell(one["because"])]
+        for one in drive.get("assumed", ())
     ]
     return Table(["fact", "value", "mark", "source"], rows, left=frozenset(range(4)))
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from drivelab.cli import workload_options as words
+from drivelab.cli.assumed import note_assumed
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
@@ -98,6 +99,7 @@ def compare_levels(
     )
     entries = planned(chosen)
     points = sum(len(plan) for entry in entries for plan in entry.plans.values())
+    note_assumed([plan for entry in entries for plan in entry.plans.values()][:1])
     with progress_bar(points, chosen.name, quiet=quiet) as progress:
         found = compare.run(chosen, entries, workers, progress)
     _print(found, as_json=as_json, quiet=quiet)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from drivelab.cli import workload_options as words
+from drivelab.cli.assumed import note_assumed_of
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
@@ -69,6 +70,7 @@ def scan(
     if rw not in surface.REQUESTS:
         raise InputError(f"--rw {rw}: a surface is scanned by {' or '.join(surface.REQUESTS)}")
     target = target_of(drive, controller, words.overrides_of({"randseed": randseed}, settings))
+    note_assumed_of(target.overrides)
     total = 2 * 21 if by_size else places + 2
     with progress_bar(total, target.name, quiet=quiet) as progress:
         found: Scan | SizeScan = (

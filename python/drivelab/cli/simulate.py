@@ -19,6 +19,7 @@ from drivelab.cli.array_options import (
     note_floors,
     points_in_a_rebuild,
 )
+from drivelab.cli.assumed import note_assumed
 from drivelab.cli.data_options import CheckData, check_has_data, emit_data, note_uncut
 from drivelab.cli.exits import Exit
 from drivelab.cli.log_options import (
@@ -114,6 +115,7 @@ def simulate(
     if out is not None:
         make_folder(out)
     _note_skipped(checked)
+    note_assumed([checked])
     with progress_bar(len(checked), checked.name, quiet=quiet) as progress:
         result = run_plan(checked, workers, progress, wish.commands, check_data=check_data)
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)

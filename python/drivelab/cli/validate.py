@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from drivelab import validation
+from drivelab import toml_text, validation
 from drivelab.cli import workload_options as words
+from drivelab.cli.assumed import note_assumed_of
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import draw
@@ -56,6 +57,7 @@ def validate(
         )
     overrides = [Override("run.seed", str(seed), "--seed"), *words.overrides_of({}, settings)]
     found = validation.replay(drive, trace, overrides)
+    note_assumed_of([Override("target.drive", toml_text.value_text(str(drive)), "the drive"), *overrides])
     if as_json:
         emit_json(found.to_dict())
     else:

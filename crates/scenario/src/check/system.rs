@@ -1,4 +1,5 @@
 //! What stands between a workload and its drive: controller and I/O scheduler; and the faults of the drive.
+use super::assume::Assumed;
 use super::link::bus;
 use super::members::ArrayInForce;
 use super::protocol::{name, words};
@@ -26,7 +27,7 @@ use std::sync::Arc;
 const MERGE: Sectors = Sectors::new(1_024);
 
 /// The protocol in force between host and drive, and how many commands of one initiator it holds there.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct InForce {
     /// Where the members of an array speak several, all of them.
     pub protocol: String,
@@ -37,6 +38,9 @@ pub struct InForce {
     pub by_protocol: Vec<Spoken>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayInForce>,
+    /// What the drives leave out, and what holds in its place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<Assumed>,
 }
 
 /// A protocol that members speak, and how many commands each of those holds at a time.
@@ -47,7 +51,11 @@ pub struct Spoken {
 }
 
 /// What is in force at a target; `None` for one that is no drive.
-pub fn in_force(target: &TargetParams, array: Option<ArrayInForce>) -> Option<InForce> {
+pub fn in_force(
+    target: &TargetParams,
+    array: Option<ArrayInForce>,
+    assumed: Vec<Assumed>,
+) -> Option<InForce> {
     let (models, controller) = match target {
         TargetParams::Server(_) => return None,
         TargetParams::Drive(model) | TargetParams::Wire(model) => {
@@ -71,7 +79,7 @@ pub fn in_force(target: &TargetParams, array: Option<ArrayInForce>) -> Option<In
     let protocol = protocols.join(" and ");
     let depth = spoken.iter().map(|one| one.depth).min()?;
     let by_protocol = if spoken.len() > 1 { spoken } else { Vec::new() };
-    Some(InForce { protocol, depth, by_protocol, array })
+    Some(InForce { protocol, depth, by_protocol, array, assumed })
 }
 
 fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {

@@ -1,4 +1,5 @@
 //! The target: a drive, stations of queueing theory, or nothing at all.
+use super::assume::{Assumed, complete};
 use super::drive::{Above, model, params};
 use super::members::{ArrayInForce, Offer};
 use super::pattern::written_out;
@@ -38,6 +39,8 @@ pub struct Meant {
     pub params: TargetParams,
     pub canonical: String,
     pub array: Option<ArrayInForce>,
+    /// What its drives leave out.
+    pub assumed: Vec<Assumed>,
 }
 
 impl<'a> Shared<'a> {
@@ -117,7 +120,7 @@ impl<'a> Shared<'a> {
             server.value.write(&mut canonical);
             server_params(server, log)?
         };
-        Some(Meant { params: TargetParams::Server(params), canonical, array: None })
+        Some(Meant { params: TargetParams::Server(params), canonical, array: None, assumed: Vec::new() })
     }
 
     /// The controller, written out as far as it matters, and the arrays that it keeps.
@@ -136,7 +139,7 @@ impl<'a> Shared<'a> {
 
     fn drive(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<Meant> {
         let choice = raw.drive.as_ref()?;
-        let Some(drive) = self.drives.resolve(choice, log) else {
+        let Some(mut drive) = self.drives.resolve(choice, log) else {
             // What the scenario says of the queue can still contradict itself.
             if let Some(own) = raw.queue.as_ref().filter(|own| own.value.protocol.is_some()) {
                 let (protocol, _) = spoken(Some(own), None, log);
@@ -144,11 +147,12 @@ impl<'a> Shared<'a> {
             }
             return None;
         };
+        let assumed = complete(&mut drive, raw, choice.place);
         let canonical = spelling(raw, &drive);
         let model = self.model(raw, &drive, choice.place, log)?;
         check_faults(raw.faults.as_ref(), model.capacity(), log);
         only_for_arrays(raw, log);
-        Some(Meant { params: system(raw, model, log), canonical, array: None })
+        Some(Meant { params: system(raw, model, log), canonical, array: None, assumed })
     }
 
     /// The drive of an array that has this number.

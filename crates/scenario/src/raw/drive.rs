@@ -184,6 +184,10 @@ section! {
 
 impl Example for ZoneRaw {
     const EXAMPLE: &'static str = "[{ cylinders = 5000, sectors_per_track = 1200 }]";
+    // Real drives have some dozen, and hundreds where each head has its own.
+    const MOST: usize = 16_384;
+    const TOO_MANY: &'static str =
+        "put neighbours of like sectors_per_track into one zone: real drives have fewer than a few thousand";
 }
 
 section! {

@@ -1,7 +1,13 @@
 //! "Did you mean": the right names nearest to a wrong one.
 
+/// No name is longer. What is can only be compared at great cost, and is near to none.
+const LENGTH_MAX: usize = 200;
+
 /// The names close enough to `wrong` to be what was meant, nearest first, at most three.
 pub fn nearest<'a>(wrong: &str, right: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    if wrong.len() > LENGTH_MAX {
+        return Vec::new();
+    }
     let wrong = wrong.to_lowercase();
     let mut found: Vec<(u32, &str)> = right
         .into_iter()
