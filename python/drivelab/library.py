@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from drivelab import _core, experiment
+from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, Interrupted, ScenarioError
 from drivelab.experiment import Outcome
 from drivelab.problem import Problem
@@ -54,6 +55,7 @@ def catalogue_entry(name: str) -> dict[str, Any]:
     raise InputError(f"nothing in the catalogue is called {name}: {remedy}")
 
 
+@speaks_of_arguments
 def check(scenario: Scenario, **overrides: object) -> list[Problem]:
     """Everything that is wrong with a scenario; nothing when it can run. Raises InputError (no such file)."""
     try:
@@ -63,6 +65,7 @@ def check(scenario: Scenario, **overrides: object) -> list[Problem]:
     return []
 
 
+@speaks_of_arguments
 def reproduce(name: str, *, workers: int | None = None, progress: Progress | None = None) -> Outcome:
     """Run a published table again, e.g. `reproduce("lkml-2007")`; or the experiment in the file at a path.
 

@@ -113,6 +113,11 @@ def points_csv(points: Sequence[dict[str, Any]]) -> str:
     return _csv([_flat(point) for point in points])
 
 
+def point_rows(points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of `points_csv`, with values as they are."""
+    return [_flat(point) for point in points]
+
+
 def commands_csv(points: Sequence[dict[str, Any]]) -> str:
     """The logged commands as CSV, one line each: the axes of their point first, then the keys of the record."""
     return _csv(

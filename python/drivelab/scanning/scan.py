@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import _core, toml_text
+from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, RunError
 from drivelab.provenance import line, provenance
 from drivelab.result import Result, combined_digest
@@ -97,6 +98,9 @@ class Scan:
 
         return scan_table(self)
 
+    def _repr_html_(self) -> str:
+        return f"{self.table()._repr_html_()}<p><small>{self.run.identity()}</small></p>"
+
     def chart(self) -> altair.TopLevelMixin:
         """Rate and access time over the surface; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
@@ -125,6 +129,9 @@ class SizeScan:
 
         return sizes_table(self)
 
+    def _repr_html_(self) -> str:
+        return f"{self.table()._repr_html_()}<p><small>{self.run.identity()}</small></p>"
+
     def chart(self) -> altair.TopLevelMixin:
         """Time over size, and the misses of the model; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415
@@ -132,6 +139,7 @@ class SizeScan:
         return charts.sizes(self.to_dict())
 
 
+@speaks_of_arguments
 def scan(
     drive: str | Path,
     *,
@@ -154,6 +162,7 @@ def scan(
     return scan_target(target, rw, places, (accesses, access_size), workers, progress)
 
 
+@speaks_of_arguments
 def scan_sizes(
     drive: str | Path,
     *,
