@@ -28,11 +28,13 @@ def tables_csv(tables: Iterable[Table]) -> str:
     found = list(tables)
     rows = []
     for table in found:
-        named = {"table": table.title} if len(found) > 1 else {}
+        named = {"table": table.title or table.columns[0]} if len(found) > 1 else {}
         rows += [{**named, **_row(table, [cell.text for cell in row])} for row in table.rows]
     return rows_csv(rows)
 
 
 def _row(table: Table, texts: Iterable[str]) -> dict[str, str]:
-    plain = (text.replace(",", "") if _GROUPED.fullmatch(text) else "" if text == "-" else text for text in texts)
+    plain = (
+        text.replace(",", "") if _GROUPED.fullmatch(text) else "" if text == "-" else text for text in texts
+    )
     return {title or "of": text for title, text in zip(table.columns, plain, strict=True)}

@@ -37,7 +37,8 @@ def simulate(
     `overrides` replace values of the scenario, or make one up: in fio's words as on the command line,
     `simulate(drive="wd-4tb-7200", rw="randread", bs="4KiB", iodepth=[1, 4])`, or under any of its keys,
     `simulate("raptor.toml", **{"workload.iodepth": [1, 4]})`. `workers` is the number of threads, by default
-    one per core, at most 1024, and never more than there are points. `log` is how many commands of each point are kept, from the end of the warm-up on: each
+    one per core, at most 1024, and never more than there are points. `log` is how many commands of each
+    point are kept, from the end of the warm-up on: each
     `point["commands"]` then tells what they lived through. `check_data` holds every read to what was written,
     at a few times the cost: `point["data"]` tells what was checked, and what is wrong is a RunError.
 

@@ -68,7 +68,7 @@ def _choices(node: dict[str, Any]) -> list[str]:
 drives = _of_catalogue("drives")
 controllers = _of_catalogue("controllers")
 patterns = _of_catalogue("workloads")
-experiments = _offering(lambda: _core.experiments())
+experiments = _offering(_core.experiments)
 everything = _offering(lambda: [entry["name"] for kind in _core.kinds() for entry in _core.entries(kind)])
 kinds = _of_key("workload", "rw")
 levels = _of_key("target", "array", "level")

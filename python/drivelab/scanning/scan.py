@@ -20,7 +20,7 @@ from drivelab.scanning.at_once import failure_text
 from drivelab.scanning.burst import Burst
 from drivelab.scanning.sizes import Sizes
 from drivelab.scanning.surface import Surface
-from drivelab.scenario import Override, Source, overrides_from, plan
+from drivelab.scenario import Override, Source, check_once, overrides_from, plan
 from drivelab.simulation import Progress, run_plans
 from drivelab.table import Table
 
@@ -98,6 +98,13 @@ class Scan:
 
         return scan_table(self)
 
+    def rows(self) -> list[dict[str, Any]]:
+        """What `scan --csv` prints: each place, each access and the burst, a row each."""
+        found = self.to_dict()
+        rows = [{"of": "surface", **place} for place in found["surface"]["places"]]
+        rows += [{"of": "access", **access} for access in found["access"]["accesses"]]
+        return rows + ([{"of": "burst", **found["burst"]}] if found["burst"] else [])
+
     def _repr_html_(self) -> str:
         return f"{self.table()._repr_html_()}<p><small>{self.run.identity()}</small></p>"
 
@@ -128,6 +135,14 @@ class SizeScan:
         from drivelab.scanning.tables import sizes_table  # noqa: PLC0415 - it reads this class
 
         return sizes_table(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What `scan --sizes --csv` prints: each size of each direction, a row each."""
+        return [
+            {"direction": one["direction"], **size}
+            for one in self.to_dict()["directions"]
+            for size in one["sizes"]
+        ]
 
     def _repr_html_(self) -> str:
         return f"{self.table()._repr_html_()}<p><small>{self.run.identity()}</small></p>"
@@ -199,6 +214,7 @@ def target_of(drive: str, controller: str | None, others: Iterable[Override]) ->
                 f"free are the keys under target, and {', '.join(_FREE)}"
             )
         found.append(override)
+    check_once(found)
     name = Path(drive).stem if drive.endswith(".toml") else drive
     return Target(name if controller is None else f"{name} on {controller}", found)
 

@@ -110,7 +110,7 @@ fn quantity<T>(
     let (message, remedy) = match error {
         QuantityError::NoUnit { .. } if help.is_broken_sector(&text) => {
             let near = Bytes::new(text.parse::<u64>().unwrap_or_default().next_multiple_of(SECTOR_BYTES));
-            let message = format!("the unit is missing, and {text} bytes are no whole number of sectors");
+            let message = format!("the unit is missing, and {text} B is no whole number of sectors");
             (message, format!("write a multiple of 512 bytes such as \"{near}\"; known units: {units}"))
         }
         QuantityError::NoUnit { .. } => match help.with_unit(&text, &parse) {
@@ -229,7 +229,7 @@ pub fn part(node: &Node, may_be_none: bool, log: &mut Log) -> Option<Extent> {
     // Too few for a sector in bytes, as fio has them: what was meant instead is open.
     let count = if let Value::Integer(count) = node.value { count } else { number.parse().unwrap_or(0) };
     if (1..i128::from(SECTOR_BYTES)).contains(&count) {
-        let message = format!("the unit is missing, and {count} bytes are no whole number of sectors");
+        let message = format!("the unit is missing, and {count} B is no whole number of sectors");
         let sectors = if count == 1 { "1 sector".to_owned() } else { format!("{count} sectors") };
         let remedy = format!("write \"{sectors}\", \"{count}KiB\", \"{count}MiB\" or \"{count}GiB\"");
         log.fault(node.place, message, remedy);

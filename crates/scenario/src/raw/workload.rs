@@ -209,7 +209,7 @@ workload_sections! {
     /// For the random patterns: this share of I/Os goes to a random place, the rest follow the one before.
     percentage_random: Share = "100%",
     /// For the random patterns: which places are asked for how often. `zipf` and `pareto` scatter the popular places over
-    /// the range unless they have a center; the other bells and zones lie where they say.
+    /// the range unless they have a center; `normal` lies around its center, 0.5 unless given, and zones side by side.
     random_distribution: Distribution = "random",
     /// Where the job's range begins.
     offset: Part = "0B",
