@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from drivelab import _core, experiment
+from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, Interrupted, ScenarioError
 from drivelab.experiment import Outcome
 from drivelab.files import read_text
@@ -113,6 +114,7 @@ def own_entry(path: Path) -> dict[str, Any]:
     }
 
 
+@speaks_of_arguments
 def check(scenario: Scenario, **overrides: object) -> list[Problem]:
     """Everything that is wrong with a scenario; nothing when it can run. Raises InputError (no such file)."""
     try:
@@ -122,6 +124,7 @@ def check(scenario: Scenario, **overrides: object) -> list[Problem]:
     return []
 
 
+@speaks_of_arguments
 def reproduce(name: str, *, workers: int | None = None, progress: Progress | None = None) -> Outcome:
     """Run a published table again, e.g. `reproduce("lkml-2007")`; or the experiment in the file at a path.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from drivelab.array_story import is_eventful, rebuilds_text
+from drivelab.csv_text import rows_csv
 from drivelab.table import Cell, Table
 
 _LATENCIES = ("mean", "p50", "p99", "max")
@@ -110,27 +109,23 @@ def _of_cuts(points: Sequence[dict[str, Any]]) -> list[tuple[str, Format]]:
 
 def points_csv(points: Sequence[dict[str, Any]]) -> str:
     """The points as CSV: axes first, then each figure of the record under its path, e.g. `latency_ns.p99`."""
-    return _csv([_flat(point) for point in points])
+    return rows_csv(point_rows(points))
+
+
+def point_rows(points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of `points_csv`, with values as they are."""
+    return [_flat(point) for point in points]
 
 
 def commands_csv(points: Sequence[dict[str, Any]]) -> str:
     """The logged commands as CSV, one line each: the axes of their point first, then the keys of the record."""
-    return _csv(
+    return rows_csv(
         [
             {**point["axes"], **_flat_below(command, "")}
             for point in points
             for command in point.get("commands", ())
         ]
     )
-
-
-def _csv(rows: Sequence[dict[str, Any]]) -> str:
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def rate_text(rate: float) -> str:

@@ -80,6 +80,21 @@ impl Plan {
         Ok(list)
     }
 
+    /// What a reader should know although nothing is wrong.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.inner.notes.clone()
+    }
+
+    /// For each point, when it ends: after so many nanoseconds, after so many I/Os; None where neither decides alone.
+    #[getter]
+    fn limits(&self) -> Vec<(Option<u64>, Option<u64>)> {
+        let limit = |point: &Point| {
+            (point.setup.limit.duration.map(|duration| duration.as_ns()), point.setup.limit.ios)
+        };
+        self.inner.points.iter().map(limit).collect()
+    }
+
     /// For each point, the same workload as a fio job file.
     #[getter]
     fn fio(&self) -> Vec<String> {

@@ -6,6 +6,7 @@ Set DRIVELAB_TRACEBACK=1 to see where a defect of drivelab itself comes from.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 
@@ -18,13 +19,31 @@ from drivelab.errors import InputError, OutputError, RunError, ScenarioError
 SHOWN_CHARACTERS_MAX = 4_000
 
 
+class _Ended(KeyboardInterrupt):
+    """SIGTERM: as Ctrl-C, with a code of its own."""
+
+    came = False
+
+
+def end_on_sigterm() -> None:
+    """Let SIGTERM end a run as Ctrl-C does: what had finished is kept. A second one ends the process at once."""
+
+    def end(number: int, _frame: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        _Ended.came = True
+        raise _Ended
+
+    signal.signal(signal.SIGTERM, end)
+
+
 def guarded(verbs: Callable[[list[str]], object], arguments: list[str]) -> int:
     """Run the verbs on the arguments and return the exit code, whatever happens."""
     try:
         code = verbs(arguments)
     except BaseException as error:  # noqa: BLE001 - the boundary
         code = _code_of(error)
-    return _flushed(code if isinstance(code, int) else Exit.OK)
+    code = code if isinstance(code, int) else Exit.OK
+    return _flushed(Exit.ENDED if code == Exit.INTERRUPTED and _Ended.came else code)
 
 
 def _code_of(error: BaseException) -> int:

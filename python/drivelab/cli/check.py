@@ -34,6 +34,7 @@ def check(
         else:
             say(str(error))
         return Exit.USAGE
+    words.note_words(checked)
     if as_json:
         emit_json({"ok": True, "problems": [], **_facts(checked)})
     else:

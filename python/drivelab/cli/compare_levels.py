@@ -6,13 +6,15 @@ from typing import Annotated
 
 import typer
 
+from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
-from drivelab.cli.run_options import AsJson, Picture, Quiet, Workers
+from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, Workers, check_form
+from drivelab.csv_text import tables_csv
 from drivelab.errors import InputError
 from drivelab.levels import compare
 from drivelab.levels.compare import Comparison
@@ -41,12 +43,27 @@ def _risk(text: str, metavar: str) -> typer.models.OptionInfo:
 
 
 def compare_levels(
-    drive: Annotated[str, typer.Option(help="A drive of the catalogue, or a path to one", metavar="NAME")],
+    drive: Annotated[
+        str,
+        typer.Option(
+            help="A drive of the catalogue, or a path to one",
+            metavar="NAME",
+            autocompletion=completion.drives,
+        ),
+    ],
     members: Annotated[int, typer.Option(help="How many of them", metavar="N", min=1)] = 4,
     levels: Annotated[
-        str, typer.Option(help="Which levels; raid10:far is one with its layout", metavar="NAMES")
+        str,
+        typer.Option(
+            help="Which levels; raid10:far is one with its layout",
+            metavar="NAMES",
+            autocompletion=completion.levels,
+        ),
     ] = ",".join(LEVELS),
-    controller: Annotated[str | None, typer.Option(help="The host's adapter", metavar="NAME")] = None,
+    controller: Annotated[
+        str | None,
+        typer.Option(help="The host's adapter", metavar="NAME", autocompletion=completion.controllers),
+    ] = None,
     copies: Annotated[int, typer.Option(help="Copies in raid01 and raid10", metavar="N")] = COPIES,
     groups: Annotated[int, typer.Option(help="Groups in raid30, raid50, raid60", metavar="N")] = GROUPS,
     stripe_unit: Annotated[
@@ -71,7 +88,8 @@ def compare_levels(
     controller_price: Annotated[str | None, _risk("What the controller costs", "PRICE")] = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: AsJson = False,
-    output: Picture = None,
+    as_csv: AsCsv = False,
+    output: Pictures = [],  # noqa: B006
     workers: Workers = None,
     quiet: Quiet = False,
 ) -> int:
@@ -79,8 +97,9 @@ def compare_levels(
 
     Every level runs the same loads, whole, with a drive missing, and while a new one is filled.
     """
-    if output is not None:
-        check_picture("--output", output)
+    check_form(json=as_json, csv=as_csv)
+    for path in output:
+        check_picture("--output", path)
     others = words.overrides_of({"randseed": randseed}, settings)
     if controller is not None:
         others.insert(0, Override("target.controller", controller, "--controller"))
@@ -102,17 +121,20 @@ def compare_levels(
     note_assumed([plan for entry in entries for plan in entry.plans.values()][:1])
     with progress_bar(points, chosen.name, quiet=quiet) as progress:
         found = compare.run(chosen, entries, workers, progress)
-    _print(found, as_json=as_json, quiet=quiet)
-    if output is not None and any(entry.states for entry in found.entries):
-        draw(found.chart, output, found.provenance())
+    _print(found, as_json=as_json, as_csv=as_csv, quiet=quiet)
+    for path in output if any(entry.states for entry in found.entries) else ():
+        draw(found.chart, path, found.provenance())
         if not quiet:
-            say(f"wrote {output}")
+            say(f"wrote {path}")
     return _exit_code(found, points)
 
 
-def _print(found: Comparison, *, as_json: bool, quiet: bool) -> None:
+def _print(found: Comparison, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
     if as_json:
         emit_json(found.to_dict())
+        return
+    if as_csv:
+        emit(tables_csv(found.tables()))
         return
     for number, table in enumerate(found.tables()):
         if number:

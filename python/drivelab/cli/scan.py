@@ -7,13 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed_of
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
-from drivelab.cli.run_options import AsJson, Picture, Quiet, Workers
+from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, Workers, check_form
+from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.scanning import access, sizes, surface
 from drivelab.scanning.scan import Scan, SizeScan, scan_target, scan_target_sizes, target_of
@@ -37,8 +39,18 @@ def _check_effective(by_size: bool, surface_only: Mapping[str, object], requests
 
 
 def scan(
-    drive: Annotated[str, typer.Option(help="A drive of the catalogue, or a path to one", metavar="NAME")],
-    controller: Annotated[str | None, typer.Option(help="The host's adapter", metavar="NAME")] = None,
+    drive: Annotated[
+        str,
+        typer.Option(
+            help="A drive of the catalogue, or a path to one",
+            metavar="NAME",
+            autocompletion=completion.drives,
+        ),
+    ],
+    controller: Annotated[
+        str | None,
+        typer.Option(help="The host's adapter", metavar="NAME", autocompletion=completion.controllers),
+    ] = None,
     by_size: Annotated[
         bool, typer.Option("--sizes", help="Requests from 512 B to 512 MiB in place of the surface")
     ] = False,
@@ -52,7 +64,8 @@ def scan(
     randseed: words.Randseed = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: AsJson = False,
-    output: Picture = None,
+    as_csv: AsCsv = False,
+    output: Pictures = [],  # noqa: B006
     workers: Workers = None,
     quiet: Quiet = False,
 ) -> int:
@@ -61,8 +74,9 @@ def scan(
     The rate is that of sequential requests at evenly spaced places, the access time that of random single
     sectors, the burst rate that of a block read again and again.
     """
-    if output is not None:
-        check_picture("--output", output)
+    check_form(json=as_json, csv=as_csv)
+    for path in output:
+        check_picture("--output", path)
     of_surface = {"--rw": rw, "--places": places, "--accesses": accesses, "--access-size": access_size}
     _check_effective(by_size, of_surface, requests)
     rw, places = rw or "read", surface.PLACES if places is None else places
@@ -80,13 +94,15 @@ def scan(
         )
     if as_json:
         emit_json(found.to_dict())
+    elif as_csv:
+        emit(rows_csv(found.rows()))
     else:
         emit_table(found.table())
         if not quiet:
             notes = scan_notes(found) if isinstance(found, Scan) else sizes_notes(found)
             emit("\n" + "\n".join([*notes, found.run.identity()]))
-    if output is not None:
-        draw(found.chart, output, found.run.provenance())
+    for path in output:
+        draw(found.chart, path, found.run.provenance())
         if not quiet:
-            say(f"wrote {output}")
+            say(f"wrote {path}")
     return Exit.OK

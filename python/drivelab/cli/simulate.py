@@ -34,7 +34,7 @@ from drivelab.cli.log_options import (
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
-from drivelab.errors import InputError
+from drivelab.cli.run_options import Workers, check_form
 from drivelab.files import make_folder, write_text
 from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
 from drivelab.result import Result
@@ -52,6 +52,7 @@ LONG_NS = 60e9
 
 def simulate(
     scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
+    name: words.Name = None,
     drive: words.Drive = None,
     level: words.Level = None,
     members: words.Members = None,
@@ -64,6 +65,7 @@ def simulate(
     numjobs: words.Numjobs = None,
     rwmixread: words.Rwmixread = None,
     percentage_random: words.PercentageRandom = None,
+    random_distribution: words.RandomDistribution = None,
     rate_iops: words.RateIops = None,
     rate_process: words.RateProcess = None,
     thinktime: words.Thinktime = None,
@@ -75,23 +77,29 @@ def simulate(
     ramp_time: words.RampTime = None,
     number_ios: words.NumberIos = None,
     randseed: words.Randseed = None,
+    ioengine: words.Ioengine = None,
+    time_based: words.TimeBased = False,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: Annotated[bool, typer.Option("--json", help="The record as JSON")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="One line per point")] = False,
     as_fio: Annotated[bool, typer.Option("--fio", help="Run nothing: print the workload for fio")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for record.json and pictures", metavar="DIR", parser=place)
-    ] = None,
+        list[Path], typer.Option(help="Folder for record.json and pictures", metavar="DIR", parser=place)
+    ] = [],  # noqa: B006
     chart: Annotated[
-        Path | None,
-        typer.Option(help="Draw rates and latency: .png, .svg or .html", metavar="FILE", parser=place),
-    ] = None,
-    rebuild: Rebuild = None,
+        list[Path],
+        typer.Option(
+            help="Draw rates and latency: .png, .svg or .html; give it again for another file",
+            metavar="FILE",
+            parser=place,
+        ),
+    ] = [],  # noqa: B006
+    rebuild: Rebuild = [],  # noqa: B006
     check_data: CheckData = False,
     log: Log = None,
-    log_to: LogTo = None,
+    log_to: LogTo = [],  # noqa: B006
     timeline: Timeline = [],  # noqa: B006
-    workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,
+    workers: Workers = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no footer")] = False,
 ) -> int:
     """Run a scenario in virtual time.
@@ -99,35 +107,35 @@ def simulate(
     A list is a sweep and several lists make a grid: --bs 4k,64k --iodepth 1,4,16,64.
     """
     options = dict(locals())
-    if as_json + as_csv + as_fio > 1:
-        raise InputError("choose one of --json, --csv and --fio")
-    if chart is not None:
-        check_picture("--chart", chart)
+    check_form(json=as_json, csv=as_csv, fio=as_fio)
+    for path in chart:
+        check_picture("--chart", path)
     wish = log_wish(log, log_to, timeline)
     source = Source("", "command line") if scenario is None else read_source(scenario)
     checked = plan(source, words.overrides_of(options, settings))
+    words.note_words(checked)
     if as_fio:
         emit("\n".join(_fio_files(checked)))
         return Exit.OK
     wish.check_points(checked)
     check_has_data(checked, wanted=check_data)
     check_rebuild(rebuild, checked)
-    if out is not None:
-        make_folder(out)
+    for folder in out:
+        make_folder(folder)
     _note_skipped(checked)
     note_assumed([checked])
-    with progress_bar(len(checked), checked.name, quiet=quiet) as progress:
+    with progress_bar(len(checked), checked.name, quiet=quiet, limits=checked.limits) as progress:
         result = run_plan(checked, workers, progress, wish.commands, check_data=check_data)
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
-    _note_empty(result)
+    is_empty = _tell_empty(result)
     _note_starved(result)
-    note_floors(result.points)
-    note_uncut(result.points)
+    note_floors(result.records)
+    note_uncut(result.records)
     note_unlogged(result)
     for path in _write(result, out, chart, rebuild, wish):
         if not quiet:
             say(f"wrote {path}")
-    return _exit_code(result, len(checked))
+    return _exit_code(result, len(checked), is_empty=is_empty)
 
 
 def _fio_files(checked: _core.Plan) -> Iterator[str]:
@@ -141,44 +149,44 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
     if as_json:
         emit_json(result.to_dict())
     elif as_csv:
-        emit(points_csv(result.points))
+        emit(points_csv(result.records))
     elif result.points:
         emit_table(result.table())
-        if (apart := directions_table(result.points)) is not None:
+        if (apart := directions_table(result.records)) is not None:
             emit("")
             emit_table(apart)
-        emit_stories(result.points)
-        emit_data(result.points)
+        emit_stories(result.records)
+        emit_data(result.records)
         if not quiet:
             emit(f"\n{result.identity()}\nMB/s = 1,000,000 bytes/s, MiB/s = 1,048,576 bytes/s")
 
 
 def _write(
-    result: Result, out: Path | None, chart: Path | None, rebuild: Path | None, wish: LogWish
+    result: Result, out: list[Path], chart: list[Path], rebuild: list[Path], wish: LogWish
 ) -> Iterator[Path]:
     """Each file that was asked for, as soon as it is there; a result without points has no picture."""
     logged = any(point.get("commands") for point in result.points)
     pictures: list[tuple[Callable[[], altair.TopLevelMixin], Path]] = []
-    if chart is not None:
-        pictures.append((result.chart, chart))
-    if rebuild is not None and result.points:
-        pictures.append((result.rebuild_chart, rebuild))
-    if log_file := wish.write(result):
-        yield log_file
-    if out is not None:
-        record = out / "record.json"
+    pictures += [(result.chart, path) for path in chart]
+    pictures += [(result.rebuild_chart, path) for path in rebuild if result.points]
+    yield from wish.write(result)
+    for folder in out:
+        record = folder / "record.json"
         write_text(record, json_text(result.to_dict()))
         yield record
         if logged:
-            write_text(out / "commands.csv", commands_csv(result.points))
-            yield out / "commands.csv"
-        pictures += [(result.chart, out / "depth.html"), (result.breakdown_chart, out / "breakdown.html")]
-        if any(map(is_eventful, result.points)) and len(result.points) <= points_in_a_rebuild():
-            pictures.append((result.rebuild_chart, out / "rebuild.html"))
+            write_text(folder / "commands.csv", commands_csv(result.records))
+            yield folder / "commands.csv"
+        pictures += [
+            (result.chart, folder / "depth.html"),
+            (result.breakdown_chart, folder / "breakdown.html"),
+        ]
+        if any(map(is_eventful, result.records)) and len(result.points) <= points_in_a_rebuild():
+            pictures.append((result.rebuild_chart, folder / "rebuild.html"))
     timelines = list(wish.timelines)
     alike = len({"array" in point for point in result.points}) == 1
-    if out is not None and logged and alike and len(result.points) <= points_in_a_timeline():
-        timelines.append(out / "timeline.html")
+    if logged and alike and len(result.points) <= points_in_a_timeline():
+        timelines += [folder / "timeline.html" for folder in out]
     if not any(point["latency_ns"]["n"] for point in result.points):
         if pictures or timelines:
             say("note: no picture, because there is nothing to draw")
@@ -202,11 +210,14 @@ def _note_skipped(checked: _core.Plan) -> None:
     say(f"note: {left} of {len(checked) + left} points cannot be, and are left out: {'; '.join(named)}{more}")
 
 
-def _note_empty(result: Result) -> None:
-    """Points at which no I/O finished have nothing but dashes: say why, and what to do."""
+def _tell_empty(result: Result) -> bool:
+    """Points at which no I/O finished have nothing but dashes: say why, and what to do.
+
+    Such a point has failed, unless it waited for something else: a rebuild, or a power cut.
+    """
     empty = [point for point in result.points if point["latency_ns"]["n"] == 0 and not point["errors"]]
     if not empty:
-        return
+        return False
     places = [place for point in empty if (place := _place(point["axes"]))]
     more = f" and {len(places) - PLACES_NAMED_MAX} more" if len(places) > PLACES_NAMED_MAX else ""
     at = f" at {'; '.join(places[:PLACES_NAMED_MAX])}{more}" if places else ""
@@ -218,7 +229,9 @@ def _note_empty(result: Result) -> None:
         # Ten times as much, in round seconds.
         enough_s = max(10, 10 * -(-longest_ns // 1_000_000_000))
         why = f"the measured {measured} are too short; measure longer, e.g. --runtime {enough_s}s (run.duration)"
-    say(f"note: no I/O finished{at}: {why}")
+    has_failed = any(point["ended"] == "duration" for point in empty)
+    say(f"{'error' if has_failed else 'note'}: no I/O finished{at}: {why}")
+    return has_failed
 
 
 def _note_starved(result: Result) -> None:
@@ -230,12 +243,12 @@ def _note_starved(result: Result) -> None:
     ]
     if not starved:
         return
-    worst = max(starved, key=lambda point: point["oldest_unfinished_ns"])
+    worst = max(starved, key=lambda point: point["oldest_unfinished_ns"] or 0)
     at = f" at {place}" if (place := _place(worst["axes"])) else ""
     more = f", and longer than any there at {len(starved) - 1} more points" if len(starved) > 1 else ""
     waited, longest = (
         duration_text(float(f"{ns:.3g}"))
-        for ns in (worst["oldest_unfinished_ns"], worst["latency_ns"]["max"])
+        for ns in (worst["oldest_unfinished_ns"] or 0, worst["latency_ns"]["max"] or 0)
     )
     say(
         f"note: when the run ended{at}, an I/O had waited for {waited}, longer than any that finished "
@@ -248,11 +261,11 @@ def _place(axes: Mapping[str, object]) -> str:
     return ", ".join(f"{key}={axis_text(value)}" for key, value in axes.items())
 
 
-def _exit_code(result: Result, asked: int) -> Exit:
+def _exit_code(result: Result, asked: int, *, is_empty: bool) -> Exit:
     for failure in result.failures:
         at = _place(failure.axes)
         say(f"error: {f'at {at}: ' if at else ''}{failure.message}")
     if result.interrupted:
         say(f"interrupted: {len(result.points)} of {asked} points finished")
         return Exit.INTERRUPTED
-    return Exit.FAILED if result.failures else Exit.OK
+    return Exit.FAILED if result.failures or is_empty else Exit.OK

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import RunError
 from drivelab.levels import loads as under
 from drivelab.levels.cost import Prices
@@ -90,6 +91,7 @@ class Comparison:
         return charts.levels(self.to_dict())
 
 
+@speaks_of_arguments
 def compare_levels(  # noqa: PLR0913 - its parameters are the options of the verb
     drive: str | Path,
     members: int = 4,

@@ -97,6 +97,7 @@ pub fn job() -> JobParams {
         reads: Share::ALL,
         flushes: Flushes::Never,
         addressing: Addressing::Random,
+        popularity: Default::default(),
         sizes: sizes(8),
         first: Lba::new(0),
         count: Sectors::new(1_000_000),

@@ -6,7 +6,7 @@ use crate::text::problem::{Log, Place};
 use drivelab_core::target::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::seek::{SeekCurve, SeekParams};
-use drivelab_units::{Angle, SECTOR_BYTES, Share, Span};
+use drivelab_units::{Angle, SECTOR_BYTES, Sectors, Share, Span};
 
 /// Both skews of a drive.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +66,10 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
         zone.slips.dedup();
     }
     let capacity = given(raw.capacity.as_ref()).map(|capacity| capacity.0);
+    if let Some(at) = raw.capacity.as_ref().filter(|_| capacity == Some(Sectors::ZERO)) {
+        log.fault(at.place, "a drive of no capacity", "write a capacity such as \"250GB\", or leave it out");
+        return None;
+    }
     Some(GeometryParams { heads, order, zones, capacity })
 }
 

@@ -6,6 +6,7 @@ use super::target::{Meant, Shared, drive_spelling, spelling};
 use crate::check::given;
 use crate::keys::numbers::Count;
 use crate::keys::{At, Read};
+use crate::plan::{ARGUMENTS, COMMAND_LINE};
 use crate::raw::array::{ArrayRaw, LevelName};
 use crate::raw::choice::Choice;
 use crate::raw::drive::DriveRaw;
@@ -145,7 +146,11 @@ impl Shared<'_> {
         let unread = !array.readable("drives") || !raw.readable("drive") || !array.readable("members");
         let members = array.members.as_ref().map(|members| members.value.0 as u16);
         if raw.drive.is_none() && !unread {
-            let remedy = "add target.drive = \"wd-4tb-7200\", or drives = [..] in place of it and of members";
+            let remedy = match log.document_origin() {
+                COMMAND_LINE => "name the members' drive: --drive wd-4tb-7200",
+                ARGUMENTS => "name the members' drive: drive=\"wd-4tb-7200\"",
+                _ => "add target.drive = \"wd-4tb-7200\", or drives = [..] in place of it and of members",
+            };
             log.fault(place, "an array of no drives", remedy);
         } else if members.is_none() && !unread {
             log.fault(place, "an array of how many members?", "add members = 4, or another number");

@@ -9,6 +9,7 @@ use super::resolve::{Loader, Shelf};
 use super::system::{check_faults, system};
 use crate::check::given;
 use crate::keys::{At, Read};
+use crate::plan::{ARGUMENTS, COMMAND_LINE};
 use crate::raw::choice::Choice;
 use crate::raw::drive::DriveRaw;
 use crate::raw::scenario::{ServerRaw, ServiceName, TargetRaw};
@@ -62,11 +63,16 @@ impl<'a> Shared<'a> {
     /// The target that is described; `place` is the document's.
     pub fn target(&mut self, raw: Option<&At<TargetRaw>>, place: Place, log: &mut Log) -> Option<Meant> {
         let Some(at) = raw else {
-            log.fault(
-                place,
-                "the scenario has no target",
-                "add a section [target] with drive = \"wd-4tb-7200\", or another drive",
-            );
+            let remedy = match log.origin(place) {
+                COMMAND_LINE => {
+                    "name a drive: --drive wd-4tb-7200, or a scenario's file; `drivelab catalogue` lists the drives"
+                }
+                ARGUMENTS => {
+                    "name a drive: drive=\"wd-4tb-7200\", or give a scenario; drivelab.catalogue() lists the drives"
+                }
+                _ => "add a section [target] with drive = \"wd-4tb-7200\", or another drive",
+            };
+            log.fault(place, "the scenario has no target", remedy);
             return None;
         };
         let raw = &at.value;

@@ -115,6 +115,7 @@ pub struct Log {
     useless: Vec<(Place, String, String)>,
     useful: BTreeSet<Place>,
     contradictions: Vec<Contradiction>,
+    notes: Vec<String>,
 }
 
 /// Two values that are right by themselves and cannot be together.
@@ -131,6 +132,33 @@ impl Log {
         let source = self.texts.len() as u32;
         self.texts.push(Text { origin: origin.to_owned(), text: text.to_owned(), in_file });
         Place { source, start: 0, end: text.len() as u32 }
+    }
+
+    /// What the text of a place is called.
+    pub fn origin(&self, place: Place) -> &str {
+        self.texts.get(place.source as usize).map_or("", |text| &text.origin)
+    }
+
+    /// What the scenario is called: the first text.
+    pub fn document_origin(&self) -> &str {
+        self.origin(Place::default())
+    }
+
+    /// Whether a place is in an option, not in a file; what the option is called.
+    pub fn option(&self, place: Place) -> Option<&str> {
+        self.texts.get(place.source as usize).filter(|text| !text.in_file).map(|text| text.origin.as_str())
+    }
+
+    /// Records what a reader should know although nothing is wrong; the same thing only once.
+    pub fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// What was noted.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     /// Records a problem; the same one at the same place only once.
