@@ -23,6 +23,19 @@ def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     return text.getvalue()
 
 
+def flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested keys joined by dots; a list of plain values with blanks between them, a list of tables left out."""
+    row: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            row.update(flat(value, f"{prefix}{key}."))
+        elif not isinstance(value, list):
+            row[prefix + key] = value
+        elif not any(isinstance(item, Mapping) for item in value):
+            row[prefix + key] = " ".join(map(str, value))
+    return row
+
+
 def tables_csv(tables: Iterable[Table]) -> str:
     """Tables with figures as they are printed, but 12345 in place of 12,345; several tables by their titles."""
     found = list(tables)

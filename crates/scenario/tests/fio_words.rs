@@ -154,7 +154,9 @@ fn words_without_meaning_are_noted_and_change_nothing() {
         ("--ioengine", "workload.ioengine", "libaio"),
         ("--time_based", "workload.time_based", "1"),
     ];
-    let noted = without_file("command line", &words).unwrap().notes;
+    let planned = without_file("command line", &words).unwrap();
+    assert_eq!(planned.hash, without_file("command line", &words[..1]).unwrap().hash);
+    let noted = planned.notes;
     assert!(
         noted[0].starts_with("--ioengine changes") && noted[1].starts_with("--time_based changes"),
         "{noted:?}"

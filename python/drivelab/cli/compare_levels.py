@@ -14,7 +14,7 @@ from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, Workers, check_form
-from drivelab.csv_text import tables_csv
+from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.levels import compare
 from drivelab.levels.compare import Comparison
@@ -134,7 +134,7 @@ def _print(found: Comparison, *, as_json: bool, as_csv: bool, quiet: bool) -> No
         emit_json(found.to_dict())
         return
     if as_csv:
-        emit(tables_csv(found.tables()))
+        emit(rows_csv(found.rows()))
         return
     for number, table in enumerate(found.tables()):
         if number:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab.arguments import speaks_of_arguments
+from drivelab.csv_text import flat
 from drivelab.errors import RunError
 from drivelab.levels import loads as under
 from drivelab.levels.cost import Prices
@@ -77,6 +78,21 @@ class Comparison:
             "failures": [{"axes": failure.axes, "message": failure.message} for failure in self.failures],
             "levels": [entry.to_dict() for entry in self.entries],
         }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What `compare-levels --csv` prints: a row for each level, then one for each state, load and depth of it."""
+        rows: list[dict[str, Any]] = []
+        for entry in self.entries:
+            whole = entry.to_dict()
+            states = whole.pop("states", {})
+            rows.append({"level": whole.pop("label"), **flat(whole)})
+            for state, loads in states.items():
+                for load, figures in loads.items():
+                    at = {"level": entry.level.label, "state": state, "load": load}
+                    rows += [
+                        {**at, **flat(one)} for one in (figures if isinstance(figures, list) else [figures])
+                    ]
+        return rows
 
     def tables(self) -> list[Table]:
         """A table for each topic."""
