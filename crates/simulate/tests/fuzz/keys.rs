@@ -119,11 +119,6 @@ fn hinted(name: &str, dice: &mut Dice) -> Option<String> {
         "bssplit" => &["4k/60:64k/40", "512B/50:8k/50", "4k:64k"],
         "stripe_unit" => &["4KiB", "16KiB", "64KiB", "256KiB", "12KiB"],
         "max_transfer" | "largest_request" => &["4KiB", "64KiB", "128KiB", "1MiB"],
-        "numjobs" => return Some(dice.spread(1, 4).to_string()),
-        "iodepth" | "outstanding" => return Some(dice.spread(1, 64).to_string()),
-        "members" => return Some((2 + dice.below(7)).to_string()),
-        "spares" | "groups" | "copies" => return Some((1 + dice.below(3)).to_string()),
-        "stations" => return Some(dice.spread(1, 16).to_string()),
         "missing" => return Some(format!("[{}]", dice.below(4))),
         "size" | "offset" => &["1MiB", "10%", "50%", "3MB", "64KiB", "100%"],
         "read_errors" => &["1%", "10%", "50%"],
@@ -136,7 +131,24 @@ fn hinted(name: &str, dice: &mut Dice) -> Option<String> {
     Some(format!("\"{}\"", dice.of(texts)))
 }
 
+/// Counts that decide how long a run takes: beyond these it is slow, and nothing new.
+fn counted(name: &str, dice: &mut Dice) -> Option<u64> {
+    match name {
+        "numjobs" => Some(dice.spread(1, 4)),
+        "iodepth" | "outstanding" => {
+            Some(if dice.one_in(8) { dice.spread(1, 1_000) } else { dice.spread(1, 64) })
+        }
+        "members" => Some(2 + dice.below(7)),
+        "spares" | "groups" | "copies" => Some(1 + dice.below(3)),
+        "stations" => Some(dice.spread(1, 16)),
+        _ => None,
+    }
+}
+
 fn value(form: &Value, name: &str, dice: &mut Dice) -> String {
+    if let Some(count) = counted(name, dice) {
+        return count.to_string();
+    }
     if !dice.one_in(8)
         && let Some(hinted) = hinted(name, dice)
     {
