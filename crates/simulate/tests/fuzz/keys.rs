@@ -123,6 +123,7 @@ fn hinted(name: &str, dice: &mut Dice) -> Option<String> {
         "size" | "offset" => &["1MiB", "10%", "50%", "3MB", "64KiB", "100%"],
         "read_errors" => &["1%", "10%", "50%"],
         "timeout" => &["20ms", "100ms", "1s", "7s"],
+        "window" => &["64KiB", "1MiB"],
         "power_cut" => &["50ms", "500ms", "3s", "never"],
         "capacity" => &["20MB", "300MB", "1GB"],
         "at" | "resync_at" | "scrub_at" | "replaced_after" => &["0ms", "10ms", "300ms", "2s"],
