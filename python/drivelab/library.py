@@ -95,8 +95,8 @@ def own_entry(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError:
         keys = {}  # told below, with line and remedy
     kind = next((kind for kind, known in _OF_KIND.items() if known & keys.keys()), "drives")
-    # A path with a slash is one for drives and controllers too.
-    place = str(path.absolute())
+    # A name is a path if it has this ending, or a slash.
+    place = str(path if path.suffix == ".toml" else path.absolute())
     target: dict[str, object] = {"drive": place if kind == "drives" else "wd-4tb-7200"}
     workload: dict[str, object] = {"bs": "512B"}
     if kind == "controllers":

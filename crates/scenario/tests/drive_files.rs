@@ -115,6 +115,14 @@ fn what_an_interface_implies_holds_where_the_file_says_nothing() {
         assert_eq!(in_force(&format!("link.standard = \"{standard}\"")), expected, "{standard}");
     }
     assert_eq!(in_force("identity.interface = \"SATA 3Gb/s\""), of("ncq", 32, true));
+    // With the rate of the link, unless the file has one.
+    let rate = |more: &str| {
+        let plan = planned(&format!("{SHEET}{more}\n"), &[]);
+        model(&plan, 0).link.rate.map(|rate| rate.bytes_per_s())
+    };
+    assert_eq!(rate("identity.interface = \"SATA 3Gb/s\""), Some(300_000_000));
+    assert_eq!(rate("identity.interface = \"SATA 3Gb/s\"\nlink.rate = \"250MB/s\""), Some(250_000_000));
+    assert_eq!(rate("identity.interface = \"SATA\""), None);
     // The link's standard goes before the words of the identity.
     let both = "identity.interface = \"SATA 6Gb/s\"\nlink.standard = \"sas-6\"";
     assert_eq!(in_force(both), of("scsi-tcq", 64, false));

@@ -56,35 +56,33 @@ impl Interface {
         }
     }
 
-    /// What a text such as "SATA, 3 Gbit/s" names.
-    fn named(text: &str) -> Option<Self> {
+    /// What a text such as "SATA, 3 Gbit/s" names, with the standard where it tells the rate too.
+    fn named(text: &str) -> Option<(Self, Option<Standard>)> {
         let text = text.to_lowercase();
         let words: Vec<&str> = text
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '.')
             .filter(|word| !word.is_empty())
             .collect();
         let has = |wanted: &[&str]| words.iter().any(|word| wanted.iter().any(|name| word.starts_with(name)));
-        // The numbers of the rate, with or without a unit behind them.
-        let number =
-            |word: &&str| word.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse::<f64>().ok();
+        // The rate is the first number, with a name before it or a unit behind it.
+        let number = |word: &&str| word.trim_matches(|c: char| c.is_ascii_alphabetic()).parse::<f64>().ok();
         let rate = words.iter().find_map(number);
-        if has(&["sata"]) || words.windows(2).any(|two| two[0] == "serial" && two[1].starts_with("ata")) {
+        let (of, usual): (fn(f64) -> Option<Standard>, _) = if has(&["sata"])
+            || words.windows(2).any(|two| two[0] == "serial" && two[1].starts_with("ata"))
+        {
             // Without a number it is one of those that are common since 2005.
-            return Some(match rate {
-                Some(150.0 | 1.5 | 1.0) => Interface::Sata150,
-                Some(600.0 | 6.0) => Interface::Sata600,
-                _ => Interface::Sata300,
-            });
-        }
-        if has(&["sas"]) {
-            Some(Interface::Sas)
+            (sata, Interface::Sata300)
+        } else if has(&["sas"]) {
+            (sas, Interface::Sas)
         } else if has(&["scsi", "ultra160", "ultra320", "u160", "u320"]) {
-            Some(Interface::Scsi)
+            (scsi, Interface::Scsi)
         } else if has(&["pata", "ide", "eide", "ata", "udma"]) {
-            Some(Interface::ParallelAta)
+            (parallel_ata, Interface::ParallelAta)
         } else {
-            None
-        }
+            return None;
+        };
+        let standard = rate.and_then(of);
+        Some((standard.map_or(usual, Interface::of), standard))
     }
 
     fn protocol(self) -> Protocol {
@@ -110,19 +108,62 @@ impl Interface {
     }
 }
 
+// The standard of this rate, in MB/s or Gbit/s.
+
+fn sata(rate: f64) -> Option<Standard> {
+    match rate {
+        150.0 | 1.5 => Some(Standard::Sata150),
+        300.0 | 3.0 => Some(Standard::Sata300),
+        600.0 | 6.0 => Some(Standard::Sata600),
+        _ => None,
+    }
+}
+
+fn sas(rate: f64) -> Option<Standard> {
+    match rate {
+        300.0 | 3.0 => Some(Standard::Sas3),
+        600.0 | 6.0 => Some(Standard::Sas6),
+        1_200.0 | 12.0 => Some(Standard::Sas12),
+        _ => None,
+    }
+}
+
+fn scsi(rate: f64) -> Option<Standard> {
+    match rate {
+        160.0 => Some(Standard::Ultra160),
+        320.0 => Some(Standard::Ultra320),
+        _ => None,
+    }
+}
+
+fn parallel_ata(rate: f64) -> Option<Standard> {
+    match rate {
+        66.0 => Some(Standard::Ata66),
+        100.0 => Some(Standard::Ata100),
+        133.0 => Some(Standard::Ata133),
+        _ => None,
+    }
+}
+
 /// Completes a drive by what its interface implies; what the scenario says of it above is not assumed.
 pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> Vec<Assumed> {
-    let (interface, because, place) = interface(drive, place);
+    let Told { interface, standard, because, place } = told(drive, place);
     let mut assumed = Vec::new();
     let mut assume = |key, value| assumed.push(Assumed { key, value, because: because.clone() });
+    let own = drive.link.as_ref().is_some_and(|at| at.value.standard.is_some() || at.value.rate.is_some());
+    if let Some(standard) = standard.filter(|_| !own && drive.readable("link")) {
+        assume("link.standard", json!(spelled(&standard)));
+        let link = drive.link.get_or_insert_with(|| At::new(Default::default(), place));
+        if link.value.readable("standard") && link.value.readable("rate") {
+            link.value.standard = Some(At::new(standard, place));
+        }
+    }
     let set = |queue: Option<&At<crate::raw::queue::QueueRaw>>| {
         queue.is_some_and(|at| at.value.protocol.is_some() || !at.value.readable("protocol"))
     };
     if !set(drive.queue.as_ref()) && !set(above.queue.as_ref()) && drive.readable("queue") {
         let protocol = interface.map_or(Protocol::None, Interface::protocol);
-        let mut name = String::new();
-        protocol.write(&mut name);
-        assume("queue.protocol", json!(name));
+        assume("queue.protocol", json!(spelled(&protocol)));
         if interface.is_some() {
             let queue = drive.queue.get_or_insert_with(|| At::new(Default::default(), place));
             queue.value.protocol = Some(At::new(protocol, place));
@@ -157,24 +198,40 @@ pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> Vec<As
     assumed
 }
 
+fn spelled(name: &impl Read) -> String {
+    let mut text = String::new();
+    name.write(&mut text);
+    text
+}
+
 /// The interface of a drive, what says so, and where.
-fn interface(drive: &DriveRaw, place: Place) -> (Option<Interface>, String, Place) {
+struct Told {
+    interface: Option<Interface>,
+    /// Where it is not the link that says so.
+    standard: Option<Standard>,
+    because: String,
+    place: Place,
+}
+
+fn told(drive: &DriveRaw, place: Place) -> Told {
     if let Some(standard) = drive.link.as_ref().and_then(|at| at.value.standard.as_ref()) {
-        let mut name = String::new();
-        standard.value.write(&mut name);
-        return (Some(Interface::of(standard.value)), format!("link.standard is \"{name}\""), standard.place);
+        let because = format!("link.standard is \"{}\"", spelled(&standard.value));
+        let interface = Some(Interface::of(standard.value));
+        return Told { interface, standard: None, because, place: standard.place };
     }
     let text = drive.identity.as_ref().and_then(|at| at.value.interface.as_ref());
     let Some((text, at)) = given(text).zip(text.map(|at| at.place)) else {
-        let because = "the drive file has neither `link.standard` nor `identity.interface`";
-        return (None, because.to_owned(), place);
+        let because = "the drive file has neither `link.standard` nor `identity.interface`".to_owned();
+        return Told { interface: None, standard: None, because, place };
     };
     match Interface::named(&text) {
-        Some(found) => (Some(found), format!("identity.interface is \"{}\"", begin(&text)), at),
+        Some((found, standard)) => {
+            let because = format!("identity.interface is \"{}\"", begin(&text));
+            Told { interface: Some(found), standard, because, place: at }
+        }
         None => {
-            let because =
-                format!("identity.interface \"{}\" is no known interface; set link.standard", begin(&text));
-            (None, because, place)
+            let because = format!("identity.interface \"{}\" is no known interface", begin(&text));
+            Told { interface: None, standard: None, because, place }
         }
     }
 }
@@ -186,21 +243,24 @@ mod tests {
     #[test]
     fn what_a_data_sheet_calls_an_interface_is_understood() {
         for (text, expected) in [
-            ("SATA 3Gb/s", Some(Interface::Sata300)),
-            ("SATA 3.0 Gb/s", Some(Interface::Sata300)),
-            ("SATA, 300 MB/s", Some(Interface::Sata300)),
-            ("SATA II", Some(Interface::Sata300)),
-            ("SATA", Some(Interface::Sata300)),
-            ("SATA 6Gb/s", Some(Interface::Sata600)),
-            ("Serial ATA 600", Some(Interface::Sata600)),
-            ("SATA 1.5 Gb/s", Some(Interface::Sata150)),
-            ("SATA 150, through a bridge", Some(Interface::Sata150)),
-            ("SAS, 12 Gbit/s", Some(Interface::Sas)),
-            ("SCSI, Ultra320", Some(Interface::Scsi)),
-            ("Ultra320", Some(Interface::Scsi)),
-            ("ATA/100", Some(Interface::ParallelAta)),
-            ("PATA", Some(Interface::ParallelAta)),
-            ("IDE", Some(Interface::ParallelAta)),
+            ("SATA 3Gb/s", Some((Interface::Sata300, Some(Standard::Sata300)))),
+            ("SATA 3.0 Gb/s", Some((Interface::Sata300, Some(Standard::Sata300)))),
+            ("SATA, 300 MB/s", Some((Interface::Sata300, Some(Standard::Sata300)))),
+            ("SATA-300", Some((Interface::Sata300, Some(Standard::Sata300)))),
+            ("SATA II", Some((Interface::Sata300, None))),
+            ("SATA", Some((Interface::Sata300, None))),
+            ("SATA 6Gb/s", Some((Interface::Sata600, Some(Standard::Sata600)))),
+            ("Serial ATA 600", Some((Interface::Sata600, Some(Standard::Sata600)))),
+            ("SATA 1.5 Gb/s", Some((Interface::Sata150, Some(Standard::Sata150)))),
+            ("SATA 150, through a bridge", Some((Interface::Sata150, Some(Standard::Sata150)))),
+            ("SAS, 12 Gbit/s", Some((Interface::Sas, Some(Standard::Sas12)))),
+            ("SAS", Some((Interface::Sas, None))),
+            ("SCSI, Ultra320", Some((Interface::Scsi, Some(Standard::Ultra320)))),
+            ("Ultra160", Some((Interface::Scsi, Some(Standard::Ultra160)))),
+            ("SCSI (Ultra2, wide)", Some((Interface::Scsi, None))),
+            ("ATA/100", Some((Interface::ParallelAta, Some(Standard::Ata100)))),
+            ("PATA", Some((Interface::ParallelAta, None))),
+            ("IDE", Some((Interface::ParallelAta, None))),
             ("NVMe", None),
             ("USB 3.0", None),
             ("", None),
