@@ -90,7 +90,7 @@ impl Plan {
     #[getter]
     fn limits(&self) -> Vec<(Option<u64>, Option<u64>)> {
         let limit = |point: &Point| {
-            (point.setup.limit.duration.map(|duration| duration.as_ns()), point.setup.limit.ios)
+            (point.setup.limit.duration.map(drivelab_units::Span::as_ns), point.setup.limit.ios)
         };
         self.inner.points.iter().map(limit).collect()
     }

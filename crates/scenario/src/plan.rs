@@ -171,8 +171,8 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     let whole = raw.workload.take().map(|written| shared.workload(&written, log));
     let clear = !matches!(whole, Some(None));
     raw.workload = whole.flatten();
-    if raw.workload.as_mut().is_some_and(|workload| words_without_meaning(&mut workload.value, log)) {
-        raw.workload = None;
+    if let Some(workload) = &mut raw.workload {
+        words_without_meaning(&mut workload.value, log);
     }
     let target = if raw.readable("target") { shared.target(raw.target.as_ref(), here, log) } else { None };
     let served = target.as_ref().map(|meant| Served::by(&meant.params));
@@ -222,10 +222,8 @@ fn check_time_passes(raw: &ScenarioRaw, target: &TargetParams, jobs: &[Job], her
     }
 }
 
-/// fio's words that change nothing here: taken out, so that they change no hash either, and noted. Whether nothing else
-/// is in the workload.
-fn words_without_meaning(workload: &mut WorkloadRaw, log: &mut Log) -> bool {
-    let words = [workload.ioengine.is_some(), workload.time_based.is_some()];
+/// fio's words that change nothing here: taken out, so that they change no hash either, and noted.
+fn words_without_meaning(workload: &mut WorkloadRaw, log: &mut Log) {
     let named = |place: Place, key: &str, log: &Log| {
         log.option(place).map_or_else(|| format!("workload.{key}"), ToOwned::to_owned)
     };
@@ -246,13 +244,12 @@ fn words_without_meaning(workload: &mut WorkloadRaw, log: &mut Log) -> bool {
         }
         None => {}
     }
-    words.contains(&true) && workload.set().is_empty() && workload.unreadable.is_empty()
 }
 
 /// A point's meaning in one spelling, its name left out.
 fn meaning(raw: &ScenarioRaw, target: &str) -> String {
     let mut text = format!("target={target};");
-    if let Some(workload) = &raw.workload {
+    if let Some(workload) = raw.workload.as_ref().filter(|workload| !workload.value.set().is_empty()) {
         workload.value.write(&mut text);
     }
     text.push('|');

@@ -133,7 +133,7 @@ fn numbers(
 fn millionths(text: &str) -> Option<u64> {
     let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.');
     let number = if plain { text.parse::<f64>().ok()? } else { return None };
-    (number <= 1e6).then(|| (number * MILLION as f64 + 0.5) as u64)
+    (number <= 1e6).then_some((number * MILLION as f64 + 0.5) as u64)
 }
 
 /// Accesses and range in percent; what is left out shares the rest, as in bssplit.
