@@ -201,6 +201,16 @@ fn protocols_that_cannot_be() {
         ),
         ("a queue on a bus that is kept", on_scsi("queue = { depth = 8, scsi = { disconnects = false } }\n")),
         ("a release of a minute", on_scsi("queue = { release_time = \"1min\" }\n")),
+        ("nobody to tell of an abort", on_scsi("queue.scsi.tas = true\n")),
+        (
+            "aborts that do not leave their task set",
+            on_scsi("queue.scsi = { tst = \"each\", on_error = \"clear-all\", tas = true }\n"),
+        ),
+        ("a host that sets what no host sets", on_scsi("queue.scsi.naca_by = [1]\n")),
+        ("hosts that do not exist", on_scsi("queue.scsi = { naca = true, naca_by = [16, \"0\"] }\n")),
+        ("no host at all", on_scsi("queue.scsi = { naca = true, naca_by = [] }\n")),
+        ("task sets of no standard", on_scsi("queue.scsi.tst = \"two\"\n")),
+        ("the bits of deadlines of before", on_sata("queue.ncq.deadline_aborts = true\n")),
     ];
     insta::assert_snapshot!(snapshot(&cases));
 }
@@ -209,6 +219,14 @@ fn protocols_that_cannot_be() {
 fn controllers_and_schedulers_that_cannot_be() {
     let cases: Vec<(&str, String)> = vec![
         ("more than NCQ has", on_sata("controller = { interface = \"ahci\", depth = 64 }\n")),
+        (
+            "an error handler that sleeps",
+            on_scsi("controller = { interface = \"scsi\", recovery = \"5ms\" }\n"),
+        ),
+        (
+            "an error handler of SCSI without a queue",
+            on_scsi("queue.protocol = \"none\"\ncontroller = { interface = \"scsi\", recovery = \"5ms\" }\n"),
+        ),
         ("more than an initiator has", on_scsi("controller.depth = 300\nqueue.scsi.tags = 256\n")),
         ("a queue behind legacy IDE", on_sata("controller = { interface = \"legacy-ide\", depth = 31 }\n")),
         ("a queue before none", on_sata("queue.protocol = \"none\"\ncontroller.depth = 2\n")),
