@@ -72,6 +72,7 @@ pub fn play(params: &DriveParams, controller: ControllerParams, steps: &[Step]) 
         target.handle(due.max(now), TargetInput::Tick);
         answers.extend(std::iter::from_fn(|| target.poll_output()));
     }
+    assert!(target.poll_timeout().is_none(), "the controller goes on without an end");
     answers.extend(std::iter::from_fn(|| target.poll_output()));
     let lives = std::iter::from_fn(|| target.poll_life()).collect();
     HostRun { sent, answers, lives }
