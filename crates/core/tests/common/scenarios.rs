@@ -560,6 +560,7 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
                     _ => Flushes::Never,
                 },
                 addressing,
+                popularity: Default::default(),
                 sizes: sizes
                     .into_iter()
                     .map(|(size, weight)| SizeShare { size: Sectors::new(size), weight })

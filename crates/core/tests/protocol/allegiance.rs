@@ -129,7 +129,8 @@ impl<'a> Follower<'a> {
         if begins {
             let ended = self.run.lives.get(&failed.id).map(|life| life.command);
             let held = || self.ledger.held.values().chain(&ended);
-            for command in self.ledger.held.values() {
+            let own = |command: &&Command| share_a_set(&self.scsi, command, failed);
+            for command in self.ledger.held.values().filter(own) {
                 if held().any(|older| stands_before(self.run, &self.scsi, at, older, command)) {
                     self.dormant.push((command.id, at));
                 }

@@ -166,3 +166,17 @@ fn attempts_fail_as_often_as_the_share_says() {
         assert!((count - expected).abs() < 4.0 * expected.sqrt(), "{least}: {count}");
     }
 }
+
+/// A command that is on its way as an error comes goes no farther, although nothing older comes back.
+#[test]
+fn what_is_on_its_way_waits_for_the_error_handler_too() {
+    let (issue, recovery) = (ms(9), ms(50));
+    let controller = ControllerParams { issue, recovery, ..ControllerParams::PLAIN };
+    for protocol in [NCQ, Protocol::AtaTcq] {
+        let run = play(&failing(protocol, 8, None), controller, &[read(BAD.0), read(0)]);
+        let [failed, next] = [0, 1].map(|id| run.of(id).last().expect("the drive has had it"));
+        assert_eq!(failed.outcome, Outcome::MediaError);
+        assert_eq!(next.accepted, failed.completed + recovery + issue, "{protocol:?}");
+        assert_eq!(run.lives.len(), 2);
+    }
+}
