@@ -135,7 +135,7 @@ struct Checker {
     target: Target,
     /// Whether commands may fail or be given up, and leave an auto contingent allegiance.
     rough: bool,
-    naca: bool,
+    protocol: Protocol,
     /// From when till when there is one.
     allegiances: Vec<(Instant, Instant)>,
     cache: CacheParams,
@@ -156,7 +156,7 @@ impl Checker {
         Checker {
             target,
             rough,
-            naca: matches!(params.protocol, Protocol::ScsiTcq(ScsiParams { naca: true, .. })),
+            protocol: params.protocol,
             allegiances: Vec::new(),
             cache,
             stamps: Stamps::default(),
@@ -205,7 +205,8 @@ impl Checker {
             let held = command.attribute != Attribute::Aca && self.allegiances.iter().any(inside);
             prop_assert!(!held, "{life:?} while {:?}", self.allegiances);
         }
-        if completion.outcome == Outcome::MediaError && self.naca {
+        if completion.outcome == Outcome::MediaError && self.protocol.leaves_allegiance(completion.initiator)
+        {
             self.allegiances.push((completion.completed, Instant::from_ns(u64::MAX)));
         }
         if completion.outcome != Outcome::Done {
@@ -446,7 +447,7 @@ proptest! {
     #[test]
     fn restricted_reordering_holds_for_the_cache_too(params in cached_drives(), drafts in drafts()) {
         let mut params = params;
-        params.protocol = Protocol::ScsiTcq(ScsiParams { naca: false, ..ScsiParams::USUAL });
+        params.protocol = Protocol::ScsiTcq(ScsiParams::USUAL);
         params.queue.depth = 64;
         play_in_order(&params, &drafts)?;
     }

@@ -188,27 +188,17 @@ fn on_sata(keys: &str) -> String {
 }
 
 #[test]
-fn protocols_that_cannot_be() {
-    let cases: Vec<(&str, String)> = vec![
-        ("SCSI options of NCQ", on_sata("queue = { protocol = \"ncq\", scsi = { naca = true } }\n")),
-        ("SCSI options over a SATA drive", on_sata("queue.scsi = { tags = 256 }\n")),
-        ("NCQ options of SCSI", on_scsi("queue.ncq.out_of_order = false\n")),
-        ("nothing to release", on_sata("queue = { release_time = \"1ms\", service_time = \"1ms\" }\n")),
-        ("tags that no SCSI has", on_scsi("queue.scsi.tags = [255, 257, 70000, \"256\", -1, true]\n")),
-        (
-            "wrong words",
-            on_scsi("queue.scsi = { reordering = \"none\", on_error = 3, untagged = \"head\" }\n"),
-        ),
-        ("a queue on a bus that is kept", on_scsi("queue = { depth = 8, scsi = { disconnects = false } }\n")),
-        ("a release of a minute", on_scsi("queue = { release_time = \"1min\" }\n")),
-    ];
-    insta::assert_snapshot!(snapshot(&cases));
-}
-
-#[test]
 fn controllers_and_schedulers_that_cannot_be() {
     let cases: Vec<(&str, String)> = vec![
         ("more than NCQ has", on_sata("controller = { interface = \"ahci\", depth = 64 }\n")),
+        (
+            "an error handler that sleeps",
+            on_scsi("controller = { interface = \"scsi\", recovery = \"5ms\" }\n"),
+        ),
+        (
+            "an error handler of SCSI without a queue",
+            on_scsi("queue.protocol = \"none\"\ncontroller = { interface = \"scsi\", recovery = \"5ms\" }\n"),
+        ),
         ("more than an initiator has", on_scsi("controller.depth = 300\nqueue.scsi.tags = 256\n")),
         ("a queue behind legacy IDE", on_sata("controller = { interface = \"legacy-ide\", depth = 31 }\n")),
         ("a queue before none", on_sata("queue.protocol = \"none\"\ncontroller.depth = 2\n")),

@@ -72,6 +72,9 @@ pub enum Manage {
     ReadLog,
 }
 
+/// Events at one instant that set each other off: more of them are a mistake of the program.
+const AT_ONCE_MAX: u32 = 1 << 22;
+
 enum Body {
     Server(Server),
     System(Box<System>),
@@ -193,7 +196,13 @@ impl Target {
 
     fn run_events(&mut self, now: Instant) {
         let Target { body, context, .. } = self;
+        let mut at_once = 0u32;
         while let Some((due, event)) = context.agenda.pop_due(now) {
+            if cfg!(debug_assertions) {
+                // Boxes that set each other off without an end must fail a test, and not keep it for ever.
+                at_once = if due == context.now { at_once + 1 } else { 0 };
+                assert!(at_once < AT_ONCE_MAX, "events at {due:?} set each other off without an end");
+            }
             context.now = due;
             match (&mut *body, event) {
                 (Body::System(system), event) => system.on_event(context, event),

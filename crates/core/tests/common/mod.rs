@@ -24,6 +24,9 @@ pub const TURN: u64 = 6_000_000;
 /// Sectors on a track of [`drive`]; one passes in 10 us.
 pub const TRACK: u64 = 600;
 
+/// A target that goes on for so many steps without an answer has come into a loop.
+pub const STEPS_MAX: u32 = 1 << 22;
+
 pub const fn us(us: u64) -> Span {
     Span::from_us(us)
 }
@@ -184,7 +187,7 @@ impl Probe {
 
     /// The next completion; time goes on to its instant.
     pub fn answer(&mut self) -> Option<Completion> {
-        loop {
+        for _ in 0..STEPS_MAX {
             if let Some(completion) = self.target.poll_output() {
                 self.now = self.now.max(completion.completed);
                 return Some(completion);
@@ -192,6 +195,7 @@ impl Probe {
             let due = self.target.poll_timeout()?;
             self.target.handle(due, TargetInput::Tick);
         }
+        panic!("the target goes on without an end, and answers nothing");
     }
 
     /// All completions that are still to come.

@@ -191,6 +191,20 @@ fn controller(
     if let Some(timeout) = raw.timeout.as_ref().filter(|timeout| timeout.value.is_zero()) {
         log.fault(timeout.place, "no command is done in no time", "write a timeout such as \"30s\"");
     }
+    let wakes = wakes_error_handler(protocol, interface);
+    if let Some(recovery) = raw.recovery.as_ref().filter(|recovery| !recovery.value.is_zero()) {
+        if wakes {
+            log.has_effect(recovery.place);
+        } else if !log.is_of_a_named_file(recovery.place) {
+            let message =
+                "`recovery` has no effect: SCSI's sense data come with the status, so no error handler wakes";
+            let remedy = match protocol {
+                Protocol::None => "leave it out",
+                _ => "set queue.scsi.naca = true, or leave it out",
+            };
+            log.no_effect(recovery.place, message.to_owned(), remedy.to_owned());
+        }
+    }
     let depth = raw.depth.as_ref().map(|depth| depth.value.0 as u32);
     // All members together never have more with them than that, as long as there is one for each.
     let share = raw.total_depth.as_ref().map(|total| (total.value.0 as u32 / drives).max(1));
@@ -199,10 +213,20 @@ fn controller(
         issue: bounded(raw.issue.as_ref(), "issue", issue, log),
         completion: bounded(raw.completion.as_ref(), "completion", completion, log),
         retries: given(raw.retries.as_ref()).map_or(0, |retries| retries.0 as u8),
-        recovery: bounded(raw.recovery.as_ref(), "recovery", Span::ZERO, log),
+        recovery: bounded(raw.recovery.as_ref().filter(|_| wakes), "recovery", Span::ZERO, log),
         timeout: given(raw.timeout.as_ref()),
         bus: None,
         cache: None,
+    }
+}
+
+/// Whether an error wakes the host's error handler: all of ATA's do; SCSI's where a host sets NACA, and there must be a
+/// queue for that.
+fn wakes_error_handler(protocol: Protocol, interface: Option<Interface>) -> bool {
+    match protocol {
+        Protocol::None => interface != Some(Interface::Scsi),
+        Protocol::AtaTcq | Protocol::Ncq(_) => true,
+        Protocol::ScsiTcq(scsi) => scsi.naca.is_set(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! firmware, dispatch (it is chosen and the arm starts), media end, completion. Reads that the buffer covers skip the
 //! queue and the arm. Arrival and the end are in [`tasks`], taking up and completion here, what the mechanism does in
 //! between is in [`service`]. Start reading at [`Drive::submit`].
+mod allegiance;
 pub mod cache;
 mod data_flow;
 mod deadlines;
@@ -241,7 +242,7 @@ impl Drive {
         let command = &self.in_flight[slot as usize].command;
         let (access, first, end) = (command.access, command.first, command.end());
         let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
-        let may_go = self.tasks.may_go_at_once(command.attribute) && !bad;
+        let may_go = self.tasks.may_go_at_once(command) && !bad;
         let buffered = access == Access::Read && !command.force_unit_access && may_go;
         let (cover, place) = if buffered { self.cover(first, end, now) } else { (Cover::Miss, NONE) };
         let command = &self.in_flight[slot as usize].command;
@@ -331,6 +332,9 @@ impl Drive {
     fn file(&mut self, slot: SlotIndex, landing: Landing) {
         self.flight(slot).stage = Stage::Waiting;
         let &InFlight { ref command, accepted, arrived, ready, sought, .. } = &self.in_flight[slot as usize];
+        if self.tasks.blocks(command) && !self.tasks.stands_still() {
+            return self.tasks.blocked.push_back(slot);
+        }
         if matches!(command.attribute, Attribute::HeadOfQueue | Attribute::Aca) {
             self.unjoin();
             self.tasks.urgent.push(slot);
@@ -347,7 +351,7 @@ impl Drive {
         match priority {
             Priority::Normal => {}
             Priority::High => self.tasks.high.push(slot),
-            Priority::Isochronous(within) => self.press(slot, accepted + within),
+            Priority::Isochronous(within) => self.press(slot, deadlines::deadline(accepted, within)),
         }
     }
 

@@ -108,13 +108,13 @@ impl Drive {
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
         let waits = !(self.slots.is_empty() && self.tasks.interrupted.is_empty());
-        waits && self.tasks.allegiances.is_empty() || !self.tasks.urgent.is_empty() && self.urgent().is_some()
+        waits && !self.tasks.stands_still() || !self.tasks.urgent.is_empty() && self.urgent().is_some()
     }
 
     /// The last HEAD OF QUEUE command; while an allegiance holds, the last that belongs to the recovery.
     #[cold]
     fn urgent(&self) -> Option<SlotIndex> {
-        let blocks = |slot| self.tasks.blocks(self.in_flight[slot as usize].command.attribute);
+        let blocks = |slot| self.tasks.blocks(&self.in_flight[slot as usize].command);
         self.tasks.urgent.iter().rev().copied().find(|&slot| !blocks(slot))
     }
 
@@ -137,9 +137,10 @@ impl Drive {
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
     pub(super) fn starts_at_once(&mut self, context: &mut Context, slot: SlotIndex) -> bool {
         let now = context.now;
-        let attribute = self.flight(slot).command.attribute;
+        let command = &self.in_flight[slot as usize].command;
+        let blocked = self.tasks.blocks(command);
         let busy = self.sweep.is_some() || self.is_wanted() || now < self.choose_from;
-        if busy || self.tasks.blocks(attribute) || self.urge(now) == Urge::Press && self.cache_has_turn {
+        if busy || blocked || self.urge(now) == Urge::Press && self.cache_has_turn {
             return false;
         }
         self.cache_has_turn = true;

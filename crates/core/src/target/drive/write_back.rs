@@ -105,7 +105,7 @@ impl Drive {
     /// Whether an auto contingent allegiance keeps this command waiting.
     #[inline]
     fn is_blocked(&self, slot: SlotIndex) -> bool {
-        self.tasks.blocks(self.in_flight[slot as usize].command.attribute)
+        self.tasks.blocks(&self.in_flight[slot as usize].command)
     }
 
     /// Takes the writes that have waited for room, as far as there is room.
@@ -322,6 +322,13 @@ impl Drive {
             self.barriers.push(Barrier { slot, sequence });
         }
         waits
+    }
+
+    /// Whether a command waits for the cache and for nothing else.
+    pub(super) fn waits_for_cache(&self, slot: SlotIndex) -> bool {
+        self.hits.contains(&slot)
+            || self.barriers.iter().any(|barrier| barrier.slot == slot)
+            || self.writers.contains(&slot) && !self.writers_queue()
     }
 
     /// Takes a command out of those that wait for the cache. Returns whether it waited nowhere else.
