@@ -113,3 +113,21 @@ fn what_waits_for_room_goes_through_once_data_were_given_up() {
     let sent: Vec<u64> = rig.sent.iter().map(|sent| sent.command.id).filter(|&id| id < 10).collect();
     assert_eq!(sent, [1]);
 }
+
+/// A write past memory has waited for a flush of the same blocks that failed: what was older never goes behind it.
+#[test]
+fn a_flush_that_goes_again_does_not_overtake_a_write_that_goes_through() {
+    let failures = Cell::new(1);
+    let params = WriteBehindParams { background: Sectors::ZERO, ..params() };
+    let mut rig = Rig::new(&params, HOST, move |command| {
+        let fails = failures.replace(0) > 0;
+        let span = if command.direct { us(5_000) } else { us(100) };
+        Service { fails, ..Service::takes(span) }
+    });
+    rig.go(write(0, 0, 8));
+    rig.send(Command { direct: true, ..write(1, 0, 8) });
+    rig.run();
+    assert_eq!(flushed(&rig), [(0, 8)], "what failed was older");
+    rig.go(read(2, 0, 8));
+    rig.check_newest();
+}

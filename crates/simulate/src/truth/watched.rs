@@ -186,9 +186,6 @@ impl Watched {
             }
         }
         while let Some(report) = self.target.poll_report() {
-            if std::env::var("DBG").is_ok() {
-                eprintln!("DBG {report:?}");
-            }
             if matches!(report.what, Happened::Failed { .. }) {
                 self.look_at_members();
             }
@@ -196,9 +193,6 @@ impl Watched {
         self.witness.refuses_writes = self.target.refuses_writes();
         while let Some(completion) = self.target.poll_output() {
             let Some(command) = self.outstanding.remove(&completion.id) else { continue };
-            if std::env::var("DBG").is_ok() {
-                eprintln!("DBG {command:?} {:?} {:?}", completion.outcome, completion.completed);
-            }
             let found = self.witness.completed(&command, &completion)?;
             self.answers.push_back((completion, found));
         }

@@ -16,10 +16,11 @@
 //! "12Gb/s MegaRAID SAS Software User Guide", for write-through in place of write-back; INCITS, "SCSI Primary Commands-4"
 //! (T10/1731-D), for deferred errors. That a controller asks for what failed alone is inferred.
 use super::WriteBehind;
-use super::extents::{Extents, Set, State};
+use super::extents::{Extent, Extents, Set, State};
 use super::flush::DEMANDED;
 use crate::command::Outcome;
 use crate::data::DataOp;
+use crate::target::overlap::Claim;
 use crate::target::tree::Slot;
 use alloc::collections::VecDeque;
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -114,6 +115,18 @@ impl WriteBehind {
             self.not_before = now + TRY_AGAIN;
         }
         self.failures.goes_alone = self.has_failed_data();
+    }
+
+    /// A write that goes through may have waited for a flush that failed: what is to be flushed again waits for it.
+    pub(super) fn block_again(&mut self, first: Lba, end: Lba) {
+        let claims = &self.claims;
+        self.extents.each(first, end, |extents, slot| {
+            let &Extent { first, end, age, state, .. } = extents.get(slot);
+            let is_claimed = || claims.blocker(&Claim { write: true, first, end, age: u64::MAX }).is_some();
+            if state == State::Dirty && is_claimed() {
+                extents.set(slot, State::Behind, age);
+            }
+        });
     }
 
     /// Whether what goes next has failed before.

@@ -330,6 +330,9 @@ impl WriteBehind {
             self.not_taken(now, (first, end), outcome);
         }
         self.release(flush);
+        if !done {
+            self.block_again(first, end);
+        }
         self.pieces.free(pieces);
         self.table.free(flush);
     }
