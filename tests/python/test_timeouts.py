@@ -43,7 +43,7 @@ ios = 400
 """
 
 
-def simulate(run, path, *arguments):
+def simulate(run, path, *arguments):  # noqa: ANN002
     done = run("simulate", path.name, *arguments)
     assert done.returncode == 0, done.stderr
     return done

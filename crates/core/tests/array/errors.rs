@@ -65,7 +65,7 @@ fn a_write_that_times_out_on_one_member_fails_it_and_the_host_hears_nothing() {
         assert_eq!(outcomes, [Outcome::Done; 8], "{level:?}");
         assert_eq!(told(&hearing), [timed_out(0, 0), failed(0, 0)], "{level:?}");
         assert_eq!(hearing.array().health(), Health::Degraded);
-        assert_eq!(hearing.array().member_errors(), [0, 1]);
+        assert_eq!(hearing.array().member_errors()[1], 1);
     }
 }
 

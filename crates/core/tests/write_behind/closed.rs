@@ -7,7 +7,7 @@ use drivelab_core::target::write_behind::params::{
     FlushOrder, ReadAhead, WriteBehindError, WriteBehindParams,
 };
 use drivelab_core::target::write_behind::{Place, WriteBehind};
-use drivelab_core::{Access, Command, Completion, Outcome};
+use drivelab_core::{Command, Completion};
 use drivelab_units::{Instant, Sectors, Span};
 
 pub const HOST: Place = Place::Host(0);

@@ -104,10 +104,10 @@ fn a_memory_that_has_given_up_data_answers_for_nothing_any_more() {
 #[test]
 fn what_waits_for_room_goes_through_once_data_were_given_up() {
     let params = WriteBehindParams { background: Sectors::ZERO, ..params() };
-    let mut rig = Rig::new(&params, Place::Controller, refusing(1_000));
+    let mut rig = Rig::new(&params, Place::Controller, refusing(900));
     let limit = params.limit.get();
     rig.send(write(0, 0, limit));
-    rig.send(write(1, 2_000, 8));
+    rig.send(write(1, 950, 8));
     rig.run();
     assert_eq!(rig.unanswered(), Vec::<u64>::new());
     let sent: Vec<u64> = rig.sent.iter().map(|sent| sent.command.id).filter(|&id| id < 10).collect();

@@ -4,6 +4,7 @@
 //! Behind a controller that keeps the array there is one I/O scheduler for each host, before everything else; an array
 //! that the host keeps has one for each drive, behind the array.
 mod cache;
+mod failures;
 mod hosts;
 mod params;
 mod power;
@@ -177,34 +178,6 @@ impl System {
             Event::Server(_) => unreachable!("an event finds the box that scheduled it"),
         }
         self.settle(context);
-    }
-
-    /// A drive fails for good: nothing is heard of it any more, and the array does without it.
-    #[cold]
-    fn fail(&mut self, context: &mut Context, drive: u16) {
-        if !self.forget(context, drive) {
-            return;
-        }
-        if let Some(array) = &mut self.array {
-            array.fail(context, drive);
-            self.pump_array(context);
-        }
-    }
-
-    /// Nothing is heard of a drive any more. Returns whether anything was until now.
-    #[cold]
-    fn forget(&mut self, context: &mut Context, drive: u16) -> bool {
-        context.answers.retain(|(from, _)| *from != drive);
-        context.refused.retain(|(from, _)| *from != drive);
-        !core::mem::replace(&mut self.dead[usize::from(drive)], true)
-    }
-
-    /// The array does without some drives from now on.
-    #[inline]
-    fn forget_given_up(&mut self, context: &mut Context) {
-        while let Some(drive) = self.array.as_mut().and_then(|array| array.next_given_up()) {
-            self.forget(context, drive);
-        }
     }
 
     /// Passes on what the drives have answered, until they have nothing left to say.
