@@ -13,6 +13,7 @@ INSTANTS_TOLD = 12
 # Less of a floor's time than this may be missed unsaid.
 FLOOR_MISSED_SHARE = 0.01
 
+_OUTCOMES = {"timed-out": "timed out", "media-error": "met a media error"}
 _SYNC_ENDED = {"rebuild": "rebuilt", "resync": "resynced", "scrub": "scrubbed"}
 
 
@@ -26,6 +27,11 @@ def duration_text(ns: float) -> str:
     if seconds < 7200:
         return f"{seconds / 60:.3g} min"
     return f"{seconds / 3600:.3g} h" if seconds < 360_000 else f"{seconds / 3600:,.0f} h"
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def bytes_text(count: float) -> str:
@@ -96,7 +102,15 @@ def lines(array: Mapping[str, Any]) -> list[str]:
         end += f"; {bytes_text(array['lost_bytes'])} lost"
     if array["repaired_bytes"]:
         end += f"; {bytes_text(array['repaired_bytes'])} that could not be read written back"
+    if errors := _errors_text(array["member_errors"]):
+        end += f"; members did not do {errors}"
     return [*text, end]
+
+
+def _errors_text(errors: Mapping[str, int]) -> str:
+    """Members' commands that ended with an error; FLUSHes count as writes."""
+    kinds = (("reads", "read"), ("writes", "write"))
+    return " and ".join(counted(errors[key], what) for key, what in kinds if errors[key])
 
 
 def sync_text(sync: Mapping[str, Any]) -> str:
@@ -161,6 +175,8 @@ def _event(event: Mapping[str, Any], *, several: bool) -> str:
     where = f" of group {event['group']}" if several else ""
     if what == "failed":
         return f"drive {event['drive']} failed" if event["at_ns"] else f"drive {event['drive']} missing"
+    if what in {"write-error", "broken", "stale"}:
+        return _of_writes(event)
     if what == "spare-failed":
         return f"spare drive {event['drive']} failed"
     if what == "journal-failed":
@@ -174,3 +190,12 @@ def _event(event: Mapping[str, Any], *, several: bool) -> str:
     if what == "began":
         return f"{event['sync']}{where} began"
     return f"group {event['group']} {_SYNC_ENDED[event['sync']]}" if several else _SYNC_ENDED[event["sync"]]
+
+
+def _of_writes(event: Mapping[str, Any]) -> str:
+    """What follows from a write that a drive did not do."""
+    if event["what"] == "write-error":
+        return f"a write to drive {event['drive']} {_OUTCOMES.get(event['outcome'], event['outcome'])}"
+    if event["what"] == "broken":
+        return "nobody else has its data: it stays, and writes are refused"
+    return f"{bytes_text(event['stale']['bytes'])} of drive {event['drive']} not written, and read from other copies"

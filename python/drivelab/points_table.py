@@ -7,13 +7,14 @@ from typing import Any
 
 from drivelab.array_story import is_eventful, rebuilds_text
 from drivelab.csv_text import rows_csv
+from drivelab.given_up_story import has_given_up
 from drivelab.table import Cell, Table
 
 _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"
 # What a point holds beside its figures.
 _NOT_FIGURES = {"axes", "in_force", "logged_from_ns", "platter", "commands", "member_commands"}
-_LISTS_OF_TABLES = {"array.events", "array.syncs", "array.series", "power_cut.ranges"}
+_LISTS_OF_TABLES = {"array.events", "given_up.events", "array.syncs", "array.series", "power_cut.ranges"}
 
 Format = Callable[[dict[str, Any]], str]
 
@@ -37,6 +38,8 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
     columns.append(("achieved", lambda point: f"{point['depth']['achieved']:.2f}"))
     if any(point["errors"] for point in points):
         columns.append(("errors", lambda point: str(point["errors"])))
+    if any(map(has_given_up, points)):
+        columns.append(("given up", _given_up))
     if any(map(is_eventful, points)):
         columns.append(("array", lambda point: point["array"]["state"] if "array" in point else _MISSING))
     if any(sync["kind"] == "rebuild" for point in points for sync in point.get("array", {}).get("syncs", ())):
@@ -77,6 +80,11 @@ def directions_table(points: Sequence[dict[str, Any]]) -> Table | None:
         title="Reads and writes apart",
         left=frozenset(range(len(axes) + 1)),
     )
+
+
+def _given_up(point: dict[str, Any]) -> str:
+    """Writes that memories had answered and have given up."""
+    return f"{point['given_up']['writes']:,}" if point.get("given_up") else _MISSING
 
 
 def _of_cuts(points: Sequence[dict[str, Any]]) -> list[tuple[str, Format]]:

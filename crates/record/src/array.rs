@@ -1,4 +1,5 @@
 //! What happened to an array in a run: events, its own work, how it ended, and how hosts fared meanwhile.
+use crate::commands;
 use crate::series::{Bucket, Series};
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::report::{Happened, Health, Progress, Report, SyncKind, UnderLoad};
@@ -16,10 +17,23 @@ pub struct ArrayEvent {
     pub slot: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<u16>,
+    /// How a write ended that a drive did not do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<LostRange>,
+    /// Bytes of the drive that are read from other copies since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stale: Option<StaleRange>,
+}
+
+/// Part of a drive, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct StaleRange {
+    pub first: u64,
+    pub bytes: u64,
 }
 
 /// Ranges of one length, evenly spaced, in bytes.
@@ -57,15 +71,24 @@ pub struct SyncRecord {
     pub floor_missed_ns: u64,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct MemberErrors {
+    pub reads: u64,
+    /// And FLUSHes.
+    pub writes: u64,
+}
+
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ArrayRecord {
-    /// `healthy`, `degraded`, `rebuilding` or `failed`, at the end.
+    /// `healthy`, `degraded`, `rebuilding`, `broken` or `failed`, at the end.
     pub state: &'static str,
     /// How long some member was not whole.
     pub degraded_ns: u64,
     pub lost_bytes: u64,
     /// What could not be read of a member, and was written back to it.
     pub repaired_bytes: u64,
+    /// Members' commands that ended with an error of their drives, whether a host heard of it or not.
+    pub member_errors: MemberErrors,
     pub events: Vec<ArrayEvent>,
     pub syncs: Vec<SyncRecord>,
     /// The run in up to 600 pieces of one length.
@@ -95,16 +118,19 @@ impl ArrayCollector {
 
     /// What is written down of a run that ended now.
     pub fn close(self, array: &Array, now: Instant) -> ArrayRecord {
+        let [reads, writes] = array.member_errors();
         ArrayRecord {
             state: match array.health() {
                 Health::Healthy => "healthy",
                 Health::Degraded => "degraded",
                 Health::Rebuilding => "rebuilding",
+                Health::Broken => "broken",
                 Health::Failed => "failed",
             },
             degraded_ns: array.impaired_for(now).as_ns(),
             lost_bytes: self.lost_bytes,
             repaired_bytes: array.repaired() * 512,
+            member_errors: MemberErrors { reads, writes },
             events: self.events,
             syncs: syncs(array, now),
             series: self.series.close(now, progress(array)),
@@ -130,8 +156,21 @@ fn kind(kind: SyncKind) -> &'static str {
 
 fn event(report: &Report) -> ArrayEvent {
     let (at_ns, group) = (report.at.as_ns(), report.group);
-    let plain = |what| ArrayEvent { at_ns, what, group, slot: None, drive: None, sync: None, lost: None };
+    let plain = |what| {
+        let (slot, drive, outcome, sync, lost, stale) = (None, None, None, None, None, None);
+        ArrayEvent { at_ns, what, group, slot, drive, outcome, sync, lost, stale }
+    };
     match report.what {
+        Happened::WriteError { slot, drive, outcome } => {
+            let (slot, outcome) = (Some(slot), Some(commands::outcome(outcome)));
+            ArrayEvent { slot, drive: Some(drive), outcome, ..plain("write-error") }
+        }
+        Happened::Stale { slot, drive, first, count } => {
+            let (first, bytes) = (first.get() * 512, count.bytes().get());
+            let stale = Some(StaleRange { first, bytes });
+            ArrayEvent { slot: Some(slot), drive: Some(drive), stale, ..plain("stale") }
+        }
+        Happened::Broken => plain("broken"),
         Happened::Failed { slot, drive } => {
             ArrayEvent { slot: Some(slot), drive: Some(drive), ..plain("failed") }
         }

@@ -3,6 +3,7 @@ use crate::array::ArrayRecord;
 use crate::collector::{Accounts, Collector};
 use crate::commands::{self, CommandRecord, MemberRecord};
 use crate::data::{CutRecord, DataRecord};
+use crate::given_up::GivenUpRecord;
 use crate::latency::Latencies;
 use drivelab_core::{Access, Breakdown};
 use drivelab_units::Span;
@@ -109,6 +110,9 @@ pub struct Point {
     /// What happened to the array; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayRecord>,
+    /// What memories had answered for and could not hand on; left out where there is no memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_up: Option<GivenUpRecord>,
     /// What was checked of the data; left out where nobody asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataRecord>,
@@ -210,6 +214,7 @@ impl Point {
             window_ns,
             digest: format!("{:016x}", closing.digest),
             array: None,
+            given_up: None,
             data: None,
             power_cut: None,
             log: None,

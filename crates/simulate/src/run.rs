@@ -7,7 +7,7 @@ use drivelab_core::target::array::report::Happened;
 use drivelab_core::target::{Target, TargetParams};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Ended, Point};
-use drivelab_record::{ArrayCollector, Collector, CommandLog, Log, Platter};
+use drivelab_record::{ArrayCollector, Collector, CommandLog, GivenUpCollector, Log, Platter};
 use drivelab_units::Instant;
 use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
@@ -78,6 +78,8 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     let closing = Closing { window, ended: why, oldest_unfinished, accounts, depth_asked, digest };
     let point = Point::new(&clock.collector, &closing);
     let array = clock.array.and_then(|array| Some(array.close(array_of(&clock.target)?, ended)));
+    let given_up = clock.target.system().filter(|_| has_memory(&setup.target));
+    let given_up = given_up.map(|system| clock.given_up.close(system));
     let log = clock.log.map(|mut log| Log {
         logged_from_ns: setup.warmup.as_ns(),
         platter: platter(&setup.target),
@@ -95,7 +97,12 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
         }
         None => (None, None),
     };
-    Ok(Point { array, data, power_cut, log, ..point })
+    Ok(Point { array, given_up, data, power_cut, log, ..point })
+}
+
+/// Whether there is a memory before the target.
+fn has_memory(target: &TargetParams) -> bool {
+    matches!(target, TargetParams::System(system) if system.host_cache.or(system.controller.cache).is_some())
 }
 
 fn array_of(target: &Target) -> Option<&Array> {
@@ -120,6 +127,8 @@ struct Clock {
     log: Option<CommandLog>,
     /// What happens to the array, where there is one.
     array: Option<ArrayCollector>,
+    /// What memories give up.
+    given_up: GivenUpCollector,
     /// Its data, when somebody wants them checked.
     followed: Option<Box<Followed>>,
     counted: u64,
@@ -151,6 +160,7 @@ impl Clock {
             collector: Collector::new(setup.warmup),
             log,
             array,
+            given_up: GivenUpCollector::default(),
             counted: 0,
             flushes_count: setup.jobs.iter().all(|job| matches!(job.arrivals, Arrivals::Once { .. })),
         })
@@ -220,6 +230,9 @@ impl Clock {
     /// Hears what has happened to the array, and what its members have lived through.
     #[inline]
     fn hear(&mut self) {
+        while let Some((at, memory, what)) = self.target.poll_given_up() {
+            self.given_up.gave_up(at, memory, &what);
+        }
         if let Some(array) = &mut self.array {
             if let Some(log) = &mut self.log {
                 core::iter::from_fn(|| self.target.poll_life()).for_each(|life| log.lived(life));

@@ -36,6 +36,7 @@ from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.run_options import Workers, check_form
 from drivelab.files import make_folder, write_text
+from drivelab.given_up_story import given_up_text, has_given_up
 from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
 from drivelab.result import Result
 from drivelab.scenario import Source, plan, read_source
@@ -129,6 +130,7 @@ def simulate(
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
     is_empty = _tell_empty(result)
     _note_starved(result)
+    _note_given_up(result)
     note_floors(result.records)
     note_uncut(result.records)
     note_unlogged(result)
@@ -254,6 +256,18 @@ def _note_starved(result: Result) -> None:
         f"note: when the run ended{at}, an I/O had waited for {waited}, longer than any that finished "
         f"({longest}){more}; it is in no latency (oldest_unfinished_ns)"
     )
+
+
+def _note_given_up(result: Result) -> None:
+    """Writes that were answered and are gone are among the I/Os that count: say so."""
+    lost = [point for point in result.points if has_given_up(point)]
+    for point in lost[:PLACES_NAMED_MAX]:
+        at = f" at {place}" if (place := _place(point["axes"])) else ""
+        say(f"note: data are lost{at}: {given_up_text(point['given_up'])}")
+    if len(lost) > PLACES_NAMED_MAX:
+        say(
+            f"note: nor are all data there at {len(lost) - PLACES_NAMED_MAX} more points: see given_up in --json"
+        )
 
 
 def _place(axes: Mapping[str, object]) -> str:

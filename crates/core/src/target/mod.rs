@@ -35,6 +35,7 @@ use link::Wires;
 use server::{Server, ServerParams};
 use system::{System, SystemParams};
 use write_behind::WriteBehind;
+use write_behind::{GivenUp, Place};
 
 /// What a target is made of.
 #[derive(Clone, Debug)]
@@ -182,9 +183,19 @@ impl Target {
         if let Body::System(system) = &self.body { Some(system) } else { None }
     }
 
+    /// Whether the array refuses writes: see [`Array::takes_no_writes`](array::Array::takes_no_writes).
+    pub fn refuses_writes(&self) -> bool {
+        self.system().is_some_and(System::refuses_writes)
+    }
+
     /// What has happened to the array, oldest first.
     pub fn poll_report(&mut self) -> Option<Report> {
         self.context.reports.pop_front()
+    }
+
+    /// What memories had answered for and have given up, oldest first: when, and which.
+    pub fn poll_given_up(&mut self) -> Option<(Instant, Place, GivenUp)> {
+        self.context.given_up.pop_front()
     }
 
     #[inline]

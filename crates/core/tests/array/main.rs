@@ -4,6 +4,7 @@ mod bytes;
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
+mod errors;
 mod field;
 mod health;
 mod hearing;

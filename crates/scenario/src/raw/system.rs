@@ -67,7 +67,8 @@ section! {
         issue: Span = "1us for ahci and scsi, 8us for legacy-ide and ata-tcq, 0s without an interface",
         /// Host time to take a completion: the interrupt's registers, on IDE status and bus master too.
         completion: Span = "2us for ahci and scsi, 3us for legacy-ide, 6us for ata-tcq, 0s without an interface",
-        /// How often a command is sent again after a media error before its host hears of it. Timeouts are not retried.
+        /// How often a command is sent again after a media error before its host hears of it. Timeouts are not retried:
+        /// `timeout` is the time of all attempts.
         retries: Count<0, 255> = "0",
         /// How long the host's error handler works after an error (a read that fails, a deadline that aborts) before it
         /// sends anything more to the drive. It wakes for every error of an ATA drive (ncq: reads the log; ata-tcq: empties

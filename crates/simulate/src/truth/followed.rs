@@ -1,5 +1,6 @@
 //! The data of a run, followed beside its clock: everything that a [`Witness`] must hear, in the order in which it
 //! happens, and what is looked at when the run is over.
+use super::consistent::that_counts;
 use super::contents::Contents;
 use super::error::{Found, Untruth, Wrong};
 use super::field::{BLANK, stamp};
@@ -12,12 +13,14 @@ use super::{consistent, power};
 use crate::run::RunError;
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::layout::Layout;
+use drivelab_core::target::array::report::Health;
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::{Target, TargetParams};
 use drivelab_core::{Access, Command, Completion, Outcome, Setup};
 use drivelab_record::data::{Compared, CutRecord, DataRecord};
 use drivelab_units::Instant;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Sectors of all drives that a run may write, with what its buffers take: some gigabytes of memory.
@@ -117,7 +120,7 @@ impl Followed {
     pub fn look_at_members(&mut self, target: &Target) {
         let Some(array) = array_of(target) else { return };
         self.impaired = array.members().impaired;
-        if !consistent::bears(array.layout(), &consistent::whole(array)) {
+        if array.health() == Health::Failed || !consistent::bears(array.layout(), &consistent::whole(array)) {
             self.witness.oracle.lose();
         }
     }
@@ -125,6 +128,9 @@ impl Followed {
     /// The target has answered.
     pub fn answered(&mut self, target: &Target, completion: &Completion) -> Result<(), RunError> {
         let Some(command) = self.outstanding.remove(&completion.id) else { return Ok(()) };
+        if completion.outcome != Outcome::Done {
+            self.witness.refuses_writes = target.refuses_writes();
+        }
         let found = self.witness.completed(&command, completion);
         found.map_err(|untruth| self.told(target, &untruth))?;
         if completion.outcome != Outcome::Done {
@@ -183,7 +189,9 @@ fn at_rest(watched: &Watched) -> Result<(Option<Compared>, Option<u64>), Untruth
         compared = what.map(|what| Compared { what, rows: fit.rows, sectors: fit.sectors });
     }
     let layout = array_of(target).map(Array::layout);
-    let contents = Contents::new(layout, &drives, &witness.media);
+    let media =
+        array_of(target).map_or(Cow::Borrowed(&witness.media), |array| that_counts(array, &witness.media));
+    let contents = Contents::new(layout, &drives, &media);
     let above = watched.in_memories();
     let mut kept = 0;
     let found = |sector| above.get(&sector).copied().or_else(|| contents.get(sector));

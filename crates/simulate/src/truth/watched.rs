@@ -7,7 +7,7 @@ use super::{consistent, recovery};
 use crate::run::HORIZON;
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::Array;
-use drivelab_core::target::array::report::Happened;
+use drivelab_core::target::array::report::{Happened, Health};
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::write_behind::{Piece, WriteBehind};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
@@ -190,6 +190,7 @@ impl Watched {
                 self.look_at_members();
             }
         }
+        self.witness.refuses_writes = self.target.refuses_writes();
         while let Some(completion) = self.target.poll_output() {
             let Some(command) = self.outstanding.remove(&completion.id) else { continue };
             let found = self.witness.completed(&command, &completion)?;
@@ -201,7 +202,7 @@ impl Watched {
     /// The array may have lost what it needs: from then on what has not been flushed may be gone.
     fn look_at_members(&mut self) {
         let Some(array) = self.array() else { return };
-        if !consistent::bears(array.layout(), &consistent::whole(array)) {
+        if array.health() == Health::Failed || !consistent::bears(array.layout(), &consistent::whole(array)) {
             self.witness.oracle.lose();
         }
     }
@@ -271,6 +272,8 @@ impl Watched {
         if let (Some(array), Some(of_array)) =
             (target.system().and_then(|system| system.array()), &mut params.array)
         {
+            // The note of what is stale lies on the members, and what it says is copied before anything else.
+            witness.media = consistent::that_counts(array, &witness.media).into_owned();
             let last = params.drives.len() as u16 - 1;
             let cure = of_array.cure;
             recovery.look(&Cut { array, cure, last, missing, buffers: &buffers, media: &witness.media });

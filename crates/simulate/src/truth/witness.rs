@@ -28,6 +28,8 @@ pub struct Witness {
     last: (DataOp, Vec<u64>),
     /// Whether reads of sound drives may fail.
     pub(super) may_fail: bool,
+    /// Whether the target refuses writes, because something below could not do one.
+    pub(super) refuses_writes: bool,
 }
 
 /// Whether any of these answers writes that are not on its media.
@@ -50,6 +52,7 @@ impl Witness {
             over: Vec::new(),
             last: (DataOp::Replace { member: 0 }, Vec::new()),
             may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),
+            refuses_writes: false,
         }
     }
 
@@ -133,7 +136,8 @@ impl Witness {
             self.over.push((at, id));
         }
         let fails = matches!(outcome, Outcome::Lost | Outcome::Failed | Outcome::OutOfRange);
-        if fails && !self.may_fail && !self.oracle.is_lost() {
+        let refused = self.refuses_writes && command.access != Access::Read;
+        if fails && !refused && !self.may_fail && !self.oracle.is_lost() {
             return Err(self.untruth(at, Wrong::Failed { command: id, outcome }));
         }
         let told = self.oracle.completed(id, outcome, &found);
@@ -148,7 +152,8 @@ impl Witness {
         if !consistent::bears(array.layout(), &drives) {
             return Ok(None);
         }
-        let mut fit = consistent::compare(array.layout(), &drives, &self.media);
+        let mut fit =
+            consistent::compare(array.layout(), &drives, &consistent::that_counts(array, &self.media));
         match fit.first.take() {
             Some(wrong) => Err(self.untruth(at, wrong)),
             None => Ok(Some(fit)),

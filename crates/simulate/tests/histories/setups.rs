@@ -326,6 +326,7 @@ pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
         drives,
         controller: ControllerParams {
             depth: dice.of(&[None, Some(1), Some(4)]),
+            timeout: dice.one_in(3).then(|| ms(dice.of(&[4, 12, 40, 150]))),
             cache,
             ..ControllerParams::PLAIN
         },

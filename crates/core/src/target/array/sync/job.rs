@@ -87,6 +87,8 @@ pub struct Job {
     pub pace: Pace,
     /// What hosts had asked for when it looked last.
     pub hosts: Hosts,
+    /// Whether something could not be gone over: it timed out again and again.
+    pub has_skipped: bool,
     /// Nothing more begins before what is under way is done.
     pub drains: bool,
 }
@@ -116,6 +118,7 @@ impl Job {
             ended: None,
             pace: Pace::beginning(now),
             hosts: Hosts::from(asked),
+            has_skipped: false,
             drains: false,
         }
     }

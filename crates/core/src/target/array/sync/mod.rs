@@ -291,7 +291,10 @@ impl Array {
             self.members.set(target.slot, State::Whole);
         }
         self.clear_what_is_due(context);
-        let stage = if made == 0 && !targets.is_empty() { Stage::GivenUp } else { Stage::Ended };
+        // A job that was to make members fit has not, where it could not go over something.
+        let is_partial = targets.is_empty() && self.sync.jobs[at].has_skipped;
+        let is_vain = made == 0 && !targets.is_empty();
+        let stage = if is_partial || is_vain { Stage::GivenUp } else { Stage::Ended };
         self.note_condition(context.now);
         self.end_job(context, at, stage);
     }
