@@ -260,7 +260,7 @@ def _note_starved(result: Result) -> None:
 
 def _note_given_up(result: Result) -> None:
     """Writes that were answered and are gone are among the I/Os that count: say so."""
-    lost = [point for point in result.points if has_given_up(point)]
+    lost = [point for point in result.records if has_given_up(point)]
     for point in lost[:PLACES_NAMED_MAX]:
         at = f" at {place}" if (place := _place(point["axes"])) else ""
         say(f"note: data are lost{at}: {given_up_text(point['given_up'])}")
