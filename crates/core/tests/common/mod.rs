@@ -17,6 +17,7 @@ use drivelab_core::target::server::{ServerParams, Service};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Limit, Machine, Setup};
 use drivelab_units::{Angle, Frequency, Instant, Lba, Rpm, Sectors, Share, Span};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// One revolution of [`drive`] in nanoseconds.
@@ -144,6 +145,23 @@ pub fn command(id: u64, access: Access, first: u64, count: u64) -> Command {
     Command::new(id, access, Lba::new(first), Sectors::new(count))
 }
 
+thread_local! {
+    /// Events that the test of this thread has let pass.
+    static STEPS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// More events than any test here needs.
+const STEPS_MAX: u32 = 1 << 25;
+
+/// When a machine wants to be woken. Fails a test that asks for ever: with a fault in it a machine may have something to
+/// do again and again and never come to an end.
+pub fn next_due(machine: &impl Machine) -> Option<Instant> {
+    let steps = STEPS.get() + 1;
+    STEPS.set(steps);
+    assert!(steps < STEPS_MAX, "a history of a few commands comes to its end");
+    machine.poll_timeout()
+}
+
 /// A target in the hands of a test that plays the host.
 pub struct Probe {
     target: Target,
@@ -189,7 +207,7 @@ impl Probe {
                 self.now = self.now.max(completion.completed);
                 return Some(completion);
             }
-            let due = self.target.poll_timeout()?;
+            let due = next_due(&self.target)?;
             self.target.handle(due, TargetInput::Tick);
         }
     }
