@@ -12,7 +12,7 @@ use drivelab_core::target::drive::protocol::{NcqParams, Protocol};
 use drivelab_core::target::drive::queue::Order;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Command, Machine, Outcome, Priority};
-use drivelab_units::{Instant, Rate, Span};
+use drivelab_units::{Instant, Rate, Sectors, Span};
 use std::sync::Arc;
 
 const SECTORS: u64 = 8;
@@ -66,10 +66,17 @@ fn chosen(mut lives: Vec<Life>) -> Vec<u64> {
     lives.iter().map(|life| life.command.id).collect()
 }
 
+/// The command that has no deadline, so far behind the beginning of its track.
+fn other(access: Access, shift: u64) -> Command {
+    let plain = command(1, access, Priority::Normal);
+    Command { first: plain.first + Sectors::new(shift), ..plain }
+}
+
 /// A drive that is busy when another command and then `deadlines` come, each with so much time. Whether the other one still
 /// goes first.
-fn other_goes_first(params: &DriveParams, access: Access, deadlines: u64, within: Span) -> bool {
-    let mut commands = vec![command(0, Access::Read, Priority::Normal), command(1, access, Priority::Normal)];
+fn other_goes_first(params: &DriveParams, other: Command, deadlines: u64, within: Span) -> bool {
+    let mut commands = vec![command(0, Access::Read, Priority::Normal), other];
+    let access = other.access;
     commands.extend((0..deadlines).map(|id| command(id + 2, access, Priority::Isochronous(within))));
     let order = chosen(at_once(params, &commands));
     assert_eq!(order[0], 0, "what the drive found alone");
@@ -77,8 +84,8 @@ fn other_goes_first(params: &DriveParams, access: Access, deadlines: u64, within
 }
 
 /// When mechanism and link are free of the other command, if that goes first.
-fn free_of_other(params: &DriveParams, access: Access) -> Span {
-    let lives = at_once(params, &[command(0, Access::Read, Priority::Normal), command(1, access, Priority::Normal)]);
+fn free_of_other(params: &DriveParams, other: Command) -> Span {
+    let lives = at_once(params, &[command(0, Access::Read, Priority::Normal), other]);
     let other = lives.iter().find(|life| life.command.id == 1).expect("it ended");
     other.ended - Instant::ZERO
 }
@@ -87,13 +94,14 @@ fn free_of_other(params: &DriveParams, access: Access) -> Span {
 fn another_command_goes_first_as_long_as_all_deadlines_can_be_met_behind_it() {
     for access in [Access::Read, Access::Write] {
         let params = ncq(false);
-        let free = free_of_other(&params, access);
+        let other = other(access, 0);
+        let free = free_of_other(&params, other);
         for deadlines in 1..6 {
             let all = Span::from_ns(LONGEST.as_ns() * deadlines);
             let enough = free + all;
-            assert!(other_goes_first(&params, access, deadlines, enough), "{deadlines} within {enough:?}");
+            assert!(other_goes_first(&params, other, deadlines, enough), "{deadlines} within {enough:?}");
             let less = Span::from_ns(enough.as_ns() - 1);
-            assert!(!other_goes_first(&params, access, deadlines, less), "{deadlines} within {less:?}");
+            assert!(!other_goes_first(&params, other, deadlines, less), "{deadlines} within {less:?}");
         }
     }
 }
@@ -109,13 +117,17 @@ fn the_way_to_the_host_counts() {
         (WriteData::BeforePositioning, Access::Write, sectors),
     ] {
         let params = DriveParams { link: LinkParams { rate, write_data }, ..ncq(false) };
-        let free = free_of_other(&params, access) + sectors;
-        for deadlines in 1..4 {
-            let all = Span::from_ns((LONGEST + each).as_ns() * deadlines);
-            let enough = free + all;
-            assert!(other_goes_first(&params, access, deadlines, enough), "{access:?}, {write_data:?}");
-            let less = Span::from_ns(enough.as_ns() - 1);
-            assert!(!other_goes_first(&params, access, deadlines, less), "{access:?}, {write_data:?}");
+        // So near to each other that the way to the host costs some of them a turn.
+        for shift in (0..592).step_by(37) {
+            let other = other(access, shift);
+            let free = free_of_other(&params, other) + sectors;
+            for deadlines in 1..4 {
+                let all = Span::from_ns((LONGEST + each).as_ns() * deadlines);
+                let enough = free + all;
+                assert!(other_goes_first(&params, other, deadlines, enough), "{access:?}, {write_data:?}");
+                let less = Span::from_ns(enough.as_ns() - 1);
+                assert!(!other_goes_first(&params, other, deadlines, less), "{access:?}, {write_data:?}");
+            }
         }
     }
 }
@@ -127,12 +139,13 @@ fn the_completion_and_the_longest_seek_count() {
     params.firmware.write_completion = us(70);
     params.seek = flat_seek(ms(3), 1_000);
     params.settle.write_settle_ns = 500_000;
-    let free = free_of_other(&params, Access::Read);
+    let other = other(Access::Read, 0);
+    let free = free_of_other(&params, other);
     let each = LONGEST + ms(2) + us(500) + us(70);
     for deadlines in 1..4 {
         let enough = free + Span::from_ns(each.as_ns() * deadlines);
-        assert!(other_goes_first(&params, Access::Read, deadlines, enough));
-        assert!(!other_goes_first(&params, Access::Read, deadlines, Span::from_ns(enough.as_ns() - 1)));
+        assert!(other_goes_first(&params, other, deadlines, enough));
+        assert!(!other_goes_first(&params, other, deadlines, Span::from_ns(enough.as_ns() - 1)));
     }
 }
 
@@ -174,22 +187,21 @@ fn a_deadline_that_passes_ends_the_command_where_the_host_asked_for_that() {
     }
 }
 
-/// A tag that is used again has a deadline of its own: the one before it is over.
+/// A command that takes the place of one with a deadline has none.
 #[test]
 fn a_deadline_ends_with_its_command() {
     let first = command(0, Access::Read, Priority::Isochronous(ms(40)));
     let first_ends = play(&ncq(true), &[(Instant::ZERO, first)])[0].0.completed;
     assert!(first_ends < Instant::ZERO + ms(20));
-    // These keep the drive busy beyond the first one's deadline, and so does the last, which has its tag and its slot.
-    let again = |id: u64| Command { id, tag: 0, ..command(id, Access::Read, Priority::Normal) };
+    // These keep the drive busy beyond the first one's deadline, and what comes last takes its tag and its place.
     let mut commands = vec![(Instant::ZERO, first)];
-    for id in 1..8 {
-        let others = Command { tag: id as u32, ..again(id) };
-        commands.push((first_ends + us(1), others));
+    for id in 1..9 {
+        commands.push((Instant::ZERO + us(1), command(id, Access::Read, Priority::Normal)));
     }
-    commands.push((first_ends + us(2), again(8)));
+    commands.push((first_ends + us(1), Command { tag: 0, ..command(9, Access::Read, Priority::Normal) }));
     let ended = play(&ncq(true), &commands);
-    assert_eq!(ended.len(), 9);
+    assert_eq!(ended.len(), 10);
     assert!(ended.iter().all(|(_, outcome)| *outcome == Outcome::Done), "{ended:?}");
-    assert!(ended.iter().any(|(life, _)| life.command.tag == 0 && life.completed > Instant::ZERO + ms(40)));
+    let last = ended.iter().find(|(life, _)| life.command.id == 9).expect("it ended");
+    assert!(last.0.accepted < Instant::ZERO + ms(40) && last.0.completed > Instant::ZERO + ms(40));
 }

@@ -146,20 +146,22 @@ pub fn command(id: u64, access: Access, first: u64, count: u64) -> Command {
 }
 
 thread_local! {
-    /// Events that the test of this thread has let pass.
-    static STEPS: Cell<u32> = const { Cell::new(0) };
+    /// When the machine that was asked last is due, and the events of its history so far.
+    static STEPS: Cell<(Instant, u32)> = const { Cell::new((Instant::ZERO, 0)) };
 }
 
-/// More events than any test here needs.
-const STEPS_MAX: u32 = 1 << 25;
+/// More events than any history here needs.
+const STEPS_MAX: u32 = 1 << 22;
 
 /// When a machine wants to be woken. Fails a test that asks for ever: with a fault in it a machine may have something to
-/// do again and again and never come to an end.
+/// do again and again and never come to an end. Where time goes back another history begins.
 pub fn next_due(machine: &impl Machine) -> Option<Instant> {
-    let steps = STEPS.get() + 1;
-    STEPS.set(steps);
+    let due = machine.poll_timeout()?;
+    let (last, steps) = STEPS.get();
+    let steps = if due < last { 0 } else { steps + 1 };
+    STEPS.set((due, steps));
     assert!(steps < STEPS_MAX, "a history of a few commands comes to its end");
-    machine.poll_timeout()
+    Some(due)
 }
 
 /// A target in the hands of a test that plays the host.

@@ -68,6 +68,61 @@ fn the_buffer_has_what_had_passed_when_the_arm_was_called_away() {
     }
 }
 
+/// Two segments have the beginning of a read: the arm fetches what neither of them has.
+#[test]
+fn of_two_segments_with_the_beginning_of_a_read_the_longer_one_counts() {
+    for (first, second) in [((8, 16), (0, 12)), ((8, 10), (0, 20))] {
+        let mut rig = Rig::new(&cached(cache(1_000, 8)));
+        for (first, count) in [first, second] {
+            assert_eq!(rig.read(first, count), Served::Chosen);
+        }
+        // The head is called away from behind the second one.
+        rig.read(60_000, 8);
+        let there = (first.0 + first.1).max(second.0 + second.1);
+        let read = rig.go(Read, 9, 21);
+        assert_eq!(read.life.served, Served::Chosen);
+        assert_eq!(read.completion.breakdown.transfer, us(10 * (30 - there)));
+    }
+}
+
+#[test]
+fn a_segment_of_fixed_size_has_the_last_blocks_that_passed() {
+    let served = |passed: u64| {
+        let cache = reading_on(300, |params| params);
+        let cache = CacheParams { size: Sectors::new(1_000), ..cache };
+        let params = DriveParams { firmware: FirmwareParams::default(), ..cached(cache) };
+        let mut rig = Rig::new(&params);
+        rig.go(Read, 0, 8);
+        rig.wait(us(10 * (passed - 8)));
+        rig.go(Read, 0, 8).life.served
+    };
+    // A segment has 100 sectors.
+    assert_eq!((served(50), served(100)), (Served::Buffered, Served::Buffered));
+    assert_ne!(served(101), Served::Buffered);
+}
+
+/// The buffer gives up what the head has just read on behind: the arm is not idle all the same.
+#[test]
+fn a_hit_makes_only_an_idle_head_read_on() {
+    for (takes_the_heads_segment, held) in [(true, 108), (false, 2 * 108 + 50)] {
+        let read_ahead = reading_on(100, |params| ReadAheadParams { on_hit: true, ..params }).read_ahead;
+        let write_back = Some(keeping(100, 4));
+        let mut rig = Rig::new(&cached(CacheParams { read_ahead, write_back, ..cache(10_000, 10) }));
+        rig.read(6_000, 8);
+        if takes_the_heads_segment {
+            rig.read(0, 8);
+            rig.write(0, 4);
+        } else {
+            // The arm leaves its segment for a write past the cache, and is idle then.
+            rig.read(0, 8);
+            let id = rig.send_forced(Write, 60_000, 8);
+            rig.finish(id);
+        }
+        assert_eq!(rig.read(6_050, 8), Served::Buffered);
+        assert_eq!(rig.held()[0].1, held, "{takes_the_heads_segment}");
+    }
+}
+
 /// At 5.12 MB/s a sector takes 100 us on the link.
 #[test]
 fn written_data_are_there_once_the_link_has_brought_them() {
