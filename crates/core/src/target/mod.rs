@@ -193,7 +193,10 @@ impl Target {
 
     fn run_events(&mut self, now: Instant) {
         let Target { body, context, .. } = self;
+        let mut at_once = 0_u32;
         while let Some((due, event)) = context.agenda.pop_due(now) {
+            at_once = if due > context.now { 0 } else { at_once + 1 };
+            debug_assert!(at_once < AT_ONCE_MAX, "time stands still at {due:?}");
             context.now = due;
             match (&mut *body, event) {
                 (Body::System(system), event) => system.on_event(context, event),
@@ -297,6 +300,9 @@ impl Target {
         }
     }
 }
+
+/// More events than any target has at one instant: with a mistake in it a box could wake itself there for ever.
+const AT_ONCE_MAX: u32 = 1 << 21;
 
 impl Machine for Target {
     type Input = TargetInput;

@@ -203,6 +203,18 @@ fn data_stay_until_somebody_waits_for_them() {
     assert_eq!(rig.landed[5].at + TAKE_UP.min(Span::ZERO), flush.life.begun, "as the last one lands");
 }
 
+/// On their way is not there.
+#[test]
+fn a_flush_waits_for_what_is_on_its_way() {
+    let mut rig = Rig::new(&writing(WriteBackParams { idle: ms(30), ..keeping(100, 8) }));
+    rig.send(Write, 60_000, 8);
+    rig.run_to(at(ms(30) + us(50)));
+    assert!(rig.landed.is_empty());
+    let flush = rig.go(Flush, 0, 0);
+    assert_eq!(rig.landed.len(), 1);
+    assert!(flush.completion.completed >= rig.landed[0].at);
+}
+
 #[test]
 fn a_forced_read_waits_for_its_own_blocks_and_for_no_others() {
     let forced = |first: u64| {
