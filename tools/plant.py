@@ -1,7 +1,7 @@
 """Plants faults in a copy of the tree, one at a time, and says which of them the tests let live.
 
 Each table in tools/faults/ holds the faults of one room. A fault is an exact piece of a source file, which occurs there
-once, what stands there instead, and the test programs that must notice. The checkout is never touched: build/plant holds
+once, what stands there instead, and the test programs that must notice. The checkout is never touched: build/plant has
 the copy and its target folder. The tests must pass without a fault before the first is planted.
 
     make plant                              all faults
@@ -96,8 +96,7 @@ def read_tables(folder: Path) -> list[Fault]:
         try:
             table = tomllib.loads(path.read_text(encoding="utf-8"))
             shared = {"file": table.get("file"), "tests": table.get("tests")}
-            for row in table["fault"]:
-                faults.append(read_fault(path.stem, {**shared, **row}))
+            faults.extend(read_fault(path.stem, {**shared, **row}) for row in table["fault"])
         except (tomllib.TOMLDecodeError, KeyError, TableError) as error:
             reason = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
             raise TableError(f"{path.name}: {reason}") from error
@@ -235,7 +234,7 @@ def last_error(output: str) -> str:
 def choose(faults: list[Fault], rooms: str | None, only: str | None) -> list[tuple[int, Fault]]:
     """The faults asked for, with their numbers. Raise TableError for one that is not there."""
     numbered = list(enumerate(faults, 1))
-    for asked, of in ((rooms, lambda number, fault: {fault.room}), (only, names_of)):
+    for asked, of in ((rooms, rooms_of), (only, names_of)):
         if asked is None:
             continue
         wanted = {word.strip() for word in asked.split(",")}
@@ -244,6 +243,11 @@ def choose(faults: list[Fault], rooms: str | None, only: str | None) -> list[tup
             raise TableError(f"there is no {', '.join(sorted(wanted - known))}: see --list")
         numbered = [(number, fault) for number, fault in numbered if of(number, fault) & wanted]
     return numbered
+
+
+def rooms_of(_: int, fault: Fault) -> set[str]:
+    """The table that a fault is in."""
+    return {fault.room}
 
 
 def names_of(number: int, fault: Fault) -> set[str]:
@@ -290,7 +294,9 @@ def plant(chosen: list[tuple[int, Fault]], copy: Path, results: Results, runner:
         count[verdict.word] += 1
         detail = "; ".join(part for part in (verdict.detail, REMEDIES.get(verdict.word, "")) if part)
         taken = time.monotonic() - begun
-        print(f"{number:3} {fault.room:14} {fault.name}: {verdict.word} ({taken:.0f} s): {detail}", flush=True)
+        print(
+            f"{number:3} {fault.room:14} {fault.name}: {verdict.word} ({taken:.0f} s): {detail}", flush=True
+        )
     total = ", ".join(f"{number} {word}" for word, number in count.items() if number or word == CAUGHT)
     print(f"plant: {total} of {len(chosen)} faults, {time.monotonic() - started:.0f} s")
     return 0 if count[CAUGHT] == len(chosen) else 3

@@ -91,17 +91,48 @@ fn old_data_take_their_turn_among_reads() {
 }
 
 #[test]
-fn of_old_data_the_oldest_go_first_in_turn_with_the_nearest() {
+fn of_old_data_the_oldest_go_first() {
     let aging = WriteBackParams { age: Some(ms(40)), ..keeping(100, 8) };
-    let mut rig = Rig::new(&writing(aging));
-    // The arm is at cylinder 0, and a seek costs more than staying there.
-    for first in [60_000, 90_000, 0, 120_000] {
-        rig.go(Write, first, 8);
+    // Wherever the platter stands, the others are nearer now and then.
+    for shift in (0..600).step_by(30) {
+        let mut rig = Rig::new(&writing(aging));
+        for first in [60_000 + shift, 90_000, 0, 120_000] {
+            rig.go(Write, first, 8);
+        }
+        rig.run_to(at(ms(400)));
+        assert_eq!(rig.landed.len(), 4);
+        assert_eq!(rig.landed[0].first, 60_000 + shift, "the oldest");
     }
-    rig.run_to(at(ms(400)));
-    let order: Vec<u64> = rig.landed.iter().map(|landed| landed.first).collect();
-    assert_eq!(order[0], 60_000, "the oldest: {order:?}");
-    assert_eq!(order.len(), 4);
+}
+
+/// Data that are to go at once go when nobody else wants the arm.
+#[test]
+fn data_that_go_at_once_do_not_keep_the_host_waiting() {
+    let mut rig = Rig::new(&writing(WriteBackParams { destage: Destage::AtOnce, ..keeping(100, 8) }));
+    rig.send(Read, 0, 8);
+    for write in 0..3 {
+        rig.send(Write, 60_000 + 3_000 * write, 8);
+    }
+    for read in 1..5 {
+        rig.send(Read, 9_000 * read, 8);
+    }
+    rig.wait(ms(200));
+    let reads = rig.ended.iter().filter(|ended| ended.life.served == Served::Chosen);
+    let last = reads.map(|read| read.life.ended).max().expect("reads");
+    assert_eq!(rig.landed.len(), 3);
+    assert!(rig.landed.iter().all(|landed| landed.at > last), "{:?} and {last:?}", rig.landed);
+}
+
+/// A write that would find room waits behind one that does not.
+#[test]
+fn writes_that_wait_for_room_are_taken_in_their_order() {
+    let mut rig = Rig::new(&writing(keeping(16, 8)));
+    rig.go(Write, 60_000, 8);
+    // The arm is at work, so that neither goes past the cache at once.
+    rig.send(Read, 300_000, 8);
+    let (large, small) = (rig.send(Write, 90_000, 12), rig.send(Write, 120_000, 4));
+    let (large, small) = (rig.finish(large), rig.finish(small));
+    assert!(response(&large) > us(500) && response(&small) > us(500), "{large:?}, {small:?}");
 }
 
 #[test]
