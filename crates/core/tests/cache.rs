@@ -6,8 +6,8 @@
 //! it is large. All of this also where reads fail, commands are given up, deadlines pass and an allegiance holds.
 mod common;
 
-use common::{Probe, next_due};
 use common::scenarios::{caches, drives};
+use common::{Probe, next_due};
 use drivelab_core::data::DataOp;
 use drivelab_core::life::Served;
 use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};

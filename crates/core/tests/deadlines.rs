@@ -39,7 +39,8 @@ fn play(params: &DriveParams, commands: &[(Instant, Command)]) -> Vec<(Life, Out
     let mut sent = commands.iter().peekable();
     loop {
         while let Some(completion) = target.poll_output() {
-            let life = std::iter::from_fn(|| target.poll_life()).find(|life| life.command.id == completion.id);
+            let life =
+                std::iter::from_fn(|| target.poll_life()).find(|life| life.command.id == completion.id);
             lives.push((life.expect("each leaves its story"), completion.outcome));
         }
         let due = next_due(&target);
@@ -152,7 +153,8 @@ fn the_completion_and_the_longest_seek_count() {
 #[test]
 fn of_several_deadlines_the_first_goes_first() {
     let priorities = [30, 10, 40, 20].map(|within| Priority::Isochronous(ms(within)));
-    let mut commands = vec![command(0, Access::Read, Priority::Normal), command(1, Access::Read, Priority::Normal)];
+    let mut commands =
+        vec![command(0, Access::Read, Priority::Normal), command(1, Access::Read, Priority::Normal)];
     commands.extend((2..).zip(priorities).map(|(id, priority)| command(id, Access::Read, priority)));
     assert_eq!(chosen(at_once(&ncq(false), &commands)), [0, 3, 5, 2, 4, 1]);
 }

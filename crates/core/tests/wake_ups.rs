@@ -43,10 +43,12 @@ fn play(params: &TargetParams, commands: &[(Span, Command)]) -> Played {
     loop {
         played.lives.extend(std::iter::from_fn(|| target.poll_life()));
         played.answers.extend(std::iter::from_fn(|| target.poll_output()));
-        let persists = std::iter::from_fn(|| target.poll_data()).filter(|op| matches!(op, DataOp::Persist { .. }));
+        let persists =
+            std::iter::from_fn(|| target.poll_data()).filter(|op| matches!(op, DataOp::Persist { .. }));
         played.landed.extend(persists.map(|_| now));
         let due = next_due(&target);
-        if let Some((at, command)) = sent.next_if(|(at, _)| due.is_none_or(|due| Instant::ZERO + *at <= due)) {
+        if let Some((at, command)) = sent.next_if(|(at, _)| due.is_none_or(|due| Instant::ZERO + *at <= due))
+        {
             now = Instant::ZERO + *at;
             target.handle(now, TargetInput::Submit(*command));
         } else if let Some(due) = due {
@@ -85,17 +87,18 @@ fn system(elevator: Option<ElevatorParams>, memories: [Option<WriteBehindParams>
 /// The device is kept for each process until it has been idle for so long, well before the slice ends.
 #[test]
 fn an_io_scheduler_that_waits_for_a_process_goes_on_when_that_does_not_come() {
-    let reads: Vec<_> =
-        (0..6).map(|id| (Span::ZERO, of(id, Access::Read, 60_000 * id, id as u32))).collect();
-    let played = play(&system(Some(fair()), [None, None]), &reads);
-    for id in 1..6 {
-        let before = played.life(id - 1).completed;
-        assert_eq!(played.life(id).accepted, before + FairParams::DEFAULT.slice_idle, "{id}");
+    let reads: Vec<_> = (0..6).map(|id| (Span::ZERO, of(id, Access::Read, 60_000 * id, id as u32))).collect();
+    // With room for more at the device the end of the slice is the first instant to look at again.
+    for depth in [1, 4] {
+        let played = play(&system(Some(ElevatorParams { depth, ..fair() }), [None, None]), &reads);
+        for id in 1..6 {
+            let before = played.life(id - 1).completed;
+            assert_eq!(played.life(id).accepted, before + FairParams::DEFAULT.slice_idle, "{id}, {depth}");
+        }
     }
     // And once more later, when the first wake-ups are long over.
-    let later: Vec<_> = (0..6)
-        .map(|id| (ms(1_000 * (id / 2)), of(id, Access::Read, 60_000 * id, (id % 2) as u32)))
-        .collect();
+    let later: Vec<_> =
+        (0..6).map(|id| (ms(1_000 * (id / 2)), of(id, Access::Read, 60_000 * id, (id % 2) as u32))).collect();
     let played = play(&system(Some(fair()), [None, None]), &later);
     for pair in 0..3 {
         let (one, other) = (played.life(2 * pair), played.life(2 * pair + 1));
@@ -128,14 +131,17 @@ fn the_io_schedulers_before_members_go_on_too() {
             elevator: Some(elevator),
             ..SystemParams::of_drive(Arc::clone(&drive), ControllerParams::PLAIN)
         });
-        let access = |id: u64| if id % 3 == 0 { Access::Write } else { Access::Read };
-        let commands: Vec<_> = (0..30)
-            .map(|id| (ms(200 * (id / 6)), of(id, access(id), 9_000 * id, (id % 4) as u32)))
-            .collect();
+        let access = |id: u64| if id.is_multiple_of(3) { Access::Write } else { Access::Read };
+        let commands: Vec<_> =
+            (0..30).map(|id| (ms(200 * (id / 6)), of(id, access(id), 9_000 * id, (id % 4) as u32))).collect();
         let played = play(&params, &commands);
         // Six commands, a turn and a seek each, and as many waits for a process, are over before the next six come.
         for answer in &played.answers {
-            assert!(answer.completed - answer.submitted < ms(6 * (9 + 8)), "{:?}: {answer:?}", elevator.order);
+            assert!(
+                answer.completed - answer.submitted < ms(6 * (9 + 8)),
+                "{:?}: {answer:?}",
+                elevator.order
+            );
         }
     }
 }
@@ -167,10 +173,8 @@ fn a_memory_flushes_when_its_data_are_old_enough() {
     for memories in [[Some(memory(ms(500))), None], [None, Some(memory(ms(500)))]] {
         // Two that come one after the other, and another one long after.
         let writes = [(ms(0), 0), (ms(100), 60_000), (ms(2_000), 120_000)];
-        let commands: Vec<_> = (0..)
-            .zip(writes)
-            .map(|(id, (at, first))| (at, of(id, Access::Write, first, 0)))
-            .collect();
+        let commands: Vec<_> =
+            (0..).zip(writes).map(|(id, (at, first))| (at, of(id, Access::Write, first, 0))).collect();
         let played = play(&system(None, memories), &commands);
         assert_eq!(played.landed.len(), 3);
         for (landed, (at, _)) in played.landed.iter().zip(writes) {
@@ -220,16 +224,12 @@ fn write_back(idle: Span, age: Option<Span>) -> WriteBackParams {
 /// A drive empties its cache when it has been idle, or when data are old, whichever comes first; and again the next time.
 #[test]
 fn a_drive_looks_after_its_cache_when_the_first_of_its_reasons_comes() {
-    for (idle, age, wait) in [
-        (ms(200), None, ms(200)),
-        (ms(200), Some(ms(50)), ms(50)),
-        (ms(50), Some(ms(200)), ms(50)),
-    ] {
+    for (idle, age, wait) in
+        [(ms(200), None, ms(200)), (ms(200), Some(ms(50)), ms(50)), (ms(50), Some(ms(200)), ms(50))]
+    {
         let writes = [0, 1_000, 1_700, 4_000].map(ms);
-        let commands: Vec<_> = (0..)
-            .zip(writes)
-            .map(|(id, at)| (at, of(id, Access::Write, 60_000 * (id + 1), 0)))
-            .collect();
+        let commands: Vec<_> =
+            (0..).zip(writes).map(|(id, at)| (at, of(id, Access::Write, 60_000 * (id + 1), 0))).collect();
         let played = play(&caching(write_back(idle, age)), &commands);
         assert_eq!(played.landed.len(), 4);
         for (landed, at) in played.landed.iter().zip(writes) {
@@ -281,7 +281,7 @@ fn what_waits_for_the_cache_goes_on() {
         }
         send(from, Access::Flush, 0);
         // Into what the cache does for the FLUSH.
-        send(from + us(600), Access::Read, 180_000);
+        send(from + us(600), Access::Read, 30_000);
         send(from + us(700), Access::Write, 240_000);
     }
     let played = play(&caching(small), &commands);
@@ -290,15 +290,24 @@ fn what_waits_for_the_cache_goes_on() {
     }
 }
 
-/// A drive that gives the host time to answer chooses when that is over.
+/// A drive that gives the host time to answer chooses when that is over: also where its cache has it look much later.
 #[test]
 fn a_drive_that_waits_for_an_answer_chooses_when_none_comes() {
-    let queue =
-        QueueParams { chooses: Chooses::AfterAnswer, answer_time: us(300), ..queue(8, Order::Fcfs) };
-    let drive = DriveModel::new(&DriveParams { queue, ..drive() }).unwrap();
-    let reads: Vec<_> = (0..6).map(|id| (Span::ZERO, of(id, Access::Read, 60_000 * id, 0))).collect();
-    let played = play(&TargetParams::Drive(Arc::new(drive)), &reads);
-    for id in 1..6 {
-        assert_eq!(played.life(id).chosen, played.life(id - 1).ended + us(300));
+    let cache = CacheParams {
+        write_back: Some(write_back(Span::from_s(100), None)),
+        segments: 16,
+        size: Sectors::new(1_000),
+        ..CacheParams::reading_on(Sectors::ZERO)
+    };
+    for cache in [None, Some(cache)] {
+        let queue =
+            QueueParams { chooses: Chooses::AfterAnswer, answer_time: us(300), ..queue(8, Order::Fcfs) };
+        let drive = DriveModel::new(&DriveParams { queue, cache, ..drive() }).unwrap();
+        let mut commands = vec![(Span::ZERO, of(0, Access::Write, 0, 0))];
+        commands.extend((1..7).map(|id| (ms(20), of(id, Access::Read, 60_000 * id, 0))));
+        let played = play(&TargetParams::Drive(Arc::new(drive)), &commands);
+        for id in 2..7 {
+            assert_eq!(played.life(id).chosen, played.life(id - 1).ended + us(300));
+        }
     }
 }

@@ -3,9 +3,7 @@ use crate::common::{TRACK, TURN, command, drive, ms, next_due};
 use crate::parity::{parity, small};
 use crate::rig::{array, array_on};
 use drivelab_core::data::DataOp;
-use drivelab_core::target::array::params::{
-    ArrayParams, Cure, Failure, Level, ReadChoice, SyncParams, When,
-};
+use drivelab_core::target::array::params::{ArrayParams, Cure, Failure, Level, ReadChoice, SyncParams, When};
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
@@ -113,7 +111,10 @@ fn parity_is_computed_by_one_for_all_after_the_reads() {
 
 fn bad(first: u64, count: u64) -> DriveParams {
     let unreadable = vec![(Lba::new(first), Sectors::new(count))];
-    DriveParams { faults: Some(FaultParams { read_errors: Share::NONE, unreadable, retries: ms(1) }), ..drive() }
+    DriveParams {
+        faults: Some(FaultParams { read_errors: Share::NONE, unreadable, retries: ms(1) }),
+        ..drive()
+    }
 }
 
 /// What cannot be read is planned anew with what else there is, once; it is computed once more, and written back.
@@ -165,8 +166,9 @@ fn a_member_that_fails_at_any_moment_leaves_no_command_behind() {
             let at = Instant::ZERO + Span::from_us(500 * step);
             let failures = vec![Failure { drive: 1, when: When::At(at) }];
             let params = ArrayParams { failures, ..small(parities, 5, 16, 8) };
-            let commands: Vec<Command> =
-                (0..12).map(|id| command(id, [Access::Read, Access::Write][id as usize % 2], 40 * id, 24)).collect();
+            let commands: Vec<Command> = (0..12)
+                .map(|id| command(id, [Access::Read, Access::Write][id as usize % 2], 40 * id, 24))
+                .collect();
             let (answers, did) = play(&array(params), &commands);
             assert_eq!(answers.len(), commands.len(), "{step}");
             assert!(answers.iter().all(|answer| answer.outcome == Outcome::Done), "{step}: {answers:?}");

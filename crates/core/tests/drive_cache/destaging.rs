@@ -2,7 +2,7 @@
 //!
 //! A destaging that starts at an instant lands when a write past any cache lands for which the arm starts at that instant:
 //! so instants of landing tell when the arm started.
-use super::rig::{Rig, TAKE_UP, cache, cached, keeping, response};
+use super::rig::{Rig, cache, cached, keeping, response};
 use crate::common::{TRACK, TURN, ms, us};
 use drivelab_core::Access::{Flush, Read, Write};
 use drivelab_core::Outcome;
@@ -163,11 +163,12 @@ fn the_cache_presses_when_as_large_a_part_of_its_segments_is_taken() {
 /// With writes that go to the media at once a cache changes the answer alone: also where the link brings the data late.
 #[test]
 fn data_that_go_at_once_land_as_without_a_cache() {
-    for (rate, sectors) in [(None, 8), (Some(20_000_000), 8), (Some(20_000_000), 100), (Some(1_000_000), 300)] {
+    for (rate, sectors) in [(None, 8), (Some(20_000_000), 8), (Some(20_000_000), 100), (Some(1_000_000), 300)]
+    {
         let at_once = WriteBackParams { destage: Destage::AtOnce, ..keeping(500, 4) };
         let rate = rate.map(|rate| Rate::from_bytes_per_s(rate).unwrap());
         let link = LinkParams { rate, write_data: WriteData::WhilePositioning };
-        let back = DriveParams { link: link.clone(), ..writing(at_once) };
+        let back = DriveParams { link, ..writing(at_once) };
         let through = DriveParams { link, cache: Some(cache(1_000, 8)), ..back.clone() };
         let lands = |params: &DriveParams, wait: Span, first: u64| {
             let mut rig = Rig::new(params);
@@ -178,7 +179,11 @@ fn data_that_go_at_once_land_as_without_a_cache() {
         };
         for step in 0..40 {
             let (wait, first) = (us(333 * step), 6_000 + 17 * step);
-            assert_eq!(lands(&back, wait, first), lands(&through, wait, first), "{sectors} at {rate:?}, {step}");
+            assert_eq!(
+                lands(&back, wait, first),
+                lands(&through, wait, first),
+                "{sectors} at {rate:?}, {step}"
+            );
         }
     }
 }
@@ -231,7 +236,7 @@ fn data_stay_until_somebody_waits_for_them() {
     assert!(rig.landed.is_empty());
     let flush = rig.flush();
     assert_eq!(rig.landed.len(), 6);
-    assert_eq!(rig.landed[5].at + TAKE_UP.min(Span::ZERO), flush.life.begun, "as the last one lands");
+    assert_eq!(rig.landed[5].at, flush.life.begun, "as the last one lands");
 }
 
 /// On their way is not there.

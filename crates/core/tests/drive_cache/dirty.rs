@@ -24,6 +24,13 @@ pub struct Model {
 }
 
 impl Model {
+    /// Takes these blocks out of what waits.
+    pub fn take(&mut self, first: u64, end: u64) -> BTreeMap<u64, Sector> {
+        let mut taken = self.waiting.split_off(&first);
+        self.waiting.append(&mut taken.split_off(&end));
+        taken
+    }
+
     /// Stretches of neighbouring blocks that wait.
     fn runs(&self) -> u32 {
         let begins = |at: &&u64| **at == 0 || !self.waiting.contains_key(&(**at - 1));
@@ -146,8 +153,7 @@ impl Both {
                 let slot = self.dirty.at(Lba::new(first)).expect("a piece begins there");
                 let went = self.dirty.launch(slot, Instant::from_ns(self.now));
                 prop_assert_eq!(went, (Lba::new(first), Lba::new(end)), "run of {:?}", self.params.run);
-                let gone = first..end;
-                self.model.flying = gone.map(|at| (at, self.model.waiting.remove(&at).unwrap())).collect();
+                self.model.flying = self.model.take(first, end);
             }
             Step::Land => {
                 if self.model.flying.is_empty() {
@@ -156,9 +162,13 @@ impl Both {
                 let mut there = Vec::new();
                 let (first, end) =
                     self.dirty.land(|piece| there.extend(sectors(piece.write, piece.first, piece.count())));
-                let expected: Vec<_> = self.model.flying.iter().map(|(at, sector)| (sector.write, *at)).collect();
+                let expected: Vec<_> =
+                    self.model.flying.iter().map(|(at, sector)| (sector.write, *at)).collect();
                 prop_assert_eq!(&there, &expected);
-                prop_assert_eq!((first.get(), end.get()), (expected[0].1, expected[expected.len() - 1].1 + 1));
+                prop_assert_eq!(
+                    (first.get(), end.get()),
+                    (expected[0].1, expected[expected.len() - 1].1 + 1)
+                );
                 self.model.flying.clear();
             }
         }
@@ -188,11 +198,7 @@ impl Both {
             there: there_at,
         };
         let mut dropped = Vec::new();
-        self.dirty.accept(
-            piece,
-            |write, first, count| dropped.extend(sectors(write, first, count)),
-            file,
-        );
+        self.dirty.accept(piece, |write, first, count| dropped.extend(sectors(write, first, count)), file);
         self.check_dropped(dropped, first, end)?;
         let sector = Sector { write, sequence: self.model.accepted, there };
         self.model.accepted += 1;
@@ -201,8 +207,13 @@ impl Both {
     }
 
     /// Exactly what waited of these blocks has made room.
-    fn check_dropped(&mut self, mut dropped: Vec<(u64, u64)>, first: u64, end: u64) -> Result<(), TestCaseError> {
-        let gone: Vec<_> = self.model.waiting.extract_if(first..end, |_, _| true).collect();
+    fn check_dropped(
+        &mut self,
+        mut dropped: Vec<(u64, u64)>,
+        first: u64,
+        end: u64,
+    ) -> Result<(), TestCaseError> {
+        let gone = self.model.take(first, end);
         let expected: Vec<_> = gone.iter().map(|(at, sector)| (sector.write, *at)).collect();
         dropped.sort_by_key(|&(_, at)| at);
         prop_assert_eq!(dropped, expected, "dropped");
@@ -222,7 +233,13 @@ impl Both {
                 let waits = model.waiting.range(first..end).next().is_some();
                 let flies = model.flying.range(first..end).next().is_some();
                 prop_assert_eq!(dirty.waits(lba, Lba::new(end)), waits, "waits {}..{}", first, end);
-                prop_assert_eq!(dirty.touches(lba, Lba::new(end)), waits || flies, "touches {}..{}", first, end);
+                prop_assert_eq!(
+                    dirty.touches(lba, Lba::new(end)),
+                    waits || flies,
+                    "touches {}..{}",
+                    first,
+                    end
+                );
                 // Late data of a newer write hide what flies below them.
                 let held = dirty.held_from(lba, Lba::new(end), Instant::from_ns(*now)).get();
                 prop_assert!(held.min(end) <= model.held_from(first, end, *now), "held {}..{}", first, end);

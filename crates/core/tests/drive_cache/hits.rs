@@ -56,7 +56,10 @@ fn a_command_waits_until_the_sector_under_the_head_has_passed() {
 fn the_buffer_has_what_had_passed_when_the_arm_was_called_away() {
     for sectors in [1, 7, 40, 99] {
         let kept = |count: u64, late: Span| {
-            let params = DriveParams { firmware: FirmwareParams::default(), ..cached(reading_on(100, |params| params)) };
+            let params = DriveParams {
+                firmware: FirmwareParams::default(),
+                ..cached(reading_on(100, |params| params))
+            };
             let mut rig = Rig::new(&params);
             rig.go(Read, 0, 8);
             rig.wait(us(10 * sectors) + late);
@@ -127,7 +130,8 @@ fn a_hit_makes_only_an_idle_head_read_on() {
 #[test]
 fn written_data_are_there_once_the_link_has_brought_them() {
     let served = |wait: Span| {
-        let link = LinkParams { rate: Rate::from_bytes_per_s(5_120_000), write_data: WriteData::WhilePositioning };
+        let link =
+            LinkParams { rate: Rate::from_bytes_per_s(5_120_000), write_data: WriteData::WhilePositioning };
         let cache = CacheParams { write_back: Some(keeping(100, 4)), ..cache(1_000, 8) };
         let mut rig = Rig::new(&DriveParams { link, ..cached(cache) });
         let write = rig.send(Write, 6_000, 8);

@@ -197,9 +197,11 @@ impl Model {
         model.leave();
         let mut start = first;
         if sought > first && first > 0 {
-            let before =
-                |segment: &Segment| segment.start < first && model.ask(segment, first - 1, first) == Found::All;
-            let (joined, kept): (Vec<Segment>, Vec<Segment>) = model.segments.iter().copied().partition(before);
+            let before = |segment: &Segment| {
+                segment.start < first && model.ask(segment, first - 1, first) == Found::All
+            };
+            let (joined, kept): (Vec<Segment>, Vec<Segment>) =
+                model.segments.iter().copied().partition(before);
             start = joined.iter().map(|segment| segment.start).min().unwrap_or(first);
             model.segments = kept;
         }
@@ -253,7 +255,7 @@ impl Model {
         let run = self.for_writes().expect("written data").run.get();
         let end = self.written.launched(first, run, 0);
         self.leave();
-        self.written.flying = self.written.waiting.extract_if(first..end, |_, _| true).collect();
+        self.written.flying = self.written.take(first, end);
         self.share();
         self.written.flying.clear();
         self.forget(first, end);

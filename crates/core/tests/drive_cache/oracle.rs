@@ -57,8 +57,7 @@ fn caches() -> impl Strategy<Value = CacheParams> {
     (size, read_aheads(), any::<[bool; 3]>(), 0u8..4, 1u64..30).prop_flat_map(
         |((segments, size), read_ahead, [fixed, separate_writes, keeps_written], kind, run)| {
             (1..=size, 1..=segments).prop_map(move |(limit, of_writes)| {
-                let kept =
-                    WriteBackParams { run: Sectors::new(run), ..keeping(limit, of_writes) };
+                let kept = WriteBackParams { run: Sectors::new(run), ..keeping(limit, of_writes) };
                 let write_back = match kind {
                     0 => None,
                     1 => Some(WriteBackParams { destage: Destage::AtOnce, ..kept }),
@@ -177,7 +176,8 @@ impl History {
         self.models.retain(|model| model.held() == held);
         prop_assert!(!self.models.is_empty(), "{held:?} instead of {expected:?}, of {:?}", self.cache);
         self.models.dedup();
-        let waiting: Vec<_> = self.models[0].written.pieces().iter().map(|&(first, end, _)| (first, end)).collect();
+        let waiting: Vec<_> =
+            self.models[0].written.pieces().iter().map(|&(first, end, _)| (first, end)).collect();
         prop_assert_eq!(self.rig.volatile(), waiting, "written and not on the media");
         Ok(())
     }

@@ -3,6 +3,7 @@
 use crate::common::{command, drive, ms, next_due, queue, target, us};
 use drivelab_core::data::DataOp;
 use drivelab_core::life::{Life, Served};
+use drivelab_core::target::drive::Drive;
 use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
 use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, Overhead};
 use drivelab_core::target::drive::queue::Order;
@@ -16,11 +17,7 @@ pub const END: Span = us(5);
 
 /// A cache of so many sectors in so many segments, which reads on for nothing and keeps no writes back.
 pub fn cache(size: u64, segments: u32) -> CacheParams {
-    CacheParams {
-        size: Sectors::new(size),
-        segments,
-        ..CacheParams::reading_on(Sectors::ZERO)
-    }
+    CacheParams { size: Sectors::new(size), segments, ..CacheParams::reading_on(Sectors::ZERO) }
 }
 
 /// Takes writes for so many sectors, and keeps them for ever unless somebody waits.
@@ -46,7 +43,6 @@ pub fn cached(cache: CacheParams) -> DriveParams {
         write: Overhead::always(TAKE_UP),
         read_completion: END,
         write_completion: END,
-        ..FirmwareParams::default()
     };
     DriveParams { firmware, cache: Some(cache), queue: queue(8, Order::Fcfs), ..drive() }
 }
@@ -184,7 +180,7 @@ impl Rig {
 
     /// Segments and sectors in use for reads and for writes.
     pub fn held(&self) -> [(u32, u64); 2] {
-        self.target.drive().and_then(|drive| drive.cached()).expect("a drive with a cache")
+        self.target.drive().and_then(Drive::cached).expect("a drive with a cache")
     }
 
     /// The blocks of written data that the media do not have, by address.

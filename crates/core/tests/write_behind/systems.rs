@@ -222,7 +222,11 @@ fn watch(run: &Setup, ios: usize, mut look: impl FnMut(&Target)) -> u32 {
         (Host::new(&run.jobs, run.seed).unwrap(), Target::new(&run.target, run.seed));
     let (mut wakes, mut finished) = (0, 0);
     while finished < ios {
-        let due = [crate::common::next_due(&target), crate::common::next_due(&host)].into_iter().flatten().min().unwrap();
+        let due = [crate::common::next_due(&target), crate::common::next_due(&host)]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap();
         wakes += 1;
         target.handle(due, TargetInput::Tick);
         host.handle(due, HostInput::Tick);
