@@ -228,6 +228,32 @@ fn what_a_forced_write_must_know_may_come_from_a_buffer() {
     assert!(buffered < Span::from_ns(TURN) + ms(1), "{buffered:?} of {TRACK} sectors a track");
 }
 
+/// Of two mirrors the one reads whose last command ended nearer: behind a long read that is not where it began.
+#[test]
+fn a_members_head_is_where_its_last_command_ended() {
+    let mut target = Target::new(&array(ArrayParams::plain(Level::Mirrored, 2)), 1);
+    target.keep_data();
+    let mut now = Instant::ZERO;
+    let mut member = |id: u64, first: u64, count: u64| {
+        target.handle(now, TargetInput::Submit(command(id, Access::Read, first, count)));
+        while target.poll_output().is_none() {
+            now = next_due(&target).expect("it is answered");
+            target.handle(now, TargetInput::Tick);
+        }
+        let deliver = |op| match op {
+            DataOp::Deliver { member, .. } => Some(member),
+            _ => None,
+        };
+        std::iter::from_fn(|| target.poll_data()).find_map(deliver).expect("a member delivers")
+    };
+    // One is left at 100 600, then the other at 50 108.
+    let one = member(0, 100_000, 600);
+    let other = member(1, 50_100, 8);
+    assert_ne!(one, other);
+    // 25 260 before the one and 25 232 behind the other.
+    assert_eq!(member(2, 75_340, 8), other);
+}
+
 /// The array's own work comes to its end beside a host's, and says when.
 #[test]
 fn a_rebuild_ends() {
