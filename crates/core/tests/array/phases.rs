@@ -2,6 +2,7 @@
 use crate::common::{TRACK, TURN, command, drive, ms, next_due};
 use crate::parity::{parity, small};
 use crate::rig::{array, array_on};
+use crate::stamps::Stamped;
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::params::{ArrayParams, Cure, Failure, Level, ReadChoice, SyncParams, When};
 use drivelab_core::target::drive::faults::FaultParams;
@@ -226,6 +227,42 @@ fn what_a_forced_write_must_know_may_come_from_a_buffer() {
     let buffered = go(at(300), Command { force_unit_access: true, ..write(3, 32, 8) });
     assert!(buffered < read_first, "no turn between reading and writing: {buffered:?}, {read_first:?}");
     assert!(buffered < Span::from_ns(TURN) + ms(1), "{buffered:?} of {TRACK} sectors a track");
+}
+
+/// Of two writes of the same blocks the second begins when the first has ended, so that parity fits both.
+#[test]
+fn a_write_waits_for_an_older_one_of_its_blocks() {
+    for parities in 1..=2 {
+        for (one, other) in [((3, 4), (5, 6)), ((0, 8), (0, 8)), ((0, 100), (90, 40))] {
+            let mut array = Stamped::new(ArrayParams { synchronised: false, ..small(parities, 5, 16, 8) });
+            for (first, count) in [one, other, one] {
+                array.send(Access::Write, first, count);
+            }
+            assert_eq!(array.drain().len(), 3);
+            array.check_media();
+            array.check_read(0, 200);
+        }
+    }
+}
+
+/// An array with a depth works on so many commands at once, whatever its members could do side by side.
+#[test]
+fn an_array_works_on_as_many_commands_as_it_may() {
+    let reads: Vec<Command> = (0..12).map(|id| command(id, Access::Read, 128 * id, 8)).collect();
+    for depth in [1, 2, 5, 12] {
+        let params = ArrayParams { depth: Some(depth), ..parity(1, 5) };
+        let (answers, _) = play(&array(params), &reads);
+        assert_eq!(answers.len(), reads.len());
+        let at_work = |at: Instant| {
+            let begun = |answer: &&Completion| answer.submitted + answer.breakdown.queue <= at;
+            answers.iter().filter(begun).filter(|answer| at < answer.completed).count()
+        };
+        let most = answers.iter().map(|answer| at_work(answer.submitted + answer.breakdown.queue)).max();
+        assert!(most.is_some_and(|most| most <= depth as usize), "{most:?} of {depth}");
+        // Those that waited did so for one to end.
+        let waited = answers.iter().filter(|answer| answer.breakdown.queue > Span::ZERO).count();
+        assert!(waited >= reads.len() - depth as usize, "{waited} waited at a depth of {depth}");
+    }
 }
 
 /// Of two mirrors the one reads whose last command ended nearer: behind a long read that is not where it began.
