@@ -1,10 +1,12 @@
 //! The phases of what an array does: each begins when the one before has ended, and all of them end.
-use crate::common::{TRACK, TURN, command, drive, ms, next_due};
+use crate::common::{TURN, command, drive, ms, next_due};
 use crate::parity::{parity, small};
 use crate::rig::{array, array_on};
 use crate::stamps::Stamped;
 use drivelab_core::data::DataOp;
+use drivelab_core::life::Served;
 use drivelab_core::target::array::params::{ArrayParams, Cure, Failure, Level, ReadChoice, SyncParams, When};
+use drivelab_core::target::drive::cache::params::CacheParams;
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
@@ -201,32 +203,52 @@ fn an_array_that_has_lost_data_answers_one_command_after_the_other() {
 /// A write that must be on the media reads what it must know from wherever that is.
 #[test]
 fn what_a_forced_write_must_know_may_come_from_a_buffer() {
-    use drivelab_core::target::drive::cache::params::CacheParams;
     let cached = DriveParams { cache: Some(CacheParams::reading_on(Sectors::new(1_000))), ..drive() };
     let drives: Vec<DriveParams> = (0..5).map(|_| cached.clone()).collect();
-    let target = array_on(small(1, 5, 128, 8), &drives);
-    let mut target = Target::new(&target, 1);
-    let mut go = |now: Instant, command: Command| {
-        target.handle(now, TargetInput::Submit(command));
-        loop {
-            if let Some(answer) = target.poll_output() {
-                return answer.completed - answer.submitted;
-            }
+    let mut target = Target::new(&array_on(small(1, 5, 128, 8), &drives), 1);
+    target.keep_lives();
+    let mut served = Vec::new();
+    for (at, command) in [
+        (ms(0), command(0, Access::Read, 0, 8)),
+        (ms(100), Command { force_unit_access: true, ..write(1, 0, 8) }),
+    ] {
+        target.handle(Instant::ZERO + at, TargetInput::Submit(command));
+        while target.poll_output().is_none() {
             let due = next_due(&target).expect("it is answered");
             target.handle(due, TargetInput::Tick);
         }
-    };
-    // The buffers of the data's member and of parity's have the row.
-    let at = |time| Instant::ZERO + ms(time);
-    go(at(0), write(0, 0, 8));
-    let forced = |id| Command { force_unit_access: true, ..write(id, 0, 8) };
-    // Written data are not read data: this one fetches both, and reads on behind them.
-    go(at(100), write(1, 8, 8));
-    let read_first = go(at(200), forced(2));
-    // Granules beside: their neighbours have been read on over.
-    let buffered = go(at(300), Command { force_unit_access: true, ..write(3, 32, 8) });
-    assert!(buffered < read_first, "no turn between reading and writing: {buffered:?}, {read_first:?}");
-    assert!(buffered < Span::from_ns(TURN) + ms(1), "{buffered:?} of {TRACK} sectors a track");
+        let of_members = std::iter::from_fn(|| target.poll_life()).filter(|life| life.member.is_some());
+        served.extend(of_members.filter(|life| life.command.access == Access::Read).map(|life| life.served));
+    }
+    // The data were read before, parity was not.
+    served[1..].sort_by_key(|served| *served == Served::Chosen);
+    assert_eq!(served, [Served::Chosen, Served::Buffered, Served::Chosen]);
+}
+
+/// The journal gets parity too, so that must have been computed.
+#[test]
+fn parity_is_computed_before_it_goes_on_record() {
+    let mut params = ArrayParams { cure: Cure::Journal, ..small(1, 4, 128, 8) };
+    // 4 KiB take more than 40 ms.
+    params.parity.rate = Rate::from_bytes_per_s(100_000);
+    let drives: Vec<DriveParams> = (0..5).map(|_| drive()).collect();
+    let (_, did) = play(&array_on(params, &drives), &[write(0, 0, 8)]);
+    let read = did.iter().filter(|did| did.1 < 4 && did.2 == Access::Read).map(|did| did.0).max();
+    let logged = did.iter().filter(|did| did.1 == 4 && did.2 == Access::Write).map(|did| did.0).min();
+    assert!(logged.zip(read).is_some_and(|(logged, read)| logged > read + ms(40)), "{did:?}");
+}
+
+/// Both copies are asked; whichever answers first, what the other could not give is written back.
+#[test]
+fn what_one_copy_could_not_give_is_written_back_whichever_answers_first() {
+    for place in 0..12 {
+        let first = 650 * place;
+        let drives = [drive(), bad(first + 2, 1)];
+        let params = ArrayParams { reads: ReadChoice::AskAll, ..ArrayParams::plain(Level::Mirrored, 2) };
+        let (answers, did) = play(&array_on(params, &drives), &[command(0, Access::Read, first, 8)]);
+        assert_eq!((answers.len(), answers[0].outcome), (1, Outcome::Done));
+        assert!(did.iter().any(|did| did.1 == 1 && did.2 == Access::Write), "{place}: {did:?}");
+    }
 }
 
 /// Of two writes of the same blocks the second begins when the first has ended, so that parity fits both.
