@@ -6,8 +6,8 @@
 //! it is large. All of this also where reads fail, commands are given up, deadlines pass and an allegiance holds.
 mod common;
 
-use common::Probe;
 use common::scenarios::{caches, drives};
+use common::{Probe, next_due};
 use drivelab_core::data::DataOp;
 use drivelab_core::life::Served;
 use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
@@ -169,7 +169,7 @@ impl Checker {
 
     /// Runs to `now`, event by event.
     fn run(&mut self, now: Instant) -> Result<(), TestCaseError> {
-        while let Some(due) = self.target.poll_timeout().filter(|&due| due <= now) {
+        while let Some(due) = next_due(&self.target).filter(|&due| due <= now) {
             self.target.handle(due, TargetInput::Tick);
             self.look()?;
         }
@@ -316,7 +316,7 @@ fn play_in_order(params: &DriveParams, drafts: &[Draft]) -> Result<(), TestCaseE
     };
     for (id, draft) in (0u64..).zip(drafts) {
         now += draft.gap;
-        while let Some(due) = target.poll_timeout().filter(|&due| due <= now) {
+        while let Some(due) = next_due(&target).filter(|&due| due <= now) {
             target.handle(due, TargetInput::Tick);
             look(&mut target, &expected)?;
         }
@@ -335,7 +335,7 @@ fn play_in_order(params: &DriveParams, drafts: &[Draft]) -> Result<(), TestCaseE
         target.handle(now, TargetInput::Submit(Command { force_unit_access: draft.fua, ..command }));
         look(&mut target, &expected)?;
     }
-    while let Some(due) = target.poll_timeout() {
+    while let Some(due) = next_due(&target) {
         target.handle(due, TargetInput::Tick);
         look(&mut target, &expected)?;
     }

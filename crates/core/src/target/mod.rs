@@ -207,13 +207,10 @@ impl Target {
 
     fn run_events(&mut self, now: Instant) {
         let Target { body, context, .. } = self;
-        let mut at_once = 0u32;
+        let mut at_once = 0_u32;
         while let Some((due, event)) = context.agenda.pop_due(now) {
-            if cfg!(debug_assertions) {
-                // Boxes that set each other off without an end must fail a test, and not keep it for ever.
-                at_once = if due == context.now { at_once + 1 } else { 0 };
-                assert!(at_once < AT_ONCE_MAX, "events at {due:?} set each other off without an end");
-            }
+            at_once = if due > context.now { 0 } else { at_once + 1 };
+            debug_assert!(at_once < AT_ONCE_MAX, "time stands still at {due:?}");
             context.now = due;
             match (&mut *body, event) {
                 (Body::System(system), event) => system.on_event(context, event),

@@ -15,6 +15,7 @@ mod mirrors;
 mod parity;
 mod parity_cures;
 mod parity_data;
+mod phases;
 mod raidz;
 mod raidz_rebuilt;
 mod raidz_sync;

@@ -17,6 +17,7 @@ use drivelab_core::target::server::{ServerParams, Service};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Limit, Machine, Setup};
 use drivelab_units::{Angle, Frequency, Instant, Lba, Rpm, Sectors, Share, Span};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// One revolution of [`drive`] in nanoseconds.
@@ -147,6 +148,25 @@ pub fn command(id: u64, access: Access, first: u64, count: u64) -> Command {
     Command::new(id, access, Lba::new(first), Sectors::new(count))
 }
 
+thread_local! {
+    /// When the machine that was asked last is due, and the events of its history so far.
+    static STEPS: Cell<(Instant, u32)> = const { Cell::new((Instant::ZERO, 0)) };
+}
+
+/// More events than any history here needs.
+const STEPS_MAX: u32 = 1 << 22;
+
+/// When a machine wants to be woken. Fails a test that asks for ever: with a fault in it a machine may have something to
+/// do again and again and never come to an end. Where time goes back another history begins.
+pub fn next_due(machine: &impl Machine) -> Option<Instant> {
+    let due = machine.poll_timeout()?;
+    let (last, steps) = STEPS.get();
+    let steps = if due < last { 0 } else { steps + 1 };
+    STEPS.set((due, steps));
+    assert!(steps < STEPS_MAX, "a history of a few commands comes to its end");
+    Some(due)
+}
+
 /// A target in the hands of a test that plays the host.
 pub struct Probe {
     target: Target,
@@ -192,7 +212,7 @@ impl Probe {
                 self.now = self.now.max(completion.completed);
                 return Some(completion);
             }
-            let due = self.target.poll_timeout()?;
+            let due = next_due(&self.target)?;
             self.target.handle(due, TargetInput::Tick);
         }
         panic!("the target goes on without an end, and answers nothing");
