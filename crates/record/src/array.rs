@@ -43,7 +43,8 @@ pub struct SyncRecord {
     pub duration_ns: Option<u64>,
     /// Whether it ended because it could not go on.
     pub given_up: bool,
-    /// Gone over of each member, and what there was to go over.
+    /// What of each member had been gone over before the run, what was in it, and what there was to go over in all.
+    pub member_bytes_before: u64,
     pub member_bytes: u64,
     pub member_bytes_in_all: u64,
     /// Of each member, until it ended or the run did.
@@ -116,7 +117,8 @@ impl ArrayCollector {
 pub fn progress(array: &Array) -> Option<f64> {
     let rebuilds = || array.progress().filter(|progress| progress.kind == SyncKind::Rebuild);
     let of: u64 = rebuilds().map(|progress| progress.of.get()).sum();
-    let swept: u64 = rebuilds().map(|progress| progress.swept.min(progress.of).get()).sum();
+    let done = |progress: Progress| (progress.before.get() + progress.swept.get()).min(progress.of.get());
+    let swept: u64 = rebuilds().map(done).sum();
     (of > 0).then(|| swept as f64 / of as f64)
 }
 
@@ -169,6 +171,7 @@ fn sync(progress: &Progress, floor: Option<u64>, load: &UnderLoad, now: Instant)
         ended_ns: ended.map(Instant::as_ns),
         duration_ns: ended.map(|ended| ended.since(began).as_ns()),
         given_up: progress.is_given_up,
+        member_bytes_before: progress.before.bytes().get(),
         member_bytes: bytes,
         member_bytes_in_all: progress.of.bytes().get(),
         member_bytes_per_s: bytes as f64 * 1e9 / spent.max(1) as f64,

@@ -653,6 +653,10 @@ fn keys_of_arrays_that_change_nothing() {
             ),
         ),
         (
+            "how far a rebuild has come that does not begin with the run",
+            array("level = \"raid5\"\nmembers = 4\nmissing = [0]\nrebuilt = \"30%\"\n", ""),
+        ),
+        (
             "a spare drive of no spare",
             array("level = \"raid5\"\nmembers = 4\nspare_drive = \"wd-4tb-7200\"\n", ""),
         ),

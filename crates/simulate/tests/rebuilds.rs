@@ -66,6 +66,38 @@ fn a_run_until_rebuilt_ends_with_the_rebuild_and_tells_of_it() {
 }
 
 #[test]
+fn a_rebuild_that_goes_on_tells_what_was_there_before() {
+    let Setup { target: TargetParams::System(system), jobs, .. } = mirror(0, Vec::new()) else {
+        panic!("no system")
+    };
+    let array = ArrayParams {
+        missing: vec![0],
+        rebuilding: true,
+        rebuilt: Share::from_ratio(3, 4).unwrap(),
+        ..system.array.clone().unwrap()
+    };
+    let target = TargetParams::System(SystemParams { array: Some(array), ..system });
+    let limit = Limit { until_rebuilt: true, ..Limit::default() };
+    let point = go(&Setup { limit, ..setup(target, jobs[0].clone(), 100) }).unwrap();
+    let array = point.array.as_ref().unwrap();
+    let sync = &array.syncs[0];
+    // Whole requests of 1,024 sectors.
+    let before = 30_000 * 3 / 4 / 1_024 * 1_024 * 512;
+    assert_eq!(sync.member_bytes_before, before);
+    assert_eq!((sync.member_bytes, sync.member_bytes_in_all), (30_000 * 512 - before, 30_000 * 512));
+    // The rate is that of this run.
+    let rate = sync.member_bytes as f64 * 1e9 / point.window_ns as f64;
+    assert!((sync.member_bytes_per_s / rate - 1.0).abs() < 1e-9, "{sync:?}");
+    let rebuilt: Vec<f64> = array.series.iter().filter_map(|bucket| bucket.rebuilt).collect();
+    assert!(
+        rebuilt.is_sorted()
+            && rebuilt[0] == before as f64 / (30_000.0 * 512.0)
+            && rebuilt.last() == Some(&1.0),
+        "{rebuilt:?}"
+    );
+}
+
+#[test]
 fn what_is_lost_is_counted_in_bytes() {
     let setup = mirror(0, vec![failing(0, 500), failing(1, 1_000)]);
     let limit = Limit { duration: Some(ms(2_000)), ..Limit::default() };
