@@ -49,6 +49,8 @@ pub struct SyncRecord {
     pub member_bytes_in_all: u64,
     /// Of each member, until it ended or the run did.
     pub member_bytes_per_s: f64,
+    /// How long what is left would take at that rate; null when it has ended, or nothing of it is done.
+    pub remaining_ns: Option<u64>,
     /// The rate that it was to keep beside hosts; null where it gives way to none.
     pub floor_bytes_per_s: Option<u64>,
     /// How long hosts used the array meanwhile, what it reached then, and how much of the floor it never made up for, as
@@ -164,6 +166,8 @@ fn sync(progress: &Progress, floor: Option<u64>, load: &UnderLoad, now: Instant)
     let Progress { began, ended, .. } = *progress;
     let bytes = progress.swept.bytes().get();
     let spent = ended.unwrap_or(now).since(began).as_ns();
+    let left = progress.of.get().saturating_sub(progress.before.get() + progress.swept.get());
+    let remaining = left as f64 * spent as f64 / progress.swept.get() as f64;
     SyncRecord {
         kind: kind(progress.kind),
         group: progress.group,
@@ -175,6 +179,7 @@ fn sync(progress: &Progress, floor: Option<u64>, load: &UnderLoad, now: Instant)
         member_bytes: bytes,
         member_bytes_in_all: progress.of.bytes().get(),
         member_bytes_per_s: bytes as f64 * 1e9 / spent.max(1) as f64,
+        remaining_ns: (ended.is_none() && bytes > 0).then_some(remaining as u64),
         floor_bytes_per_s: floor,
         under_load_ns: load.time.as_ns(),
         under_load_bytes_per_s: (!load.time.is_zero())

@@ -12,7 +12,7 @@ use drivelab_core::target::system::SystemParams;
 use drivelab_core::{Limit, Setup};
 use drivelab_record::Point;
 use drivelab_simulate::{Control, RunError, run};
-use drivelab_units::{Instant, Lba, Sectors, Share};
+use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -95,6 +95,20 @@ fn a_rebuild_that_goes_on_tells_what_was_there_before() {
             && rebuilt.last() == Some(&1.0),
         "{rebuilt:?}"
     );
+}
+
+#[test]
+fn a_rebuild_that_the_run_cuts_short_says_how_long_the_rest_would_take() {
+    let setup = mirror(1, vec![failing(0, 100)]);
+    let limit = Limit { until_rebuilt: true, ..Limit::default() };
+    let whole = go(&Setup { limit, ..setup.clone() }).unwrap().array.unwrap().syncs.remove(0);
+    assert_eq!(whole.remaining_ns, None);
+    let limit = Limit { duration: Some(Span::from_ns(whole.duration_ns.unwrap() / 2)), ..limit };
+    let half = go(&Setup { limit, ..setup }).unwrap().array.unwrap().syncs.remove(0);
+    assert_eq!(half.ended_ns, None);
+    let left = (half.member_bytes_in_all - half.member_bytes) as f64 / half.member_bytes_per_s;
+    let remaining = half.remaining_ns.unwrap() as f64 / 1e9;
+    assert!((remaining / left - 1.0).abs() < 1e-6, "{remaining} {left}");
 }
 
 #[test]
