@@ -28,7 +28,6 @@ is a plan of {} points",
     }
 }
 
-/// The snapshot of scenarios that are wrong, each under its title.
 fn snapshot(cases: &[(&str, impl AsRef<str>)]) -> String {
     let mut out = String::new();
     for (title, text) in cases {

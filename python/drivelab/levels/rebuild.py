@@ -27,6 +27,8 @@ WINDOW_S, SETTLED_S = 5, 1
 """Measured at each place, after what does not count: queues fill first."""
 T_95 = 2.074
 """Student's t for 95 % with WINDOWS - 2 degrees of freedom."""
+RESOLUTION = 0.01
+"""What windows show at best, beside their spread: whole rebuilds of idle arrays differ by half of it."""
 
 IDLE: Mapping[str, Any] = {"rw": "randread", "bs": "4KiB", "rate_iops": 0.001}
 """Next to nothing is asked of the array: a read every thousand seconds."""
@@ -76,7 +78,7 @@ def extrapolated(points: Sequence[Point]) -> dict[str, Any] | None:
         **found,
         "duration_ns": round(whole * mean),
         "at_least_ns": None,
-        "relative_error": T_95 * _standard_error(paces) / mean,
+        "relative_error": math.hypot(T_95 * _standard_error(paces) / mean, RESOLUTION),
         "member_bytes_per_s": _NS_PER_S / mean,
     }
 
