@@ -117,7 +117,9 @@ def sync_text(sync: Mapping[str, Any]) -> str:
     """How long a rebuild, resync or scrub took, or how far it came."""
     rate = f"{sync['member_bytes_per_s'] / 1e6:,.4g} MB/s on each member"
     if sync["ended_ns"] is None:
-        return f"{sync['kind']}: {_share(sync)} when the run ended, {rate}"
+        left = sync["remaining_ns"]
+        rest = "" if left is None else f"; the rest would take {duration_text(left)} at that rate"
+        return f"{sync['kind']}: {_share(sync)} when the run ended, {rate}{rest}"
     if sync["given_up"]:
         return f"{sync['kind']}: given up after {duration_text(sync['duration_ns'])}, {_share(sync)} done"
     return f"{sync['kind']}: {duration_text(sync['duration_ns'])}, {rate}"
@@ -158,7 +160,8 @@ def _rebuild_text(sync: Mapping[str, Any]) -> str:
 def _share(sync: Mapping[str, Any]) -> str:
     whole = sync["member_bytes_in_all"]
     # Begun anew for a second drive it goes over more than there is.
-    return f"{100 * min(sync['member_bytes'] / whole, 1) if whole else 100:.3g} %"
+    done = sync["member_bytes_before"] + sync["member_bytes"]
+    return f"{100 * min(done / whole, 1) if whole else 100:.3g} %"
 
 
 def _together(events: Sequence[Mapping[str, Any]], *, several: bool) -> str:

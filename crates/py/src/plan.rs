@@ -120,6 +120,15 @@ impl Plan {
         Ok(Plan { inner: drivelab_scenario::Plan { points, ..self.inner.clone() } })
     }
 
+    /// The same points, each with a seed of its own: the first has the plan's, every other one more than that before it.
+    fn with_own_seeds(&self) -> Self {
+        let mut inner = self.inner.clone();
+        for (place, point) in (0..).zip(&mut inner.points) {
+            point.setup.seed = self.inner.seed.wrapping_add(place);
+        }
+        Plan { inner }
+    }
+
     fn __len__(&self) -> usize {
         self.inner.points.len()
     }

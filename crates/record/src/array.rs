@@ -57,11 +57,14 @@ pub struct SyncRecord {
     pub duration_ns: Option<u64>,
     /// Whether it ended because it could not go on.
     pub given_up: bool,
-    /// Gone over of each member, and what there was to go over.
+    /// What of each member had been gone over before the run, what was in it, and what there was to go over in all.
+    pub member_bytes_before: u64,
     pub member_bytes: u64,
     pub member_bytes_in_all: u64,
     /// Of each member, until it ended or the run did.
     pub member_bytes_per_s: f64,
+    /// How long what is left would take at that rate; null when it has ended, or nothing of it is done.
+    pub remaining_ns: Option<u64>,
     /// The rate that it was to keep beside hosts; null where it gives way to none.
     pub floor_bytes_per_s: Option<u64>,
     /// How long hosts used the array meanwhile, what it reached then, and how much of the floor it never made up for, as
@@ -142,7 +145,8 @@ impl ArrayCollector {
 pub fn progress(array: &Array) -> Option<f64> {
     let rebuilds = || array.progress().filter(|progress| progress.kind == SyncKind::Rebuild);
     let of: u64 = rebuilds().map(|progress| progress.of.get()).sum();
-    let swept: u64 = rebuilds().map(|progress| progress.swept.min(progress.of).get()).sum();
+    let done = |progress: Progress| (progress.before.get() + progress.swept.get()).min(progress.of.get());
+    let swept: u64 = rebuilds().map(done).sum();
     (of > 0).then(|| swept as f64 / of as f64)
 }
 
@@ -201,6 +205,8 @@ fn sync(progress: &Progress, floor: Option<u64>, load: &UnderLoad, now: Instant)
     let Progress { began, ended, .. } = *progress;
     let bytes = progress.swept.bytes().get();
     let spent = ended.unwrap_or(now).since(began).as_ns();
+    let left = progress.of.get().saturating_sub(progress.before.get() + progress.swept.get());
+    let remaining = left as f64 * spent as f64 / progress.swept.get() as f64;
     SyncRecord {
         kind: kind(progress.kind),
         group: progress.group,
@@ -208,9 +214,11 @@ fn sync(progress: &Progress, floor: Option<u64>, load: &UnderLoad, now: Instant)
         ended_ns: ended.map(Instant::as_ns),
         duration_ns: ended.map(|ended| ended.since(began).as_ns()),
         given_up: progress.is_given_up,
+        member_bytes_before: progress.before.bytes().get(),
         member_bytes: bytes,
         member_bytes_in_all: progress.of.bytes().get(),
         member_bytes_per_s: bytes as f64 * 1e9 / spent.max(1) as f64,
+        remaining_ns: (ended.is_none() && bytes > 0).then_some(remaining as u64),
         floor_bytes_per_s: floor,
         under_load_ns: load.time.as_ns(),
         under_load_bytes_per_s: (!load.time.is_zero())

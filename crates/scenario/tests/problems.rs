@@ -28,7 +28,6 @@ is a plan of {} points",
     }
 }
 
-/// The snapshot of scenarios that are wrong, each under its title.
 fn snapshot(cases: &[(&str, impl AsRef<str>)]) -> String {
     let mut out = String::new();
     for (title, text) in cases {
@@ -641,6 +640,10 @@ fn keys_of_arrays_that_change_nothing() {
                 "level = \"raid5\"\nmembers = 4\nspares = 1\nspare_drive = \"wd-4tb-7200\"\nreplaced_after = \"1s\"\nrebuild = {}\nrebuilding = true\n",
                 "",
             ),
+        ),
+        (
+            "how far a rebuild has come that does not begin with the run",
+            array("level = \"raid5\"\nmembers = 4\nmissing = [0]\nrebuilt = \"30%\"\n", ""),
         ),
         (
             "a spare drive of no spare",

@@ -20,7 +20,7 @@ from drivelab.levels import compare
 from drivelab.levels.compare import Comparison
 from drivelab.levels.cost import Prices
 from drivelab.levels.level import COPIES, GROUPS, LEVELS
-from drivelab.levels.loads import STATES, Loads
+from drivelab.levels.loads import KINDS, STATES, Loads
 from drivelab.levels.odds import Lifetime, Repair
 from drivelab.levels.planning import Chosen, checked, named, planned
 from drivelab.levels.tables import notes
@@ -72,8 +72,18 @@ def compare_levels(
     states: Annotated[
         str, typer.Option(help="Whole; without member 0; with a new one in its place", metavar="NAMES")
     ] = ",".join(STATES),
-    iodepth: Annotated[str, _load("Requests outstanding, each a column")] = "1,4,16,64",
-    bs: Annotated[str, _load("Size of a random request")] = "4KiB",
+    rw: Annotated[str, _load("What the load asks for: " + ", ".join(KINDS))] = "randrw",
+    pattern: Annotated[
+        str | None, _load("A workload of the catalogue in place of --rw, --bs and --rwmixread")
+    ] = None,
+    iodepth: Annotated[
+        str | None,
+        _load("Requests outstanding: of the load the first, with --full a column for each [16; 1,4,16,64]"),
+    ] = None,
+    rate_iops: Annotated[
+        str | None, _load("So many requests a second in place of so many outstanding")
+    ] = None,
+    bs: Annotated[str, _load("Size of a request")] = "4KiB",
     rwmixread: Annotated[int, _load("Share of reads where both are mixed, in percent")] = 70,
     number_ios: Annotated[int, _load("Random requests for each figure")] = 4_000,
     ramp_time: Annotated[str, _load("Time before they count")] = "10s",
@@ -82,22 +92,26 @@ def compare_levels(
     mttf: Annotated[str | None, _risk("The same as a mean time to failure", "TIME")] = None,
     repair: Annotated[
         str | None,
-        _risk("From a failure until the new drive has its data: failed drives are replaced", "TIME"),
+        _risk("From a failure until the new drive has its data; unasked the rebuild under the load", "TIME"),
     ] = None,
     drive_price: Annotated[str | None, _risk("What a drive costs: 140USD", "PRICE")] = None,
     controller_price: Annotated[str | None, _risk("What the controller costs", "PRICE")] = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    full: Annotated[
+        bool, typer.Option("--full", help="Then a table for each topic, by load and depth")
+    ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     output: Pictures = [],  # noqa: B006
     workers: Workers = None,
     quiet: Quiet = False,
 ) -> int:
-    """Compare the levels of an array: IOPS, latency, rates, capacity, price, and the chance of data loss.
+    """Compare the levels of an array under a load: what each gives, costs and survives.
 
-    Every level runs the same loads, whole, with a drive missing, and while a new one is filled.
+    Every level runs the load whole, with a drive missing, and while a new one is filled; how long that takes is
+    extrapolated from parts. --full and --json run other loads and depths as well.
     """
-    check_form(json=as_json, csv=as_csv)
+    check_form(json=as_json, csv=as_csv, full=full)
     for path in output:
         check_picture("--output", path)
     others = words.overrides_of({"randseed": randseed}, settings)
@@ -110,7 +124,18 @@ def compare_levels(
         drive=drive,
         members=members,
         levels=named(levels.split(","), members, copies, groups),
-        loads=Loads(_depths(iodepth), bs, rwmixread, number_ios, ramp_time, _names(states)),
+        loads=Loads(
+            iodepths=None if iodepth is None else _depths(iodepth),
+            bs=bs,
+            rwmixread=rwmixread,
+            requests=number_ios,
+            warm_up=ramp_time,
+            states=_names(states),
+            rw=rw,
+            rate_iops=rate_iops,
+            pattern=pattern,
+            full=full or as_json,
+        ),
         overrides=checked(drive, others),
         lifetime=lifetime,
         repair=Repair.parse(repair, lifetime),
@@ -133,12 +158,16 @@ def _print(found: Comparison, *, as_json: bool, as_csv: bool, quiet: bool) -> No
     if as_json:
         emit_json(found.to_dict())
         return
+    verdict = found.verdict()
     if as_csv:
-        emit(rows_csv(found.rows()))
+        emit(rows_csv(verdict.rows))
         return
-    for number, table in enumerate(found.tables()):
-        if number:
-            emit("")
+    if verdict.lines:
+        emit("\n".join(verdict.lines))
+        emit("")
+    emit_table(verdict.table())
+    for table in found.tables():
+        emit("")
         emit_table(table)
     if not quiet:
         say("\n".join(f"note: {note}" for note in notes(found)))

@@ -52,6 +52,7 @@ impl Array {
                 self.put_in(context, slot, self.members.get(slot).drive);
             }
         }
+        self.resume_rebuilds();
         // Not before everybody has said what is to be told of.
         self.wake_at(context, context.now);
         for failure in &self.params.failures {

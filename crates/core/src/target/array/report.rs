@@ -131,7 +131,9 @@ pub struct Progress {
     pub ended: Option<Instant>,
     /// Whether it ended because it could not go on.
     pub is_given_up: bool,
-    /// What has been gone over of each member.
+    /// What of each member had been gone over before the run.
+    pub before: Sectors,
+    /// What has been gone over of each member since it began.
     pub swept: Sectors,
     /// What there is to go over, of each member.
     pub of: Sectors,

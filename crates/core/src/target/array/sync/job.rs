@@ -80,6 +80,8 @@ pub struct Job {
     pub windows: VecDeque<Window>,
     /// The number of the first of them.
     pub number: u64,
+    /// What had been gone over before the run.
+    pub before: u64,
     /// What has been gone over, all sweeps together.
     pub swept: u64,
     pub began: Instant,
@@ -113,6 +115,7 @@ impl Job {
             step,
             windows: VecDeque::new(),
             number: 0,
+            before: 0,
             swept: 0,
             began: now,
             ended: None,
