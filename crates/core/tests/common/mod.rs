@@ -153,9 +153,6 @@ thread_local! {
     static STEPS: Cell<(Instant, u32)> = const { Cell::new((Instant::ZERO, 0)) };
 }
 
-/// More events than any history here needs.
-const STEPS_MAX: u32 = 1 << 22;
-
 /// When a machine wants to be woken. Fails a test that asks for ever: with a fault in it a machine may have something to
 /// do again and again and never come to an end. Where time goes back another history begins.
 pub fn next_due(machine: &impl Machine) -> Option<Instant> {
