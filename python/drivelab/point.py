@@ -80,6 +80,8 @@ class Point(TypedDict):
     digest: str
     array: NotRequired[dict[str, Any]]
     """Of an array: its state, its events, its rebuilds, a series over time."""
+    given_up: NotRequired[dict[str, Any]]
+    """With a memory before the target: flushes that failed, and answered writes that were given up."""
     data: NotRequired[dict[str, Any]]
     """With `check_data` or a power cut: what was checked."""
     power_cut: NotRequired[dict[str, Any] | None]
