@@ -212,11 +212,12 @@ def test_a_pipe_is_no_file(run, tmp_path):
         ("folder.toml", "it is a folder"),
     ):
         for key in ("target.drive", "target.controller", "workload.pattern"):
-            done = run("simulate", "--drive", "wd-4tb-7200", "--set", f"{key}={name}", timeout=30)
+            drive = () if key == "target.drive" else ("--drive", "wd-4tb-7200")
+            done = run("simulate", *drive, "--set", f"{key}={name}", timeout=60)
             assert done.returncode == 2
             assert told in done.stderr, done.stderr
     for words in (("simulate", "pipe.toml"), ("check", "pipe.toml"), ("catalogue", "./pipe.toml")):
-        done = run(*words, timeout=30)
+        done = run(*words, timeout=60)
         assert (done.returncode, done.stderr) == (
             2,
             "error: cannot read pipe.toml: it is a pipe or a device, not a file\n",
