@@ -149,18 +149,28 @@ pub fn command(id: u64, access: Access, first: u64, count: u64) -> Command {
 }
 
 thread_local! {
-    /// When the machine that was asked last is due, and the events of its history so far.
-    static STEPS: Cell<(Instant, u32)> = const { Cell::new((Instant::ZERO, 0)) };
+    /// When the last event was due, the events of its history so far, and those at that instant.
+    static STEPS: Cell<(Instant, u32, u32)> = const { Cell::new((Instant::ZERO, 0, 0)) };
 }
 
-/// When a machine wants to be woken. Fails a test that asks for ever: with a fault in it a machine may have something to
-/// do again and again and never come to an end. Where time goes back another history begins.
+/// More events than any history has at one instant.
+const STEPS_AT_ONCE_MAX: u32 = 1 << 18;
+
+/// Counts an event of a machine. Fails a test whose machine goes on for ever: with a fault in it, it may have something to do
+/// again and again and never come to an end. Where time goes back another history begins.
+pub fn count_step(due: Instant) {
+    let (last, steps, at_once) = STEPS.get();
+    let steps = if due < last { 0 } else { steps + 1 };
+    let at_once = if due == last { at_once + 1 } else { 0 };
+    STEPS.set((due, steps, at_once));
+    assert!(steps < STEPS_MAX, "a history of a few commands comes to its end");
+    assert!(at_once < STEPS_AT_ONCE_MAX, "time goes on behind {due:?}");
+}
+
+/// When a machine wants to be woken.
 pub fn next_due(machine: &impl Machine) -> Option<Instant> {
     let due = machine.poll_timeout()?;
-    let (last, steps) = STEPS.get();
-    let steps = if due < last { 0 } else { steps + 1 };
-    STEPS.set((due, steps));
-    assert!(steps < STEPS_MAX, "a history of a few commands comes to its end");
+    count_step(due);
     Some(due)
 }
 

@@ -205,6 +205,7 @@ impl Rig {
     pub fn step(&mut self) -> bool {
         let Some(due) = self.due() else { return false };
         assert!(due >= self.now, "nothing is due in the past");
+        super::common::count_step(due);
         self.now = due;
         if let Some((&key, &what)) = self.busy.first_key_value().filter(|((at, _), _)| *at == due) {
             self.busy.remove(&key);
