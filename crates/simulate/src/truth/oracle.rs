@@ -35,6 +35,15 @@ pub(super) struct Write {
     pub begun: u64,
     pub done: u64,
     pub is_forced: bool,
+    /// Whose FLUSH makes it durable.
+    pub host: usize,
+}
+
+impl Write {
+    fn unanswered(command: &Command, begun: u64) -> Self {
+        let (first, end) = (command.first.get(), command.end().get());
+        Write { first, end, begun, done: NEVER, is_forced: false, host: 0 }
+    }
 }
 
 #[derive(Clone)]
@@ -54,8 +63,10 @@ pub struct Oracle {
     pub(super) volatile: bool,
     /// Whether a power cut may come, which may bring back any write.
     may_be_cut: bool,
-    /// What was answered before this has been flushed.
-    pub(super) flushed: u64,
+    /// By host: what was answered before this has been flushed.
+    pub(super) flushed: Vec<u64>,
+    /// Whether hosts have caches of their own, so that the FLUSH of one is nothing to the data of another.
+    has_host_caches: bool,
     /// For each sector the latest beginning of a durable write, once that was asked for.
     pub(super) durable: Extents<u64>,
     /// Whether the array has lost members that it needs.
@@ -76,7 +87,8 @@ impl Oracle {
             clock: 1,
             volatile,
             may_be_cut: true,
-            flushed: 0,
+            flushed: Vec::new(),
+            has_host_caches: false,
             durable: Extents::default(),
             is_lost: false,
             steps: 0,
@@ -86,6 +98,15 @@ impl Oracle {
     /// Of a target whose power is never cut.
     pub fn without_cuts(self) -> Self {
         Oracle { may_be_cut: false, ..self }
+    }
+
+    /// Of hosts with caches of their own.
+    pub fn with_host_caches(self) -> Self {
+        Oracle { has_host_caches: true, ..self }
+    }
+
+    fn host(&self, command: &Command) -> usize {
+        if self.has_host_caches { command.initiator.into() } else { 0 }
     }
 
     pub(super) fn tick(&mut self) -> u64 {
@@ -154,7 +175,7 @@ impl Oracle {
             }
             Access::Write if is_done => self.was_written(&command, begun, now),
             Access::Write => self.was_torn(&command, begun),
-            Access::Flush if is_done => self.flushed = self.flushed.max(begun),
+            Access::Flush if is_done => self.was_flushed(self.host(&command), begun),
             Access::Flush => {}
         }
         Ok(())
@@ -170,18 +191,25 @@ impl Oracle {
         });
         self.sectors.join(first, end);
         self.steps += steps;
-        let is_forced = command.force_unit_access;
-        self.writes.insert(command.id, Write { first, end, begun, done: now, is_forced });
+        let (is_forced, host) = (command.force_unit_access, self.host(command));
+        self.writes.insert(command.id, Write { first, end, begun, done: now, is_forced, host });
         if !self.may_be_cut && self.writes.len() > SWEPT_FROM.max(2 * self.swept) {
             self.sweep();
         }
     }
 
+    fn was_flushed(&mut self, host: usize, begun: u64) {
+        if self.flushed.len() <= host {
+            self.flushed.resize(host + 1, 0);
+        }
+        self.flushed[host] = self.flushed[host].max(begun);
+    }
+
     /// A write is over that was not answered: its data may be there from now on, at any time.
     pub(super) fn was_torn(&mut self, command: &Command, begun: u64) {
-        let (first, end, done) = (command.first.get(), command.end().get(), NEVER);
+        let (first, end) = (command.first.get(), command.end().get());
         self.sectors.cover(first, end, |_| ());
-        self.writes.insert(command.id, Write { first, end, begun, done, is_forced: false });
+        self.writes.insert(command.id, Write::unanswered(command, begun));
     }
 
     /// Forgets the writes that no read can find.
@@ -203,8 +231,7 @@ impl Oracle {
     fn version(&self, sector: u64, write: u64) -> Option<Write> {
         let under_way = self.outstanding.get(&write).filter(|(command, _)| command.access == Access::Write);
         let under_way = under_way.map(|&(command, begun)| {
-            let (first, end) = (command.first.get(), command.end().get());
-            Write { first, end, begun, done: NEVER, is_forced: false }
+            Write::unanswered(&command, begun)
         });
         let version = under_way.or_else(|| self.writes.get(&write).copied())?;
         (version.first <= sector && sector < version.end).then_some(version)

@@ -48,15 +48,18 @@ impl Witness {
         });
         let memories = [params.host_cache, params.controller.cache];
         let volatile = |memory: &WriteBehindParams| !memory.battery;
+        let mut oracle =
+            Oracle::new(has_volatile_drive(&params.drives) || memories.iter().flatten().any(volatile));
+        if params.host_cache.is_some() {
+            oracle = oracle.with_host_caches();
+        }
         Witness {
             seed,
             buffers: Buffers::default(),
             has_memory: memories.iter().any(Option::is_some),
             media: Media::new(params.drives.len()),
             segments: Segments::new(buffers),
-            oracle: Oracle::new(
-                has_volatile_drive(&params.drives) || memories.iter().flatten().any(volatile),
-            ),
+            oracle,
             over: Vec::new(),
             last: (DataOp::Replace { member: 0 }, Vec::new()),
             may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),

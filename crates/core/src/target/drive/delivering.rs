@@ -43,10 +43,10 @@ impl Drive {
         {
             let written = cache.written(first, end, now).min(end);
             while at < written
-                && let Some(piece) = dirty.holder(at, now)
+                && let Some((write, until)) = dirty.newest(at, now)
             {
-                let until = piece.end.min(end);
-                self.deliver(context, read, at, until, Source::Written { write: piece.write });
+                let until = until.min(end);
+                self.deliver(context, read, at, until, Source::Written { write });
                 at = until;
             }
         }
@@ -81,7 +81,7 @@ impl Drive {
     ) {
         if context.data.is_some() && place != NONE {
             self.begins_segment(context, place, joined);
-            self.tell_contents(context, read, bounds, (place, joined));
+            self.tell_contents(context, read, bounds, place);
         }
     }
 
@@ -91,21 +91,19 @@ impl Drive {
         context: &mut Context,
         read: u64,
         (begin, held, sought): (Lba, Lba, Lba),
-        (place, joined): (Place, Place),
+        place: Place,
     ) {
         let Some(cache) = &self.cache else { return };
         let limit = cache.segments.limit(place);
         if held == sought {
             return self.loads(context, place, begin, limit);
         }
-        if joined == NONE {
-            // Written data that wait lie over it, whatever the read has had.
-            let written = cache.written(held, sought, context.now).min(sought);
-            self.loads(context, place, begin, written);
-            if written < sought {
-                let (member, count) = (self.index, sought - written);
-                context.data_op(DataOp::Copy { member, segment: place, read, first: written, count });
-            }
+        // Written data that wait lie over it, whatever the read has had.
+        let written = cache.written(held, sought, context.now).min(sought);
+        self.loads(context, place, begin, written);
+        if written < sought {
+            let (member, count) = (self.index, sought - written);
+            context.data_op(DataOp::Copy { member, segment: place, read, first: written, count });
         }
         self.loads(context, place, sought, limit);
     }

@@ -176,9 +176,16 @@ impl Dirty {
         at
     }
 
-    /// The data that a read of this block finds here at `now`.
+    /// The write whose data a read of this block finds here at `now`, and up to which block it has them from there: newer
+    /// data that wait lie over what is on its way.
+    pub fn newest(&self, at: Lba, now: Instant) -> Option<(u64, Lba)> {
+        let Piece { write, end, .. } = *self.holder(at, now)?;
+        let newer = self.first_behind(at).map(|slot| self.piece(slot).first).filter(|&first| first > at);
+        Some((write, newer.map_or(end, |newer| newer.min(end))))
+    }
+
     #[inline]
-    pub fn holder(&self, at: Lba, now: Instant) -> Option<&Piece> {
+    fn holder(&self, at: Lba, now: Instant) -> Option<&Piece> {
         let waits = self.first_behind(at).map(|slot| self.piece(slot));
         let flies = self.flying.iter().find(|piece| piece.first <= at && at < piece.end);
         let holds = |piece: &&Piece| piece.first <= at && piece.there <= now;
