@@ -33,13 +33,13 @@ pub enum DataOp {
     Drop { write: u64, member: u16, first: Lba, count: Sectors },
     /// A read's data leave a member now: its versions are those of this place in the stream.
     Deliver { read: u64, member: u16, first: Lba, count: Sectors, from: Source },
-    /// A segment of a drive's buffer is begun anew, with all that the one at `joins` has had, and nothing else yet.
+    /// A segment of a drive's buffer is begun anew, with all that the one at `joins` has, and nothing else yet.
     Begin { member: u16, segment: u32, joins: Option<u32> },
     /// A segment gets these blocks as they pass the head: as they are on the media now, with the written data over them that
     /// wait in the cache.
     Load { member: u16, segment: u32, first: Lba, count: Sectors },
-    /// A segment gets what a read has had of the buffer before.
-    Copy { member: u16, segment: u32, read: u64, first: Lba, count: Sectors },
+    /// A segment gets what another one has of these blocks.
+    Copy { member: u16, segment: u32, from: u32, first: Lba, count: Sectors },
     /// Part of the buffer of `into` gets the part of the buffer of `from` added to it (exclusive or), multiplied with
     /// `factor` in the field of 256 elements. Both parts are named by the addresses of their own commands. Said as the
     /// array plans, and to be done when the buffer of `into` is first looked at: what `from` brings may come later.

@@ -54,7 +54,10 @@ impl fmt::Display for Wrong {
         match self {
             Wrong::Read { command, found } => write!(f, "read {command} has brought, of {found}"),
             Wrong::NotHeld { command, drive, sector } => {
-                write!(f, "drive {drive} answers read {command} from a buffer that does not have sector {sector}")
+                write!(
+                    f,
+                    "drive {drive} answers read {command} from a buffer that does not have sector {sector}"
+                )
             }
             Wrong::Kept { found } => write!(f, "after all that, there is at {found}"),
             Wrong::Copy { slot, found } => write!(f, "member {slot} has another copy of {found}"),

@@ -230,12 +230,10 @@ pub(super) fn redundancy(array: &Array) -> Option<&'static str> {
 /// What is wrong, in words: which drive, where on it, what is there and what should be.
 fn told(target: &Target, untruth: &Untruth) -> String {
     let ms = untruth.at.as_ns() as f64 / 1e6;
-    let who = |sector: u64, found: u64| {
-        match write_of(found, sector) {
-            _ if found == BLANK => "what was there before all writes".to_owned(),
-            id if id < OWN_IDS => format!("write {id}"),
-            _ => format!("what nobody has written ({found:016x})"),
-        }
+    let who = |sector: u64, found: u64| match write_of(found, sector) {
+        _ if found == BLANK => "what was there before all writes".to_owned(),
+        id if id < OWN_IDS => format!("write {id}"),
+        _ => format!("what nobody has written ({found:016x})"),
     };
     let at_place = |found: &Found, (drive, at): (u16, u64)| {
         let &Found { sector, found: there, .. } = found;

@@ -230,9 +230,7 @@ impl Oracle {
     /// there, as far as it is known.
     fn version(&self, sector: u64, write: u64) -> Option<Write> {
         let under_way = self.outstanding.get(&write).filter(|(command, _)| command.access == Access::Write);
-        let under_way = under_way.map(|&(command, begun)| {
-            Write::unanswered(&command, begun)
-        });
+        let under_way = under_way.map(|&(command, begun)| Write::unanswered(&command, begun));
         let version = under_way.or_else(|| self.writes.get(&write).copied())?;
         (version.first <= sector && sector < version.end).then_some(version)
     }

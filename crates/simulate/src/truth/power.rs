@@ -283,7 +283,9 @@ impl<'a> Study<'a> {
         let is_wrong = |&address: &u64| {
             is_meant(contents.home(address).slot.into())
                 && !self.kept.contains_key(&address)
-                && contents.get(address).is_some_and(|found| self.before_cut.is_wrong_after_cut(address, found))
+                && contents
+                    .get(address)
+                    .is_some_and(|found| self.before_cut.is_wrong_after_cut(address, found))
         };
         addresses.filter(is_wrong).count() as u64
     }

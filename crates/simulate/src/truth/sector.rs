@@ -190,5 +190,4 @@ impl Sectors {
     pub fn oldest(&self) -> Standing {
         self.past.as_ref().and_then(|past| past.front()).map_or(self.now, |step| step.before)
     }
-
 }

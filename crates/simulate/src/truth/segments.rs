@@ -62,9 +62,9 @@ impl Segments {
         (*most, &mut all[place])
     }
 
-    /// A segment is begun anew, with all that another one has had.
+    /// A segment is begun anew, with all that another one has.
     pub fn begin(&mut self, drive: u16, place: u32, joins: Option<u32>) {
-        let before = joins.map_or_else(Segment::default, |joined| std::mem::take(self.at(drive, joined).1));
+        let before = joins.map_or_else(Segment::default, |joined| self.at(drive, joined).1.clone());
         *self.at(drive, place).1 = before;
     }
 
@@ -74,16 +74,14 @@ impl Segments {
         segment.load(first, first + count, most);
     }
 
-    /// A segment gets these stamps.
-    pub fn copy(&mut self, drive: u16, place: u32, first: u64, stamps: &[u64], media: &Media) {
+    /// A segment gets what another one has of these sectors.
+    pub fn copy(&mut self, drive: u16, place: u32, from: u32, first: u64, count: u64) {
+        let end = first + count;
+        let had: Vec<(u64, u64)> =
+            self.at(drive, from).1.kept.range(first..end).map(|(&at, &stamp)| (at, stamp)).collect();
         let (most, segment) = self.at(drive, place);
-        segment.load(first, first + stamps.len() as u64, most);
-        let there = media.read(drive, first, stamps.len() as u64);
-        for ((at, &stamp), there) in (first..).zip(stamps).zip(there) {
-            if stamp != there {
-                segment.kept.insert(at, stamp);
-            }
-        }
+        segment.load(first, end, most);
+        segment.kept.extend(had);
     }
 
     /// What a drive delivers from a segment.
@@ -200,12 +198,15 @@ mod tests {
         let (mut media, mut segments) = loaded();
         write(&mut media, &mut segments, 6, 1);
         land(&mut media, &mut segments, 6, 1);
+        segments.begin(0, 2, None);
+        segments.load(0, 2, 14, 4);
+        write(&mut media, &mut segments, 16, 2);
+        segments.copy(0, 1, 2, 15, 2);
         // In the very place of the one that it joins.
         segments.begin(0, 1, Some(1));
-        segments.load(0, 1, 12, 10);
-        segments.copy(0, 1, 12, &[112, 7], &media);
+        segments.load(0, 1, 17, 5);
         let found = |at| read(&media, &segments, 1, at);
-        assert_eq!([found(6), found(12), found(13), found(21)], [Some(106), Some(112), Some(7), Some(121)]);
+        assert_eq!([found(6), found(15), found(16), found(21)], [Some(106), Some(115), Some(116), Some(121)]);
         segments.load(0, 1, 6, 1);
         assert_eq!(read(&media, &segments, 1, 6), Some(1));
     }

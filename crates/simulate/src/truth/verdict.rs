@@ -21,7 +21,10 @@ pub enum Verdict {
 impl Oracle {
     /// Whether a power cut would not take a write back.
     fn is_durable(&self, write: &Write) -> bool {
-        write.done != NEVER && (write.is_forced || !self.volatile || self.flushed.get(write.host).is_some_and(|&flushed| write.done < flushed))
+        write.done != NEVER
+            && (write.is_forced
+                || !self.volatile
+                || self.flushed.get(write.host).is_some_and(|&flushed| write.done < flushed))
     }
 
     /// Looks through all writes for the durable ones: before a cut, or what it has taken, is judged.

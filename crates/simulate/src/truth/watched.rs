@@ -258,7 +258,8 @@ impl Watched {
         let mut next = written.iter().copied().peekable();
         while let Some(first) = next.next() {
             let capacity = self.target.capacity().get();
-            let end = (first + AT_ONCE).min(capacity).min((first / self.apart + 1).saturating_mul(self.apart));
+            let end =
+                (first + AT_ONCE).min(capacity).min((first / self.apart + 1).saturating_mul(self.apart));
             while next.next_if(|&sector| sector < end).is_some() {}
             let (outcome, found) = self.go(Access::Read, first, end - first)?;
             if outcome == Outcome::Done {

@@ -43,9 +43,10 @@ fn has_volatile_drive(drives: &[Arc<DriveModel>]) -> bool {
 impl Witness {
     pub fn new(params: &SystemParams, seed: u64) -> Self {
         // More than a segment has with what the head has yet to read for it.
-        let buffers = params.drives.iter().map(|drive| {
-            drive.cache.map_or(0, |cache| 4 * cache.size.get() + cache.read_ahead.limit.get())
-        });
+        let buffers = params
+            .drives
+            .iter()
+            .map(|drive| drive.cache.map_or(0, |cache| 4 * cache.size.get() + cache.read_ahead.limit.get()));
         let memories = [params.host_cache, params.controller.cache];
         let volatile = |memory: &WriteBehindParams| !memory.battery;
         let mut oracle =
@@ -143,9 +144,8 @@ impl Witness {
             DataOp::Load { member, segment, first, count } => {
                 self.segments.load(member, segment, first.get(), count.get());
             }
-            DataOp::Copy { member, segment, read, first, count } => {
-                let stamps = self.look(at, read, first.get(), count.get())?;
-                self.segments.copy(member, segment, first.get(), &stamps, &self.media);
+            DataOp::Copy { member, segment, from, first, count } => {
+                self.segments.copy(member, segment, from, first.get(), count.get());
             }
             DataOp::Keep { kept, read, first, count } => {
                 let stamps = self.look(at, read, first.get(), count.get())?;

@@ -94,7 +94,10 @@ fn a_segment_that_is_not_given_up_is_found() {
         let mut found = 0;
         for seed in 0..SEEDS {
             if let Err(Untruth { wrong, .. }) = play(&setups::alone(drive), seed, Some(kept_for_ever())) {
-                assert!(matches!(wrong, Wrong::Read { .. } | Wrong::NotHeld { .. }), "drive {drive}: {wrong}");
+                assert!(
+                    matches!(wrong, Wrong::Read { .. } | Wrong::NotHeld { .. }),
+                    "drive {drive}: {wrong}"
+                );
                 found += u64::from(matches!(wrong, Wrong::Read { .. }));
             }
         }

@@ -4,9 +4,9 @@
 //! A failing history prints its seed; `DRIVELAB_HISTORY_SEED=<seed>` plays that one alone, `DRIVELAB_HISTORIES=<count>` so
 //! many of them.
 #![allow(clippy::print_stdout, reason = "what was played, for whoever asks for it")]
+mod buffers;
 #[path = "../../../core/tests/common/mod.rs"]
 mod common;
-mod buffers;
 mod cures;
 mod holes;
 mod memories;
@@ -14,9 +14,9 @@ mod planted;
 mod setups;
 mod whole_runs;
 
+use drivelab_core::Command;
 use drivelab_core::target::array::params::Cure;
 use drivelab_core::target::system::SystemParams;
-use drivelab_core::Command;
 use drivelab_simulate::truth::{Cured, Untruth, Watched};
 use drivelab_units::Span;
 use setups::{Dice, Draft};

@@ -107,7 +107,8 @@ fn separate() -> CacheParams {
 
 /// Keeps whatever passes the head, and goes on reading wherever it can.
 fn eager() -> CacheParams {
-    let cache = CacheParams { keeps_passing: true, keeps_written: false, ..write_back(Destage::WhenIdle, 100) };
+    let cache =
+        CacheParams { keeps_passing: true, keeps_written: false, ..write_back(Destage::WhenIdle, 100) };
     let read_ahead = ReadAheadParams { when_queued: true, on_hit: true, ..cache.read_ahead };
     CacheParams { read_ahead, hits_while_busy: false, ..cache }
 }

@@ -50,7 +50,8 @@ fn a_run_may_end_within_a_round_of_reports() {
             let arrivals = common::outstanding(depth);
             let job = JobParams { reads: half(), count: Sectors::new(1_000), arrivals, ..common::job() };
             let setup = common::setup(TargetParams::System(setups::alone(drive)), job, ios);
-            let data = checked(&setup).unwrap_or_else(|wrong| panic!("drive {drive}, depth {depth}: {wrong}")).data;
+            let data =
+                checked(&setup).unwrap_or_else(|wrong| panic!("drive {drive}, depth {depth}: {wrong}")).data;
             assert!(data.is_some_and(|data| data.reads + data.writes >= ios));
         }
     }
@@ -88,7 +89,8 @@ fn hosts_whose_caches_hide_data_from_each_other_are_refused() {
 #[test]
 fn of_an_array_that_has_lost_data_nothing_is_waited_for() {
     let level = Level::Parity { parities: 1, rotation: Rotation::Last, groups: 1 };
-    let failures = [0, 1].map(|drive| Failure { drive, when: When::At(Instant::from_ns(1_000_000)) }).to_vec();
+    let failures =
+        [0, 1].map(|drive| Failure { drive, when: When::At(Instant::from_ns(1_000_000)) }).to_vec();
     let plain = setups::bare(ArrayParams { failures, ..ArrayParams::plain(level, 4) });
     let size = Sectors::new(2_000);
     let cache = Some(WriteBehindParams { size, limit: size, background: Sectors::ZERO, ..memory() });

@@ -22,14 +22,7 @@ impl Drive {
     /// A read gets these blocks from the buffer: the first of them from written data that wait, as far as those go, and the
     /// others from a segment.
     #[inline]
-    pub(super) fn deliver_held(
-        &self,
-        context: &mut Context,
-        read: u64,
-        first: Lba,
-        end: Lba,
-        place: Place,
-    ) {
+    pub(super) fn deliver_held(&self, context: &mut Context, read: u64, first: Lba, end: Lba, place: Place) {
         if context.data.is_some() {
             self.deliver_parts(context, read, first, end, place);
         }
@@ -69,19 +62,18 @@ impl Drive {
         context.data_op(DataOp::Begin { member: self.index, segment: place, joins });
     }
 
-    /// The segment that a read has left: from `begin` on the head has passed it, but what lies between `held` and `sought`
-    /// was in the buffer before.
+    /// The segment that a read has left, behind what one that was `joined` had: from `begin` on the head has passed it, but
+    /// what lies between `held` and `sought` was in the buffer before: in the segment `holder`, or among the written data.
     #[inline]
     pub(super) fn tell_segment(
         &self,
         context: &mut Context,
-        read: u64,
         bounds: (Lba, Lba, Lba),
         (place, joined): (Place, Place),
+        holder: Place,
     ) {
         if context.data.is_some() && place != NONE {
-            self.begins_segment(context, place, joined);
-            self.tell_contents(context, read, bounds, place);
+            self.tell_contents(context, bounds, (place, joined), holder);
         }
     }
 
@@ -89,22 +81,19 @@ impl Drive {
     fn tell_contents(
         &self,
         context: &mut Context,
-        read: u64,
         (begin, held, sought): (Lba, Lba, Lba),
-        place: Place,
+        (place, joined): (Place, Place),
+        holder: Place,
     ) {
         let Some(cache) = &self.cache else { return };
-        let limit = cache.segments.limit(place);
-        if held == sought {
-            return self.loads(context, place, begin, limit);
+        if joined != NONE && holder != NONE && held < sought {
+            let (member, count) = (self.index, sought - held);
+            context.data_op(DataOp::Copy { member, segment: joined, from: holder, first: held, count });
         }
-        // Written data that wait lie over it, whatever the read has had.
+        self.begins_segment(context, place, if joined == NONE { holder } else { joined });
+        // Written data that wait lie over it.
         let written = cache.written(held, sought, context.now).min(sought);
         self.loads(context, place, begin, written);
-        if written < sought {
-            let (member, count) = (self.index, sought - written);
-            context.data_op(DataOp::Copy { member, segment: place, read, first: written, count });
-        }
-        self.loads(context, place, sought, limit);
+        self.loads(context, place, sought, cache.segments.limit(place));
     }
 }

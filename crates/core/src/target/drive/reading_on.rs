@@ -10,6 +10,7 @@ use super::{Drive, DriveEvent, Stage, Story};
 use crate::command::{Access, Outcome};
 use crate::life::Served;
 use crate::target::context::Context;
+use crate::target::tree::NONE;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
 /// Of so many waiting commands that begin on a cylinder the head's way is looked at; a crowd there may be any number.
@@ -177,9 +178,15 @@ impl Drive {
     }
 
     /// From which block on what a read has had of the buffer is still there as it ends: data that were written meanwhile have
-    /// taken its place, and may be on the media by now.
-    pub(super) fn held_before(&mut self, first: Lba, sought: Lba, now: Instant) -> Lba {
-        if first == sought || self.cover(first, sought, now).0 == Cover::Hit { first } else { sought }
+    /// taken its place, and may be on the media by now. And the segment that has it.
+    pub(super) fn held_before(&mut self, first: Lba, sought: Lba, now: Instant) -> (Lba, Place) {
+        if first == sought {
+            return (first, NONE);
+        }
+        match self.cover(first, sought, now) {
+            (Cover::Hit, place) => (first, place),
+            _ => (sought, NONE),
+        }
     }
 
     /// The head goes on behind this read, of which the buffer still has what lies between `held` and `sought`, where the drive reads on at all and nobody else wants the arm.
@@ -189,7 +196,7 @@ impl Drive {
         context: &mut Context,
         (first, sought, end): (Lba, Lba, Lba),
         ended: &Ended,
-        (read, held): (u64, Lba),
+        (held, holder): (Lba, Place),
         wanted: bool,
     ) -> Instant {
         let sequential = first == self.read_end;
@@ -202,7 +209,7 @@ impl Drive {
         let Some(cache) = &mut self.cache else { return ended.at };
         if !cache.segments.continues_to(end) {
             let places = cache.segments.start(first, sought, end, ended, motion);
-            self.tell_segment(context, read, (first, held, sought), places);
+            self.tell_segment(context, (first, held, sought), places, holder);
         }
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
         let Some(cache) = &mut self.cache else { return ended.at };

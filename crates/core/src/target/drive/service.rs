@@ -351,9 +351,9 @@ impl Drive {
             Some(place) => self.deliver_held(context, id, first, end, place),
             None => self.deliver_read(context, id, sought, end),
         }
-        let held = self.held_before(first, sought, now);
+        let (held, holder) = self.held_before(first, sought, now);
         let (begin, ahead) = self.passed_by(slot, held, sought);
         let ended = Ended { at: now, arm: self.arm, track_left, ahead };
-        (sent, self.read_on(context, (begin, sought, end), &ended, (id, held), followed))
+        (sent, self.read_on(context, (begin, sought, end), &ended, (held, holder), followed))
     }
 }
