@@ -40,10 +40,18 @@ pub enum RunError {
     #[error("the data of the run are wrong, {0}")]
     Untruth(String),
     #[error(
-        "the data of the run are more than can be checked: {sectors} sectors are on its drives; shorten the run, or let \
-         it write to a smaller part (workload.size)"
+        "the data of the run are more than can be checked: after {writes} writes of {sectors_written} sectors in all the \
+         check would take more than {mib} MiB of memory; shorten the run, let it write to a smaller part (workload.size), \
+         or leave the check out"
     )]
-    TooMuchData { sectors: u64 },
+    TooMuchData { mib: u64, writes: u64, sectors_written: u64 },
+    #[error(
+        "the data of the run cannot be checked: hosts {one} and {other} have page caches of their own (target.host_cache) \
+         over the same addresses, so that one may read what the other has overwritten, as in a real system; give each its \
+         own range (offset and size of its jobs), let both go past their caches (direct = true), or leave out the check \
+         and target.faults.power_cut"
+    )]
+    SharedByCaches { one: u16, other: u16 },
     #[error("the data of a station cannot be checked: it holds none; take a drive or an array as the target")]
     NoData,
 }
@@ -152,7 +160,7 @@ impl Clock {
             target.keep_lives();
         }
         let checks = setup.checks_data || setup.power_cut.is_some();
-        let followed = checks.then(|| Followed::new(setup, &mut target).ok_or(RunError::NoData));
+        let followed = checks.then(|| Followed::new(setup, &mut target));
         Ok(Clock {
             followed: followed.transpose()?.map(Box::new),
             host: Host::new(&setup.jobs, setup.seed)?,

@@ -59,7 +59,7 @@ impl Bytes {
                 DataOp::Forget { id, .. } => {
                     self.mixes.retain(|mix| !matches!(mix, DataOp::Mix { into, .. } if *into == id));
                 }
-                DataOp::Deliver { read, member, first, count } => {
+                DataOp::Deliver { read, member, first, count, .. } => {
                     self.reads.push((member, first.get(), count.get()));
                     for at in first.get()..first.get() + count.get() {
                         let byte = self.media.get(&(member, at)).copied().unwrap_or(0);

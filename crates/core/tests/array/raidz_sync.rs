@@ -119,7 +119,7 @@ fn commands(data: &[DataOp]) -> BTreeMap<(bool, u16), Vec<(u64, u64)>> {
     let mut known = HashMap::new();
     for op in data {
         let (is_read, id, drive, first, count) = match *op {
-            DataOp::Deliver { read, member, first, count } => (true, read, member, first, count),
+            DataOp::Deliver { read, member, first, count, .. } => (true, read, member, first, count),
             DataOp::Accept { write, member, first, count } => (false, write, member, first, count),
             _ => continue,
         };

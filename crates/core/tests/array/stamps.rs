@@ -261,7 +261,7 @@ impl Stamped {
                         self.media.insert((member, at), stamp);
                     }
                 }
-                DataOp::Deliver { read, member, first, count } => {
+                DataOp::Deliver { read, member, first, count, .. } => {
                     let (first, count) = (first.get(), count.get());
                     self.see(Seen { id: read, drive: member, access: Access::Read, first, count });
                     for at in first..first + count {

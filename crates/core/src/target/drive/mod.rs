@@ -8,6 +8,7 @@ mod allegiance;
 pub mod cache;
 mod data_flow;
 mod deadlines;
+mod delivering;
 pub mod disconnect;
 pub mod faults;
 mod flight;
@@ -31,7 +32,6 @@ use super::context::{Context, Event};
 use super::link::Transfer;
 use super::tree::NONE;
 use crate::command::{Access, Attribute, Command, Completion, Outcome, Priority};
-use crate::data::DataOp;
 use crate::life::Served;
 use crate::rng::Stream;
 use alloc::collections::VecDeque;
@@ -296,6 +296,8 @@ impl Drive {
                 self.meet_head(context, slot, place, at);
             }
             Cover::Partial(sought) => {
+                let id = self.flight(slot).command.id;
+                self.deliver_held(context, id, first, sought, place);
                 self.flight(slot).sought = sought;
                 self.enqueue(context, slot);
             }
@@ -372,10 +374,10 @@ impl Drive {
         flight.breakdown.queue += base - flight.arrived;
         flight.breakdown.overhead = ready - base;
         (flight.ready, flight.begun, flight.story) = (ready, ready, Story { ended: ready, ..story });
-        self.consume(place, end, context.now);
+        self.deliver_held(context, id, first, end, place);
+        self.consume(context, place, end);
         self.goes_on_behind(context, place, end);
         self.read_end = end;
-        context.data_op(DataOp::Deliver { read: id, member: self.index, first, count });
         // Who waited for the media has let go of the bus.
         let call = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
         let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call };

@@ -7,7 +7,6 @@ use super::queue::{Chooses, QueueParams, SlotIndex, View, choose, look};
 use super::write_back::Urge;
 use super::{Drive, DriveEvent, InFlight, Stage, Story};
 use crate::command::{Access, Outcome};
-use crate::data::DataOp;
 use crate::life::Served;
 use crate::target::context::Context;
 use crate::target::link::Transfer;
@@ -347,9 +346,15 @@ impl Drive {
         let from = self.sends_from(slot, data_from, done);
         let (access, last) = (Access::Read, (done + tail).max(from));
         let sent = context.wires.carry(self.index, &Transfer { access, count, from, last, call }).ended;
-        context.data_op(DataOp::Deliver { read: id, member: self.index, first, count });
-        let (begin, ahead) = self.passed_by(slot, first, sought);
+        let end = first + count;
+        let met = self.cache.as_ref().filter(|_| story.served == Served::Met);
+        match met.and_then(|cache| cache.segments.met(end)) {
+            Some(place) => self.deliver_held(context, id, first, end, place),
+            None => self.deliver_read(context, id, sought, end),
+        }
+        let (held, holder) = self.held_before(first, sought, now);
+        let (begin, ahead) = self.passed_by(slot, held, sought);
         let ended = Ended { at: now, arm: self.arm, track_left, ahead };
-        (sent, self.read_on((begin, sought, first + count), &ended, followed))
+        (sent, self.read_on(context, (begin, sought, end), &ended, (held, holder), followed))
     }
 }

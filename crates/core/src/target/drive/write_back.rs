@@ -18,7 +18,7 @@ use crate::data::DataOp;
 use crate::life::Served;
 use crate::target::context::Context;
 use crate::target::link::{Carried, Transfer};
-use crate::target::tree::Slot;
+use crate::target::tree::{NONE, Slot};
 use drivelab_units::{Instant, Lba, Span};
 
 /// How much the cache wants the arm.
@@ -298,11 +298,13 @@ impl Drive {
             });
             // What was read of these blocks while they waited here is older than what lies there now.
             cache.segments.forget(first, end);
-            if !dirty.touches(first, end) {
-                cache.segments.keep(first, end, now);
-            }
+            let kept = if dirty.touches(first, end) { NONE } else { cache.segments.keep(first, end, now) };
             self.draining &= !dirty.is_still();
             cache.share();
+            if kept != NONE {
+                self.begins_segment(context, kept, NONE);
+                self.loads(context, kept, first, end);
+            }
         }
         self.choose(context);
     }
