@@ -99,7 +99,7 @@ fn cost(oracle: &Oracle, before: u64, commands: u64) -> u64 {
 fn what_a_command_costs_does_not_grow_with_those_under_way() {
     let of = |waiting: u64| {
         let mut oracle = Oracle::new(false).without_cuts();
-        let is_read = |id: u64| id % 3 == 0;
+        let is_read = |id: u64| id.is_multiple_of(3);
         let begins = |oracle: &mut Oracle, id: u64| {
             let access = if is_read(id) { Access::Read } else { Access::Write };
             oracle.submitted(&own(id, access, 0, 8));

@@ -61,6 +61,7 @@ pub struct Sectors {
     rival: u64,
     pub now: Standing,
     /// What was known before, for reads that began then; the oldest first.
+    #[allow(clippy::box_collection, reason = "most have none, and there are many")]
     past: Option<Box<VecDeque<Step>>>,
     rare: Option<Box<Rare>>,
 }

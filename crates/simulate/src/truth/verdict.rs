@@ -6,7 +6,7 @@ use super::sector::{Answered, INITIAL, NEVER, Sectors};
 use drivelab_core::{Access, Command};
 
 /// What a sector is found to hold, against what it should.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// The last write that was answered; or what was there before all writes.
     Last(Option<u64>),
@@ -47,10 +47,11 @@ impl Oracle {
     /// overwritten.
     pub fn cut_power(&mut self) {
         self.weigh();
-        for (_, (command, begun)) in std::mem::take(&mut self.outstanding) {
-            if command.access == Access::Write {
-                self.was_torn(&command, begun);
-            }
+        let mut under_way: Vec<(Command, u64)> = self.outstanding.values().copied().collect();
+        under_way.sort_unstable_by_key(|&(_, begun)| begun);
+        self.outstanding.clear();
+        for (command, begun) in under_way.iter().filter(|(command, _)| command.access == Access::Write) {
+            self.was_torn(command, *begun);
         }
         self.reads.clear();
         self.sectors.values_mut().for_each(|sectors| sectors.cut_power(0));
