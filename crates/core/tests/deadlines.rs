@@ -20,7 +20,8 @@ const SECTORS: u64 = 8;
 const LONGEST: Span = Span::from_ns(1_000_000 + TURN + SECTORS * 10_000 + TURN);
 
 fn ncq(deadline_aborts: bool) -> DriveParams {
-    let protocol = Protocol::Ncq(NcqParams { deadline_aborts, ..NcqParams::USUAL });
+    let protocol =
+        Protocol::Ncq(NcqParams { rdnc: deadline_aborts, wdnc: deadline_aborts, ..NcqParams::USUAL });
     DriveParams { queue: queue(16, Order::Fcfs), protocol, ..drive() }
 }
 
