@@ -287,7 +287,8 @@ fn what_a_failed_command_leaves_is_another_initiators_at_once() {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Nobody waits for a tick of the clock: what could not go when it came goes at the end of another command.
+    /// Nobody waits for a tick of the clock: what could not go when it came goes at the end of another command, unless its
+    /// lane has one at the drive.
     #[test]
     fn a_command_that_waits_goes_the_instant_that_another_one_ends(
         params in small(drives_under(prop_oneof![any_protocol(), scsi(REORDERINGS)].boxed())),
@@ -299,7 +300,13 @@ proptest! {
         let ends: std::collections::BTreeSet<Instant> = run.lives.iter().map(|life| life.completed).collect();
         for life in &run.lives {
             let at_once = life.accepted == life.submitted;
-            prop_assert!(at_once || ends.contains(&life.accepted), "{life:?}");
+            // A tick that was asked for earlier may find a place that a lane with a command at the drive waits for.
+            let beside = |other: &&Life| {
+                let own = other.command.initiator == life.command.initiator;
+                own && other.accepted < life.accepted && life.accepted < other.completed
+            };
+            let has_another = run.lives.iter().any(|other| beside(&other));
+            prop_assert!(at_once || ends.contains(&life.accepted) || has_another, "{life:?}");
         }
     }
 }

@@ -180,3 +180,17 @@ fn what_is_on_its_way_waits_for_the_error_handler_too() {
         assert_eq!(run.lives.len(), 2);
     }
 }
+
+/// The host has not taken the error yet: the drive has failed, and nothing more is sent to it.
+#[test]
+fn nothing_is_sent_between_an_error_and_its_taking() {
+    let (completion, recovery) = (ms(40), ms(50));
+    let controller = ControllerParams { completion, recovery, ..ControllerParams::PLAIN };
+    for protocol in [NCQ, Protocol::AtaTcq] {
+        let steps = [read(BAD.0), Step::Wait(ms(20)), read(0)];
+        let run = play(&failing(protocol, 8, None), controller, &steps);
+        let [failed, next] = [0, 1].map(|id| run.of(id).last().expect("the drive has had it"));
+        assert_eq!(failed.outcome, Outcome::MediaError);
+        assert_eq!(next.accepted, failed.completed + completion + recovery, "{protocol:?}");
+    }
+}
