@@ -118,7 +118,7 @@ fn what_an_interface_implies_holds_where_the_file_says_nothing() {
     // With the rate of the link, unless the file has one.
     let rate = |more: &str| {
         let plan = planned(&format!("{SHEET}{more}\n"), &[]);
-        model(&plan, 0).link.rate.map(|rate| rate.bytes_per_s())
+        model(&plan, 0).link.rate.map(drivelab_units::Rate::bytes_per_s)
     };
     assert_eq!(rate("identity.interface = \"SATA 3Gb/s\""), Some(300_000_000));
     assert_eq!(rate("identity.interface = \"SATA 3Gb/s\"\nlink.rate = \"250MB/s\""), Some(250_000_000));

@@ -211,7 +211,7 @@ impl Array {
             // Of a pool that nobody has written to yet, what lies in it lies in front.
             let end = if let Layout::RaidZ(pool) = &self.layout { pool.records() } else { job.end };
             let whole = end.saturating_sub(job.begin);
-            let passed = (u128::from(whole) * u128::from(self.params.rebuilt.bits()) >> 32) as u64;
+            let passed = ((u128::from(whole) * u128::from(self.params.rebuilt.bits())) >> 32) as u64;
             job.before = passed - passed % job.step;
             job.next = job.begin + job.before;
             let edge = if let Layout::RaidZ(pool) = &self.layout { pool.edge(job.next) } else { job.next };
