@@ -183,10 +183,13 @@ proptest! {
 
 /// Every key of a scenario, from its schema.
 fn paths() -> Vec<String> {
-    fn walk(schema: &serde_json::Value, path: &str, found: &mut Vec<String>) {
+    fn walk(whole: &serde_json::Value, schema: &serde_json::Value, path: &str, found: &mut Vec<String>) {
+        if let Some(name) = schema.get("$ref").and_then(serde_json::Value::as_str) {
+            walk(whole, whole.pointer(&name[1..]).unwrap(), path, found);
+        }
         for key in ["anyOf", "oneOf"] {
             for inner in schema.get(key).and_then(serde_json::Value::as_array).into_iter().flatten() {
-                walk(inner, path, found);
+                walk(whole, inner, path, found);
             }
         }
         for (name, inner) in
@@ -194,11 +197,12 @@ fn paths() -> Vec<String> {
         {
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             found.push(path.clone());
-            walk(inner, &path, found);
+            walk(whole, inner, &path, found);
         }
     }
     let mut found = Vec::new();
-    walk(&schema(), "", &mut found);
+    let whole = schema();
+    walk(&whole, &whole, "", &mut found);
     found.sort();
     found.dedup();
     found
