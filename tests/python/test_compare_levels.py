@@ -25,6 +25,16 @@ BRIEF = ("--iodepth", "1,4", "--number-ios", "300", "--ramp-time", "1s")
 FOUR = ("--drive", DRIVE, "--members", "4", *BRIEF)
 
 
+def once(*arguments: str) -> list[str]:
+    """The arguments with each option once: a later value replaces the default of these tests."""
+    kept = list(arguments)
+    for option in ("--members", "--iodepth", "--number-ios", "--ramp-time"):
+        for _ in range(kept.count(option) - 1):
+            at = kept.index(option)
+            del kept[at : at + 2]
+    return kept
+
+
 def compared(run: Any, *arguments: object) -> dict[str, Any]:  # noqa: ANN401
     done = run("compare-levels", *arguments, "--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -123,12 +133,12 @@ def test_what_arrays_are_known_for(run):
 
 def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
     done = run(
-        *("compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"),
+        *once("compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"),
         "--full",
     )
     assert done.returncode == 0
     titles = [block.splitlines()[0] for block in done.stdout.split("\n\n")]
-    assert titles[0].startswith("fastest: raid0, ")
+    assert titles[0].startswith("fastest: raid1, ")
     load = "random reads and writes of 4KiB (70 % reads), 1 outstanding"
     assert titles[1:] == [
         f"3 x {DRIVE}: {load}",
@@ -150,16 +160,16 @@ def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
     rows = [line.split() for line in done.stdout.splitlines()]
     assert [row[2:] for row in rows if row[:2] == ["raid0", "degraded"]] == [["-"] * 5] * 3
     quiet = run(
-        *("compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"),
+        *once("compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"),
         *("--full", "-q"),
     )
     assert (quiet.stdout, quiet.stderr) == (done.stdout, "")
 
 
 def test_a_pool_without_a_member_reads_as_before_and_a_remark_says_why(run):
-    done = run("compare-levels", *FOUR, "--levels", "raidz1,raid5", *BRIEF)
+    done = run("compare-levels", *FOUR, "--levels", "raidz1,raid5")
     assert "note: raidz1: a read brings a whole record" in done.stderr
-    levels = by_label(compared(run, *FOUR, "--levels", "raidz1,raid5", *BRIEF))
+    levels = by_label(compared(run, *FOUR, "--levels", "raidz1,raid5"))
     at_16 = {
         (level, state): levels[level]["states"][state]["randread"][-1]["iops"]
         for level in ("raidz1", "raid5")
@@ -208,8 +218,8 @@ def test_a_pool_is_rebuilt_by_what_lies_in_it(run):
 def test_a_jbod_loses_some_or_all(run):
     done = run("compare-levels", *FOUR, "--levels", "jbod", "--afr", "5%", "--states", "healthy", "--full")
     assert [line.split() for line in done.stdout.split("\n\n")[3].splitlines()[2:]] == [
-        ["jbod", "18.55", "100"],
-        ["jbod,", "all", "of", "them", "0.000625", "-"],
+        ["jbod", "18.55", "100", "-", "-", "-", "-"],
+        ["jbod,", "all", "of", "them", "0.000625", "-", "-", "-", "-", "-"],
     ]
 
 
@@ -299,7 +309,7 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
     ],
 )
 def test_what_cannot_be_compared_says_why(run, arguments, says):
-    done = run("compare-levels", *arguments)
+    done = run("compare-levels", *once(*arguments))
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
 
@@ -320,7 +330,7 @@ def test_points_that_fail_leave_the_others(monkeypatch, capsys):
     assert err == f"error: time does not pass (at {at})\n"
     found = json.loads(out)
     assert list(found["levels"][0]["states"]["healthy"]) == [*RANDOM, *STREAMS]
-    assert len(found["failures"]) == 2
+    assert len(found["failures"]) == 1
     with pytest.raises(RunError, match="time does not pass"):
         compare_levels(DRIVE, levels=["raid0"], loads=Loads((1,), requests=128, warm_up="1s"))
 

@@ -50,8 +50,8 @@ def test_a_scan_is_drawn_twice(run, tmp_path):
         (("scan", *DRIVE, "--sizes", "--requests", "1"), {"direction", "size_bytes", "mean_ns", "miss"}, 42),
         (
             ("compare-levels", *DRIVE, "--levels", "raid0,raid1", "--number-ios", "20", "--iodepth", "1"),
-            {"level", "state", "load", "iops", "capacity_bytes", "latency_ns.mean"},
-            8,
+            {"level", "usable_bytes", "iops_healthy", "mttdl_years"},
+            2,
         ),
     ],
 )
@@ -63,7 +63,8 @@ def test_every_verb_with_a_table_has_it_as_csv(run, arguments, columns, lines):
     assert len(rows) >= lines
     assert all(None not in row for row in rows)
     both = run(*arguments, "--csv", "--json")
-    assert (both.returncode, both.stderr) == (2, "error: choose one of --json and --csv\n")
+    assert both.returncode == 2
+    assert both.stderr.startswith("error: choose one of --json")
 
 
 def test_a_reproduced_table_has_a_line_for_each_cell(run):

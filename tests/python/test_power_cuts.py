@@ -96,7 +96,8 @@ def test_a_cut_ends_a_rebuild_too(run):
 
 def test_an_array_tells_of_its_write_hole(run):
     cuts = ("--set", "target.faults.power_cut=1000ms,1007ms,1013ms,1021ms", "--iodepth", "8")
-    options = (*RAID5, *cuts, "--set", "target.write_cache=false", "--rw", "randwrite")
+    writes = ("randwrite" if argument == "randrw" else argument for argument in RAID5)
+    options = (*writes, *cuts, "--set", "target.write_cache=false")
     done = run("simulate", *options, "--set", "target.array.write_hole=bitmap")
     assert "rows unfit" in done.stdout.splitlines()[0]
     assert "after the bitmap's resync 0" in done.stdout
