@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drivelab import _core
+from drivelab import _core, steady
 from drivelab.array_story import duration_text, is_eventful
 from drivelab.cli import workload_options as words
 from drivelab.cli.array_options import (
@@ -18,6 +19,19 @@ from drivelab.cli.array_options import (
     emit_stories,
     note_floors,
     points_in_a_rebuild,
+)
+from drivelab.cli.chart_options import (
+    PICTURE_PANEL,
+    BreakdownChart,
+    BreakdownWish,
+    Dpi,
+    Look,
+    OverTime,
+    Provenance,
+    Title,
+    Width,
+    check_charts,
+    check_look,
 )
 from drivelab.cli.data_options import CheckData, check_has_data, emit_data, note_uncut
 from drivelab.cli.exits import Exit
@@ -39,9 +53,13 @@ from drivelab.points_table import axis_text, commands_csv, directions_table, poi
 from drivelab.result import Result
 from drivelab.scenario import Source, plan, read_source
 from drivelab.simulation import run_plan
+from drivelab.subject import subject_of
 
 if TYPE_CHECKING:
     import altair
+
+Pictures = Sequence[tuple[Callable[[], "altair.TopLevelMixin"], Path | None]]
+"""What draws a picture, and where it goes; None where it is not wanted."""
 
 # Of many points, or reasons, in one remark, so many are named.
 PLACES_NAMED_MAX = 4
@@ -83,8 +101,20 @@ def simulate(
     ] = None,
     chart: Annotated[
         Path | None,
-        typer.Option(help="Draw rates and latency: .png, .svg or .html", metavar="FILE", parser=place),
+        typer.Option(
+            help="Draw rates and latency, of one point its response times: .png, .svg or .html",
+            metavar="FILE",
+            parser=place,
+            rich_help_panel=PICTURE_PANEL,
+        ),
     ] = None,
+    breakdown: BreakdownWish = False,
+    breakdown_chart: BreakdownChart = None,
+    over_time: OverTime = None,
+    title: Title = None,
+    width: Width = None,
+    dpi: Dpi = None,
+    provenance: Provenance = False,
     rebuild: Rebuild = None,
     check_data: CheckData = False,
     log: Log = None,
@@ -111,18 +141,30 @@ def simulate(
     wish.check_points(checked)
     check_has_data(checked, wanted=check_data)
     check_rebuild(rebuild, checked)
+    check_charts(breakdown_chart, over_time, checked)
+    look = Look(width, dpi, provenance)
+    check_look(look, title, any((chart, breakdown_chart, over_time, rebuild, timeline, out)))
     if out is not None:
         make_folder(out)
     _note_skipped(checked)
     with progress_bar(len(checked), checked.name, quiet=quiet) as progress:
         result = run_plan(checked, workers, progress, wish.commands, check_data=check_data)
-    _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
+    result = replace(result, subject=subject_of(source, words.overrides_of(options, settings)))
+    _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet, breakdown=breakdown)
     _note_empty(result)
     _note_starved(result)
     note_floors(result.points)
     note_uncut(result.points)
     note_unlogged(result)
-    for path in _write(result, out, chart, rebuild, wish):
+    if unsteady := steady.note(result.points):
+        say(unsteady)
+    pictures: Pictures = [
+        (lambda: result.chart(title), chart),
+        (lambda: result.breakdown_chart(title), breakdown_chart),
+        (lambda: result.over_time_chart(title), over_time),
+        (result.rebuild_chart, rebuild),
+    ]
+    for path in _write(result, out, pictures, wish, look):
         if not quiet:
             say(f"wrote {path}")
     return _exit_code(result, len(checked))
@@ -135,7 +177,7 @@ def _fio_files(checked: _core.Plan) -> Iterator[str]:
         yield f"; {at}\n{text}" if at else text
 
 
-def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
+def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdown: bool) -> None:
     if as_json:
         emit_json(result.to_dict())
     elif as_csv:
@@ -145,22 +187,23 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
         if (apart := directions_table(result.points)) is not None:
             emit("")
             emit_table(apart)
+        if breakdown and (parts := result.breakdown_table()) is not None:
+            emit("")
+            emit_table(parts)
         emit_stories(result.points)
         emit_data(result.points)
         if not quiet:
-            emit(f"\n{result.identity()}\nMB/s = 1,000,000 bytes/s, MiB/s = 1,048,576 bytes/s")
+            steadiness = steady.summary(result.points)
+            emit(
+                f"\n{steadiness}\n" * bool(steadiness)
+                + f"\n{result.identity()}\nMB/s = 1,000,000 bytes/s, MiB/s = 1,048,576 bytes/s"
+            )
 
 
-def _write(
-    result: Result, out: Path | None, chart: Path | None, rebuild: Path | None, wish: LogWish
-) -> Iterator[Path]:
+def _write(result: Result, out: Path | None, wanted: Pictures, wish: LogWish, look: Look) -> Iterator[Path]:
     """Each file that was asked for, as soon as it is there; a result without points has no picture."""
     logged = any(point.get("commands") for point in result.points)
-    pictures: list[tuple[Callable[[], altair.TopLevelMixin], Path]] = []
-    if chart is not None:
-        pictures.append((result.chart, chart))
-    if rebuild is not None and result.points:
-        pictures.append((result.rebuild_chart, rebuild))
+    pictures = [(make, path) for make, path in wanted if path is not None and result.points]
     if log_file := wish.write(result):
         yield log_file
     if out is not None:
@@ -170,7 +213,7 @@ def _write(
         if logged:
             write_text(out / "commands.csv", commands_csv(result.points))
             yield out / "commands.csv"
-        pictures += [(result.chart, out / "depth.html"), (result.breakdown_chart, out / "breakdown.html")]
+        pictures += [(wanted[0][0], out / "depth.html"), (wanted[1][0], out / "breakdown.html")]
         if any(map(is_eventful, result.points)) and len(result.points) <= points_in_a_rebuild():
             pictures.append((result.rebuild_chart, out / "rebuild.html"))
     timelines = list(wish.timelines)
@@ -185,7 +228,7 @@ def _write(
         drawn = result.timeline_chart()
         pictures += [(lambda: drawn, path) for path in timelines]
     for make, path in pictures:
-        draw(make, path, result.provenance())
+        draw(make, path, result.provenance(), look)
         yield path
 
 
