@@ -9,7 +9,7 @@ from drivelab import _core
 from drivelab.errors import InputError, Interrupted, OutputError, RunError, ScenarioError
 from drivelab.library import catalogue, check, reproduce, schema
 from drivelab.result import Failure, Result, Skipped
-from drivelab.scanning import Scan, SizeScan, scan, scan_sizes
+from drivelab.scanning import Scan, Scans, SizeScan, scan, scan_drives, scan_sizes
 from drivelab.simulation import simulate
 from drivelab.validation import Validation, validate
 
@@ -23,6 +23,7 @@ __all__ = [
     "Result",
     "RunError",
     "Scan",
+    "Scans",
     "ScenarioError",
     "SizeScan",
     "Skipped",
@@ -32,6 +33,7 @@ __all__ = [
     "check",
     "reproduce",
     "scan",
+    "scan_drives",
     "scan_sizes",
     "schema",
     "simulate",

@@ -2,9 +2,9 @@
 
 `depth` and `breakdown` draw the points of a sweep, `latencies` one of them, `over_time` how it went, `timeline` the
 log of their commands, `array_timeline` that of an array with the heads of its members, `rebuild` an array over time,
-`surface` and `sizes` a scan, `levels` a comparison of arrays, `experiment`, `cells` and `lines` a published table
-beside what the model predicts, `distributions` measured response times beside simulated ones, `save` writes any of
-them. Nothing here simulates, measures or reads a file. Start with rows.py.
+`surface` and `sizes` a scan, `surfaces` several, `levels` a comparison of arrays, `experiment`, `cells` and `lines` a
+published table beside what the model predicts, `distributions` measured response times beside simulated ones, `save`
+writes any of them. Nothing here simulates, measures or reads a file. Start with rows.py.
 """
 
 from drivelab.charts.array_timeline import array_timeline
@@ -24,6 +24,7 @@ from drivelab.charts.rebuild import POINTS_MAX as REBUILD_POINTS_MAX
 from drivelab.charts.rebuild import rebuild
 from drivelab.charts.sizes import sizes
 from drivelab.charts.surface import surface
+from drivelab.charts.surfaces import surfaces
 from drivelab.charts.timeline import POINTS_MAX as TIMELINE_POINTS_MAX
 from drivelab.charts.timeline import timeline
 
@@ -48,5 +49,6 @@ __all__ = [
     "save",
     "sizes",
     "surface",
+    "surfaces",
     "timeline",
 ]

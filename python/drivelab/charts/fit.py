@@ -31,6 +31,7 @@ def fit(spec: Mapping[str, Any], width: float, measure: Measure) -> Spec:
     _break_titles(fitted, width)
     if width < NARROW:
         _stack(fitted)
+        _legends_below(fitted, width)
         config = fitted.setdefault("config", {})
         config.setdefault("legend", {}).update({"orient": "bottom", "columns": 3 if width >= 400 else 2})
         config.setdefault("axis", {})["labelOverlap"] = "greedy"
@@ -88,6 +89,20 @@ def _stack(view: Spec) -> None:
         # A panel beside another has no axis of its own; below it, it needs one.
         for axis in _hidden_axes(inner):
             axis.pop("labels"), axis.pop("ticks", None)
+
+
+def _legends_below(view: Any, width: float) -> None:  # noqa: ANN401 - any part of a specification
+    """Legends that know their place and their columns get new ones, in as many as there is room for."""
+    if isinstance(view, dict):
+        legend = view.get("legend")
+        if isinstance(legend, dict) and ("columns" in legend or "orient" in legend):
+            legend.update({"orient": "bottom", "columns": max(1, int(width // 120))})
+        for key, inner in view.items():
+            if key != "datasets":
+                _legends_below(inner, width)
+    elif isinstance(view, list):
+        for inner in view:
+            _legends_below(inner, width)
 
 
 def _hidden_axes(view: Mapping[str, Any]) -> list[Spec]:

@@ -26,6 +26,8 @@ _V2, _V2_DEFLATED, _COOKIE = 0x1C849303, 0x1C849304, 0xFFFFFF0F
 # So many bars make a shape; each is as wide on a logarithmic axis.
 _BARS = 60
 _LOG_RATIO = 30.0
+# A word beyond this share of the axis stands left of its line.
+_FAR = 0.7
 _MARKS = (("mean", INK), ("p50", LINE_COLOURS[2]), ("p99", LINE_COLOURS[1]))
 
 
@@ -81,9 +83,11 @@ def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ())
             one = alt.Chart(inline([{"at": value, "text": f"{name} {value:,.4g} ms"}]))
             at = alt.X("at:Q", scale=scale)
             marks.append(one.mark_rule(color=ink, strokeWidth=1.4, strokeDash=[4, 3]).encode(x=at))
-            side: dict[str, Any] = {"align": "left", "dx": 4}
-            if (math.log(value / low) / math.log(high / low) if is_log else value / high) > 0.7:
-                side = {"align": "right", "dx": -4}
+            far = math.log(value / low) / math.log(high / low) if is_log else value / high
+            # The median is as a rule left of the mean, and close.
+            mean = scaled(latency.get("mean"), NS_PER_MS) or 0.0
+            left = far > _FAR or (name == "p50" and value < mean)
+            side: dict[str, Any] = {"align": "right", "dx": -4} if left else {"align": "left", "dx": 4}
             words = one.mark_text(**side, fontSize=11, color=ink if ink != INK else SOFT, fontWeight="bold")
             marks.append(words.encode(x=at, y=alt.value(10 + 15 * place), text="text:N"))
     text = "Response times" if title is None else title

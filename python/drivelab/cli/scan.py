@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from drivelab.cli import workload_options as words
+from drivelab.cli.chart_options import Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
@@ -16,6 +18,7 @@ from drivelab.cli.run_options import AsJson, Picture, Quiet, Workers
 from drivelab.errors import InputError
 from drivelab.scanning import access, sizes, surface
 from drivelab.scanning.scan import Scan, SizeScan, scan_target, scan_target_sizes, target_of
+from drivelab.scanning.several import Scans, check_drives, scan_targets
 from drivelab.scanning.tables import scan_notes, sizes_notes
 
 
@@ -52,6 +55,10 @@ def scan(
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: AsJson = False,
     output: Picture = None,
+    title: Title = None,
+    width: Width = None,
+    dpi: Dpi = None,
+    provenance: Provenance = False,
     workers: Workers = None,
     quiet: Quiet = False,
 ) -> int:
@@ -62,13 +69,26 @@ def scan(
     """
     if output is not None:
         check_picture("--output", output)
+    look = Look(width, dpi, provenance)
+    check_look(look, title, output is not None)
     of_surface = {"--rw": rw, "--places": places, "--accesses": accesses, "--access-size": access_size}
     _check_effective(by_size, of_surface, requests)
     rw, places = rw or "read", surface.PLACES if places is None else places
     accesses = access.REQUESTS if accesses is None else accesses
     if rw not in surface.REQUESTS:
         raise InputError(f"--rw {rw}: a surface is scanned by {' or '.join(surface.REQUESTS)}")
-    target = target_of(drive, controller, words.overrides_of({"randseed": randseed}, settings))
+    names = [drive] if Path(drive).is_file() else [name.strip() for name in drive.split(",")]
+    laid_over = words.overrides_of({"randseed": randseed}, settings)
+    if len(names) > 1:
+        if by_size:
+            raise InputError("--sizes takes one drive; scan the others one by one")
+        check_drives(names)
+        targets = [target_of(name, controller, laid_over) for name in names]
+        wanted = (accesses, access_size or access.BLOCK)
+        with progress_bar(len(targets) * (places + 2), "scan", quiet=quiet) as progress:
+            scans = scan_targets(targets, rw, places, wanted, workers, progress)
+        return _show_several(scans, (output, title, look), as_json=as_json, quiet=quiet)
+    target = target_of(drive, controller, laid_over)
     total = 2 * 21 if by_size else places + 2
     with progress_bar(total, target.name, quiet=quiet) as progress:
         found: Scan | SizeScan = (
@@ -84,7 +104,25 @@ def scan(
             notes = scan_notes(found) if isinstance(found, Scan) else sizes_notes(found)
             emit("\n" + "\n".join([*notes, found.run.identity()]))
     if output is not None:
-        draw(found.chart, output, found.run.provenance())
+        draw(lambda: found.chart(title), output, found.run.provenance(), look)
+        if not quiet:
+            say(f"wrote {output}")
+    return Exit.OK
+
+
+def _show_several(
+    scans: Scans, picture: tuple[Path | None, str | None, Look], *, as_json: bool, quiet: bool
+) -> int:
+    """Several drives side by side."""
+    output, title, look = picture
+    if as_json:
+        emit_json(scans.to_dict())
+    else:
+        emit_table(scans.table())
+        if not quiet:
+            emit("\n" + "\n".join(f"{each.run.name}: {each.run.identity()}" for each in scans.scans))
+    if output is not None:
+        draw(lambda: scans.chart(title), output, scans.provenance(), look)
         if not quiet:
             say(f"wrote {output}")
     return Exit.OK

@@ -97,11 +97,11 @@ class Scan:
 
         return scan_table(self)
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self, title: str | None = None) -> altair.TopLevelMixin:
         """Rate and access time over the surface; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
 
-        return charts.surface(self.to_dict())
+        return charts.surface(self.to_dict(), title)
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,11 +125,11 @@ class SizeScan:
 
         return sizes_table(self)
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self, title: str | None = None) -> altair.TopLevelMixin:
         """Time over size, and the misses of the model; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415
 
-        return charts.sizes(self.to_dict())
+        return charts.sizes(self.to_dict(), title)
 
 
 def scan(
