@@ -109,7 +109,7 @@ def test_a_run_over_its_time_shows_its_last_quarter(run, tmp_path):
 
 
 def test_an_overloaded_open_loop_is_not_steady(run):
-    done = run("simulate", "--drive", "wd-4tb-7200", "--rate-iops", "150", "--number-ios", "1000")
+    done = run("simulate", "--drive", "wd-4tb-7200", "--rate-iops", "400", "--number-ios", "1000")
     assert "note: the last quarter of the run differs from its mean" in done.stderr
     assert "end IOPS" in done.stdout
 
@@ -153,7 +153,8 @@ def test_a_page_fits_its_window(depths, width, tmp_path, request):
         "document.title = [document.documentElement.scrollWidth, innerWidth, svg.clientWidth].join(' ');"
         "}, 1500)</script></body>"
     )
-    page.write_text(page.read_text(encoding="utf-8").replace("</body>", probe), encoding="utf-8")
+    before, _, after = page.read_text(encoding="utf-8").rpartition("</body>")
+    page.write_text(before + probe + after, encoding="utf-8")
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     done = subprocess.run(
         [
