@@ -10,7 +10,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test bench docs setup determinism lint tidy test-rust histories test-python format pins clean
+.PHONY: help run test bench docs setup determinism lint tidy test-rust histories fuzz plant test-python format pins clean
 
 export PYTHON
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -69,6 +69,12 @@ test-rust: ## The tests of the rooms
 
 histories: ## Random histories of small systems, all data checked: HISTORIES=100000 of them
 	DRIVELAB_HISTORIES=$(or $(HISTORIES),100000) $(CARGO) test --release $(LOCKED) --package drivelab-simulate --test histories -- --nocapture what_was
+
+fuzz: ## Random whole scenarios, all that holds of every run held: FUZZ=20000 of them, from seed FROM=1 on
+	DRIVELAB_FUZZ=$(or $(FUZZ),20000) DRIVELAB_FUZZ_FROM=$(or $(FROM),1) $(CARGO) test --release $(LOCKED) --package drivelab-simulate --test fuzz -- --nocapture
+
+plant: $(VENV)/stamp-dev ## Faults planted in a copy of the tree, one at a time: which of them the tests let live
+	$(PY) tools/plant.py
 
 test-python: $(VENV)/stamp-dev $(VENV)/stamp-package ## Types, then the tests of package, tools and tables
 	$(PY) -m mypy python/drivelab tools

@@ -24,7 +24,7 @@ RUN = {"run.warmup": "10s", "run.ios": 20_000}
 DEPTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 SHORT = [1, 2, 4, 8, 16, 32]
 
-Point = dict[str, Any]
+Point = Mapping[str, Any]
 Cell = str | float | int
 
 
@@ -158,7 +158,7 @@ def stream() -> str:
         ("aged-sptf, 6 ms for a second", {}),
         ("aged-sptf, 32 ms for a second", {"target.queue.age_weight": 0.032}),
     ]
-    rows = []
+    rows: list[list[Cell]] = []
     for name, keys in kinds:
         run = {"run.warmup": "10s", "run.duration": f"{seconds}s"}
         (point,) = drivelab.simulate(**{"target.drive": DRIVE, "workload": work, **run, **keys}).points

@@ -242,6 +242,7 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
         reads: Share::from_ratio(2, 3).unwrap_or(Share::ALL),
         flushes: Flushes::Never,
         addressing: Addressing::Random,
+        popularity: Default::default(),
         sizes: vec![SizeShare { size: Sectors::new(8), weight: 1 }],
         first: Lba::ZERO,
         count,

@@ -13,6 +13,7 @@ INSTANTS_TOLD = 12
 # Less of a floor's time than this may be missed unsaid.
 FLOOR_MISSED_SHARE = 0.01
 
+_OUTCOMES = {"timed-out": "timed out", "media-error": "met a media error"}
 _SYNC_ENDED = {"rebuild": "rebuilt", "resync": "resynced", "scrub": "scrubbed"}
 
 
@@ -26,6 +27,11 @@ def duration_text(ns: float) -> str:
     if seconds < 7200:
         return f"{seconds / 60:.3g} min"
     return f"{seconds / 3600:.3g} h" if seconds < 360_000 else f"{seconds / 3600:,.0f} h"
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def bytes_text(count: float) -> str:
@@ -96,14 +102,24 @@ def lines(array: Mapping[str, Any]) -> list[str]:
         end += f"; {bytes_text(array['lost_bytes'])} lost"
     if array["repaired_bytes"]:
         end += f"; {bytes_text(array['repaired_bytes'])} that could not be read written back"
+    if errors := _errors_text(array["member_errors"]):
+        end += f"; members did not do {errors}"
     return [*text, end]
+
+
+def _errors_text(errors: Mapping[str, int]) -> str:
+    """Members' commands that ended with an error; FLUSHes count as writes."""
+    kinds = (("reads", "read"), ("writes", "write"))
+    return " and ".join(counted(errors[key], what) for key, what in kinds if errors[key])
 
 
 def sync_text(sync: Mapping[str, Any]) -> str:
     """How long a rebuild, resync or scrub took, or how far it came."""
     rate = f"{sync['member_bytes_per_s'] / 1e6:,.4g} MB/s on each member"
     if sync["ended_ns"] is None:
-        return f"{sync['kind']}: {_share(sync)} when the run ended, {rate}"
+        left = sync["remaining_ns"]
+        rest = "" if left is None else f"; the rest would take {duration_text(left)} at that rate"
+        return f"{sync['kind']}: {_share(sync)} when the run ended, {rate}{rest}"
     if sync["given_up"]:
         return f"{sync['kind']}: given up after {duration_text(sync['duration_ns'])}, {_share(sync)} done"
     return f"{sync['kind']}: {duration_text(sync['duration_ns'])}, {rate}"
@@ -144,7 +160,8 @@ def _rebuild_text(sync: Mapping[str, Any]) -> str:
 def _share(sync: Mapping[str, Any]) -> str:
     whole = sync["member_bytes_in_all"]
     # Begun anew for a second drive it goes over more than there is.
-    return f"{100 * min(sync['member_bytes'] / whole, 1) if whole else 100:.3g} %"
+    done = sync["member_bytes_before"] + sync["member_bytes"]
+    return f"{100 * min(done / whole, 1) if whole else 100:.3g} %"
 
 
 def _together(events: Sequence[Mapping[str, Any]], *, several: bool) -> str:
@@ -161,6 +178,8 @@ def _event(event: Mapping[str, Any], *, several: bool) -> str:
     where = f" of group {event['group']}" if several else ""
     if what == "failed":
         return f"drive {event['drive']} failed" if event["at_ns"] else f"drive {event['drive']} missing"
+    if what in {"write-error", "broken", "stale"}:
+        return _of_writes(event)
     if what == "spare-failed":
         return f"spare drive {event['drive']} failed"
     if what == "journal-failed":
@@ -174,3 +193,12 @@ def _event(event: Mapping[str, Any], *, several: bool) -> str:
     if what == "began":
         return f"{event['sync']}{where} began"
     return f"group {event['group']} {_SYNC_ENDED[event['sync']]}" if several else _SYNC_ENDED[event["sync"]]
+
+
+def _of_writes(event: Mapping[str, Any]) -> str:
+    """What follows from a write that a drive did not do."""
+    if event["what"] == "write-error":
+        return f"a write to drive {event['drive']} {_OUTCOMES.get(event['outcome'], event['outcome'])}"
+    if event["what"] == "broken":
+        return "nobody else has its data: it stays, and writes are refused"
+    return f"{bytes_text(event['stale']['bytes'])} of drive {event['drive']} not written, and read from other copies"

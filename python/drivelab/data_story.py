@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drivelab.array_story import bytes_text, duration_text
+from drivelab.array_story import bytes_text, counted, duration_text
 
 _FROM = {
     "host_memory_sectors": "the host's memory",
@@ -24,14 +24,14 @@ def checked_text(points: Sequence[Mapping[str, Any]]) -> str | None:
     read = sum(data["sectors_read"] for data in found)
     if not read and all(data["sectors_kept"] is None for data in found):
         return None
-    parts = [f"{_count(read, 'sector')} read, all as last written"] if read else ["nothing was read"]
+    parts = [f"{counted(read, 'sector')} read, all as last written"] if read else ["nothing was read"]
     if any(data["sectors_kept"] is not None for data in found):
         kept = sum(data["sectors_kept"] or 0 for data in found)
-        parts.append(f"{_count(kept, 'written sector')} there at the end")
+        parts.append(f"{counted(kept, 'written sector')} there at the end")
     for what in ("parity", "copies"):
         alike = [each for data in found if (each := data["compared"]) and each["what"] == what]
         if alike:
-            rows = _count(sum(each["rows"] for each in alike), "row" if what == "parity" else "piece")
+            rows = counted(sum(each["rows"] for each in alike), "row" if what == "parity" else "piece")
             parts.append(f"{what} of {rows} {'matches' if what == 'parity' else 'match'}")
     at = f" at {len(found)} points" if len(found) > 1 else ""
     return f"data{at}: {'; '.join(parts)}"
@@ -42,7 +42,8 @@ def cut_lines(cut: Mapping[str, Any]) -> Iterator[str]:
     yield f"the power went at {cut['at_ns'] / 1e9:.6g} s"
     yield f"  {_lost(cut)}"
     if flushed := cut["lost_although_flushed_sectors"]:
-        yield f"  {_count(flushed, 'sector')} of that had been flushed: a FLUSH was answered that drives never heard of"
+        sectors = counted(flushed, "sector")
+        yield f"  {sectors} of that had been flushed: a FLUSH was answered that drives never heard of"
     if kept := cut["kept_by_battery_sectors"]:
         yield f"  {bytes_text(512 * kept)} kept by the controller's battery"
     flying = cut["in_flight"]
@@ -56,7 +57,7 @@ def cut_lines(cut: Mapping[str, Any]) -> Iterator[str]:
             )
             if flying[key]
         ]
-        yield f"  {_count(flying['commands'], 'write')} under way: {', '.join(ends)}"
+        yield f"  {counted(flying['commands'], 'write')} under way: {', '.join(ends)}"
     if array := cut["array"]:
         yield from (f"  {line}" for line in _array_lines(array))
 
@@ -76,7 +77,7 @@ def _lost(cut: Mapping[str, Any]) -> str:
     ]
     since_ns = float(f"{cut['lost_since_ns']:.3g}")
     return (
-        f"lost: {_count(lost['commands'], 'answered write')}, {bytes_text(lost['bytes'])} ({', '.join(places)}), "
+        f"lost: {counted(lost['commands'], 'answered write')}, {bytes_text(lost['bytes'])} ({', '.join(places)}), "
         f"the oldest answered {duration_text(since_ns)} before"
     )
 
@@ -91,7 +92,7 @@ def _array_lines(array: Mapping[str, Any]) -> Iterator[str]:
     if now := array["wrong_now_sectors"]:
         why = ": the data and parity beside them do not fit" if what == "parity" else ""
         yield (
-            f"{_count(now, 'sector')} of missing members {'reads' if now == 1 else 'read'} wrong now, whether the run "
+            f"{counted(now, 'sector')} of missing members {'reads' if now == 1 else 'read'} wrong now, whether the run "
             f"wrote them or not{why}"
         )
 
@@ -100,7 +101,7 @@ def _fit_lines(array: Mapping[str, Any]) -> Iterator[str]:
     """How many rows or pieces do not fit, and what that costs when a member fails."""
     what, unfit, after = array["what"], array["rows_unfit"], array["rows_unfit_after_recovery"]
     verb = "does" if what == "parity" else "do"
-    of = _count(array["rows"], "row" if what == "parity" else "piece")
+    of = counted(array["rows"], "row" if what == "parity" else "piece")
     cure = _CURES.get(array["cure"])
     then = f"; after {cure} {after:,}" if cure else ""
     yield f"{what} {verb} not fit in {unfit:,} of {of}{then}"
@@ -108,10 +109,6 @@ def _fit_lines(array: Mapping[str, Any]) -> Iterator[str]:
         in_cut = array["wrong_with_member_lost_in_cut_sectors"]
         later = array["wrong_with_member_lost_later_sectors"]
         yield (
-            f"made of the other members, of all {array['members']} in turn: {_count(in_cut, 'sector')} wrong if one "
+            f"made of the other members, of all {array['members']} in turn: {counted(in_cut, 'sector')} wrong if one "
             f"fails with the power, {later:,} if one fails later"
         )
-
-
-def _count(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

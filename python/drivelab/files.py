@@ -6,6 +6,7 @@ Every failure is an InputError or an OutputError whose message names the file.
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -15,10 +16,13 @@ _SIZE_MAX_BYTES = 16 * 2**20
 
 
 def read_text(path: Path) -> str:
-    """The text of a small UTF-8 file (at most 16 MiB). Raises InputError."""
+    """The text of a small UTF-8 file (at most 16 MiB), or of what is piped in. Raises InputError."""
     try:
+        _check_kind(path)
         with path.open("rb") as file:
             data = file.read(_SIZE_MAX_BYTES + 1)
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"cannot read {path}: {_reason(error)}") from error
     except ValueError as error:  # a NUL in the name
@@ -30,6 +34,22 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"cannot read {path}: line {line} is not UTF-8 text") from error
+
+
+def _check_kind(path: Path) -> None:
+    """Refuse what is no file: a pipe waits for a writer, and a device may never end. Raises InputError, OSError.
+
+    What a shell has opened already, /dev/stdin and <(a command), has its writer.
+    """
+    kind = path.stat().st_mode
+    # A folder has its own message as it is opened.
+    if (
+        stat.S_ISREG(kind)
+        or stat.S_ISDIR(kind)
+        or str(path).startswith(("/dev/stdin", "/dev/fd/", "/proc/self/fd/"))
+    ):
+        return
+    raise InputError(f"cannot read {path}: it is a pipe or a device, not a file")
 
 
 def make_folder(path: Path) -> None:

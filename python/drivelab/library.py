@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import tomllib
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from drivelab import _core, experiment
+from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, Interrupted, ScenarioError
 from drivelab.experiment import Outcome
+from drivelab.files import read_text
 from drivelab.problem import Problem
 from drivelab.scenario import Scenario, overrides_from, plan, read_source
 from drivelab.simulation import Progress
+
+NAME_SHOWN = 80
+"""Of a name in a message, so many characters are shown."""
 
 
 def catalogue(kind: str = "drives") -> list[dict[str, Any]]:
@@ -38,22 +44,77 @@ def catalogue_kinds() -> list[str]:
 
 
 def catalogue_entry(name: str) -> dict[str, Any]:
-    """What is called `name`, of any kind. Raises InputError for a name that is not there, with the nearest that are."""
-    if name.endswith(".toml"):
-        raise InputError(
-            f"only what is in the catalogue can be shown, and {name} is a file; "
-            "whether a drive's can be run, `simulate --drive` tells"
-        )
+    """What is called `name`, of any kind, or the user's own file at a path (see `own_entry`).
+
+    Raises InputError for a name that is not there, with the nearest that are, and ScenarioError for a bad file.
+    """
+    if name.endswith(".toml") or name.startswith(("./", "../", "/")):
+        return own_entry(Path(name))
     entries = [entry for kind in catalogue_kinds() for entry in catalogue(kind)]
     for entry in entries:
         if entry["name"] == name:
             return entry
     names = [entry["name"] for entry in entries]
-    close = get_close_matches(name, names, cutoff=0.4)
+    close = get_close_matches(name[:NAME_SHOWN], names, cutoff=0.4)
     remedy = f"did you mean {' or '.join(close)}?" if close else f"there is {', '.join(names)}"
-    raise InputError(f"nothing in the catalogue is called {name}: {remedy}")
+    raise InputError(f"nothing in the catalogue is called {name[:NAME_SHOWN]}: {remedy}")
 
 
+def catalogue_text(name: str) -> str:
+    """The file of what is called `name`, to be edited. Raises InputError as `catalogue_entry` does."""
+    entry = catalogue_entry(name)
+    texts = {found["name"]: found["text"] for kind in catalogue_kinds() for found in _core.entries(kind)}
+    return str(texts[name]) if name in texts else read_text(Path(entry["path"]))
+
+
+# Keys by which a file tells what it describes; without any of them it is a drive.
+_OF_KIND = {
+    "controllers": {
+        "interface",
+        "issue",
+        "completion",
+        "ports",
+        "raid",
+        "bus",
+        "retries",
+        "recovery",
+        "timeout",
+    },
+    "workloads": {"title", "pattern", "rw", "bs", "bssplit", "rwmixread", "percentage_random", "iodepth"},
+}
+
+
+def own_entry(path: Path) -> dict[str, Any]:
+    """A drive, controller or workload file of the user's own, as the catalogue's are told, once it can be used.
+
+    `assumed` lists what a drive file leaves out and drivelab assumes. Raises InputError, ScenarioError.
+    """
+    text = read_text(path)
+    try:
+        keys = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        keys = {}  # told below, with line and remedy
+    kind = next((kind for kind, known in _OF_KIND.items() if known & keys.keys()), "drives")
+    # A name is a path if it has this ending, or a slash.
+    place = str(path if path.suffix == ".toml" else path.absolute())
+    target: dict[str, object] = {"drive": place if kind == "drives" else "wd-4tb-7200"}
+    workload: dict[str, object] = {"bs": "512B"}
+    if kind == "controllers":
+        target["controller"] = place
+    elif kind == "workloads":
+        workload = {"pattern": place}
+    checked = plan(read_source({"target": target, "workload": workload}))
+    assumed = (checked.in_force[0] or {}).get("assumed", []) if kind == "drives" else []
+    return {
+        "name": path.stem,
+        "path": str(path),
+        "facts": _core.facts(kind, text),
+        "sources": keys.get("sources", {}),
+        "assumed": assumed,
+    }
+
+
+@speaks_of_arguments
 def check(scenario: Scenario, **overrides: object) -> list[Problem]:
     """Everything that is wrong with a scenario; nothing when it can run. Raises InputError (no such file)."""
     try:
@@ -63,6 +124,7 @@ def check(scenario: Scenario, **overrides: object) -> list[Problem]:
     return []
 
 
+@speaks_of_arguments
 def reproduce(name: str, *, workers: int | None = None, progress: Progress | None = None) -> Outcome:
     """Run a published table again, e.g. `reproduce("lkml-2007")`; or the experiment in the file at a path.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from drivelab.array_story import is_eventful, rebuilds_text
+from drivelab.csv_text import rows_csv
+from drivelab.given_up_story import has_given_up
 from drivelab.steady import Ending, ending
 from drivelab.table import Cell, Table
 
@@ -19,7 +19,14 @@ PARTS = ("queue", "overhead", "seek", "rotation", "transfer", "link", "wait")
 _OUTSIDE_SHARE = 0.95
 # What a point holds beside its figures.
 _NOT_FIGURES = {"axes", "in_force", "logged_from_ns", "platter", "commands", "member_commands"}
-_LISTS_OF_TABLES = {"array.events", "array.syncs", "array.series", "power_cut.ranges", "series"}
+_LISTS_OF_TABLES = {
+    "array.events",
+    "array.series",
+    "array.syncs",
+    "given_up.events",
+    "power_cut.ranges",
+    "series",
+}
 
 Format = Callable[[dict[str, Any]], str]
 
@@ -46,6 +53,8 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
     columns += _of_endings(points, unit, scale)
     if any(point["errors"] for point in points):
         columns.append(("errors", lambda point: str(point["errors"])))
+    if any(map(has_given_up, points)):
+        columns.append(("given up", _given_up))
     if any(map(is_eventful, points)):
         columns.append(("array", lambda point: point["array"]["state"] if "array" in point else _MISSING))
     if any(sync["kind"] == "rebuild" for point in points for sync in point.get("array", {}).get("syncs", ())):
@@ -147,6 +156,11 @@ def directions_table(points: Sequence[dict[str, Any]]) -> Table | None:
     )
 
 
+def _given_up(point: dict[str, Any]) -> str:
+    """Writes that memories had answered and have given up."""
+    return f"{point['given_up']['writes']:,}" if point.get("given_up") else _MISSING
+
+
 def _of_cuts(points: Sequence[dict[str, Any]]) -> list[tuple[str, Format]]:
     """What power cuts have taken: lost writes, rows of arrays that do not fit, wrong sectors of missing members."""
     cuts = [cut for point in points if (cut := point.get("power_cut"))]
@@ -177,27 +191,23 @@ def _of_cuts(points: Sequence[dict[str, Any]]) -> list[tuple[str, Format]]:
 
 def points_csv(points: Sequence[dict[str, Any]]) -> str:
     """The points as CSV: axes first, then each figure of the record under its path, e.g. `latency_ns.p99`."""
-    return _csv([_flat(point) for point in points])
+    return rows_csv(point_rows(points))
+
+
+def point_rows(points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of `points_csv`, with values as they are."""
+    return [_flat(point) for point in points]
 
 
 def commands_csv(points: Sequence[dict[str, Any]]) -> str:
     """The logged commands as CSV, one line each: the axes of their point first, then the keys of the record."""
-    return _csv(
+    return rows_csv(
         [
             {**point["axes"], **_flat_below(command, "")}
             for point in points
             for command in point.get("commands", ())
         ]
     )
-
-
-def _csv(rows: Sequence[dict[str, Any]]) -> str:
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def rate_text(rate: float) -> str:

@@ -14,9 +14,9 @@ class Problem(TypedDict):
     column: int
     """Both from 1; the column counts characters."""
     text: str
-    """What is wrong, as it was written."""
+    """What is wrong, as it was written; its begin, where it is long."""
     line_text: str
-    """The whole line that it stands in."""
+    """The line that it stands in; the part around it, where that is long."""
     message: str
     remedy: str | None
     """What to write instead, where that is known."""

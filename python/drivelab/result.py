@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, cast
 
-from drivelab import _core
+from drivelab import _core, frames
+from drivelab.errors import RunError
+from drivelab.point import Point
 from drivelab.points_table import breakdown_table, points_table
 from drivelab.provenance import line, provenance
 from drivelab.subject import Subject, is_sequential
@@ -15,9 +18,18 @@ from drivelab.table import Table
 
 if TYPE_CHECKING:
     import altair
+    import pandas
+    import polars
 
-Point = dict[str, Any]
-"""One run as the record holds it, e.g. `point["latency_ns"]["p99"]`; `axes` names its place in the sweep."""
+__all__ = ["Failure", "Point", "Result", "Skipped", "combined_digest", "mean_ns"]
+
+
+def mean_ns(point: Point) -> float:
+    """The mean latency of a point at which something finished. Raises RunError."""
+    mean = point["latency_ns"]["mean"]
+    if mean is None:
+        raise RunError("no I/O finished, so there is no mean")
+    return mean
 
 
 def combined_digest(digests: Sequence[str]) -> str:
@@ -57,7 +69,7 @@ class Result:
     """The workload of each point as fio arguments."""
     skipped: list[Skipped] = field(default_factory=list)
     plan: _core.Plan | None = field(default=None, compare=False)
-    """What was run, so that a point can be run once more under another order."""
+    """What was run, so that a point can be run once more under another order; a pickled result has lost it."""
     places: list[int] = field(default_factory=list)
     """The place of each point in the plan."""
     subject: Subject | None = field(default=None, compare=False)
@@ -68,6 +80,32 @@ class Result:
         count = len(self.points)
         points = f"{count} {'point' if count == 1 else 'points'}"
         return f"<Result {self.name!r}: {points}, digest {self.provenance()['digest']}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the plan, which holds the models of its drives and is no data."""
+        return {**self.__dict__, "plan": None}
+
+    def __copy__(self) -> Result:
+        """A copy with the same plan, points and lists."""
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Result:
+        """A copy with points and lists of its own; a plan cannot change and is shared."""
+        names = [one.name for one in fields(self) if one.name != "plan"]
+        return replace(self, **{name: deepcopy(getattr(self, name), memo) for name in names})
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The points as plain dictionaries."""
+        return cast("list[dict[str, Any]]", self.points)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The points as a pandas DataFrame, a row each. Raises ImportError without the extra `drivelab[pandas]`."""
+        return frames.to_pandas(self.records)
+
+    def to_polars(self) -> polars.DataFrame:
+        """The points as a polars DataFrame, a row each. Raises ImportError without the extra `drivelab[polars]`."""
+        return frames.to_polars(self.records)
 
     def to_dict(self) -> dict[str, Any]:
         """The record: what `drivelab simulate --json` prints."""
@@ -93,11 +131,11 @@ class Result:
 
     def table(self) -> Table:
         """The points, one row each, as a person reads them."""
-        return points_table(self.points)
+        return points_table(self.records)
 
     def breakdown_table(self) -> Table | None:
         """Where the mean response time of each point went; None where nothing finished."""
-        return breakdown_table(self.points)
+        return breakdown_table(self.records)
 
     def chart(self, title: str | None = None) -> altair.TopLevelMixin:
         """Rates and latency over the sweep, of one point its response times. Raises ChartError without points.

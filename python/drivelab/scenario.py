@@ -13,6 +13,7 @@ from drivelab.files import read_text
 Scenario = str | Path | Mapping[str, object]
 
 WORDS = {
+    "name": "name",
     "drive": "target.drive",
     "level": "target.array.level",
     "members": "target.array.members",
@@ -25,6 +26,7 @@ WORDS = {
     "numjobs": "workload.numjobs",
     "rwmixread": "workload.rwmixread",
     "percentage_random": "workload.percentage_random",
+    "random_distribution": "workload.random_distribution",
     "rate_iops": "workload.rate_iops",
     "rate_process": "workload.rate_process",
     "thinktime": "workload.thinktime",
@@ -36,6 +38,8 @@ WORDS = {
     "ramp_time": "run.warmup",
     "number_ios": "run.ios",
     "randseed": "run.seed",
+    "ioengine": "workload.ioengine",
+    "time_based": "workload.time_based",
 }
 """The workload in fio's words, and the array, as options and keyword arguments: the key that each replaces."""
 
@@ -69,7 +73,9 @@ def read_source(scenario: object) -> Source:
         except (TypeError, RecursionError) as error:
             raise InputError(f"the scenario dictionary: {error}") from error
     if isinstance(scenario, str):
-        if "\n" in scenario or "=" in scenario or not scenario.strip():
+        if not scenario.strip():
+            return Source("", "arguments")
+        if "\n" in scenario or "=" in scenario:
             return Source(scenario, "scenario")
         scenario = Path(scenario)
     if not isinstance(scenario, Path):
@@ -87,7 +93,18 @@ def overrides_from(values: Mapping[str, object]) -> list[Override]:
         except TypeError as error:
             raise InputError(str(error)) from error
         found.append(Override(WORDS.get(key, key), text, key))
+    check_once(found)
     return found
+
+
+def check_once(overrides: Iterable[Override]) -> None:
+    """Refuse a key that is set twice: one of the two would be lost in silence. Raises InputError."""
+    seen: dict[str, Override] = {}
+    for override in overrides:
+        first = seen.setdefault(override.key, override)
+        if first is not override:
+            named = " and ".join(f"{one.origin} ({one.value})" for one in (first, override))
+            raise InputError(f"{named} both set {override.key}: keep one of the two")
 
 
 def plan(source: Source, overrides: Iterable[Override] = ()) -> _core.Plan:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from drivelab import _core
+from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, Interrupted, RunError
 from drivelab.result import Failure, Point, Result, Skipped
 from drivelab.scenario import Scenario, overrides_from, plan, read_source
@@ -16,10 +17,14 @@ from drivelab.subject import subject_of
 Progress = Callable[[float], object]
 """Called with the number of points done, parts of points included, some 20 times a second."""
 
+WORKERS_MAX = 1024
+"""Threads that may be asked for; more than there are points never start."""
+
 LOG_MAX = 100_000
 """Commands that all points together may log: a record of more than a hundred megabytes helps nobody."""
 
 
+@speaks_of_arguments
 def simulate(
     scenario: Scenario = "",
     *,
@@ -34,7 +39,8 @@ def simulate(
     `overrides` replace values of the scenario, or make one up: in fio's words as on the command line,
     `simulate(drive="wd-4tb-7200", rw="randread", bs="4KiB", iodepth=[1, 4])`, or under any of its keys,
     `simulate("raptor.toml", **{"workload.iodepth": [1, 4]})`. `workers` is the number of threads, by default
-    one per core. `log` is how many commands of each point are kept, from the end of the warm-up on: each
+    one per core, at most 1024, and never more than there are points. `log` is how many commands of each
+    point are kept, from the end of the warm-up on: each
     `point["commands"]` then tells what they lived through. `check_data` holds every read to what was written,
     at a few times the cost: `point["data"]` tells what was checked, and what is wrong is a RunError.
 
@@ -74,8 +80,9 @@ def run_plans(
     check_data: bool = False,
 ) -> list[Result]:
     """Run every point of every plan side by side; one result per plan, in order."""
-    if workers is not None and workers < 1:
-        raise InputError(f"workers is {workers}: it takes at least one thread to run anything")
+    if workers is not None and not 1 <= workers <= WORKERS_MAX:
+        why = "it takes at least one thread to run anything" if workers < 1 else f"at most {WORKERS_MAX}"
+        raise InputError(f"workers is {workers}: {why}")
     check_log(log, sum(map(len, plans)))
     outcomes = _core.run(plans, workers or default_workers(), progress, log, check_data)
     return [_result(checked, outcome) for checked, outcome in zip(plans, outcomes, strict=True)]
@@ -128,7 +135,7 @@ def _result(checked: _core.Plan, outcome: Sequence[dict[str, Any] | RunError | N
         if isinstance(entry, RunError):
             failures.append(Failure(axes, str(entry)))
         elif entry is not None:
-            points.append({"axes": axes, "in_force": in_force, **entry})
+            points.append(cast("Point", {"axes": axes, "in_force": in_force, **entry}))
             fio.append(command)
             places.append(place)
     return Result(

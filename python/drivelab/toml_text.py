@@ -18,6 +18,9 @@ def dumps(document: Mapping[str, object]) -> str:
 
 def value_text(value: object, key: str = "value") -> str:
     """One value as TOML writes it: a string in quotes, a list in brackets, a dictionary inline."""
+    # A number or an array of numpy's, as a number or a list of Python's.
+    if callable(plain := getattr(value, "tolist", None)):
+        value = plain()
     match value:
         case bool():
             return "true" if value else "false"

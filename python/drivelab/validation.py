@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from drivelab import _core, toml_text
+from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError
 from drivelab.scenario import Override, Source, overrides_from, plan
 from drivelab.table import Cell, Table
@@ -161,6 +162,7 @@ class Validation:
         return self.table()._repr_html_()
 
 
+@speaks_of_arguments
 def validate(drive: str | Path, trace: str | Path, *, seed: int = 1, **overrides: object) -> Validation:
     """Replay a validation trace against a drive: a name of the catalogue, or the path of a drive file.
 

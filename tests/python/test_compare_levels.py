@@ -64,7 +64,7 @@ def test_every_level_side_by_side(run):
         states = ["healthy"] if label in {"jbod", "raid0"} else list(STATES)
         assert list(level["states"]) == states
         for loads in level["states"].values():
-            assert list(loads) == [*RANDOM, *STREAMS]
+            assert list(loads) == ["load", *RANDOM, *STREAMS]
             for rw in RANDOM:
                 assert [point["iodepth"] for point in loads[rw]] == [1, 4]
                 assert all(point["iops"] > 0 for point in loads[rw])
@@ -123,13 +123,18 @@ def test_what_arrays_are_known_for(run):
 
 def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
     done = run(
-        "compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"
+        *("compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"),
+        "--full",
     )
     assert done.returncode == 0
     titles = [block.splitlines()[0] for block in done.stdout.split("\n\n")]
-    assert titles == [
+    assert titles[0].startswith("fastest: raid0, ")
+    load = "random reads and writes of 4KiB (70 % reads), 1 outstanding"
+    assert titles[1:] == [
+        f"3 x {DRIVE}: {load}",
         f"3 x {DRIVE}: what they hold, cost and bear",
         "Chance that data are lost within a year, %: a drive fails with 5 %",
+        f"Rebuild of a member, extrapolated: idle, and under {load}",
         "Sequential reads and writes, MB/s",
         "Random reads of 4KiB: IOPS and mean latency by depth",
         "Random writes of 4KiB: IOPS and mean latency by depth",
@@ -145,7 +150,8 @@ def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
     rows = [line.split() for line in done.stdout.splitlines()]
     assert [row[2:] for row in rows if row[:2] == ["raid0", "degraded"]] == [["-"] * 5] * 3
     quiet = run(
-        "compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%", "-q"
+        *("compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"),
+        *("--full", "-q"),
     )
     assert (quiet.stdout, quiet.stderr) == (done.stdout, "")
 
@@ -200,8 +206,8 @@ def test_a_pool_is_rebuilt_by_what_lies_in_it(run):
 
 
 def test_a_jbod_loses_some_or_all(run):
-    done = run("compare-levels", *FOUR, "--levels", "jbod", "--afr", "5%", "--states", "healthy")
-    assert [line.split() for line in done.stdout.split("\n\n")[1].splitlines()[2:]] == [
+    done = run("compare-levels", *FOUR, "--levels", "jbod", "--afr", "5%", "--states", "healthy", "--full")
+    assert [line.split() for line in done.stdout.split("\n\n")[3].splitlines()[2:]] == [
         ["jbod", "18.55", "100"],
         ["jbod,", "all", "of", "them", "0.000625", "-"],
     ]
@@ -253,6 +259,11 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
     ("arguments", "says"),
     [
         (("--drive", "no-such-drive"), "no-such-drive"),
+        ((*FOUR, "--rw", "trim"), "--rw trim: it is read, write, rw, randread"),
+        ((*FOUR, "--rate_iops", "many"), "--> --rate-iops"),
+        ((*FOUR, "--pattern", "no/such"), "--> --pattern"),
+        ((*FOUR, "--csv", "--full"), "choose one of --json, --csv and --full"),
+        ((*FOUR, "--set", 'target.array.rebuilt="5%"'), "see --states"),
         ((*FOUR, "--levels", "raid7"), "there is no level raid7"),
         ((*FOUR, "--levels", ","), "--levels: which?"),
         ((*FOUR, "--members", "1", "--levels", "raid1,raid5"), "1 members make none of these levels"),
@@ -278,7 +289,7 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
         ((*FOUR, "--levels", "raid5", "--stripe-unit", "4k,8k"), "--stripe-unit 4k,8k: a comparison by"),
         ((*FOUR, "--number-ios", "0"), "0 is out of range\n--> --number-ios"),
         ((*FOUR, "--number-ios", "-1"), "-1 is out of range\n--> --number-ios"),
-        ((*FOUR, "--iodepth", "1,100000000"), "100000000 is out of range\n--> --iodepth"),
+        ((*FOUR, "--full", "--iodepth", "1,100000000"), "100000000 is out of range\n--> --iodepth"),
         ((*FOUR, "--members", "2000"), "--members 2000: an array has 1 to 1,024"),
         ((*FOUR, "--copies", "0"), "--copies 0: "),
         ((*FOUR, "--groups", "0"), "--groups 0: "),
@@ -305,10 +316,10 @@ def test_points_that_fail_leave_the_others(monkeypatch, capsys):
     arguments = ["compare-levels", *FOUR, "--levels", "raid0", "--json"]
     assert app(args=arguments, standalone_mode=False) == 1
     out, err = capsys.readouterr()
-    at = "level = raid0, state = healthy, load = randread, workload.iodepth = 1 and 1 more points"
+    at = "level = raid0, state = healthy, load = load"
     assert err == f"error: time does not pass (at {at})\n"
     found = json.loads(out)
-    assert list(found["levels"][0]["states"]["healthy"]) == ["randwrite", "randrw", *STREAMS]
+    assert list(found["levels"][0]["states"]["healthy"]) == [*RANDOM, *STREAMS]
     assert len(found["failures"]) == 2
     with pytest.raises(RunError, match="time does not pass"):
         compare_levels(DRIVE, levels=["raid0"], loads=Loads((1,), requests=128, warm_up="1s"))
@@ -325,9 +336,17 @@ def test_the_picture_has_a_mark_for_each_figure():
     loads = Loads(iodepths=(1, 4), requests=200, warm_up="1s")
     found = compare_levels(DRIVE, 2, levels=["raid0", "raid1"], loads=loads)
     rows = [row for rows in found.chart().to_dict()["datasets"].values() for row in rows]
-    # Two levels whole, one of them in two more states; each at two depths under three loads.
-    marks = {(row["level"], row["state"], row["load"], row["depth"]) for row in rows}
-    assert len(marks) == (2 + 2) * 2 * 3
+    # The load by state: two levels whole, one of them in two more states, as IOPS and as latency.
+    by_state = [row for row in rows if row.get("series") in STATES]
+    assert len(by_state) == 2 * (2 + 2)
+    raid1 = next(row for row in found.verdict().rows if row["level"] == "raid1")
+    values = {row["value"] for row in by_state if row["level"] == "raid1"}
+    assert {raid1[f"iops_{state}"] for state in STATES} <= values
+    # Hours of a rebuild with their errors, idle and under the load; depths of whole levels under three loads.
+    hours = [row for row in rows if "low" in row]
+    assert {row["value"] for row in hours} == {raid1["rebuild_h"], raid1["rebuild_idle_h"]}
+    assert all(row["low"] <= row["value"] <= row["high"] for row in hours)
+    assert len([row for row in rows if row.get("series") in {1, 4}]) == 2 * 2 * 3
     with pytest.raises(charts.ChartError, match="no level"):
         charts.levels({"levels": []})
 
@@ -344,12 +363,14 @@ def test_what_had_finished_is_printed_after_ctrl_c(monkeypatch, capsys, form):
     arguments = ["compare-levels", *FOUR, "--levels", "raid0,raid1", "--states", "healthy", *form]
     assert app(args=arguments, standalone_mode=False) == 130
     out, err = capsys.readouterr()
-    assert "interrupted: 2 of 32 points finished" in err
+    assert f"interrupted: 1 of {34 if form else 2} points finished" in err
     if form:
         raid0, raid1 = json.loads(out)["levels"]
-        assert (list(raid0["states"]["healthy"]), raid1["states"]) == (["randread"], {})
+        assert (list(raid0["states"]["healthy"]), raid1["states"]) == (["load"], {})
     else:
-        assert any(line.split()[:4] == ["raid1", "healthy", "-", "-"] for line in out.splitlines())
+        rows = [line.split() for line in out.splitlines()]
+        assert [len(row) for row in rows if row[:1] == ["raid0"]] == [5]
+        assert [row[2:] for row in rows if row[:1] == ["raid1"]] == [["-", "-", "3"]]
 
 
 def test_keys_that_no_array_takes_are_refused_by_name():

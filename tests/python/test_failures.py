@@ -43,7 +43,7 @@ def assert_clean(done: subprocess.CompletedProcess[str], code: int, *words: str)
         (("simulate", "queue.toml", "--bs", "\udcff"), ("is not UTF-8 text",)),
         (("catalogue", "seagate-st3250620"), ("did you mean seagate-st3250620as",)),
         (("catalogue", "qqqq"), ("there is ",)),
-        (("catalogue", "my.toml"), ("only what is in the catalogue can be shown, and my.toml is a file",)),
+        (("catalogue", "my.toml"), ("cannot read my.toml: no such file",)),
         (("reproduce", "lkml-2008"), ("did you mean lkml-2007?",)),
         (("reproduce", "absent.toml"), ("no such file",)),
     ],

@@ -45,6 +45,7 @@ def point(events, series=(), **changes):  # noqa: ANN003
         "degraded_ns": 0,
         "lost_bytes": 0,
         "repaired_bytes": 0,
+        "member_errors": {"reads": 0, "writes": 0},
         "events": [{"group": 0, **event} for event in events],
         "syncs": [],
         "series": list(series),

@@ -170,8 +170,8 @@ def test_what_was_written_is_said_on_stderr(run, queue):
 def test_a_run_too_short_for_any_io_says_so(run, tmp_path):
     drive = ("simulate", "--drive", "seagate-st3250620as")
     done = run(*drive, "--runtime", "100us", "--iodepth", "1,2", "--out", "there", "--chart", "a.svg")
-    assert done.returncode == 0
-    assert "note: no I/O finished at workload.iodepth=1; workload.iodepth=2: " in done.stderr
+    assert done.returncode == 1
+    assert "error: no I/O finished at workload.iodepth=1; workload.iodepth=2: " in done.stderr
     assert "0.1 ms are too short; measure longer, e.g. --runtime 10s" in done.stderr
     assert [path.name for path in tmp_path.rglob("*.*")] == ["record.json"]
 

@@ -15,6 +15,8 @@ from drivelab.validation import demerit, quantiles
 # 6 ms a turn, 600 sectors a track, 1 ms for every seek, 0.1 ms for a read, 0.2 ms for a write.
 DRIVE = """\
 rpm = "10000rpm"
+queue.protocol = "none"
+cache = false
 geometry = { heads = 1, zones = [{ cylinders = 100, sectors_per_track = 600 }] }
 skew = { track = "0rev", cylinder = "0rev" }
 seek = { table = [[1, "1ms"], [99, "1ms"]] }

@@ -98,17 +98,21 @@ pub enum Outcome {
     OutOfRange,
     /// A sector could not be read.
     MediaError,
-    /// The command was given up before it was done: by an error of another command, or by its own host.
+    /// The command was given up before it was done: by an error of another command (TASK ABORTED included), or by its
+    /// own host.
     Aborted,
     /// The drive holds as many commands as it can (TASK SET FULL).
     Full,
+    /// The drive cannot take the command now: an auto contingent allegiance of another initiator holds, and the command
+    /// does not know of such conditions (NACA = 0).
+    Busy,
     /// An auto contingent allegiance holds, and the command is no part of the recovery.
     AcaActive,
     /// Another initiator's error has cleared this one's commands (UNIT ATTENTION).
     UnitAttention,
     /// The protocol does not allow the command: an attribute or a priority that it lacks.
     Invalid,
-    /// The tag is in use.
+    /// The tag is in use (OVERLAPPED COMMANDS ATTEMPTED).
     DuplicateTag,
     /// The command was not done in the time that its host allowed.
     TimedOut,

@@ -2,10 +2,26 @@
 //!
 //! Whoever holds the bytes (an emulator's store) or stands for them (a checker's stamp per sector) carries out the same
 //! stream in order. Each command, of a host or of a member, has a buffer with its id: a host's write brings it full, a
-//! read fills it where a member delivers, and all others are sums of others' buffers, as `Mix` says. A member's read sees
-//! the newest accepted version of each sector. What is accepted and not persisted is what a power cut loses.
+//! read fills it where a member delivers, and all others are sums of others' buffers, as `Mix` says. What is accepted and
+//! not persisted is what a power cut loses.
+//!
+//! A drive's buffer has segments, and each of them has data of its own: those of the media as the head has read them. While
+//! the head reads on in a segment nothing comes to the media, so all of it is as it is when the segment is begun, or goes on.
+//! Written data that wait in the cache at that time lie over it until they reach the media. A drive that answers from a
+//! segment delivers what that has, and not what came since: it must not do so when anything came.
 use crate::target::array::Logged;
 use drivelab_units::{Lba, Sectors};
+
+/// Where a drive has the data of a read from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Source {
+    /// From its media, with the written data over them that wait in the cache: the newest accepted version of each sector.
+    Media,
+    /// From the data of this write, which wait in the cache.
+    Written { write: u64 },
+    /// From a segment of its buffer.
+    Segment(u32),
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DataOp {
@@ -16,7 +32,14 @@ pub enum DataOp {
     /// Part of an accepted write will never reach the media, because a newer one has taken its place or power failed.
     Drop { write: u64, member: u16, first: Lba, count: Sectors },
     /// A read's data leave a member now: its versions are those of this place in the stream.
-    Deliver { read: u64, member: u16, first: Lba, count: Sectors },
+    Deliver { read: u64, member: u16, first: Lba, count: Sectors, from: Source },
+    /// A segment of a drive's buffer is begun anew, with all that the one at `joins` has, and nothing else yet.
+    Begin { member: u16, segment: u32, joins: Option<u32> },
+    /// A segment gets these blocks as they pass the head: as they are on the media now, with the written data over them that
+    /// wait in the cache.
+    Load { member: u16, segment: u32, first: Lba, count: Sectors },
+    /// A segment gets what another one has of these blocks.
+    Copy { member: u16, segment: u32, from: u32, first: Lba, count: Sectors },
     /// Part of the buffer of `into` gets the part of the buffer of `from` added to it (exclusive or), multiplied with
     /// `factor` in the field of 256 elements. Both parts are named by the addresses of their own commands. Said as the
     /// array plans, and to be done when the buffer of `into` is first looked at: what `from` brings may come later.

@@ -6,8 +6,8 @@
 //! it is large. All of this also where reads fail, commands are given up, deadlines pass and an allegiance holds.
 mod common;
 
-use common::Probe;
 use common::scenarios::{caches, drives};
+use common::{Probe, next_due};
 use drivelab_core::data::DataOp;
 use drivelab_core::life::Served;
 use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
@@ -107,7 +107,8 @@ impl Stamps {
                     self.dropped.push((write, sector));
                 }
             }
-            other => assert!(matches!(other, DataOp::Deliver { .. }), "{other:?} of a single drive"),
+            DataOp::Deliver { .. } | DataOp::Begin { .. } | DataOp::Load { .. } | DataOp::Copy { .. } => {}
+            other => panic!("{other:?} of a single drive"),
         }
         Ok(())
     }
@@ -135,7 +136,7 @@ struct Checker {
     target: Target,
     /// Whether commands may fail or be given up, and leave an auto contingent allegiance.
     rough: bool,
-    naca: bool,
+    protocol: Protocol,
     /// From when till when there is one.
     allegiances: Vec<(Instant, Instant)>,
     cache: CacheParams,
@@ -156,7 +157,7 @@ impl Checker {
         Checker {
             target,
             rough,
-            naca: matches!(params.protocol, Protocol::ScsiTcq(ScsiParams { naca: true, .. })),
+            protocol: params.protocol,
             allegiances: Vec::new(),
             cache,
             stamps: Stamps::default(),
@@ -169,7 +170,7 @@ impl Checker {
 
     /// Runs to `now`, event by event.
     fn run(&mut self, now: Instant) -> Result<(), TestCaseError> {
-        while let Some(due) = self.target.poll_timeout().filter(|&due| due <= now) {
+        while let Some(due) = next_due(&self.target).filter(|&due| due <= now) {
             self.target.handle(due, TargetInput::Tick);
             self.look()?;
         }
@@ -205,7 +206,8 @@ impl Checker {
             let held = command.attribute != Attribute::Aca && self.allegiances.iter().any(inside);
             prop_assert!(!held, "{life:?} while {:?}", self.allegiances);
         }
-        if completion.outcome == Outcome::MediaError && self.naca {
+        if completion.outcome == Outcome::MediaError && self.protocol.leaves_allegiance(completion.initiator)
+        {
             self.allegiances.push((completion.completed, Instant::from_ns(u64::MAX)));
         }
         if completion.outcome != Outcome::Done {
@@ -293,9 +295,9 @@ fn play_in_order(params: &DriveParams, drafts: &[Draft]) -> Result<(), TestCaseE
     let capacity = target.capacity().get();
     // By sector: the newest write sent, accepted and persisted.
     let (mut sent, mut accepted, mut persisted) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    let mut expected: BTreeMap<u64, Vec<Option<u64>>> = BTreeMap::new();
+    let mut expected: BTreeMap<u64, BTreeMap<u64, Option<u64>>> = BTreeMap::new();
     let mut now = Instant::ZERO;
-    let mut look = |target: &mut Target, expected: &BTreeMap<u64, Vec<Option<u64>>>| {
+    let mut look = |target: &mut Target, expected: &BTreeMap<u64, BTreeMap<u64, Option<u64>>>| {
         while let Some(op) = target.poll_data() {
             match op {
                 DataOp::Accept { write, first, count, .. } => {
@@ -305,17 +307,20 @@ fn play_in_order(params: &DriveParams, drafts: &[Draft]) -> Result<(), TestCaseE
                     persisted.extend(sectors(first, count).map(|sector| (sector, write)));
                 }
                 DataOp::Deliver { read, first, count, .. } => {
-                    let found: Vec<_> = sectors(first, count).map(|s| accepted.get(&s).copied()).collect();
-                    prop_assert_eq!(&found, &expected[&read], "read {}", read);
+                    for sector in sectors(first, count) {
+                        let found = accepted.get(&sector).copied();
+                        prop_assert_eq!(found, expected[&read][&sector], "read {}", read);
+                    }
                 }
-                other => assert!(matches!(other, DataOp::Drop { .. }), "{other:?} of a single drive"),
+                DataOp::Drop { .. } | DataOp::Begin { .. } | DataOp::Load { .. } | DataOp::Copy { .. } => {}
+                other => panic!("{other:?} of a single drive"),
             }
         }
         Ok(())
     };
     for (id, draft) in (0u64..).zip(drafts) {
         now += draft.gap;
-        while let Some(due) = target.poll_timeout().filter(|&due| due <= now) {
+        while let Some(due) = next_due(&target).filter(|&due| due <= now) {
             target.handle(due, TargetInput::Tick);
             look(&mut target, &expected)?;
         }
@@ -327,14 +332,14 @@ fn play_in_order(params: &DriveParams, drafts: &[Draft]) -> Result<(), TestCaseE
         match draft.access {
             Access::Write => sent.extend(blocks().map(|sector| (sector, id))),
             Access::Read => {
-                expected.insert(id, blocks().map(|sector| sent.get(&sector).copied()).collect());
+                expected.insert(id, blocks().map(|sector| (sector, sent.get(&sector).copied())).collect());
             }
             Access::Flush => {}
         }
         target.handle(now, TargetInput::Submit(Command { force_unit_access: draft.fua, ..command }));
         look(&mut target, &expected)?;
     }
-    while let Some(due) = target.poll_timeout() {
+    while let Some(due) = next_due(&target) {
         target.handle(due, TargetInput::Tick);
         look(&mut target, &expected)?;
     }
@@ -446,7 +451,7 @@ proptest! {
     #[test]
     fn restricted_reordering_holds_for_the_cache_too(params in cached_drives(), drafts in drafts()) {
         let mut params = params;
-        params.protocol = Protocol::ScsiTcq(ScsiParams { naca: false, ..ScsiParams::USUAL });
+        params.protocol = Protocol::ScsiTcq(ScsiParams::USUAL);
         params.queue.depth = 64;
         play_in_order(&params, &drafts)?;
     }

@@ -2,13 +2,14 @@
 mod common;
 
 use common::{Probe, TRACK, TURN, drive, flat_seek, layout, ms, response, target, us, zone};
+use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
     DriveError, DriveModel, DriveParams, LinkParams, Overhead, WriteData,
 };
 use drivelab_core::{Access, Breakdown, Outcome};
-use drivelab_units::{Angle, Instant, Lba, Rate, Sectors, Span};
+use drivelab_units::{Angle, Instant, Lba, Rate, Sectors, Share, Span};
 
 /// What a sector takes to pass the head.
 const SECTOR: u64 = TURN / TRACK;
@@ -385,4 +386,65 @@ fn a_settle_that_undoes_the_shortest_seek_is_refused() {
     let least = DriveModel::new(&drive()).unwrap().mechanism.seek.least();
     assert_eq!(with(-i64::from(least)), Ok(()));
     assert_eq!(with(-i64::from(least) - 1), Err(DriveError::Settle { least: Span::from_ns(least.into()) }));
+}
+
+/// The least that a write's positioning takes: in place of a shorter way, not on top of it, and not where the write goes on
+/// behind what the arm has just done.
+#[test]
+fn a_write_that_does_not_go_on_takes_at_least_so_long_to_position() {
+    let positioning = |least: Span, write_settle_ns: i64, second: (Access, u64)| {
+        let settle = SettleParams { write_least: least, write_settle_ns, ..SettleParams::default() };
+        let mut probe = Probe::of(&DriveParams { settle, ..drive() });
+        probe.write(600, 8);
+        ns(probe.go(second.0, second.1, 8).breakdown.seek)
+    };
+    // The way to another cylinder takes 1 ms.
+    let (near, far, behind) = ((Access::Write, 700), (Access::Write, 60_000), (Access::Write, 608));
+    assert_eq!([near, far, behind].map(|second| positioning(ms(2), 0, second)), [2_000_000, 2_000_000, 0]);
+    assert_eq!([near, far, behind].map(|second| positioning(us(300), 0, second)), [300_000, 1_000_000, 0]);
+    assert_eq!([near, far].map(|second| positioning(ms(2), 1_500_000, second)), [2_000_000, 2_500_000]);
+    let reads = [(Access::Read, 700), (Access::Read, 60_000)];
+    assert_eq!(reads.map(|second| positioning(ms(2), 0, second)), [0, 1_000_000]);
+}
+
+#[test]
+fn a_read_that_fails_takes_what_the_drive_tries_again_for() {
+    let ends = |bad: bool, retries: Span| {
+        let unreadable = if bad { vec![(Lba::new(60_003), Sectors::new(1))] } else { Vec::new() };
+        let faults = FaultParams { read_errors: Share::NONE, unreadable, retries };
+        let mut probe = Probe::of(&DriveParams { faults: Some(faults), ..drive() });
+        let read = probe.read(60_000, 8);
+        assert_eq!(read.outcome, if bad { Outcome::MediaError } else { Outcome::Done });
+        response(&read)
+    };
+    let sound = ends(false, ms(30));
+    assert_eq!((ends(true, Span::ZERO), ends(true, ms(30))), (sound, sound + 30_000_000));
+}
+
+#[test]
+fn reads_and_writes_end_in_their_own_time() {
+    let mut params = drive();
+    (params.firmware.read_completion, params.firmware.write_completion) = (us(20), us(70));
+    let mut probe = Probe::of(&params);
+    let (read, write) = (probe.read(0, 8), probe.write(60_000, 8));
+    assert_eq!([read, write].map(|answer| answer.breakdown.overhead), [us(20), us(70)]);
+}
+
+/// A whole track takes a turn from any angle where the access may begin on arrival, and waits for its first sector elsewhere.
+#[test]
+fn reads_and_writes_begin_on_arrival_each_for_itself() {
+    for (read_on_arrival, write_on_arrival) in [(true, false), (false, true)] {
+        let settle = SettleParams { read_on_arrival, write_on_arrival, ..SettleParams::default() };
+        for (access, on_arrival) in [(Access::Read, read_on_arrival), (Access::Write, write_on_arrival)] {
+            let mut probe = Probe::of(&DriveParams { settle, ..drive() });
+            // Each is 50 us behind the end of the one before, and so of the track.
+            for _ in 0..3 {
+                probe.wait(us(50));
+                probe.go(access, 0, TRACK);
+            }
+            probe.wait(us(50));
+            let expected = if on_arrival { TURN } else { 2 * TURN - 50_000 };
+            assert_eq!(response(&probe.go(access, 0, TRACK)), expected, "{access:?}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 mod common;
 
 use common::trace::{Until, trace};
-use common::{drive, ms, outstanding, queue, random_job, setup, us};
+use common::{drive, ms, next_due, outstanding, queue, random_job, setup, us};
 use drivelab_core::host::params::{Arrivals, JobParams};
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::target::controller::params::ControllerParams;
@@ -56,7 +56,7 @@ fn wake_ups_of_the_scheduler_do_not_multiply() {
         let (mut host, mut target) = (Host::new(&run.jobs, 1).unwrap(), Target::new(&run.target, 1));
         let (mut wakes, mut finished) = (0u32, 0);
         while finished < ios {
-            let due = [target.poll_timeout(), host.poll_timeout()].into_iter().flatten().min().unwrap();
+            let due = [next_due(&target), next_due(&host)].into_iter().flatten().min().unwrap();
             wakes += 1;
             target.handle(due, TargetInput::Tick);
             host.handle(due, HostInput::Tick);
@@ -96,7 +96,7 @@ fn what_came_between_a_sweep_costs_nobody_a_place() {
         target.handle(at, TargetInput::Submit(read(id, first, Attribute::Simple)));
     }
     target.handle(Instant::ZERO + us(9), TargetInput::Submit(read(5, 60_000, Attribute::HeadOfQueue)));
-    while let Some(due) = target.poll_timeout() {
+    while let Some(due) = next_due(&target) {
         target.handle(due, TargetInput::Tick);
     }
     let mut lives: Vec<Life> = std::iter::from_fn(|| target.poll_life()).collect();

@@ -43,18 +43,28 @@ pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyAny>> 
     if !catalogue::KINDS.contains(&kind) {
         return Err(PyValueError::new_err(format!("the catalogue has no {kind}")));
     }
+    let entry = |entry: catalogue::Entry| {
+        let catalogue::Entry { name, path, text } = entry;
+        Entry { name, path, text, facts: facts_of(kind, text) }
+    };
+    let entries: Vec<Entry> = catalogue::entries(kind).into_iter().map(entry).collect();
+    to_python(py, &entries)
+}
+
+/// The facts of a file of one kind that is not in the catalogue; what cannot be read in it is left out.
+#[pyfunction]
+pub fn facts<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    to_python(py, &facts_of(kind, text))
+}
+
+fn facts_of(kind: &str, text: &str) -> Vec<Fact> {
     let fact = |fact: catalogue::Fact| Fact {
         key: fact.key,
         value: fact.value,
         mark: fact.mark.map(mark),
         source: fact.source,
     };
-    let entry = |entry: catalogue::Entry| {
-        let catalogue::Entry { name, path, text } = entry;
-        Entry { name, path, text, facts: catalogue::facts(kind, text).into_iter().map(fact).collect() }
-    };
-    let entries: Vec<Entry> = catalogue::entries(kind).into_iter().map(entry).collect();
-    to_python(py, &entries)
+    catalogue::facts(kind, text).into_iter().map(fact).collect()
 }
 
 /// The published tables: the text of each experiment's file under its name.

@@ -23,7 +23,7 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::catalogue::{entries, experiments, kinds};
+    use super::catalogue::{entries, experiments, facts, kinds};
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError};
     #[pymodule_export]

@@ -80,6 +80,21 @@ impl Plan {
         Ok(list)
     }
 
+    /// What a reader should know although nothing is wrong.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.inner.notes.clone()
+    }
+
+    /// For each point, when it ends: after so many nanoseconds, after so many I/Os; None where neither decides alone.
+    #[getter]
+    fn limits(&self) -> Vec<(Option<u64>, Option<u64>)> {
+        let limit = |point: &Point| {
+            (point.setup.limit.duration.map(drivelab_units::Span::as_ns), point.setup.limit.ios)
+        };
+        self.inner.points.iter().map(limit).collect()
+    }
+
     /// For each point, the same workload as a fio job file.
     #[getter]
     fn fio(&self) -> Vec<String> {
@@ -103,6 +118,15 @@ impl Plan {
             }
         }
         Ok(Plan { inner: drivelab_scenario::Plan { points, ..self.inner.clone() } })
+    }
+
+    /// The same points, each with a seed of its own: the first has the plan's, every other one more than that before it.
+    fn with_own_seeds(&self) -> Self {
+        let mut inner = self.inner.clone();
+        for (place, point) in (0..).zip(&mut inner.points) {
+            point.setup.seed = self.inner.seed.wrapping_add(place);
+        }
+        Plan { inner }
     }
 
     fn __len__(&self) -> usize {

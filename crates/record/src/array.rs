@@ -1,4 +1,5 @@
 //! What happened to an array in a run: events, its own work, how it ended, and how hosts fared meanwhile.
+use crate::commands;
 use crate::series::{Bucket, Seen, Series};
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::report::{Happened, Health, Progress, Report, SyncKind, UnderLoad};
@@ -16,10 +17,23 @@ pub struct ArrayEvent {
     pub slot: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drive: Option<u16>,
+    /// How a write ended that a drive did not do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<LostRange>,
+    /// Bytes of the drive that are read from other copies since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stale: Option<StaleRange>,
+}
+
+/// Part of a drive, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct StaleRange {
+    pub first: u64,
+    pub bytes: u64,
 }
 
 /// Ranges of one length, evenly spaced, in bytes.
@@ -43,11 +57,14 @@ pub struct SyncRecord {
     pub duration_ns: Option<u64>,
     /// Whether it ended because it could not go on.
     pub given_up: bool,
-    /// Gone over of each member, and what there was to go over.
+    /// What of each member had been gone over before the run, what was in it, and what there was to go over in all.
+    pub member_bytes_before: u64,
     pub member_bytes: u64,
     pub member_bytes_in_all: u64,
     /// Of each member, until it ended or the run did.
     pub member_bytes_per_s: f64,
+    /// How long what is left would take at that rate; null when it has ended, or nothing of it is done.
+    pub remaining_ns: Option<u64>,
     /// The rate that it was to keep beside hosts; null where it gives way to none.
     pub floor_bytes_per_s: Option<u64>,
     /// How long hosts used the array meanwhile, what it reached then, and how much of the floor it never made up for, as
@@ -57,15 +74,24 @@ pub struct SyncRecord {
     pub floor_missed_ns: u64,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct MemberErrors {
+    pub reads: u64,
+    /// And FLUSHes.
+    pub writes: u64,
+}
+
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ArrayRecord {
-    /// `healthy`, `degraded`, `rebuilding` or `failed`, at the end.
+    /// `healthy`, `degraded`, `rebuilding`, `broken` or `failed`, at the end.
     pub state: &'static str,
     /// How long some member was not whole.
     pub degraded_ns: u64,
     pub lost_bytes: u64,
     /// What could not be read of a member, and was written back to it.
     pub repaired_bytes: u64,
+    /// Members' commands that ended with an error of their drives, whether a host heard of it or not.
+    pub member_errors: MemberErrors,
     pub events: Vec<ArrayEvent>,
     pub syncs: Vec<SyncRecord>,
     /// The run in up to 600 pieces of one length.
@@ -106,16 +132,19 @@ impl ArrayCollector {
     /// What is written down of a run that ended now.
     pub fn close(mut self, array: &Array, now: Instant) -> ArrayRecord {
         self.series.passes(now, |_| seen(array));
+        let [reads, writes] = array.member_errors();
         ArrayRecord {
             state: match array.health() {
                 Health::Healthy => "healthy",
                 Health::Degraded => "degraded",
                 Health::Rebuilding => "rebuilding",
+                Health::Broken => "broken",
                 Health::Failed => "failed",
             },
             degraded_ns: array.impaired_for(now).as_ns(),
             lost_bytes: self.lost_bytes,
             repaired_bytes: array.repaired() * 512,
+            member_errors: MemberErrors { reads, writes },
             events: self.events,
             syncs: syncs(array, now),
             series: self.series.close(now, seen(array)),
@@ -132,7 +161,8 @@ pub fn seen(array: &Array) -> Seen {
 pub fn progress(array: &Array) -> Option<f64> {
     let rebuilds = || array.progress().filter(|progress| progress.kind == SyncKind::Rebuild);
     let of: u64 = rebuilds().map(|progress| progress.of.get()).sum();
-    let swept: u64 = rebuilds().map(|progress| progress.swept.min(progress.of).get()).sum();
+    let done = |progress: Progress| (progress.before.get() + progress.swept.get()).min(progress.of.get());
+    let swept: u64 = rebuilds().map(done).sum();
     (of > 0).then(|| swept as f64 / of as f64)
 }
 
@@ -146,8 +176,21 @@ fn kind(kind: SyncKind) -> &'static str {
 
 fn event(report: &Report) -> ArrayEvent {
     let (at_ns, group) = (report.at.as_ns(), report.group);
-    let plain = |what| ArrayEvent { at_ns, what, group, slot: None, drive: None, sync: None, lost: None };
+    let plain = |what| {
+        let (slot, drive, outcome, sync, lost, stale) = (None, None, None, None, None, None);
+        ArrayEvent { at_ns, what, group, slot, drive, outcome, sync, lost, stale }
+    };
     match report.what {
+        Happened::WriteError { slot, drive, outcome } => {
+            let (slot, outcome) = (Some(slot), Some(commands::outcome(outcome)));
+            ArrayEvent { slot, drive: Some(drive), outcome, ..plain("write-error") }
+        }
+        Happened::Stale { slot, drive, first, count } => {
+            let (first, bytes) = (first.get() * 512, count.bytes().get());
+            let stale = Some(StaleRange { first, bytes });
+            ArrayEvent { slot: Some(slot), drive: Some(drive), stale, ..plain("stale") }
+        }
+        Happened::Broken => plain("broken"),
         Happened::Failed { slot, drive } => {
             ArrayEvent { slot: Some(slot), drive: Some(drive), ..plain("failed") }
         }
@@ -178,6 +221,8 @@ fn sync(progress: &Progress, floor: Option<u64>, load: &UnderLoad, now: Instant)
     let Progress { began, ended, .. } = *progress;
     let bytes = progress.swept.bytes().get();
     let spent = ended.unwrap_or(now).since(began).as_ns();
+    let left = progress.of.get().saturating_sub(progress.before.get() + progress.swept.get());
+    let remaining = left as f64 * spent as f64 / progress.swept.get() as f64;
     SyncRecord {
         kind: kind(progress.kind),
         group: progress.group,
@@ -185,9 +230,11 @@ fn sync(progress: &Progress, floor: Option<u64>, load: &UnderLoad, now: Instant)
         ended_ns: ended.map(Instant::as_ns),
         duration_ns: ended.map(|ended| ended.since(began).as_ns()),
         given_up: progress.is_given_up,
+        member_bytes_before: progress.before.bytes().get(),
         member_bytes: bytes,
         member_bytes_in_all: progress.of.bytes().get(),
         member_bytes_per_s: bytes as f64 * 1e9 / spent.max(1) as f64,
+        remaining_ns: (ended.is_none() && bytes > 0).then_some(remaining as u64),
         floor_bytes_per_s: floor,
         under_load_ns: load.time.as_ns(),
         under_load_bytes_per_s: (!load.time.is_zero())

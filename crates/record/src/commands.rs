@@ -338,6 +338,7 @@ pub(crate) fn outcome(outcome: Outcome) -> &'static str {
         Outcome::MediaError => "media-error",
         Outcome::Aborted => "aborted",
         Outcome::Full => "full",
+        Outcome::Busy => "busy",
         Outcome::AcaActive => "aca-active",
         Outcome::UnitAttention => "unit-attention",
         Outcome::Invalid => "invalid",

@@ -1,13 +1,13 @@
 //! The result of a run, the same one whether a drive was simulated, emulated or measured.
 //!
 //! What lives here: the collector that a driver feeds with finished I/Os, and the point that it becomes: rates, depth,
-//! latency with mergeable histograms, breakdown, digest; what happened to an array; what was found about its data; and the
-//! log of its first commands, when one is wanted. What
-//! never does: a clock, a file, a socket. Start reading at [`collector`].
+//! latency with mergeable histograms, breakdown, digest; what happened to an array; what memories gave up; what was found
+//! about its data; and the log of its first commands, when one is wanted. What never does: a clock, a file, a socket. Start reading at [`collector`].
 pub mod array;
 pub mod collector;
 pub mod commands;
 pub mod data;
+pub mod given_up;
 pub mod latency;
 pub mod overtaking;
 pub mod point;
@@ -18,6 +18,7 @@ pub use array::{ArrayCollector, ArrayRecord};
 pub use collector::Collector;
 pub use commands::{CommandLog, CommandRecord};
 pub use data::{CutRecord, DataRecord};
+pub use given_up::{GivenUpCollector, GivenUpRecord};
 pub use latency::Latencies;
 pub use point::{Direction, Flushes, LatencySummary, Log, Platter, Point};
 

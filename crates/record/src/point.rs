@@ -3,6 +3,7 @@ use crate::array::ArrayRecord;
 use crate::collector::{Accounts, Collector};
 use crate::commands::{self, CommandRecord, MemberRecord};
 use crate::data::{CutRecord, DataRecord};
+use crate::given_up::GivenUpRecord;
 use crate::latency::Latencies;
 use crate::series::Bucket;
 use drivelab_core::{Access, Breakdown};
@@ -115,6 +116,9 @@ pub struct Point {
     /// What happened to the array; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayRecord>,
+    /// What memories had answered for and could not hand on; left out where there is no memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_up: Option<GivenUpRecord>,
     /// What was checked of the data; left out where nobody asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataRecord>,
@@ -220,6 +224,7 @@ impl Point {
             digest: format!("{:016x}", closing.digest),
             series: Vec::new(),
             array: None,
+            given_up: None,
             data: None,
             power_cut: None,
             log: None,

@@ -68,6 +68,9 @@ fn section(out: &mut String, job: &Job, waits: bool) {
         Addressing::Sequential if job.rw.is_random() => line("percentage_random", "0".to_owned()),
         _ => {}
     }
+    if let Some(distribution) = &job.distribution {
+        line("random_distribution", distribution.fio());
+    }
     if let Flushes::After(writes) = params.flushes {
         line("fsync", writes.to_string());
     }

@@ -1,5 +1,6 @@
 //! From a scenario's text to a plan: every point of its sweep, ready to run.
 use crate::check::array_faults::check_in_time;
+pub use crate::check::assume::Assumed;
 pub use crate::check::members::ArrayInForce;
 use crate::check::resolve::Loader;
 use crate::check::run::{check_cut, check_until, power_cut, run};
@@ -9,8 +10,11 @@ use crate::check::target::{Meant, Shared};
 use crate::check::workload::{Job, Served, expand, jobs};
 use crate::fio;
 use crate::hash::Hash;
+use crate::keys::At;
 use crate::keys::Read;
+use crate::keys::numbers::Fio;
 use crate::raw::ScenarioRaw;
+use crate::raw::workload::WorkloadRaw;
 use crate::sweep;
 use crate::text::over::{Override, apply};
 use crate::text::problem::{Log, Place, Problems};
@@ -20,6 +24,11 @@ use drivelab_core::host::params::Arrivals;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::server::ServerParams;
 use drivelab_units::Instant;
+
+/// The origin of a scenario that is all options.
+pub const COMMAND_LINE: &str = "command line";
+/// The origin of a scenario that is all arguments of a function.
+pub const ARGUMENTS: &str = "arguments";
 
 /// A scenario's text and what to call it in messages.
 #[derive(Clone, Debug)]
@@ -41,6 +50,8 @@ pub struct Plan {
     pub points: Vec<Point>,
     /// The points of the grid that cannot be, in its order; fewer than all.
     pub skipped: Vec<Skipped>,
+    /// What a reader should know although nothing is wrong.
+    pub notes: Vec<String>,
 }
 
 /// A place in a grid whose values contradict each other.
@@ -90,7 +101,8 @@ fn unexplained(source: &Source) -> Problems {
 
 fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut Log) -> Option<Plan> {
     let kind = ScenarioRaw::kind();
-    let all = log.add(&source.origin, &source.text, true);
+    let is_file = ![COMMAND_LINE, ARGUMENTS].contains(&source.origin.as_str());
+    let all = log.add(&source.origin, &source.text, is_file);
     let mut root = document(&source.text, all, log)?;
     for over in overrides {
         apply(&mut root, &kind, over, log);
@@ -119,9 +131,9 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         if log.is_full() || number > 1_000 && points.is_empty() && skipped.is_empty() {
             break;
         }
-        let Some(Found { raw, setup, hash, fio, array }) = found else { continue };
+        let Some(Found { raw, setup, hash, fio, array, assumed }) = found else { continue };
         name = name.or(raw.name.map(|name| name.value));
-        let in_force = in_force(&setup.target, array);
+        let in_force = in_force(&setup.target, array, assumed);
         points.push(Point { axes: named, hash, setup, in_force, fio });
     }
     if skipped.len() == count.unwrap_or(1) {
@@ -132,7 +144,8 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
     let keys: Vec<String> = axes.iter().map(|axis| axis.key.clone()).collect();
     let hash = Hash::of(&format!("{};{}", keys.join(","), hashes.join(","))).hex();
     let name = name.unwrap_or_else(|| stem(&source.origin));
-    Some(Plan { name, hash, seed, axes: keys, points, skipped })
+    let notes = log.take_notes();
+    Some(Plan { name, hash, seed, axes: keys, points, skipped, notes })
 }
 
 /// A file's name without folders and ending.
@@ -149,6 +162,7 @@ struct Found {
     hash: String,
     fio: String,
     array: Option<ArrayInForce>,
+    assumed: Vec<Assumed>,
 }
 
 fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &mut Log) -> Option<Found> {
@@ -157,6 +171,9 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     let whole = raw.workload.take().map(|written| shared.workload(&written, log));
     let clear = !matches!(whole, Some(None));
     raw.workload = whole.flatten();
+    if let Some(workload) = &mut raw.workload {
+        words_without_meaning(&mut workload.value, log);
+    }
     let target = if raw.readable("target") { shared.target(raw.target.as_ref(), here, log) } else { None };
     let served = target.as_ref().map(|meant| Served::by(&meant.params));
     let found = if clear { jobs(raw.workload.as_ref(), served, here, log) } else { None };
@@ -165,7 +182,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     if let Some(target) = &raw.target {
         check_in_time(&target.value, &run, log);
     }
-    let (Meant { params, canonical, array }, found) = (target?, found?);
+    let (Meant { params, canonical, array, assumed }, found) = (target?, found?);
     check_until(raw.run.as_ref(), &params, log);
     check_cut(cut.as_ref(), &run, &params, log);
     check_time_passes(&raw, &params, &found, here, log);
@@ -181,7 +198,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
         checks_data: false,
         power_cut: cut.map(|at| Instant::ZERO + at.value),
     };
-    Some(Found { raw, setup, hash, fio, array })
+    Some(Found { raw, setup, hash, fio, array, assumed })
 }
 
 /// Against a target that answers at once, a closed loop without any time of its own issues forever at one instant.
@@ -205,10 +222,34 @@ fn check_time_passes(raw: &ScenarioRaw, target: &TargetParams, jobs: &[Job], her
     }
 }
 
+/// fio's words that change nothing here: taken out, so that they change no hash either, and noted.
+fn words_without_meaning(workload: &mut WorkloadRaw, log: &mut Log) {
+    let named = |place: Place, key: &str, log: &Log| {
+        log.option(place).map_or_else(|| format!("workload.{key}"), ToOwned::to_owned)
+    };
+    if let Some(at) = workload.ioengine.take() {
+        let name = named(at.place, "ioengine", log);
+        log.note(format!("{name} changes nothing: the host is simulated, and sends I/Os by no engine"));
+    }
+    match workload.time_based.take() {
+        Some(At { value: Fio(true), place, .. }) => {
+            let name = named(place, "time_based", log);
+            log.note(format!(
+                "{name} changes nothing: every run goes on for its time, from the start of a range again"
+            ));
+        }
+        Some(At { place, .. }) => {
+            let remedy = "leave it out, or end the run after so many I/Os with number_ios (run.ios)";
+            log.fault(place, "no run ends with its range, as fio's does without time_based", remedy);
+        }
+        None => {}
+    }
+}
+
 /// A point's meaning in one spelling, its name left out.
 fn meaning(raw: &ScenarioRaw, target: &str) -> String {
     let mut text = format!("target={target};");
-    if let Some(workload) = &raw.workload {
+    if let Some(workload) = raw.workload.as_ref().filter(|workload| !workload.value.set().is_empty()) {
         workload.value.write(&mut text);
     }
     text.push('|');

@@ -10,7 +10,7 @@ use drivelab_core::target::array::params::{
 use drivelab_core::target::array::report::SyncKind;
 use drivelab_core::target::system::SystemParams;
 use drivelab_scenario::{NoFiles, Plan, Problems};
-use drivelab_units::{Instant, Rate, Sectors, Span};
+use drivelab_units::{Instant, Rate, Sectors, Share, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ fn every_key_of_an_array_arrives() {
     let text = "level = \"raid6\"\nmembers = 5\nstripe_unit = \"256k\"\nlayout = \"parity-last\"\nkept_by = \"controller\"\n\
                 partial_writes = \"reconstruct-write\"\nparity_rate = \"1GB/s\"\nparity_granule = \"16KiB\"\n\
                 write_hole = \"bitmap\"\nbitmap_region = \"1MiB\"\nbitmap_clears_after = \"2s\"\n\
-                largest_request = \"1MiB\"\ndepth = 99\nspares = 2\nreplaced_after = \"3s\"\nmissing = [3]\nrebuilding = true\n\
+                largest_request = \"1MiB\"\ndepth = 99\nspares = 2\nreplaced_after = \"3s\"\nmissing = [3]\nrebuilding = true\nrebuilt = \"25%\"\n\
                 scrub_at = \"4s\"\nresync_at = \"5s\"\nspindle_deviation = \"0.02%\"\n\
                 rebuild = { floor = \"none\", ceiling = \"9MB/s\", request = \"64k\", outstanding = 3, gives_way = \"waiting\", \
                 idle_after = \"1s\" }\n";
@@ -129,6 +129,7 @@ fn every_key_of_an_array_arrives() {
         ],
         missing: vec![3],
         rebuilding: true,
+        rebuilt: Share::from_ratio(1, 4).unwrap(),
         scheduled: vec![
             Scheduled { kind: SyncKind::Scrub, at: Instant::ZERO + Span::from_s(4) },
             Scheduled { kind: SyncKind::Resync, at: Instant::ZERO + Span::from_s(5) },

@@ -2,7 +2,7 @@
 mod common;
 
 use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::protocol::{NcqParams, Protocol, ScsiParams};
+use drivelab_core::target::drive::protocol::{Naca, NcqParams, Protocol, ScsiParams};
 use drivelab_core::target::drive::queue::Order;
 use drivelab_scenario::{InForce, NoFiles, Plan, Problems};
 
@@ -181,12 +181,12 @@ fn options_of_the_drives_protocol_give_way_to_the_scenarios() {
         };
         read(text, overrides).unwrap().points.iter().map(of).collect()
     };
-    let own = ScsiParams { naca: true, disconnects: false, ..ScsiParams::USUAL };
+    let own = ScsiParams { naca: Naca::ALL, disconnects: false, ..ScsiParams::USUAL };
     assert_eq!(protocols(text, &[]), [Protocol::ScsiTcq(own)]);
     assert_eq!(protocols(text, &[("target.queue.protocol", "ncq")]), [Protocol::Ncq(NcqParams::USUAL)]);
     let tags = ScsiParams { tags: 256, ..own };
     assert_eq!(protocols(text, &[("target.queue.scsi.tags", "256")]), [Protocol::ScsiTcq(tags)]);
-    let both = [("target.queue.protocol", "scsi-tcq,ncq"), ("target.queue.ncq.deadline_aborts", "true")];
-    let aborts = NcqParams { deadline_aborts: true, ..NcqParams::USUAL };
+    let both = [("target.queue.protocol", "scsi-tcq,ncq"), ("target.queue.ncq.rdnc", "true")];
+    let aborts = NcqParams { rdnc: true, ..NcqParams::USUAL };
     assert_eq!(protocols(text, &both), [Protocol::ScsiTcq(own), Protocol::Ncq(aborts)]);
 }

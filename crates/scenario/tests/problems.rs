@@ -28,7 +28,6 @@ is a plan of {} points",
     }
 }
 
-/// The snapshot of scenarios that are wrong, each under its title.
 fn snapshot(cases: &[(&str, impl AsRef<str>)]) -> String {
     let mut out = String::new();
     for (title, text) in cases {
@@ -188,27 +187,17 @@ fn on_sata(keys: &str) -> String {
 }
 
 #[test]
-fn protocols_that_cannot_be() {
-    let cases: Vec<(&str, String)> = vec![
-        ("SCSI options of NCQ", on_sata("queue = { protocol = \"ncq\", scsi = { naca = true } }\n")),
-        ("SCSI options over a SATA drive", on_sata("queue.scsi = { tags = 256 }\n")),
-        ("NCQ options of SCSI", on_scsi("queue.ncq.out_of_order = false\n")),
-        ("nothing to release", on_sata("queue = { release_time = \"1ms\", service_time = \"1ms\" }\n")),
-        ("tags that no SCSI has", on_scsi("queue.scsi.tags = [255, 257, 70000, \"256\", -1, true]\n")),
-        (
-            "wrong words",
-            on_scsi("queue.scsi = { reordering = \"none\", on_error = 3, untagged = \"head\" }\n"),
-        ),
-        ("a queue on a bus that is kept", on_scsi("queue = { depth = 8, scsi = { disconnects = false } }\n")),
-        ("a release of a minute", on_scsi("queue = { release_time = \"1min\" }\n")),
-    ];
-    insta::assert_snapshot!(snapshot(&cases));
-}
-
-#[test]
 fn controllers_and_schedulers_that_cannot_be() {
     let cases: Vec<(&str, String)> = vec![
         ("more than NCQ has", on_sata("controller = { interface = \"ahci\", depth = 64 }\n")),
+        (
+            "an error handler that sleeps",
+            on_scsi("controller = { interface = \"scsi\", recovery = \"5ms\" }\n"),
+        ),
+        (
+            "an error handler of SCSI without a queue",
+            on_scsi("queue.protocol = \"none\"\ncontroller = { interface = \"scsi\", recovery = \"5ms\" }\n"),
+        ),
         ("more than an initiator has", on_scsi("controller.depth = 300\nqueue.scsi.tags = 256\n")),
         ("a queue behind legacy IDE", on_sata("controller = { interface = \"legacy-ide\", depth = 31 }\n")),
         ("a queue before none", on_sata("queue.protocol = \"none\"\ncontroller.depth = 2\n")),
@@ -651,6 +640,10 @@ fn keys_of_arrays_that_change_nothing() {
                 "level = \"raid5\"\nmembers = 4\nspares = 1\nspare_drive = \"wd-4tb-7200\"\nreplaced_after = \"1s\"\nrebuild = {}\nrebuilding = true\n",
                 "",
             ),
+        ),
+        (
+            "how far a rebuild has come that does not begin with the run",
+            array("level = \"raid5\"\nmembers = 4\nmissing = [0]\nrebuilt = \"30%\"\n", ""),
         ),
         (
             "a spare drive of no spare",

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// Runs all setups on `workers` threads (at least one) and hands each result to `done` in input order, on the
+/// Runs all setups on `workers` threads (at least one, at most one each) and hands each result to `done` in input order, on the
 /// caller's thread, as soon as all before it are there.
 ///
 /// `progress(index, share)` comes from the workers. When `stop` is set, running setups end as interrupted and no
@@ -21,7 +21,7 @@ pub fn run_many(
     mut done: impl FnMut(usize, Result<Point, RunError>),
 ) {
     let (sender, results) = mpsc::channel();
-    let Ok(pool) = ThreadPoolBuilder::new().num_threads(workers.max(1)).build() else {
+    let Ok(pool) = ThreadPoolBuilder::new().num_threads(workers.min(setups.len()).max(1)).build() else {
         // No threads to be had: one after the other.
         for (index, setup) in setups.iter().enumerate() {
             done(index, guarded(setup, &Control { stop, progress: &|share| progress(index, share) }));

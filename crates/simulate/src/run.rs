@@ -7,7 +7,7 @@ use drivelab_core::target::array::report::Happened;
 use drivelab_core::target::{Target, TargetParams};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Ended, Point};
-use drivelab_record::{ArrayCollector, Collector, CommandLog, Log, Platter};
+use drivelab_record::{ArrayCollector, Collector, CommandLog, GivenUpCollector, Log, Platter};
 use drivelab_units::Instant;
 use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
@@ -40,10 +40,18 @@ pub enum RunError {
     #[error("the data of the run are wrong, {0}")]
     Untruth(String),
     #[error(
-        "the data of the run are more than can be checked: {sectors} sectors are on its drives; shorten the run, or let \
-         it write to a smaller part (workload.size)"
+        "the data of the run are more than can be checked: after {writes} writes of {sectors_written} sectors in all the \
+         check would take more than {mib} MiB of memory; shorten the run, let it write to a smaller part (workload.size), \
+         or leave the check out"
     )]
-    TooMuchData { sectors: u64 },
+    TooMuchData { mib: u64, writes: u64, sectors_written: u64 },
+    #[error(
+        "the data of the run cannot be checked: hosts {one} and {other} have page caches of their own (target.host_cache) \
+         over the same addresses, so that one may read what the other has overwritten, as in a real system; give each its \
+         own range (offset and size of its jobs), let both go past their caches (direct = true), or leave out the check \
+         and target.faults.power_cut"
+    )]
+    SharedByCaches { one: u16, other: u16 },
     #[error("the data of a station cannot be checked: it holds none; take a drive or an array as the target")]
     NoData,
 }
@@ -82,6 +90,8 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
         Closing { window, ended: why, oldest_unfinished, accounts, depth_asked, in_drives_ns, digest };
     let point = Point::new(&clock.collector, &closing);
     let array = clock.array.and_then(|array| Some(array.close(array_of(&clock.target)?, ended)));
+    let given_up = clock.target.system().filter(|_| has_memory(&setup.target));
+    let given_up = given_up.map(|system| clock.given_up.close(system));
     let log = clock.log.map(|mut log| Log {
         logged_from_ns: setup.warmup.as_ns(),
         platter: platter(&setup.target),
@@ -100,7 +110,12 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
         }
         None => (None, None),
     };
-    Ok(Point { series, array, data, power_cut, log, ..point })
+    Ok(Point { series, array, given_up, data, power_cut, log, ..point })
+}
+
+/// Whether there is a memory before the target.
+fn has_memory(target: &TargetParams) -> bool {
+    matches!(target, TargetParams::System(system) if system.host_cache.or(system.controller.cache).is_some())
 }
 
 fn array_of(target: &Target) -> Option<&Array> {
@@ -128,6 +143,8 @@ struct Clock {
     log: Option<CommandLog>,
     /// What happens to the array, where there is one.
     array: Option<ArrayCollector>,
+    /// What memories give up.
+    given_up: GivenUpCollector,
     /// Its data, when somebody wants them checked.
     followed: Option<Box<Followed>>,
     counted: u64,
@@ -151,7 +168,7 @@ impl Clock {
             target.keep_lives();
         }
         let checks = setup.checks_data || setup.power_cut.is_some();
-        let followed = checks.then(|| Followed::new(setup, &mut target).ok_or(RunError::NoData));
+        let followed = checks.then(|| Followed::new(setup, &mut target));
         Ok(Clock {
             followed: followed.transpose()?.map(Box::new),
             host: Host::new(&setup.jobs, setup.seed)?,
@@ -161,6 +178,7 @@ impl Clock {
             held_before: None,
             log,
             array,
+            given_up: GivenUpCollector::default(),
             counted: 0,
             flushes_count: setup.jobs.iter().all(|job| matches!(job.arrivals, Arrivals::Once { .. })),
         })
@@ -236,6 +254,9 @@ impl Clock {
     /// Hears what has happened to the array, and what its members have lived through.
     #[inline]
     fn hear(&mut self) {
+        while let Some((at, memory, what)) = self.target.poll_given_up() {
+            self.given_up.gave_up(at, memory, &what);
+        }
         if let Some(array) = &mut self.array {
             if let Some(log) = &mut self.log {
                 core::iter::from_fn(|| self.target.poll_life()).for_each(|life| log.lived(life));

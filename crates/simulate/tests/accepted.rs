@@ -38,12 +38,15 @@ fn queue() -> impl Strategy<Value = String> {
                 maybe(&["queue.scsi.on_error = \"clear-all\"", "queue.scsi.on_error = \"clear-nexus\""])
                     .boxed(),
                 maybe(&["queue.scsi.untagged = \"ordered\""]).boxed(),
-                maybe(&["queue.scsi.naca = true"]).boxed(),
+                maybe(&["queue.scsi.naca = true", "queue.scsi.naca = true\nqueue.scsi.naca_by = [0]"])
+                    .boxed(),
+                maybe(&["queue.scsi.tst = \"each\""]).boxed(),
                 maybe(&["queue.scsi.disconnects = false"]).boxed(),
             ]),
             "ncq" => parts.extend([
                 maybe(&["queue.ncq.out_of_order = false"]).boxed(),
-                maybe(&["queue.ncq.deadline_aborts = true"]).boxed(),
+                maybe(&["queue.ncq.rdnc = true"]).boxed(),
+                maybe(&["queue.ncq.wdnc = true"]).boxed(),
             ]),
             _ => {}
         }
@@ -143,6 +146,7 @@ fn plan_and_run(text: &str) -> Result<(), TestCaseError> {
                 "a controller depth of",
                 "a depth of",
                 "order of arrival",
+                "`recovery` has no effect",
             ];
             for problem in &problems.0 {
                 let expected = known.iter().any(|known| problem.message.contains(known));
@@ -224,7 +228,7 @@ fn listed_commands_are_issued_at_their_times_and_obey_their_attributes() {
 fn a_deadline_that_passes_ends_its_command_where_the_drive_is_told_so() {
     let text = |aborts: bool| {
         format!(
-            "[target]\ndrive = \"wd-4tb-7200\"\nqueue.ncq.deadline_aborts = {aborts}\n[workload]\ncommands = [\n\
+            "[target]\ndrive = \"wd-4tb-7200\"\nqueue.ncq.rdnc = {aborts}\n[workload]\ncommands = [\n\
              {{ offset = \"1TB\" }},\n{{ offset = \"3TB\", priority = \"isochronous\", icc = \"1s\" }},\n\
              {{ offset = \"2TB\", priority = \"isochronous\", icc = \"1us\" }},\n]\n"
         )

@@ -21,7 +21,9 @@ use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
-use drivelab_core::target::drive::protocol::{ExchangeParams, NcqParams, Protocol, QueueErrors, ScsiParams};
+use drivelab_core::target::drive::protocol::{
+    ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, ScsiParams,
+};
 use drivelab_core::target::drive::queue::{
     AgeFull, AgeWeight, Chooses, Joins, Order, QueueParams, ScanWeight,
 };
@@ -310,8 +312,8 @@ fn setups() -> Vec<(String, Setup)> {
         setups.push((name, random_mix(&rich(queue))));
     }
     setups.push((String::from("drive-mixed"), mixed()));
-    let qerr = ScsiParams { on_error: QueueErrors::ClearAll, naca: true, ..ScsiParams::USUAL };
-    let ncq = NcqParams { deadline_aborts: true, ..NcqParams::USUAL };
+    let qerr = ScsiParams { on_error: QueueErrors::ClearAll, naca: Naca::ALL, ..ScsiParams::USUAL };
+    let ncq = NcqParams { rdnc: true, wdnc: true, ..NcqParams::USUAL };
     for (name, protocol, order) in [
         ("scsi-tcq", Protocol::ScsiTcq(ScsiParams::USUAL), ElevatorOrder::Deadline),
         ("scsi-tcq-aca", Protocol::ScsiTcq(qerr), ElevatorOrder::Noop),

@@ -12,7 +12,7 @@ use drivelab_core::target::system::SystemParams;
 use drivelab_core::{Limit, Setup};
 use drivelab_record::Point;
 use drivelab_simulate::{Control, RunError, run};
-use drivelab_units::{Instant, Lba, Sectors, Share};
+use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -63,6 +63,52 @@ fn a_run_until_rebuilt_ends_with_the_rebuild_and_tells_of_it() {
     let rebuilt: Vec<f64> = series.iter().filter_map(|bucket| bucket.rebuilt.flatten()).collect();
     assert!(rebuilt.is_sorted() && rebuilt[0] == 0.0 && rebuilt.last() == Some(&1.0), "{rebuilt:?}");
     assert_eq!(go(&Setup { limit, ..setup }).unwrap(), point);
+}
+
+#[test]
+fn a_rebuild_that_goes_on_tells_what_was_there_before() {
+    let Setup { target: TargetParams::System(system), jobs, .. } = mirror(0, Vec::new()) else {
+        panic!("no system")
+    };
+    let array = ArrayParams {
+        missing: vec![0],
+        rebuilding: true,
+        rebuilt: Share::from_ratio(3, 4).unwrap(),
+        ..system.array.clone().unwrap()
+    };
+    let target = TargetParams::System(SystemParams { array: Some(array), ..system });
+    let limit = Limit { until_rebuilt: true, ..Limit::default() };
+    let point = go(&Setup { limit, ..setup(target, jobs[0].clone(), 100) }).unwrap();
+    let array = point.array.as_ref().unwrap();
+    let sync = &array.syncs[0];
+    // Whole requests of 1,024 sectors.
+    let before = 30_000 * 3 / 4 / 1_024 * 1_024 * 512;
+    assert_eq!(sync.member_bytes_before, before);
+    assert_eq!((sync.member_bytes, sync.member_bytes_in_all), (30_000 * 512 - before, 30_000 * 512));
+    // The rate is that of this run.
+    let rate = sync.member_bytes as f64 * 1e9 / point.window_ns as f64;
+    assert!((sync.member_bytes_per_s / rate - 1.0).abs() < 1e-9, "{sync:?}");
+    let rebuilt: Vec<f64> = array.series.iter().filter_map(|bucket| bucket.rebuilt).collect();
+    assert!(
+        rebuilt.is_sorted()
+            && rebuilt[0] == before as f64 / (30_000.0 * 512.0)
+            && rebuilt.last() == Some(&1.0),
+        "{rebuilt:?}"
+    );
+}
+
+#[test]
+fn a_rebuild_that_the_run_cuts_short_says_how_long_the_rest_would_take() {
+    let setup = mirror(1, vec![failing(0, 100)]);
+    let limit = Limit { until_rebuilt: true, ..Limit::default() };
+    let whole = go(&Setup { limit, ..setup.clone() }).unwrap().array.unwrap().syncs.remove(0);
+    assert_eq!(whole.remaining_ns, None);
+    let limit = Limit { duration: Some(Span::from_ns(whole.duration_ns.unwrap() / 2)), ..limit };
+    let half = go(&Setup { limit, ..setup }).unwrap().array.unwrap().syncs.remove(0);
+    assert_eq!(half.ended_ns, None);
+    let left = (half.member_bytes_in_all - half.member_bytes) as f64 / half.member_bytes_per_s;
+    let remaining = half.remaining_ns.unwrap() as f64 / 1e9;
+    assert!((remaining / left - 1.0).abs() < 1e-6, "{remaining} {left}");
 }
 
 #[test]

@@ -245,7 +245,8 @@ def _line(identity: dict[str, str]) -> str:
 def _title(spec: Mapping[str, Any]) -> str:
     """The text of a chart's title, empty where it has none."""
     # With a line below it the picture is the first of two views.
-    title = spec.get("title") or next(iter(spec.get("vconcat") or ({},))).get("title") or ""
+    views = spec.get("vconcat") or [spec]
+    title = spec.get("title") or views[0].get("title") or ""
     text = title.get("text", "") if isinstance(title, Mapping) else title
     return " ".join(text) if isinstance(text, list) else str(text)
 

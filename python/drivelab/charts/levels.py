@@ -1,139 +1,209 @@
-"""The levels of an array side by side: IOPS, and below them the mean latency, a panel for each load and state.
+"""The levels of an array side by side on one screen: what each gives for the load that was named, how much it holds,
+how long a rebuild takes, and how likely data are lost.
 
-Levels lie one below the other, so that their names can be read; a mark for each depth, joined by a thin line from
-the shallowest to the deepest.
+Levels lie one below the other in every panel, so that their names can be read once. Where other loads ran as well
+(`--full`), IOPS by depth lie below, a panel for each load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
-from drivelab.charts.rows import NS_PER_MS, Row, scaled
-from drivelab.charts.theme import SOFT, Panel, dress, heading, inline, log_axis
+from drivelab.charts.rows import NS_PER_MS, Row
+from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, dress, heading, inline, log_axis
 
-PANEL_WIDTH = 250
-_STEP = 18
+# All panels of a line, with the names of the levels, are less than 1200 wide.
+LINE_WIDTH = 1030
+_STEP = 17
 _LOADS = {"randread": "reads", "randwrite": "writes", "randrw": "reads and writes"}
 _RAMP = ("#9ecae1", "#4292c6", "#08519c", "#08306b")
-_MEASURES = (("iops", "IOPS", ",.1f"), ("ms", "Mean latency, ms", ",.2f"))
+_STATES = ("healthy", "degraded", "rebuilding")
+_OWN_COLOURS = alt.Resolve(scale=alt.ScaleResolveMap(color="independent"))
+_REBUILDS = {"rebuild_idle": "array idle", "rebuild": "under the load"}
 
 
 @dataclass(frozen=True)
-class _Frame:
-    """What all panels of one measure share."""
+class _Marks:
+    """A panel: rows with `level`, `value` and `series`, and how its axis reads."""
 
-    field: str
     title: str
-    domain: list[float]
-    ticks: list[float]
-    levels: list[str]
-    depths: list[int]
+    rows: Sequence[Row]
+    form: str = ",~r"
 
 
 def levels(comparison: Mapping[str, Any]) -> alt.VConcatChart:
-    """IOPS (top) and mean latency (bottom) by level, depth, load and state, each on one logarithmic scale.
+    """The verdict by level; below it IOPS by depth where several loads ran.
 
     `comparison` is a dict as in `drivelab compare-levels --json`. Raises ChartError where no level has a figure.
     """
-    rows = [row for level in comparison.get("levels") or () for row in _rows(level)]
-    if not rows:
+    verdict = comparison.get("verdict") or {}
+    rows = verdict.get("levels") or []
+    names = [row["level"] for row in rows]
+    given = [marks for marks in _given(verdict, rows) if marks.rows]
+    depths = [marks for marks in _depths(comparison) if marks.rows]
+    if not given and not depths:
         raise ChartInputError("no level has a rate or a latency to draw")
-    states = [state for state in comparison["states"] if any(row["state"] == state for row in rows)]
-    loads = [load for load in _LOADS if any(row["load"] == load for row in rows)]
-    panels = []
-    for field, title, _ in _MEASURES:
-        frame = _frame(field, title, [row for row in rows if row[field]])
-        for state in states:
-            last = state == states[-1]
-            panels.append(_line_of_panels(rows, frame, state, loads, titled=last))
-    text = f"{comparison.get('name', 'levels')}: IOPS and latency by level"
-    return dress(alt.vconcat(*panels, spacing=12, title=heading(text, _notes(comparison))))
-
-
-def _rows(level: Mapping[str, Any]) -> list[Row]:
-    return [
-        {
-            "level": level["label"],
-            "state": state,
-            "load": load,
-            "depth": point["iodepth"],
-            "iops": point["iops"],
-            "ms": scaled(point["latency_ns"]["mean"], NS_PER_MS),
-        }
-        for state, loads in (level.get("states") or {}).items()
-        for load, points in loads.items()
-        if load in _LOADS
-        for point in points
-    ]
-
-
-def _frame(field: str, title: str, rows: Sequence[Row]) -> _Frame:
-    # A narrow panel has room for powers of ten with their twos and fives at most.
-    domain, ticks = log_axis([row[field] for row in rows] or [1.0], PANEL_WIDTH)
-    names = list(dict.fromkeys(row["level"] for row in rows))
-    return _Frame(field, title, domain, ticks, names, sorted({row["depth"] for row in rows}))
-
-
-def _line_of_panels(
-    rows: Sequence[Row], frame: _Frame, state: str, loads: Sequence[str], *, titled: bool
-) -> alt.HConcatChart:
-    """The panels of one state, a load each."""
-    panels = [
-        _panel(
-            [row for row in rows if (row["state"], row["load"]) == (state, load) and row[frame.field]],
-            frame,
-            f"{state}, {_LOADS[load]}",
-            first=load == loads[0],
-            titled=titled,
+    lines: list[alt.HConcatChart] = []
+    if given:
+        others = [marks for marks in (_rebuilds(rows), _losses(comparison, rows)) if marks.rows]
+        width = (LINE_WIDTH - 110) // (len(given) + len(others))
+        panels: list[Any] = [
+            _panel(
+                marks,
+                names,
+                width,
+                # One legend for both.
+                _colour("State", _STATES, LINE_COLOURS, shown=marks is given[0]),
+                first=marks is given[0],
+            )
+            for marks in given
+        ]
+        panels.append(_space(rows, names))
+        for marks in others:
+            series = list(dict.fromkeys(row["series"] for row in marks.rows))
+            colour = _colour("Rebuild", series, LINE_COLOURS[3:]) if len(series) > 1 else None
+            panels.append(_panel(marks, names, width, colour, first=False))
+        lines.append(alt.hconcat(*panels, spacing=10, bounds="flush", resolve=_OWN_COLOURS))
+    if depths:
+        asked = sorted({row["series"] for marks in depths for row in marks.rows})
+        colour = _colour("Depth", asked, _shades(len(asked)))
+        width = LINE_WIDTH // len(depths)
+        lines.append(
+            alt.hconcat(
+                *(_panel(marks, names, width, colour, first=marks is depths[0]) for marks in depths),
+                spacing=10,
+                bounds="flush",
+            )
         )
-        for load in loads
+    text = f"{comparison.get('name', 'levels')}: {verdict.get('load', 'levels side by side')}"
+    chart = alt.vconcat(*lines, spacing=18, title=heading(text, _notes(comparison)), resolve=_OWN_COLOURS)
+    return dress(chart)
+
+
+def _given(verdict: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[_Marks]:
+    """What the load gets, by state."""
+    is_stream = (verdict.get("workload") or {}).get("rw") in {"read", "write", "rw"}
+    rate = ("bytes_per_s", 1e6, "MB/s") if is_stream else ("iops", 1.0, "IOPS")
+    found = []
+    for key, scale, title in (rate, ("mean_latency_ns", NS_PER_MS, "Mean latency, ms")):
+        found.append(
+            _Marks(
+                title,
+                [
+                    {"level": row["level"], "value": row[f"{key}_{state}"] / scale, "series": state}
+                    for row in rows
+                    for state in _STATES
+                    if row.get(f"{key}_{state}")
+                ],
+            )
+        )
+    return found
+
+
+def _rebuilds(rows: Sequence[Mapping[str, Any]]) -> _Marks:
+    """Hours of a rebuild, with their errors."""
+    found = []
+    for row in rows:
+        for key, series in _REBUILDS.items():
+            if hours := row.get(f"{key}_h"):
+                error = row.get(f"{key}_relative_error") or 0.0
+                ends = {"low": hours * max(1 - error, 0.01), "high": hours * (1 + error)}
+                found.append({"level": row["level"], "value": hours, "series": series, **ends})
+    return _Marks("Rebuild, h", found)
+
+
+def _losses(comparison: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> _Marks:
+    if comparison.get("lifetime") is None:
+        return _Marks("", [])
+    found = [
+        {"level": row["level"], "value": 100 * row["loss_in_a_year"], "series": "lost"}
+        for row in rows
+        if row.get("loss_in_a_year")
     ]
-    return alt.hconcat(*panels, spacing=10, bounds="flush")
+    return _Marks("Data lost within a year, %", found, form=".0e")
 
 
-def _panel(rows: Sequence[Row], frame: _Frame, title: str, *, first: bool, titled: bool) -> Panel:
-    present = [name for name in frame.levels if any(row["level"] == name for row in rows)]
-    y = alt.Y(
-        "level:N",
-        title=None,
-        sort=present,
-        scale=alt.Scale(domain=present),
-        axis=alt.Axis(labels=first, ticks=first, grid=True, minExtent=60 if first else 0),
-    )
+def _depths(comparison: Mapping[str, Any]) -> list[_Marks]:
+    """IOPS of whole arrays by depth, for each of the random loads."""
+    found = []
+    for load, text in _LOADS.items():
+        points = (
+            (level["label"], point)
+            for level in comparison.get("levels") or ()
+            for point in ((level.get("states") or {}).get("healthy") or {}).get(load, ())
+        )
+        found.append(
+            _Marks(
+                f"IOPS, random {text}, healthy",
+                [
+                    {"level": label, "value": point["iops"], "series": point["iodepth"]}
+                    for label, point in points
+                    if point["iops"]
+                ],
+            )
+        )
+    return found
+
+
+def _y(names: Sequence[str], *, first: bool) -> alt.Y:
+    axis = alt.Axis(labels=first, ticks=first, grid=True, minExtent=60 if first else 0)
+    return alt.Y("level:N", title=None, sort=list(names), scale=alt.Scale(domain=list(names)), axis=axis)
+
+
+def _panel(
+    marks: _Marks, names: Sequence[str], width: int, colour: alt.Color | None, *, first: bool
+) -> Panel:
+    """A mark for each series on a logarithmic axis, joined by a thin line; errors as thick ones."""
+    values = [value for row in marks.rows for key in ("value", "low", "high") if (value := row.get(key))]
+    domain, ticks = log_axis(values, width)
+    if len(ticks) > 8:
+        ticks = ticks[:: -(-len(ticks) // 8)]
     x = alt.X(
-        f"{frame.field}:Q",
-        title=frame.title if titled else None,
-        scale=alt.Scale(type="log", domain=frame.domain, nice=False),
-        axis=alt.Axis(
-            values=frame.ticks,
-            tickCount=2 * len(frame.ticks),
-            format=",~r",
-            labelOverlap="greedy",
-            labels=titled,
-        ),
+        "value:Q",
+        title=marks.title,
+        scale=alt.Scale(type="log", domain=domain, nice=False),
+        axis=alt.Axis(values=ticks, format=marks.form, labelOverlap="greedy"),
     )
-    colour = alt.Color(
-        "depth:O",
-        title="Depth",
-        sort=frame.depths,
-        scale=alt.Scale(domain=frame.depths, range=_shades(len(frame.depths))),
-        legend=alt.Legend(orient="top", symbolType="circle", columns=len(frame.depths), titleOrient="left"),
+    y = _y(names, first=first)
+    base = alt.Chart(inline(marks.rows))
+    tooltip = [alt.Tooltip("level:N"), alt.Tooltip("series:N"), alt.Tooltip("value:Q", format=",.4~g")]
+    shown = alt.value(LINE_COLOURS[0]) if colour is None else colour
+    layers: list[alt.Chart] = [
+        base.mark_line(stroke=SOFT, strokeWidth=0.8).encode(x=x, y=y, detail="level:N")
+    ]
+    if any("low" in row for row in marks.rows):
+        ends = alt.X("low:Q", scale=alt.Scale(type="log", domain=domain, nice=False), title=marks.title)
+        layers.append(base.mark_rule(strokeWidth=2.5).encode(x=ends, x2="high:Q", y=y, color=shown))
+    layers.append(
+        base.mark_point(filled=True, size=48, opacity=1).encode(x=x, y=y, color=shown, tooltip=tooltip)
     )
-    base = alt.Chart(inline(rows))
-    line = base.mark_line(stroke=SOFT, strokeWidth=0.8).encode(x=x, y=y, detail="level:N", order="depth:Q")
-    tooltip = [alt.Tooltip("level:N"), alt.Tooltip("state:N"), alt.Tooltip("load:N"), alt.Tooltip("depth:Q")]
-    tooltip += [alt.Tooltip(f"{field}:Q", title=name, format=form) for field, name, form in _MEASURES]
-    marks = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip)
-    return alt.layer(line, marks).properties(
-        width=PANEL_WIDTH,
-        height=alt.Step(_STEP),
-        title=alt.TitleParams(title, fontSize=12, anchor="start", offset=4),
+    return alt.layer(*layers).properties(width=width, height=alt.Step(_STEP))
+
+
+def _space(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Panel:
+    """How much of the drives is data."""
+    data = [{"level": row["level"], "value": 100 * row["usable_share"]} for row in rows]
+    x = alt.X(
+        "value:Q", title="Usable, %", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(values=[0, 50, 100])
     )
+    bar = alt.Chart(inline(data)).mark_bar(size=9, color="#9aa7b1")
+    return alt.layer(bar.encode(x=x, y=_y(names, first=False))).properties(width=90, height=alt.Step(_STEP))
+
+
+def _colour(title: str, series: Iterable[Any], colours: Sequence[str], *, shown: bool = True) -> alt.Color:
+    known = list(series)
+    legend = (
+        alt.Legend(orient="top", symbolType="circle", columns=len(known), titleOrient="left")
+        if shown
+        else None
+    )
+    scale = alt.Scale(domain=known, range=list(colours[: len(known)]))
+    return alt.Color("series:N", title=title, sort=known, scale=scale, legend=legend)
 
 
 def _shades(count: int) -> list[str]:
@@ -144,10 +214,11 @@ def _shades(count: int) -> list[str]:
 
 
 def _notes(comparison: Mapping[str, Any]) -> list[str]:
-    """What was run, and which levels are not in the picture."""
-    workload = comparison["method"]["randrw"]["workload"]
-    notes = [f"Random requests of {workload['bs']}; of the mixed ones {workload['rwmixread']} % are reads"]
-    missing = [level["label"] for level in comparison["levels"] if level["reason"] is not None]
+    """What a mark says of the rebuild and of losses, and which levels are not in the picture."""
+    notes = ["Rebuild hours are extrapolated from parts of the member; lines are 95 % confidence intervals"]
+    if comparison.get("repair"):
+        notes.append(f"Data lost: a repair takes {comparison['repair']}")
+    missing = [level["label"] for level in comparison.get("levels") or () if level["reason"] is not None]
     if missing:
         notes.append(f"Not possible: {', '.join(missing)}")
     return notes

@@ -11,7 +11,7 @@ import os
 import sys
 from typing import NoReturn
 
-from drivelab.cli.boundary import guarded
+from drivelab.cli.boundary import end_on_sigterm, guarded
 
 
 def main() -> NoReturn:
@@ -24,6 +24,7 @@ def main() -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
+        end_on_sigterm()
         sys.exit(guarded(_run, sys.argv[1:]))
 
 
@@ -45,6 +46,9 @@ class _Closed(io.TextIOBase):
 
 def _run(arguments: list[str]) -> object:
     # Inside the boundary, so that Ctrl-C while the verbs load ends as quietly as any other.
-    from drivelab.cli.app import app  # noqa: PLC0415
+    from drivelab.cli.app import program  # noqa: PLC0415
+    from drivelab.cli.repeated import check_once  # noqa: PLC0415
 
-    return app(args=arguments, standalone_mode=False)
+    verbs = program()
+    check_once(verbs, arguments)
+    return verbs(args=arguments, standalone_mode=False)

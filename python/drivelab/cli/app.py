@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from drivelab import _core
 from drivelab.cli.catalogue import catalogue
@@ -21,7 +22,7 @@ from drivelab.cli.validate import validate
 app = typer.Typer(
     help="A laboratory for disk drives under command queueing.",
     epilog="Exit codes: 0 ok, 1 the run failed, 2 usage or scenario, 3 a comparison failed, 4 refused, "
-    "130 interrupted.",
+    "130 interrupted (Ctrl-C), 143 ended (SIGTERM); what had finished is kept.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={
@@ -34,6 +35,14 @@ for verb in (simulate, scan, compare_levels, check, reproduce, validate, catalog
     app.command()(verb)
 # A word of the language cannot be a function's name.
 app.command("import")(import_drive)
+
+
+def program() -> TyperGroup:
+    """The verbs as one program."""
+    found = typer.main.get_command(app)
+    if not isinstance(found, TyperGroup):
+        raise TypeError(found)
+    return found
 
 
 def _print_version(asked: bool) -> None:

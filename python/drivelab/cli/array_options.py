@@ -20,9 +20,10 @@ from drivelab.points_table import axis_text
 STORIES_MAX = 4
 
 Rebuild = Annotated[
-    Path | None,
+    list[Path],
     typer.Option(
-        help="Draw latency, IOPS and the progress of rebuilds over time: .png, .svg or .html",
+        help="Draw latency, IOPS and the progress of rebuilds over time: .png, .svg or .html; give it again for "
+        "another file",
         metavar="FILE",
         parser=place,
         rich_help_panel=ARRAY_PANEL,
@@ -37,11 +38,13 @@ def points_in_a_rebuild() -> int:
     return charts.REBUILD_POINTS_MAX
 
 
-def check_rebuild(path: Path | None, checked: _core.Plan) -> None:
+def check_rebuild(paths: Sequence[Path], checked: _core.Plan) -> None:
     """Refuse a picture that could not be drawn, before anything runs. Raises InputError and OutputError."""
-    if path is None:
+    if not paths:
         return
-    check_picture("--rebuild", path)
+    for path in paths:
+        check_picture("--rebuild", path)
+    path = paths[0]
     if not any(in_force and "array" in in_force for in_force in checked.in_force):
         raise InputError(f"--rebuild {path}: this target is no array; add --level and --members")
     if len(checked) > points_in_a_rebuild():

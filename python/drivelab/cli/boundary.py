@@ -6,6 +6,7 @@ Set DRIVELAB_TRACEBACK=1 to see where a defect of drivelab itself comes from.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 
@@ -15,6 +16,25 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import ReaderGone, say
 from drivelab.errors import InputError, OutputError, RunError, ScenarioError
 
+SHOWN_CHARACTERS_MAX = 4_000
+
+
+class _Ended(KeyboardInterrupt):
+    """SIGTERM: as Ctrl-C, with a code of its own."""
+
+    came = False
+
+
+def end_on_sigterm() -> None:
+    """Let SIGTERM end a run as Ctrl-C does: what had finished is kept. A second one ends the process at once."""
+
+    def end(number: int, _frame: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        _Ended.came = True
+        raise _Ended
+
+    signal.signal(signal.SIGTERM, end)
+
 
 def guarded(verbs: Callable[[list[str]], object], arguments: list[str]) -> int:
     """Run the verbs on the arguments and return the exit code, whatever happens."""
@@ -22,7 +42,8 @@ def guarded(verbs: Callable[[list[str]], object], arguments: list[str]) -> int:
         code = verbs(arguments)
     except BaseException as error:  # noqa: BLE001 - the boundary
         code = _code_of(error)
-    return _flushed(code if isinstance(code, int) else Exit.OK)
+    code = code if isinstance(code, int) else Exit.OK
+    return _flushed(Exit.ENDED if code == Exit.INTERRUPTED and _Ended.came else code)
 
 
 def _code_of(error: BaseException) -> int:
@@ -39,13 +60,13 @@ def _code_of(error: BaseException) -> int:
         case typer.TyperException():
             # Without a verb the help is on stdout already, and there is no message.
             if message := error.format_message():
-                say(f"error: {message}\nTry --help for the options.")
+                say(f"error: {_shortened(message)}\nTry --help for the options.")
             return error.exit_code
         case ScenarioError():
             say(str(error))
             return Exit.USAGE
         case InputError():
-            say(f"error: {error}")
+            say(f"error: {_shortened(str(error))}")
             return Exit.USAGE
         case OutputError() | RunError():
             say(f"error: {error}")
@@ -60,6 +81,14 @@ def _code_of(error: BaseException) -> int:
         raise error
     say(f"error: a defect of drivelab, please report it: {type(error).__name__}: {error}")
     return Exit.FAILED
+
+
+def _shortened(text: str) -> str:
+    """A message without the middle of a name of any length: it begins with what is wrong, and ends with the remedy."""
+    if len(text) <= SHOWN_CHARACTERS_MAX:
+        return text
+    half = SHOWN_CHARACTERS_MAX // 2
+    return f"{text[:half]} [.. {len(text) - 2 * half} more characters ..] {text[-half:]}"
 
 
 def _flushed(code: int) -> int:

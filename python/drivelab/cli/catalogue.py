@@ -8,8 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from drivelab import library
+from drivelab.cli import completion
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table
+from drivelab.cli.run_options import check_form
+from drivelab.csv_text import rows_csv, tables_csv
+from drivelab.errors import InputError
 from drivelab.table import Cell, Table
 
 # What the list shows of each kind, by the key of the fact.
@@ -37,15 +41,31 @@ VALUE_CHARACTERS_MAX = 60
 def catalogue(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="A drive, a controller or a workload; without it, list all"),
+        typer.Argument(
+            metavar="[NAME]",
+            help="A drive, a controller or a workload, or the path of a file of your own; without it, list all",
+            autocompletion=completion.everything,
+        ),
     ] = None,
+    as_toml: Annotated[
+        bool, typer.Option("--toml", help="The file itself, with sources and comments, to edit")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The facts as JSON")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="The tables as CSV")] = False,
 ) -> int:
     """List the drives, controllers and workloads that are known, or show one with the source of each fact."""
+    check_form(json=as_json, csv=as_csv)
+    if as_toml:
+        if name is None or as_json or as_csv:
+            raise InputError("--toml prints one file: give its name, and leave --json and --csv out")
+        emit(library.catalogue_text(name))
+        return Exit.OK
     if name is None:
         kinds = {kind: library.catalogue(kind) for kind in library.catalogue_kinds()}
         if as_json:
             emit_json(kinds)
+        elif as_csv:
+            emit(tables_csv(_list(kind, entries) for kind, entries in kinds.items()))
         else:
             for number, (kind, entries) in enumerate(kinds.items()):
                 if number:
@@ -55,10 +75,13 @@ def catalogue(
     entry = library.catalogue_entry(name)
     if as_json:
         emit_json(entry)
+    elif as_csv:
+        emit(rows_csv([{**fact, "value": _text(fact["value"])} for fact in entry["facts"]]))
     else:
         emit(f"{entry['name']}, from {entry['path']}\n")
         emit_table(_facts(entry))
-        emit("\n" + "\n".join(f"{short}: {full}" for short, full in entry["sources"].items()))
+        if entry["sources"]:
+            emit("\n" + "\n".join(f"{short}: {full}" for short, full in entry["sources"].items()))
     return Exit.OK
 
 
@@ -81,9 +104,17 @@ def _facts(drive: dict[str, Any]) -> Table:
         ]
         for fact in drive["facts"]
     ]
+    rows += [
+        [Cell(one["key"]), Cell(_value(one["value"])), Cell("assumed"), Cell(one["because"])]
+        for one in drive.get("assumed", ())
+    ]
     return Table(["fact", "value", "mark", "source"], rows, left=frozenset(range(4)))
 
 
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _value(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = _text(value)
     return text if len(text) <= VALUE_CHARACTERS_MAX else text[: VALUE_CHARACTERS_MAX - 3] + "..."

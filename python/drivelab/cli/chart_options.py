@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -24,18 +25,19 @@ BreakdownWish = Annotated[
     ),
 ]
 BreakdownChart = Annotated[
-    Path | None,
+    list[Path],
     typer.Option(
-        help="Draw where the response time went, a stacked bar for each point: .png, .svg or .html",
+        help="Draw where the response time went, a stacked bar for each point: .png, .svg or .html; give it again for "
+        "another file",
         metavar="FILE",
         parser=place,
         rich_help_panel=PICTURE_PANEL,
     ),
 ]
 OverTime = Annotated[
-    Path | None,
+    list[Path],
     typer.Option(
-        help="Draw IOPS, latency and depth over the measured time: .png, .svg or .html",
+        help="Draw IOPS, latency and depth over the measured time: .png, .svg or .html; give it again for another file",
         metavar="FILE",
         parser=place,
         rich_help_panel=PICTURE_PANEL,
@@ -84,23 +86,24 @@ class Look:
     provenance: bool = False
 
 
-def check_charts(breakdown: Path | None, over_time: Path | None, checked: _core.Plan) -> None:
+def check_charts(breakdown: Sequence[Path], over_time: Sequence[Path], checked: _core.Plan) -> None:
     """Refuse pictures that could not be drawn, before anything runs. Raises InputError and OutputError."""
-    if breakdown is not None:
-        check_picture("--breakdown-chart", breakdown)
-    if over_time is None:
+    for path in breakdown:
+        check_picture("--breakdown-chart", path)
+    for path in over_time:
+        check_picture("--over-time", path)
+    if not over_time:
         return
-    check_picture("--over-time", over_time)
     from drivelab import charts  # noqa: PLC0415 - it loads slowly
 
     if len(checked) > charts.OVER_TIME_POINTS_MAX:
         raise InputError(
-            f"--over-time {over_time}: a picture compares at most {charts.OVER_TIME_POINTS_MAX} points, and this "
+            f"--over-time {over_time[0]}: a picture compares at most {charts.OVER_TIME_POINTS_MAX} points, and this "
             f"sweep has {len(checked)}; give fewer values"
         )
 
 
-def check_look(look: Look, title: str | None, pictures: bool) -> None:
+def check_look(look: Look, title: str | None, *, pictures: bool) -> None:
     """Refuse options of pictures where there is none. Raises InputError."""
     given = {
         "--title": title is not None,

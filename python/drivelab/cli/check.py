@@ -9,6 +9,7 @@ import typer
 
 from drivelab import _core
 from drivelab.cli import workload_options as words
+from drivelab.cli.assumed import note_assumed
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.errors import ScenarioError
@@ -33,10 +34,12 @@ def check(
         else:
             say(str(error))
         return Exit.USAGE
+    words.note_words(checked)
     if as_json:
         emit_json({"ok": True, "problems": [], **_facts(checked)})
     else:
         emit(_summary(checked))
+        note_assumed([checked])
     return Exit.OK
 
 

@@ -6,18 +6,21 @@ from typing import Annotated
 
 import typer
 
+from drivelab.cli import completion
 from drivelab.cli import workload_options as words
+from drivelab.cli.assumed import note_assumed
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
-from drivelab.cli.run_options import AsJson, Picture, Quiet, Workers
+from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, Workers, check_form
+from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.levels import compare
 from drivelab.levels.compare import Comparison
 from drivelab.levels.cost import Prices
 from drivelab.levels.level import COPIES, GROUPS, LEVELS
-from drivelab.levels.loads import STATES, Loads
+from drivelab.levels.loads import KINDS, STATES, Loads
 from drivelab.levels.odds import Lifetime, Repair
 from drivelab.levels.planning import Chosen, checked, named, planned
 from drivelab.levels.tables import notes
@@ -40,12 +43,27 @@ def _risk(text: str, metavar: str) -> typer.models.OptionInfo:
 
 
 def compare_levels(
-    drive: Annotated[str, typer.Option(help="A drive of the catalogue, or a path to one", metavar="NAME")],
+    drive: Annotated[
+        str,
+        typer.Option(
+            help="A drive of the catalogue, or a path to one",
+            metavar="NAME",
+            autocompletion=completion.drives,
+        ),
+    ],
     members: Annotated[int, typer.Option(help="How many of them", metavar="N", min=1)] = 4,
     levels: Annotated[
-        str, typer.Option(help="Which levels; raid10:far is one with its layout", metavar="NAMES")
+        str,
+        typer.Option(
+            help="Which levels; raid10:far is one with its layout",
+            metavar="NAMES",
+            autocompletion=completion.levels,
+        ),
     ] = ",".join(LEVELS),
-    controller: Annotated[str | None, typer.Option(help="The host's adapter", metavar="NAME")] = None,
+    controller: Annotated[
+        str | None,
+        typer.Option(help="The host's adapter", metavar="NAME", autocompletion=completion.controllers),
+    ] = None,
     copies: Annotated[int, typer.Option(help="Copies in raid01 and raid10", metavar="N")] = COPIES,
     groups: Annotated[int, typer.Option(help="Groups in raid30, raid50, raid60", metavar="N")] = GROUPS,
     stripe_unit: Annotated[
@@ -54,8 +72,18 @@ def compare_levels(
     states: Annotated[
         str, typer.Option(help="Whole; without member 0; with a new one in its place", metavar="NAMES")
     ] = ",".join(STATES),
-    iodepth: Annotated[str, _load("Requests outstanding, each a column")] = "1,4,16,64",
-    bs: Annotated[str, _load("Size of a random request")] = "4KiB",
+    rw: Annotated[str, _load("What the load asks for: " + ", ".join(KINDS))] = "randrw",
+    pattern: Annotated[
+        str | None, _load("A workload of the catalogue in place of --rw, --bs and --rwmixread")
+    ] = None,
+    iodepth: Annotated[
+        str | None,
+        _load("Requests outstanding: of the load the first, with --full a column for each [16; 1,4,16,64]"),
+    ] = None,
+    rate_iops: Annotated[
+        str | None, _load("So many requests a second in place of so many outstanding")
+    ] = None,
+    bs: Annotated[str, _load("Size of a request")] = "4KiB",
     rwmixread: Annotated[int, _load("Share of reads where both are mixed, in percent")] = 70,
     number_ios: Annotated[int, _load("Random requests for each figure")] = 4_000,
     ramp_time: Annotated[str, _load("Time before they count")] = "10s",
@@ -64,22 +92,28 @@ def compare_levels(
     mttf: Annotated[str | None, _risk("The same as a mean time to failure", "TIME")] = None,
     repair: Annotated[
         str | None,
-        _risk("From a failure until the new drive has its data: failed drives are replaced", "TIME"),
+        _risk("From a failure until the new drive has its data; unasked the rebuild under the load", "TIME"),
     ] = None,
     drive_price: Annotated[str | None, _risk("What a drive costs: 140USD", "PRICE")] = None,
     controller_price: Annotated[str | None, _risk("What the controller costs", "PRICE")] = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    full: Annotated[
+        bool, typer.Option("--full", help="Then a table for each topic, by load and depth")
+    ] = False,
     as_json: AsJson = False,
-    output: Picture = None,
+    as_csv: AsCsv = False,
+    output: Pictures = [],  # noqa: B006
     workers: Workers = None,
     quiet: Quiet = False,
 ) -> int:
-    """Compare the levels of an array: IOPS, latency, rates, capacity, price, and the chance of data loss.
+    """Compare the levels of an array under a load: what each gives, costs and survives.
 
-    Every level runs the same loads, whole, with a drive missing, and while a new one is filled.
+    Every level runs the load whole, with a drive missing, and while a new one is filled; how long that takes is
+    extrapolated from parts. --full and --json run other loads and depths as well.
     """
-    if output is not None:
-        check_picture("--output", output)
+    check_form(json=as_json, csv=as_csv, full=full)
+    for path in output:
+        check_picture("--output", path)
     others = words.overrides_of({"randseed": randseed}, settings)
     if controller is not None:
         others.insert(0, Override("target.controller", controller, "--controller"))
@@ -90,7 +124,18 @@ def compare_levels(
         drive=drive,
         members=members,
         levels=named(levels.split(","), members, copies, groups),
-        loads=Loads(_depths(iodepth), bs, rwmixread, number_ios, ramp_time, _names(states)),
+        loads=Loads(
+            iodepths=None if iodepth is None else _depths(iodepth),
+            bs=bs,
+            rwmixread=rwmixread,
+            requests=number_ios,
+            warm_up=ramp_time,
+            states=_names(states),
+            rw=rw,
+            rate_iops=rate_iops,
+            pattern=pattern,
+            full=full or as_json,
+        ),
         overrides=checked(drive, others),
         lifetime=lifetime,
         repair=Repair.parse(repair, lifetime),
@@ -98,23 +143,31 @@ def compare_levels(
     )
     entries = planned(chosen)
     points = sum(len(plan) for entry in entries for plan in entry.plans.values())
+    note_assumed([plan for entry in entries for plan in entry.plans.values()][:1])
     with progress_bar(points, chosen.name, quiet=quiet) as progress:
         found = compare.run(chosen, entries, workers, progress)
-    _print(found, as_json=as_json, quiet=quiet)
-    if output is not None and any(entry.states for entry in found.entries):
-        draw(found.chart, output, found.provenance())
+    _print(found, as_json=as_json, as_csv=as_csv, quiet=quiet)
+    for path in output if any(entry.states for entry in found.entries) else ():
+        draw(found.chart, path, found.provenance())
         if not quiet:
-            say(f"wrote {output}")
+            say(f"wrote {path}")
     return _exit_code(found, points)
 
 
-def _print(found: Comparison, *, as_json: bool, quiet: bool) -> None:
+def _print(found: Comparison, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
     if as_json:
         emit_json(found.to_dict())
         return
-    for number, table in enumerate(found.tables()):
-        if number:
-            emit("")
+    verdict = found.verdict()
+    if as_csv:
+        emit(rows_csv(verdict.rows))
+        return
+    if verdict.lines:
+        emit("\n".join(verdict.lines))
+        emit("")
+    emit_table(verdict.table())
+    for table in found.tables():
+        emit("")
         emit_table(table)
     if not quiet:
         say("\n".join(f"note: {note}" for note in notes(found)))

@@ -19,3 +19,5 @@ class Exit(IntEnum):
     """Refused for safety."""
     INTERRUPTED = 130
     """Ctrl-C; what had finished is printed and written."""
+    ENDED = 143
+    """SIGTERM; the same."""

@@ -12,7 +12,6 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.places import check_file, place
 from drivelab.files import write_text
-from drivelab.scenario import plan, read_source
 
 FORMAT = "disksim"
 """What can be imported."""
@@ -43,8 +42,6 @@ def import_drive(
     if out is not None:
         check_file("-o", out)
     drive = _imported(description)
-    # What comes out has to be a drive that can run, were it a block at a time.
-    plan(read_source({"target": {"drive": drive.keys}, "workload": {"bs": "512B"}}))
     if out is not None:
         write_text(out, drive.text())
         say(f"wrote {out}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -33,9 +34,9 @@ Log = Annotated[
     ),
 ]
 LogTo = Annotated[
-    Path | None,
+    list[Path],
     typer.Option(
-        help="Write them: .csv, a line for each; .json, the whole record",
+        help="Write them: .csv, a line for each; .json, the whole record; give it again for another file",
         metavar="FILE",
         parser=place,
         rich_help_panel=LOG_PANEL,
@@ -58,7 +59,7 @@ class LogWish:
     """How many commands to log at each point, and where the log goes."""
 
     commands: int
-    file: Path | None
+    files: list[Path]
     timelines: list[Path]
 
     def check_points(self, checked: _core.Plan) -> None:
@@ -78,13 +79,12 @@ class LogWish:
                 f"this sweep has {len(checked)}; give fewer values"
             )
 
-    def write(self, result: Result) -> Path | None:
-        """Write the log to its file, if it has one. Raises OutputError."""
-        if self.file is None:
-            return None
-        is_csv = self.file.suffix.lower() == ".csv"
-        write_text(self.file, commands_csv(result.points) if is_csv else json_text(result.to_dict()))
-        return self.file
+    def write(self, result: Result) -> Iterator[Path]:
+        """Write the log to each of its files. Raises OutputError."""
+        for file in self.files:
+            is_csv = file.suffix.lower() == ".csv"
+            write_text(file, commands_csv(result.records) if is_csv else json_text(result.to_dict()))
+            yield file
 
 
 def points_in_a_timeline() -> int:
@@ -94,16 +94,16 @@ def points_in_a_timeline() -> int:
     return charts.TIMELINE_POINTS_MAX
 
 
-def log_wish(log: int | None, log_to: Path | None, timelines: list[Path]) -> LogWish:
+def log_wish(log: int | None, log_to: list[Path], timelines: list[Path]) -> LogWish:
     """What the options ask for. Raises InputError and OutputError for what cannot be done."""
     for path in timelines:
         check_picture("--timeline", path)
-    if log_to is not None:
-        if log_to.suffix.lower() not in LOG_SUFFIXES:
-            raise InputError(f"--log-to {log_to}: a log ends in {' or '.join(LOG_SUFFIXES)}")
+    for path in log_to:
+        if path.suffix.lower() not in LOG_SUFFIXES:
+            raise InputError(f"--log-to {path}: a log ends in {' or '.join(LOG_SUFFIXES)}")
         if log is None:
-            raise InputError(f"--log-to {log_to}: how many commands? Add --log, such as --log 1000")
-        check_file("--log-to", log_to)
+            raise InputError(f"--log-to {path}: how many commands? Add --log, such as --log 1000")
+        check_file("--log-to", path)
     return LogWish(log or (LOG_FOR_TIMELINE if timelines else 0), log_to, timelines)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from drivelab.errors import OutputError
@@ -63,8 +63,13 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def progress_bar(total: int, what: str, *, quiet: bool) -> Iterator[Progress | None]:
-    """A bar on stderr over `total` points; None, and nothing shown, where stderr is no terminal."""
+def progress_bar(
+    total: int, what: str, *, quiet: bool, limits: Sequence[tuple[int | None, int | None]] = ()
+) -> Iterator[Progress | None]:
+    """A bar on stderr over `total` points; None, and nothing shown, where stderr is no terminal.
+
+    With `limits` (nanoseconds and I/Os at which each point ends) a single point tells how far it is.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -72,7 +77,19 @@ def progress_bar(total: int, what: str, *, quiet: bool) -> Iterator[Progress | N
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
     from rich.progress import Progress as Bar  # noqa: PLC0415
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    single = limits[0] if len(limits) == 1 else None
+    count = MofNCompleteColumn() if single is None else TextColumn("{task.fields[far]}")
+    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done: bar.update(task, completed=done)
+        task = bar.add_task(what, total=total, far="")
+        yield lambda done: bar.update(task, completed=done, far=how_far(done, single))
+
+
+def how_far(done: float, limit: tuple[int | None, int | None] | None) -> str:
+    """What has been simulated of a run that ends after so many nanoseconds, or I/Os."""
+    span_ns, ios = limit or (None, None)
+    if span_ns is not None and ios is None:
+        return f"{done * span_ns / 1e9:,.1f} of {span_ns / 1e9:,.1f} s simulated"
+    if ios is not None and span_ns is None:
+        return f"{done * ios:,.0f} of {ios:,} I/Os"
+    return f"{100 * done:.0f} %"

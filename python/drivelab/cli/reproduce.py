@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from drivelab import experiment
+from drivelab.cli import completion
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import place
-from drivelab.cli.run_options import Workers
+from drivelab.cli.run_options import AsCsv, Workers, check_form
+from drivelab.csv_text import rows_csv
 from drivelab.experiment import Experiment, Outcome
 from drivelab.experiment.engine import planned
 from drivelab.experiment.tables import (
@@ -28,39 +30,47 @@ from drivelab.files import make_folder, write_text
 def reproduce(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="An experiment, or the path of one; without it, list them"),
+        typer.Argument(
+            metavar="[NAME]",
+            help="An experiment, or the path of one; without it, list them",
+            autocompletion=completion.experiments,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Cells, claims and summary as JSON")] = False,
+    as_csv: AsCsv = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for record.json and the picture", metavar="DIR", parser=place)
-    ] = None,
+        list[Path], typer.Option(help="Folder for record.json and the picture", metavar="DIR", parser=place)
+    ] = [],  # noqa: B006
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 unless every claim holds")] = False,
     workers: Workers = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no legend")] = False,
 ) -> int:
     """Run a published table again: what was printed, what the model predicts, and how far apart they are."""
+    check_form(json=as_json, csv=as_csv)
     if name is None:
-        _list(as_json=as_json)
+        _list(as_json=as_json, as_csv=as_csv)
         return Exit.OK
     loaded = experiment.load(name)
-    if out is not None:
-        make_folder(out)
+    for folder in out:
+        make_folder(folder)
     ready = planned(loaded)
     with progress_bar(ready.points, loaded.name, quiet=quiet) as progress:
         outcome = experiment.run(loaded, workers, progress, ready)
     if as_json:
         emit_json(outcome.to_dict())
+    elif as_csv:
+        emit(rows_csv(outcome.rows()))
     else:
         _print(outcome, quiet=quiet)
-    if out is not None:
-        record = out / "record.json"
+    for folder in out:
+        record = folder / "record.json"
         write_text(record, json_text(outcome.to_dict()))
         _tell_written(record, quiet=quiet)
     if outcome.interrupted:
         say(f"interrupted: {len(outcome.predictions)} of {len(loaded.cells)} cells finished")
         return Exit.INTERRUPTED
-    if out is not None:
-        picture = out / f"{loaded.name}.html"
+    for folder in out:
+        picture = folder / f"{loaded.name}.html"
         draw(outcome.chart, picture, outcome.identity())
         _tell_written(picture, quiet=quiet)
     holds = all(verdict.holds for verdict in outcome.verdicts)
@@ -72,13 +82,13 @@ def _tell_written(path: Path, *, quiet: bool) -> None:
         say(f"wrote {path}")
 
 
-def _list(*, as_json: bool) -> None:
+def _list(*, as_json: bool, as_csv: bool) -> None:
     loaded: list[Experiment] = [experiment.load(name) for name in experiment.names()]
+    facts = [{"name": e.name, "title": e.title, "source": e.source, "cells": len(e.cells)} for e in loaded]
     if as_json:
-        facts = [
-            {"name": e.name, "title": e.title, "source": e.source, "cells": len(e.cells)} for e in loaded
-        ]
         emit_json({"experiments": facts})
+    elif as_csv:
+        emit(rows_csv(facts))
     else:
         emit("\n".join(f"{e.name}: {e.title}, {len(e.cells)} cells\n  {e.source}" for e in loaded))
 

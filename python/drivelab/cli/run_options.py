@@ -6,13 +6,34 @@ from typing import Annotated
 import typer
 
 from drivelab.cli.places import place
+from drivelab.errors import InputError
+from drivelab.simulation import WORKERS_MAX
 
-Picture = Annotated[
-    Path | None,
+Pictures = Annotated[
+    list[Path],
     typer.Option(
-        "--output", "-o", help="Draw the picture: .png, .svg or .html", metavar="FILE", parser=place
+        "--output",
+        "-o",
+        help="Draw the picture: .png, .svg or .html; give it again for another file",
+        metavar="FILE",
+        parser=place,
     ),
 ]
-Workers = Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        help=f"Threads, at most {WORKERS_MAX} and one per point; one per core by default",
+        min=1,
+        max=WORKERS_MAX,
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="The figures as CSV")]
 AsJson = Annotated[bool, typer.Option("--json", help="Everything as JSON")]
+
+
+def check_form(**chosen: bool) -> None:
+    """Refuse two forms of output at once. Raises InputError."""
+    if sum(chosen.values()) > 1:
+        *others, last = (f"--{name}" for name in chosen)
+        raise InputError(f"choose one of {', '.join(others)} and {last}")

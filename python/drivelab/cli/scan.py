@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from drivelab.cli import completion
 from drivelab.cli import workload_options as words
+from drivelab.cli.assumed import note_assumed_of
 from drivelab.cli.chart_options import Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture
-from drivelab.cli.run_options import AsJson, Picture, Quiet, Workers
+from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, Workers, check_form
+from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.scanning import access, sizes, surface
 from drivelab.scanning.scan import Scan, SizeScan, scan_target, scan_target_sizes, target_of
 from drivelab.scanning.several import Scans, check_drives, scan_targets
 from drivelab.scanning.tables import scan_notes, sizes_notes
+
+if TYPE_CHECKING:
+    import altair
 
 
 def _unasked(text: str, default: object, least: int | None = None) -> Any:  # noqa: ANN401 - as typer has it
@@ -39,8 +45,18 @@ def _check_effective(by_size: bool, surface_only: Mapping[str, object], requests
 
 
 def scan(
-    drive: Annotated[str, typer.Option(help="A drive of the catalogue, or a path to one", metavar="NAME")],
-    controller: Annotated[str | None, typer.Option(help="The host's adapter", metavar="NAME")] = None,
+    drive: Annotated[
+        str,
+        typer.Option(
+            help="A drive of the catalogue, or a path to one",
+            metavar="NAME",
+            autocompletion=completion.drives,
+        ),
+    ],
+    controller: Annotated[
+        str | None,
+        typer.Option(help="The host's adapter", metavar="NAME", autocompletion=completion.controllers),
+    ] = None,
     by_size: Annotated[
         bool, typer.Option("--sizes", help="Requests from 512 B to 512 MiB in place of the surface")
     ] = False,
@@ -54,7 +70,8 @@ def scan(
     randseed: words.Randseed = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: AsJson = False,
-    output: Picture = None,
+    as_csv: AsCsv = False,
+    output: Pictures = [],  # noqa: B006
     title: Title = None,
     width: Width = None,
     dpi: Dpi = None,
@@ -67,10 +84,11 @@ def scan(
     The rate is that of sequential requests at evenly spaced places, the access time that of random single
     sectors, the burst rate that of a block read again and again.
     """
-    if output is not None:
-        check_picture("--output", output)
+    check_form(json=as_json, csv=as_csv)
+    for path in output:
+        check_picture("--output", path)
     look = Look(width, dpi, provenance)
-    check_look(look, title, output is not None)
+    check_look(look, title, pictures=bool(output))
     of_surface = {"--rw": rw, "--places": places, "--accesses": accesses, "--access-size": access_size}
     _check_effective(by_size, of_surface, requests)
     rw, places = rw or "read", surface.PLACES if places is None else places
@@ -84,11 +102,16 @@ def scan(
             raise InputError("--sizes takes one drive; scan the others one by one")
         check_drives(names)
         targets = [target_of(name, controller, laid_over) for name in names]
+        for each in targets:
+            note_assumed_of(each.overrides, each.name)
         wanted = (accesses, access_size or access.BLOCK)
         with progress_bar(len(targets) * (places + 2), "scan", quiet=quiet) as progress:
             scans = scan_targets(targets, rw, places, wanted, workers, progress)
-        return _show_several(scans, (output, title, look), as_json=as_json, quiet=quiet)
+        _print_several(scans, as_json=as_json, as_csv=as_csv, quiet=quiet)
+        _draw(lambda: scans.chart(title), output, scans.provenance(), look, quiet=quiet)
+        return Exit.OK
     target = target_of(drive, controller, laid_over)
+    note_assumed_of(target.overrides)
     total = 2 * 21 if by_size else places + 2
     with progress_bar(total, target.name, quiet=quiet) as progress:
         found: Scan | SizeScan = (
@@ -98,31 +121,39 @@ def scan(
         )
     if as_json:
         emit_json(found.to_dict())
+    elif as_csv:
+        emit(rows_csv(found.rows()))
     else:
         emit_table(found.table())
         if not quiet:
             notes = scan_notes(found) if isinstance(found, Scan) else sizes_notes(found)
             emit("\n" + "\n".join([*notes, found.run.identity()]))
-    if output is not None:
-        draw(lambda: found.chart(title), output, found.run.provenance(), look)
-        if not quiet:
-            say(f"wrote {output}")
+    _draw(lambda: found.chart(title), output, found.run.provenance(), look, quiet=quiet)
     return Exit.OK
 
 
-def _show_several(
-    scans: Scans, picture: tuple[Path | None, str | None, Look], *, as_json: bool, quiet: bool
-) -> int:
+def _print_several(scans: Scans, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
     """Several drives side by side."""
-    output, title, look = picture
     if as_json:
         emit_json(scans.to_dict())
+    elif as_csv:
+        emit(rows_csv(scans.rows()))
     else:
         emit_table(scans.table())
         if not quiet:
             emit("\n" + "\n".join(f"{each.run.name}: {each.run.identity()}" for each in scans.scans))
-    if output is not None:
-        draw(lambda: scans.chart(title), output, scans.provenance(), look)
+
+
+def _draw(
+    make: Callable[[], altair.TopLevelMixin],
+    output: Sequence[Path],
+    provenance: Mapping[str, object],
+    look: Look,
+    *,
+    quiet: bool,
+) -> None:
+    """The picture in each of its files."""
+    for path in output:
+        draw(make, path, provenance, look)
         if not quiet:
-            say(f"wrote {output}")
-    return Exit.OK
+            say(f"wrote {path}")

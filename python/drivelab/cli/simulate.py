@@ -20,6 +20,7 @@ from drivelab.cli.array_options import (
     note_floors,
     points_in_a_rebuild,
 )
+from drivelab.cli.assumed import note_assumed
 from drivelab.cli.chart_options import (
     PICTURE_PANEL,
     BreakdownChart,
@@ -47,8 +48,9 @@ from drivelab.cli.log_options import (
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
-from drivelab.errors import InputError
+from drivelab.cli.run_options import Workers, check_form
 from drivelab.files import make_folder, write_text
+from drivelab.given_up_story import given_up_text, has_given_up
 from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
 from drivelab.result import Result
 from drivelab.scenario import Source, plan, read_source
@@ -58,8 +60,8 @@ from drivelab.subject import subject_of
 if TYPE_CHECKING:
     import altair
 
-Pictures = Sequence[tuple[Callable[[], "altair.TopLevelMixin"], Path | None]]
-"""What draws a picture, and where it goes; None where it is not wanted."""
+Pictures = Sequence[tuple[Callable[[], "altair.TopLevelMixin"], Path]]
+"""What draws a picture, and where it goes."""
 
 # Of many points, or reasons, in one remark, so many are named.
 PLACES_NAMED_MAX = 4
@@ -69,6 +71,7 @@ LONG_NS = 60e9
 
 def simulate(
     scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
+    name: words.Name = None,
     drive: words.Drive = None,
     level: words.Level = None,
     members: words.Members = None,
@@ -81,6 +84,7 @@ def simulate(
     numjobs: words.Numjobs = None,
     rwmixread: words.Rwmixread = None,
     percentage_random: words.PercentageRandom = None,
+    random_distribution: words.RandomDistribution = None,
     rate_iops: words.RateIops = None,
     rate_process: words.RateProcess = None,
     thinktime: words.Thinktime = None,
@@ -92,35 +96,38 @@ def simulate(
     ramp_time: words.RampTime = None,
     number_ios: words.NumberIos = None,
     randseed: words.Randseed = None,
+    ioengine: words.Ioengine = None,
+    time_based: words.TimeBased = False,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: Annotated[bool, typer.Option("--json", help="The record as JSON")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="One line per point")] = False,
     as_fio: Annotated[bool, typer.Option("--fio", help="Run nothing: print the workload for fio")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for record.json and pictures", metavar="DIR", parser=place)
-    ] = None,
+        list[Path], typer.Option(help="Folder for record.json and pictures", metavar="DIR", parser=place)
+    ] = [],  # noqa: B006
     chart: Annotated[
-        Path | None,
+        list[Path],
         typer.Option(
-            help="Draw rates and latency, of one point its response times: .png, .svg or .html",
+            help="Draw rates and latency, of one point its response times: .png, .svg or .html; give it again for "
+            "another file",
             metavar="FILE",
             parser=place,
             rich_help_panel=PICTURE_PANEL,
         ),
-    ] = None,
+    ] = [],  # noqa: B006
     breakdown: BreakdownWish = False,
-    breakdown_chart: BreakdownChart = None,
-    over_time: OverTime = None,
+    breakdown_chart: BreakdownChart = [],  # noqa: B006
+    over_time: OverTime = [],  # noqa: B006
     title: Title = None,
     width: Width = None,
     dpi: Dpi = None,
     provenance: Provenance = False,
-    rebuild: Rebuild = None,
+    rebuild: Rebuild = [],  # noqa: B006
     check_data: CheckData = False,
     log: Log = None,
-    log_to: LogTo = None,
+    log_to: LogTo = [],  # noqa: B006
     timeline: Timeline = [],  # noqa: B006
-    workers: Annotated[int | None, typer.Option(help="Threads; one per core by default", min=1)] = None,
+    workers: Workers = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no footer")] = False,
 ) -> int:
     """Run a scenario in virtual time.
@@ -128,13 +135,13 @@ def simulate(
     A list is a sweep and several lists make a grid: --bs 4k,64k --iodepth 1,4,16,64.
     """
     options = dict(locals())
-    if as_json + as_csv + as_fio > 1:
-        raise InputError("choose one of --json, --csv and --fio")
-    if chart is not None:
-        check_picture("--chart", chart)
+    check_form(json=as_json, csv=as_csv, fio=as_fio)
+    for path in chart:
+        check_picture("--chart", path)
     wish = log_wish(log, log_to, timeline)
     source = Source("", "command line") if scenario is None else read_source(scenario)
     checked = plan(source, words.overrides_of(options, settings))
+    words.note_words(checked)
     if as_fio:
         emit("\n".join(_fio_files(checked)))
         return Exit.OK
@@ -143,31 +150,33 @@ def simulate(
     check_rebuild(rebuild, checked)
     check_charts(breakdown_chart, over_time, checked)
     look = Look(width, dpi, provenance)
-    check_look(look, title, any((chart, breakdown_chart, over_time, rebuild, timeline, out)))
-    if out is not None:
-        make_folder(out)
+    check_look(look, title, pictures=any((chart, breakdown_chart, over_time, rebuild, timeline, out)))
+    for folder in out:
+        make_folder(folder)
     _note_skipped(checked)
-    with progress_bar(len(checked), checked.name, quiet=quiet) as progress:
+    note_assumed([checked])
+    with progress_bar(len(checked), checked.name, quiet=quiet, limits=checked.limits) as progress:
         result = run_plan(checked, workers, progress, wish.commands, check_data=check_data)
     result = replace(result, subject=subject_of(source, words.overrides_of(options, settings)))
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet, breakdown=breakdown)
-    _note_empty(result)
+    is_empty = _tell_empty(result)
     _note_starved(result)
-    note_floors(result.points)
-    note_uncut(result.points)
+    _note_given_up(result)
+    note_floors(result.records)
+    note_uncut(result.records)
     note_unlogged(result)
     if unsteady := steady.note(result.points):
         say(unsteady)
     pictures: Pictures = [
-        (lambda: result.chart(title), chart),
-        (lambda: result.breakdown_chart(title), breakdown_chart),
-        (lambda: result.over_time_chart(title), over_time),
-        (result.rebuild_chart, rebuild),
+        *((lambda: result.chart(title), path) for path in chart),
+        *((lambda: result.breakdown_chart(title), path) for path in breakdown_chart),
+        *((lambda: result.over_time_chart(title), path) for path in over_time),
+        *((result.rebuild_chart, path) for path in rebuild),
     ]
-    for path in _write(result, out, pictures, wish, look):
+    for path in _write(result, out, pictures, title, wish, look):
         if not quiet:
             say(f"wrote {path}")
-    return _exit_code(result, len(checked))
+    return _exit_code(result, len(checked), is_empty=is_empty)
 
 
 def _fio_files(checked: _core.Plan) -> Iterator[str]:
@@ -181,17 +190,17 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdow
     if as_json:
         emit_json(result.to_dict())
     elif as_csv:
-        emit(points_csv(result.points))
+        emit(points_csv(result.records))
     elif result.points:
         emit_table(result.table())
-        if (apart := directions_table(result.points)) is not None:
+        if (apart := directions_table(result.records)) is not None:
             emit("")
             emit_table(apart)
         if breakdown and (parts := result.breakdown_table()) is not None:
             emit("")
             emit_table(parts)
-        emit_stories(result.points)
-        emit_data(result.points)
+        emit_stories(result.records)
+        emit_data(result.records)
         if not quiet:
             steadiness = steady.summary(result.points)
             emit(
@@ -200,26 +209,30 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdow
             )
 
 
-def _write(result: Result, out: Path | None, wanted: Pictures, wish: LogWish, look: Look) -> Iterator[Path]:
+def _write(
+    result: Result, out: list[Path], wanted: Pictures, title: str | None, wish: LogWish, look: Look
+) -> Iterator[Path]:
     """Each file that was asked for, as soon as it is there; a result without points has no picture."""
     logged = any(point.get("commands") for point in result.points)
-    pictures = [(make, path) for make, path in wanted if path is not None and result.points]
-    if log_file := wish.write(result):
-        yield log_file
-    if out is not None:
-        record = out / "record.json"
+    pictures = list(wanted) if result.points else []
+    yield from wish.write(result)
+    for folder in out:
+        record = folder / "record.json"
         write_text(record, json_text(result.to_dict()))
         yield record
         if logged:
-            write_text(out / "commands.csv", commands_csv(result.points))
-            yield out / "commands.csv"
-        pictures += [(wanted[0][0], out / "depth.html"), (wanted[1][0], out / "breakdown.html")]
-        if any(map(is_eventful, result.points)) and len(result.points) <= points_in_a_rebuild():
-            pictures.append((result.rebuild_chart, out / "rebuild.html"))
+            write_text(folder / "commands.csv", commands_csv(result.records))
+            yield folder / "commands.csv"
+        pictures += [
+            (lambda: result.chart(title), folder / "depth.html"),
+            (lambda: result.breakdown_chart(title), folder / "breakdown.html"),
+        ]
+        if any(map(is_eventful, result.records)) and len(result.points) <= points_in_a_rebuild():
+            pictures.append((result.rebuild_chart, folder / "rebuild.html"))
     timelines = list(wish.timelines)
     alike = len({"array" in point for point in result.points}) == 1
-    if out is not None and logged and alike and len(result.points) <= points_in_a_timeline():
-        timelines.append(out / "timeline.html")
+    if logged and alike and len(result.points) <= points_in_a_timeline():
+        timelines += [folder / "timeline.html" for folder in out]
     if not any(point["latency_ns"]["n"] for point in result.points):
         if pictures or timelines:
             say("note: no picture, because there is nothing to draw")
@@ -243,11 +256,14 @@ def _note_skipped(checked: _core.Plan) -> None:
     say(f"note: {left} of {len(checked) + left} points cannot be, and are left out: {'; '.join(named)}{more}")
 
 
-def _note_empty(result: Result) -> None:
-    """Points at which no I/O finished have nothing but dashes: say why, and what to do."""
+def _tell_empty(result: Result) -> bool:
+    """Points at which no I/O finished have nothing but dashes: say why, and what to do.
+
+    Such a point has failed, unless it waited for something else: a rebuild, or a power cut.
+    """
     empty = [point for point in result.points if point["latency_ns"]["n"] == 0 and not point["errors"]]
     if not empty:
-        return
+        return False
     places = [place for point in empty if (place := _place(point["axes"]))]
     more = f" and {len(places) - PLACES_NAMED_MAX} more" if len(places) > PLACES_NAMED_MAX else ""
     at = f" at {'; '.join(places[:PLACES_NAMED_MAX])}{more}" if places else ""
@@ -259,7 +275,9 @@ def _note_empty(result: Result) -> None:
         # Ten times as much, in round seconds.
         enough_s = max(10, 10 * -(-longest_ns // 1_000_000_000))
         why = f"the measured {measured} are too short; measure longer, e.g. --runtime {enough_s}s (run.duration)"
-    say(f"note: no I/O finished{at}: {why}")
+    has_failed = any(point["ended"] == "duration" for point in empty)
+    say(f"{'error' if has_failed else 'note'}: no I/O finished{at}: {why}")
+    return has_failed
 
 
 def _note_starved(result: Result) -> None:
@@ -271,12 +289,12 @@ def _note_starved(result: Result) -> None:
     ]
     if not starved:
         return
-    worst = max(starved, key=lambda point: point["oldest_unfinished_ns"])
+    worst = max(starved, key=lambda point: point["oldest_unfinished_ns"] or 0)
     at = f" at {place}" if (place := _place(worst["axes"])) else ""
     more = f", and longer than any there at {len(starved) - 1} more points" if len(starved) > 1 else ""
     waited, longest = (
         duration_text(float(f"{ns:.3g}"))
-        for ns in (worst["oldest_unfinished_ns"], worst["latency_ns"]["max"])
+        for ns in (worst["oldest_unfinished_ns"] or 0, worst["latency_ns"]["max"] or 0)
     )
     say(
         f"note: when the run ended{at}, an I/O had waited for {waited}, longer than any that finished "
@@ -284,16 +302,28 @@ def _note_starved(result: Result) -> None:
     )
 
 
+def _note_given_up(result: Result) -> None:
+    """Writes that were answered and are gone are among the I/Os that count: say so."""
+    lost = [point for point in result.records if has_given_up(point)]
+    for point in lost[:PLACES_NAMED_MAX]:
+        at = f" at {place}" if (place := _place(point["axes"])) else ""
+        say(f"note: data are lost{at}: {given_up_text(point['given_up'])}")
+    if len(lost) > PLACES_NAMED_MAX:
+        say(
+            f"note: nor are all data there at {len(lost) - PLACES_NAMED_MAX} more points: see given_up in --json"
+        )
+
+
 def _place(axes: Mapping[str, object]) -> str:
     """Where in the sweep a point is; nothing where it is the only one."""
     return ", ".join(f"{key}={axis_text(value)}" for key, value in axes.items())
 
 
-def _exit_code(result: Result, asked: int) -> Exit:
+def _exit_code(result: Result, asked: int, *, is_empty: bool) -> Exit:
     for failure in result.failures:
         at = _place(failure.axes)
         say(f"error: {f'at {at}: ' if at else ''}{failure.message}")
     if result.interrupted:
         say(f"interrupted: {len(result.points)} of {asked} points finished")
         return Exit.INTERRUPTED
-    return Exit.FAILED if result.failures else Exit.OK
+    return Exit.FAILED if result.failures or is_empty else Exit.OK

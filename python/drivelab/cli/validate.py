@@ -7,32 +7,34 @@ from typing import Annotated
 
 import typer
 
-from drivelab import validation
+from drivelab import toml_text, validation
+from drivelab.cli import completion
 from drivelab.cli import workload_options as words
+from drivelab.cli.assumed import note_assumed_of
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
+from drivelab.cli.run_options import AsCsv, Pictures, check_form
+from drivelab.csv_text import tables_csv
 from drivelab.errors import InputError
 from drivelab.scenario import Override
 from drivelab.validation import Validation
 
 
 def validate(
-    drive: Annotated[str, typer.Argument(metavar="DRIVE", help="A drive file, or a drive of the catalogue")],
+    drive: Annotated[
+        str,
+        typer.Argument(
+            metavar="DRIVE",
+            help="A drive file, or a drive of the catalogue",
+            autocompletion=completion.drives,
+        ),
+    ],
     trace: Annotated[
         Path, typer.Option(help="Its validation trace", metavar="FILE", parser=place, show_default=False)
     ],
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Draw both distributions: .png, .svg or .html",
-            metavar="FILE",
-            parser=place,
-        ),
-    ] = None,
+    output: Pictures = [],  # noqa: B006
     seed: Annotated[int, typer.Option(help="Turns the platter at the start", min=0)] = 1,
     demerit_max: Annotated[
         float | None,
@@ -44,11 +46,13 @@ def validate(
     ] = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON")] = False,
+    as_csv: AsCsv = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No footer")] = False,
 ) -> int:
     """Replay the measured requests of a real drive, and set its service times beside the model's."""
-    if picture is not None:
-        check_picture("-o", picture)
+    check_form(json=as_json, csv=as_csv)
+    for path in output:
+        check_picture("-o", path)
     # Not a number compares as false with everything.
     if demerit_max is not None and not demerit_max >= 0:
         raise InputError(
@@ -56,14 +60,17 @@ def validate(
         )
     overrides = [Override("run.seed", str(seed), "--seed"), *words.overrides_of({}, settings)]
     found = validation.replay(drive, trace, overrides)
+    note_assumed_of([Override("target.drive", toml_text.value_text(str(drive)), "the drive"), *overrides])
     if as_json:
         emit_json(found.to_dict())
+    elif as_csv:
+        emit(tables_csv([found.table()]))
     else:
         _print(found, quiet=quiet)
-    if picture is not None:
-        draw(found.chart, picture, found.provenance())
+    for path in output:
+        draw(found.chart, path, found.provenance())
         if not quiet:
-            say(f"wrote {picture}")
+            say(f"wrote {path}")
     share = found.all.demerit_share
     # Without a measured mean there is no share that could be small enough.
     too_far = demerit_max is not None and (share is None or 100 * share > demerit_max)

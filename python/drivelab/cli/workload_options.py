@@ -13,29 +13,50 @@ from typing import Annotated
 
 import typer
 
+from drivelab import _core
+from drivelab.cli import completion
+from drivelab.cli.output import say
 from drivelab.errors import InputError
-from drivelab.scenario import WORDS, Override
+from drivelab.scenario import WORDS, Override, check_once
 
 WORKLOAD_PANEL = "The scenario, in fio's words"
 ARRAY_PANEL = "An array of the drive"
 
 
-def _option(text: str, metavar: str, panel: str = WORKLOAD_PANEL) -> object:
-    return typer.Option(help=text, metavar=metavar, rich_help_panel=panel, show_default=False)
+def _option(
+    text: str, metavar: str, panel: str = WORKLOAD_PANEL, names: completion.Complete | None = None
+) -> object:
+    return typer.Option(
+        help=text, metavar=metavar, rich_help_panel=panel, show_default=False, autocompletion=names
+    )
 
 
-Drive = Annotated[str | None, _option("A drive of the catalogue, or a path to one", "NAME")]
+Name = Annotated[str | None, _option("What the run is called in its results", "NAME")]
+Drive = Annotated[
+    str | None, _option("A drive of the catalogue, or a path to one", "NAME", names=completion.drives)
+]
 Level = Annotated[
-    str | None, _option("jbod, raid0, raid1, raid01, raid10, raid3 .. raid6, raidz1 ..", "NAME", ARRAY_PANEL)
+    str | None,
+    _option(
+        "jbod, raid0, raid1, raid01, raid10, raid3 .. raid6, raidz1 ..",
+        "NAME",
+        ARRAY_PANEL,
+        completion.levels,
+    ),
 ]
 Members = Annotated[str | None, _option("How many drives; 2,4,8 is a sweep", "N", ARRAY_PANEL)]
 StripeUnit = Annotated[
     str | None, _option("How much lies on a member before the next one's turn", "SIZE", ARRAY_PANEL)
 ]
 Pattern = Annotated[
-    str | None, _option("A workload of the catalogue; what is given beside it goes first", "NAME")
+    str | None,
+    _option(
+        "A workload of the catalogue; what is given beside it goes first", "NAME", names=completion.patterns
+    ),
 ]
-Rw = Annotated[str | None, _option("read, write, randread, randwrite, rw or randrw", "KIND")]
+Rw = Annotated[
+    str | None, _option("read, write, randread, randwrite, rw or randrw", "KIND", names=completion.kinds)
+]
 Bs = Annotated[str | None, _option("Transfer size; k is 1024", "SIZE")]
 Bssplit = Annotated[str | None, _option("Several sizes with shares in percent: 4k/60:64k/40", "SPLIT")]
 Iodepth = Annotated[str | None, _option("Commands outstanding per job; 1,4,16 is a sweep", "N")]
@@ -44,7 +65,18 @@ Rwmixread = Annotated[str | None, _option("Share of reads in percent", "PERCENT"
 PercentageRandom = Annotated[
     str | None, _option("Share of I/Os that go to a random place; the rest follow on", "PERCENT")
 ]
-RateProcess = Annotated[str | None, _option("linear or poisson: how arrivals are spaced", "NAME")]
+RandomDistribution = Annotated[
+    str | None,
+    _option(
+        "Which places are asked for how often: zipf:1.2, pareto:0.2, normal:5, zoned:60/10:40/90",
+        "NAME",
+        names=completion.distributions,
+    ),
+]
+RateProcess = Annotated[
+    str | None,
+    _option("linear or poisson: how arrivals are spaced", "NAME", names=completion.rate_processes),
+]
 RateIops = Annotated[str | None, _option("Arrivals per second, whatever has finished", "RATE")]
 Thinktime = Annotated[str | None, _option("Pause after a completion", "TIME")]
 Fsync = Annotated[str | None, _option("A flush after so many writes of a job, which waits for it", "N")]
@@ -57,6 +89,8 @@ Runtime = Annotated[str | None, _option("Measured time, after the ramp", "TIME")
 RampTime = Annotated[str | None, _option("Time before anything is counted", "TIME")]
 NumberIos = Annotated[str | None, _option("Stop after so many I/Os", "N")]
 Randseed = Annotated[str | None, _option("Seed of every random stream", "SEED")]
+Ioengine = Annotated[str | None, _option("fio's word; it changes nothing here", "NAME")]
+TimeBased = Annotated[bool, _option("fio's word; every run is", "")]
 Set = Annotated[
     list[str],
     typer.Option("--set", help="Replace any value of the scenario: --set run.seed=7", metavar="KEY=VALUE"),
@@ -68,6 +102,8 @@ def overrides_of(options: Mapping[str, object], settings: Sequence[str]) -> list
     found = []
     for name, key in WORDS.items():
         value = options.get(name)
+        if value is True:
+            value = "true"
         if isinstance(value, str):
             found.append(Override(key, value, f"--{name.replace('_', '-')}"))
     for setting in settings:
@@ -75,4 +111,11 @@ def overrides_of(options: Mapping[str, object], settings: Sequence[str]) -> list
         if not equals or not key.strip():
             raise InputError(f"--set {setting}: not KEY=VALUE, such as --set workload.iodepth=4")
         found.append(Override(key.strip(), value.strip(), f"--set {key.strip()}"))
+    check_once(found)
     return found
+
+
+def note_words(checked: _core.Plan) -> None:
+    """fio's words that change nothing here."""
+    for note in checked.notes:
+        say(f"note: {note}")

@@ -1,8 +1,9 @@
 """Drives that are described for DiskSim (CMU Parallel Data Laboratory), as drive files.
 
 `import_drive` reads a `.parv` file with all that it names and returns the drive. Lives here: the syntax of the
-files (text.py, syntax.py), what their blocks mean (parameters.py, system.py, disk.py, layout.py, seek.py) and the
-drive file (drive_file.py). Nothing here simulates. What becomes of each parameter is told in docs/validate.md.
+files (text.py, syntax.py), what their blocks mean (parameters.py, system.py, disk.py, layout.py, seek.py), the drive
+file (drive_file.py), and whether drivelab takes it (acceptance.py). Nothing here simulates. What becomes of each
+parameter is told in docs/validate.md.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from drivelab.disksim import syntax
+from drivelab.disksim.acceptance import check_accepted
 from drivelab.disksim.drive_file import Drive, drive
 from drivelab.disksim.text import DisksimError
 
@@ -18,4 +20,6 @@ __all__ = ["DisksimError", "Drive", "import_drive"]
 
 def import_drive(path: Path) -> Drive:
     """The drive of a `.parv` file. Raises DisksimError with the parameter, its file and its line."""
-    return drive(syntax.read(path))
+    found = drive(syntax.read(path))
+    check_accepted(found)
+    return found

@@ -16,11 +16,18 @@ from drivelab.disksim.layout import Layout, layout
 from drivelab.disksim.parameters import Parameters
 from drivelab.disksim.syntax import Description
 from drivelab.disksim.system import disk_and_bus
+from drivelab.disksim.text import Place
 from drivelab.toml_text import value_text
 
 SHORT = "DS"
 """What the facts call their source."""
 
+# The descriptions were made and validated with one request at a time, whatever queue the drive has.
+_NO_QUEUE = {
+    "value": "none",
+    "mark": "inferred",
+    "source": "described with one request at a time; of a SCSI drive that queues write scsi-tcq",
+}
 # A line of a table holds so many characters, as the text of the project does.
 _LINE = 118
 
@@ -32,6 +39,10 @@ class Drive:
     name: str
     keys: dict[str, Any]
     """The whole file as a dictionary."""
+    places: dict[str, Place]
+    """Where the description has what became of each section."""
+    zones: list[Place]
+    """The same for each zone."""
 
     def text(self) -> str:
         """The whole file."""
@@ -65,6 +76,9 @@ def drive(description: Description) -> Drive:
     for parameters in (model, mech):
         parameters.check_all_known()
     specs, mechanics = block.place.path, mech.block.place.path
+    places = dict.fromkeys(("write_cache", "firmware", "link", "disconnect", "queue", "cache"), block.place)
+    places |= {"rpm": mech.place("Rotation speed (in rpms)"), "seek": mech.place("Seek type")}
+    places |= {"settle": mech.block.place, "geometry": model.within("Layout Model").place}
     keys = {
         "rpm": {"value": f"{rpm}rpm", **_fact(mechanics)},
         "write_cache": {"value": found.write_cache, **_fact(specs)},
@@ -81,16 +95,22 @@ def drive(description: Description) -> Drive:
     }
     if found.disconnect:
         keys["disconnect"] = {**_fact(specs), **found.disconnect}
-    if found.queue:
-        keys["queue"] = {**_fact(specs), **found.queue}
-    if found.cache is not None:
+    keys["queue"] = {**_fact(specs), "protocol": _NO_QUEUE, **found.queue}
+    if found.cache is None:
+        keys["cache"] = {"value": False, **_fact(specs)}
+    else:
         keys["cache"] = {**_fact(specs), **found.cache}
-    return Drive(block.name, keys)
+    return Drive(block.name, keys, places, laid.places)
 
 
 def _fact(*files: Path) -> dict[str, str]:
     """Where a fact comes from. What is in the descriptions of real drives was extracted by measurement."""
-    return {"mark": "measured", "source": f"{SHORT}: {', '.join(path.name for path in files)}"}
+    return {"mark": "measured", "source": f"{SHORT}: {', '.join(map(_name, files))}"}
+
+
+def _name(path: Path) -> str:
+    """A file's name as text, whatever bytes it has."""
+    return path.name.encode(errors="replace").decode()
 
 
 def _link(found: Disk) -> dict[str, Any]:
@@ -110,13 +130,14 @@ def _geometry(laid: Layout, reported: int) -> dict[str, Any]:
 
 
 def _source(files: Sequence[Path]) -> str:
-    first, *rest = dict.fromkeys(path.name for path in files)
+    first, *rest = dict.fromkeys(map(_name, files))
     used = f" with {', '.join(rest)}" if rest else ""
     return f"{first}{used}: parameter files of DiskSim 4.0 (CMU-PDL-08-101)"
 
 
 def _text(name: str, keys: Mapping[str, Any]) -> Iterator[str]:
-    yield f"# {name}, imported from its description for DiskSim by `drivelab import disksim`."
+    shown = name if name.isprintable() else ascii(name)
+    yield f"# {shown}, imported from its description for DiskSim by `drivelab import disksim`."
     for key, value in keys.items():
         if not isinstance(value, Mapping) or "value" in value:
             yield f"{key} = {value_text(value)}"

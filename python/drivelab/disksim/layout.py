@@ -16,11 +16,15 @@ from typing import Any
 
 from drivelab.disksim.parameters import Parameters, as_count, wrong
 from drivelab.disksim.syntax import Block
+from drivelab.disksim.text import Place
 
 NONE, TRACKS, CYLINDER, TRACK, DISK_END, RANGE, ZONE, ZONE_TO_END = 0, 1, 2, 3, 7, 8, 9, 10
 SCHEMES = (NONE, TRACKS, CYLINDER, TRACK, DISK_END, RANGE, ZONE, ZONE_TO_END)
 ORDERS = {0: {"surface_order": "cylinder"}, 1: {"surface_order": "alternating"}}
 ORDERS[2] = {"surface_order": "alternating", "alternates_by": "drive"}
+
+CYLINDERS_MAX = 2**22
+"""A drive file's own bound."""
 
 Slip = dict[str, Any]
 """An entry of a drive file's `geometry.slips`."""
@@ -36,6 +40,8 @@ class Layout:
     slips: list[Slip]
     blocks: int
     """That the zones hold."""
+    places: list[Place]
+    """Where each zone is described."""
 
     @property
     def cylinders(self) -> int:
@@ -72,7 +78,7 @@ def layout(block: Block, heads: int) -> Layout:
         slips += zone.slip_entries()
         blocks += zone.blocks()
     whole.check_all_known()
-    return Layout(heads, ORDERS[mapping], zones, slips, blocks)
+    return Layout(heads, ORDERS[mapping], zones, slips, blocks, [entry.place for entry in entries])
 
 
 class _Zone:
@@ -85,11 +91,16 @@ class _Zone:
         self.scheme = scheme
         self.range = range_
         self.first = zone.count("First cylinder number")
+        if zone.count("Last cylinder number") >= CYLINDERS_MAX:
+            raise zone.wrong("Last cylinder number", f"no drive has more than {CYLINDERS_MAX} cylinders")
         self.cylinders = zone.count("Last cylinder number") - self.first + 1
         if self.cylinders < 1:
             raise zone.wrong("Last cylinder number", "the zone ends before it begins")
         self.per_track = zone.count("Blocks per track", 1)
         self.spares = zone.count("Number of spares")
+        if self.scheme in (CYLINDER, TRACK, RANGE) and self.spares >= self._stretch:
+            what = "all of their stretch, which has no room for blocks then"
+            raise zone.wrong("Number of spares", f"they are {what}: it has {self._stretch} sectors")
         self.slips = sorted({as_count(entry) for entry in zone.items("slips")})
         self._check_defects()
         self._check_slips()

@@ -8,6 +8,9 @@ from difflib import get_close_matches
 from drivelab.disksim.syntax import Block, Entry, Items, Word
 from drivelab.disksim.text import DisksimError, Place
 
+# Of a value in a message, so many characters are shown.
+_SHOWN_MAX = 60
+
 
 class Parameters:
     """The parameters of a block. What has not been asked for in the end is unknown."""
@@ -97,9 +100,10 @@ class Parameters:
         """Refuse parameters that nobody has asked for."""
         for entry in self.block.entries.values():
             if entry.key not in self._asked:
-                close = get_close_matches(entry.key, self._asked, n=1)
+                key = entry.key[:_SHOWN_MAX]
+                close = get_close_matches(key, self._asked, n=1)
                 hint = f"; did you mean {close[0]!r}?" if close else ""
-                raise entry.place.error(f"{self.block.type} has no parameter {entry.key!r}{hint}")
+                raise entry.place.error(f"{self.block.type} has no parameter {key!r}{hint}")
 
     def wrong(self, key: str, what: str) -> DisksimError:
         """A parameter whose value cannot be used."""
@@ -118,7 +122,8 @@ def _shown(entry: Entry) -> str:
         case Block(type_):
             return f"a block {type_}"
         case value:
-            return str(value)
+            text = str(value)
+            return text if len(text) <= _SHOWN_MAX else text[: _SHOWN_MAX - 3] + "..."
 
 
 def as_number(entry: Entry) -> Decimal:

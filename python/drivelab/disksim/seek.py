@@ -24,6 +24,10 @@ _HEADING = "Seek distances measured:"
 # Where a form is drawn through points, a line between two of them misses it by no more than this.
 _MISS_MS = 0.0002
 _MEASURED_MAX = 10
+# A nanosecond: less would be written as none.
+_LEAST_MS = Decimal("1e-6")
+# A drive file's own bound.
+_DISTANCE_MAX = 2**22
 
 
 def points(mech: Parameters, cylinders: int) -> tuple[list[Point] | dict[str, Decimal], list[Path]]:
@@ -65,8 +69,12 @@ def measured(path: Path, text: str) -> list[Point]:
             distance, ms = int(fields[0]), Decimal(fields[1])
         except (IndexError, ValueError, InvalidOperation):
             raise place.error(f"{line.strip()[:40]!r} is not `distance, time`") from None
-        if not (ms.is_finite() and 0 < ms <= 1000):
-            raise place.error(f"a seek of {fields[1]} ms")
+        if not (ms.is_finite() and _LEAST_MS <= ms <= 1000):
+            raise place.error(f"a seek of {fields[1][:40]} ms")
+        if distance > _DISTANCE_MAX:
+            raise place.error(
+                f"a seek over {fields[0][:40]} cylinders: no drive has more than {_DISTANCE_MAX}"
+            )
         if distance <= (found[-1][0] if found else 0):
             raise place.error(f"the distance {distance} is not above the one before it")
         found.append((distance, ms))
@@ -94,12 +102,18 @@ def _hpl(mech: Parameters, cylinders: int, *, plus_ten: bool) -> list[Point]:
         return a + b * math.sqrt(distance) if distance < limit else c + e * distance
 
     last = max(cylinders - 1, 2)
-    found = [(distance, ms) for distance, ms in enumerate(ten, 1) if distance <= last]
-    rest = _distances(b, math.ceil(limit), len(found) + 1, last)
-    found += [(distance, Decimal(f"{time(distance):.6f}")) for distance in rest]
-    for distance, ms in found:
-        if not 0 < ms <= 1000:
+    found: list[Point] = []
+
+    def add(distance: int, ms: Decimal) -> None:
+        # Looked at one by one: a form that leaves all bounds has no end of points.
+        if not _LEAST_MS <= ms <= 1000:
             raise mech.wrong(key, f"a seek over {distance} cylinders would take {ms} ms")
+        found.append((distance, ms))
+
+    for distance, ms in enumerate(ten[:last], 1):
+        add(distance, ms)
+    for distance in _distances(b, math.ceil(limit), len(found) + 1, last):
+        add(distance, Decimal(f"{time(distance):.6f}"))
     return found
 
 

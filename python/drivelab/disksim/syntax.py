@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,6 +24,11 @@ from drivelab.files import read_text
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 # Files in files, and blocks in blocks: deeper than any description, and far from the interpreter's own limit.
 _DEPTH_MAX = 24
+# Far more than any description has: a file that names another a hundred times, and so on, would never end.
+_FILES_MAX = 64
+_SIZE_MAX_BYTES = 4 * 2**20
+# No figure of a drive but zero is larger or smaller than one with so many digits before or behind its point.
+_MAGNITUDE_MAX = 15
 # Of a text in a message, so many characters are shown.
 _SHOWN_MAX = 60
 
@@ -99,8 +104,16 @@ class Description:
 def read(path: Path) -> Description:
     """Read a file with those that it names. Raises DisksimError, or InputError where it is not there."""
     description = Description()
-    _Parser(path, read_text(path), description, 0).statements()
+    _Parser(path, _small_text(path), description, 0).statements()
     return description
+
+
+def _small_text(path: Path) -> str:
+    """The text of a file. Raises InputError where it is longer than any description of a drive."""
+    text = read_text(path)
+    if len(text) > _SIZE_MAX_BYTES:
+        raise InputError(f"cannot read {path}: larger than 4 MiB, so it describes no drive")
+    return text
 
 
 class _Parser:
@@ -154,8 +167,10 @@ class _Parser:
     def _source(self, place: Place) -> _Parser:
         with self._inside(place):
             path = place.path.parent / self._name("after source")
+            if len(self.description.files) == _FILES_MAX:
+                raise place.error(f"more than {_FILES_MAX} files are named; a description has a handful")
             try:
-                text = read_text(path)
+                text = _small_text(path)
             except InputError as error:
                 raise place.error(str(error)) from error
             return _Parser(path, text, self.description, self.depth)
@@ -192,7 +207,9 @@ class _Parser:
             while not self.text.take("}"):
                 entry = self._entry(type_)
                 if before := entries.get(entry.key):
-                    raise entry.place.error(f"{entry.key!r} is there already, in line {before.place.line}")
+                    raise entry.place.error(
+                        f"{_shortened(entry.key)} is there already, in line {before.place.line}"
+                    )
                 entries[entry.key] = entry
                 self._comma(entry.key, "}")
             return Block(type_, name, entries, place)
@@ -215,8 +232,8 @@ class _Parser:
         if self.text.peek() == "{":
             return self._block(word, "", place)
         if not word:
-            raise place.error(f"{key!r} has no value")
-        return Decimal(word) if _NUMBER.fullmatch(word) else Word(word)
+            raise place.error(f"{_shortened(key)} has no value")
+        return number(place, key, word) if _NUMBER.fullmatch(word) else Word(word)
 
     def _items(self, key: str, place: Place) -> Items:
         with self._inside(place):
@@ -230,7 +247,22 @@ class _Parser:
     def _comma(self, key: str, end: str) -> None:
         if not self.text.take(",") and self.text.peek() != end:
             missing = repr(end) if self.text.at_end() else "a comma"
-            raise self.text.place().error(f"{missing} is missing after the value of {key!r}")
+            raise self.text.place().error(f"{missing} is missing after the value of {_shortened(key)}")
+
+
+def number(place: Place, key: str, word: str) -> Decimal:
+    """The number that a word is. Raises DisksimError for one that no figure of a drive can be."""
+    try:
+        found = Decimal(word)
+    except InvalidOperation:  # an exponent that the interpreter has no room for
+        found = Decimal("Infinity")
+    if not found:
+        return Decimal(0)
+    # By the place of the first digit: any arithmetic with an exponent of nine digits overflows, or never ends.
+    if len(word) > _SHOWN_MAX or not found.is_finite() or abs(found.adjusted()) > _MAGNITUDE_MAX:
+        what = f"{_shortened(key)} is {_shortened(word)[1:-1]}"
+        raise place.error(f"{what}: no figure of a drive has such a size; write one from 1e-15 to 1e15")
+    return found
 
 
 def _shortened(text: str) -> str:

@@ -16,6 +16,8 @@ SIGNS = "{}[]=,"
 """What ends a word as a blank does."""
 
 _COMMENT = re.compile(r"#[^\n]*")
+_BLANKS = re.compile(r"\s*")
+_WORD = re.compile(rf"[^\s{re.escape(SIGNS)}]*")
 
 
 class DisksimError(InputError):
@@ -54,8 +56,8 @@ class Text:
         return Place(self.path, bisect(self._ends, self._at) + 1)
 
     def _skip_blanks(self) -> None:
-        while self._at < len(self._text) and self._text[self._at].isspace():
-            self._at += 1
+        if found := _BLANKS.match(self._text, self._at):
+            self._at = found.end()
 
     def at_end(self) -> bool:
         """Whether nothing but blanks is left."""
@@ -85,16 +87,14 @@ class Text:
         """All text before the first of these signs, or before the end, its blanks made single ones."""
         self._skip_blanks()
         start = self._at
-        while self._at < len(self._text) and self._text[self._at] not in signs:
-            self._at += 1
+        found = re.compile(f"[^{re.escape(signs)}]*").match(self._text, start)
+        self._at = found.end() if found else start
         return " ".join(self._text[start : self._at].split())
 
     def word(self) -> str:
         """The next word, up to a blank or a sign; empty where a sign is next, or the end."""
         self._skip_blanks()
         start = self._at
-        while self._at < len(self._text) and not self._text[self._at].isspace():
-            if self._text[self._at] in SIGNS:
-                break
-            self._at += 1
+        if found := _WORD.match(self._text, start):
+            self._at = found.end()
         return self._text[start : self._at]

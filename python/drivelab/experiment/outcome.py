@@ -157,6 +157,11 @@ class Outcome:
             if prediction.cell.role == role and (not main_only or self.experiment.is_main(prediction.cell))
         ]
 
+    def rows(self) -> list[dict[str, Any]]:
+        """What `drivelab reproduce --csv` prints: a row for each cell, its fields among the figures."""
+        cells = [prediction.to_dict() for prediction in self.predictions]
+        return [{"id": cell["id"], **cell["fields"], **_without(cell, "id", "fields")} for cell in cells]
+
     def to_dict(self) -> dict[str, Any]:
         """What `drivelab reproduce --json` prints."""
         groups = {
@@ -182,3 +187,7 @@ class Outcome:
             ],
             "summary": {name: summary and summary.to_dict() for name, summary in summaries.items()},
         }
+
+
+def _without(table: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name not in names}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import RunError
 from drivelab.levels import loads as under
 from drivelab.levels.cost import Prices
@@ -15,8 +16,10 @@ from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import Loads
 from drivelab.levels.odds import Lifetime, Repair, lifetime_dict, odds
 from drivelab.levels.planning import Chosen, Entry, checked, drive_bytes, named, planned
+from drivelab.levels.rebuild import extrapolated
+from drivelab.levels.verdict import Verdict, judged
 from drivelab.provenance import line, provenance
-from drivelab.result import Failure, Result, combined_digest
+from drivelab.result import Failure, Point, Result, combined_digest
 from drivelab.scenario import Override, overrides_from
 from drivelab.simulation import Progress, run_plans
 from drivelab.table import Table
@@ -25,6 +28,10 @@ if TYPE_CHECKING:
     import altair
 
 _NS_PER_HOUR = 3600e9
+_FIGURES: Mapping[str, Callable[[Sequence[Point]], Any]] = {
+    under.LOAD: under.load_figures,
+    **dict.fromkeys(under.STREAMS, under.stream_figures),
+}
 
 
 @dataclass(repr=False)
@@ -72,10 +79,16 @@ class Comparison:
             "method": chosen.loads.documents(),
             "states": {state: under.STATES[state] for state in chosen.loads.states},
             "lifetime": chosen.lifetime and lifetime_dict(chosen.lifetime),
+            "repair": chosen.repair_text,
+            "verdict": self.verdict().to_dict(),
             "interrupted": self.interrupted,
             "failures": [{"axes": failure.axes, "message": failure.message} for failure in self.failures],
             "levels": [entry.to_dict() for entry in self.entries],
         }
+
+    def verdict(self) -> Verdict:
+        """What each level gives for the load, what it costs, and what it survives."""
+        return judged(self.chosen, self.drive_bytes, self.possible)
 
     def tables(self) -> list[Table]:
         """A table for each topic."""
@@ -90,6 +103,7 @@ class Comparison:
         return charts.levels(self.to_dict())
 
 
+@speaks_of_arguments
 def compare_levels(  # noqa: PLR0913 - its parameters are the options of the verb
     drive: str | Path,
     members: int = 4,
@@ -152,10 +166,10 @@ def run(
         if not result.points:
             continue
         if load == under.REBUILD:
-            entry.rebuild = under.rebuild_figures(result.points)
-            continue
-        figures = under.stream_figures if load in under.STREAMS else under.random_figures
-        if came_to := figures(result.points):
+            entry.rebuild = extrapolated(result.points)
+        elif load == under.REBUILD_IDLE:
+            entry.rebuild_idle = extrapolated(result.points)
+        elif came_to := (_FIGURES.get(load) or under.random_figures)(result.points):
             entry.states.setdefault(state, {})[load] = came_to
     for entry in entries:
         if entry.reason is None:
@@ -174,10 +188,10 @@ def run(
 
 
 def _repair_hours(entry: Entry, chosen: Chosen) -> float | None:
-    """As it was given, or as the rebuild was measured."""
+    """As it was given, or as the rebuild takes under the load; None where that brings nothing."""
     if chosen.repair is None:
         return None
-    if chosen.repair.hours is None and entry.rebuild is not None:
+    if chosen.repair.hours is None and entry.rebuild and entry.rebuild["duration_ns"] is not None:
         return float(entry.rebuild["duration_ns"] / _NS_PER_HOUR)
     return chosen.repair.hours
 

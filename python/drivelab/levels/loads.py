@@ -1,4 +1,5 @@
-"""What every level is put under: random reads, writes and both at several depths; a stream of reads and of writes.
+"""What every level is put under: the load that was named; beside it random reads, writes and both at several depths,
+and a stream of reads and of writes.
 
 A state of the array is not a load: the same loads run on it whole, with member 0 missing, and with a new drive in
 its place that is being filled.
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drivelab.errors import InputError
+from drivelab.levels import rebuild
 from drivelab.result import Point
 from drivelab.scanning.surface import rate_of
 from drivelab.scenario import Override
@@ -34,24 +36,48 @@ STREAM_PLACES = ("10%", "30%", "50%", "70%", "90%")
 STREAM_REQUESTS, STREAM_WARM_UP = 16, "2s"
 
 
-REBUILD = "rebuild"
-"""Not a load: a rebuild while next to nothing is asked of the array."""
+LOAD = "load"
+"""The one that was named: the verdict is about it."""
+REBUILD, REBUILD_IDLE = "rebuild", "rebuild-idle"
+"""Windows of a rebuild (rebuild.py), under the load that was named and with the array idle."""
+
+DEPTHS, DEPTH = (1, 4, 16, 64), 16
+"""Outstanding unasked: in the tables, and of the load."""
+KINDS = {
+    "read": "sequential reads",
+    "write": "sequential writes",
+    "rw": "sequential reads and writes",
+    **RANDOM,
+}
+"""Of the load, by fio's words."""
 
 
 @dataclass(frozen=True)
 class Loads:
     """The loads as they were chosen."""
 
-    iodepths: Sequence[int] = (1, 4, 16, 64)
+    iodepths: Sequence[int] | None = None
+    """Of the load the first; in the tables all."""
     bs: str = "4KiB"
     rwmixread: int = 70
     requests: int = 4_000
     warm_up: str = "10s"
     states: Sequence[str] = field(default_factory=lambda: tuple(STATES))
+    rw: str = "randrw"
+    """What the load asks for, in fio's words."""
+    rate_iops: str | None = None
+    """So many requests a second are asked of it, whatever has finished, in place of so many outstanding."""
+    pattern: str | None = None
+    """A workload of the catalogue is the load, in place of `rw`, `bs` and `rwmixread`."""
+    full: bool = True
+    """Whether anything but the load runs."""
 
     def __post_init__(self) -> None:
         """Refuse what nothing could be said about. Raises InputError."""
-        if not self.iodepths or min(self.iodepths) < 1 or len(set(self.iodepths)) < len(self.iodepths):
+        if self.rw not in KINDS:
+            raise InputError(f"--rw {self.rw}: it is {', '.join(KINDS)}")
+        depths = self.depths
+        if not depths or min(depths) < 1 or len(set(depths)) < len(depths):
             raise InputError("--iodepth: commands outstanding, each number once and at least 1: 1,4,16,64")
         if not 1 <= self.rwmixread <= 99:
             raise InputError(
@@ -63,9 +89,40 @@ class Loads:
             if state not in STATES:
                 raise InputError(f"--states {state}: it is {', '.join(STATES)}")
 
+    @property
+    def depths(self) -> Sequence[int]:
+        """The columns of the tables."""
+        return DEPTHS if self.iodepths is None else self.iodepths
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether the load goes from address to address: its rate says more than its IOPS."""
+        return self.pattern is None and self.rw not in RANDOM
+
+    def workload(self) -> dict[str, Any]:
+        """The load that was named."""
+        kind: dict[str, Any] = {"pattern": self.pattern} if self.pattern else {"rw": self.rw, "bs": self.bs}
+        if self.pattern is None and self.rw in {"rw", "randrw"}:
+            kind["rwmixread"] = self.rwmixread
+        if self.rate_iops is not None:
+            return {**kind, "rate_iops": self.rate_iops}
+        return {**kind, "iodepth": DEPTH if self.iodepths is None else self.iodepths[0]}
+
+    def text(self) -> str:
+        """The load in words."""
+        mix = f" ({self.rwmixread} % reads)" if self.rw in {"rw", "randrw"} else ""
+        what = self.pattern or f"{KINDS[self.rw]} of {self.bs}{mix}"
+        if self.rate_iops is not None:
+            return f"{what}, {self.rate_iops} a second"
+        return f"{what}, {self.workload()['iodepth']} outstanding"
+
     def documents(self) -> dict[str, dict[str, Any]]:
         """Each load as a scenario without its target."""
-        found = {rw: self._random(rw) for rw in RANDOM}
+        run = {"warmup": self.warm_up, "ios": self.requests}
+        found: dict[str, dict[str, Any]] = {LOAD: {"workload": self.workload(), "run": run}}
+        if not self.full:
+            return found
+        found |= {rw: self._random(rw) for rw in RANDOM}
         for rw in STREAMS:
             found[rw] = {
                 "workload": {
@@ -81,40 +138,45 @@ class Loads:
     def _random(self, rw: str) -> dict[str, Any]:
         mix = {"rwmixread": self.rwmixread} if rw == "randrw" else {}
         return {
-            "workload": {"rw": rw, **mix, "bs": self.bs, "iodepth": list(self.iodepths)},
+            "workload": {"rw": rw, **mix, "bs": self.bs, "iodepth": list(self.depths)},
             "run": {"warmup": self.warm_up, "ios": self.requests},
         }
 
+    def rebuild_document(self, load: str) -> dict[str, Any]:
+        """The windows of a rebuild under the load, or with the array idle."""
+        workload = self.workload() if load == REBUILD else dict(rebuild.IDLE)
+        return {"workload": workload, "run": rebuild.run_document()}
+
     def overrides(self, load: str) -> list[Override]:
         """What was typed of a load, once more under the name of its option: what is wrong with it is said of that."""
-        if load not in RANDOM:
+        if load not in {LOAD, REBUILD, *RANDOM}:
             return []
-        return [
-            Override("workload.bs", self.bs, "--bs"),
-            Override("workload.iodepth", str(list(self.iodepths)), "--iodepth"),
-            Override("run.ios", str(self.requests), "--number-ios"),
-            Override("run.warmup", self.warm_up, "--ramp-time"),
+        found = []
+        if load != REBUILD:
+            found += [
+                Override("run.ios", str(self.requests), "--number-ios"),
+                Override("run.warmup", self.warm_up, "--ramp-time"),
+            ]
+        if load in RANDOM:
+            return [
+                *found,
+                Override("workload.bs", self.bs, "--bs"),
+                Override("workload.iodepth", str(list(self.depths)), "--iodepth"),
+            ]
+        workload = self.workload()
+        options = {
+            "bs": "--bs", "iodepth": "--iodepth", "rate_iops": "--rate-iops", "pattern": "--pattern",
+        }  # fmt: skip
+        return found + [
+            Override(f"workload.{key}", str(workload[key]), option)
+            for key, option in options.items()
+            if key in workload
         ]
 
 
-def rebuild_document(drive_bytes: int) -> dict[str, Any]:
-    """A rebuild with a read every thousand seconds beside it, for as long as 1 MB/s would take."""
-    return {
-        "workload": {"rw": "randread", "bs": "4KiB", "rate_iops": 0.001},
-        "run": {"duration": f"{max(drive_bytes // 10**6, 1)}s"},
-    }
-
-
-def rebuild_figures(points: Sequence[Point]) -> dict[str, Any] | None:
-    """How long the rebuild took; where members of several groups are filled, the longest. None where it did not end."""
-    syncs = [sync for sync in points[0].get("array", {}).get("syncs", ()) if sync["kind"] == REBUILD]
-    if not syncs or any(sync["ended_ns"] is None or sync["given_up"] for sync in syncs):
-        return None
-    longest = max(syncs, key=lambda sync: sync["duration_ns"])
-    return {
-        "duration_ns": longest["duration_ns"],
-        "member_bytes_per_s": longest["member_bytes_per_s"],
-    }
+def load_figures(points: Sequence[Point]) -> dict[str, Any] | None:
+    """What the load came to."""
+    return {key: value for key, value in random_figures(points)[0].items() if key != "iodepth"}
 
 
 def random_figures(points: Sequence[Point]) -> list[dict[str, Any]]:

@@ -57,13 +57,13 @@ class Repair:
     """From a failure until the new drive has its data."""
 
     hours: float | None
-    """None where it is to be measured: the rebuild alone."""
+    """None where it is to be measured: the rebuild alone, under the load."""
 
     @classmethod
     def parse(cls, text: str | None, lifetime: Lifetime | None) -> Repair | None:
-        """A time, or `measured`. Raises InputError."""
+        """A time, or `measured`, which it is unasked where drives fail. Raises InputError."""
         if text is None:
-            return None
+            return cls(None) if lifetime is not None else None
         if lifetime is None:
             raise InputError("--repair changes nothing without --afr or --mttf: nothing fails")
         return cls(None if text.strip() == "measured" else parse_hours(text, "--repair"))

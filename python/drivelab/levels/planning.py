@@ -10,6 +10,7 @@ from typing import Any
 from drivelab import _core, toml_text
 from drivelab.errors import InputError, ScenarioError
 from drivelab.levels import loads as under
+from drivelab.levels import rebuild
 from drivelab.levels.cost import Prices
 from drivelab.levels.level import COPIES, GROUPS, LEVELS, MEMBERS_MAX, Level
 from drivelab.levels.loads import Loads
@@ -19,7 +20,8 @@ from drivelab.scenario import Override, Source, plan
 # What a caller may set beside the target: the rest is the comparison.
 _FREE = ("run.seed", "workload.submit", "workload.max_transfer")
 # What a comparison itself sweeps.
-_COLUMNS = ("workload.iodepth", "workload.offset")
+_COLUMNS = ("workload.iodepth", "workload.offset", "target.array.rebuilt")
+_REBUILDS = (under.REBUILD, under.REBUILD_IDLE)
 # What error messages call a scenario of the comparison's own.
 _ORIGIN = "compare-levels: "
 # What makes a level or a state, each with the option that says it.
@@ -32,6 +34,7 @@ _OWN = {
     "target.array.layout": "--levels raid10:far",
     "target.array.missing": "--states",
     "target.array.rebuilding": "--states",
+    "target.array.rebuilt": "--states",
     "target.faults": "--states",
 }
 
@@ -48,6 +51,20 @@ class Chosen:
     lifetime: Lifetime | None = None
     repair: Repair | None = None
     prices: Prices | None = None
+
+    @property
+    def measures_rebuilds(self) -> bool:
+        """Whether it is asked how long a rebuild takes."""
+        return "rebuilding" in self.loads.states or (self.repair is not None and self.repair.hours is None)
+
+    @property
+    def repair_text(self) -> str | None:
+        """From what the time of a repair comes."""
+        if self.repair is None:
+            return None
+        if self.repair.hours is not None:
+            return f"{self.repair.hours:g} h, as given"
+        return f"the rebuild under {self.loads.text()}"
 
     @property
     def name(self) -> str:
@@ -68,7 +85,9 @@ class Entry:
     odds: Mapping[str, Any] = field(default_factory=dict)
     cost: Mapping[str, Any] | None = None
     rebuild: Mapping[str, Any] | None = None
-    """How long an idle array takes to fill a new member, where that was measured and there is such a thing."""
+    """How long it takes to fill a new member under the load, where that was measured and there is such a thing."""
+    rebuild_idle: Mapping[str, Any] | None = None
+    """The same with the array idle."""
     states: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By state and load what came out. A state that cannot be is not here."""
     plans: dict[tuple[str, str], _core.Plan] = field(default_factory=dict)
@@ -95,6 +114,7 @@ class Entry:
             "failures": self.odds,
             "cost": self.cost,
             "rebuild": self.rebuild,
+            "rebuild_idle": self.rebuild_idle,
             "states": self.states,
             "states_that_cannot_be": reasons,
         }
@@ -165,16 +185,16 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
     entry's reason. Raises ScenarioError for what is wrong with everything else.
     """
     wanted = [(state, load) for state in chosen.loads.states for load in chosen.loads.documents()]
-    if chosen.repair is not None and chosen.repair.hours is None:
-        wanted.append(("rebuilding", under.REBUILD))
-    wanted = [("healthy", "randread"), *((state, load) for state, load in wanted if not entry.without(state))]
+    if chosen.measures_rebuilds:
+        wanted += [("rebuilding", under.REBUILD), ("rebuilding", under.REBUILD_IDLE)]
+    wanted = [("healthy", under.LOAD), *((state, load) for state, load in wanted if not entry.without(state))]
     left_out: dict[str, list[Override]] = {}
     errors = []
     try:
         for state in dict(wanted):
             try:
                 left_out[state] = []
-                _plan(entry.level, (state, "randread"), chosen, [])
+                _plan(entry.level, (state, under.LOAD), chosen, [])
             except ScenarioError as error:
                 errors.append(error)
                 left_out[state] = _of_arrays(chosen, error)
@@ -187,11 +207,11 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
             raise
         entry.reason = error.problems[0]["message"]
         return errors
-    whole = plans["healthy", "randread"]
+    whole = plans["healthy", under.LOAD]
     entry.capacity_bytes = whole.capacity_bytes(0)
     entry.record_bytes = ((whole.in_force or [None])[0] or {}).get("array", {}).get("record_bytes")
     entry.plans = {
-        at: found for at, found in plans.items() if at[0] in chosen.loads.states or at[1] == under.REBUILD
+        at: found for at, found in plans.items() if at[0] in chosen.loads.states or at[1] in _REBUILDS
     }
     entry.unused = [
         override for override in chosen.overrides if all(override in left for left in left_out.values())
@@ -215,22 +235,27 @@ def _plan(level: Level, at: tuple[str, str], chosen: Chosen, left_out: Sequence[
     """One load in one state. Raises ScenarioError, and InputError where the target is a sweep."""
     state, load = at
     documents = chosen.loads.documents()
+    array = {**level.scenario(), **under.STATES[state]}
+    if load in _REBUILDS:
+        array["rebuilt"] = rebuild.places()
     document = {
         "name": f"{chosen.name}, {level.label}, {state}",
-        "target": {"array": {**level.scenario(), **under.STATES[state]}},
-        **(documents[load] if load in documents else under.rebuild_document(drive_bytes(chosen))),
+        "target": {"array": array},
+        **(chosen.loads.rebuild_document(load) if load in _REBUILDS else documents[load]),
     }
     source = Source(toml_text.dumps(document), f"{_ORIGIN}{level.label}, {state}, {load}")
     overrides = [override for override in chosen.overrides if override not in left_out]
     overrides += chosen.loads.overrides(load)
     found = plan(source, overrides)
     own = {
-        **dict.fromkeys(under.RANDOM, len(chosen.loads.iodepths)),
+        **dict.fromkeys(_REBUILDS, rebuild.WINDOWS),
+        **dict.fromkeys(under.RANDOM, len(chosen.loads.depths)),
         **dict.fromkeys(under.STREAMS, len(under.STREAM_PLACES)),
     }.get(load, 1)
     if len(found) + len(found.skipped) != own:
         raise InputError(_sweep(found, overrides))
-    return found
+    # Windows with one seed would begin with their spindles at the same angles to each other, and err together.
+    return found.with_own_seeds() if load in _REBUILDS else found
 
 
 def _sweep(found: _core.Plan, overrides: Sequence[Override]) -> str:

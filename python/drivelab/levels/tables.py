@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.levels import loads as under
 from drivelab.levels.cost import GB
+from drivelab.levels.rebuild import WINDOW_S, WINDOWS
 from drivelab.points_table import rate_text
 from drivelab.table import Cell, Table
 
@@ -21,9 +22,11 @@ Column = tuple[str, Callable[["Entry"], str]]
 
 
 def tables(found: Comparison) -> list[Table]:
-    """Each topic's table; those without anything to say are left out."""
-    made = [_holds(found), _failures(found), _streams(found)]
-    made += [_random(found, load) for load in under.RANDOM]
+    """Each topic's table; those without anything to say are left out. The verdict's alone where nothing else ran."""
+    made = []
+    if found.chosen.loads.full:
+        made = [_holds(found), _failures(found), _rebuilds(found), _streams(found)]
+        made += [_random(found, load) for load in under.RANDOM]
     return [table for table in [*made, _impossible(found)] if table.rows]
 
 
@@ -73,6 +76,47 @@ def _failures(found: Comparison) -> Table:
     return table
 
 
+def _rebuilds(found: Comparison) -> Table:
+    """How long a rebuild takes, and how fast it goes at the first and at the last of its windows."""
+    title = f"Rebuild of a member, extrapolated: idle, and under {found.chosen.loads.text()}"
+    if not any(entry.rebuild for entry in found.possible):
+        return Table([], [], title)
+    columns = _rebuild_columns("idle", lambda entry: entry.rebuild_idle)
+    columns += _rebuild_columns("load", lambda entry: entry.rebuild)
+    return _by_level(title, found, columns)
+
+
+def _rebuild_columns(name: str, of: Callable[[Entry], Mapping[str, Any] | None]) -> list[Column]:
+    return [
+        (f"{name}, h", lambda entry: _rebuild_hours(of(entry))),
+        ("±", lambda entry: _rebuild_error(of(entry))),
+        ("first MB/s", lambda entry: _rebuild_rate(of(entry), 0)),
+        ("last MB/s", lambda entry: _rebuild_rate(of(entry), -1)),
+        ("simulated", lambda entry: _rebuild_part(of(entry))),
+    ]
+
+
+def _rebuild_hours(rebuild: Mapping[str, Any] | None) -> str:
+    if not rebuild:
+        return NONE
+    if rebuild["duration_ns"] is None:
+        return f"> {_significant(rebuild['at_least_ns'] / 3600e9)}"
+    return _significant(rebuild["duration_ns"] / 3600e9)
+
+
+def _rebuild_error(rebuild: Mapping[str, Any] | None) -> str:
+    error = (rebuild or {}).get("relative_error")
+    return NONE if error is None else f"{error:.1%}"
+
+
+def _rebuild_rate(rebuild: Mapping[str, Any] | None, window: int) -> str:
+    return rate_text(rebuild["windows"][window]["member_bytes_per_s"] / MB) if rebuild else NONE
+
+
+def _rebuild_part(rebuild: Mapping[str, Any] | None) -> str:
+    return f"{rebuild['simulated_bytes'] / rebuild['member_bytes']:.2g}" if rebuild else NONE
+
+
 def _of_repair(entry: Entry, key: str, text: Callable[[float], str]) -> str:
     """A figure with repair; none where there is nothing to repair, or the rebuild did not end."""
     figure = entry.odds.get("repaired", {}).get(key)
@@ -107,7 +151,7 @@ def _by_level(title: str, found: Comparison, columns: list[Column]) -> Table:
 def _random(found: Comparison, load: str) -> Table:
     """IOPS and mean latency of one load: a row for each level and state, a column for each depth."""
     loads = found.chosen.loads
-    depths = list(loads.iodepths)
+    depths = list(loads.depths)
     rows = []
     for entry in found.possible:
         for state in loads.states:
@@ -162,14 +206,7 @@ def notes(found: Comparison) -> list[str]:
     for override in found.chosen.overrides:
         if names := [entry.level.label for entry in found.possible if override in entry.unused]:
             lines.append(f"{override.origin} is left out where it changes nothing: {', '.join(names)}")
-    lines.append(
-        f"random: {loads.requests:,} requests of {loads.bs} over all addresses, after {loads.warm_up}; "
-        f"±: half the 95 % confidence interval of IOPS, the widest of the row"
-    )
-    lines.append(
-        f"sequential: {under.STREAM_REQUESTS} requests of {under.STREAM_BLOCK}, one outstanding, at each of "
-        f"{len(under.STREAM_PLACES)} places, after {under.STREAM_WARM_UP}; the mean of the places"
-    )
+    lines += _method(found)
     if found.chosen.lifetime is None:
         lines.append("no chances of data loss: --afr or --mttf says how often a drive fails")
     else:
@@ -194,12 +231,40 @@ def notes(found: Comparison) -> list[str]:
         )
     if errors := _errors(found):
         lines.append(f"{errors:,} I/Os ended with an error, and count nowhere")
-    if found.chosen.repair is not None and found.chosen.repair.hours is None:
-        lines.append(
-            "repair: the rebuild of an idle array, without the time until somebody has brought the new drive"
-        )
     if found.chosen.prices is None:
         lines.append("no prices: --drive-price and --controller-price say them")
+    return lines
+
+
+def _method(found: Comparison) -> list[str]:
+    """What was run, and how the figures came about."""
+    loads = found.chosen.loads
+    lines = [f"load: {loads.text()}; {loads.requests:,} requests for each figure, after {loads.warm_up}"]
+    if not loads.full and loads.iodepths is not None and len(loads.iodepths) > 1:
+        lines.append(f"of the depths the load has {loads.iodepths[0]}; --full has a column for each")
+    if loads.full:
+        lines += [
+            f"random: {loads.requests:,} requests of {loads.bs} over all addresses, after {loads.warm_up}; "
+            f"±: half the 95 % confidence interval of IOPS, the widest of the row",
+            f"sequential: {under.STREAM_REQUESTS} requests of {under.STREAM_BLOCK}, one outstanding, at each of "
+            f"{len(under.STREAM_PLACES)} places, after {under.STREAM_WARM_UP}; the mean of the places",
+        ]
+    rebuilds = [entry.rebuild for entry in found.possible if entry.rebuild]
+    if rebuilds:
+        parts = [rebuild["simulated_bytes"] / rebuild["member_bytes"] for rebuild in rebuilds]
+        lines.append(
+            f"rebuild: extrapolated from {WINDOWS} windows of {WINDOW_S} s evenly over the member under the load, "
+            f"{min(parts):.2g} to {max(parts):.2g} of it in all; ±: half the 95 % confidence interval, from the spread "
+            "of the windows. Without the time until somebody has brought the new drive"
+        )
+    if stuck := [
+        entry.level.label for entry in found.possible if entry.rebuild and not entry.rebuild["duration_ns"]
+    ]:
+        lines.append(
+            f"{', '.join(stuck)}: in some window no request of the rebuild ended; it takes longer than said"
+        )
+    if found.chosen.repair is not None and rebuilds:
+        lines.append(f"chances with repair and MTTDL: a repair takes {found.chosen.repair_text}")
     return lines
 
 
@@ -209,6 +274,8 @@ def _moved_at_once(found: Comparison) -> list[str]:
     given = [each for each in found.chosen.overrides if each.key == key or each.key.startswith(f"{key}.")]
     if any(each.value not in {"false", "none"} for each in given):
         return []
+    chosen = found.chosen.loads
+    is_small = chosen.pattern is None and chosen.rw in {"randwrite", "randrw"}
     return [
         entry.level.label
         for entry in found.possible
@@ -216,7 +283,7 @@ def _moved_at_once(found: Comparison) -> list[str]:
         and any(
             point["bytes_per_s"] < entry.record_bytes * point["iops"]
             for loads in entry.states.values()
-            for point in loads.get("randwrite", ())
+            for point in [*loads.get("randwrite", ()), *([loads[under.LOAD]] if is_small else [])]
         )
     ]
 
@@ -230,7 +297,7 @@ def _errors(found: Comparison) -> int:
         for load, figures in by.items()
     ]
     return sum(
-        figures["errors"] if load in under.STREAMS else sum(point["errors"] for point in figures)
+        sum(point["errors"] for point in figures) if isinstance(figures, list) else figures["errors"]
         for load, figures in loads
     )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import _core, toml_text
+from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, RunError
 from drivelab.provenance import line, provenance
 from drivelab.result import Result, combined_digest
@@ -19,7 +20,7 @@ from drivelab.scanning.at_once import failure_text
 from drivelab.scanning.burst import Burst
 from drivelab.scanning.sizes import Sizes
 from drivelab.scanning.surface import Surface
-from drivelab.scenario import Override, Source, overrides_from, plan
+from drivelab.scenario import Override, Source, check_once, overrides_from, plan
 from drivelab.simulation import Progress, run_plans
 from drivelab.table import Table
 
@@ -97,6 +98,16 @@ class Scan:
 
         return scan_table(self)
 
+    def rows(self) -> list[dict[str, Any]]:
+        """What `scan --csv` prints: each place, each access and the burst, a row each."""
+        found = self.to_dict()
+        rows = [{"of": "surface", **place} for place in found["surface"]["places"]]
+        rows += [{"of": "access", **access} for access in found["access"]["accesses"]]
+        return rows + ([{"of": "burst", **found["burst"]}] if found["burst"] else [])
+
+    def _repr_html_(self) -> str:
+        return f"{self.table()._repr_html_()}<p><small>{self.run.identity()}</small></p>"
+
     def chart(self, title: str | None = None) -> altair.TopLevelMixin:
         """Rate and access time over the surface; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
@@ -125,6 +136,17 @@ class SizeScan:
 
         return sizes_table(self)
 
+    def rows(self) -> list[dict[str, Any]]:
+        """What `scan --sizes --csv` prints: each size of each direction, a row each."""
+        return [
+            {"direction": one["direction"], **size}
+            for one in self.to_dict()["directions"]
+            for size in one["sizes"]
+        ]
+
+    def _repr_html_(self) -> str:
+        return f"{self.table()._repr_html_()}<p><small>{self.run.identity()}</small></p>"
+
     def chart(self, title: str | None = None) -> altair.TopLevelMixin:
         """Time over size, and the misses of the model; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415
@@ -132,6 +154,7 @@ class SizeScan:
         return charts.sizes(self.to_dict(), title)
 
 
+@speaks_of_arguments
 def scan(
     drive: str | Path,
     *,
@@ -154,6 +177,7 @@ def scan(
     return scan_target(target, rw, places, (accesses, access_size), workers, progress)
 
 
+@speaks_of_arguments
 def scan_sizes(
     drive: str | Path,
     *,
@@ -190,6 +214,7 @@ def target_of(drive: str, controller: str | None, others: Iterable[Override]) ->
                 f"free are the keys under target, and {', '.join(_FREE)}"
             )
         found.append(override)
+    check_once(found)
     name = Path(drive).stem if drive.endswith(".toml") else drive
     return Target(name if controller is None else f"{name} on {controller}", found)
 

@@ -55,6 +55,10 @@ class Scans:
         """What `drivelab scan --json` prints of several drives: under `scans` that of each."""
         return {"scans": [found.to_dict() for found in self.scans]}
 
+    def rows(self) -> list[dict[str, Any]]:
+        """What `scan --csv` prints of several drives: the rows of each, its name before them."""
+        return [{"drive": found.run.name, **row} for found in self.scans for row in found.rows()]
+
     def table(self) -> Table:
         """A row for each figure, a column for each drive; of two drives how much more the second one has."""
         figures = [_figures(found) for found in self.scans]

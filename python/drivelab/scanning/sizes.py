@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.errors import InputError
-from drivelab.result import Point
+from drivelab.result import Point, mean_ns
 from drivelab.scanning import at_once
 from drivelab.scanning.fits import FirstOrder
 
@@ -58,9 +58,9 @@ class Sizes:
     def of(cls, direction: str, points: Sequence[Point]) -> Sizes:
         """The sizes of one direction from the points of the grid. Raises InputError."""
         found = sorted(
-            (point[direction]["bytes"] // point[direction]["ios"], float(point["latency_ns"]["mean"]))
+            (moved["bytes"] // moved["ios"], mean_ns(point))
             for point in points
-            if point[direction]["ios"]
+            if (moved := point["read"] if direction == "read" else point["write"])["ios"]
         )
         if not found:
             raise InputError(f"no {direction} finished at any size")

@@ -1,5 +1,6 @@
 //! One job: draws the next I/O from the job's own streams.
 use super::params::{Addressing, Flushes, JobParams, SubmitCost};
+use super::popularity::Popularity;
 use crate::command::Access;
 use crate::rng::Stream;
 use alloc::format;
@@ -25,6 +26,8 @@ pub struct Job {
     address_stream: Stream,
     pub arrival_stream: Stream,
     submit_stream: Stream,
+    /// Where the most popular place lies, when popular places are scattered.
+    scattered_from: u64,
     /// Writes until the next FLUSH.
     until_flush: u32,
     /// Whether a FLUSH is under way that the job waits for, and how many I/Os are due meanwhile.
@@ -48,9 +51,14 @@ impl Job {
                 (((u128::from(sum) << 32) / u128::from(total)) as u64, share.size)
             })
             .collect();
-        let one = if let [share] = &params.sizes[..] { Some(places(&params, share.size)) } else { None };
+        let one = if let [share] = &params.sizes[..] { Some(params.places(share.size)) } else { None };
+        let scattered_from = match &params.popularity {
+            Popularity::Uniform => 0,
+            Popularity::Table(table, _) => stream("popularity").below(table.places()),
+        };
         Job {
             sizes,
+            scattered_from,
             places: one,
             size_stream: stream("size"),
             access_stream: stream("access"),
@@ -127,8 +135,16 @@ impl Job {
         };
         let own = &mut self.next[usize::from(access == Access::Write)];
         let offset = if random {
-            let places = self.places.unwrap_or_else(|| places(&self.params, count));
-            self.address_stream.below(places) * self.params.align.get()
+            let places = self.places.unwrap_or_else(|| self.params.places(count));
+            let place = match &self.params.popularity {
+                Popularity::Uniform => self.address_stream.below(places),
+                Popularity::Table(table, spread) => {
+                    let rank = table.draw(&mut self.address_stream);
+                    // The table knows the places of the smallest size; a larger one has fewer.
+                    table.place(rank, *spread, self.scattered_from).min(places - 1)
+                }
+            };
+            place * self.params.align.get()
         } else if *own + count.get() <= range {
             *own
         } else {
@@ -150,11 +166,6 @@ fn writes_per_flush(params: &JobParams) -> u32 {
     }
 }
 
-/// Places where an I/O of this size can begin.
-fn places(params: &JobParams, count: Sectors) -> u64 {
-    (params.count.get() - count.get()) / params.align.get() + 1
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::params::{Arrivals, Marking, SizeShare};
@@ -171,6 +182,7 @@ mod tests {
             reads,
             flushes: Flushes::Never,
             addressing,
+            popularity: Popularity::Uniform,
             sizes,
             first: Lba::new(1_000),
             count: Sectors::new(100),

@@ -6,6 +6,7 @@
 //! enters the system. Start reading at [`Host::issue`].
 pub mod job;
 pub mod params;
+pub mod popularity;
 
 use crate::agenda::Agenda;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome, Priority};

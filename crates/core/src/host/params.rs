@@ -1,4 +1,5 @@
 //! A workload in parameters: jobs that issue commands, each from its own random streams.
+use super::popularity::Popularity;
 use crate::command::{Attribute, Priority};
 use core::fmt;
 use drivelab_units::{Frequency, Lba, Rate, Sectors, Share, Span};
@@ -21,7 +22,7 @@ pub enum Arrivals {
 pub enum Addressing {
     /// One after the other through the range, reads and writes each on their own, again from its start.
     Sequential,
-    /// Uniform over the range, aligned to `JobParams::align`.
+    /// Anywhere in the range as `JobParams::popularity` has it, aligned to `JobParams::align`.
     Random,
     /// Random with this share, else the one after the last.
     Mixed { random: Share },
@@ -82,6 +83,8 @@ pub struct JobParams {
     pub reads: Share,
     pub flushes: Flushes,
     pub addressing: Addressing,
+    /// How often each place is drawn at random.
+    pub popularity: Popularity,
     pub sizes: alloc::vec::Vec<SizeShare>,
     /// The addresses that the job touches: `count` sectors from `first`.
     pub first: Lba,
@@ -212,6 +215,11 @@ fn check_job(job: usize, params: &JobParams) -> Result<(), JobError> {
 impl JobParams {
     pub fn largest(&self) -> Sectors {
         self.sizes.iter().map(|share| share.size).max().unwrap_or(Sectors::ZERO)
+    }
+
+    /// Places where a random I/O of this size can begin.
+    pub fn places(&self, size: Sectors) -> u64 {
+        (self.count.get() - size.get()) / self.align.get() + 1
     }
 
     /// The most commands that one I/O of this job becomes.

@@ -5,7 +5,7 @@ use super::controller::ControllerEvent;
 use super::drive::DriveEvent;
 use super::link::Wires;
 use super::server::ServerEvent;
-use super::write_behind::WriteBehind;
+use super::write_behind::{GivenUp, Place, WriteBehind};
 use crate::agenda::Agenda;
 use crate::command::{Access, Command, Completion};
 use crate::data::{DataOp, Word};
@@ -98,6 +98,8 @@ pub struct Context {
     pub busy_until: Instant,
     /// What has happened to the array, when there is one.
     pub reports: VecDeque<Report>,
+    /// What memories had answered for and have given up.
+    pub given_up: VecDeque<(Instant, Place, GivenUp)>,
     /// Where the lives of commands are kept, when they are.
     pub lives: Option<VecDeque<Life>>,
     /// Where the data operations are kept, when they are.
@@ -117,6 +119,7 @@ impl Context {
             held: Held::default(),
             busy_until: Instant::ZERO,
             reports: VecDeque::new(),
+            given_up: VecDeque::new(),
             lives: None,
             data: None,
         }

@@ -12,6 +12,11 @@ impl Holes {
         self.0.is_empty()
     }
 
+    /// Each range: its first address, and the one behind its last.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.0.iter().copied()
+    }
+
     pub fn touch(&self, first: u64, end: u64) -> bool {
         let at = self.0.partition_point(|hole| hole.1 <= first);
         self.0.get(at).is_some_and(|hole| hole.0 < end)

@@ -35,6 +35,7 @@ use link::Wires;
 use server::{Server, ServerParams};
 use system::{System, SystemParams};
 use write_behind::WriteBehind;
+use write_behind::{GivenUp, Place};
 
 /// What a target is made of.
 #[derive(Clone, Debug)]
@@ -71,6 +72,9 @@ pub enum Manage {
     /// The drive's log of a failed queue is read; [`Target::failed_tag`] tells what it said.
     ReadLog,
 }
+
+/// Events at one instant that set each other off: more of them are a mistake of the program.
+const AT_ONCE_MAX: u32 = 1 << 22;
 
 enum Body {
     Server(Server),
@@ -185,9 +189,19 @@ impl Target {
         if let Body::System(system) = &self.body { Some(system) } else { None }
     }
 
+    /// Whether the array refuses writes: see [`Array::takes_no_writes`](array::Array::takes_no_writes).
+    pub fn refuses_writes(&self) -> bool {
+        self.system().is_some_and(System::refuses_writes)
+    }
+
     /// What has happened to the array, oldest first.
     pub fn poll_report(&mut self) -> Option<Report> {
         self.context.reports.pop_front()
+    }
+
+    /// What memories had answered for and have given up, oldest first: when, and which.
+    pub fn poll_given_up(&mut self) -> Option<(Instant, Place, GivenUp)> {
+        self.context.given_up.pop_front()
     }
 
     #[inline]
@@ -199,7 +213,10 @@ impl Target {
 
     fn run_events(&mut self, now: Instant) {
         let Target { body, context, .. } = self;
+        let mut at_once = 0_u32;
         while let Some((due, event)) = context.agenda.pop_due(now) {
+            at_once = if due > context.now { 0 } else { at_once + 1 };
+            debug_assert!(at_once < AT_ONCE_MAX, "time stands still at {due:?}");
             context.now = due;
             match (&mut *body, event) {
                 (Body::System(system), event) => system.on_event(context, event),

@@ -1,6 +1,6 @@
 //! A target whose data operations are carried out on real bytes, one for each sector: what comes back is what was
 //! written, or the array has read, written or computed something wrong.
-use crate::common::command;
+use crate::common::{command, next_due};
 use crate::field;
 use drivelab_core::data::DataOp;
 use drivelab_core::target::{Target, TargetInput, TargetParams};
@@ -59,7 +59,7 @@ impl Bytes {
                 DataOp::Forget { id, .. } => {
                     self.mixes.retain(|mix| !matches!(mix, DataOp::Mix { into, .. } if *into == id));
                 }
-                DataOp::Deliver { read, member, first, count } => {
+                DataOp::Deliver { read, member, first, count, .. } => {
                     self.reads.push((member, first.get(), count.get()));
                     for at in first.get()..first.get() + count.get() {
                         let byte = self.media.get(&(member, at)).copied().unwrap_or(0);
@@ -95,7 +95,7 @@ impl Bytes {
             if let Some(answer) = self.target.poll_output() {
                 break answer;
             }
-            let due = self.target.poll_timeout().unwrap();
+            let due = next_due(&self.target).unwrap();
             self.target.handle(due, TargetInput::Tick);
             self.now = due;
         };
@@ -104,7 +104,7 @@ impl Bytes {
 
     /// Lets everything happen that is still to come.
     pub fn settle(&mut self) {
-        while let Some(due) = self.target.poll_timeout() {
+        while let Some(due) = next_due(&self.target) {
             self.target.handle(due, TargetInput::Tick);
             self.now = due;
             self.carry_out();

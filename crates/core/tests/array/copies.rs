@@ -1,6 +1,6 @@
 //! RAID 0, 1, 01 and 10: what is read where, and what a failure changes.
 use crate::bytes::{Bytes, bytes, sets};
-use crate::common::{Probe, command, drive, ms, response};
+use crate::common::{Probe, command, drive, ms, next_due, response};
 use crate::rig::{array, array_on, probe};
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::layout::Layout;
@@ -227,7 +227,7 @@ fn what_is_read_to_be_written_back_is_nobodys_data() {
             assert!(!matches!(op, DataOp::Mix { into: u64::MAX, .. }), "{op:?}");
             written_back += u32::from(matches!(op, DataOp::Accept { .. }));
         }
-        let Some(due) = target.poll_timeout() else { break };
+        let Some(due) = next_due(&target) else { break };
         target.handle(due, TargetInput::Tick);
     }
     assert!(written_back > 0);

@@ -1,5 +1,5 @@
 //! A target in the hands of a test that plays the host, and hears what happens to the array and to its data.
-use crate::common::command;
+use crate::common::{command, next_due};
 use crate::rig::array_of;
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::Array;
@@ -55,7 +55,7 @@ impl Hearing {
     /// Lets everything happen that is still to come.
     pub fn run_out(&mut self) -> Instant {
         let mut now = Instant::ZERO;
-        while let Some(due) = self.target.poll_timeout() {
+        while let Some(due) = next_due(&self.target) {
             now = due;
             self.target.handle(due, TargetInput::Tick);
         }
@@ -79,7 +79,7 @@ impl Hearing {
             if let Some(completion) = self.target.poll_output() {
                 break completion;
             }
-            let due = self.target.poll_timeout().unwrap();
+            let due = next_due(&self.target).unwrap();
             self.target.handle(due, TargetInput::Tick);
         };
         self.hear();

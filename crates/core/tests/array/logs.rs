@@ -1,6 +1,6 @@
 //! Logs that are full and caches that forget: nothing is overwritten that is needed, what waits for room goes on, and what
 //! must be on the media before something else is.
-use crate::common::{TRACK, command, drive, flat_seek, layout, ms, us, zone};
+use crate::common::{TRACK, command, drive, flat_seek, layout, ms, next_due, us, zone};
 use crate::rig::{array_on, forgetting};
 use drivelab_core::data::{DataOp, Word};
 use drivelab_core::target::array::Logged;
@@ -130,14 +130,14 @@ impl Ledger {
 
     fn wait(&mut self, span: Span) {
         self.now += span;
-        while let Some(due) = self.target.poll_timeout().filter(|&due| due <= self.now) {
+        while let Some(due) = next_due(&self.target).filter(|&due| due <= self.now) {
             self.target.handle(due, TargetInput::Tick);
             self.hear();
         }
     }
 
     fn drain(&mut self) {
-        while let Some(due) = self.target.poll_timeout() {
+        while let Some(due) = next_due(&self.target) {
             self.now = self.now.max(due);
             self.target.handle(due, TargetInput::Tick);
             self.hear();
@@ -227,7 +227,7 @@ fn order(params: ArrayParams, writes: &[(u64, u64)]) -> Vec<(u64, u16, u64, bool
             target.handle(now, TargetInput::Submit(command(id as u64, Access::Write, first, count)));
             continue;
         }
-        let Some(due) = target.poll_timeout() else { return seen };
+        let Some(due) = next_due(&target) else { return seen };
         now = due;
         target.handle(due, TargetInput::Tick);
     }
@@ -297,7 +297,7 @@ fn answered(params: &ArrayParams, drives: &[DriveParams], keeps: bool) -> Vec<Co
     loop {
         while target.poll_data().is_some() {}
         answers.extend(std::iter::from_fn(|| target.poll_output()));
-        let Some(due) = target.poll_timeout() else { return answers };
+        let Some(due) = next_due(&target) else { return answers };
         target.handle(due, TargetInput::Tick);
     }
 }

@@ -4,6 +4,7 @@ mod bytes;
 #[path = "../common/mod.rs"]
 mod common;
 mod copies;
+mod errors;
 mod field;
 mod health;
 mod hearing;
@@ -14,6 +15,7 @@ mod mirrors;
 mod parity;
 mod parity_cures;
 mod parity_data;
+mod phases;
 mod raidz;
 mod raidz_rebuilt;
 mod raidz_sync;

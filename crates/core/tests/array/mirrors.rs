@@ -3,7 +3,7 @@
 //!
 //! Source: D. Bitton, J. Gray, "Disk shadowing", VLDB 1988, for the question; the exact figures are integrals over the
 //! unit cube.
-use crate::common::{command, drive, flat_seek, layout, zone};
+use crate::common::{command, drive, flat_seek, layout, next_due, zone};
 use crate::rig::array_of;
 use drivelab_core::rng::Stream;
 use drivelab_core::target::array::params::{ArrayParams, Level, ReadChoice};
@@ -46,7 +46,7 @@ impl Mirror {
         }
         for _ in 0..commands {
             while self.target.poll_output().is_none() {
-                self.now = self.target.poll_timeout().unwrap();
+                self.now = next_due(&self.target).unwrap();
                 self.target.handle(self.now, TargetInput::Tick);
             }
         }
@@ -139,7 +139,7 @@ fn the_first_of_all_copies_waits_for_the_least_angle() {
                 if let Some(answer) = target.poll_output() {
                     break answer;
                 }
-                now = target.poll_timeout().unwrap();
+                now = next_due(&target).unwrap();
                 target.handle(now, TargetInput::Tick);
             };
             total += (answer.completed - answer.submitted).as_ns();

@@ -87,6 +87,21 @@ fn a_resilver_takes_as_long_as_reading_and_writing_what_exists() {
 }
 
 #[test]
+fn a_resilver_that_was_interrupted_goes_on_where_it_was() {
+    let rebuilt = Share::from_ratio(1, 2).unwrap();
+    let mut hearing =
+        Hearing::new(ArrayParams { rebuilt, ..rebuilding(pool(2, 5, OF_A_TRACK, 80)) }, &small());
+    // Half of the forty records that lie there, not of the fifty places.
+    assert_eq!(frontier(&hearing), 20 * TRACK);
+    hearing.run_out();
+    let (took, expected) = (duration(&hearing), 2 * TURN + 19 * 4 * TURN);
+    assert!((expected..expected + 5 * TURN).contains(&took), "{took} against {expected}");
+    let progress = hearing.array().progress().next().unwrap();
+    let told = (progress.before.get(), progress.swept.get(), progress.of.get());
+    assert_eq!(told, (20 * TRACK, 20 * TRACK, 40 * TRACK));
+}
+
+#[test]
 fn a_resilver_of_an_idle_pool_keeps_to_the_ceiling() {
     // A track in 60 ms, more than it takes.
     let mut params = rebuilding(pool(2, 5, OF_A_TRACK, 50));
@@ -104,7 +119,7 @@ fn commands(data: &[DataOp]) -> BTreeMap<(bool, u16), Vec<(u64, u64)>> {
     let mut known = HashMap::new();
     for op in data {
         let (is_read, id, drive, first, count) = match *op {
-            DataOp::Deliver { read, member, first, count } => (true, read, member, first, count),
+            DataOp::Deliver { read, member, first, count, .. } => (true, read, member, first, count),
             DataOp::Accept { write, member, first, count } => (false, write, member, first, count),
             _ => continue,
         };

@@ -10,7 +10,7 @@ use drivelab_core::target::array::params::{
 use drivelab_core::target::array::report::{Health, SyncKind};
 use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
-use drivelab_units::{Sectors, Span};
+use drivelab_units::{Sectors, Share, Span};
 use proptest::prelude::*;
 
 /// Five tracks, of which a partial parity log leaves one and a half.
@@ -58,6 +58,7 @@ prop_compose! {
         request in prop::sample::select(vec![96u64, 128, 500, 2_000]),
         outstanding in 1u32..4,
         takes_turns in any::<bool>(),
+        rebuilt in prop::sample::select(vec![0u64, 40, 100]),
     ) -> ArrayParams {
         let mut params = ArrayParams::plain(level, members);
         for (slot, is_missing, at) in drawn.into_iter().take(bears.into()) {
@@ -74,6 +75,7 @@ prop_compose! {
         params.spares = bears;
         params.replaced_after = ms(10);
         params.rebuilding = rebuilding;
+        params.rebuilt = Share::from_ratio(rebuilt, 100).unwrap();
         params.unit = Sectors::new(unit);
         params.reads = if takes_turns { ReadChoice::RoundRobin } else { ReadChoice::First };
         let has_log = matches!(level, Level::Parity { parities: 1, .. });

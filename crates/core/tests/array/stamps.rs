@@ -1,6 +1,6 @@
 //! A naive executor of data operations: a stamp of eight bytes stands for each sector, sums are done byte by byte, and all
 //! commands of the members are written down.
-use crate::common::command;
+use crate::common::{command, next_due};
 use crate::field::product;
 use crate::rig::array;
 use drivelab_core::data::{DataOp, Word};
@@ -156,7 +156,7 @@ impl Stamped {
                 self.now = self.now.max(completion.completed);
                 all.push(completion);
             }
-            let Some(due) = self.target.poll_timeout() else { return all };
+            let Some(due) = next_due(&self.target) else { return all };
             self.now = self.now.max(due);
             self.target.handle(due, TargetInput::Tick);
             self.execute();
@@ -261,7 +261,7 @@ impl Stamped {
                         self.media.insert((member, at), stamp);
                     }
                 }
-                DataOp::Deliver { read, member, first, count } => {
+                DataOp::Deliver { read, member, first, count, .. } => {
                     let (first, count) = (first.get(), count.get());
                     self.see(Seen { id: read, drive: member, access: Access::Read, first, count });
                     for at in first..first + count {

@@ -1,5 +1,5 @@
 //! Stories of an array's commands: what a strand has lived through is not told of the next one in its place.
-use crate::common::{command, ms};
+use crate::common::{command, ms, next_due};
 use crate::parity::parity;
 use crate::rig::array;
 use drivelab_core::life::Served;
@@ -18,7 +18,7 @@ fn what_is_refused_has_not_the_story_of_the_strand_before_it() {
     // Cut into several strands, of which the last one's story is that of the command.
     target.handle(now, TargetInput::Submit(command(0, Access::Write, 64, 1_500)));
     let mut answers = Vec::new();
-    while let Some(due) = target.poll_timeout().filter(|&due| due < Instant::ZERO + ms(1_000)) {
+    while let Some(due) = next_due(&target).filter(|&due| due < Instant::ZERO + ms(1_000)) {
         now = due;
         target.handle(now, TargetInput::Tick);
         answers.extend(std::iter::from_fn(|| target.poll_output()));
@@ -29,7 +29,7 @@ fn what_is_refused_has_not_the_story_of_the_strand_before_it() {
     for id in 1..9 {
         target.handle(now, TargetInput::Submit(command(id, Access::Read, 0, 8)));
     }
-    while let Some(due) = target.poll_timeout() {
+    while let Some(due) = next_due(&target) {
         target.handle(due, TargetInput::Tick);
     }
     let refused: Vec<_> = std::iter::from_fn(|| target.poll_output()).collect();

@@ -85,6 +85,32 @@ fn a_rebuild_takes_as_long_as_reading_and_writing_every_track() {
 }
 
 #[test]
+fn a_rebuild_that_was_interrupted_goes_on_where_it_was() {
+    for (level, members) in [(Level::Mirrored, 2), (raid5(), 4), (Level::Interleaved { groups: 1 }, 4)] {
+        let rebuilt = Share::from_ratio(3, 5).unwrap();
+        let params = ArrayParams { rebuilt, ..rebuilding(plain(level, members)) };
+        let mut hearing = Hearing::new(params, &small());
+        // Whole windows: a share of 2^-32 less than three fifths is one track less.
+        let before = frontier(&hearing) / TRACK;
+        assert!((CYLINDERS * 3 / 5 - 1..=CYLINDERS * 3 / 5).contains(&before), "{before}");
+        let progress = hearing.array().progress().next().unwrap();
+        let whole = Sectors::new(CYLINDERS * TRACK);
+        assert_eq!(
+            (progress.before, progress.swept, progress.of),
+            (Sectors::new(before * TRACK), Sectors::ZERO, whole)
+        );
+        hearing.run_out();
+        // Every track of the rest costs four turns, but for the seek to it.
+        let took = duration(&hearing, REBUILD).as_ns();
+        let rest = 2 * TURN + (CYLINDERS - before - 1) * 4 * TURN;
+        assert!((rest..rest + 5 * TURN).contains(&took), "{level:?}: {took} against {rest}");
+        let progress = hearing.array().progress().next().unwrap();
+        assert_eq!(progress.before.get() + progress.swept.get(), whole.get());
+        assert_eq!(hearing.array().health(), Health::Healthy);
+    }
+}
+
+#[test]
 fn a_rebuild_of_an_idle_array_keeps_to_the_ceiling() {
     // A track in 30 ms, more than it takes.
     let mut params = rebuilding(plain(Level::Mirrored, 2));

@@ -17,12 +17,16 @@ use drivelab_core::target::server::{ServerParams, Service};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Limit, Machine, Setup};
 use drivelab_units::{Angle, Frequency, Instant, Lba, Rpm, Sectors, Share, Span};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// One revolution of [`drive`] in nanoseconds.
 pub const TURN: u64 = 6_000_000;
 /// Sectors on a track of [`drive`]; one passes in 10 us.
 pub const TRACK: u64 = 600;
+
+/// A target that goes on for so many steps without an answer has come into a loop.
+pub const STEPS_MAX: u32 = 1 << 22;
 
 pub const fn us(us: u64) -> Span {
     Span::from_us(us)
@@ -97,6 +101,7 @@ pub fn job() -> JobParams {
         reads: Share::ALL,
         flushes: Flushes::Never,
         addressing: Addressing::Random,
+        popularity: Default::default(),
         sizes: sizes(8),
         first: Lba::new(0),
         count: Sectors::new(1_000_000),
@@ -143,6 +148,32 @@ pub fn command(id: u64, access: Access, first: u64, count: u64) -> Command {
     Command::new(id, access, Lba::new(first), Sectors::new(count))
 }
 
+thread_local! {
+    /// When the last event was due, the events of its history so far, and those at that instant.
+    static STEPS: Cell<(Instant, u32, u32)> = const { Cell::new((Instant::ZERO, 0, 0)) };
+}
+
+/// More events than any history has at one instant.
+const STEPS_AT_ONCE_MAX: u32 = 1 << 18;
+
+/// Counts an event of a machine. Fails a test whose machine goes on for ever: with a fault in it, it may have something to do
+/// again and again and never come to an end. Where time goes back another history begins.
+pub fn count_step(due: Instant) {
+    let (last, steps, at_once) = STEPS.get();
+    let steps = if due < last { 0 } else { steps + 1 };
+    let at_once = if due == last { at_once + 1 } else { 0 };
+    STEPS.set((due, steps, at_once));
+    assert!(steps < STEPS_MAX, "a history of a few commands comes to its end");
+    assert!(at_once < STEPS_AT_ONCE_MAX, "time goes on behind {due:?}");
+}
+
+/// When a machine wants to be woken.
+pub fn next_due(machine: &impl Machine) -> Option<Instant> {
+    let due = machine.poll_timeout()?;
+    count_step(due);
+    Some(due)
+}
+
 /// A target in the hands of a test that plays the host.
 pub struct Probe {
     target: Target,
@@ -183,14 +214,15 @@ impl Probe {
 
     /// The next completion; time goes on to its instant.
     pub fn answer(&mut self) -> Option<Completion> {
-        loop {
+        for _ in 0..STEPS_MAX {
             if let Some(completion) = self.target.poll_output() {
                 self.now = self.now.max(completion.completed);
                 return Some(completion);
             }
-            let due = self.target.poll_timeout()?;
+            let due = next_due(&self.target)?;
             self.target.handle(due, TargetInput::Tick);
         }
+        panic!("the target goes on without an end, and answers nothing");
     }
 
     /// All completions that are still to come.

@@ -13,7 +13,7 @@ use drivelab_core::target::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
 use drivelab_core::target::drive::protocol::{
-    ExchangeParams, NcqParams, Protocol, QueueErrors, Reordering, ScsiParams, UntaggedAs,
+    ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs,
 };
 use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
 use drivelab_core::target::drive::seek::SeekParams;
@@ -189,11 +189,13 @@ pub fn queues() -> BoxedStrategy<QueueParams> {
 }
 
 fn scsi() -> impl Strategy<Value = Protocol> {
-    let options = (any::<[bool; 4]>(), 0usize..3);
-    options.prop_map(|([restricted, ordered, naca, disconnects], errors)| {
+    let options = (any::<[bool; 5]>(), 0usize..3, nacas());
+    options.prop_map(|([restricted, ordered, each, task_aborted, disconnects], errors, naca)| {
         Protocol::ScsiTcq(ScsiParams {
             tags: 256,
             reordering: if restricted { Reordering::Restricted } else { Reordering::Unrestricted },
+            task_sets: if each { TaskSets::Each } else { TaskSets::One },
+            task_aborted,
             on_error: [QueueErrors::Continue, QueueErrors::ClearAll, QueueErrors::ClearNexus][errors],
             untagged: if ordered { UntaggedAs::Ordered } else { UntaggedAs::Simple },
             naca,
@@ -202,13 +204,22 @@ fn scsi() -> impl Strategy<Value = Protocol> {
     })
 }
 
+/// Nobody, everybody, or some of the first three initiators.
+pub fn nacas() -> impl Strategy<Value = Naca> {
+    prop_oneof![
+        2 => Just(Naca::NOBODY),
+        1 => Just(Naca::ALL),
+        1 => any::<[bool; 3]>().prop_map(|sets| Naca::by((0..3).filter(|&one| sets[usize::from(one)]))),
+    ]
+}
+
 pub fn protocols() -> impl Strategy<Value = Protocol> {
     prop_oneof![
         1 => Just(Protocol::None),
         3 => scsi(),
         1 => Just(Protocol::AtaTcq),
-        2 => any::<[bool; 2]>().prop_map(|[out_of_order, deadline_aborts]| {
-            Protocol::Ncq(NcqParams { out_of_order, deadline_aborts })
+        2 => any::<[bool; 3]>().prop_map(|[out_of_order, rdnc, wdnc]| {
+            Protocol::Ncq(NcqParams { out_of_order, rdnc, wdnc })
         }),
     ]
 }
@@ -549,6 +560,7 @@ fn jobs(capacity: u64) -> impl Strategy<Value = JobParams> {
                     _ => Flushes::Never,
                 },
                 addressing,
+                popularity: Default::default(),
                 sizes: sizes
                     .into_iter()
                     .map(|(size, weight)| SizeShare { size: Sectors::new(size), weight })

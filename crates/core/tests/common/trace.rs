@@ -1,4 +1,5 @@
 //! Both machines run by hand, with everything that crossed the wire written down.
+use super::next_due;
 use drivelab_core::host::{Host, HostInput, HostOutput, Io};
 use drivelab_core::rng::Stream;
 use drivelab_core::target::{Target, TargetInput};
@@ -43,7 +44,7 @@ pub fn trace(setup: &Setup, until: Until, ticks: u64) -> Trace {
             "a run of a few hundred I/Os comes to its end; {} are finished",
             trace.ios.len()
         );
-        let due = [target.poll_timeout(), host.poll_timeout()].into_iter().flatten().min();
+        let due = [next_due(&target), next_due(&host)].into_iter().flatten().min();
         let due = due.expect("commands are under way, so something is due");
         match until {
             Until::Finished(ios) if trace.ios.len() >= ios => break,
@@ -64,7 +65,7 @@ pub fn trace(setup: &Setup, until: Until, ticks: u64) -> Trace {
     }
     trace.end = now;
     trace.digest_at_end = target.digest().value();
-    while let Some(due) = target.poll_timeout() {
+    while let Some(due) = next_due(&target) {
         target.handle(due, TargetInput::Tick);
         trace.completions.extend(std::iter::from_fn(|| target.poll_output()));
     }
@@ -88,7 +89,7 @@ fn exchange(host: &mut Host, target: &mut Target, trace: &mut Trace, now: Instan
             }
         }
         let Some(completion) = target.poll_output() else {
-            if host.poll_timeout() != Some(now) {
+            if next_due(host) != Some(now) {
                 break;
             }
             // Software that takes no time: its command is due at once.
@@ -104,5 +105,5 @@ fn exchange(host: &mut Host, target: &mut Target, trace: &mut Trace, now: Instan
         host.handle(completion.completed, HostInput::Completed(completion));
     }
     let ahead = |due: Option<Instant>| due.is_none_or(|due| due > now);
-    assert!(ahead(target.poll_timeout()) && ahead(host.poll_timeout()), "what is due has run");
+    assert!(ahead(next_due(target)) && ahead(next_due(host)), "what is due has run");
 }

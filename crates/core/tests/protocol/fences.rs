@@ -1,7 +1,7 @@
 //! What must end before what, by the words of the standards: the definition that the task set is held to.
 use super::wire::{Run, is_begun, overlap};
 use drivelab_core::life::{Life, Served};
-use drivelab_core::target::drive::protocol::{Protocol, Reordering, ScsiParams};
+use drivelab_core::target::drive::protocol::{Protocol, QueueErrors, Reordering, ScsiParams, TaskSets};
 use drivelab_core::{Access, Attribute, Command};
 use drivelab_units::Instant;
 
@@ -17,15 +17,34 @@ pub fn jumps(attribute: Attribute) -> bool {
     matches!(attribute, Attribute::HeadOfQueue | Attribute::Aca)
 }
 
+/// Whether two commands are in one task set.
+pub fn share_a_set(scsi: &ScsiParams, one: &Command, other: &Command) -> bool {
+    scsi.task_sets == TaskSets::One || one.initiator == other.initiator
+}
+
+/// Whether an error of this initiator clears that command (QERR and TST).
+pub fn is_cleared_by(scsi: &ScsiParams, by: u16, command: &Command) -> bool {
+    let own = command.initiator == by;
+    match scsi.on_error {
+        QueueErrors::Continue => false,
+        QueueErrors::ClearAll => own || scsi.task_sets == TaskSets::One,
+        QueueErrors::ClearNexus => own,
+    }
+}
+
 /// Whether task attributes put an older command before a younger one.
 pub fn fenced_by_attribute(scsi: &ScsiParams, older: &Command, younger: &Command) -> bool {
+    if !share_a_set(scsi, older, younger) {
+        return false;
+    }
     let (older, younger) = (acts_as(scsi, older), acts_as(scsi, younger));
     !jumps(younger) && (younger == Attribute::Ordered || older == Attribute::Ordered || jumps(older))
 }
 
-/// Whether two commands would leave or find something else if they changed places.
+/// Whether two commands of one initiator would leave or find something else if they changed places.
 pub fn conflict(one: &Command, other: &Command) -> bool {
-    overlap(one, other) && (one.access == Access::Write || other.access == Access::Write)
+    let writes = one.access == Access::Write || other.access == Access::Write;
+    one.initiator == other.initiator && overlap(one, other) && writes
 }
 
 /// Whether the medium must be through with the older one before the younger one begins.

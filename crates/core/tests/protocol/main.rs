@@ -16,6 +16,7 @@ mod ncq;
 mod order;
 mod qerr;
 mod queue_abort;
+mod recovery;
 mod retries;
 mod tags;
 mod wire;

@@ -11,7 +11,7 @@ use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, LinkParams, Overhead};
 use drivelab_core::target::drive::protocol::{NcqParams, Protocol};
 use drivelab_core::target::drive::queue::{Chooses, Order};
-use drivelab_core::{Access, Attribute, Outcome, Priority};
+use drivelab_core::{Access, Attribute, Machine, Outcome, Priority};
 use drivelab_units::{Bytes, Instant, Rate, Sectors, Span};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 const SIMPLE: &[Attribute] = &[Attribute::Simple];
 
 fn ncq(out_of_order: bool) -> Protocol {
-    Protocol::Ncq(NcqParams { out_of_order, deadline_aborts: false })
+    Protocol::Ncq(NcqParams { out_of_order, ..NcqParams::USUAL })
 }
 
 fn drives() -> BoxedStrategy<DriveParams> {
@@ -71,21 +71,25 @@ proptest! {
     }
 
     #[test]
-    fn a_deadline_that_worst_case_service_can_meet_is_met(rounds in rounds(), params in bare()) {
+    fn deadlines_that_worst_case_service_can_meet_are_met(rounds in rounds(), params in bare()) {
         let link = |count| params.link.time_for(Sectors::new(count));
         // The arm across the drive, a turn; and the transfer, with a turn for every switch of track.
         let access = |count: u64| ms(1 + 6) + us(10 * count) + ms(6 * (count / TRACK + 1));
         let firmware = params.firmware.read_miss.after_read;
         let mut steps = Vec::new();
-        for Round { before, wait, place, count, after, spare } in rounds {
+        for Round { before, wait, pressed, after, spare } in rounds {
             let others = before.iter().chain(&after).map(|&(_, count)| count);
-            let (longest, all) = (others.clone().max().unwrap_or(0), others.sum::<u64>() + count);
-            let overheads = Span::from_ns(firmware.as_ns() * (before.len() + after.len() + 2) as u64);
-            // What is in service when it comes, itself, and what the link and the firmware may be at.
-            let within = access(longest) + access(count) + overheads + link(all) + spare;
+            let own = pressed.iter().map(|&(_, count)| count);
+            let (longest, all) = (others.clone().max().unwrap_or(0), others.sum::<u64>() + own.clone().sum::<u64>());
+            let many = before.len() + pressed.len() + after.len() + 1;
+            let overheads = Span::from_ns(firmware.as_ns() * many as u64);
+            // What is in service when they come, all of them, and what the link and the firmware may be at.
+            let accesses = own.fold(access(longest), |sum, count| sum + access(count));
+            let within = accesses + overheads + link(all) + spare;
             steps.extend(before.iter().map(|&(place, count)| Step::Send(read(place, count, Priority::Normal))));
             steps.push(Step::Wait(wait));
-            steps.push(Step::Send(read(place, count, Priority::Isochronous(within))));
+            let press = |&(place, count): &(u64, u64)| Step::Send(read(place, count, Priority::Isochronous(within)));
+            steps.extend(pressed.iter().map(press));
             steps.extend(after.iter().map(|&(place, count)| Step::Send(read(place, count, Priority::Normal))));
             steps.push(Step::Wait(ms(2_000)));
         }
@@ -180,13 +184,12 @@ fn aborted(run: &Run) -> BTreeMap<u64, Instant> {
     aborted
 }
 
-/// A command with a deadline among others, and time for all of them.
+/// Commands with a deadline among others, and time for all of them.
 #[derive(Clone, Debug)]
 struct Round {
     before: Vec<(u64, u64)>,
     wait: Span,
-    place: u64,
-    count: u64,
+    pressed: Vec<(u64, u64)>,
     after: Vec<(u64, u64)>,
     spare: Span,
 }
@@ -194,12 +197,12 @@ struct Round {
 fn rounds() -> impl Strategy<Value = Vec<Round>> {
     let places = || (0u64..1_000 * TRACK, prop_oneof![1u64..64, 1u64..3_000]);
     let few = || prop::collection::vec(places(), 0..6);
-    let round = (few(), 0u64..30_000, places(), few(), prop_oneof![Just(0), 0u64..60_000]);
-    let round = round.prop_map(|(before, wait, (place, count), after, spare)| Round {
+    let pressed = prop::collection::vec(places(), 1..5);
+    let round = (few(), 0u64..30_000, pressed, few(), prop_oneof![Just(0), 0u64..60_000]);
+    let round = round.prop_map(|(before, wait, pressed, after, spare)| Round {
         before,
         wait: us(wait),
-        place,
-        count,
+        pressed,
         after,
         spare: us(spare),
     });
@@ -214,6 +217,50 @@ fn bare() -> impl Strategy<Value = DriveParams> {
         let link = LinkParams { rate: rate.and_then(Rate::from_bytes_per_s), ..drive().link };
         DriveParams { queue: queue(32, order), protocol: ncq(true), firmware, link, ..drive() }
     })
+}
+
+/// The largest time that can be written: the deadline is then at the end of time, and nothing is abandoned for it.
+#[test]
+fn a_deadline_behind_the_end_of_time_is_met() {
+    let protocol = Protocol::Ncq(NcqParams { rdnc: true, wdnc: true, ..NcqParams::USUAL });
+    let params = DriveParams { protocol, queue: queue(4, Order::Sptf), ..drive() };
+    let late = Priority::Isochronous(Span::from_ns(u64::MAX));
+    let drafts = [read(0, 8, Priority::Normal), read(TRACK, 8, late), read(900 * TRACK, 8, Priority::Normal)];
+    let steps = drafts.map(Step::Send);
+    let mut probe = super::common::Probe::of(&params);
+    let answers: Vec<Outcome> = {
+        for (id, step) in steps.iter().enumerate() {
+            let Step::Send(draft) = step else { unreachable!("all are sent") };
+            let command = draft.command(id as u64, id as u32, probe.capacity());
+            let now = probe.now + ms(1);
+            probe.now = now;
+            probe.target().handle(now, drivelab_core::target::TargetInput::Submit(command));
+        }
+        (0..3).filter_map(|_| probe.answer()).map(|answer| answer.outcome).collect()
+    };
+    assert_eq!(answers, [Outcome::Done; 3]);
+}
+
+/// A read and a write that come too late: each takes the others with it if the drive is told so for its kind.
+#[test]
+fn rdnc_is_about_reads_and_wdnc_about_writes() {
+    for (access, rdnc, wdnc, aborts) in [
+        (Access::Read, true, false, true),
+        (Access::Read, false, true, false),
+        (Access::Write, true, false, false),
+        (Access::Write, false, true, true),
+    ] {
+        let protocol = Protocol::Ncq(NcqParams { rdnc, wdnc, ..NcqParams::USUAL });
+        let params = DriveParams { protocol, queue: queue(4, Order::Fcfs), ..drive() };
+        let late = Draft { access, ..read(500 * TRACK, 8, Priority::Isochronous(us(100))) };
+        let steps =
+            [read(0, 8, Priority::Normal), late, read(900 * TRACK, 8, Priority::Normal)].map(Step::Send);
+        let run = play(&params, &steps, None);
+        let outcomes = [0, 1, 2].map(|id| run.outcome(id).expect("it is answered"));
+        let (late, other) =
+            if aborts { (Outcome::TimedOut, Outcome::Aborted) } else { (Outcome::Done, Outcome::Done) };
+        assert_eq!(outcomes, [other, late, other], "{access:?} {rdnc} {wdnc}");
+    }
 }
 
 #[test]

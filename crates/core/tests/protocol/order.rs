@@ -1,12 +1,13 @@
-//! SCSI task attributes: what ends before what, whoever the initiator is, and that nothing waits without a reason.
+//! SCSI task attributes: what ends before what in a task set, whoever the initiator is, and that nothing waits without a
+//! reason.
 //! Source: SAM-2 7.5 and 7.6; Seagate SCSI-2/3 interface manual (ST31051) p. 69; Hitachi Ultrastar 15K450 section 18.
-use super::fences::{acts_as, enabled, fenced_by_attribute, jumps, older, scsi_of};
+use super::fences::{acts_as, enabled, fenced_by_attribute, jumps, older, scsi_of, share_a_set};
 use super::wire::{REORDERINGS, Run, Step, drives_under, histories, is_begun, play, scsi, sends};
 use super::{Checked, cases};
 use drivelab_core::Attribute;
 use drivelab_core::life::{Life, Served};
 use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::protocol::{ScsiParams, UntaggedAs};
+use drivelab_core::target::drive::protocol::{Protocol, ScsiParams, TaskSets, UntaggedAs};
 use drivelab_core::target::drive::queue::Chooses;
 use drivelab_units::Instant;
 use proptest::prelude::*;
@@ -26,10 +27,13 @@ fn plays(attributes: &'static [Attribute]) -> BoxedStrategy<(DriveParams, Vec<St
     (drives_under(scsi(REORDERINGS)), histories(step.boxed())).boxed()
 }
 
-/// Every pair of commands that the drive has taken, the older one first, of which it has begun the younger.
-fn pairs(run: &Run) -> impl Iterator<Item = (&Life, &Life)> {
+/// Every pair of commands of one task set that the drive has taken, the older one first, of which it has begun the
+/// younger.
+fn pairs<'a>(run: &'a Run, scsi: &'a ScsiParams) -> impl Iterator<Item = (&'a Life, &'a Life)> {
     let begun = run.lives.values().filter(|life| is_begun(life));
-    begun.flat_map(|younger| older(run, younger).map(move |older| (older, younger)))
+    begun
+        .flat_map(|younger| older(run, younger).map(move |older| (older, younger)))
+        .filter(|(older, younger)| share_a_set(scsi, &older.command, &younger.command))
 }
 
 proptest! {
@@ -38,7 +42,7 @@ proptest! {
     #[test]
     fn all_that_came_before_an_ordered_command_ends_before_it_begins((params, steps) in plays(ALL)) {
         let (run, scsi) = (play(&params, &steps, None), scsi_of(params.protocol));
-        for (older, younger) in pairs(&run) {
+        for (older, younger) in pairs(&run, &scsi) {
             if acts_as(&scsi, &younger.command) == Attribute::Ordered {
                 prop_assert!(older.completed <= younger.chosen, "{older:?} {younger:?}");
             }
@@ -50,7 +54,7 @@ proptest! {
         (params, steps) in plays(ALL),
     ) {
         let (run, scsi) = (play(&params, &steps, None), scsi_of(params.protocol));
-        for (older, younger) in pairs(&run) {
+        for (older, younger) in pairs(&run, &scsi) {
             let ordered = acts_as(&scsi, &older.command) == Attribute::Ordered;
             if ordered && !jumps(younger.command.attribute) {
                 prop_assert!(older.completed <= younger.chosen, "{older:?} {younger:?}");
@@ -60,16 +64,26 @@ proptest! {
 
     #[test]
     fn ordered_commands_go_one_by_one_in_order_of_arrival((params, steps) in plays(&[Attribute::Ordered])) {
-        let run = play(&params, &steps, None);
-        let begun: Vec<&Life> = run.lives.values().filter(|life| is_begun(life)).collect();
-        prop_assert!(begun.windows(2).all(|pair| pair[0].completed <= pair[1].chosen));
-        prop_assert!(begun.iter().is_sorted_by_key(|life| life.rank));
+        let (run, scsi) = (play(&params, &steps, None), scsi_of(params.protocol));
+        for (older, younger) in pairs(&run, &scsi).filter(|(older, _)| is_begun(older)) {
+            prop_assert!(older.completed <= younger.chosen && older.rank < younger.rank);
+        }
+    }
+
+    /// A task set does not know of another one: where each initiator has its own, and all commands are ordered, the
+    /// arm is never idle while any initiator has a command that is first in its line.
+    #[test]
+    fn task_sets_of_their_own_do_not_wait_for_each_other((mut params, steps) in plays(&[Attribute::Ordered])) {
+        params.queue.chooses = Chooses::AtMediaEnd;
+        let scsi = ScsiParams { task_sets: TaskSets::Each, ..scsi_of(params.protocol) };
+        let params = DriveParams { protocol: Protocol::ScsiTcq(scsi), ..params };
+        check_idle(&play(&params, &steps, None), &scsi)?;
     }
 
     #[test]
     fn what_came_after_a_head_of_queue_command_begins_after_its_end((params, steps) in plays(ALL)) {
         let (run, scsi) = (play(&params, &steps, None), scsi_of(params.protocol));
-        for (older, younger) in pairs(&run) {
+        for (older, younger) in pairs(&run, &scsi) {
             let head = older.command.attribute == Attribute::HeadOfQueue;
             if head && fenced_by_attribute(&scsi, &older.command, &younger.command) {
                 prop_assert!(older.completed <= younger.chosen, "{older:?} {younger:?}");

@@ -1,6 +1,6 @@
-//! SCSI without NACA: what an error does to the other commands, by QERR.
-//! Source: SCSI-2 (X3.131) 7.8 and 8.3.3.1; SPC-2 r20 8.3.6.
-use super::fences::{scsi_of, stands_before};
+//! SCSI without NACA: what an error does to the other commands, by QERR, TST and TAS.
+//! Source: SCSI-2 (X3.131) 7.8 and 8.3.3.1; SPC-2 r20 8.3.6; SPC-4 7.4.6 (TST, TAS); SAM-5 5.6 (TAS and UNIT ATTENTION).
+use super::fences::{is_cleared_by, scsi_of, stands_before};
 use super::ledger::Ledger;
 use super::wire::{
     Event, REORDERINGS, Run, Step, drives_under, histories, play, scsi, sends, with_bad_sectors,
@@ -24,8 +24,8 @@ fn plays(on_error: QueueErrors) -> BoxedStrategy<(DriveParams, Vec<Step>)> {
     (with_bad_sectors(drives_under(protocol.boxed())), histories(sends(ALL))).boxed()
 }
 
-/// Holds a run to the rule: `clears` tells which of the others the error of an initiator takes with it.
-fn check(params: &DriveParams, steps: &[Step], clears: fn(u16, &Command) -> bool) -> Checked {
+/// Holds a run to the rule.
+fn check(params: &DriveParams, steps: &[Step]) -> Checked {
     let (run, scsi) = (play(params, steps, None), scsi_of(params.protocol));
     let mut ledger = Ledger::new(&run, params);
     for (at, event) in &run.log {
@@ -37,9 +37,9 @@ fn check(params: &DriveParams, steps: &[Step], clears: fn(u16, &Command) -> bool
             Event::Answered(completion) => {
                 let Some(failed) = ledger.answered(completion)? else { continue };
                 let by = failed.command.initiator;
-                let cleared = |command: &Command| clears(by, command);
+                let cleared = |command: &Command| is_cleared_by(&scsi, by, command);
                 check_dormant(&run, &ledger, &scsi, *at, failed, cleared)?;
-                ledger.clear(*at, Some(by), cleared)?;
+                ledger.clear(*at, (!scsi.task_aborted).then_some(by), cleared)?;
             }
             _ => {}
         }
@@ -70,19 +70,19 @@ proptest! {
 
     #[test]
     fn with_qerr_0_the_others_go_on((params, steps) in plays(QueueErrors::Continue)) {
-        check(&params, &steps, |_, _| false)?;
+        check(&params, &steps)?;
     }
 
     #[test]
-    fn with_qerr_1_all_are_cleared_and_the_other_initiators_find_a_unit_attention(
+    fn with_qerr_1_all_of_the_task_set_are_cleared_and_other_initiators_find_a_unit_attention_or_task_aborted(
         (params, steps) in plays(QueueErrors::ClearAll),
     ) {
-        check(&params, &steps, |_, _| true)?;
+        check(&params, &steps)?;
     }
 
     #[test]
     fn with_qerr_3_those_of_the_same_initiator_are_cleared((params, steps) in plays(QueueErrors::ClearNexus)) {
-        check(&params, &steps, |by, command| command.initiator == by)?;
+        check(&params, &steps)?;
     }
 }
 
@@ -93,7 +93,7 @@ fn the_histories_have_errors_and_much_to_clear() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let (mut cleared, mut attentions) = (0, 0);
-    for _ in 0..200 {
+    for _ in 0..400 {
         let (params, steps) = plays(QueueErrors::ClearAll).new_tree(&mut runner).unwrap().current();
         let run = play(&params, &steps, None);
         for answer in run.answers() {

@@ -3,11 +3,11 @@
 //! Source: ATA/ATAPI-5 6.9; Serial ATA 2.6, 13.6; Linux, Documentation/driver-api/libata.rst; Western Digital Ultrastar
 //! HC580 specification 12.20.
 use super::ledger::Ledger;
-use super::wire::{Event, Run, Step, drafts, drives_under, histories, play, with_bad_sectors};
+use super::wire::{Event, Run, Step, drafts, drives_under, histories, play, with_bad_sectors, with_flushes};
 use super::{Checked, cases};
 use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::target::drive::protocol::{NcqParams, Protocol};
-use drivelab_core::{Attribute, Command, Completion, Outcome, Priority};
+use drivelab_core::{Access, Attribute, Command, Completion, Outcome, Priority};
 use drivelab_units::{Instant, Span};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -30,16 +30,23 @@ fn steps(priorities: BoxedStrategy<Priority>) -> BoxedStrategy<Vec<Step>> {
         1 => untagged,
         3 => Just(Step::ReadLog),
     ];
-    histories(step.boxed())
+    with_flushes(histories(step.boxed()))
 }
 
 fn normal() -> BoxedStrategy<Priority> {
     Just(Priority::Normal).boxed()
 }
 
-fn ncq(deadline_aborts: bool) -> BoxedStrategy<Protocol> {
+fn ncq() -> BoxedStrategy<Protocol> {
     any::<bool>()
-        .prop_map(move |out_of_order| Protocol::Ncq(NcqParams { out_of_order, deadline_aborts }))
+        .prop_map(|out_of_order| Protocol::Ncq(NcqParams { out_of_order, ..NcqParams::USUAL }))
+        .boxed()
+}
+
+/// Told to abort when a deadline of a read passes, of a write, of both, or of none.
+fn ncq_with_deadlines() -> BoxedStrategy<Protocol> {
+    any::<[bool; 3]>()
+        .prop_map(|[out_of_order, rdnc, wdnc]| Protocol::Ncq(NcqParams { out_of_order, rdnc, wdnc }))
         .boxed()
 }
 
@@ -86,7 +93,9 @@ impl<'a> Follower<'a> {
     }
 
     fn sent(&mut self, at: Instant, command: &Command) -> Checked {
-        let untagged = |command: &Command| command.attribute == Attribute::Untagged;
+        // FLUSH CACHE is none of the queued commands.
+        let untagged =
+            |command: &Command| command.attribute == Attribute::Untagged || command.access == Access::Flush;
         let held = &self.ledger.held;
         let mixed = !held.is_empty() && (untagged(command) || held.values().any(untagged));
         let refusal = if command.tag >= 32 {
@@ -102,7 +111,7 @@ impl<'a> Follower<'a> {
             self.abort_queue(at, command.tag)?;
         }
         if let (Priority::Isochronous(within), Protocol::Ncq(ncq)) = (command.priority, self.params.protocol)
-            && ncq.deadline_aborts
+            && (command.access == Access::Read && ncq.rdnc || command.access == Access::Write && ncq.wdnc)
             && refusal.is_none()
         {
             self.deadlines.push((at + within, command.id));
@@ -160,7 +169,7 @@ proptest! {
 
     #[test]
     fn ncq_aborts_the_queue_and_takes_nothing_until_the_log_is_read_that_names_the_tag(
-        params in with_bad_sectors(drives_under(ncq(false))),
+        params in with_bad_sectors(drives_under(ncq())),
         steps in steps(normal()),
     ) {
         let run = play(&params, &steps, None);
@@ -169,7 +178,7 @@ proptest! {
 
     #[test]
     fn a_deadline_that_passes_aborts_all_outstanding_when_the_drive_is_told_so(
-        params in with_bad_sectors(drives_under(ncq(true))),
+        params in with_bad_sectors(drives_under(ncq_with_deadlines())),
         steps in steps(prop_oneof![
             3 => normal(),
             2 => (0u64..60_000).prop_map(|us| Priority::Isochronous(Span::from_us(us))),
@@ -181,7 +190,7 @@ proptest! {
 
     #[test]
     fn a_deadline_that_passes_does_nothing_otherwise(
-        params in with_bad_sectors(drives_under(ncq(false))),
+        params in with_bad_sectors(drives_under(ncq())),
         steps in steps((0u64..60_000).prop_map(|us| Priority::Isochronous(Span::from_us(us))).boxed()),
     ) {
         let run = play(&params, &steps, None);

@@ -1,14 +1,15 @@
 //! Errors behind a controller: what failed is tried again as often as allowed, what it took with it is sent again
 //! without counting, and the host hears of every command once.
 //! Source: Linux, Documentation/driver-api/libata.rst; SAM-2 5.9.1.
+use super::common::scenarios::nacas;
 use super::fences::scsi_of;
 use super::host::{HostRun, controllers, play};
-use super::wire::{BAD, REORDERINGS, Step, drafts, drives_under, histories, scsi, with_bad_sectors};
+use super::wire::{BAD, Step, drafts, drives_under, histories, scsi_with_errors, with_bad_sectors};
 use super::{Checked, cases};
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::protocol::{NcqParams, Protocol, QueueErrors, ScsiParams};
-use drivelab_core::{Attribute, Life, Outcome, Priority};
+use drivelab_core::target::drive::protocol::{Naca, NcqParams, Protocol, ScsiParams, TaskSets};
+use drivelab_core::{Attribute, Command, Life, Outcome, Priority};
 use drivelab_units::{Share, Span};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -35,19 +36,15 @@ fn faulty(drives: BoxedStrategy<DriveParams>) -> BoxedStrategy<DriveParams> {
         .boxed()
 }
 
-fn scsi_with_errors() -> BoxedStrategy<Protocol> {
-    let on_error = [QueueErrors::Continue, QueueErrors::ClearAll, QueueErrors::ClearNexus];
-    (scsi(REORDERINGS), prop::sample::select(on_error.to_vec()), any::<bool>())
-        .prop_map(|(protocol, on_error, naca)| {
-            let scsi = scsi_of(protocol);
-            Protocol::ScsiTcq(ScsiParams { on_error, naca, ..scsi })
-        })
+fn any_scsi() -> BoxedStrategy<Protocol> {
+    (scsi_with_errors(), nacas())
+        .prop_map(|(protocol, naca)| Protocol::ScsiTcq(ScsiParams { naca, ..scsi_of(protocol) }))
         .boxed()
 }
 
-fn ncq(deadline_aborts: bool) -> BoxedStrategy<Protocol> {
-    any::<bool>()
-        .prop_map(move |out_of_order| Protocol::Ncq(NcqParams { out_of_order, deadline_aborts }))
+fn ncq() -> BoxedStrategy<Protocol> {
+    any::<[bool; 3]>()
+        .prop_map(|[out_of_order, rdnc, wdnc]| Protocol::Ncq(NcqParams { out_of_order, rdnc, wdnc }))
         .boxed()
 }
 
@@ -82,7 +79,7 @@ proptest! {
 
     #[test]
     fn ncq_sends_the_others_again_and_counts_the_failed_one_alone(
-        (params, controller, steps) in (faulty(drives_under(ncq(false))), controllers(), sends(SIMPLE)),
+        (params, controller, steps) in (faulty(drives_under(ncq())), controllers(), sends(SIMPLE)),
     ) {
         check(&play(&params, controller, &steps), controller.retries)?;
     }
@@ -97,14 +94,14 @@ proptest! {
 
     #[test]
     fn scsi_sends_again_what_was_cleared_and_counts_the_failed_one_alone(
-        (params, controller, steps) in (faulty(drives_under(scsi_with_errors())), controllers(), sends(ALL)),
+        (params, controller, steps) in (faulty(drives_under(any_scsi())), controllers(), sends(ALL)),
     ) {
         check(&play(&params, controller, &steps), controller.retries)?;
     }
 
     #[test]
     fn a_missed_deadline_ends_its_command_and_the_others_are_sent_again(
-        (params, controller) in (faulty(drives_under(ncq(true))), controllers()),
+        (params, controller) in (faulty(drives_under(ncq())), controllers()),
         steps in histories((drafts(SIMPLE), 0u64..200_000).prop_map(|(mut draft, us)| {
             if us < 100_000 {
                 draft.priority = Priority::Isochronous(Span::from_us(us));
@@ -116,27 +113,30 @@ proptest! {
     }
 
     #[test]
-    fn ncq_stands_still_until_the_host_knows_what_failed(
-        (params, controller, steps) in (faulty(drives_under(ncq(false))), controllers(), sends(SIMPLE)),
+    fn an_ata_drive_gets_nothing_until_the_error_handler_is_through(
+        params in faulty(drives_under(prop_oneof![ncq(), Just(Protocol::AtaTcq), Just(Protocol::None)].boxed())),
+        (controller, steps) in (controllers(), sends(SIMPLE)),
     ) {
         let run = play(&params, controller, &steps);
-        check_stands_still(&run, &controller)?;
+        check_stands_still(&run, &controller, |_, _| true)?;
     }
 
     #[test]
-    fn an_allegiance_lasts_until_the_host_knows_what_failed(
-        params in faulty(drives_under(scsi_with_errors())),
+    fn an_allegiance_lasts_until_the_error_handler_is_through(
+        params in faulty(drives_under(any_scsi())),
         (controller, steps) in (controllers(), sends(ALL)),
     ) {
-        let naca = ScsiParams { naca: true, ..scsi_of(params.protocol) };
+        let naca = ScsiParams { naca: Naca::ALL, ..scsi_of(params.protocol) };
         let params = DriveParams { protocol: Protocol::ScsiTcq(naca), ..params };
         let run = play(&params, controller, &steps);
-        check_stands_still(&run, &controller)?;
+        check_stands_still(&run, &controller, |failed, other| {
+            naca.task_sets == TaskSets::One || failed.initiator == other.initiator
+        })?;
     }
 
     #[test]
     fn without_errors_nothing_is_sent_twice(
-        (params, controller, steps) in (drives_under(scsi_with_errors()), controllers(), sends(ALL)),
+        (params, controller, steps) in (drives_under(any_scsi()), controllers(), sends(ALL)),
     ) {
         let run = play(&params, controller, &steps);
         check(&run, 0)?;
@@ -144,11 +144,16 @@ proptest! {
     }
 }
 
-/// Between an error and the end of its recovery the drive takes nothing.
-fn check_stands_still(run: &HostRun, controller: &ControllerParams) -> Checked {
+/// Between an error and the end of its recovery the drive takes nothing of what the error holds up.
+fn check_stands_still(
+    run: &HostRun,
+    controller: &ControllerParams,
+    holds_up: impl Fn(&Command, &Command) -> bool,
+) -> Checked {
     for failed in run.lives.iter().filter(|life| life.outcome == Outcome::MediaError) {
         let (from, until) = (failed.completed, failed.completed + controller.recovery);
-        let taken = |life: &&Life| life.accepted > from && life.accepted < until;
+        let held_up = |life: &Life| holds_up(&failed.command, &life.command);
+        let taken = |life: &&Life| held_up(life) && life.accepted > from && life.accepted < until;
         let taken = run.lives.iter().find(taken);
         prop_assert!(taken.is_none(), "{failed:?} and then {taken:?}");
     }

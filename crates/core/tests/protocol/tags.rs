@@ -1,10 +1,13 @@
 //! Names and room: which tags, attributes and priorities a protocol has, tags in use, and the command too many.
-//! Source: SCSI-2 (X3.131) 7.8; SAM-2 4.9; ATA/ATAPI-5 6.9; Serial ATA 2.6, 13.6.
+//! Source: SCSI-2 (X3.131) 7.8; SAM-2 4.9 and its overlapped commands; Seagate Parallel SCSI Interface Product Manual
+//! rev. A, 5.6.3; ATA/ATAPI-5 6.9; Serial ATA 2.6, 13.6.
 use super::cases;
 use super::common::{drive, queue};
+use super::fences::{is_cleared_by, scsi_of};
 use super::ledger::Ledger;
 use super::wire::{
-    Draft, Event, INITIATORS, REORDERINGS, Step, drafts, drives_under, histories, play, scsi, sends,
+    Draft, Event, INITIATORS, REORDERINGS, Step, drafts, drives_under, histories, play, scsi,
+    scsi_with_errors, sends,
 };
 use drivelab_core::target::drive::params::DriveParams;
 use drivelab_core::target::drive::protocol::{NcqParams, Protocol, ScsiParams};
@@ -19,16 +22,24 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn scsi_refuses_a_tag_in_use_and_nothing_else_suffers(
-        params in drives_under(scsi(REORDERINGS)),
+    fn scsi_refuses_a_tag_in_use_and_aborts_all_of_its_initiator(
+        params in drives_under(scsi_with_errors()),
         steps in histories((drafts(ALL), 0u32..6).prop_map(|(draft, tag)| Step::SendAs(draft, tag)).boxed()),
     ) {
-        let run = play(&params, &steps, None);
+        let (run, scsi) = (play(&params, &steps, None), scsi_of(params.protocol));
         let mut ledger = Ledger::new(&run, &params);
-        for (_, event) in &run.log {
+        for (at, event) in &run.log {
             match event {
                 Event::Sent(command) => {
-                    let refusal = ledger.is_in_use(command).then_some(Outcome::DuplicateTag);
+                    let by = command.initiator;
+                    let attention = ledger.attention(command);
+                    let refusal =
+                        attention.or_else(|| ledger.is_in_use(command).then_some(Outcome::DuplicateTag));
+                    if refusal == Some(Outcome::DuplicateTag) {
+                        ledger.clear(*at, None, |other| other.initiator == by)?;
+                        let told = (!scsi.task_aborted).then_some(by);
+                        ledger.clear(*at, told, |other| is_cleared_by(&scsi, by, other))?;
+                    }
                     ledger.sent(command, refusal)?;
                 }
                 Event::Answered(completion) => drop(ledger.answered(completion)?),

@@ -7,7 +7,9 @@ use drivelab_core::rng::Stream;
 use drivelab_core::target::drive::cache::params::{CacheParams, ReadAheadParams};
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::drive::protocol::{Protocol, QueueErrors, Reordering, ScsiParams, UntaggedAs};
+use drivelab_core::target::drive::protocol::{
+    Naca, Protocol, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs,
+};
 use drivelab_core::target::{Manage, Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
 use drivelab_units::{Instant, Lba, Sectors, Share, Span};
@@ -32,7 +34,7 @@ pub struct Draft {
 impl Draft {
     /// The command, on a drive of so many sectors.
     pub fn command(&self, id: u64, tag: u32, capacity: u64) -> Command {
-        let count = self.count.min(capacity);
+        let count = if self.access == Access::Flush { 0 } else { self.count.min(capacity) };
         let first = self.place % (capacity - count + 1);
         let Draft { initiator, attribute, priority, force_unit_access, access, .. } = *self;
         Command {
@@ -190,9 +192,12 @@ impl Player {
 
     /// Lets the drive finish; the initiators clear what holds it up. What it forgets stays unanswered.
     fn finish(&mut self) {
+        let mut steps = 0;
         for initiator in (0..INITIATORS).cycle().take(100 * usize::from(INITIATORS)) {
             while let Some(due) = self.target.poll_timeout() {
                 self.wait(due);
+                steps += 1;
+                assert!(steps < 1 << 20, "the drive goes on without an end");
             }
             if self.outstanding.values().all(BTreeSet::is_empty) {
                 return;
@@ -267,11 +272,49 @@ pub fn drives_under(protocol: BoxedStrategy<Protocol>) -> BoxedStrategy<DrivePar
 /// SCSI with any options but NACA, errors that clear nothing.
 pub fn scsi(reorderings: &'static [Reordering]) -> BoxedStrategy<Protocol> {
     let untagged = prop_oneof![Just(UntaggedAs::Simple), Just(UntaggedAs::Ordered)];
-    (prop::sample::select(reorderings), untagged, any::<bool>())
-        .prop_map(|(reordering, untagged, disconnects)| {
-            let on_error = QueueErrors::Continue;
-            let (tags, naca) = (256, false);
-            Protocol::ScsiTcq(ScsiParams { tags, reordering, on_error, untagged, naca, disconnects })
+    (prop::sample::select(reorderings), untagged, any::<[bool; 3]>())
+        .prop_map(|(reordering, untagged, [disconnects, each, task_aborted])| {
+            let task_sets = if each { TaskSets::Each } else { TaskSets::One };
+            let (on_error, naca) = (QueueErrors::Continue, Naca::NOBODY);
+            let tags = 256;
+            Protocol::ScsiTcq(ScsiParams {
+                tags,
+                reordering,
+                task_sets,
+                on_error,
+                task_aborted,
+                untagged,
+                naca,
+                disconnects,
+            })
+        })
+        .boxed()
+}
+
+/// SCSI with any options but NACA.
+pub fn scsi_with_errors() -> BoxedStrategy<Protocol> {
+    let on_error = [QueueErrors::Continue, QueueErrors::ClearAll, QueueErrors::ClearNexus];
+    (scsi(REORDERINGS), prop::sample::select(on_error.to_vec()))
+        .prop_map(|(protocol, on_error)| {
+            let Protocol::ScsiTcq(scsi) = protocol else { unreachable!("it speaks SCSI") };
+            Protocol::ScsiTcq(ScsiParams { on_error, ..scsi })
+        })
+        .boxed()
+}
+
+/// Some of the steps with a FLUSH in the place of a read or write.
+pub fn with_flushes(steps: BoxedStrategy<Vec<Step>>) -> BoxedStrategy<Vec<Step>> {
+    (steps, any::<u64>())
+        .prop_map(|(mut steps, seed)| {
+            let mut draws = Stream::named(seed, "test/flushes");
+            for step in &mut steps {
+                if let Step::Send(draft) = step
+                    && draws.below(6) == 0
+                {
+                    draft.access = Access::Flush;
+                }
+            }
+            steps
         })
         .boxed()
 }

@@ -7,10 +7,10 @@ use drivelab_core::target::write_behind::params::{
     FlushOrder, ReadAhead, WriteBehindError, WriteBehindParams,
 };
 use drivelab_core::target::write_behind::{Place, WriteBehind};
-use drivelab_core::{Access, Command, Completion, Outcome};
+use drivelab_core::{Command, Completion};
 use drivelab_units::{Instant, Sectors, Span};
 
-const HOST: Place = Place::Host(0);
+pub const HOST: Place = Place::Host(0);
 
 /// A device that takes 100 us for a command and 10 us for each of its sectors, one command after the other.
 fn rig(params: &WriteBehindParams) -> Rig {
@@ -23,7 +23,7 @@ fn stream(rig: &mut Rig, writes: u64) -> Vec<Instant> {
 }
 
 /// First sector and size of each flush.
-fn flushed(rig: &Rig) -> Vec<(u64, u64)> {
+pub fn flushed(rig: &Rig) -> Vec<(u64, u64)> {
     let place = |sent: &Sent| (sent.command.first.get(), sent.command.count.get());
     rig.flushes().map(place).collect()
 }
@@ -349,52 +349,6 @@ fn a_write_past_memory_takes_the_place_of_what_waits_there() {
     assert_eq!(rig.cache.dirty(), Sectors::new(4), "half of the first one is left");
     rig.go(flush(3));
     assert_eq!(flushed(&rig), [(0, 4)]);
-}
-
-#[test]
-fn a_failed_flush_is_tried_again_a_millisecond_later() {
-    use std::cell::Cell;
-    let failures = Cell::new(2);
-    let mut rig = Rig::new(&params(), HOST, move |command| {
-        let fails = command.access == Access::Write && failures.replace(failures.get().max(1) - 1) > 0;
-        Service { fails, ..Service::takes(us(100)) }
-    });
-    rig.go(write(0, 0, 8));
-    let answer = rig.go(flush(1));
-    assert_eq!(answer.breakdown.queue, us(100 + 1_000 + 100 + 1_000 + 100));
-    assert_eq!(flushed(&rig), [(0, 8); 3]);
-}
-
-#[test]
-fn data_that_never_come_are_given_up_and_the_next_flush_says_so() {
-    let mut rig = Rig::new(&params(), HOST, |command| {
-        let fails = command.access == Access::Write && command.first.get() == 0;
-        Service { fails, ..Service::takes(us(100)) }
-    });
-    rig.go(write(0, 0, 8));
-    rig.go(write(1, 100, 8));
-    let answer = rig.go(flush(2));
-    assert_eq!(answer.outcome, Outcome::TimedOut);
-    // Between the first attempt and the second the other one has to wait too.
-    assert_eq!(answer.breakdown.queue, us(5 * 100 + 4 * 1_000 + 1_000 + 100));
-    assert_eq!(rig.cache.dirty(), Sectors::ZERO);
-    assert_eq!(rig.go(flush(3)).outcome, Outcome::Done, "it is said once");
-    assert!(rig.go(read(4, 0, 8)).breakdown.transfer > Span::ZERO, "memory has them no more");
-}
-
-#[test]
-fn a_flush_that_a_battery_answers_says_what_was_given_up() {
-    let params = WriteBehindParams { battery: true, background: Sectors::ZERO, ..params() };
-    let mut rig = Rig::new(&params, Place::Controller, |command| Service {
-        fails: command.access == Access::Write,
-        ..Service::takes(us(100))
-    });
-    rig.go(write(0, 0, 8));
-    assert_eq!(rig.go(flush(1)).outcome, Outcome::Done, "the data are safe so far");
-    rig.run();
-    let answer = rig.go(flush(2));
-    assert_eq!((answer.outcome, answer.completed - answer.submitted), (Outcome::TimedOut, Span::ZERO));
-    assert_eq!(rig.go(flush(3)).outcome, Outcome::Done, "it is said once");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod closed;
 #[path = "../common/mod.rs"]
 mod common;
+mod failures;
 mod lines;
 mod promises;
 mod rig;

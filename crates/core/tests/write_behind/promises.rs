@@ -88,7 +88,7 @@ fn histories() -> impl Strategy<Value = Vec<(Instant, Command)>> {
     })
 }
 
-/// Each command takes a time of its own, and one in sixteen fails, the same place not often.
+/// Each command takes a time of its own, and one in sixteen fails, the same place once.
 fn device(seed: u64) -> impl Fn(&Command) -> Service {
     let failures = RefCell::new(BTreeMap::<Lba, u8>::new());
     move |command| {
@@ -100,7 +100,7 @@ fn device(seed: u64) -> impl Fn(&Command) -> Service {
             let mut failures = failures.borrow_mut();
             let before = failures.entry(command.first).or_default();
             *before += 1;
-            fails = *before < 4;
+            fails = *before < 2;
         }
         Service { span: Span::from_ns(span), effect, fails }
     }

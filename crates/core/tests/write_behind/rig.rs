@@ -205,6 +205,7 @@ impl Rig {
     pub fn step(&mut self) -> bool {
         let Some(due) = self.due() else { return false };
         assert!(due >= self.now, "nothing is due in the past");
+        super::common::count_step(due);
         self.now = due;
         if let Some((&key, &what)) = self.busy.first_key_value().filter(|((at, _), _)| *at == due) {
             self.busy.remove(&key);
@@ -225,9 +226,10 @@ impl Rig {
     /// What the memory must not keep, written out from the rules.
     fn goes_through(&self, command: &Command) -> bool {
         let host = matches!(self.place, Place::Host(_)) && command.direct;
-        let forced = command.force_unit_access && !self.has_battery();
+        let given_up = self.cache.takes_no_writes();
+        let forced = command.force_unit_access && (given_up || !self.has_battery());
         let WriteBehindParams { limit, write_through, .. } = self.params;
-        let large = command.access == Access::Write && (write_through || command.count > limit);
+        let large = command.access == Access::Write && (write_through || given_up || command.count > limit);
         command.access != Access::Flush && (host || forced || large)
     }
 
@@ -332,8 +334,18 @@ impl Rig {
             self.answered(&completion);
         }
         while let Some(command) = self.cache.poll_below() {
+            self.goes(&command);
             self.given(command);
         }
+    }
+
+    /// A write that waited for room goes through, once memory has given up data.
+    fn goes(&mut self, command: &Command) {
+        let waited = |known: &&mut Known| !known.through && known.command.access == Access::Write;
+        let Some(known) = self.known.get_mut(&command.id).filter(waited) else { return };
+        assert!(self.cache.takes_no_writes());
+        (known.through, known.rank) = (true, Some(self.ranks));
+        self.ranks += 1;
     }
 
     /// The host hears of a command.

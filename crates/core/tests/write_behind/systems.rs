@@ -59,7 +59,7 @@ fn answers(target: &mut Target, commands: &[Command]) -> Vec<Completion> {
                 assert_eq!(completion.id, command.id);
                 return completion;
             }
-            now = target.poll_timeout().expect("it is answered");
+            now = crate::common::next_due(target).expect("it is answered");
             target.handle(now, TargetInput::Tick);
         }
     };
@@ -142,7 +142,7 @@ fn the_lives_of_flushes_are_told_and_those_of_what_memory_answers() {
         commands.push(read(30, 29_000, 8));
         commands.push(flush(31));
         answers(&mut target, &commands);
-        while let Some(due) = target.poll_timeout() {
+        while let Some(due) = crate::common::next_due(&target) {
             target.handle(due, TargetInput::Tick);
         }
         let lives: Vec<Life> = std::iter::from_fn(|| target.poll_life()).collect();
@@ -173,7 +173,7 @@ fn what_was_merged_on_its_way_to_a_cache_has_a_life_each() {
         for command in commands {
             target.handle(Instant::ZERO, TargetInput::Submit(*command));
         }
-        while let Some(due) = target.poll_timeout() {
+        while let Some(due) = crate::common::next_due(&target) {
             target.handle(due, TargetInput::Tick);
         }
         std::iter::from_fn(move || target.poll_life()).collect::<Vec<Life>>()
@@ -222,7 +222,11 @@ fn watch(run: &Setup, ios: usize, mut look: impl FnMut(&Target)) -> u32 {
         (Host::new(&run.jobs, run.seed).unwrap(), Target::new(&run.target, run.seed));
     let (mut wakes, mut finished) = (0, 0);
     while finished < ios {
-        let due = [target.poll_timeout(), host.poll_timeout()].into_iter().flatten().min().unwrap();
+        let due = [crate::common::next_due(&target), crate::common::next_due(&host)]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap();
         wakes += 1;
         target.handle(due, TargetInput::Tick);
         host.handle(due, HostInput::Tick);

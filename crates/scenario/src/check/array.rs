@@ -95,6 +95,7 @@ pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
         failures: failures(known, log),
         missing: missing(known, log),
         rebuilding: given(raw.rebuilding.as_ref()).unwrap_or(false),
+        rebuilt: given(raw.rebuilt.as_ref()).unwrap_or(Share::NONE),
         scheduled: scheduled(known),
     };
     (log.count() == problems).then_some(params)

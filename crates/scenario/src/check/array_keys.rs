@@ -144,6 +144,11 @@ fn check_needs(known: &Known<'_>, key: &str, place: Place, log: &mut Log) {
             "where no member is missing",
             "add missing = [0]",
         ),
+        "rebuilt" => (
+            rebuilding && misses || !raw.readable("rebuilding") || !raw.readable("missing"),
+            "where no rebuild begins with the run",
+            "add missing = [0] and rebuilding = true",
+        ),
         "spindle_deviation" => (!synchronised, "where all spindles turn as one", "set synchronised to false"),
         // Whether it comes in time is asked when the length of the run is known.
         "scrub_at" | "resync_at" => return,

@@ -84,6 +84,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         reads,
         flushes: if access == Access::Flush { Flushes::Always } else { Flushes::Never },
         addressing: Addressing::Sequential,
+        popularity: Default::default(),
         sizes: vec![SizeShare { size: count, weight: 1 }],
         first,
         count,
@@ -92,7 +93,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         arrivals: Arrivals::Once { at: given(raw.at.as_ref()).unwrap_or(Span::ZERO) },
         submit: SubmitCost::NONE,
     };
-    Some(Job { name: format!("command{number}"), rw, params, copies: 1 })
+    Some(Job { name: format!("command{number}"), rw, distribution: None, params, copies: 1 })
 }
 
 /// A FLUSH moves no data, and is asked of a drive.

@@ -1,14 +1,15 @@
 //! A drive from its sections: parameters for the core, and the core's refusals as problems with a place.
-use super::geometry::{geometry, skews};
+use super::geometry::{geometry, is_complete, skews};
 use super::link::link;
 use super::protocol::{in_force, spoken};
 use super::queue::queue;
+use super::seek::seek;
 use super::system::{bounded, faults};
 use super::{cache, disconnect};
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::cache::CacheRaw;
-use crate::raw::drive::{DriveRaw, FirmwareRaw, OverheadTimes, SeekRaw, SettleRaw};
+use crate::raw::drive::{DriveRaw, FirmwareRaw, OverheadTimes, SettleRaw};
 use crate::raw::queue::QueueRaw;
 use crate::raw::switch::Switch;
 use crate::raw::system::{FaultsRaw, Interface, PortRaw};
@@ -17,7 +18,7 @@ use drivelab_core::target::drive::geometry::GeometryError;
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::params::{DriveError, DriveModel, DriveParams, FirmwareParams, Overhead};
 use drivelab_core::target::drive::protocol::ExchangeParams;
-use drivelab_core::target::drive::seek::{SeekError, SeekParams};
+use drivelab_core::target::drive::seek::SeekError;
 use drivelab_units::Span;
 
 /// What a scenario lays over a drive's own sections.
@@ -46,7 +47,9 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
         }
     };
     missing("rpm", "rpm = \"7200rpm\"", raw.rpm.is_some());
-    missing("geometry", "a section `geometry`", raw.geometry.is_some());
+    let geometry_example =
+        "geometry = { heads = 4, capacity = \"500GB\", outer_rate = \"100MB/s\", inner_to_outer = \"50%\" }";
+    missing("geometry", geometry_example, raw.geometry.is_some());
     missing(
         "seek",
         "seek = { single = \"0.8ms\", average = \"8.5ms\", full = \"18ms\" }",
@@ -62,9 +65,10 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
     check_write_hit(raw, cache.is_some_and(|cache| cache.write_back.is_some()), log);
     let seek = raw.seek.as_ref().and_then(|at| seek(at, log));
     let rpm = raw.rpm.as_ref().and_then(|rpm| check_spindle(rpm, log));
-    let (rpm, seek) = (rpm?, seek?);
+    let laid_out = raw.geometry.as_ref().filter(|at| is_complete(at, log));
+    let (rpm, seek, laid_out) = (rpm?, seek?, laid_out?);
     let skews = skews(raw.skew.as_ref().map(|at| &at.value), rpm.period(), &settle, &seek);
-    let geometry = geometry(raw.geometry.as_ref()?, skews, rpm.period(), log)?;
+    let geometry = geometry(laid_out, skews, rpm.period(), log)?;
     let bridge = raw.link.as_ref().and_then(|at| at.value.bridge.as_ref());
     let bridge = bounded(bridge, "bridge", Span::ZERO, log);
     let exchange = ExchangeParams { bridge, ..exchange };
@@ -113,30 +117,6 @@ fn settle(raw: &SettleRaw) -> SettleParams {
         read_on_arrival: given(raw.read_on_arrival.as_ref()).unwrap_or(false),
         write_on_arrival: given(raw.write_on_arrival.as_ref()).unwrap_or(false),
     }
-}
-
-fn seek(at: &At<SeekRaw>, log: &mut Log) -> Option<SeekParams> {
-    let raw = &at.value;
-    if let Some(table) = &raw.table {
-        return Some(SeekParams::Table(
-            table.value.iter().map(|at| (at.value.distance, at.value.time)).collect(),
-        ));
-    }
-    if !raw.unreadable.is_empty() {
-        return None;
-    }
-    if let (Some(single), Some(average), Some(full)) = (&raw.single, &raw.average, &raw.full) {
-        let (single, average, full) = (single.value, average.value, full.value);
-        return Some(SeekParams::Lee { single, average, full });
-    }
-    if let (Some(b), Some(limit), Some(c)) = (&raw.b, &raw.limit, &raw.c) {
-        let span = |at: Option<&At<Span>>| given(at).unwrap_or(Span::ZERO);
-        let (a, e) = (span(raw.a.as_ref()), span(raw.e.as_ref()));
-        return Some(SeekParams::ThreePart { a, b: b.value, limit: limit.value.0 as u32, c: c.value, e });
-    }
-    let forms = "table; or single, average and full; or b, limit and c (with a and e)";
-    log.fault(at.place, "the seek curve is incomplete", format!("give all keys of one form: {forms}"));
-    None
 }
 
 fn firmware(raw: &FirmwareRaw) -> FirmwareParams {

@@ -6,7 +6,7 @@ use crate::text::problem::{Log, Place};
 use drivelab_core::target::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
 use drivelab_core::target::drive::mechanism::SettleParams;
 use drivelab_core::target::drive::seek::{SeekCurve, SeekParams};
-use drivelab_units::{Angle, SECTOR_BYTES, Share, Span};
+use drivelab_units::{Angle, SECTOR_BYTES, Sectors, Share, Span};
 
 /// Both skews of a drive.
 #[derive(Clone, Copy, Debug)]
@@ -40,17 +40,13 @@ pub fn skews(raw: Option<&SkewRaw>, period: Span, settle: &SettleParams, seek: &
 /// The zones; what is missing or cannot be is recorded. `place` is the drive's.
 pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log) -> Option<GeometryParams> {
     let (place, raw) = (raw.place, &raw.value);
-    let heads =
-        required(raw, "heads", "heads = 4", raw.heads.as_ref(), place, log).map(|heads| heads.0 as u32);
-    let order = surface_order(raw, place, log);
-    let (heads, order) = (heads?, order?);
+    let heads = given(raw.heads.as_ref())?.0 as u32;
+    let order = surface_order(raw)?;
     let layout = Layout { heads, order, skews, period };
-    let mut zones = if raw.zones.is_some() || !raw.readable("zones") {
-        measured(raw.zones.as_ref()?, layout, log)
-    } else if raw.outer_radius.is_some() || raw.linear_density.is_some() || raw.track_density.is_some() {
-        from_densities(raw, place, layout, log)?
-    } else {
-        from_rates(raw, place, layout, log)?
+    let mut zones = match Form::of(raw) {
+        Form::Zones => measured(raw.zones.as_ref()?, layout, log),
+        Form::Densities => from_densities(raw, place, layout, log)?,
+        Form::Rates => from_rates(raw, place, layout, log)?,
     };
     let cylinders = zones.last().map_or(0, |zone| u64::from(zone.first_cylinder) + u64::from(zone.cylinders));
     if cylinders > CYLINDERS_MAX {
@@ -70,25 +66,97 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
         zone.slips.dedup();
     }
     let capacity = given(raw.capacity.as_ref()).map(|capacity| capacity.0);
+    if let Some(at) = raw.capacity.as_ref().filter(|_| capacity == Some(Sectors::ZERO)) {
+        log.fault(at.place, "a drive of no capacity", "write a capacity such as \"250GB\", or leave it out");
+        return None;
+    }
     Some(GeometryParams { heads, order, zones, capacity })
 }
 
-/// A key's value, or a problem that names it.
-fn required<T: Clone>(
-    raw: &GeometryRaw,
-    name: &'static str,
-    example: &str,
-    at: Option<&At<T>>,
-    place: Place,
-    log: &mut Log,
-) -> Option<T> {
-    if at.is_none() && raw.readable(name) {
-        log.fault(place, format!("`geometry.{name}` is missing"), format!("add {example}"));
-    }
-    given(at)
+/// The ways of saying where the zones lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Zones,
+    Densities,
+    Rates,
 }
 
-fn surface_order(raw: &GeometryRaw, place: Place, log: &mut Log) -> Option<SurfaceOrder> {
+impl Form {
+    fn of(raw: &GeometryRaw) -> Self {
+        if raw.zones.is_some() || !raw.readable("zones") {
+            Form::Zones
+        } else if raw.outer_radius.is_some() || raw.linear_density.is_some() || raw.track_density.is_some() {
+            Form::Densities
+        } else {
+            Form::Rates
+        }
+    }
+
+    /// The keys that it needs, each with an example.
+    fn needs(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Form::Zones => &[],
+            Form::Densities => &[
+                ("outer_radius", "outer_radius = \"46.5mm\""),
+                ("inner_radius", "inner_radius = \"20mm\""),
+                ("linear_density", "linear_density = \"813kBPI\""),
+                ("track_density", "track_density = \"145kTPI\""),
+            ],
+            Form::Rates => &[
+                ("capacity", "capacity = \"250GB\""),
+                ("outer_rate", "outer_rate = \"80MB/s\""),
+                ("inner_to_outer", "inner_to_outer = \"52%\""),
+            ],
+        }
+    }
+}
+
+/// Whether all is there that a geometry needs; all that is missing is recorded at once.
+pub fn is_complete(at: &At<GeometryRaw>, log: &mut Log) -> bool {
+    let (place, raw) = (at.place, &at.value);
+    let set: Vec<&str> = raw.set().into_iter().map(|(key, _)| key).collect();
+    let mut whole = true;
+    let mut need = |keys: &[(&'static str, &'static str)], log: &mut Log| {
+        for &(name, example) in keys.iter().filter(|(name, _)| !set.contains(name)) {
+            whole = false;
+            if raw.readable(name) {
+                log.fault(place, format!("`geometry.{name}` is missing"), format!("add {example}"));
+            }
+        }
+    };
+    need(&[("heads", "heads = 4")], log);
+    if given(raw.surface_order.as_ref()) == Some(OrderName::Serpentine) {
+        need(&[("cylinders_per_head", "cylinders_per_head = 128")], log);
+    }
+    let form = Form::of(raw);
+    if form == Form::Rates && form.needs().iter().all(|(name, _)| !set.contains(name)) {
+        if form.needs().iter().all(|(name, _)| raw.readable(name)) {
+            let forms = "zones; or capacity, outer_rate and inner_to_outer; or radii and densities";
+            log.fault(place, "the geometry says nothing about zones", format!("add one of: {forms}"));
+        }
+        whole = false;
+    } else {
+        need(form.needs(), log);
+    }
+    check_order_keys(raw, log);
+    for (number, zone) in raw.zones.iter().flat_map(|zones| &zones.value).enumerate() {
+        let keys = [
+            ("cylinders", "cylinders = 5000", zone.value.cylinders.is_some()),
+            ("sectors_per_track", "sectors_per_track = 1200", zone.value.sectors_per_track.is_some()),
+        ];
+        for (name, example, _) in keys.into_iter().filter(|(.., there)| !there) {
+            whole = false;
+            if zone.value.readable(name) {
+                let message = format!("`{name}` of zone {number} is missing");
+                log.fault(zone.place, message, format!("add {example}"));
+            }
+        }
+    }
+    whole
+}
+
+/// Keys of the order of the surfaces that another order has.
+fn check_order_keys(raw: &GeometryRaw, log: &mut Log) {
     let name = given(raw.surface_order.as_ref()).unwrap_or(OrderName::Cylinder);
     let keys = [
         ("cylinders_per_head", raw.cylinders_per_head.as_ref().map(|at| at.place), OrderName::Serpentine),
@@ -99,15 +167,17 @@ fn surface_order(raw: &GeometryRaw, place: Place, log: &mut Log) -> Option<Surfa
         let message = format!("`{key}` has no effect with surface_order = \"{}\"", spelled(name));
         log.fault(place, message, format!("set surface_order = \"{}\", or leave it out", spelled(those)));
     }
-    match name {
+}
+
+fn surface_order(raw: &GeometryRaw) -> Option<SurfaceOrder> {
+    match given(raw.surface_order.as_ref()).unwrap_or(OrderName::Cylinder) {
         OrderName::Cylinder => Some(SurfaceOrder::Cylinder),
         OrderName::Alternating => {
             let by_drive = given(raw.alternates_by.as_ref()) == Some(CountedFrom::Drive);
             Some(SurfaceOrder::Alternating { by_drive })
         }
         OrderName::Serpentine => {
-            let each = raw.cylinders_per_head.as_ref();
-            let each = required(raw, "cylinders_per_head", "cylinders_per_head = 128", each, place, log)?;
+            let each = given(raw.cylinders_per_head.as_ref())?;
             Some(SurfaceOrder::Serpentine { cylinders_per_head: each.0 as u32 })
         }
     }
@@ -125,7 +195,6 @@ fn measured(zones: &At<Vec<At<ZoneRaw>>>, layout: Layout, log: &mut Log) -> Vec<
     for zone in &zones.value {
         let (place, zone) = (zone.place, &zone.value);
         let first = given(zone.first_cylinder.as_ref()).map_or(next, |first| first.0);
-        // What is missing is zero, which the core refuses by the zone's number.
         let cylinders = given(zone.cylinders.as_ref()).map_or(0, |count| count.0);
         let sectors = given(zone.sectors_per_track.as_ref()).map_or(0, |count| count.0);
         next = (first + cylinders).min(u64::from(u32::MAX) / 2);
@@ -211,16 +280,8 @@ impl Layout {
 /// Zones of equal width whose outermost meets the rate of a long sequential transfer, skews included, whose innermost
 /// has the given share of its sectors, and which together hold the capacity.
 fn from_rates(raw: &GeometryRaw, place: Place, layout: Layout, log: &mut Log) -> Option<Vec<ZoneParams>> {
-    if raw.capacity.is_none() && raw.outer_rate.is_none() && raw.inner_to_outer.is_none() {
-        let forms = "zones; or capacity, outer_rate and inner_to_outer; or radii and densities";
-        log.fault(place, "the geometry says nothing about zones", format!("add one of: {forms}"));
-        return None;
-    }
-    let capacity = required(raw, "capacity", "capacity = \"250GB\"", raw.capacity.as_ref(), place, log);
-    let rate = required(raw, "outer_rate", "outer_rate = \"80MB/s\"", raw.outer_rate.as_ref(), place, log);
-    let ratio =
-        required(raw, "inner_to_outer", "inner_to_outer = \"52%\"", raw.inner_to_outer.as_ref(), place, log);
-    let (capacity, rate, ratio) = (capacity?.0.get(), rate?, ratio?);
+    let capacity = given(raw.capacity.as_ref())?.0.get();
+    let (rate, ratio) = (given(raw.outer_rate.as_ref())?, given(raw.inner_to_outer.as_ref())?);
     let (tracks, ns) = layout.cycle();
     let per_track = u128::from(SECTOR_BYTES) * tracks * 1_000_000_000;
     let outer = ((u128::from(rate.bytes_per_s()) * ns + per_track / 2) / per_track) as u64;
@@ -249,14 +310,8 @@ fn from_rates(raw: &GeometryRaw, place: Place, layout: Layout, log: &mut Log) ->
 
 /// Zones of equal width from radii and densities: each zone is written at the linear density of its inner edge.
 fn from_densities(raw: &GeometryRaw, place: Place, layout: Layout, log: &mut Log) -> Option<Vec<ZoneParams>> {
-    let outer =
-        required(raw, "outer_radius", "outer_radius = \"46.5mm\"", raw.outer_radius.as_ref(), place, log);
-    let inner =
-        required(raw, "inner_radius", "inner_radius = \"20mm\"", raw.inner_radius.as_ref(), place, log);
-    let linear = raw.linear_density.as_ref();
-    let linear = required(raw, "linear_density", "linear_density = \"813kBPI\"", linear, place, log);
-    let tracks = raw.track_density.as_ref();
-    let tracks = required(raw, "track_density", "track_density = \"145kTPI\"", tracks, place, log);
+    let (outer, inner) = (given(raw.outer_radius.as_ref()), given(raw.inner_radius.as_ref()));
+    let (linear, tracks) = (given(raw.linear_density.as_ref()), given(raw.track_density.as_ref()));
     let (outer, inner, linear, tracks) = (outer?.0, inner?.0, linear?.0, tracks?.0);
     if inner >= outer {
         log.fault(

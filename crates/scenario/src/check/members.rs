@@ -1,10 +1,12 @@
 //! Which drives an array has, who keeps it, and what the controller has room for.
 use super::array::{Known, check_level, params};
 use super::array_faults::Bears;
+use super::assume::{Assumed, complete};
 use super::target::{Meant, Shared, drive_spelling, spelling};
 use crate::check::given;
 use crate::keys::numbers::Count;
 use crate::keys::{At, Read};
+use crate::plan::{ARGUMENTS, COMMAND_LINE};
 use crate::raw::array::{ArrayRaw, LevelName};
 use crate::raw::choice::Choice;
 use crate::raw::drive::DriveRaw;
@@ -59,6 +61,20 @@ fn is_zero(count: &u16) -> bool {
 struct Drives {
     kinds: Vec<(DriveRaw, Place)>,
     which: Vec<usize>,
+    assumed: Vec<Assumed>,
+}
+
+impl Drives {
+    /// Completes each drive by what its interface implies.
+    fn complete(&mut self, raw: &TargetRaw) {
+        for (drive, place) in &mut self.kinds {
+            for assumed in complete(drive, raw, *place) {
+                if !self.assumed.contains(&assumed) {
+                    self.assumed.push(assumed);
+                }
+            }
+        }
+    }
 }
 
 impl Shared<'_> {
@@ -80,6 +96,7 @@ impl Shared<'_> {
         let faults = raw.faults.as_ref().map(|at| &at.value);
         let known = Known { raw: array, place, level: level.value, keeper, members, faults };
         self.add_spares(&known, &mut drives, log)?;
+        drives.complete(raw);
         check_ports(raw, &known, offer, log);
         let models = self.models_of(raw, &known, &drives, log);
         let params = params(&known, log);
@@ -92,7 +109,7 @@ impl Shared<'_> {
         let in_force = in_force(&known, &params, &capacities);
         let shares_link = shares_link(raw, &drives.kinds[0].0, models[0].protocol);
         let params = super::system::array_system(raw, models, params, shares_link, log);
-        Some(Meant { params, canonical, array: in_force })
+        Some(Meant { params, canonical, array: in_force, assumed: drives.assumed })
     }
 
     /// The drives of the members.
@@ -124,12 +141,16 @@ impl Shared<'_> {
             let kinds: Vec<(DriveRaw, Place)> =
                 found.into_iter().map(|(drive, place)| Some((drive?, place))).collect::<Option<_>>()?;
             let members = kinds.len() as u16;
-            return Some((Drives { which: (0..kinds.len()).collect(), kinds }, members));
+            return Some((Drives { which: (0..kinds.len()).collect(), kinds, assumed: Vec::new() }, members));
         }
         let unread = !array.readable("drives") || !raw.readable("drive") || !array.readable("members");
         let members = array.members.as_ref().map(|members| members.value.0 as u16);
         if raw.drive.is_none() && !unread {
-            let remedy = "add target.drive = \"wd-4tb-7200\", or drives = [..] in place of it and of members";
+            let remedy = match log.document_origin() {
+                COMMAND_LINE => "name the members' drive: --drive wd-4tb-7200",
+                ARGUMENTS => "name the members' drive: drive=\"wd-4tb-7200\"",
+                _ => "add target.drive = \"wd-4tb-7200\", or drives = [..] in place of it and of members",
+            };
             log.fault(place, "an array of no drives", remedy);
         } else if members.is_none() && !unread {
             log.fault(place, "an array of how many members?", "add members = 4, or another number");
@@ -137,7 +158,8 @@ impl Shared<'_> {
         let choice = raw.drive.as_ref()?;
         let drive = self.drives.resolve(choice, log);
         let (drive, members) = (drive?, members?);
-        Some((Drives { kinds: vec![(drive, choice.place)], which: vec![0; usize::from(members)] }, members))
+        let which = vec![0; usize::from(members)];
+        Some((Drives { kinds: vec![(drive, choice.place)], which, assumed: Vec::new() }, members))
     }
 
     /// Spares and the journal's drive, behind the members.

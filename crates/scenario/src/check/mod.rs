@@ -2,6 +2,7 @@
 mod array;
 pub mod array_faults;
 mod array_keys;
+pub mod assume;
 mod cache;
 mod commands;
 mod disconnect;
@@ -17,6 +18,7 @@ pub mod protocol;
 pub mod queue;
 pub mod resolve;
 pub mod run;
+mod seek;
 mod slips;
 pub mod system;
 pub mod target;

@@ -43,7 +43,7 @@ fn check_rw(key: &str, place: Place, jobs: &[&JobRaw], log: &mut Log) {
     let (used, those): (fn(Rw) -> bool, _) = match key {
         "rwmixread" => (Rw::is_mixed, "rw or randrw"),
         "fsync" => (Rw::writes, "write, randwrite, rw or randrw"),
-        "percentage_random" => (Rw::is_random, "randread, randwrite or randrw"),
+        "percentage_random" | "random_distribution" => (Rw::is_random, "randread, randwrite or randrw"),
         _ => return,
     };
     let rw = |job: &JobRaw| job.rw.as_ref().map_or(Rw::RandRead, |at| at.value);

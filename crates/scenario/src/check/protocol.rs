@@ -8,7 +8,9 @@ use crate::raw::protocol::{NcqRaw, Protocol as Named, ScsiRaw};
 use crate::raw::queue::QueueRaw;
 use crate::raw::system::Interface;
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::drive::protocol::{ExchangeParams, NcqParams, Protocol, ScsiParams};
+use drivelab_core::target::drive::protocol::{
+    ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, ScsiParams, TaskSets,
+};
 use drivelab_core::target::drive::queue::{DEPTH_MAX, Order, QueueParams};
 use drivelab_units::Span;
 
@@ -40,7 +42,7 @@ pub fn spoken(
     }
     let protocol = match name {
         Named::None => Protocol::None,
-        Named::ScsiTcq => Protocol::ScsiTcq(scsi(above, below)),
+        Named::ScsiTcq => Protocol::ScsiTcq(scsi(above, below, log)),
         Named::AtaTcq => Protocol::AtaTcq,
         Named::Ncq => Protocol::Ncq(ncq(above, below)),
     };
@@ -82,18 +84,53 @@ fn spelled(named: Named) -> &'static str {
 }
 
 /// The SCSI options in force, the scenario's over the drive file's.
-fn scsi(above: &QueueRaw, below: &QueueRaw) -> ScsiParams {
+fn scsi(above: &QueueRaw, below: &QueueRaw, log: &mut Log) -> ScsiParams {
     let usual = ScsiParams::USUAL;
     let Some(at) = lay_over(above.scsi.clone(), below.scsi.clone()) else { return usual };
     let raw: ScsiRaw = at.value;
+    let on_error = given(raw.on_error.as_ref()).unwrap_or(usual.on_error);
+    let task_sets = given(raw.tst.as_ref()).unwrap_or(usual.task_sets);
     ScsiParams {
         tags: given(raw.tags.as_ref()).map_or(usual.tags, |tags| tags.0),
         reordering: given(raw.reordering.as_ref()).unwrap_or(usual.reordering),
-        on_error: given(raw.on_error.as_ref()).unwrap_or(usual.on_error),
+        task_sets,
+        on_error,
+        task_aborted: tas(&raw, on_error, task_sets, log),
         untagged: given(raw.untagged.as_ref()).unwrap_or(usual.untagged),
-        naca: given(raw.naca.as_ref()).unwrap_or(usual.naca),
+        naca: naca(&raw, log),
         disconnects: given(raw.disconnects.as_ref()).unwrap_or(usual.disconnects),
     }
+}
+
+/// Whether cleared commands of other initiators end with TASK ABORTED: an error must clear any.
+fn tas(raw: &ScsiRaw, on_error: QueueErrors, task_sets: TaskSets, log: &mut Log) -> bool {
+    let Some(tas) = raw.tas.as_ref().filter(|tas| tas.value) else { return false };
+    if on_error == QueueErrors::ClearAll && task_sets == TaskSets::One {
+        log.has_effect(tas.place);
+    } else if raw.readable("on_error") && raw.readable("tst") && !log.is_of_a_named_file(tas.place) {
+        let message = "`tas` has no effect: an error clears no other initiator's commands here";
+        let remedy = "set on_error = \"clear-all\" and tst = \"one\", or leave tas out";
+        log.no_effect(tas.place, message.to_owned(), remedy.to_owned());
+    }
+    true
+}
+
+/// The hosts that set NACA.
+fn naca(raw: &ScsiRaw, log: &mut Log) -> Naca {
+    let sets = given(raw.naca.as_ref()).unwrap_or(false);
+    let Some(by) = &raw.naca_by else { return if sets { Naca::ALL } else { Naca::NOBODY } };
+    if !sets {
+        if raw.readable("naca") && !log.is_of_a_named_file(by.place) {
+            let message = "`naca_by` has no effect: no host sets NACA".to_owned();
+            log.no_effect(by.place, message, "set naca = true, or leave naca_by out".to_owned());
+        }
+        return Naca::NOBODY;
+    }
+    log.has_effect(by.place);
+    if by.value.is_empty() {
+        log.fault(by.place, "no host is named", "name one, as in naca_by = [0], or set naca = false");
+    }
+    Naca::by(by.value.iter().map(|host| host.value.0 as u16))
 }
 
 fn ncq(above: &QueueRaw, below: &QueueRaw) -> NcqParams {
@@ -102,7 +139,8 @@ fn ncq(above: &QueueRaw, below: &QueueRaw) -> NcqParams {
     let raw: NcqRaw = at.value;
     NcqParams {
         out_of_order: given(raw.out_of_order.as_ref()).unwrap_or(usual.out_of_order),
-        deadline_aborts: given(raw.deadline_aborts.as_ref()).unwrap_or(usual.deadline_aborts),
+        rdnc: given(raw.rdnc.as_ref()).unwrap_or(usual.rdnc),
+        wdnc: given(raw.wdnc.as_ref()).unwrap_or(usual.wdnc),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::text::problem::{Log, Place};
 use crate::text::suggest;
 use crate::text::tree::{Node, Value, document};
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 /// Reads the files that a scenario names by path. The room itself touches no file system.
 pub trait Loader {
@@ -26,51 +27,72 @@ impl Loader for NoFiles {
 pub struct Shelf<'a, T> {
     loader: &'a dyn Loader,
     known: BTreeMap<String, Option<T>>,
+    /// The names that are being looked up, each the base of the one before it.
+    chain: Vec<String>,
 }
 
-/// A drive that changes a drive that changes a drive ..: longer chains are a circle.
-const CHAIN_MAX: usize = 8;
+/// Most files of which each changes the next one.
+const CHAIN_MAX: usize = 32;
 
 impl<'a, T: Filed> Shelf<'a, T> {
     pub fn new(loader: &'a dyn Loader) -> Self {
-        Shelf { loader, known: BTreeMap::new() }
+        Shelf { loader, known: BTreeMap::new(), chain: Vec::new() }
     }
 
     /// The one that is meant, with all that it is laid over.
     pub fn resolve(&mut self, choice: &At<Choice<T>>, log: &mut Log) -> Option<T> {
         match &choice.value {
             Choice::Named(name) => self.named(name, choice.place, log),
-            Choice::Inline(raw) => self.over_base((**raw).clone(), CHAIN_MAX, log),
+            Choice::Inline(raw) => self.over_base((**raw).clone(), log),
         }
+    }
+
+    fn over_base(&mut self, mut raw: T, log: &mut Log) -> Option<T> {
+        let Some(base) = raw.take_base() else { return Some(raw) };
+        let below = self.named(&base.value, base.place, log)?;
+        Some(raw.over(below))
     }
 
     /// The one of this name; `place` is where it is named.
     pub fn named(&mut self, name: &str, place: Place, log: &mut Log) -> Option<T> {
-        self.in_chain(name, place, CHAIN_MAX, log)
-    }
-
-    fn over_base(&mut self, mut raw: T, chain: usize, log: &mut Log) -> Option<T> {
-        let Some(base) = raw.take_base() else { return Some(raw) };
-        let below = self.in_chain(&base.value, base.place, chain, log)?;
-        Some(raw.over(below))
-    }
-
-    fn in_chain(&mut self, name: &str, place: Place, chain: usize, log: &mut Log) -> Option<T> {
         if let Some(known) = self.known.get(name) {
             // Where it could not be read, said once is enough.
             return known.clone();
         }
-        if chain == 0 {
-            log.fault(
-                place,
-                format!("the {} \"{name}\" is based on itself", T::WHAT),
-                format!("end the chain of bases at a {} without one", T::WHAT),
-            );
+        if !self.check_chain(name, place, log) {
             return None;
         }
-        let read = self.read(name, place, log).and_then(|raw| self.over_base(raw, chain - 1, log));
+        self.chain.push(name.to_owned());
+        let read = self.read(name, place, log).and_then(|raw| self.over_base(raw, log));
+        self.chain.pop();
         self.known.insert(name.to_owned(), read.clone());
         read
+    }
+
+    /// Whether the chain of bases can go on with this one.
+    fn check_chain(&self, name: &str, place: Place, log: &mut Log) -> bool {
+        let what = T::WHAT;
+        if let Some(first) = self.chain.iter().position(|known| known == name) {
+            let mut message = format!("the {what} \"{name}\" is based on itself");
+            if let [_, rest @ ..] = &self.chain[first..]
+                && !rest.is_empty()
+            {
+                let _ = write!(message, ", by way of \"{}\"", rest.join("\" and \""));
+            }
+            log.fault(place, message, format!("end the chain of bases at a {what} without one"));
+            return false;
+        }
+        if self.chain.len() == CHAIN_MAX {
+            let message =
+                format!("{CHAIN_MAX} {what} files change each other in a chain, and \"{name}\" is one more");
+            log.fault(
+                place,
+                message,
+                format!("write what some of them change into one file: a chain has at most {CHAIN_MAX}"),
+            );
+            return false;
+        }
+        true
     }
 
     fn read(&self, name: &str, place: Place, log: &mut Log) -> Option<T> {

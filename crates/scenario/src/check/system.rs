@@ -1,4 +1,5 @@
 //! What stands between a workload and its drive: controller and I/O scheduler; and the faults of the drive.
+use super::assume::Assumed;
 use super::link::bus;
 use super::members::ArrayInForce;
 use super::protocol::{name, words};
@@ -26,7 +27,7 @@ use std::sync::Arc;
 const MERGE: Sectors = Sectors::new(1_024);
 
 /// The protocol in force between host and drive, and how many commands of one initiator it holds there.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct InForce {
     /// Where the members of an array speak several, all of them.
     pub protocol: String,
@@ -37,6 +38,9 @@ pub struct InForce {
     pub by_protocol: Vec<Spoken>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayInForce>,
+    /// What the drives leave out, and what holds in its place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<Assumed>,
 }
 
 /// A protocol that members speak, and how many commands each of those holds at a time.
@@ -47,7 +51,11 @@ pub struct Spoken {
 }
 
 /// What is in force at a target; `None` for one that is no drive.
-pub fn in_force(target: &TargetParams, array: Option<ArrayInForce>) -> Option<InForce> {
+pub fn in_force(
+    target: &TargetParams,
+    array: Option<ArrayInForce>,
+    assumed: Vec<Assumed>,
+) -> Option<InForce> {
     let (models, controller) = match target {
         TargetParams::Server(_) => return None,
         TargetParams::Drive(model) | TargetParams::Wire(model) => {
@@ -71,7 +79,7 @@ pub fn in_force(target: &TargetParams, array: Option<ArrayInForce>) -> Option<In
     let protocol = protocols.join(" and ");
     let depth = spoken.iter().map(|one| one.depth).min()?;
     let by_protocol = if spoken.len() > 1 { spoken } else { Vec::new() };
-    Some(InForce { protocol, depth, by_protocol, array })
+    Some(InForce { protocol, depth, by_protocol, array, assumed })
 }
 
 fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {
@@ -183,6 +191,20 @@ fn controller(
     if let Some(timeout) = raw.timeout.as_ref().filter(|timeout| timeout.value.is_zero()) {
         log.fault(timeout.place, "no command is done in no time", "write a timeout such as \"30s\"");
     }
+    let wakes = wakes_error_handler(protocol, interface);
+    if let Some(recovery) = raw.recovery.as_ref().filter(|recovery| !recovery.value.is_zero()) {
+        if wakes {
+            log.has_effect(recovery.place);
+        } else if !log.is_of_a_named_file(recovery.place) {
+            let message =
+                "`recovery` has no effect: SCSI's sense data come with the status, so no error handler wakes";
+            let remedy = match protocol {
+                Protocol::None => "leave it out",
+                _ => "set queue.scsi.naca = true, or leave it out",
+            };
+            log.no_effect(recovery.place, message.to_owned(), remedy.to_owned());
+        }
+    }
     let depth = raw.depth.as_ref().map(|depth| depth.value.0 as u32);
     // All members together never have more with them than that, as long as there is one for each.
     let share = raw.total_depth.as_ref().map(|total| (total.value.0 as u32 / drives).max(1));
@@ -191,10 +213,20 @@ fn controller(
         issue: bounded(raw.issue.as_ref(), "issue", issue, log),
         completion: bounded(raw.completion.as_ref(), "completion", completion, log),
         retries: given(raw.retries.as_ref()).map_or(0, |retries| retries.0 as u8),
-        recovery: bounded(raw.recovery.as_ref(), "recovery", Span::ZERO, log),
+        recovery: bounded(raw.recovery.as_ref().filter(|_| wakes), "recovery", Span::ZERO, log),
         timeout: given(raw.timeout.as_ref()),
         bus: None,
         cache: None,
+    }
+}
+
+/// Whether an error wakes the host's error handler: all of ATA's do; SCSI's where a host sets NACA, and there must be a
+/// queue for that.
+fn wakes_error_handler(protocol: Protocol, interface: Option<Interface>) -> bool {
+    match protocol {
+        Protocol::None => interface != Some(Interface::Scsi),
+        Protocol::AtaTcq | Protocol::Ncq(_) => true,
+        Protocol::ScsiTcq(scsi) => scsi.naca.is_set(),
     }
 }
 

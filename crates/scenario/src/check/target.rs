@@ -1,4 +1,5 @@
 //! The target: a drive, stations of queueing theory, or nothing at all.
+use super::assume::{Assumed, complete};
 use super::drive::{Above, model, params};
 use super::members::{ArrayInForce, Offer};
 use super::pattern::written_out;
@@ -8,6 +9,7 @@ use super::resolve::{Loader, Shelf};
 use super::system::{check_faults, system};
 use crate::check::given;
 use crate::keys::{At, Read};
+use crate::plan::{ARGUMENTS, COMMAND_LINE};
 use crate::raw::choice::Choice;
 use crate::raw::drive::DriveRaw;
 use crate::raw::scenario::{ServerRaw, ServiceName, TargetRaw};
@@ -38,6 +40,8 @@ pub struct Meant {
     pub params: TargetParams,
     pub canonical: String,
     pub array: Option<ArrayInForce>,
+    /// What its drives leave out.
+    pub assumed: Vec<Assumed>,
 }
 
 impl<'a> Shared<'a> {
@@ -59,11 +63,16 @@ impl<'a> Shared<'a> {
     /// The target that is described; `place` is the document's.
     pub fn target(&mut self, raw: Option<&At<TargetRaw>>, place: Place, log: &mut Log) -> Option<Meant> {
         let Some(at) = raw else {
-            log.fault(
-                place,
-                "the scenario has no target",
-                "add a section [target] with drive = \"wd-4tb-7200\", or another drive",
-            );
+            let remedy = match log.origin(place) {
+                COMMAND_LINE => {
+                    "name a drive: --drive wd-4tb-7200, or a scenario's file; `drivelab catalogue` lists the drives"
+                }
+                ARGUMENTS => {
+                    "name a drive: drive=\"wd-4tb-7200\", or give a scenario; drivelab.catalogue() lists the drives"
+                }
+                _ => "add a section [target] with drive = \"wd-4tb-7200\", or another drive",
+            };
+            log.fault(place, "the scenario has no target", remedy);
             return None;
         };
         let raw = &at.value;
@@ -117,7 +126,7 @@ impl<'a> Shared<'a> {
             server.value.write(&mut canonical);
             server_params(server, log)?
         };
-        Some(Meant { params: TargetParams::Server(params), canonical, array: None })
+        Some(Meant { params: TargetParams::Server(params), canonical, array: None, assumed: Vec::new() })
     }
 
     /// The controller, written out as far as it matters, and the arrays that it keeps.
@@ -136,7 +145,7 @@ impl<'a> Shared<'a> {
 
     fn drive(&mut self, raw: &TargetRaw, log: &mut Log) -> Option<Meant> {
         let choice = raw.drive.as_ref()?;
-        let Some(drive) = self.drives.resolve(choice, log) else {
+        let Some(mut drive) = self.drives.resolve(choice, log) else {
             // What the scenario says of the queue can still contradict itself.
             if let Some(own) = raw.queue.as_ref().filter(|own| own.value.protocol.is_some()) {
                 let (protocol, _) = spoken(Some(own), None, log);
@@ -144,11 +153,12 @@ impl<'a> Shared<'a> {
             }
             return None;
         };
+        let assumed = complete(&mut drive, raw, choice.place);
         let canonical = spelling(raw, &drive);
         let model = self.model(raw, &drive, choice.place, log)?;
         check_faults(raw.faults.as_ref(), model.capacity(), log);
         only_for_arrays(raw, log);
-        Some(Meant { params: system(raw, model, log), canonical, array: None })
+        Some(Meant { params: system(raw, model, log), canonical, array: None, assumed })
     }
 
     /// The drive of an array that has this number.

@@ -5,11 +5,13 @@ use crate::keys::numbers::Count;
 use crate::keys::quantities::IO_MAX;
 use crate::keys::{At, Read};
 use crate::raw::amounts::Part;
+use crate::raw::distribution::Distribution;
 use crate::raw::workload::{JobRaw, RateProcess, Rw, WorkloadRaw};
 use crate::text::problem::{Log, Place};
 use drivelab_core::host::params::{
     Addressing, Arrivals, Flushes, JobError, JobParams, SizeShare, SubmitCost, check,
 };
+use drivelab_core::host::popularity::Popularity;
 use drivelab_core::target::TargetParams;
 use drivelab_core::target::drive::protocol::Protocol;
 use drivelab_core::target::elevator::ElevatorOrder;
@@ -20,6 +22,8 @@ use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
 pub struct Job {
     pub name: String,
     pub rw: Rw,
+    /// fio's `random_distribution`, where it is not uniform.
+    pub distribution: Option<Distribution>,
     pub params: JobParams,
     pub copies: u32,
 }
@@ -178,7 +182,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
     let range = capacity.and_then(|capacity| range(raw, capacity, largest.unwrap_or_default(), place, log));
     let (sizes, (first, count)) = (sizes?, range?);
     let smallest = sizes.iter().map(|share| share.size).min()?;
-    let params = JobParams {
+    let mut params = JobParams {
         initiator: initiator(raw).0,
         logical_unit: 0,
         process: 0,
@@ -192,6 +196,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
             _ => Flushes::Never,
         },
         addressing,
+        popularity: Popularity::Uniform,
         sizes,
         first,
         count,
@@ -201,7 +206,15 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
         submit: submit(raw),
     };
     let copies = given(raw.numjobs.as_ref()).map_or(1, |count| count.0 as u32);
-    Some(Job { name: name.to_owned(), rw, params, copies })
+    let distribution = raw.random_distribution.as_ref().filter(|_| rw.is_random());
+    if let Some(at) = distribution {
+        match at.value.laid_over(params.places(smallest), params.align.bytes()) {
+            Ok(popularity) => params.popularity = popularity,
+            Err((message, remedy)) => log.contradiction(at.place, message, remedy),
+        }
+    }
+    let distribution = distribution.map(|at| at.value.clone()).filter(|found| *found != Distribution::Random);
+    Some(Job { name: name.to_owned(), rw, distribution, params, copies })
 }
 
 fn submit(raw: &JobRaw) -> SubmitCost {
@@ -244,7 +257,10 @@ fn arrivals(raw: &JobRaw, log: &mut Log) -> Arrivals {
             );
         }
         let outstanding = given(raw.iodepth.as_ref()).map_or(1, |depth| depth.0 as u32);
-        return Arrivals::Closed { outstanding, think: given(raw.thinktime.as_ref()).unwrap_or(Span::ZERO) };
+        return Arrivals::Closed {
+            outstanding,
+            think: given(raw.thinktime.as_ref()).map_or(Span::ZERO, |think| think.0),
+        };
     };
     let rate = rate.value.0;
     match given(raw.rate_process.as_ref()).unwrap_or(RateProcess::Linear) {

@@ -17,8 +17,10 @@ macro_rules! choices {
                     _ => {}
                 }
                 let names = [$( $name ),+];
-                let remedy = $crate::text::suggest::remedy(text, &names);
-                log.fault(node.place, format!("\"{text}\" is not known here"), remedy);
+                let (message, remedy) = $crate::raw::not_modelled(text).unwrap_or_else(|| {
+                    (format!("\"{text}\" is not known here"), $crate::text::suggest::remedy(text, &names))
+                });
+                log.fault(node.place, message, remedy);
                 None
             }
 

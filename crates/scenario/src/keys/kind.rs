@@ -41,6 +41,8 @@ pub enum Kind {
 /// A table with known keys.
 #[derive(Clone, Debug)]
 pub struct Section {
+    /// What the schema calls it.
+    pub name: &'static str,
     pub doc: String,
     /// Whether values may carry where they come from: `{ value, source, mark }`.
     pub facts: bool,

@@ -31,6 +31,51 @@ impl<T> Help<T> {
         };
         self.bare.iter().find(usable).map(|unit| format!("{text}{unit}"))
     }
+
+    /// Whether a bare number was meant in bytes as fio reads it, and is no whole number of sectors.
+    fn is_broken_sector(&self, text: &str) -> bool {
+        let broken = |count: u64| count > SECTOR_BYTES && !count.is_multiple_of(SECTOR_BYTES);
+        self.bare == ["B", "KiB"] && text.parse().is_ok_and(broken)
+    }
+}
+
+/// Other names of units, and what they are called here.
+const UNIT_ALIASES: [(&str, &str); 18] = [
+    ("m", "min"),
+    ("mins", "min"),
+    ("minute", "min"),
+    ("minutes", "min"),
+    ("sec", "s"),
+    ("secs", "s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("S", "s"),
+    ("usec", "us"),
+    ("msec", "ms"),
+    ("nsec", "ns"),
+    ("hour", "h"),
+    ("hours", "h"),
+    ("H", "h"),
+    ("day", "d"),
+    ("days", "d"),
+    ("D", "d"),
+];
+
+/// What helps with a unit that does not exist.
+fn other_unit(text: &str, units: &str) -> (String, String) {
+    let number = text.trim_end_matches(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '_'));
+    let wrong = text[number.len()..].trim();
+    let known: Vec<&str> = units.split([',', ' ']).filter(|unit| !unit.is_empty()).collect();
+    let alias = UNIT_ALIASES.iter().find(|(alias, unit)| *alias == wrong && known.contains(unit));
+    let hint = match alias {
+        Some(("m", unit)) => format!("write \"{number}{unit}\", as fio's m is minutes, or \"{number}ms\"; "),
+        Some((_, unit)) => format!("write \"{number}{unit}\"; "),
+        None => {
+            let near = suggest::nearest(wrong, known.into_iter().filter(|unit| unit.len() > 1));
+            near.first().map_or(String::new(), |near| format!("did you mean \"{near}\"? "))
+        }
+    };
+    (format!("unknown unit \"{wrong}\""), format!("{hint}known units: {units}"))
 }
 
 /// Reads a quantity; the kind's units are those that exist, for "did you mean".
@@ -63,6 +108,11 @@ fn quantity<T>(
     let example = format!("write {}", kind.words());
     let bounds = format!("write {what} from {}", help.range);
     let (message, remedy) = match error {
+        QuantityError::NoUnit { .. } if help.is_broken_sector(&text) => {
+            let near = Bytes::new(text.parse::<u64>().unwrap_or_default().next_multiple_of(SECTOR_BYTES));
+            let message = format!("the unit is missing, and {text} B is no whole number of sectors");
+            (message, format!("write a multiple of 512 bytes such as \"{near}\"; known units: {units}"))
+        }
         QuantityError::NoUnit { .. } => match help.with_unit(&text, &parse) {
             Some(suggestion) => {
                 ("the unit is missing".to_owned(), format!("write \"{suggestion}\"; known units: {units}"))
@@ -70,14 +120,7 @@ fn quantity<T>(
             None if is_zero(&text) => ("must be more than zero".to_owned(), example),
             None => ("the unit is missing".to_owned(), format!("{example}; known units: {units}")),
         },
-        QuantityError::UnknownUnit { .. } => {
-            let wrong =
-                text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_')).trim();
-            let known: Vec<&str> = units.split([',', ' ']).filter(|unit| unit.len() > 1).collect();
-            let near = suggest::nearest(wrong, known);
-            let hint = near.first().map_or(String::new(), |near| format!("did you mean \"{near}\"? "));
-            (format!("unknown unit \"{wrong}\""), format!("{hint}known units: {units}"))
-        }
+        QuantityError::UnknownUnit { .. } => other_unit(&text, units),
         QuantityError::TooLarge => ("too large".to_owned(), bounds),
         QuantityError::Zero if is_zero(&text) => ("must be more than zero".to_owned(), example),
         QuantityError::Zero => ("too small".to_owned(), bounds),
@@ -126,6 +169,7 @@ const SIZES: &str = "KiB, MiB, GiB, TiB (1024), k, m, g (1024 as in fio), kB, MB
 quantities! {
     Span, "a time", TIMES, "8.5ms", &["ms"], "\"0s\" to \"732d\"", |_| true, span, |v| v.as_ns();
     Seconds, "a time", TIMES, "60s", &["s"], "\"0s\" to \"732d\"", |_| true, seconds, |v| v.0.as_ns();
+    Pause, "a time", TIMES, "500us", &["us"], "\"0s\" to \"732d\"", |_| true, pause, |v| v.0.as_ns();
     Duration, "a time", TIMES, "60s", &["s"], "\"1ns\" to \"732d\"", |v: &Duration| !v.0.is_zero(), duration, |v| v.0.as_ns();
     Bytes, "an amount of data", SIZES, "4KiB", &["B", "KiB"], "\"512B\" to \"1GiB\"", whole_io, bytes, |v| v.get();
     Rate, "a data rate", RATES, "150MB/s", &["MB/s"], "\"1kB/s\" to \"1000GB/s\"", |_| true, rate, |v| v.bytes_per_s();
@@ -145,6 +189,14 @@ pub struct Seconds(pub Span);
 /// The same where no time makes no sense; who asks for it says so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Duration(pub Span);
+
+/// A time that is short for a machine: fio's `thinktime`, which is in microseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pause(pub Span);
+
+fn pause(text: &str) -> Result<Pause, QuantityError> {
+    span(text).map(Pause)
+}
 
 fn seconds(text: &str) -> Result<Seconds, QuantityError> {
     span(text).map(Seconds)
@@ -172,6 +224,15 @@ pub fn part(node: &Node, may_be_none: bool, log: &mut Log) -> Option<Extent> {
         let percent = tidy(number.parse::<f64>().unwrap_or_default() * 100.0);
         let remedy = format!("write \"{percent}%\" of the target, or an amount such as \"1GB\"");
         log.fault(node.place, "the unit is missing", remedy);
+        return None;
+    }
+    // Too few for a sector in bytes, as fio has them: what was meant instead is open.
+    let count = if let Value::Integer(count) = node.value { count } else { number.parse().unwrap_or(0) };
+    if (1..i128::from(SECTOR_BYTES)).contains(&count) {
+        let message = format!("the unit is missing, and {count} B is no whole number of sectors");
+        let sectors = if count == 1 { "1 sector".to_owned() } else { format!("{count} sectors") };
+        let remedy = format!("write \"{sectors}\", \"{count}KiB\", \"{count}MiB\" or \"{count}GiB\"");
+        log.fault(node.place, message, remedy);
         return None;
     }
     if matches!(number, "0" | "0.0") || matches!(node.value, Value::Integer(0)) {

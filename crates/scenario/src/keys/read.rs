@@ -208,6 +208,11 @@ impl<T: Read + Example> Read for Vec<At<T>> {
             wrong_type(node, &Self::kind(), log);
             return None;
         };
+        if items.len() > T::MOST {
+            let message = format!("a list of {}: at most {} are possible", items.len(), T::MOST);
+            log.fault(node.place, message, T::TOO_MANY);
+            return None;
+        }
         let before = log.count();
         let read = |item: &Node| T::read(item, log).map(|value| At::new(value, item.place));
         let list: Vec<At<T>> = items.iter().filter_map(read).collect();
@@ -222,7 +227,11 @@ impl<T: Read + Example> Read for Vec<At<T>> {
     }
 }
 
-/// How a list of these looks.
+/// How a list of these looks, and how long it may be.
 pub trait Example {
     const EXAMPLE: &'static str;
+    /// More than anybody writes: each costs memory many times its text.
+    const MOST: usize = 65_536;
+    /// What to do about more.
+    const TOO_MANY: &'static str = "shorten the list";
 }

@@ -40,7 +40,7 @@ macro_rules! section {
                     kind: <$type as $crate::keys::Read>::kind(),
                 }, )*];
                 let doc = concat!($($doc, "\n"),+).trim().replace("\n ", "\n");
-                Kind::Table(Section { doc, facts: $facts, keys })
+                Kind::Table(Section { name: stringify!($name), doc, facts: $facts, keys })
             }
 
             fn read(node: &$crate::text::tree::Node, log: &mut $crate::text::problem::Log) -> Option<Self> {

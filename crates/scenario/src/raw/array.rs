@@ -208,6 +208,8 @@ section! {
         missing: Vec<At<DriveNumber>> = "none",
         /// Whether new drives are in their place from the start, so that the rebuild begins with the run.
         rebuilding: bool = "false",
+        /// With `rebuilding`: how far they have come by then, as after a rebuild that was interrupted and goes on.
+        rebuilt: Share = "0%",
         /// When everything is read and compared; md's `check`.
         scrub_at: Span = "never",
         /// When what an unclean shutdown left in doubt is made consistent. Levels with parity compute and write every parity, as a

@@ -42,17 +42,17 @@ section! {
         /// How it lets go of its bus and takes it up again.
         disconnect: DisconnectRaw = "at no cost",
         /// The queue.
-        queue: QueueRaw = "one command at a time",
+        queue: QueueRaw = "what the interface implies (docs/own-drive.md), else one command at a time",
         /// The buffer memory as a cache; false where there is none.
-        cache: Switch<CacheRaw> = "none",
+        cache: Switch<CacheRaw> = "what the interface implies, else none",
         /// Whether writes complete in the cache, or only on the media.
-        write_cache: bool = "false",
+        write_cache: bool = "what the interface implies, else false",
     }
 }
 
 section! {
     facts: true,
-    /// Which drive it is. For people only.
+    /// Which drive it is: for people, but for `interface` where nothing else tells it.
     pub struct IdentityRaw {
         /// Who made it.
         maker: String = "",
@@ -60,7 +60,8 @@ section! {
         model: String = "",
         /// The year it came out, or was measured in.
         year: Count<1956, 2100> = "",
-        /// How it is attached.
+        /// How it is attached. Of a drive whose `link.standard` is not set, it tells what is implied where queue, cache and
+        /// write cache are left out.
         interface: String = "",
         /// Capacity, or a class of drives, in words.
         class: String = "",
@@ -184,6 +185,10 @@ section! {
 
 impl Example for ZoneRaw {
     const EXAMPLE: &'static str = "[{ cylinders = 5000, sectors_per_track = 1200 }]";
+    // Real drives have some dozen, and hundreds where each head has its own.
+    const MOST: usize = 16_384;
+    const TOO_MANY: &'static str =
+        "put neighbours of like sectors_per_track into one zone: real drives have fewer than a few thousand";
 }
 
 section! {
@@ -371,7 +376,8 @@ section! {
     facts: true,
     /// The way of the data to the host.
     pub struct LinkRaw {
-        /// The standard that it follows.
+        /// The standard that it follows. Of a drive it also tells what is implied where queue, cache and write cache are left
+        /// out.
         standard: Standard = "",
         /// Its rate, whatever the standard says.
         rate: Rate = "the standard's, or infinitely fast",

@@ -7,6 +7,7 @@ pub mod cache;
 pub mod choice;
 pub mod commands;
 pub mod disconnect;
+pub mod distribution;
 pub mod drive;
 pub mod link;
 pub mod protocol;
@@ -22,7 +23,7 @@ use crate::text::suggest;
 pub use scenario::ScenarioRaw;
 
 /// Names that other tools, or the same tool elsewhere, use for what we call otherwise.
-const ALIASES: [(&str, &str); 33] = [
+const ALIASES: [(&str, &str); 31] = [
     ("outstanding", "`iodepth`"),
     ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("qd", "`iodepth` in [workload], `queue.depth` in [target]"),
@@ -33,8 +34,6 @@ const ALIASES: [(&str, &str); 33] = [
     ("scheduler", "`queue.order`"),
     ("policy", "`order`"),
     ("randseed", "`run.seed`"),
-    ("time_based", "nothing: every run is time-based up to `run.duration`"),
-    ("ioengine", "nothing: the target is the engine"),
     ("filename", "nothing: the target is `target.drive`"),
     ("number_ios", "`run.ios`"),
     ("io_size", "`run.ios`"),
@@ -57,6 +56,16 @@ const ALIASES: [(&str, &str); 33] = [
     ("cache_size", "`cache.size`"),
     ("tag", "nothing: the controller gives each command a tag that is free among the outstanding ones"),
 ];
+
+/// What other tools can ask for and this model has not: the reason and the remedy.
+pub fn not_modelled(name: &str) -> Option<(String, String)> {
+    matches!(name, "trim" | "randtrim" | "trimwrite" | "randtrimwrite" | "discard" | "unmap").then(|| {
+        let message = format!(
+            "\"{name}\" asks for discards, which are not modelled: no drive here has a TRIM or UNMAP command yet"
+        );
+        (message, "leave the trims out: read, write, randread, randwrite, rw or randrw".to_owned())
+    })
+}
 
 /// Why two keys of different forms exclude each other, and what helps to choose.
 pub fn contradiction(first: &str, second: &str) -> (&'static str, &'static str) {

@@ -1,9 +1,11 @@
 //! How commands reach a drive: the protocol that it speaks, and the options of each.
+use super::workload::INITIATORS;
 use crate::keys::numbers::Count;
-use crate::keys::{Kind, Read, choices, section};
+use crate::keys::read::Example;
+use crate::keys::{At, Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
-use drivelab_core::target::drive::protocol::{QueueErrors, Reordering, UntaggedAs};
+use drivelab_core::target::drive::protocol::{QueueErrors, Reordering, TaskSets, UntaggedAs};
 use std::fmt::Write;
 
 /// How commands reach a drive, which bounds how many it can hold.
@@ -23,13 +25,18 @@ choices!(Protocol {
 });
 
 choices!(Reordering {
-    "restricted" => Reordering::Restricted, "overlapping commands keep their order when one of them writes (0h)";
+    "restricted" => Reordering::Restricted, "overlapping commands of one initiator keep their order when one of them writes (0h)";
     "unrestricted" => Reordering::Unrestricted, "simple commands go in any order (1h)";
+});
+
+choices!(TaskSets {
+    "one" => TaskSets::One, "one for all initiators (000b)";
+    "each" => TaskSets::Each, "one for each initiator (001b): attributes, allegiances and `on_error` stay within it";
 });
 
 choices!(QueueErrors {
     "continue" => QueueErrors::Continue, "the others go on (QERR 0)";
-    "clear-all" => QueueErrors::ClearAll, "all are cleared; other initiators find a unit attention (QERR 1)";
+    "clear-all" => QueueErrors::ClearAll, "all of the task set are cleared (QERR 1)";
     "clear-nexus" => QueueErrors::ClearNexus, "those of the same initiator are cleared (QERR 3)";
 });
 
@@ -66,6 +73,13 @@ impl Read for Tags {
     }
 }
 
+/// A host on the bus, by its number.
+pub type Initiator = Count<0, { INITIATORS - 1 }>;
+
+impl Example for Initiator {
+    const EXAMPLE: &'static str = "[0, 1]";
+}
+
 section! {
     facts: true,
     /// Options of `scsi-tcq`, of the drive or as the host sets them.
@@ -74,12 +88,21 @@ section! {
         tags: Tags = "65536",
         /// The queue algorithm modifier: whether the drive may change the order of commands that overlap.
         reordering: Reordering = "restricted",
-        /// What an error does to the other commands.
+        /// TST of the control mode page: what makes a task set.
+        tst: TaskSets = "one",
+        /// QERR of the control mode page: what an error does to the other commands.
         on_error: QueueErrors = "continue",
+        /// TAS of the control mode page: whether commands of other initiators that an error clears end with TASK ABORTED.
+        /// If not, the next command of each of these initiators finds a UNIT ATTENTION and must be sent again.
+        tas: bool = "false",
         /// What a command without a tag counts as.
         untagged: UntaggedAs = "simple",
-        /// Whether the host sets NACA: then an error stops the queue until the initiator has dealt with it.
+        /// Whether hosts set NACA: then an error stops the task set until its host has dealt with it, which takes
+        /// `controller.recovery`. Meanwhile what arrives finds ACA ACTIVE.
         naca: bool = "false",
+        /// With `naca`: the hosts that set it. An error of another host's command stops nothing; its commands find BUSY
+        /// while one of these has stopped the task set.
+        naca_by: Vec<At<Initiator>> = "all",
         /// Whether the drive may let go of the bus while it works. If not, it is sent one command at a time: the depth
         /// in force is 1, and a depth of the drive file gives way.
         disconnects: bool = "true",
@@ -92,7 +115,10 @@ section! {
     pub struct NcqRaw {
         /// Whether the data of one command may come out of order, so that an access may begin in the middle.
         out_of_order: bool = "true",
-        /// Whether a deadline (`icc`) that passes aborts all outstanding commands; if not, it passes in silence.
-        deadline_aborts: bool = "false",
+        /// RDNC of the Deadline Handling subcommand: whether the deadline (`icc`) of a read that passes aborts all
+        /// outstanding commands; if not, it passes in silence.
+        rdnc: bool = "false",
+        /// WDNC of the Deadline Handling subcommand: the same for the deadline of a write.
+        wdnc: bool = "false",
     }
 }

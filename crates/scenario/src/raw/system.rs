@@ -67,9 +67,13 @@ section! {
         issue: Span = "1us for ahci and scsi, 8us for legacy-ide and ata-tcq, 0s without an interface",
         /// Host time to take a completion: the interrupt's registers, on IDE status and bus master too.
         completion: Span = "2us for ahci and scsi, 3us for legacy-ide, 6us for ata-tcq, 0s without an interface",
-        /// How often a command is sent again after a media error before its host hears of it. Timeouts are not retried.
+        /// How often a command is sent again after a media error before its host hears of it. Timeouts are not retried:
+        /// `timeout` is the time of all attempts.
         retries: Count<0, 255> = "0",
-        /// How long the host takes to find out what failed: the log of NCQ, the sense data of SCSI.
+        /// How long the host's error handler works after an error (a read that fails, a deadline that aborts) before it
+        /// sends anything more to the drive. It wakes for every error of an ATA drive (ncq: reads the log; ata-tcq: empties
+        /// the queue; none) and of a SCSI host that sets NACA; without NACA SCSI's sense data come with the status, and
+        /// nothing waits.
         recovery: Span = "0s",
         /// A command that the drive has held for so long is aborted.
         timeout: Span = "none",

@@ -2,8 +2,9 @@
 use super::amounts::{BsSplit, Part, RateIops, Size};
 use super::choice::Name;
 use super::commands::CommandRaw;
+use super::distribution::Distribution;
 use crate::keys::numbers::{Count, Fio};
-use crate::keys::quantities::{Duration, Seconds};
+use crate::keys::quantities::{Duration, Pause, Seconds};
 use crate::keys::read::{At, Names};
 use crate::keys::section::{Forms, displaced};
 use crate::keys::{Read, choices, section};
@@ -106,6 +107,10 @@ macro_rules! workload_sections {
                 ramp_time: Seconds = "",
                 /// fio's name for `run.duration`.
                 runtime: Duration = "",
+                /// fio's word for how I/Os are sent; it changes nothing, and a note says so.
+                ioengine: Name = "",
+                /// fio's word for a run that goes on after its range is done; every run does, and a note says so.
+                time_based: Fio = "true",
                 /// Commands one by one, in place of everything else in here. The run ends when all are done, or after `run.duration` if it is set.
                 commands: Vec<At<CommandRaw>> = "",
                 /// Several jobs at once, each a table of its own: `[workload.job.readers]`.
@@ -203,6 +208,9 @@ workload_sections! {
     rwmixread: Share = "50%",
     /// For the random patterns: this share of I/Os goes to a random place, the rest follow the one before.
     percentage_random: Share = "100%",
+    /// For the random patterns: which places are asked for how often. `zipf` and `pareto` scatter the popular places over
+    /// the range unless they have a center; `normal` lies around its center, 0.5 unless given, and zones side by side.
+    random_distribution: Distribution = "random",
     /// Where the job's range begins.
     offset: Part = "0B",
     /// How long the job's range is; a percentage is one of the whole target.
@@ -211,7 +219,7 @@ workload_sections! {
     blockalign: Bytes = "bs, or the smallest size of bssplit",
     /// Between a completion and the next issue (closed loop). Each of the `iodepth` I/Os thinks by itself: at depth 1
     /// that is fio's; deeper, fio stalls the whole job.
-    thinktime: Span = "0s",
+    thinktime: Pause = "0s",
     /// A FLUSH after so many writes of the job; the job issues nothing more until it is done, and what is outstanding
     /// goes on (closed loop).
     fsync: Count<0, 1000000> = "0: never",

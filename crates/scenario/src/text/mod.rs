@@ -3,5 +3,6 @@
 //! Nothing in here knows a key of a scenario.
 pub mod over;
 pub mod problem;
+pub mod shorten;
 pub mod suggest;
 pub mod tree;

@@ -1,4 +1,5 @@
 //! What is wrong with a text and where: each problem with its line, its column and a remedy, all of them at once.
+use super::shorten::{around, begin, shortened};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,9 +21,9 @@ pub struct Problem {
     pub line: usize,
     /// From 1, in characters.
     pub column: usize,
-    /// The offending text.
+    /// The offending text; its begin, where it is long.
     pub text: String,
-    /// The whole line that it stands in.
+    /// The line that it stands in; the part around it, where that is long.
     pub line_text: String,
     pub message: String,
     /// What to write instead, where that is known.
@@ -30,6 +31,9 @@ pub struct Problem {
     /// Whether line and column mean anything to the reader.
     #[serde(skip)]
     in_file: bool,
+    /// Characters of the line before `line_text`.
+    #[serde(skip)]
+    left_out: usize,
 }
 
 /// Everything that is wrong with a scenario; never empty.
@@ -44,14 +48,14 @@ impl Problem {
     /// The part of the line to show, and how many characters of it stand before the offending text.
     fn window(&self) -> (String, usize) {
         let line = self.line_text.replace('\t', " ");
-        let (length, before) = (line.chars().count(), self.column - 1);
+        let (length, before) = (line.chars().count(), self.column - 1 - self.left_out);
         if length <= SHOWN {
             return (line, before);
         }
         let start = before.saturating_sub(SHOWN_BEFORE);
         let shown: String = line.chars().skip(start).take(SHOWN).collect();
-        let (head, tail) =
-            (if start > 0 { "..." } else { "" }, if start + SHOWN < length { "..." } else { "" });
+        let head = if start + self.left_out > 0 { "..." } else { "" };
+        let tail = if start + SHOWN < length { "..." } else { "" };
         (format!("{head}{shown}{tail}"), before - start + head.len())
     }
 }
@@ -111,6 +115,7 @@ pub struct Log {
     useless: Vec<(Place, String, String)>,
     useful: BTreeSet<Place>,
     contradictions: Vec<Contradiction>,
+    notes: Vec<String>,
 }
 
 /// Two values that are right by themselves and cannot be together.
@@ -129,9 +134,36 @@ impl Log {
         Place { source, start: 0, end: text.len() as u32 }
     }
 
+    /// What the text of a place is called.
+    pub fn origin(&self, place: Place) -> &str {
+        self.texts.get(place.source as usize).map_or("", |text| &text.origin)
+    }
+
+    /// What the scenario is called: the first text.
+    pub fn document_origin(&self) -> &str {
+        self.origin(Place::default())
+    }
+
+    /// Whether a place is in an option, not in a file; what the option is called.
+    pub fn option(&self, place: Place) -> Option<&str> {
+        self.texts.get(place.source as usize).filter(|text| !text.in_file).map(|text| text.origin.as_str())
+    }
+
+    /// Records what a reader should know although nothing is wrong; the same thing only once.
+    pub fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// What was noted.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
     /// Records a problem; the same one at the same place only once.
     pub fn error(&mut self, place: Place, message: impl Into<String>, remedy: Option<String>) {
-        let message = message.into();
+        let (message, remedy) = (shortened(message.into()), remedy.map(shortened));
         if self.problems.len() >= PROBLEMS_MAX || !self.seen.insert((place, message.clone())) {
             return;
         }
@@ -146,7 +178,8 @@ impl Log {
 
     /// Records a contradiction between values of the point in hand: a problem if every point of the sweep has one.
     pub fn contradiction(&mut self, place: Place, message: impl Into<String>, remedy: impl Into<String>) {
-        let found = Contradiction { place, message: message.into(), remedy: remedy.into() };
+        let message = shortened(message.into());
+        let found = Contradiction { place, message, remedy: remedy.into() };
         if !self.contradictions.contains(&found) {
             self.contradictions.push(found);
         }
@@ -226,22 +259,36 @@ impl Log {
         let Some(source) = self.texts.get(place.source as usize) else {
             let text = String::new();
             let (origin, line_text) = (text.clone(), text.clone());
-            return Problem { origin, line: 1, column: 1, text, line_text, message, remedy, in_file: false };
+            let (in_file, left_out) = (false, 0);
+            return Problem {
+                origin,
+                line: 1,
+                column: 1,
+                text,
+                line_text,
+                message,
+                remedy,
+                in_file,
+                left_out,
+            };
         };
         let all = source.text.as_str();
         let start = floor_boundary(all, place.start as usize);
         let end = floor_boundary(all, place.end as usize).max(start);
         let line_start = all[..start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = all[start..].find('\n').map_or(all.len(), |at| start + at);
+        let line = all[line_start..line_end].trim_end_matches('\r');
+        let (line_text, shown_from) = around(line, (start - line_start).min(line.len()));
         Problem {
-            origin: source.origin.clone(),
+            origin: shortened(source.origin.clone()),
             line: all[..start].matches('\n').count() + 1,
             column: all[line_start..start].chars().count() + 1,
-            text: all[start..end].to_owned(),
-            line_text: all[line_start..line_end].trim_end_matches('\r').to_owned(),
+            text: begin(&all[start..end]).to_owned(),
+            line_text: line_text.to_owned(),
             message,
             remedy,
             in_file: source.in_file,
+            left_out: line[..shown_from].chars().count(),
         }
     }
 }

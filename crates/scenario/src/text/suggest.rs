@@ -1,7 +1,13 @@
 //! "Did you mean": the right names nearest to a wrong one.
 
+/// No name is longer. What is can only be compared at great cost, and is near to none.
+const LENGTH_MAX: usize = 200;
+
 /// The names close enough to `wrong` to be what was meant, nearest first, at most three.
 pub fn nearest<'a>(wrong: &str, right: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    if wrong.len() > LENGTH_MAX {
+        return Vec::new();
+    }
     let wrong = wrong.to_lowercase();
     let mut found: Vec<(u32, &str)> = right
         .into_iter()
@@ -21,11 +27,19 @@ fn likeness(a: &str, b: &str) -> u32 {
     let part_of = a.len() >= 3 && (b.contains(a) || a.contains(b) && b.len() >= 3);
     match typos {
         0 => 1000,
+        // The same letters in another order: readrand.
+        _ if a.len() > 3 && sorted(a) == sorted(b) => 990,
         1 if a.len().max(b.len()) > 2 => jaro.max(950),
         2 if a.len().max(b.len()) > 5 => jaro.max(900),
         _ if part_of => jaro.max(800),
         _ => jaro.saturating_sub(100),
     }
+}
+
+fn sorted(text: &str) -> Vec<char> {
+    let mut letters: Vec<char> = text.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 /// A remedy for a wrong name: the nearest right ones, or all of them when none is near and they are few.
@@ -54,6 +68,7 @@ mod tests {
             ("think_time", "thinktime"),
             ("NumJobs", "numjobs"),
             ("rate", "rate_iops"),
+            ("iopsrate_", "rate_iops"),
         ] {
             assert_eq!(nearest(wrong, keys).first(), Some(&right), "{wrong}");
         }

@@ -44,28 +44,53 @@ pub struct Buffers {
     buffers: Map<Buffer>,
     /// What sectors of an array's metadata say, by their stamps. It stays, and with it what logs had of it.
     told: Map<Vec<Word>>,
+    /// Whether what metadata say is never asked for.
+    is_cut_never: bool,
     /// Buffers to be looked at: they may not be needed any more.
     idle: Vec<u64>,
+    /// Memory that all of them take, in sectors of a drive.
+    size: u64,
 }
 
 impl Buffers {
+    /// Of a target whose power is never cut: what its metadata say nobody asks for.
+    pub fn without_words(self) -> Self {
+        Buffers { is_cut_never: true, ..self }
+    }
+
+    /// The buffer of a command, with the memory that it takes counted by [`Self::count`] when it has changed.
+    fn entry(&mut self, id: u64) -> &mut Buffer {
+        let size = &mut self.size;
+        self.buffers.entry(id).or_insert_with(|| {
+            *size += BUFFER;
+            Buffer::default()
+        })
+    }
+
+    /// A buffer has more of something, or less.
+    fn count(&mut self, before: u64, after: u64) {
+        self.size = self.size + after - before;
+    }
+
     /// A host issues a write: its buffer is full of its own stamps.
     pub fn write(&mut self, id: u64, first: Lba, count: Sectors) {
-        let buffer = self.buffers.entry(id).or_default();
+        let buffer = self.entry(id);
         (buffer.written, buffer.is_over) = (Some((first.get(), count.get())), false);
     }
 
     /// These stamps come from elsewhere.
     pub fn bring(&mut self, id: u64, first: u64, stamps: Vec<u64>) {
         self.cut(id, first, stamps.len() as u64);
-        self.buffers.entry(id).or_default().brought.push((first, stamps));
+        self.count(0, stamps.len() as u64 / 2);
+        self.entry(id).brought.push((first, stamps));
         self.give_up();
     }
 
     pub fn mix(&mut self, op: &DataOp) {
         let DataOp::Mix { into, at, from, from_at, count, factor } = *op else { return };
         let (at, from_at, count) = (at.get(), from_at.get(), count.get());
-        self.buffers.entry(into).or_default().terms.push(Term { at, count, from, from_at, factor });
+        self.count(0, TERM);
+        self.entry(into).terms.push(Term { at, count, from, from_at, factor });
         self.is_used(from);
     }
 
@@ -73,12 +98,21 @@ impl Buffers {
     /// whatever else is said of it.
     pub fn tell(&mut self, into: u64, at: Lba, word: Word) {
         let stamp = stamp(into, at.get());
-        let told = self.told.entry(stamp).or_default();
-        if told.is_empty() {
-            let buffer = self.buffers.entry(into).or_default();
-            buffer.brought.push((at.get(), vec![stamp]));
+        if self.is_cut_never {
+            let buffer = self.entry(into);
+            if buffer.brought.iter().all(|(other, _)| *other != at.get()) {
+                buffer.brought.push((at.get(), vec![stamp]));
+            }
+            return;
         }
+        let told = self.told.entry(stamp).or_default();
+        let is_new = told.is_empty();
         told.push(word);
+        self.size += 1;
+        if is_new {
+            self.size += BUFFER;
+            self.entry(into).brought.push((at.get(), vec![stamp]));
+        }
         if let Word::Logged(entry) = word {
             self.is_used(entry.op);
         }
@@ -121,16 +155,12 @@ impl Buffers {
 
     /// How much memory all of them take, in sectors of a drive.
     pub fn size(&self) -> u64 {
-        let of = |buffer: &Buffer| {
-            let brought: usize = buffer.brought.iter().map(|(_, stamps)| stamps.len()).sum();
-            BUFFER + brought as u64 / 2 + buffer.terms.len() as u64 * TERM
-        };
-        self.buffers.values().map(of).sum::<u64>() + BUFFER * self.told.len() as u64
+        self.size
     }
 
     /// Something is made of this buffer, or tells of it.
     fn is_used(&mut self, id: u64) {
-        self.buffers.entry(id).or_default().uses += 1;
+        self.entry(id).uses += 1;
     }
 
     fn is_not_used(&mut self, id: u64) {
@@ -148,6 +178,7 @@ impl Buffers {
                 continue;
             }
             let Some(buffer) = self.buffers.remove(&id) else { continue };
+            self.count(BUFFER + buffer.size(), 0);
             buffer.terms.iter().for_each(|term| self.is_not_used(term.from));
         }
     }
@@ -155,11 +186,17 @@ impl Buffers {
     /// Takes out what was said of these addresses of a buffer.
     fn cut(&mut self, id: u64, first: u64, count: u64) {
         let Some(buffer) = self.buffers.get_mut(&id) else { return };
+        if buffer.terms.is_empty() && buffer.brought.is_empty() {
+            return;
+        }
+        let had = buffer.size();
         let before = std::mem::take(&mut buffer.terms);
         buffer.cut(first, count, &before);
+        let has = buffer.size();
         // Those that are left are counted first, so that none is given up between.
         let after: Vec<u64> =
             if before.is_empty() { Vec::new() } else { buffer.terms.iter().map(|term| term.from).collect() };
+        self.count(had, has);
         after.into_iter().for_each(|from| self.is_used(from));
         before.iter().for_each(|term| self.is_not_used(term.from));
     }
@@ -203,6 +240,12 @@ impl Buffers {
 }
 
 impl Buffer {
+    /// What is in it, in sectors of a drive.
+    fn size(&self) -> u64 {
+        let brought: u64 = self.brought.iter().map(|(_, stamps)| stamps.len() as u64 / 2).sum();
+        brought + self.terms.len() as u64 * TERM
+    }
+
     /// Takes out what was said of these addresses: these parts of sums, and what was brought.
     fn cut(&mut self, first: u64, count: u64, terms: &[Term]) {
         let end = first + count;

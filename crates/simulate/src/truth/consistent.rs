@@ -8,6 +8,7 @@ use drivelab_core::target::array::Array;
 use drivelab_core::target::array::layout::raidz::Column;
 use drivelab_core::target::array::layout::{Copied, Layout, RaidZ, Rows, Spot};
 use drivelab_core::target::array::members::State;
+use std::borrow::Cow;
 
 /// The drive of each slot of which all data are right.
 pub fn whole(array: &Array) -> Vec<Option<u16>> {
@@ -35,6 +36,27 @@ pub fn bears(layout: &Layout, drives: &[Option<u16>]) -> bool {
         }
         Layout::Linear(_) => drives.iter().all(Option::is_some),
     }
+}
+
+/// What counts of the members' data: where one has a copy that nobody reads any more, the copy that stands.
+pub fn that_counts<'a>(array: &Array, media: &'a Media) -> Cow<'a, Media> {
+    let Layout::Copied(copied) = array.layout() else { return Cow::Borrowed(media) };
+    let drives = whole(array);
+    let mut counts = Cow::Borrowed(media);
+    for (slot, first, end) in array.stale() {
+        let Some(drive) = drives[usize::from(slot)] else { continue };
+        for at in first..end {
+            let Some(address) = copied.address(Spot { slot, at }) else { continue };
+            let stands = |spot: &Spot| !array.is_stale(*spot, 1) && drives[usize::from(spot.slot)].is_some();
+            if let Some(other) = copied.places(address).find(stands)
+                && let Some(from) = drives[usize::from(other.slot)]
+            {
+                let stamp = media.get(from, other.at);
+                counts.to_mut().set(drive, at, stamp);
+            }
+        }
+    }
+    counts
 }
 
 /// Sectors of copies that are compared as one, at the most: a mirror without stripes has no units.

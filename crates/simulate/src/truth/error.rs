@@ -17,6 +17,8 @@ pub struct Found {
 pub enum Wrong {
     /// A read has brought a version that it must not.
     Read { command: u64, found: Found },
+    /// A drive has delivered from a segment of its buffer what that does not have.
+    NotHeld { command: u64, drive: u16, sector: u64 },
     /// With nothing under way, a sector does not hold what was written last.
     Kept { found: Found },
     /// Copies of the array's address differ; `found.sector` is that address.
@@ -51,6 +53,12 @@ impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Wrong::Read { command, found } => write!(f, "read {command} has brought, of {found}"),
+            Wrong::NotHeld { command, drive, sector } => {
+                write!(
+                    f,
+                    "drive {drive} answers read {command} from a buffer that does not have sector {sector}"
+                )
+            }
             Wrong::Kept { found } => write!(f, "after all that, there is at {found}"),
             Wrong::Copy { slot, found } => write!(f, "member {slot} has another copy of {found}"),
             Wrong::Parity { slot, which, found } => {

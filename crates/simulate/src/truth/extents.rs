@@ -44,6 +44,11 @@ impl<T: Clone + Default> Extents<T> {
         self.all.range_mut(first..end).for_each(|(_, (_, value))| change(value));
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
     /// The same for all of them: what begins now begins as the default.
     pub fn cover(&mut self, first: u64, end: u64, change: impl FnMut(&mut T)) {
         let mut gaps = Vec::new();
@@ -59,6 +64,30 @@ impl<T: Clone + Default> Extents<T> {
         }
         self.all.extend(gaps.into_iter().map(|(at, to)| (at, (to, T::default()))));
         self.change(first, end, change);
+    }
+
+    /// Makes neighbours one again, among these addresses and next to them, where the same holds for both.
+    pub fn join(&mut self, first: u64, end: u64)
+    where
+        T: PartialEq,
+    {
+        let before = self.all.range(..first).next_back().map_or(first, |(&at, _)| at);
+        let mut last: Option<(u64, u64)> = None;
+        let mut joined = Vec::new();
+        for (&at, (to, value)) in self.all.range(before..=end) {
+            let alike = |&(_, until): &(u64, u64)| until == at;
+            let one = last.filter(alike).filter(|(first, _)| self.all[first].1 == *value);
+            last = Some(one.map_or((at, *to), |(first, _)| (first, *to)));
+            if let Some((first, _)) = one {
+                joined.push((at, first, *to));
+            }
+        }
+        for (gone, first, end) in joined {
+            self.all.remove(&gone);
+            if let Some((until, _)) = self.all.get_mut(&first) {
+                *until = end;
+            }
+        }
     }
 
     /// What holds on both sides of an address are two entries from now on.
@@ -87,5 +116,19 @@ mod tests {
         assert_eq!(extents.get(19), Some(&vec![1, 2]));
         let among: Vec<(u64, u64)> = extents.among(14, 25).map(|(at, end, _)| (at, end)).collect();
         assert_eq!(among, [(14, 15), (15, 20), (20, 25)]);
+    }
+
+    #[test]
+    fn neighbours_for_which_the_same_holds_are_one() {
+        let mut extents: Extents<u8> = Extents::default();
+        for at in 0..10 {
+            extents.cover(at, at + 1, |all| *all = u8::from(at == 4));
+        }
+        extents.cover(20, 21, |_| ());
+        extents.join(2, 8);
+        let all: Vec<(u64, u64)> = extents.iter().map(|(at, end, _)| (at, end)).collect();
+        assert_eq!(all, [(0, 1), (1, 4), (4, 5), (5, 9), (9, 10), (20, 21)]);
+        extents.join(0, 20);
+        assert_eq!(extents.len(), 4);
     }
 }

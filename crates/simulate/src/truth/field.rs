@@ -2,15 +2,35 @@
 //!
 //! A stamp stands for the data of one sector: eight bytes, of which no two writes have the same. Parity is the same sum of
 //! products in the field of 256 elements that a real array computes, on these eight bytes in place of 512.
-//! Source: H. P. Anvin, "The mathematics of RAID-6", 2009, for the field (0x11d) and its generator 2.
+//! Sources: S. Vigna, "splitmix64", 2015 (public domain), for the mixing, which can be undone;
+//! H. P. Anvin, "The mathematics of RAID-6", 2009, for the field (0x11d) and its generator 2.
 
 /// What a sector holds that was never written.
 pub const BLANK: u64 = 0;
 
 /// What a write puts into a sector: never [`BLANK`], and for no two writes or sectors the same but by one chance in 2^64.
+/// Whoever knows the sector can tell the write again: see [`write_of`].
 #[inline]
 pub fn stamp(write: u64, sector: u64) -> u64 {
-    drivelab_core::rng::keyed(write.wrapping_mul(0xd6e8_feb8_6659_fd93), sector) | 1
+    let mut mixed = write.wrapping_add(place(sector));
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// The write that puts this stamp into this sector. Of anything else it makes a number that no write has, but by chance.
+#[inline]
+pub fn write_of(stamp: u64, sector: u64) -> u64 {
+    let mut mixed = stamp ^ (stamp >> 31) ^ (stamp >> 62);
+    mixed = mixed.wrapping_mul(0x3196_42b2_d24d_8ec3);
+    mixed = (mixed ^ (mixed >> 27) ^ (mixed >> 54)).wrapping_mul(0x96de_1b17_3f11_9089);
+    (mixed ^ (mixed >> 30) ^ (mixed >> 60)).wrapping_sub(place(sector))
+}
+
+/// Far from that of any other sector, and from zero.
+#[inline]
+fn place(sector: u64) -> u64 {
+    sector.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0xd6e8_feb8_6659_fd93)
 }
 
 /// Each of eight bytes, multiplied with a factor in the field.
@@ -110,5 +130,17 @@ mod tests {
         let mut all: Vec<u64> = (0..200).flat_map(|write| (0..200).map(move |s| stamp(write, s))).collect();
         all.sort_unstable();
         assert!(all.windows(2).all(|pair| pair[0] != pair[1]) && !all.contains(&BLANK));
+    }
+
+    #[test]
+    fn a_stamp_tells_its_write_to_whoever_knows_the_sector() {
+        for sector in [0, 1, 5, 1 << 40] {
+            for write in [0, 1, 877, 1 << 48, 1 << 52] {
+                assert_eq!(write_of(stamp(write, sector), sector), write);
+                assert!(write_of(stamp(write, sector), sector + 1) > 1 << 53);
+            }
+            assert!(write_of(stamp(3, sector) ^ stamp(4, sector), sector) > 1 << 53);
+            assert!(write_of(BLANK, sector) > 1 << 53);
+        }
     }
 }

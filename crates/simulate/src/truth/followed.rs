@@ -1,29 +1,35 @@
 //! The data of a run, followed beside its clock: everything that a [`Witness`] must hear, in the order in which it
 //! happens, and what is looked at when the run is over.
+use super::consistent::that_counts;
 use super::contents::Contents;
 use super::error::{Found, Untruth, Wrong};
-use super::field::{BLANK, stamp};
+use super::field::{BLANK, stamp, write_of};
 use super::media::Media;
-use super::oracle::Verdict;
+use super::sector::INITIAL;
+use super::sharing;
 use super::sparse::Map;
+use super::verdict::Verdict;
 use super::watched::Watched;
 use super::witness::Witness;
 use super::{consistent, power};
 use crate::run::RunError;
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::layout::Layout;
+use drivelab_core::target::array::report::Health;
 use drivelab_core::target::controller::params::ControllerParams;
 use drivelab_core::target::system::SystemParams;
+use drivelab_core::target::write_behind::OWN_IDS;
 use drivelab_core::target::{Target, TargetParams};
 use drivelab_core::{Access, Command, Completion, Outcome, Setup};
 use drivelab_record::data::{Compared, CutRecord, DataRecord};
 use drivelab_units::Instant;
+use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Sectors of all drives that a run may write, with what its buffers take: some gigabytes of memory.
-const SECTORS_MAX: u64 = 1 << 27;
+/// The memory that the check may take, as it reckons itself.
+const BYTES_MAX: u64 = 2 << 30;
 /// Looks after which that is looked at.
-const WEIGH_EVERY: u64 = 1 << 16;
+const WEIGH_EVERY: u64 = 1 << 6;
 
 /// Follows the data of a run.
 pub struct Followed {
@@ -34,10 +40,9 @@ pub struct Followed {
     /// Members that were not whole when somebody last looked.
     impaired: u16,
     looks: u64,
-    /// The ids of the hosts' commands so far are below this.
-    issued: u64,
-    /// When each write was answered, for those that a power cut may take.
-    answered: Vec<(u64, Instant)>,
+    most_bytes: u64,
+    /// When each write was answered, where a power cut may take some of them.
+    answered: Option<Vec<(u64, Instant)>>,
 }
 
 /// Where an address of the target lies: the drive's number and its own address.
@@ -63,15 +68,21 @@ pub(super) fn array_of(target: &Target) -> Option<&Array> {
 }
 
 impl Followed {
-    /// To be called before anything happens at the target; `None` for one that holds no data.
-    pub fn new(setup: &Setup, target: &mut Target) -> Option<Self> {
+    /// To be called before anything happens at the target, of which the data can be checked.
+    pub fn new(setup: &Setup, target: &mut Target) -> Result<Self, RunError> {
         let params = match &setup.target {
-            TargetParams::Server(_) | TargetParams::Wire(_) => return None,
+            TargetParams::Server(_) | TargetParams::Wire(_) => return Err(RunError::NoData),
             TargetParams::System(params) => params.clone(),
             TargetParams::Drive(model) => SystemParams::of_drive(Arc::clone(model), ControllerParams::PLAIN),
         };
+        if let Some((one, other)) = sharing::stale(&params, &setup.jobs) {
+            return Err(RunError::SharedByCaches { one, other });
+        }
         target.keep_data();
-        let witness = Witness::new(&params, setup.seed);
+        let mut witness = Witness::new(&params, setup.seed);
+        if setup.power_cut.is_none() {
+            witness = witness.without_cuts();
+        }
         let mut followed = Followed {
             params,
             witness,
@@ -79,17 +90,21 @@ impl Followed {
             record: DataRecord::default(),
             impaired: 0,
             looks: 0,
-            issued: 0,
-            answered: Vec::new(),
+            most_bytes: BYTES_MAX,
+            answered: setup.power_cut.map(|_| Vec::new()),
         };
         followed.look_at_members(target);
-        Some(followed)
+        Ok(followed)
+    }
+
+    /// The same with another bound for the memory that the check may take.
+    pub fn bounded(self, most_bytes: u64) -> Self {
+        Followed { most_bytes, ..self }
     }
 
     /// A host issues a command, and the target has not heard of it.
     #[inline]
     pub fn submitted(&mut self, command: &Command) {
-        self.issued = self.issued.max(command.id + 1);
         self.witness.submitted(command);
         self.outstanding.insert(command.id, *command);
     }
@@ -102,9 +117,9 @@ impl Followed {
         }
         self.looks += 1;
         if self.looks.is_multiple_of(WEIGH_EVERY) {
-            let sectors = self.witness.media.size() + self.witness.buffers.size();
-            if sectors > SECTORS_MAX {
-                return Err(RunError::TooMuchData { sectors });
+            let answered = self.answered.as_ref().map_or(0, Vec::len) * size_of::<(u64, Instant)>();
+            if self.witness.bytes() + answered as u64 > self.most_bytes {
+                return Err(self.too_much());
             }
         }
         if array_of(target).is_some_and(|array| array.members().impaired != self.impaired) {
@@ -113,11 +128,16 @@ impl Followed {
         Ok(())
     }
 
+    fn too_much(&self) -> RunError {
+        let DataRecord { writes, sectors_written, .. } = self.record;
+        RunError::TooMuchData { mib: self.most_bytes >> 20, writes, sectors_written }
+    }
+
     /// The array may have lost what it needs.
     pub fn look_at_members(&mut self, target: &Target) {
         let Some(array) = array_of(target) else { return };
         self.impaired = array.members().impaired;
-        if !consistent::bears(array.layout(), &consistent::whole(array)) {
+        if array.health() == Health::Failed || !consistent::bears(array.layout(), &consistent::whole(array)) {
             self.witness.oracle.lose();
         }
     }
@@ -125,6 +145,9 @@ impl Followed {
     /// The target has answered.
     pub fn answered(&mut self, target: &Target, completion: &Completion) -> Result<(), RunError> {
         let Some(command) = self.outstanding.remove(&completion.id) else { return Ok(()) };
+        if completion.outcome != Outcome::Done {
+            self.witness.refuses_writes = target.refuses_writes();
+        }
         let found = self.witness.completed(&command, completion);
         found.map_err(|untruth| self.told(target, &untruth))?;
         if completion.outcome != Outcome::Done {
@@ -138,7 +161,7 @@ impl Followed {
             Access::Write => {
                 self.record.writes += 1;
                 self.record.sectors_written += command.count.get();
-                self.answered.push((command.id, completion.completed));
+                self.answered.iter_mut().for_each(|all| all.push((command.id, completion.completed)));
             }
             Access::Flush => {}
         }
@@ -147,26 +170,30 @@ impl Followed {
 
     /// The run is over: what is under way comes to its end, and what was written must all be there.
     pub fn close(mut self, target: Target, now: Instant) -> Result<DataRecord, RunError> {
+        let too_much = self.too_much();
         let mut record = std::mem::take(&mut self.record);
-        let issued = self.issued;
+        let most_bytes = self.most_bytes;
         let mut watched = Watched::of(self.params, target, self.witness, self.outstanding, now);
-        let settled = watched.come_to_rest().and_then(|()| at_rest(&watched));
+        let told = |watched: &Watched, untruth| RunError::Untruth(told(watched.target(), &untruth));
+        if !watched.come_to_rest(most_bytes).map_err(|untruth| told(&watched, untruth))? {
+            return Err(too_much);
+        }
         (record.compared, record.sectors_kept) =
-            settled.map_err(|untruth| RunError::Untruth(told(watched.target(), issued, &untruth)))?;
+            at_rest(&watched).map_err(|untruth| told(&watched, untruth))?;
         Ok(record)
     }
 
     /// The power goes.
     pub fn cut(mut self, target: Target, now: Instant) -> Result<(DataRecord, CutRecord), RunError> {
         let record = std::mem::take(&mut self.record);
-        let answered = std::mem::take(&mut self.answered);
+        let answered = self.answered.take().unwrap_or_default();
         let watched = Watched::of(self.params, target, self.witness, self.outstanding, now);
         let cut = power::cut(watched, &answered).map_err(|untruth| RunError::Untruth(untruth.to_string()))?;
         Ok((record, cut))
     }
 
     fn told(&self, target: &Target, untruth: &Untruth) -> RunError {
-        RunError::Untruth(told(target, self.issued, untruth))
+        RunError::Untruth(told(target, untruth))
     }
 }
 
@@ -183,14 +210,16 @@ fn at_rest(watched: &Watched) -> Result<(Option<Compared>, Option<u64>), Untruth
         compared = what.map(|what| Compared { what, rows: fit.rows, sectors: fit.sectors });
     }
     let layout = array_of(target).map(Array::layout);
-    let contents = Contents::new(layout, &drives, &witness.media);
+    let media =
+        array_of(target).map_or(Cow::Borrowed(&witness.media), |array| that_counts(array, &witness.media));
+    let contents = Contents::new(layout, &drives, &media);
     let above = watched.in_memories();
     let mut kept = 0;
     let found = |sector| above.get(&sector).copied().or_else(|| contents.get(sector));
     witness.oracle.judge_all(found, |sector, found, verdict| {
         kept += 1;
         let (Verdict::Older { lost, .. } | Verdict::Foreign { lost }) = verdict else { return Ok(()) };
-        let expected = lost.iter().map(|&(write, _)| stamp(write, sector)).collect();
+        let expected = vec![if lost == INITIAL { BLANK } else { stamp(lost, sector) }];
         let wrong = Wrong::Kept { found: Found { sector, expected, found } };
         Err(witness.untruth(watched.now(), wrong))
     })?;
@@ -207,15 +236,12 @@ pub(super) fn redundancy(array: &Array) -> Option<&'static str> {
 }
 
 /// What is wrong, in words: which drive, where on it, what is there and what should be.
-fn told(target: &Target, issued: u64, untruth: &Untruth) -> String {
+fn told(target: &Target, untruth: &Untruth) -> String {
     let ms = untruth.at.as_ns() as f64 / 1e6;
-    let who = |sector: u64, found: u64| {
-        let write = (0..issued).find(|&id| stamp(id, sector) == found);
-        match write {
-            _ if found == BLANK => "what was there before all writes".to_owned(),
-            Some(id) => format!("write {id}"),
-            None => format!("what nobody has written ({found:016x})"),
-        }
+    let who = |sector: u64, found: u64| match write_of(found, sector) {
+        _ if found == BLANK => "what was there before all writes".to_owned(),
+        id if id < OWN_IDS => format!("write {id}"),
+        _ => format!("what nobody has written ({found:016x})"),
     };
     let at_place = |found: &Found, (drive, at): (u16, u64)| {
         let &Found { sector, found: there, .. } = found;

@@ -23,15 +23,25 @@ impl Media {
     }
 
     pub fn accept(&mut self, drive: u16, first: u64, stamps: &[u64]) {
-        let mut next = stamps.iter();
-        let drive = &mut self.drives[usize::from(drive)];
-        drive.each(first, stamps.len() as u64, |_, sector| sector.accepted = *next.next().unwrap_or(&BLANK));
+        self.put(drive, first, stamps, |sector, stamp| sector.accepted = stamp);
     }
 
     pub fn persist(&mut self, drive: u16, first: u64, stamps: &[u64]) {
-        let mut next = stamps.iter();
+        self.put(drive, first, stamps, |sector, stamp| sector.persisted = stamp);
+    }
+
+    /// Page by page: what is blank leaves an untouched page as it is, because a resync goes over whole drives.
+    fn put(&mut self, drive: u16, first: u64, stamps: &[u64], put: impl Fn(&mut Sector, u64)) {
         let drive = &mut self.drives[usize::from(drive)];
-        drive.each(first, stamps.len() as u64, |_, sector| sector.persisted = *next.next().unwrap_or(&BLANK));
+        let (mut at, mut rest) = (first, stamps);
+        while !rest.is_empty() {
+            let (part, behind) = rest.split_at(rest.len().min((PAGE - at % PAGE) as usize));
+            if drive.page(at / PAGE).is_some() || part.iter().any(|&stamp| stamp != BLANK) {
+                let mut next = part.iter();
+                drive.each(at, part.len() as u64, |_, sector| put(sector, *next.next().unwrap_or(&BLANK)));
+            }
+            (at, rest) = (at + part.len() as u64, behind);
+        }
     }
 
     /// What a read of a drive finds.
@@ -55,6 +65,11 @@ impl Media {
     #[inline]
     pub fn get(&self, drive: u16, at: u64) -> u64 {
         self.drives[usize::from(drive)].get(at).map_or(BLANK, |sector| sector.accepted)
+    }
+
+    #[inline]
+    pub fn sector(&self, drive: u16, at: u64) -> Sector {
+        self.drives[usize::from(drive)].get(at).copied().unwrap_or_default()
     }
 
     /// Puts a sector right where it lies, as a recovery does.

@@ -7,86 +7,72 @@
 //! host and media is volatile: a power cut takes back what is not durable and nothing else. A memory before a device that
 //! cannot take what it was answered for gives that up, whoever was told what: then, until somebody writes the sector again,
 //! any version may come back.
+//!
+//! What is asked of a sector is in [`sector`](super::sector), what becomes of all in a power cut or at the end in
+//! [`verdict`](super::verdict). When each write began and was answered is kept once for all
+//! of its sectors. A command costs as many steps as it meets stretches of sectors that others have cut, however many
+//! commands are under way and whatever they have in common.
 use super::error::Found;
 use super::extents::Extents;
-use super::field::{BLANK, stamp};
+use super::field::{BLANK, stamp, write_of};
+use super::sector::{Answered, INITIAL, NEVER, Reads, Sectors, Standing};
 use super::sparse::Map;
 use drivelab_core::{Access, Command, Outcome};
-use std::collections::VecDeque;
+use std::collections::BTreeSet;
 
-/// The version that is there before all writes.
-const INITIAL: u64 = u64::MAX;
-const NEVER: u64 = u64::MAX;
+/// What a stretch of sectors and a write take, in bytes.
+const EXTENT_BYTES: u64 = 160;
+const WRITE_BYTES: u64 = 80;
+/// Fewer writes are not looked through for those that nobody can find any more.
+const SWEPT_FROM: usize = 1 << 12;
 
-#[derive(Clone, Copy, Debug)]
-struct Version {
-    write: u64,
-    /// Places in the order of submissions and answers: when it began, was answered, and was surely overwritten.
-    begun: u64,
-    done: u64,
-    gone: u64,
-    durable: bool,
-    /// Whether a memory has given it up, or a newer one: it may come back, or not.
-    given_up: bool,
+/// A write that is answered, or never will be.
+#[derive(Clone, Copy)]
+pub(super) struct Write {
+    pub first: u64,
+    pub end: u64,
+    /// Places in the order of submissions and answers: when it began, and was answered if it was.
+    pub begun: u64,
+    pub done: u64,
+    pub is_forced: bool,
+    /// Whose FLUSH makes it durable.
+    pub host: usize,
 }
 
-impl Version {
-    /// Whether a read that began and ended then tells anything by having found this one.
-    fn is_news(&self, all: &[Version], begun: u64, now: u64) -> bool {
-        all.iter().any(|other| other.write != self.write && other.done < begun && other.gone > now)
+impl Write {
+    fn unanswered(command: &Command, begun: u64) -> Self {
+        let (first, end) = (command.first.get(), command.end().get());
+        Write { first, end, begun, done: NEVER, is_forced: false, host: 0 }
     }
-
-    fn stamp(&self, sector: u64) -> u64 {
-        if self.write == INITIAL { BLANK } else { stamp(self.write, sector) }
-    }
-}
-
-/// Of sectors that the same writes have touched.
-#[derive(Clone, Default)]
-struct Versions {
-    all: Vec<Version>,
-    /// Whether there were more, which nothing but a memory that gives up brings back.
-    pruned: bool,
-}
-
-impl Versions {
-    /// Whether any of them may be there, because a memory has given up what was.
-    fn is_loose(&self) -> bool {
-        self.all.iter().any(|version| version.given_up && version.gone == NEVER)
-    }
-}
-
-/// With more versions of a sector than this, those that are surely gone are forgotten.
-const KEPT: usize = 24;
-/// What is gone for every read.
-const LONG_AGO: u64 = 0;
-
-/// What a sector is found to hold, against what it should.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    /// The last write that was answered; or what was there before all writes.
-    Last(Option<u64>),
-    /// One that was not answered yet.
-    New(u64),
-    /// Older data than these answered writes, any of which may have been the last, with the places of their answers.
-    /// Whether one of them, or one in between, was durable.
-    Older { lost: Vec<(u64, u64)>, was_durable: bool },
-    /// What no write has brought here.
-    Foreign { lost: Vec<(u64, u64)> },
 }
 
 #[derive(Clone)]
 pub struct Oracle {
-    sectors: Extents<Versions>,
+    pub(super) sectors: Extents<Sectors>,
     /// Commands that are not answered, with their places in the order.
-    outstanding: Map<(Command, u64)>,
-    /// Answered writes that are not known to be durable, oldest answer first.
-    unflushed: VecDeque<(Command, u64)>,
-    clock: u64,
+    pub(super) outstanding: Map<(Command, u64)>,
+    /// When the reads among them began, and when any read did last.
+    pub(super) reads: BTreeSet<u64>,
+    last_read: u64,
+    /// Writes that are answered, or have failed: of the answered ones those that somebody may find.
+    pub(super) writes: Map<Write>,
+    /// So many of them were found by somebody when that was last looked at.
+    swept: usize,
+    pub(super) clock: u64,
     /// Whether an answered write may still be lost to a power cut.
-    volatile: bool,
+    pub(super) volatile: bool,
+    /// Whether a power cut may come, which may bring back any write.
+    may_be_cut: bool,
+    /// By host: what was answered before this has been flushed.
+    pub(super) flushed: Vec<u64>,
+    /// Whether hosts have caches of their own, so that the FLUSH of one is nothing to the data of another.
+    has_host_caches: bool,
+    /// For each sector the latest beginning of a durable write, once that was asked for.
+    pub(super) durable: Extents<u64>,
     /// Whether the array has lost members that it needs.
-    is_lost: bool,
+    pub(super) is_lost: bool,
+    /// Looks at stretches of sectors and at writes so far.
+    steps: u64,
 }
 
 impl Oracle {
@@ -94,14 +80,36 @@ impl Oracle {
         Oracle {
             sectors: Extents::default(),
             outstanding: Map::default(),
-            unflushed: VecDeque::new(),
+            reads: BTreeSet::new(),
+            last_read: 0,
+            writes: Map::default(),
+            swept: 0,
             clock: 1,
             volatile,
+            may_be_cut: true,
+            flushed: Vec::new(),
+            has_host_caches: false,
+            durable: Extents::default(),
             is_lost: false,
+            steps: 0,
         }
     }
 
-    fn tick(&mut self) -> u64 {
+    /// Of a target whose power is never cut.
+    pub fn without_cuts(self) -> Self {
+        Oracle { may_be_cut: false, ..self }
+    }
+
+    /// Of hosts with caches of their own.
+    pub fn with_host_caches(self) -> Self {
+        Oracle { has_host_caches: true, ..self }
+    }
+
+    fn host(&self, command: &Command) -> usize {
+        if self.has_host_caches { command.initiator.into() } else { 0 }
+    }
+
+    pub(super) fn tick(&mut self) -> u64 {
         self.clock += 1;
         self.clock
     }
@@ -121,198 +129,228 @@ impl Oracle {
         self.outstanding.len()
     }
 
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> u64 {
+        let commands = self.outstanding.len() + self.writes.len();
+        self.sectors.len() as u64 * EXTENT_BYTES + commands as u64 * WRITE_BYTES
+    }
+
+    /// Looks at stretches of sectors and at writes so far: what it costs.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn reads(&self) -> Reads {
+        Reads { oldest: self.reads.first().copied().unwrap_or(NEVER), newest: self.last_read }
+    }
+
     /// A host issues a command, maybe for another time under the same id.
     pub fn submitted(&mut self, command: &Command) {
-        let begun = self.tick();
-        self.outstanding.insert(command.id, (*command, begun));
-        if command.access != Access::Write {
-            return;
+        let mut begun = self.tick();
+        match command.access {
+            Access::Read => {
+                self.last_read = begun;
+                self.reads.insert(begun);
+            }
+            Access::Write => begun = self.writes.remove(&command.id).map_or(begun, |before| before.begun),
+            Access::Flush => {}
         }
-        let (write, done, gone, durable, given_up) = (command.id, NEVER, NEVER, false, false);
-        self.sectors.cover(command.first.get(), command.end().get(), |versions| {
-            let versions = &mut versions.all;
-            if versions.is_empty() {
-                versions.push(Version { write: INITIAL, begun: 0, done: 0, gone, durable: true, given_up });
-            }
-            if versions.iter().all(|version| version.write != write) {
-                versions.push(Version { write, begun, done, gone, durable, given_up });
-            }
-        });
+        if let Some((Command { access: Access::Read, .. }, before)) =
+            self.outstanding.insert(command.id, (*command, begun))
+        {
+            self.reads.remove(&before);
+        }
     }
 
     /// The target has answered; `found` is what a read has brought.
     pub fn completed(&mut self, id: u64, outcome: Outcome, found: &[u64]) -> Result<(), Found> {
         let now = self.tick();
         let Some((command, begun)) = self.outstanding.remove(&id) else { return Ok(()) };
-        match (command.access, outcome) {
-            (_, outcome) if outcome != Outcome::Done => Ok(()),
-            (Access::Read, _) => self.was_read(&command, begun, now, found),
-            (Access::Write, _) => {
-                self.was_written(&command, begun, now);
-                Ok(())
+        let is_done = outcome == Outcome::Done;
+        match command.access {
+            Access::Read => {
+                let told = if is_done { self.was_read(&command, begun, now, found) } else { Ok(()) };
+                self.reads.remove(&begun);
+                return told;
             }
-            (Access::Flush, _) => {
-                while let Some((write, done)) = self.unflushed.front().copied()
-                    && done < begun
-                {
-                    self.unflushed.pop_front();
-                    self.make_durable(&write);
-                }
-                Ok(())
-            }
+            Access::Write if is_done => self.was_written(&command, begun, now),
+            Access::Write => self.was_torn(&command, begun),
+            Access::Flush if is_done => self.was_flushed(self.host(&command), begun),
+            Access::Flush => {}
         }
+        Ok(())
     }
 
     fn was_written(&mut self, command: &Command, begun: u64, now: u64) {
-        let oldest = self.oldest_read();
-        self.sectors.change(command.first.get(), command.end().get(), |versions| {
-            for version in &mut versions.all {
-                if version.write == command.id {
-                    version.done = now;
-                } else if version.done < begun {
-                    version.gone = version.gone.min(now);
-                }
-            }
-            prune(versions, oldest);
+        let (first, end, reads) = (command.first.get(), command.end().get(), self.reads());
+        let version = Answered { write: command.id, done: now };
+        let mut steps = 0;
+        self.sectors.cover(first, end, |sectors| {
+            sectors.written(version, begun, reads);
+            steps += 1;
         });
-        if command.force_unit_access || !self.volatile {
-            self.make_durable(command);
-        } else {
-            self.unflushed.push_back((*command, now));
+        self.sectors.join(first, end);
+        self.steps += steps;
+        let (is_forced, host) = (command.force_unit_access, self.host(command));
+        self.writes.insert(command.id, Write { first, end, begun, done: now, is_forced, host });
+        if !self.may_be_cut && self.writes.len() > SWEPT_FROM.max(2 * self.swept) {
+            self.sweep();
         }
     }
 
-    fn make_durable(&mut self, write: &Command) {
-        let oldest = self.oldest_read();
-        self.sectors.change(write.first.get(), write.end().get(), |versions| {
-            if let Some(version) = versions.all.iter_mut().find(|version| version.write == write.id) {
-                version.durable = !version.given_up;
-                prune(versions, oldest);
-            }
+    fn was_flushed(&mut self, host: usize, begun: u64) {
+        if self.flushed.len() <= host {
+            self.flushed.resize(host + 1, 0);
+        }
+        self.flushed[host] = self.flushed[host].max(begun);
+    }
+
+    /// A write is over that was not answered: its data may be there from now on, at any time.
+    pub(super) fn was_torn(&mut self, command: &Command, begun: u64) {
+        let (first, end) = (command.first.get(), command.end().get());
+        self.sectors.cover(first, end, |_| ());
+        self.writes.insert(command.id, Write::unanswered(command, begun));
+    }
+
+    /// Forgets the writes that no read can find.
+    fn sweep(&mut self) {
+        let Oracle { sectors, writes, steps, .. } = self;
+        writes.retain(|&write, &mut Write { first, end, done, .. }| {
+            *steps += 1;
+            let version = Answered { write, done };
+            sectors.among(first, end).any(|(_, _, sectors)| {
+                *steps += 1;
+                sectors.oldest().has(version) || sectors.now.has(version)
+            })
         });
+        self.swept = self.writes.len();
+    }
+
+    /// When each version of a sector began and was answered, and the end of its write; `None` for what was never written
+    /// there, as far as it is known.
+    fn version(&self, sector: u64, write: u64) -> Option<Write> {
+        let under_way = self.outstanding.get(&write).filter(|(command, _)| command.access == Access::Write);
+        let under_way = under_way.map(|&(command, begun)| Write::unanswered(&command, begun));
+        let version = under_way.or_else(|| self.writes.get(&write).copied())?;
+        (version.first <= sector && sector < version.end).then_some(version)
     }
 
     /// A memory gives up what it was answered for from a sector on: as long as that may be found, so may what is older.
     pub fn give_up(&mut self, first: u64, given_up: &[u64]) {
+        let now = self.tick();
         for (sector, &stamp) in (first..).zip(given_up) {
-            self.sectors.change(sector, sector + 1, |versions| {
-                let lost = versions.all.iter().find(|version| version.stamp(sector) == stamp);
-                let Some(gone) = lost.map(|version| version.gone) else { return };
-                let is_older = |version: &&mut Version| version.done != NEVER && version.gone <= gone;
-                // Also what no cut could bring back: what came after it may have been in a memory with a battery alone.
-                for version in versions.all.iter_mut().filter(is_older) {
-                    (version.gone, version.durable, version.given_up) = (gone, false, true);
-                }
-            });
+            let write = write_of(stamp, sector);
+            let Some(Write { done, .. }) = self.version(sector, write) else { continue };
+            self.sectors.cover(sector, sector + 1, |sectors| sectors.give_up(Answered { write, done }, now));
         }
-    }
-
-    /// Before that no version is asked for any more.
-    fn oldest_read(&self) -> u64 {
-        let reads = self.outstanding.values().filter(|(command, _)| command.access == Access::Read);
-        reads.map(|&(_, begun)| begun).min().unwrap_or(NEVER)
+        self.sectors.join(first, first + given_up.len() as u64);
     }
 
     fn was_read(&mut self, command: &Command, begun: u64, now: u64, found: &[u64]) -> Result<(), Found> {
-        let first = command.first.get();
+        let (first, end) = (command.first.get(), command.end().get());
         let found = |sector: u64| found[(sector - first) as usize];
-        let is_blank = |from: u64, to: u64| {
-            (from..to).try_for_each(|sector| match found(sector) {
-                BLANK => Ok(()),
-                found => Err(Found { sector, expected: vec![BLANK], found }),
-            })
+        let unwritten = Sectors::default();
+        let (mut at, mut told, mut steps) = (first, Vec::new(), 0);
+        let wrong = |sector, standing| {
+            let expected = self.expected(sector, standing);
+            Err(Found { sector, expected, found: found(sector) })
         };
-        let (mut at, mut told) = (first, Vec::new());
-        for (from, to, versions) in self.sectors.among(first, command.end().get()) {
-            is_blank(at, from)?;
-            at = to;
-            let (Versions { all, pruned }, loose) = (versions, versions.is_loose());
-            let allowed = || all.iter().filter(|version| version.gone > begun);
-            for sector in from..to {
-                let found = found(sector);
-                match allowed().find(|version| version.stamp(sector) == found) {
+        for (from, to, sectors) in self.sectors.among(first, end).chain([(end, end, &unwritten)]) {
+            for (from, to, sectors) in [(at, from, &unwritten), (from, to, sectors)] {
+                let standing = sectors.at(begun);
+                let (mut at, single) = (from, sectors.is_single());
+                while at < to {
+                    steps += 1;
+                    let (until, seen) = self.run_of(at, to, found, sectors);
+                    let done = match seen {
+                        Some(seen) if self.may_be_read(at, begun, standing, sectors, seen) => seen.done,
+                        _ if sectors.is_loose(begun) && self.is_known(at, found(at)) => NEVER,
+                        _ => return wrong(at, standing),
+                    };
                     // Of those that were answered before, it was the last.
-                    Some(seen) if seen.done < begun && !loose && seen.is_news(all, begun, now) => {
-                        match told.last_mut() {
-                            Some((_, end, write)) if (*end, *write) == (sector, seen.write) => *end += 1,
-                            _ => told.push((sector, sector + 1, seen.write)),
-                        }
+                    if let Some(seen) = seen
+                        && done < begun
+                        && !single
+                        && !sectors.is_loose(begun)
+                    {
+                        told.push((at, until, seen));
                     }
-                    None if !(loose && *pruned) => {
-                        let expected = allowed().map(|version| version.stamp(sector)).collect();
-                        return Err(Found { sector, expected, found });
-                    }
-                    _ => {}
+                    at = until;
                 }
             }
+            at = to;
         }
-        is_blank(at, command.end().get())?;
+        let reads = self.reads();
         for (from, to, seen) in told {
-            self.sectors.change(from, to, |versions| {
-                for version in &mut versions.all {
-                    if version.write != seen && version.done < begun {
-                        version.gone = version.gone.min(now);
-                    }
-                }
-            });
+            self.sectors.change(from, to, |sectors| sectors.told(seen, begun, now, reads));
+            self.sectors.join(from, to);
+            steps += 1;
         }
+        self.steps += steps;
         Ok(())
     }
 
-    /// The power goes: what is not answered never will be, and each sector has one of the versions that no durable one has
-    /// overwritten.
-    pub fn cut_power(&mut self) {
-        self.outstanding.clear();
-        self.unflushed.clear();
-        for Versions { all, .. } in self.sectors.values_mut() {
-            for at in 0..all.len() {
-                all[at].gone = if outlives(&all[at], all) { NEVER } else { LONG_AGO };
-            }
-        }
-    }
-
-    /// Everything has been read after a cut: what was found is what is there from now on.
-    pub fn settle(&mut self, first: u64, found: &[u64]) {
-        let now = self.tick();
-        for (sector, &found) in (first..).zip(found) {
-            self.sectors.change(sector, sector + 1, |versions| {
-                for version in &mut versions.all {
-                    if version.stamp(sector) == found {
-                        // It began behind all others, which can never come back.
-                        (version.begun, version.done) = (version.begun.max(1), now.min(version.done));
-                        (version.gone, version.durable, version.given_up) = (NEVER, true, false);
-                    } else {
-                        (version.done, version.gone) = (0, LONG_AGO);
-                    }
-                }
-            });
-        }
-    }
-
-    /// What is to be thought of a sector that holds this now.
-    pub fn judge(&self, sector: u64, found: u64) -> Verdict {
-        match self.sectors.get(sector) {
-            Some(versions) => versions.judge(sector, found),
-            None if found == BLANK => Verdict::Last(None),
-            None => Verdict::Foreign { lost: Vec::new() },
-        }
-    }
-
-    /// The same of every sector that hosts have written, or tried to, and that anything can be found of, upward: its
-    /// address, what is there and what that means.
-    pub fn judge_all<E>(
+    /// How far what is found from a sector on is of the same write, and which; its answer's place, if it was answered.
+    pub(super) fn run_of(
         &self,
-        found: impl Fn(u64) -> Option<u64>,
-        mut told: impl FnMut(u64, u64, Verdict) -> Result<(), E>,
-    ) -> Result<(), E> {
-        for (from, to, versions) in self.sectors.iter() {
-            for sector in from..to {
-                if let Some(found) = found(sector) {
-                    told(sector, found, versions.judge(sector, found))?;
-                }
-            }
+        at: u64,
+        to: u64,
+        found: impl Fn(u64) -> u64,
+        sectors: &Sectors,
+    ) -> (u64, Option<Answered>) {
+        if found(at) == BLANK {
+            let until = (at + 1..to).find(|&sector| found(sector) != BLANK).unwrap_or(to);
+            return (until, Some(Answered { write: INITIAL, done: 0 }));
         }
-        Ok(())
+        let last = sectors.last.write;
+        let write = if stamp(last, at) == found(at) { last } else { write_of(found(at), at) };
+        let Some(Write { end, done, .. }) = self.version(at, write) else {
+            // What was found after a cut is known even where its write is not.
+            let spared = sectors.now.spared.filter(|spared| spared.write == write);
+            return (at + 1, spared);
+        };
+        let to = to.min(end);
+        let until = (at + 1..to).find(|&sector| found(sector) != stamp(write, sector)).unwrap_or(to);
+        (until, Some(Answered { write, done }))
+    }
+
+    /// Whether a read that began then may bring a version that was written there.
+    fn may_be_read(
+        &self,
+        sector: u64,
+        begun: u64,
+        standing: Standing,
+        sectors: &Sectors,
+        seen: Answered,
+    ) -> bool {
+        if seen.done != NEVER {
+            return standing.has(seen) || sectors.is_loose(begun);
+        }
+        self.outstanding.contains_key(&seen.write)
+            || standing.spared.is_some_and(|spared| spared.write == seen.write)
+            || self.version(sector, seen.write).is_some_and(|write| sectors.may_be_torn(write.begun))
+    }
+
+    /// Whether a stamp may be that of a write that is forgotten by now: where any version may come back.
+    pub(super) fn is_known(&self, sector: u64, found: u64) -> bool {
+        found == BLANK || !self.may_be_cut && write_of(found, sector) < 1 << 53
+    }
+
+    /// The stamps of all versions that a sector may hold: for whoever is told that it holds another one.
+    fn expected(&self, sector: u64, standing: Standing) -> Vec<u64> {
+        let answered = self.writes.iter().filter(|&(&write, version)| {
+            let is_there = version.first <= sector && sector < version.end;
+            is_there && standing.has(Answered { write, done: version.done })
+        });
+        let under_way = self.outstanding.iter().filter(|(_, (command, _))| {
+            let is_there = command.first.get() <= sector && sector < command.end().get();
+            is_there && command.access == Access::Write
+        });
+        let mut writes: Vec<u64> = answered.map(|(&write, _)| write).collect();
+        writes.extend(under_way.map(|(&write, _)| write));
+        writes.sort_unstable();
+        let blank = standing.has(Answered { write: INITIAL, done: 0 }).then_some(BLANK);
+        blank.into_iter().chain(writes.into_iter().map(|write| stamp(write, sector))).collect()
     }
 
     /// Writes that are not answered.
@@ -324,45 +362,6 @@ impl Oracle {
     /// Sectors that hosts have written, or tried to.
     pub fn written(&self) -> Vec<u64> {
         self.sectors.iter().flat_map(|(from, to, _)| from..to).collect()
-    }
-}
-
-impl Versions {
-    fn judge(&self, sector: u64, found: u64) -> Verdict {
-        let all = &self.all;
-        let stands = |version: &&Version| version.gone == NEVER;
-        let is_found = |version: &&Version| version.stamp(sector) == found;
-        if let Some(version) = all.iter().filter(stands).find(is_found) {
-            let write = version.write;
-            return match version.done {
-                NEVER => Verdict::New(write),
-                _ => Verdict::Last((write != INITIAL).then_some(write)),
-            };
-        }
-        let lost = all.iter().filter(stands).filter(|version| version.done != NEVER);
-        let lost = lost.map(|version| (version.write, version.done)).collect();
-        match all.iter().find(is_found) {
-            Some(version) => Verdict::Older { lost, was_durable: !outlives(version, all) },
-            None if self.pruned && self.is_loose() => Verdict::Older { lost: Vec::new(), was_durable: false },
-            None => Verdict::Foreign { lost },
-        }
-    }
-}
-
-/// Whether no durable version came after this one was answered.
-fn outlives(version: &Version, all: &[Version]) -> bool {
-    !all.iter().any(|other| other.durable && version.done < other.begun)
-}
-
-/// Drops what neither a read nor a power cut can bring back.
-fn prune(versions: &mut Versions, oldest_read: u64) {
-    if versions.all.len() > KEPT {
-        let all = versions.all.clone();
-        let kept = |version: &Version| {
-            version.gone > oldest_read || version.gone == NEVER || outlives(version, &all)
-        };
-        versions.all.retain(kept);
-        versions.pruned |= versions.all.len() < all.len();
     }
 }
 

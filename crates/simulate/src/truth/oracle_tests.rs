@@ -87,3 +87,82 @@ fn where_nothing_is_volatile_a_cut_takes_back_what_is_not_answered() {
     oracle.settle(5, &[stamp(1, 5)]);
     assert!(!reads(&mut oracle, 13, stamp(2, 5)) && reads(&mut oracle, 14, stamp(1, 5)));
 }
+
+/// What a command costs: looks at stretches of sectors and at writes.
+fn cost(oracle: &Oracle, before: u64, commands: u64) -> u64 {
+    (oracle.steps() - before).div_ceil(commands)
+}
+
+/// An open loop that the target cannot keep up with, over one range: so many commands are under way at once, and each
+/// answer finds all others there.
+#[test]
+fn what_a_command_costs_does_not_grow_with_those_under_way() {
+    let of = |waiting: u64| {
+        let mut oracle = Oracle::new(false).without_cuts();
+        let is_read = |id: u64| id.is_multiple_of(3);
+        let begins = |oracle: &mut Oracle, id: u64| {
+            let access = if is_read(id) { Access::Read } else { Access::Write };
+            oracle.submitted(&own(id, access, 0, 8));
+        };
+        (0..waiting).for_each(|id| begins(&mut oracle, id));
+        let mut last = None;
+        for id in 0..2 * waiting {
+            let found = |at| last.map_or(BLANK, |write| stamp(write, at));
+            let found: Vec<u64> = if is_read(id) { (0..8).map(found).collect() } else { Vec::new() };
+            oracle.completed(id, Outcome::Done, &found).expect("the last write that was answered");
+            last = if is_read(id) { last } else { Some(id) };
+            begins(&mut oracle, id + waiting);
+        }
+        cost(&oracle, 0, 2 * waiting)
+    };
+    let (few, many) = (of(50), of(5_000));
+    assert!(many <= 2 * few && many < 12, "{few} looks a command, then {many}");
+}
+
+/// I/Os that are cut into commands of one sector each: as many are under way, and each is a stretch of its own.
+#[test]
+fn commands_of_one_sector_cost_one_look_each() {
+    let mut oracle = Oracle::new(true).without_cuts();
+    for round in 0..4 {
+        let id = |sector: u64| round * 2_048 + sector;
+        (0..2_048).for_each(|at| oracle.submitted(&own(id(at), Access::Write, at, 1)));
+        (0..2_048).for_each(|at| oracle.completed(id(at), Outcome::Done, &[]).expect("a write"));
+    }
+    assert!(cost(&oracle, 0, 4 * 2_048) <= 4, "{}", oracle.steps());
+    // One large write makes one stretch of them again, and a read of all is one look at that.
+    oracle.submitted(&own(1 << 20, Access::Write, 0, 2_048));
+    oracle.completed(1 << 20, Outcome::Done, &[]).expect("a write");
+    let before = oracle.steps();
+    oracle.submitted(&own(1 << 21, Access::Read, 0, 2_048));
+    let found: Vec<u64> = (0..2_048).map(|at| stamp(1 << 20, at)).collect();
+    oracle.completed(1 << 21, Outcome::Done, &found).expect("what was written");
+    assert!(cost(&oracle, before, 1) <= 3);
+}
+
+/// Over one range any number of writes takes no more memory than some, where no cut can bring them back.
+#[test]
+fn writes_that_nobody_can_find_are_forgotten() {
+    let mut oracle = Oracle::new(true).without_cuts();
+    for id in 0..100_000 {
+        oracle.submitted(&own(id, Access::Write, id % 64, 8));
+        oracle.completed(id, Outcome::Done, &[]).expect("a write");
+    }
+    assert!(oracle.bytes() < 1 << 20, "{} bytes", oracle.bytes());
+    assert!(cost(&oracle, 0, 100_000) < 40, "{}", oracle.steps());
+}
+
+/// What one host has in a cache of its own the FLUSH of another one does not make durable.
+#[test]
+fn a_flush_is_that_of_its_host() {
+    for (apart, expected) in [(false, false), (true, true)] {
+        let mut oracle = Oracle::new(true);
+        if apart {
+            oracle = oracle.with_host_caches();
+        }
+        writes(&mut oracle, &[1]);
+        oracle.submitted(&Command { initiator: 1, ..own(2, Access::Flush, 0, 0) });
+        oracle.completed(2, Outcome::Done, &[]).expect("a flush");
+        oracle.cut_power();
+        assert_eq!(reads(&mut oracle, 10, BLANK), expected);
+    }
+}

@@ -11,9 +11,10 @@ use super::contents::Contents;
 use super::error::Untruth;
 use super::followed::{array_of, redundancy};
 use super::media::Media;
-use super::oracle::{Oracle, Verdict};
+use super::oracle::Oracle;
 use super::recovery::{Cured, Cut, Nothing, Recovery};
 use super::sparse::Map;
+use super::verdict::Verdict;
 use super::watched::Watched;
 use drivelab_core::Command;
 use drivelab_core::target::array::Array;
@@ -36,16 +37,17 @@ enum Place {
 }
 
 /// Cuts the power of a target now. `answered` has every write that was answered, and when.
-pub fn cut(watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecord, Untruth> {
+pub fn cut(mut watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecord, Untruth> {
     let now = watched.now();
-    let before = watched.witness().oracle.clone();
+    // What comes after the cut asks for none of this.
+    let mut before = watched.take_oracle();
+    before.expect_torn();
+    before.weigh();
     let in_flight: Vec<Command> = before.writes_under_way().copied().collect();
     let (in_memories, dirty) = (volatile(&watched), dirty(&watched));
     let kept = kept_by_battery(&watched);
-    let mut may_hold = before.clone();
-    may_hold.cut_power();
     let what = array_of(watched.target()).and_then(redundancy);
-    let mut study = Study::new(&may_hold, &kept);
+    let mut study = Study::new(&before, &kept);
     let after = watched.cut_power(&[], &mut study)?;
     let array = array_of(after.target());
     let drives = array.map_or_else(|| vec![Some(0)], consistent::whole);
@@ -146,7 +148,7 @@ struct Taken {
 
 impl Taken {
     fn look(&mut self, sector: u64, verdict: Verdict, memories: &Map<(Place, u64)>) {
-        let (lost, was_durable, is_foreign) = match verdict {
+        let (write, was_durable, is_foreign) = match verdict {
             Verdict::Last(None) => return,
             Verdict::Last(Some(write)) => {
                 self.kept.insert(write, ());
@@ -156,9 +158,6 @@ impl Taken {
             Verdict::Older { lost, was_durable } => (lost, was_durable, false),
             Verdict::Foreign { lost } => (lost, false, true),
         };
-        // Of several that were under way at once the one that was answered last.
-        let last = lost.iter().max_by_key(|(_, answered)| *answered);
-        let Some(&(write, _)) = last else { return };
         *self.lost.entry(write).or_default() += 1;
         self.sectors += 1;
         self.although_flushed += u64::from(was_durable);
@@ -207,8 +206,8 @@ fn fate(in_flight: &[Command], newer: &BTreeMap<u64, u64>) -> InFlight {
 
 /// Looks at an array before its cure does what it does, and after.
 struct Study<'a> {
-    /// What each sector may hold after the cut.
-    may_hold: &'a Oracle,
+    /// What each sector held before the cut, and may hold after it.
+    before_cut: &'a Oracle,
     /// What a battery has of them.
     kept: &'a Map<u64>,
     cure: Cure,
@@ -223,12 +222,12 @@ struct Study<'a> {
 }
 
 impl<'a> Study<'a> {
-    fn new(may_hold: &'a Oracle, kept: &'a Map<u64>) -> Self {
+    fn new(before_cut: &'a Oracle, kept: &'a Map<u64>) -> Self {
         let (cured, before) = (Cured::default(), Fit::default());
         let cured_without = Vec::new();
         let (cure, unfit_after, members, lost_in_cut, lost_later) = (Cure::None, 0, 0, 0, 0);
         Study {
-            may_hold,
+            before_cut,
             kept,
             cure,
             cured,
@@ -284,12 +283,9 @@ impl<'a> Study<'a> {
         let is_wrong = |&address: &u64| {
             is_meant(contents.home(address).slot.into())
                 && !self.kept.contains_key(&address)
-                && contents.get(address).is_some_and(|found| {
-                    matches!(
-                        self.may_hold.judge(address, found),
-                        Verdict::Older { .. } | Verdict::Foreign { .. }
-                    )
-                })
+                && contents
+                    .get(address)
+                    .is_some_and(|found| self.before_cut.is_wrong_after_cut(address, found))
         };
         addresses.filter(is_wrong).count() as u64
     }

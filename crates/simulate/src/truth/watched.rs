@@ -1,5 +1,6 @@
 //! A target in virtual time under the eyes of a witness.
 use super::error::{Untruth, Wrong};
+use super::oracle::Oracle;
 use super::recovery::{Cut, Recovery};
 use super::sparse::Map;
 use super::witness::Witness;
@@ -7,7 +8,7 @@ use super::{consistent, recovery};
 use crate::run::HORIZON;
 use drivelab_core::data::DataOp;
 use drivelab_core::target::array::Array;
-use drivelab_core::target::array::report::Happened;
+use drivelab_core::target::array::report::{Happened, Health};
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::write_behind::{Piece, WriteBehind};
 use drivelab_core::target::{Target, TargetInput, TargetParams};
@@ -34,6 +35,8 @@ pub struct Watched {
     outstanding: HashMap<u64, Command>,
     answers: VecDeque<(Completion, Vec<u64>)>,
     looks: u64,
+    /// Addresses of each host in turn, where each has its own.
+    apart: u64,
 }
 
 impl Watched {
@@ -54,6 +57,7 @@ impl Watched {
             outstanding: HashMap::new(),
             answers: VecDeque::new(),
             looks: LOOKING,
+            apart: u64::MAX,
         };
         watched.look_at_members();
         watched
@@ -69,20 +73,30 @@ impl Watched {
     ) -> Self {
         let outstanding = outstanding.into_iter().collect();
         let (tap, answers, looks, seed) = (None, VecDeque::new(), LOOKING, witness.seed());
-        Watched { params, seed, target, witness, now, tap, outstanding, answers, looks }
+        let apart = u64::MAX;
+        Watched { params, seed, target, witness, now, tap, outstanding, answers, looks, apart }
     }
 
     /// Goes on until nothing is under way that could leave members that do not fit each other: a host's command, or what a
-    /// memory flushes. What the array does by itself needs no end for that.
-    pub fn come_to_rest(&mut self) -> Result<(), Untruth> {
-        while self.outstanding() > 0 || self.memories().any(|memory| memory.flushing() > 0) {
+    /// memory flushes. What the array does by itself needs no end for that. Of an array that has lost what it needs there is
+    /// nothing left to compare, and its memories may flush in vain for long. Returns whether that took no more memory than this.
+    pub fn come_to_rest(&mut self, most_bytes: u64) -> Result<bool, Untruth> {
+        // A run ends with the answer that it counts; others of the same instant wait behind that.
+        self.look()?;
+        self.answers.clear();
+        while !self.has_lost()
+            && (self.outstanding() > 0 || self.memories().any(|memory| memory.flushing() > 0))
+        {
+            if self.witness.bytes() > most_bytes {
+                return Ok(false);
+            }
             if !self.advance()? {
                 let commands = self.outstanding();
                 return Err(self.witness.untruth(self.now, Wrong::Unanswered { commands }));
             }
             self.answers.clear();
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The memories before the array, those of hosts first.
@@ -104,6 +118,11 @@ impl Watched {
         all
     }
 
+    /// Each host has so many addresses for itself, the first one the lowest: what its cache keeps back no other asks for.
+    pub fn keep_apart(&mut self, addresses: u64) {
+        self.apart = addresses;
+    }
+
     pub fn tap(&mut self, tap: Tap) {
         self.tap = Some(tap);
     }
@@ -114,6 +133,11 @@ impl Watched {
 
     pub fn witness(&self) -> &Witness {
         &self.witness
+    }
+
+    /// What hosts know of each sector; nothing of it is left here.
+    pub(super) fn take_oracle(&mut self) -> Oracle {
+        self.witness.oracle.taken()
     }
 
     pub fn now(&self) -> Instant {
@@ -190,6 +214,7 @@ impl Watched {
                 self.look_at_members();
             }
         }
+        self.witness.refuses_writes = self.target.refuses_writes();
         while let Some(completion) = self.target.poll_output() {
             let Some(command) = self.outstanding.remove(&completion.id) else { continue };
             let found = self.witness.completed(&command, &completion)?;
@@ -201,9 +226,15 @@ impl Watched {
     /// The array may have lost what it needs: from then on what has not been flushed may be gone.
     fn look_at_members(&mut self) {
         let Some(array) = self.array() else { return };
-        if !consistent::bears(array.layout(), &consistent::whole(array)) {
+        if array.health() == Health::Failed || !consistent::bears(array.layout(), &consistent::whole(array)) {
             self.witness.oracle.lose();
         }
+    }
+
+    /// Whether the array has lost what it needs, and no rebuild has brought it back.
+    fn has_lost(&self) -> bool {
+        let bears = |array: &Array| consistent::bears(array.layout(), &consistent::whole(array));
+        self.witness.oracle.is_lost() && self.array().is_some_and(|array| !bears(array))
     }
 
     fn array(&self) -> Option<&Array> {
@@ -228,7 +259,8 @@ impl Watched {
         let mut next = written.iter().copied().peekable();
         while let Some(first) = next.next() {
             let capacity = self.target.capacity().get();
-            let end = (first + AT_ONCE).min(capacity);
+            let end =
+                (first + AT_ONCE).min(capacity).min((first / self.apart + 1).saturating_mul(self.apart));
             while next.next_if(|&sector| sector < end).is_some() {}
             let (outcome, found) = self.go(Access::Read, first, end - first)?;
             if outcome == Outcome::Done {
@@ -241,7 +273,8 @@ impl Watched {
 
     /// Sends a command of its own, past the host's cache, and waits for its answer.
     pub fn go(&mut self, access: Access, first: u64, count: u64) -> Result<(Outcome, Vec<u64>), Untruth> {
-        let command = own(self.looks, access, first, count);
+        let initiator = (first / self.apart) as u16;
+        let command = Command { initiator, ..own(self.looks, access, first, count) };
         self.looks += 1;
         self.submit(&command)?;
         self.answer_to(command.id)
@@ -264,13 +297,15 @@ impl Watched {
     /// controller whose battery has kept data writes them.
     pub fn cut_power(mut self, missing: &[u16], recovery: &mut dyn Recovery) -> Result<Watched, Untruth> {
         let kept = self.kept_by_battery()?;
-        let Watched { mut params, seed, target, mut witness, looks, .. } = self;
+        let Watched { mut params, seed, target, mut witness, looks, apart, .. } = self;
         witness.media.cut_power();
         witness.oracle.cut_power();
         let buffers = witness.forget_commands();
         if let (Some(array), Some(of_array)) =
             (target.system().and_then(|system| system.array()), &mut params.array)
         {
+            // The note of what is stale lies on the members, and what it says is copied before anything else.
+            witness.media = consistent::that_counts(array, &witness.media).into_owned();
             let last = params.drives.len() as u16 - 1;
             let cure = of_array.cure;
             recovery.look(&Cut { array, cure, last, missing, buffers: &buffers, media: &witness.media });
@@ -292,7 +327,7 @@ impl Watched {
                 (0..).zip(&drives).map(|(slot, drive)| drive.map(|_| slot)).collect();
             recovery.recover(array.layout(), &slots, &mut witness.media);
         }
-        let mut after = Watched { looks, ..Self::with(&params, seed, witness) };
+        let mut after = Watched { looks, apart, ..Self::with(&params, seed, witness) };
         after.target.come_up_after(&target);
         drop(target);
         for (first, stamps) in kept {

@@ -2,9 +2,10 @@
 use super::buffers::Buffers;
 use super::consistent::{self, Fit};
 use super::error::{Untruth, Wrong};
-use super::media::Media;
+use super::media::{Media, Sector};
 use super::oracle::Oracle;
-use drivelab_core::data::DataOp;
+use super::segments::{NotHeld, Segments};
+use drivelab_core::data::{DataOp, Source};
 use drivelab_core::target::array::Array;
 use drivelab_core::target::drive::params::DriveModel;
 use drivelab_core::target::system::SystemParams;
@@ -12,6 +13,9 @@ use drivelab_core::target::write_behind::params::WriteBehindParams;
 use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_units::Instant;
 use std::sync::Arc;
+
+/// What a sector takes that a segment keeps, in bytes.
+const KEPT: u64 = 32;
 
 /// Holds a target to its word. Give it each command as it is submitted, each data operation in order, and then each
 /// completion.
@@ -21,6 +25,7 @@ pub struct Witness {
     /// Whether there is a memory that may write again what was answered long ago.
     has_memory: bool,
     pub(super) media: Media,
+    segments: Segments,
     pub(super) oracle: Oracle,
     /// Commands that are over. What they were merged with is over at the same instant, and looks at theirs.
     over: Vec<(Instant, u64)>,
@@ -28,6 +33,8 @@ pub struct Witness {
     last: (DataOp, Vec<u64>),
     /// Whether reads of sound drives may fail.
     pub(super) may_fail: bool,
+    /// Whether the target refuses writes, because something below could not do one.
+    pub(super) refuses_writes: bool,
 }
 
 /// Whether any of these answers writes that are not on its media.
@@ -37,25 +44,47 @@ fn has_volatile_drive(drives: &[Arc<DriveModel>]) -> bool {
 
 impl Witness {
     pub fn new(params: &SystemParams, seed: u64) -> Self {
+        // More than a segment has with what the head has yet to read for it.
+        let buffers = params
+            .drives
+            .iter()
+            .map(|drive| drive.cache.map_or(0, |cache| 4 * cache.size.get() + cache.read_ahead.limit.get()));
         let memories = [params.host_cache, params.controller.cache];
         let volatile = |memory: &WriteBehindParams| !memory.battery;
+        let mut oracle =
+            Oracle::new(has_volatile_drive(&params.drives) || memories.iter().flatten().any(volatile));
+        if params.host_cache.is_some() {
+            oracle = oracle.with_host_caches();
+        }
         Witness {
             seed,
             buffers: Buffers::default(),
             has_memory: memories.iter().any(Option::is_some),
             media: Media::new(params.drives.len()),
-            oracle: Oracle::new(
-                has_volatile_drive(&params.drives) || memories.iter().flatten().any(volatile),
-            ),
+            segments: Segments::new(buffers),
+            oracle,
             over: Vec::new(),
             last: (DataOp::Replace { member: 0 }, Vec::new()),
             may_fail: params.drives.iter().any(|drive| drive.faults.is_some()),
+            refuses_writes: false,
         }
+    }
+
+    /// Of a target whose power is never cut: less is kept of what was.
+    pub fn without_cuts(self) -> Self {
+        Witness { oracle: self.oracle.without_cuts(), buffers: self.buffers.without_words(), ..self }
+    }
+
+    /// About how much memory all that takes.
+    pub fn bytes(&self) -> u64 {
+        const SECTOR: u64 = size_of::<Sector>() as u64;
+        (self.media.size() + self.buffers.size()) * SECTOR + self.segments.kept() * KEPT + self.oracle.bytes()
     }
 
     /// The power is gone: commands that come now may have the ids of old ones. Returns what all had carried.
     pub(super) fn forget_commands(&mut self) -> Buffers {
         self.over.clear();
+        self.segments.clear();
         std::mem::take(&mut self.buffers)
     }
 
@@ -85,6 +114,7 @@ impl Witness {
             DataOp::Forget { id, first, count } => self.buffers.forget(id, first, count),
             DataOp::Accept { write, member, first, count } => {
                 let stamps = self.look(at, write, first.get(), count.get())?;
+                self.segments.accept(member, first.get(), count.get(), &self.media);
                 self.media.accept(member, first.get(), &stamps);
                 self.buffers.accepted(write, count.get());
                 self.last = (op, stamps);
@@ -94,13 +124,31 @@ impl Witness {
                 if self.last.0 != (DataOp::Accept { write, member, first, count }) {
                     self.last.1 = self.look(at, write, first.get(), count.get())?;
                 }
+                self.segments.persist(member, first.get(), count.get(), &self.media);
                 self.media.persist(member, first.get(), &self.last.1);
                 self.last.0 = op;
                 self.buffers.dropped(write, count.get());
             }
-            DataOp::Deliver { read, member, first, count } => {
-                let stamps = self.media.read(member, first.get(), count.get());
-                self.buffers.bring(read, first.get(), stamps);
+            DataOp::Deliver { read, member, first, count, from } => {
+                let (first, count) = (first.get(), count.get());
+                let stamps = match from {
+                    Source::Media => self.media.read(member, first, count),
+                    Source::Written { write } => self.look(at, write, first, count)?,
+                    Source::Segment(place) => self
+                        .segments
+                        .read(member, place, first, count, &self.media)
+                        .map_err(|NotHeld(sector)| {
+                            self.untruth(at, Wrong::NotHeld { command: read, drive: member, sector })
+                        })?,
+                };
+                self.buffers.bring(read, first, stamps);
+            }
+            DataOp::Begin { member, segment, joins } => self.segments.begin(member, segment, joins),
+            DataOp::Load { member, segment, first, count } => {
+                self.segments.load(member, segment, first.get(), count.get());
+            }
+            DataOp::Copy { member, segment, from, first, count } => {
+                self.segments.copy(member, segment, from, first.get(), count.get());
             }
             DataOp::Keep { kept, read, first, count } => {
                 let stamps = self.look(at, read, first.get(), count.get())?;
@@ -110,7 +158,10 @@ impl Witness {
                 let stamps = self.look(at, write, first.get(), count.get())?;
                 self.oracle.give_up(first.get(), &stamps);
             }
-            DataOp::Replace { member } => self.media.replace(member),
+            DataOp::Replace { member } => {
+                self.media.replace(member);
+                self.segments.replace(member);
+            }
             DataOp::Tell { into, at, word } => self.buffers.tell(into, at, word),
             DataOp::Drop { write, count, .. } => self.buffers.dropped(write, count.get()),
             DataOp::Over { id } => self.over.push((at, id)),
@@ -133,7 +184,8 @@ impl Witness {
             self.over.push((at, id));
         }
         let fails = matches!(outcome, Outcome::Lost | Outcome::Failed | Outcome::OutOfRange);
-        if fails && !self.may_fail && !self.oracle.is_lost() {
+        let refused = self.refuses_writes && command.access != Access::Read;
+        if fails && !refused && !self.may_fail && !self.oracle.is_lost() {
             return Err(self.untruth(at, Wrong::Failed { command: id, outcome }));
         }
         let told = self.oracle.completed(id, outcome, &found);
@@ -148,7 +200,8 @@ impl Witness {
         if !consistent::bears(array.layout(), &drives) {
             return Ok(None);
         }
-        let mut fit = consistent::compare(array.layout(), &drives, &self.media);
+        let mut fit =
+            consistent::compare(array.layout(), &drives, &consistent::that_counts(array, &self.media));
         match fit.first.take() {
             Some(wrong) => Err(self.untruth(at, wrong)),
             None => Ok(Some(fit)),

@@ -4,6 +4,7 @@
 //! A failing history prints its seed; `DRIVELAB_HISTORY_SEED=<seed>` plays that one alone, `DRIVELAB_HISTORIES=<count>` so
 //! many of them.
 #![allow(clippy::print_stdout, reason = "what was played, for whoever asks for it")]
+mod buffers;
 #[path = "../../../core/tests/common/mod.rs"]
 mod common;
 mod cures;
@@ -11,17 +12,14 @@ mod holes;
 mod memories;
 mod planted;
 mod setups;
+mod whole_runs;
 
-use drivelab_core::host::params::JobParams;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{ArrayParams, Cure, Level};
+use drivelab_core::Command;
+use drivelab_core::target::array::params::Cure;
 use drivelab_core::target::system::SystemParams;
-use drivelab_core::{Command, Setup};
 use drivelab_simulate::truth::{Cured, Untruth, Watched};
-use drivelab_simulate::{Control, run};
-use drivelab_units::{Sectors, Share, Span};
+use drivelab_units::Span;
 use setups::{Dice, Draft};
-use std::sync::atomic::AtomicBool;
 
 const HISTORIES: u64 = 3_000;
 /// About how long the hosts are busy.
@@ -71,17 +69,30 @@ fn told(command: &Command) -> String {
 fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
     let mut dice = Dice::new(seed, "history");
     let params: SystemParams = setups::system(&mut dice, BUSY);
-    let hosts = if params.host_cache.is_some() { 1 } else { 1 + dice.below(2) };
+    let hosts = 1 + dice.below(2);
     let mut watched = Watched::new(&params, seed);
     let capacity = watched.target().capacity().get();
     let count = 5 + dice.below(45);
-    let drafts = setups::drafts(&mut dice, capacity, hosts, count, 0);
+    // What one host's cache hides from another is no lie.
+    let part = if params.host_cache.is_some() { capacity / hosts } else { u64::MAX };
+    watched.keep_apart(part);
+    let drafts_of = |dice: &mut Dice, count, from_id| {
+        if part == u64::MAX {
+            return setups::drafts(dice, capacity, hosts, count, from_id);
+        }
+        setups::drafts_apart(dice, part, hosts, count, from_id)
+    };
+    let drafts = drafts_of(&mut dice, count, 0);
     if numbered("DRIVELAB_HISTORY_SEED").is_some() {
         let SystemParams { array, controller, elevator, host_cache, .. } = &params;
         println!("{array:#?}\n{controller:?}\n{elevator:?}\n{host_cache:?}");
         let caches = params.drives.iter().map(|drive| drive.cache.map(|cache| cache.write_back));
         println!("caches of the drives: {:?}", caches.collect::<Vec<_>>());
         drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, told(&draft.command)));
+        watched.tap(Box::new(|op| {
+            println!("{op:?}");
+            Some(op)
+        }));
     }
     issue(&mut watched, &drafts)?;
     tally.histories += 1;
@@ -102,32 +113,12 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
         tally.add(&watched);
         watched = watched.cut_power(missing.as_slice(), &mut Cured::default())?;
         watched.read_back()?;
-        let drafts = setups::drafts(&mut dice, capacity, hosts, 10, count);
+        let drafts = drafts_of(&mut dice, 10, count);
         issue(&mut watched, &drafts)?;
     }
     watched.read_back()?;
     tally.add(&watched);
     Ok(())
-}
-
-#[test]
-fn a_whole_run_of_a_workload_is_checked() {
-    let params = setups::forgetful(ArrayParams::plain(Level::Mirrored, 2));
-    let target = TargetParams::System(params);
-    let job = JobParams {
-        reads: Share::from_ratio(1, 2).expect("a share"),
-        count: Sectors::new(1_000),
-        arrivals: common::outstanding(8),
-        ..common::job()
-    };
-    let setup = Setup { checks_data: true, ..common::setup(target, job, 2_000) };
-    let (stop, progress) = (AtomicBool::new(false), |_| ());
-    let point = run(&setup, &Control { stop: &stop, progress: &progress }).expect("the truth");
-    let data = point.data.expect("it was asked for");
-    assert!(data.reads > 500 && data.writes > 500 && data.reads + data.writes >= 2_000, "{data:?}");
-    // The job writes all of its addresses many times over, and each of them twice.
-    assert_eq!(data.sectors_kept, Some(1_000));
-    assert!(data.compared.is_some_and(|fit| fit.what == "copies" && fit.sectors >= 2_000), "{data:?}");
 }
 
 #[test]

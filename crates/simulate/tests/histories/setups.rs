@@ -5,10 +5,10 @@ use drivelab_core::target::array::params::{
     ArrayParams, Copies, Cure, Failure, Keeper, Level, ReadChoice, Rotation, SplitReads, When,
 };
 use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::target::drive::cache::params::{CacheParams, Destage, ReadAheadParams, WriteBackParams};
 use drivelab_core::target::drive::faults::FaultParams;
 use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::drive::queue::Order;
+use drivelab_core::target::drive::queue::{Order, QueueParams};
 use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
@@ -99,6 +99,36 @@ fn cache(size: u64) -> CacheParams {
     CacheParams { segments: 4, ..CacheParams::reading_on(Sectors::new(size)) }
 }
 
+/// One segment of eight for writes alone.
+fn separate() -> CacheParams {
+    let write_back = write_back(Destage::WhenIdle, 64).write_back;
+    CacheParams { segments: 8, separate_writes: true, write_back, ..cache(512) }
+}
+
+/// Keeps whatever passes the head, and goes on reading wherever it can.
+fn eager() -> CacheParams {
+    let cache =
+        CacheParams { keeps_passing: true, keeps_written: false, ..write_back(Destage::WhenIdle, 100) };
+    let read_ahead = ReadAheadParams { when_queued: true, on_hit: true, ..cache.read_ahead };
+    CacheParams { read_ahead, hits_while_busy: false, ..cache }
+}
+
+/// One of the drives of [`described`] alone.
+pub fn alone(which: usize) -> SystemParams {
+    SystemParams::of_drive(Arc::clone(&MODELS[which]), ControllerParams::PLAIN)
+}
+
+/// Those of them that report in rounds, and those that have a buffer.
+pub const WITH_ROUNDS: [usize; 2] = [6, 7];
+pub const WITH_BUFFERS: [usize; 7] = [2, 3, 4, 5, 7, 8, 9];
+
+/// A drive with a segment for writes alone, whatever it says of written data that are on the media.
+pub fn separates(keeps_written: bool) -> SystemParams {
+    let cache = CacheParams { keeps_written, ..separate() };
+    let drive = DriveParams { cache: Some(cache), ..described(40)[8].clone() };
+    SystemParams::of_drive(model(&drive), ControllerParams::PLAIN)
+}
+
 /// Drives for a journal: see [`JOURNALS`].
 pub fn journals() -> [Arc<DriveModel>; 4] {
     JOURNALS.clone()
@@ -143,20 +173,27 @@ fn with_unreadable(drive: &DriveParams, unreadable: Vec<(Lba, Sectors)>) -> Arc<
     model(&DriveParams { faults: Some(faults), ..drive.clone() })
 }
 
-fn described(cylinders: u32) -> [DriveParams; 6] {
+/// Drives of every kind of queue and buffer. The last four report in rounds, keep a segment for writes alone, and read on in
+/// every way there is.
+fn described(cylinders: u32) -> [DriveParams; 10] {
     let sptf = crate::common::queue(8, Order::Sptf);
     let small = || DriveParams {
         geometry: layout(1, vec![zone(0, cylinders, 32)]),
         seek: crate::common::flat_seek(us(700), cylinders),
         ..drive()
     };
+    let rounds = |round| QueueParams { coalesces: Some(round), ..sptf.clone() };
     [
         DriveParams { ..small() },
         DriveParams { queue: sptf.clone(), ..small() },
         DriveParams { queue: sptf.clone(), cache: Some(cache(64)), ..small() },
         DriveParams { cache: Some(write_back(Destage::AtOnce, 48)), ..small() },
         DriveParams { queue: sptf.clone(), cache: Some(write_back(Destage::WhenIdle, 48)), ..small() },
-        DriveParams { queue: sptf, cache: Some(write_back(Destage::WhenIdle, 200)), ..small() },
+        DriveParams { queue: sptf.clone(), cache: Some(write_back(Destage::WhenIdle, 200)), ..small() },
+        DriveParams { queue: rounds(2), ..small() },
+        DriveParams { queue: rounds(3), cache: Some(write_back(Destage::WhenIdle, 200)), ..small() },
+        DriveParams { queue: sptf.clone(), cache: Some(separate()), ..small() },
+        DriveParams { queue: sptf, cache: Some(eager()), ..small() },
     ]
 }
 
@@ -326,6 +363,7 @@ pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
         drives,
         controller: ControllerParams {
             depth: dice.of(&[None, Some(1), Some(4)]),
+            timeout: dice.one_in(3).then(|| ms(dice.of(&[4, 12, 40, 150]))),
             cache,
             ..ControllerParams::PLAIN
         },
@@ -341,6 +379,17 @@ pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
 pub struct Draft {
     pub gap: Span,
     pub command: drivelab_core::Command,
+}
+
+/// The same of hosts that have each a part of the addresses for itself.
+pub fn drafts_apart(dice: &mut Dice, part: u64, hosts: u64, count: u64, from_id: u64) -> Vec<Draft> {
+    let mut all = drafts(dice, part, hosts, count, from_id);
+    for Draft { command, .. } in &mut all {
+        if command.count > Sectors::ZERO {
+            command.first = command.first + Sectors::new(part * u64::from(command.initiator));
+        }
+    }
+    all
 }
 
 /// Commands that meet each other: at few places, with lengths that are no multiples of anything.

@@ -6,6 +6,7 @@
 use super::super::slab::Slab;
 use super::super::tree::{NONE, Slot};
 use super::layout::Spot;
+use crate::command::Outcome;
 
 /// What one strand has met.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +27,7 @@ struct Stretch {
     slot: u16,
     at: u64,
     end: u64,
+    why: Outcome,
     next: Slot,
 }
 
@@ -34,10 +36,15 @@ struct Stretch {
 pub struct Unreadable(Slab<Stretch>);
 
 impl Unreadable {
-    /// A strand has met something more.
-    pub fn add(&mut self, avoids: &mut Avoids, spot: Spot, count: u64) {
+    /// A strand has met something more: a read that ended like this.
+    pub fn add(&mut self, avoids: &mut Avoids, spot: Spot, count: u64, why: Outcome) {
         let Spot { slot, at } = spot;
-        avoids.0 = self.0.add(Stretch { slot, at, end: at + count, next: avoids.0 });
+        avoids.0 = self.0.add(Stretch { slot, at, end: at + count, why, next: avoids.0 });
+    }
+
+    /// How the read ended that a strand has met last; data are lost where it has met none.
+    pub fn why(&self, avoids: Avoids) -> Outcome {
+        if avoids.is_empty() { Outcome::Lost } else { self.0.get(avoids.0).why }
     }
 
     /// A strand goes on without what it has met.
@@ -61,7 +68,7 @@ impl Unreadable {
     pub fn first(&self, avoids: Avoids, spot: Spot, count: u64) -> Option<(u64, u64, Avoids)> {
         let mut place = avoids.0;
         while place != NONE {
-            let Stretch { slot, at, end, next } = *self.0.get(place);
+            let Stretch { slot, at, end, next, .. } = *self.0.get(place);
             place = next;
             let (at, end) = (at.max(spot.at), end.min(spot.at + count));
             if slot == spot.slot && at < end {
@@ -80,9 +87,10 @@ mod tests {
     fn each_strand_has_its_own_list_of_stretches_of_any_member() {
         let (mut all, mut one, mut other) = (Unreadable::default(), Avoids::NOTHING, Avoids::NOTHING);
         let spot = |slot, at| Spot { slot, at };
-        all.add(&mut one, spot(3, 100), 8);
-        all.add(&mut other, spot(3, 0), 50);
-        all.add(&mut one, spot(1_000, 40), 8);
+        all.add(&mut one, spot(3, 100), 8, Outcome::MediaError);
+        all.add(&mut other, spot(3, 0), 50, Outcome::MediaError);
+        all.add(&mut one, spot(1_000, 40), 8, Outcome::TimedOut);
+        assert_eq!((all.why(one), all.why(other)), (Outcome::TimedOut, Outcome::MediaError));
         assert!(all.has(one, spot(1_000, 47), 1) && !all.has(one, spot(1_000, 48), 8));
         assert!(!all.has(one, spot(1_001, 47), 1) && !all.has(one, spot(3, 0), 100));
         let (at, count, rest) = all.first(one, spot(3, 104), 100).unwrap();

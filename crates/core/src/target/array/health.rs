@@ -4,6 +4,7 @@
 //! somebody else keeps what was written. A spare takes the slot `replaced_after` later, unless what the slot held cannot be
 //! had any more. A new drive that somebody puts in is a spare too: until it is taken it does nothing. In RAID 01 the
 //! members of a striped set that misses one stand aside, and are all rebuilt once it is complete again.
+use super::errors::is_unread;
 use super::layout::Layout;
 use super::losses;
 use super::members::State;
@@ -25,7 +26,9 @@ pub struct Condition {
     impaired_since: Option<Instant>,
     /// How long that was before.
     impaired: Span,
-    has_lost: bool,
+    pub(super) has_lost: bool,
+    /// Whether writes are refused, because the last copy of something did not do one.
+    pub(super) is_broken: bool,
     /// Slots for which a spare is to be taken when its time has come.
     awaited: u32,
 }
@@ -49,6 +52,7 @@ impl Array {
                 self.put_in(context, slot, self.members.get(slot).drive);
             }
         }
+        self.resume_rebuilds();
         // Not before everybody has said what is to be told of.
         self.wake_at(context, context.now);
         for failure in &self.params.failures {
@@ -94,6 +98,7 @@ impl Array {
         self.report(context, slot, Happened::Failed { slot, drive });
         self.stand_aside(slot);
         self.lose(context, &before, slot);
+        self.lose_stale(context);
         self.leave_rebuild(context);
         self.note_condition(context.now);
         self.await_spare(context, slot);
@@ -101,8 +106,9 @@ impl Array {
         self.pump_sync(context);
     }
 
-    /// What is with a drive ends as it fails.
+    /// What is with a drive, or on its way there, ends as it fails.
     fn end_ops_of(&mut self, context: &mut Context, drive: u16) {
+        self.keep_from(drive);
         let gone: Vec<Slot> =
             self.ops.places().filter(|(_, op)| op.is_out && op.drive == drive).map(|(at, _)| at).collect();
         for at in gone {
@@ -138,9 +144,9 @@ impl Array {
         }
         match (op.access, outcome) {
             (Access::Read, Outcome::Failed) => strand.is_spoilt = true,
-            // Several of its commands may have met unreadable sectors before it is planned anew.
-            (Access::Read, Outcome::MediaError) if strand.is_spoilt || !has_met => {
-                self.unreadable.add(&mut strand.avoids, op.spot(), op.count);
+            // Several of its commands may have met something unreadable before it is planned anew.
+            (Access::Read, _) if is_unread(outcome) && (strand.is_spoilt || !has_met) => {
+                self.unreadable.add(&mut strand.avoids, op.spot(), op.count, outcome);
                 strand.is_spoilt = true;
             }
             // The journal is missed.
@@ -180,6 +186,7 @@ impl Array {
     pub(super) fn replace(&mut self, context: &mut Context, slot: u16) {
         self.condition.awaited -= 1;
         if self.members.get(slot).state == State::Missing
+            && !self.refuses_writes()
             && self.can_be_rebuilt(slot)
             && let Some(drive) = self.spares.pop_front()
         {
@@ -189,7 +196,7 @@ impl Array {
     }
 
     /// Whether all that a slot is to hold can be had elsewhere.
-    fn can_be_rebuilt(&self, slot: u16) -> bool {
+    pub(super) fn can_be_rebuilt(&self, slot: u16) -> bool {
         self.reach(slot) == losses::ALL
     }
 
@@ -214,7 +221,7 @@ impl Array {
     }
 
     /// The members that a slot counts with: in RAID 01 its striped set, elsewhere itself alone.
-    fn striped_set(&self, slot: u16) -> core::ops::Range<u16> {
+    pub(super) fn striped_set(&self, slot: u16) -> core::ops::Range<u16> {
         let Level::MirroredStripes { copies } = self.params.level else { return slot..slot + 1 };
         let columns = self.params.members / copies;
         let first = slot / columns * columns;
@@ -272,6 +279,8 @@ impl Array {
         let is_missing = |state| matches!(state, State::Missing | State::Aside);
         if self.condition.has_lost {
             Health::Failed
+        } else if self.refuses_writes() {
+            Health::Broken
         } else if self.members.iter().any(|(_, member)| is_missing(member.state)) {
             Health::Degraded
         } else if self.members.impaired > 0 {
@@ -291,7 +300,7 @@ impl Array {
             let to_come = self.params.failures.iter().any(|failure| is_to_come(failure.when));
             self.condition.awaited > 0 || to_come
         };
-        self.is_rebuilding() || !self.spares.is_empty() && may_come()
+        self.is_rebuilding() || !self.refuses_writes() && !self.spares.is_empty() && may_come()
     }
 
     /// How long some member was not whole, up to an instant.

@@ -5,8 +5,9 @@
 //! - [`plan`] turns a strand into members' commands, one file a way of reading or writing.
 //! - [`strand`] says what a strand is; this file lets strands in and answers hosts, [`claims`] says who has which blocks,
 //!   [`phases`] takes a strand through its phases.
-//! - [`members`] knows which drive has which slot and what of it is right; [`health`] acts on failures, [`avoids`] keeps
-//!   what could not be read, [`sync`] goes over the members by itself.
+//! - [`members`] knows which drive has which slot and what of it is right; [`errors`] says what follows when a member does
+//!   not do a command, [`health`] acts on failures, [`avoids`] keeps what could not be read, [`sync`] goes over the members
+//!   by itself.
 //! - [`losses`] and, for records, [`pool_losses`] say what a failure takes; [`report`] is how the array tells of it, and
 //!   [`stories`] tells how commands went.
 //!
@@ -14,6 +15,7 @@
 //! differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
 mod avoids;
 mod claims;
+mod errors;
 mod gf;
 mod health;
 pub mod layout;
@@ -44,6 +46,7 @@ use alloc::vec::Vec;
 use avoids::Unreadable;
 use claims::Claims;
 use drivelab_units::{Instant, Lba, Sectors};
+use errors::Errors;
 use health::Condition;
 use layout::{Layout, LevelError};
 use members::Members;
@@ -97,6 +100,7 @@ pub struct Array {
     unreadable: Unreadable,
     /// Sectors that were written back because they could not be read.
     repaired: u64,
+    errors: Errors,
     condition: Condition,
     /// Goes on with each strand.
     clock: u64,
@@ -162,6 +166,7 @@ impl Array {
             holes: Holes::default(),
             unreadable: Unreadable::default(),
             repaired: 0,
+            errors: Errors::default(),
             condition: Condition::default(),
             clock: 0,
             ids: 0,

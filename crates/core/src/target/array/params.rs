@@ -6,7 +6,7 @@ use crate::target::drive::params::DriveModel;
 use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Rate, Sectors, Span};
+use drivelab_units::{Instant, Rate, Sectors, Share, Span};
 
 /// Who keeps the array: the host's software, with an I/O scheduler for each drive, or a controller, behind the host's
 /// I/O scheduler.
@@ -205,6 +205,9 @@ pub struct ArrayParams {
     pub missing: Vec<u16>,
     /// Whether a new drive is in their slots from the start, to be rebuilt.
     pub rebuilding: bool,
+    /// How far the new drives have come by then: a rebuild that was interrupted goes on where it was (md's
+    /// `recovery_offset`). Of what there is to go over.
+    pub rebuilt: Share,
     /// What the array does by itself beside rebuilding.
     pub scheduled: Vec<Scheduled>,
 }
@@ -244,6 +247,7 @@ impl ArrayParams {
             failures: Vec::new(),
             missing: Vec::new(),
             rebuilding: false,
+            rebuilt: Share::NONE,
             scheduled: Vec::new(),
         }
     }

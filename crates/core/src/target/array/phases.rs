@@ -175,7 +175,13 @@ impl Array {
     /// A member's command is done.
     pub fn completed(&mut self, context: &mut Context, completion: &Completion) {
         let &Op { id, slot, is_out, .. } = self.ops.get(completion.tag);
-        debug_assert!(is_out && id == completion.id);
+        // Its drive has been given up, by the error of a command that was merged with it.
+        if !is_out || id != completion.id {
+            return;
+        }
+        if completion.outcome != Outcome::Done && self.has_erred(context, completion) {
+            return;
+        }
         if slot < self.params.members {
             self.members.get_mut(slot).outstanding -= 1;
         }

@@ -1,4 +1,5 @@
 //! What happens to an array while it runs: failures, spares, rebuilds, lost data.
+use crate::command::Outcome;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +27,23 @@ pub enum Happened {
     Failed {
         slot: u16,
         drive: u16,
+    },
+    /// The drive in this slot did not do a write, and the array does something about it: it fails the member, or where
+    /// nobody else has its data refuses writes. The journal's slot is the number of members.
+    WriteError {
+        slot: u16,
+        drive: u16,
+        outcome: Outcome,
+    },
+    /// From now on every write is refused: see [`Health::Broken`].
+    Broken,
+    /// A member that has the last copy of something did not take these sectors of its drive: they are read from other
+    /// copies from now on.
+    Stale {
+        slot: u16,
+        drive: u16,
+        first: Lba,
+        count: Sectors,
     },
     /// A drive that has no slot is gone: a spare.
     SpareFailed {
@@ -87,6 +105,8 @@ pub enum Health {
     Degraded,
     /// No member is missing, and not all of one is right.
     Rebuilding,
+    /// The last copy of something did not do a write. It stays a member and can be read, and all writes are refused.
+    Broken,
     /// Some addresses cannot be had, because of the members that are missing.
     Failed,
 }
@@ -111,7 +131,9 @@ pub struct Progress {
     pub ended: Option<Instant>,
     /// Whether it ended because it could not go on.
     pub is_given_up: bool,
-    /// What has been gone over of each member.
+    /// What of each member had been gone over before the run.
+    pub before: Sectors,
+    /// What has been gone over of each member since it began.
     pub swept: Sectors,
     /// What there is to go over, of each member.
     pub of: Sectors,

@@ -11,7 +11,7 @@ pub enum State {
     Flowing,
     /// The drive was full.
     Full,
-    /// The host is finding out what failed.
+    /// The host's error handler is at work: nothing is sent.
     Recovering,
     /// An auto contingent allegiance holds: only what belongs to the recovery goes.
     Allegiance,
@@ -105,7 +105,7 @@ pub struct Lane {
     pub state: State,
     /// Whether it will be told to go on.
     pub wakes: bool,
-    /// When the host knows what failed last.
+    /// When the error handler is through with the last error.
     pub recovered: Instant,
     /// The commands that came back and have not reached the drive again, oldest first: those that wait, and those on
     /// their way. One on its way may have younger ones before it.

@@ -3,7 +3,22 @@
 //!
 //! Each initiator has its own lane: a line of commands that wait, and the commands that are with the drive, by tag. A
 //! lane stands still while the drive is full (until one of its commands ends, or a while if it has none) and while the
-//! host finds out what failed. Start reading at [`Controller::pump`].
+//! host's error handler works. Start reading at [`Controller::pump`].
+//!
+//! After an error (a read that fails, a deadline that is missed) the host's error handler works for `recovery`, counted
+//! from when the host has taken the error, and the lane sends nothing until it is through:
+//! - NCQ: the queue is aborted and the drive takes nothing until its log (page 10h) is read; the rest is sent again.
+//! - ATA TCQ: the queue is aborted; the host empties the drive's queue (NOP) and sends the rest again.
+//! - ATA without a queue: the host's handler is the same, and there is nothing but the failed command to send again.
+//! - SCSI with NACA: the allegiance lasts that long; then the host clears it, and QERR says what is sent again.
+//! - SCSI without NACA: no handler. The sense data come with the status (autosense), and the host acts at once: it sends
+//!   the failed command again, or reports it; what QERR has cleared it sends again as it comes back.
+//!
+//! Simplified: a timeout aborts its command alone and wakes no handler; a handler resets nothing.
+//! Source: Linux, Documentation/driver-api/libata.rst, "ATA errors and exceptions" (all errors of ATA go through the error
+//! handler; others in flight are sent again and not counted), and Documentation/scsi/scsi_eh.rst 1.2 to 1.4 (with sense
+//! data a command is done, or sent again, from its completion; the handler wakes only for what that cannot decide);
+//! Linux 2.5 drivers/ide/ide-tcq.c, ide_tcq_invalidate_queue.
 mod lane;
 pub mod params;
 
@@ -28,7 +43,7 @@ pub enum ControllerEvent {
     Taken { initiator: u16, tag: u32 },
     /// The lane may go on.
     GoOn { initiator: u16 },
-    /// The host knows what failed.
+    /// The host's error handler is through.
     Recovered { initiator: u16 },
     /// The command that took the tag as the lane's so many-th has been with the drive for too long.
     TimeOut { initiator: u16, tag: u32, serial: u32 },
@@ -118,7 +133,8 @@ impl Controller {
     #[inline(always)]
     fn deliver(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         let lane = &mut self.lanes[usize::from(initiator)];
-        if lane.overtakes(tag) {
+        // What was on its way when the host heard of an error goes no farther.
+        if lane.state == State::Recovering || lane.overtakes(tag) {
             let held = *lane.take(tag);
             return self.hold_back(context, initiator, held);
         }
@@ -146,7 +162,7 @@ impl Controller {
         let lane = &mut self.lanes[usize::from(initiator)];
         let held = *lane.take(tag);
         match outcome {
-            Outcome::Full | Outcome::AcaActive => {
+            Outcome::Full | Outcome::Busy | Outcome::AcaActive => {
                 if lane.state == State::Flowing {
                     lane.state = State::Full;
                 }
@@ -191,6 +207,10 @@ impl Controller {
         let lane = &mut self.lanes[usize::from(initiator)];
         if lane.state == State::Full {
             lane.state = State::Flowing;
+        }
+        if is_error(answer.outcome) && !matches!(self.protocol, Protocol::ScsiTcq(_)) {
+            // An ATA drive's error keeps the host from sending more before it has taken it.
+            lane.state = State::Recovering;
         }
         if !self.params.completion.is_zero() && self.goes_to_host(initiator, answer) {
             context.busy_until = context.busy_until.max(context.now) + self.params.completion;
@@ -269,7 +289,7 @@ impl Controller {
             held.address(answer, now, issue);
             answer.outcome = if outcome == Outcome::Aborted { Outcome::TimedOut } else { outcome };
         }
-        if matches!(outcome, Outcome::MediaError | Outcome::TimedOut) {
+        if is_error(outcome) {
             self.recover(context, initiator);
         }
         self.wake_others(context, drive, initiator);
@@ -288,12 +308,14 @@ impl Controller {
         }
     }
 
-    /// A command has failed: where the protocol wants the host to act, the lane stands still until it has.
+    /// A command has failed: where that wakes the host's error handler, the lane stands still until it is through.
     fn recover(&mut self, context: &mut Context, initiator: u16) {
+        if !self.protocol.wakes_error_handler(initiator) {
+            return;
+        }
         let state = match self.protocol {
-            Protocol::Ncq(_) => State::Recovering,
-            Protocol::ScsiTcq(scsi) if scsi.naca => State::Allegiance,
-            _ => return,
+            Protocol::ScsiTcq(_) => State::Allegiance,
+            Protocol::None | Protocol::AtaTcq | Protocol::Ncq(_) => State::Recovering,
         };
         let recovered = context.now + self.params.recovery;
         let lane = &mut self.lanes[usize::from(initiator)];
@@ -327,7 +349,7 @@ impl Controller {
                 }
                 self.pump(context, drive, initiator);
             }
-            // Another error may have come while the host looked into the one before.
+            // Another error may have come while the handler was at the one before.
             ControllerEvent::Recovered { initiator } if context.now < self.lane(initiator).recovered => {}
             ControllerEvent::Recovered { initiator } => {
                 drive.read_log();
@@ -345,4 +367,9 @@ impl Controller {
         }
         None
     }
+}
+
+/// Whether a command ends like this because something went wrong with it, and not with another one.
+fn is_error(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::MediaError | Outcome::TimedOut)
 }

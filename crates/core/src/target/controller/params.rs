@@ -13,7 +13,8 @@ pub struct ControllerParams {
     pub completion: Span,
     /// How often a command that failed is sent again before its host hears of the error.
     pub retries: u8,
-    /// How long the host takes to find out what failed: the log page of NCQ, the sense data of SCSI.
+    /// How long the host's error handler works after an error before anything is sent again, where it works at all: see
+    /// the head of [`super`].
     pub recovery: Span,
     /// A command that the drive has held for so long is aborted.
     pub timeout: Option<Span>,

@@ -122,12 +122,15 @@ impl Drive {
     }
 
     /// A segment has served a read that ends at `end`.
-    pub(super) fn consume(&mut self, place: Place, end: Lba, now: Instant) {
+    pub(super) fn consume(&mut self, context: &mut Context, place: Place, end: Lba) {
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
         if place != NONE
             && let Some(cache) = &mut self.cache
         {
-            cache.segments.consume(place, end, now, motion);
+            let before = cache.segments.limit(place);
+            cache.segments.consume(place, end, context.now, motion);
+            let behind = cache.segments.limit(place);
+            self.loads(context, place, before, behind);
         }
     }
 

@@ -19,6 +19,11 @@ pub(super) struct Deadline {
     longest: Span,
 }
 
+/// When a command that came then must be done: not before the end of time, where it may take that long.
+pub(super) fn deadline(accepted: Instant, within: Span) -> Instant {
+    Instant::from_ns(accepted.as_ns().saturating_add(within.as_ns()))
+}
+
 impl Drive {
     /// A command with a deadline waits.
     pub(super) fn press(&mut self, slot: SlotIndex, due: Instant) {

@@ -4,9 +4,11 @@
 //! firmware, dispatch (it is chosen and the arm starts), media end, completion. Reads that the buffer covers skip the
 //! queue and the arm. Arrival and the end are in [`tasks`], taking up and completion here, what the mechanism does in
 //! between is in [`service`]. Start reading at [`Drive::submit`].
+mod allegiance;
 pub mod cache;
 mod data_flow;
 mod deadlines;
+mod delivering;
 pub mod disconnect;
 pub mod faults;
 mod flight;
@@ -30,7 +32,6 @@ use super::context::{Context, Event};
 use super::link::Transfer;
 use super::tree::NONE;
 use crate::command::{Access, Attribute, Command, Completion, Outcome, Priority};
-use crate::data::DataOp;
 use crate::life::Served;
 use crate::rng::Stream;
 use alloc::collections::VecDeque;
@@ -241,7 +242,7 @@ impl Drive {
         let command = &self.in_flight[slot as usize].command;
         let (access, first, end) = (command.access, command.first, command.end());
         let bad = self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command));
-        let may_go = self.tasks.may_go_at_once(command.attribute) && !bad;
+        let may_go = self.tasks.may_go_at_once(command) && !bad;
         let buffered = access == Access::Read && !command.force_unit_access && may_go;
         let (cover, place) = if buffered { self.cover(first, end, now) } else { (Cover::Miss, NONE) };
         let command = &self.in_flight[slot as usize].command;
@@ -295,6 +296,8 @@ impl Drive {
                 self.meet_head(context, slot, place, at);
             }
             Cover::Partial(sought) => {
+                let id = self.flight(slot).command.id;
+                self.deliver_held(context, id, first, sought, place);
                 self.flight(slot).sought = sought;
                 self.enqueue(context, slot);
             }
@@ -331,6 +334,9 @@ impl Drive {
     fn file(&mut self, slot: SlotIndex, landing: Landing) {
         self.flight(slot).stage = Stage::Waiting;
         let &InFlight { ref command, accepted, arrived, ready, sought, .. } = &self.in_flight[slot as usize];
+        if self.tasks.blocks(command) && !self.tasks.stands_still() {
+            return self.tasks.blocked.push_back(slot);
+        }
         if matches!(command.attribute, Attribute::HeadOfQueue | Attribute::Aca) {
             self.unjoin();
             self.tasks.urgent.push(slot);
@@ -347,7 +353,7 @@ impl Drive {
         match priority {
             Priority::Normal => {}
             Priority::High => self.tasks.high.push(slot),
-            Priority::Isochronous(within) => self.press(slot, accepted + within),
+            Priority::Isochronous(within) => self.press(slot, deadlines::deadline(accepted, within)),
         }
     }
 
@@ -368,10 +374,10 @@ impl Drive {
         flight.breakdown.queue += base - flight.arrived;
         flight.breakdown.overhead = ready - base;
         (flight.ready, flight.begun, flight.story) = (ready, ready, Story { ended: ready, ..story });
-        self.consume(place, end, context.now);
+        self.deliver_held(context, id, first, end, place);
+        self.consume(context, place, end);
         self.goes_on_behind(context, place, end);
         self.read_end = end;
-        context.data_op(DataOp::Deliver { read: id, member: self.index, first, count });
         // Who waited for the media has let go of the bus.
         let call = if is_released { self.model.exchange.serviced() } else { Span::ZERO };
         let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call };

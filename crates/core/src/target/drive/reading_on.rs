@@ -10,6 +10,7 @@ use super::{Drive, DriveEvent, Stage, Story};
 use crate::command::{Access, Outcome};
 use crate::life::Served;
 use crate::target::context::Context;
+use crate::target::tree::NONE;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
 /// Of so many waiting commands that begin on a cylinder the head's way is looked at; a crowd there may be any number.
@@ -167,7 +168,7 @@ impl Drive {
         if failing {
             flight.outcome = Outcome::MediaError;
         }
-        self.consume(place, end, now);
+        self.consume(context, place, end);
         self.out_of_turn = self.out_of_turn.saturating_add(1);
         // The head reads on anyway, so what goes on there can join until the end.
         self.sweep = Some(Sweep::reading_on(end, at));
@@ -176,12 +177,26 @@ impl Drive {
         self.begins(context, slot);
     }
 
-    /// The head goes on behind a read, where the drive reads on at all and nobody else wants the arm.
+    /// From which block on what a read has had of the buffer is still there as it ends: data that were written meanwhile have
+    /// taken its place, and may be on the media by now. And the segment that has it.
+    pub(super) fn held_before(&mut self, first: Lba, sought: Lba, now: Instant) -> (Lba, Place) {
+        if first == sought {
+            return (first, NONE);
+        }
+        match self.cover(first, sought, now) {
+            (Cover::Hit, place) => (first, place),
+            _ => (sought, NONE),
+        }
+    }
+
+    /// The head goes on behind this read, of which the buffer still has what lies between `held` and `sought`, where the drive reads on at all and nobody else wants the arm.
     /// Returns until when the arm stays whoever wants it.
     pub(super) fn read_on(
         &mut self,
+        context: &mut Context,
         (first, sought, end): (Lba, Lba, Lba),
         ended: &Ended,
+        (held, holder): (Lba, Place),
         wanted: bool,
     ) -> Instant {
         let sequential = first == self.read_end;
@@ -193,8 +208,11 @@ impl Drive {
         let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
         let Some(cache) = &mut self.cache else { return ended.at };
         if !cache.segments.continues_to(end) {
-            cache.segments.start(first, sought, end, ended, motion);
+            let places = cache.segments.start(first, sought, end, ended, motion);
+            self.tell_segment(context, (first, held, sought), places, holder);
         }
+        let motion = Motion { mechanism: &self.model.mechanism, spindle: &self.spindle };
+        let Some(cache) = &mut self.cache else { return ended.at };
         let ReadAheadParams { when_queued, least, .. } = cache.params.read_ahead;
         let queued = waits && !when_queued;
         if wanted || !self.may_read_on || queued && least == Sectors::ZERO {
@@ -224,7 +242,7 @@ impl Drive {
         self.waiting_from(end, landing.cylinder).is_some_and(soon)
     }
 
-    /// What the buffer has got beside the blocks that a read asked for: from which block on, and what lies behind it on the
+    /// What the buffer has got beside the blocks of a read that it has from `first` on: from which block on, and what lies behind it on the
     /// track, from the first block up to before the second.
     pub(super) fn passed_by(&self, slot: SlotIndex, first: Lba, sought: Lba) -> (Lba, (Lba, Lba)) {
         let none = (first, (Lba::ZERO, Lba::ZERO));
@@ -257,7 +275,9 @@ impl Drive {
         let Some(cache) = &mut self.cache else { return };
         if idle && cache.segments.goes_on(place) {
             let from = now.max(self.choose_from) + self.model.firmware.read_miss.after(self.before);
-            cache.segments.go_on(place, end, from, self.arm, motion);
+            if let Some((first, end)) = cache.segments.go_on(place, end, from, self.arm, motion) {
+                self.loads(context, place, first, end);
+            }
         }
     }
 

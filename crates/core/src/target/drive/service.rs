@@ -7,7 +7,6 @@ use super::queue::{Chooses, QueueParams, SlotIndex, View, choose, look};
 use super::write_back::Urge;
 use super::{Drive, DriveEvent, InFlight, Stage, Story};
 use crate::command::{Access, Outcome};
-use crate::data::DataOp;
 use crate::life::Served;
 use crate::target::context::Context;
 use crate::target::link::Transfer;
@@ -108,13 +107,13 @@ impl Drive {
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
         let waits = !(self.slots.is_empty() && self.tasks.interrupted.is_empty());
-        waits && self.tasks.allegiances.is_empty() || !self.tasks.urgent.is_empty() && self.urgent().is_some()
+        waits && !self.tasks.stands_still() || !self.tasks.urgent.is_empty() && self.urgent().is_some()
     }
 
     /// The last HEAD OF QUEUE command; while an allegiance holds, the last that belongs to the recovery.
     #[cold]
     fn urgent(&self) -> Option<SlotIndex> {
-        let blocks = |slot| self.tasks.blocks(self.in_flight[slot as usize].command.attribute);
+        let blocks = |slot| self.tasks.blocks(&self.in_flight[slot as usize].command);
         self.tasks.urgent.iter().rev().copied().find(|&slot| !blocks(slot))
     }
 
@@ -137,9 +136,10 @@ impl Drive {
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
     pub(super) fn starts_at_once(&mut self, context: &mut Context, slot: SlotIndex) -> bool {
         let now = context.now;
-        let attribute = self.flight(slot).command.attribute;
+        let command = &self.in_flight[slot as usize].command;
+        let blocked = self.tasks.blocks(command);
         let busy = self.sweep.is_some() || self.is_wanted() || now < self.choose_from;
-        if busy || self.tasks.blocks(attribute) || self.urge(now) == Urge::Press && self.cache_has_turn {
+        if busy || blocked || self.urge(now) == Urge::Press && self.cache_has_turn {
             return false;
         }
         self.cache_has_turn = true;
@@ -346,9 +346,15 @@ impl Drive {
         let from = self.sends_from(slot, data_from, done);
         let (access, last) = (Access::Read, (done + tail).max(from));
         let sent = context.wires.carry(self.index, &Transfer { access, count, from, last, call }).ended;
-        context.data_op(DataOp::Deliver { read: id, member: self.index, first, count });
-        let (begin, ahead) = self.passed_by(slot, first, sought);
+        let end = first + count;
+        let met = self.cache.as_ref().filter(|_| story.served == Served::Met);
+        match met.and_then(|cache| cache.segments.met(end)) {
+            Some(place) => self.deliver_held(context, id, first, end, place),
+            None => self.deliver_read(context, id, sought, end),
+        }
+        let (held, holder) = self.held_before(first, sought, now);
+        let (begin, ahead) = self.passed_by(slot, held, sought);
         let ended = Ended { at: now, arm: self.arm, track_left, ahead };
-        (sent, self.read_on((begin, sought, first + count), &ended, followed))
+        (sent, self.read_on(context, (begin, sought, end), &ended, (held, holder), followed))
     }
 }

@@ -1,9 +1,9 @@
 //! The drive's task set at work: which commands it takes, when it may begin them, and what becomes of them when one
 //! fails or its host gives it up.
-use super::deadlines::Deadline;
+use super::deadlines::{Deadline, deadline};
 use super::protocol::names::{Name, Names};
 use super::protocol::overlap::Overlaps;
-use super::protocol::task_set::TaskSet;
+use super::protocol::task_set::TaskSets;
 use super::protocol::{Clears, Protocol};
 use super::queue::SlotIndex;
 use super::{Drive, DriveEvent, InFlight, Stage};
@@ -15,7 +15,7 @@ use drivelab_units::Instant;
 
 /// All commands that the drive holds, as the protocol sees them.
 pub(super) struct Tasks {
-    set: TaskSet,
+    pub(super) sets: TaskSets,
     overlaps: Option<Overlaps>,
     names: Names,
     /// Tags that an initiator may use.
@@ -34,6 +34,8 @@ pub(super) struct Tasks {
     pub deadlines: Vec<Deadline>,
     /// Initiators whose errors have left an auto contingent allegiance.
     pub allegiances: Vec<u16>,
+    /// Commands that would wait for the mechanism if it were not for an allegiance in their own task set, oldest first.
+    pub blocked: VecDeque<SlotIndex>,
     /// The tag that failed, until the host reads the log (NCQ).
     log: Option<u32>,
     /// Initiators that another one's error has cleared commands of.
@@ -44,7 +46,7 @@ impl Tasks {
     pub fn new(protocol: Protocol, depth: usize) -> Self {
         let overlaps = protocol.keeps_overlaps().then(|| Overlaps::new(depth));
         Tasks {
-            set: TaskSet::default(),
+            sets: TaskSets::new(protocol.keeps_sets_apart()),
             overlaps,
             names: Names::default(),
             tags: if protocol.is_tagged() { protocol.tags() } else { u32::MAX },
@@ -55,6 +57,7 @@ impl Tasks {
             high: Vec::new(),
             deadlines: Vec::new(),
             allegiances: Vec::new(),
+            blocked: VecDeque::new(),
             log: None,
             attentions: Vec::new(),
         }
@@ -68,17 +71,11 @@ impl Tasks {
         !(first && deadlines.is_empty() && allegiances.is_empty())
     }
 
-    /// Whether an auto contingent allegiance keeps commands of this attribute waiting.
+    /// Whether the buffer may answer this command before all that waits.
     #[inline]
-    pub fn blocks(&self, attribute: Attribute) -> bool {
-        attribute != Attribute::Aca && !self.allegiances.is_empty()
-    }
-
-    /// Whether the buffer may answer a command of this attribute before all that waits.
-    #[inline]
-    pub fn may_go_at_once(&self, attribute: Attribute) -> bool {
-        let jumps = matches!(attribute, Attribute::HeadOfQueue | Attribute::Aca);
-        !self.blocks(attribute) && (jumps || self.urgent.is_empty())
+    pub fn may_go_at_once(&self, command: &Command) -> bool {
+        let jumps = matches!(command.attribute, Attribute::HeadOfQueue | Attribute::Aca);
+        !self.blocks(command) && (jumps || self.urgent.is_empty())
     }
 }
 
@@ -111,7 +108,8 @@ impl Drive {
         }
         let (serial, now) = (self.taken, context.now);
         self.flight(slot).begin(command, name, serial, submitted, now);
-        if self.tasks.set.arrives(slot, protocol.acts_as(command.attribute)) {
+        let attribute = protocol.acts_as(command.attribute);
+        if self.tasks.sets.of(name.initiator).arrives(slot, attribute) {
             self.enable(context, slot);
         }
         Ok(())
@@ -143,16 +141,14 @@ impl Drive {
         if self.tasks.log.is_some() {
             return Some(Outcome::Aborted);
         }
-        let recovers = command.attribute == Attribute::Aca;
-        let faulted = self.tasks.allegiances.contains(&initiator);
-        if !(self.tasks.allegiances.is_empty() || recovers && faulted) {
-            return Some(Outcome::AcaActive);
+        if let Some(refusal) = self.refused_in_allegiance(command, initiator) {
+            return Some(refusal);
         }
         if let Some(attention) = self.tasks.attentions.iter().position(|&other| other == initiator) {
             self.tasks.attentions.swap_remove(attention);
             return Some(Outcome::UnitAttention);
         }
-        if recovers && !faulted {
+        if command.attribute == Attribute::Aca && !self.tasks.allegiances.contains(&initiator) {
             return Some(Outcome::Invalid);
         }
         let in_use = self.tasks.names.find(initiator, tag).is_some();
@@ -160,8 +156,11 @@ impl Drive {
         if !(in_use || mixed) {
             return None;
         }
-        // ATA aborts the queue; SCSI refuses the overlapped command alone.
-        if protocol.clears() == Clears::All && !matches!(protocol, Protocol::ScsiTcq(_)) {
+        if let Protocol::ScsiTcq(_) = protocol {
+            // An overlapped command takes all of its initiator's with it, and is an error beside that.
+            self.clear(context, |other| other == initiator);
+            self.failed(context, &Command { initiator, tag, ..*command });
+        } else {
             self.fail_queue(context, tag, None);
         }
         Some(if in_use { Outcome::DuplicateTag } else { Outcome::Aborted })
@@ -171,22 +170,22 @@ impl Drive {
     // Part of its callers, as taking up is: this is the way of every command.
     #[inline(always)]
     fn enable(&mut self, context: &mut Context, slot: SlotIndex) {
-        let Command { first, count, access, attribute, priority, .. } = self.flight(slot).command;
+        let Command { initiator, first, count, access, attribute, priority, .. } = self.flight(slot).command;
         let end = first + count;
         let jumps = attribute == Attribute::HeadOfQueue || attribute == Attribute::Aca;
         let write = access == Access::Write;
         let is_flush = access == Access::Flush;
         if let (Some(overlaps), false) = (&mut self.tasks.overlaps, jumps || is_flush) {
             self.in_flight[slot as usize].is_filed = true;
-            if !overlaps.arrives(slot, first, end, write) {
+            if !overlaps.arrives(slot, initiator, (first, end), write) {
                 return;
             }
         }
         if let (Protocol::Ncq(ncq), Priority::Isochronous(within)) = (self.model.protocol, priority)
-            && ncq.deadline_aborts
+            && ncq.aborts_late(access)
         {
             let serial = self.flight(slot).serial;
-            let due = self.flight(slot).accepted + within;
+            let due = deadline(self.flight(slot).accepted, within);
             self.schedule(context, due.max(context.now), DriveEvent::Deadline(slot, serial));
         }
         self.take_up(context, slot);
@@ -205,7 +204,7 @@ impl Drive {
         self.tasks.alone = false;
         self.free.push(slot);
         if stage != Stage::Dormant || is_filed {
-            self.tasks.set.ends(slot, protocol.acts_as(attribute));
+            self.tasks.sets.of(initiator).ends(slot, protocol.acts_as(attribute));
         }
         self.unfile(context, slot);
         self.release(context);
@@ -239,30 +238,28 @@ impl Drive {
 
     /// Enables what the task set lets go.
     #[inline]
-    fn release(&mut self, context: &mut Context) {
-        if self.tasks.set.has_dormant() {
+    pub(super) fn release(&mut self, context: &mut Context) {
+        if self.tasks.sets.has_dormant() {
             self.release_dormant(context);
         }
     }
 
     #[inline(never)]
     fn release_dormant(&mut self, context: &mut Context) {
-        while self.tasks.allegiances.is_empty()
-            && let Some(slot) = self.tasks.set.release()
-        {
-            self.enable(context, slot);
+        for initiator in self.tasks.sets.initiators() {
+            while !self.tasks.is_held_up(initiator)
+                && let Some(slot) = self.tasks.sets.of(initiator).release()
+            {
+                self.enable(context, slot);
+            }
         }
     }
 
     /// A command of this initiator has failed: what the protocol does to the others.
     pub(super) fn failed(&mut self, context: &mut Context, command: &Command) {
         match self.model.protocol {
-            Protocol::ScsiTcq(scsi) if scsi.naca => {
-                // What is queued waits; QERR decides when the initiator clears the condition.
-                self.unjoin();
-                if !self.tasks.allegiances.contains(&command.initiator) {
-                    self.tasks.allegiances.push(command.initiator);
-                }
+            protocol if protocol.leaves_allegiance(command.initiator) => {
+                self.begin_allegiance(command.initiator);
             }
             Protocol::None => {}
             Protocol::ScsiTcq(_) | Protocol::AtaTcq | Protocol::Ncq(_) => {
@@ -272,7 +269,7 @@ impl Drive {
     }
 
     /// Clears what an error clears. `by` is the initiator whose command failed.
-    fn fail_queue(&mut self, context: &mut Context, tag: u32, by: Option<u16>) {
+    pub(super) fn fail_queue(&mut self, context: &mut Context, tag: u32, by: Option<u16>) {
         let protocol = self.model.protocol;
         if let Protocol::Ncq(_) = protocol {
             self.tasks.log = Some(tag);
@@ -281,16 +278,11 @@ impl Drive {
         if clears == Clears::Nothing {
             return;
         }
-        self.unjoin();
-        let slots = 0..self.in_flight.len() as SlotIndex;
-        // All of them first, so that none begins because another one has ended.
-        for slot in slots.clone() {
-            let initiator = self.flight(slot).command.initiator;
-            let own = by.is_none_or(|by| by == initiator);
-            if clears == Clears::Nexus && !own || !self.withdraw(slot, Outcome::Aborted) {
-                continue;
-            }
-            if !own && !self.tasks.attentions.contains(&initiator) {
+        let own = |initiator| by.is_none_or(|by| by == initiator);
+        let told = matches!(protocol, Protocol::ScsiTcq(scsi) if scsi.task_aborted);
+        let cleared = self.clear(context, |initiator| clears == Clears::All || own(initiator));
+        for initiator in cleared.into_iter().filter(|&initiator| !told && !own(initiator)) {
+            if !self.tasks.attentions.contains(&initiator) {
                 self.tasks.attentions.push(initiator);
             }
         }
@@ -298,10 +290,25 @@ impl Drive {
             // What the firmware had still to take up is gone.
             self.firmware_free = self.firmware_free.min(context.now);
         }
+    }
+
+    /// Aborts all commands of these initiators. Returns whose commands there were, as often as there were any.
+    fn clear(&mut self, context: &mut Context, whose: impl Fn(u16) -> bool) -> Vec<u16> {
+        self.unjoin();
+        let slots = 0..self.in_flight.len() as SlotIndex;
+        let mut cleared = Vec::new();
+        // All of them first, so that none begins because another one has ended.
+        for slot in slots.clone() {
+            let initiator = self.flight(slot).command.initiator;
+            if whose(initiator) && self.withdraw(slot, Outcome::Aborted) {
+                cleared.push(initiator);
+            }
+        }
         for slot in slots {
             self.end_withdrawn(context, slot);
         }
         self.report_if_idle(context);
+        cleared
     }
 
     /// Ends a command before it is done. Returns whether it was there and not given up before.
@@ -316,13 +323,14 @@ impl Drive {
 
     /// A command is to end like this, whatever becomes of it: it leaves the place where it waits.
     fn withdraw(&mut self, slot: SlotIndex, outcome: Outcome) -> bool {
-        let InFlight { stage, outcome: so_far, .. } = *self.flight(slot);
+        let InFlight { command, stage, outcome: so_far, .. } = *self.flight(slot);
+        let initiator = command.initiator;
         if stage == Stage::Free || !matches!(so_far, Outcome::Done | Outcome::MediaError) {
             return false;
         }
         match stage {
             Stage::Free | Stage::Serving => {}
-            Stage::Dormant => self.tasks.set.forget(slot),
+            Stage::Dormant => self.tasks.sets.of(initiator).forget(slot),
             Stage::Waiting if self.leaves_cache(slot) => {}
             Stage::Waiting => self.take_out(slot),
         }
@@ -341,6 +349,15 @@ impl Drive {
     /// Takes a waiting command out of wherever it waits for the mechanism.
     pub(super) fn take_out(&mut self, slot: SlotIndex) {
         if self.leaves_cache(slot) {
+            return;
+        }
+        self.leave_queue(slot);
+    }
+
+    /// Takes a waiting command out of the queue, or out of what stands beside it.
+    pub(super) fn leave_queue(&mut self, slot: SlotIndex) {
+        if let Some(at) = self.tasks.blocked.iter().position(|&other| other == slot) {
+            self.tasks.blocked.remove(at);
             return;
         }
         let Command { attribute, priority, .. } = self.flight(slot).command;
@@ -376,17 +393,6 @@ impl Drive {
         let InFlight { command, stage, .. } = self.in_flight.first()?;
         let is_named = (command.initiator, command.tag) == (initiator, tag);
         (*stage != Stage::Free && is_named).then_some(0)
-    }
-
-    /// The initiator clears its auto contingent allegiance.
-    pub fn clear_allegiance(&mut self, context: &mut Context, initiator: u16) {
-        let Some(held) = self.tasks.allegiances.iter().position(|&holder| holder == initiator) else {
-            return;
-        };
-        self.tasks.allegiances.swap_remove(held);
-        self.fail_queue(context, 0, Some(initiator));
-        self.release(context);
-        self.choose(context);
     }
 
     /// Reads the log of a failed queue: the tag that failed. The drive accepts commands again.

@@ -18,7 +18,7 @@ use crate::data::DataOp;
 use crate::life::Served;
 use crate::target::context::Context;
 use crate::target::link::{Carried, Transfer};
-use crate::target::tree::Slot;
+use crate::target::tree::{NONE, Slot};
 use drivelab_units::{Instant, Lba, Span};
 
 /// How much the cache wants the arm.
@@ -105,7 +105,7 @@ impl Drive {
     /// Whether an auto contingent allegiance keeps this command waiting.
     #[inline]
     fn is_blocked(&self, slot: SlotIndex) -> bool {
-        self.tasks.blocks(self.in_flight[slot as usize].command.attribute)
+        self.tasks.blocks(&self.in_flight[slot as usize].command)
     }
 
     /// Takes the writes that have waited for room, as far as there is room.
@@ -298,11 +298,13 @@ impl Drive {
             });
             // What was read of these blocks while they waited here is older than what lies there now.
             cache.segments.forget(first, end);
-            if !dirty.touches(first, end) {
-                cache.segments.keep(first, end, now);
-            }
+            let kept = if dirty.touches(first, end) { NONE } else { cache.segments.keep(first, end, now) };
             self.draining &= !dirty.is_still();
             cache.share();
+            if kept != NONE {
+                self.begins_segment(context, kept, NONE);
+                self.loads(context, kept, first, end);
+            }
         }
         self.choose(context);
     }
@@ -322,6 +324,13 @@ impl Drive {
             self.barriers.push(Barrier { slot, sequence });
         }
         waits
+    }
+
+    /// Whether a command waits for the cache and for nothing else.
+    pub(super) fn waits_for_cache(&self, slot: SlotIndex) -> bool {
+        self.hits.contains(&slot)
+            || self.barriers.iter().any(|barrier| barrier.slot == slot)
+            || self.writers.contains(&slot) && !self.writers_queue()
     }
 
     /// Takes a command out of those that wait for the cache. Returns whether it waited nowhere else.

@@ -35,6 +35,14 @@ impl Cache {
         Self::new(&WriteBehindParams { stripe, ..*params }, Place::Controller, capacity)
     }
 
+    /// Passes on what it has done with data, and what it has given up.
+    pub fn tell(&mut self, context: &mut Context) {
+        context.take_data(&mut self.memory);
+        while let Some(what) = self.memory.poll_given_up() {
+            context.given_up.push_back((context.now, self.memory.place(), what));
+        }
+    }
+
     /// Puts its next instants on the agenda. One that comes too early does no harm, and so needs no other beside it.
     pub fn schedule(&mut self, context: &mut Context, event: Event) {
         let due = [self.memory.next_copy(), self.memory.next_flush()];

@@ -35,7 +35,7 @@ impl System {
     pub(super) fn pump_host_cache(&mut self, context: &mut Context, initiator: u16) {
         let host = usize::from(initiator);
         if let Some(cache) = &mut self.hosts[host].cache {
-            context.take_data(&mut cache.memory);
+            cache.tell(context);
         }
         while let Some(command) = self.hosts[host].cache.as_mut().and_then(|cache| cache.memory.poll_below())
         {

@@ -4,6 +4,7 @@
 //! Behind a controller that keeps the array there is one I/O scheduler for each host, before everything else; an array
 //! that the host keeps has one for each drive, behind the array.
 mod cache;
+mod failures;
 mod hosts;
 mod params;
 mod power;
@@ -114,6 +115,17 @@ impl System {
         self.cache.as_ref().map(|cache| &cache.memory)
     }
 
+    /// The caches, those of hosts that have issued something first.
+    pub fn caches(&self) -> impl Iterator<Item = &WriteBehind> {
+        let hosts = self.hosts.iter().filter_map(|host| host.cache.as_ref());
+        hosts.chain(&self.cache).map(|cache| &cache.memory)
+    }
+
+    /// Whether the array refuses writes: the last copy of something did not do one, or the journal is gone.
+    pub fn refuses_writes(&self) -> bool {
+        self.array.as_ref().is_some_and(|array| array.takes_no_writes())
+    }
+
     /// From now on the caches keep their data operations too.
     pub fn keep_data(&mut self) {
         let hosts = self.hosts.iter_mut().filter_map(|host| host.cache.as_mut());
@@ -166,20 +178,6 @@ impl System {
             Event::Server(_) => unreachable!("an event finds the box that scheduled it"),
         }
         self.settle(context);
-    }
-
-    /// A drive fails for good: nothing is heard of it any more, and the array does without it.
-    #[cold]
-    fn fail(&mut self, context: &mut Context, drive: u16) {
-        if core::mem::replace(&mut self.dead[usize::from(drive)], true) {
-            return;
-        }
-        context.answers.retain(|(from, _)| *from != drive);
-        context.refused.retain(|(from, _)| *from != drive);
-        if let Some(array) = &mut self.array {
-            array.fail(context, drive);
-            self.pump_array(context);
-        }
     }
 
     /// Passes on what the drives have answered, until they have nothing left to say.
@@ -281,7 +279,7 @@ impl System {
     /// The controller's cache passes on what it has to say in either direction, and says when to wake it.
     fn pump_cache(&mut self, context: &mut Context) {
         if let Some(cache) = &mut self.cache {
-            context.take_data(&mut cache.memory);
+            cache.tell(context);
         }
         while let Some(command) = self.cache.as_mut().and_then(|cache| cache.memory.poll_below()) {
             self.enter_array(context, &command);
@@ -317,6 +315,7 @@ impl System {
     /// The array passes on what it has to say in either direction.
     #[inline]
     fn pump_array(&mut self, context: &mut Context) {
+        self.forget_given_up(context);
         while let Some(array) = &mut self.array
             && array.has_below()
         {
@@ -366,7 +365,10 @@ impl System {
                     }
                     array.completed(context, &completion);
                 });
-                self.hand_on(context, Before::Drive(at));
+                self.forget_given_up(context);
+                if !self.dead[usize::from(at)] {
+                    self.hand_on(context, Before::Drive(at));
+                }
             }
             None => array.completed(context, answer),
         }

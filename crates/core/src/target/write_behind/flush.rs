@@ -1,20 +1,15 @@
 //! What goes to the device, and when: flushes, writes that go through, and what waits for either.
-use super::extents::{Extent, Extents, Set, State};
+use super::extents::{Extent, Set, State};
 use super::params::{FlushOrder, WriteBehindParams};
 use super::pieces::{Chain, Piece};
 use super::{OWN_IDS, Place, WriteBehind};
 use crate::command::{Access, Attribute, Command, Outcome, Priority};
-use crate::data::DataOp;
 use crate::target::overlap::Claim;
 use crate::target::tree::Slot;
-use drivelab_units::{Instant, Lba, Sectors, Span};
+use drivelab_units::{Instant, Lba, Sectors};
 
 /// The age of data that somebody waits for, or that have failed to come: they go before all others.
-const DEMANDED: u64 = 0;
-
-/// How long nothing is flushed after a flush has failed, and how often data are tried.
-const TRY_AGAIN: Span = Span::from_ms(1);
-const TRIES: u8 = 5;
+pub(super) const DEMANDED: u64 = 0;
 
 /// The process that flushes belong to.
 const FLUSHER: u32 = u32::MAX;
@@ -126,10 +121,15 @@ impl WriteBehind {
         {
             self.barriers.pop_front();
             let flush = self.table.get(barrier.slot).command.access == Access::Flush;
-            match self.given_up.take_if(|_| flush) {
+            match self.failures.say(flush) {
                 Some(outcome) => self.fail(now, barrier.slot, outcome),
                 None => self.send(barrier.slot),
             }
+        }
+        while self.takes_no_writes()
+            && let Some(slot) = self.writers.pop_front()
+        {
+            self.write_through(slot);
         }
         while let Some(&slot) = self.writers.front()
             && self.admits(self.table.get(slot).command.count)
@@ -181,7 +181,8 @@ impl WriteBehind {
     }
 
     fn may_flush(&self) -> bool {
-        self.flights.len() < self.params.outstanding as usize
+        let most = if self.failures.goes_alone { 1 } else { self.params.outstanding as usize };
+        self.flights.len() < most
     }
 
     /// Whether data go although the oldest that may go has not waited long enough.
@@ -318,30 +319,20 @@ impl WriteBehind {
         let (keeps, used) = (self.params.keeps_reads, self.tick_clock());
         self.flights.retain(|&flight| flight != flush);
         self.in_flight -= (end - first).get();
-        let (given_up, ops) = (&mut self.given_up, &mut self.ops);
-        let landed = |extents: &mut Extents, slot: Slot| match (extents.get(slot).state, done) {
-            (State::Sent, true) if keeps => extents.set(slot, State::Clean, used),
-            (State::Sent, true) => extents.remove(slot),
-            (State::Sent, false) if extents.get(slot).tries + 1 == TRIES => {
-                let extent = extents.get(slot);
-                let (write, first, count) = (extent.command, extent.first, extent.count());
-                ops.iter_mut().for_each(|ops| ops.push_back(DataOp::GiveUp { write, first, count }));
-                extents.remove(slot);
-                *given_up = Some(outcome);
-            }
-            (State::Sent, false) => {
-                extents.fail(slot);
-                extents.set(slot, State::Dirty, DEMANDED);
-            }
-            // So do those that have taken the place of what failed: somebody may wait for them.
-            (state, false) if state.is_unsent() => extents.set(slot, state, DEMANDED),
-            _ => {}
-        };
-        self.extents.each(first, end, landed);
-        if !done {
-            self.not_before = now + TRY_AGAIN;
+        if done {
+            self.extents.each(first, end, |extents, slot| match extents.get(slot).state {
+                State::Sent if keeps => extents.set(slot, State::Clean, used),
+                State::Sent => extents.remove(slot),
+                _ => {}
+            });
+            self.failures.goes_alone = self.failures.goes_alone && self.has_failed_data();
+        } else {
+            self.not_taken(now, (first, end), outcome);
         }
         self.release(flush);
+        if !done {
+            self.block_again(first, end);
+        }
         self.pieces.free(pieces);
         self.table.free(flush);
     }

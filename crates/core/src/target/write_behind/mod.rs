@@ -18,15 +18,15 @@
 //!   battery memory answers it.
 //!
 //! Attributes and priorities hold for what goes through or reads past memory; what memory answers, it answers in the order
-//! of its copies. A flush that fails is tried again; in the end its data are given up, as Linux does it, and the next FLUSH
-//! fails, also one that a battery answers: a controller's deferred error. Start reading at [`WriteBehind::submit`], then
-//! `flush.rs`.
+//! of its copies. A flush that fails is tried again; data that the device never takes are given up, which is told, and
+//! from then on writes go through: see `failures.rs`. Start reading at [`WriteBehind::submit`], then `flush.rs`.
 //! Sources: the Linux kernel, Documentation/admin-guide/sysctl/vm.rst (dirty_bytes, dirty_background_bytes,
 //! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA and
 //! SYNCHRONIZE CACHE ask of a volatile and a non-volatile cache.
 mod collect;
 mod data_ops;
 mod extents;
+mod failures;
 mod flush;
 mod lines;
 mod memory;
@@ -47,6 +47,8 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 use extents::{Extent, Extents, Set, State};
+use failures::Failures;
+pub use failures::GivenUp;
 use flush::Barrier;
 use lines::Parts;
 use memory::Memory;
@@ -112,8 +114,7 @@ pub struct WriteBehind {
     copied: u64,
     /// Before that no flush is tried, because one has failed.
     not_before: Instant,
-    /// How the last flush failed whose data were given up, until a FLUSH has told.
-    given_up: Option<Outcome>,
+    failures: Failures,
     /// Reads that are served line by line and have not got to their ends.
     readers: VecDeque<Slot>,
     /// Parts of reads that wait for fetches.
@@ -155,7 +156,7 @@ impl WriteBehind {
             issued: 0,
             copied: flush::first_id(place) | COPIES,
             not_before: Instant::ZERO,
-            given_up: None,
+            failures: Failures::default(),
             readers: VecDeque::new(),
             parts: Parts::default(),
             streams: Streams::new(params.read_ahead.as_ref()),
@@ -171,7 +172,7 @@ impl WriteBehind {
     pub fn submit(&mut self, now: Instant, command: &Command) {
         let slot = self.table.add(command, now);
         match command.access {
-            Access::Flush if self.keeps_data() => self.copy(now, slot),
+            Access::Flush if self.answers_flushes() => self.copy(now, slot),
             Access::Flush => self.wait_for_flushes(slot),
             Access::Read if self.goes_through(command) => self.read_through(slot),
             Access::Read => self.read(now, slot),
@@ -183,9 +184,15 @@ impl WriteBehind {
 
     fn goes_through(&self, command: &Command) -> bool {
         let WriteBehindParams { limit, write_through, .. } = self.params;
+        let write_through = write_through || self.takes_no_writes();
         let past = command.direct && matches!(self.place, Place::Host(_));
-        let forced = command.force_unit_access && !self.keeps_data();
+        let forced = command.force_unit_access && !self.answers_flushes();
         past || forced || command.access == Access::Write && (write_through || command.count > limit)
+    }
+
+    /// Whether all that hosts have been told of survives a power cut.
+    fn answers_flushes(&self) -> bool {
+        self.keeps_data() && !self.takes_no_writes()
     }
 
     /// Whether what it has answered survives a power cut.
@@ -205,7 +212,7 @@ impl WriteBehind {
             if access == Access::Write {
                 self.take(now, slot);
             }
-            match self.given_up.take_if(|_| access == Access::Flush) {
+            match self.failures.say(access == Access::Flush) {
                 Some(outcome) => self.fail(now, slot, outcome),
                 None => self.answer_from_memory(now, slot),
             }
@@ -362,6 +369,11 @@ impl WriteBehind {
     /// Sectors of the rows that it collects its flushes by, if it does.
     pub fn collects(&self) -> Option<Sectors> {
         self.params.stripe
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> Place {
+        self.place
     }
 
     /// Flushes that are with the device.

@@ -8,10 +8,11 @@
 //!
 //! A striped set of RAID 01 that misses a member is given up whole, because whoever stripes it can do nothing with what
 //! is left; RAID 10 goes on with each pair by itself.
+use super::super::errors::is_unread;
 use super::super::layout::{Copied, Layout, Piece, Spot};
 use super::super::params::ReadChoice;
 use super::super::strand::{Op, Owner, Phase, Strand};
-use super::{Array, Avoids, Source, gone};
+use super::{Array, Avoids, Source};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
 use crate::target::tree::{NONE, Slot};
@@ -63,7 +64,8 @@ impl Array {
         let (copied, most) = (self.copied(), self.params.request.get());
         let has_copies = copied.copies() > 1;
         // What one could not give is read from another, to write it back.
-        if has_copies && self.params.reads == ReadChoice::AskAll && avoids.is_empty() {
+        let is_plain = avoids.is_empty() && !self.has_stale();
+        if has_copies && self.params.reads == ReadChoice::AskAll && is_plain {
             return self.ask_all(context, slot, &copied);
         }
         let split = self.params.split.filter(|split| has_copies && end - first >= split.from.get());
@@ -78,8 +80,14 @@ impl Array {
                 wish.turn = at / split.unit.get();
                 upto = upto.min((wish.turn + 1) * split.unit.get());
             }
-            let piece = copied.piece(at, upto);
-            let Some(spot) = self.choose(&copied, &piece, &wish) else { return Err(gone(avoids)) };
+            let mut piece = copied.piece(at, upto);
+            let mut chosen = self.choose(&copied, &piece, &wish);
+            // Parts of it may stand on several members.
+            if chosen.is_none() && self.has_stale() {
+                piece = copied.piece(at, at + 1);
+                chosen = self.choose(&copied, &piece, &wish);
+            }
+            let Some(spot) = chosen else { return Err(self.gone(avoids)) };
             let op = self.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
             // Where the host has its answer already this is read to be written back.
             if id != u64::MAX {
@@ -134,7 +142,7 @@ impl Array {
     }
 
     /// Whether a copy cannot be had because another member of its striped set is missing.
-    pub(super) fn is_given_up(&self, copied: &Copied, copy: u16) -> bool {
+    pub(in super::super) fn is_given_up(&self, copied: &Copied, copy: u16) -> bool {
         let is_short = |mut set: core::ops::Range<u16>| set.any(|slot| !self.members.can_write(slot));
         self.members.impaired > 0 && copied.set(copy).is_some_and(is_short)
     }
@@ -161,7 +169,7 @@ impl Array {
             }
         }
         self.strands.get_mut(slot).takes_first = asked > 0;
-        if asked == 0 { Err(gone(avoids)) } else { Ok(()) }
+        if asked == 0 { Err(self.gone(avoids)) } else { Ok(()) }
     }
 
     /// The first of several copies that were asked has answered: its data are the host's.
@@ -175,8 +183,8 @@ impl Array {
     pub(in super::super) fn is_not_missed(&mut self, op: &Op, outcome: Outcome) -> bool {
         let strand = self.strands.get_mut(op.strand);
         if strand.owner == Owner::Request(NONE) {
-            if outcome == Outcome::MediaError {
-                self.unreadable.add(&mut strand.avoids, op.spot(), op.count);
+            if is_unread(outcome) {
+                self.unreadable.add(&mut strand.avoids, op.spot(), op.count, outcome);
                 strand.is_spoilt = true;
             }
             return true;
@@ -184,8 +192,8 @@ impl Array {
         if !strand.takes_first || strand.pending == 0 {
             return false;
         }
-        if outcome == Outcome::MediaError {
-            self.unreadable.add(&mut strand.avoids, op.spot(), op.count);
+        if is_unread(outcome) {
+            self.unreadable.add(&mut strand.avoids, op.spot(), op.count, outcome);
         }
         true
     }

@@ -136,6 +136,11 @@ impl Logs {
         self.is_lost = true;
     }
 
+    /// Whether the journal's drive has failed.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
     /// The drive of the journal, while there is one.
     #[inline]
     pub fn drive(&self) -> Option<u16> {

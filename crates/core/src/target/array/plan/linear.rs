@@ -24,7 +24,7 @@ impl Array {
                 return Err(Outcome::Lost);
             }
             if self.unreadable.has(avoids, spot, count) {
-                return Err(Outcome::MediaError);
+                return Err(self.gone(avoids));
             }
             let op = self.add(context, slot, phase, access, spot, count);
             let (host, member) = (Source { id, at, factor: 1 }, Source { id: op, at: spot.at, factor: 1 });

@@ -111,9 +111,12 @@ impl Array {
     /// Makes the commands of a strand.
     #[inline(always)]
     pub(super) fn plan(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        let strand = self.strands.get_mut(slot);
+        let strand = self.strands.get(slot);
         if strand.owner == super::strand::Owner::Sync {
             return self.plan_sync(context, slot);
+        }
+        if strand.access != Access::Read && self.refuses_writes() {
+            return Err(Outcome::Failed);
         }
         if strand.access == Access::Flush {
             return self.plan_flush(context, slot);
@@ -133,7 +136,12 @@ impl Array {
     /// Whether a strand that has met this can read so many sectors from a spot on.
     #[inline]
     fn can_read(&self, spot: Spot, count: u64, avoids: Avoids) -> bool {
-        self.members.can_read(spot, count) && !self.unreadable.has(avoids, spot, count)
+        self.is_right(spot, count) && !self.unreadable.has(avoids, spot, count)
+    }
+
+    /// Why something cannot be read by a strand: what there is did not give it, or there is nothing.
+    fn gone(&self, avoids: Avoids) -> Outcome {
+        self.unreadable.why(avoids)
     }
 
     /// Every member is to have on its media what it has answered. Where some of that is gone with a member nobody can
@@ -252,9 +260,4 @@ impl Array {
             _ => u64::MAX,
         }
     }
-}
-
-/// Why something cannot be read by a strand: it has met unreadable sectors on what there is, or there is nothing.
-fn gone(avoids: Avoids) -> Outcome {
-    if avoids.is_empty() { Outcome::Lost } else { Outcome::MediaError }
 }

@@ -226,7 +226,7 @@ impl Array {
                 old.ops[index] =
                     self.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
             } else if !old.solved.wants(index) {
-                return Err(super::gone(avoids));
+                return Err(self.gone(avoids));
             }
         }
         for index in 0..parities {
@@ -241,7 +241,7 @@ impl Array {
             }
         }
         if old.solved.is_short() {
-            return Err(super::gone(avoids));
+            return Err(self.gone(avoids));
         }
         if context.data.is_some() {
             old.solved.solve(map.columns());

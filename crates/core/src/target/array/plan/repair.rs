@@ -46,7 +46,7 @@ impl Array {
         let avoids = self.strands.get(strand).avoids;
         for copy in (0..copied.copies()).filter(|_| !avoids.is_empty()) {
             let spot = copied.spot(piece, copy);
-            if !self.members.can_read(spot, piece.count) || self.is_given_up(copied, copy) {
+            if !self.is_right(spot, piece.count) || self.is_given_up(copied, copy) {
                 continue;
             }
             let mut rest = avoids;

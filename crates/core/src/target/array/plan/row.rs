@@ -3,7 +3,7 @@
 use super::super::gf;
 use super::super::layout::{Row, Rows, Spot};
 use super::super::strand::Phase;
-use super::{Array, Avoids, Source, gone};
+use super::{Array, Avoids, Source};
 use crate::command::{Access, Outcome};
 use crate::target::context::Context;
 use crate::target::tree::Slot;
@@ -232,7 +232,7 @@ impl Array {
         band: &Band,
     ) -> Result<u64, Outcome> {
         if !band.can_be_computed() {
-            return Err(gone(self.strands.get(slot).avoids));
+            return Err(self.gone(self.strands.get(slot).avoids));
         }
         let mut units = 0;
         for column in 0..band.columns() {

@@ -143,8 +143,11 @@ impl Array {
         }
         let avoids = self.strands.get(slot).avoids;
         let band = self.band(rows, rows.row(row), lo, hi, avoids);
-        if band.gone > u32::from(rows.parities()) || band.lost > gf::MOST {
+        if band.gone > u32::from(rows.parities()) {
             return Err(Outcome::Lost);
+        }
+        if band.lost > gf::MOST {
+            return Err(self.gone(avoids));
         }
         let way = self.way(&band, reach, &touched, lo);
         self.bring_nothing(&band);

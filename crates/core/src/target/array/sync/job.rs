@@ -80,6 +80,8 @@ pub struct Job {
     pub windows: VecDeque<Window>,
     /// The number of the first of them.
     pub number: u64,
+    /// What had been gone over before the run.
+    pub before: u64,
     /// What has been gone over, all sweeps together.
     pub swept: u64,
     pub began: Instant,
@@ -87,6 +89,8 @@ pub struct Job {
     pub pace: Pace,
     /// What hosts had asked for when it looked last.
     pub hosts: Hosts,
+    /// Whether something could not be gone over: it timed out again and again.
+    pub has_skipped: bool,
     /// Nothing more begins before what is under way is done.
     pub drains: bool,
 }
@@ -111,11 +115,13 @@ impl Job {
             step,
             windows: VecDeque::new(),
             number: 0,
+            before: 0,
             swept: 0,
             began: now,
             ended: None,
             pace: Pace::beginning(now),
             hosts: Hosts::from(asked),
+            has_skipped: false,
             drains: false,
         }
     }

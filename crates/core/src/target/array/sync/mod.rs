@@ -30,7 +30,7 @@ use super::{Array, ArrayEvent};
 use crate::command::{Access, Attribute, Command, Priority};
 use crate::target::context::{Context, Event};
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Lba, Rate, Sectors};
+use drivelab_units::{Instant, Lba, Rate, Sectors, Share};
 use job::{Job, Stage, Target, Ticket, Window};
 
 /// What the array's own commands look like beside their addresses.
@@ -114,7 +114,7 @@ impl Array {
             };
             let of = match &self.layout {
                 // What hosts have written since is not gone over.
-                Layout::RaidZ(_) if job.stage == Stage::Ended => job.swept,
+                Layout::RaidZ(_) if job.stage == Stage::Ended => job.before + job.swept,
                 Layout::RaidZ(pool) if !job.is_empty() => pool.records(),
                 _ => job.end - job.begin,
             };
@@ -124,6 +124,7 @@ impl Array {
                 began: job.began,
                 ended: job.ended,
                 is_given_up: job.stage == Stage::GivenUp,
+                before: Sectors::new(share(job.before)),
                 swept: Sectors::new(share(job.swept)),
                 of: Sectors::new(share(of)),
             }
@@ -198,6 +199,25 @@ impl Array {
         self.begin_job(context, SyncKind::Rebuild, group);
         if let Some(job) = self.sync.jobs.last_mut() {
             job.targets.push(target);
+        }
+    }
+
+    /// Rebuilds that begin with the run go on where they were: new members are right below.
+    pub(super) fn resume_rebuilds(&mut self) {
+        if self.params.rebuilt == Share::NONE {
+            return;
+        }
+        for job in &mut self.sync.jobs {
+            // Of a pool that nobody has written to yet, what lies in it lies in front.
+            let end = if let Layout::RaidZ(pool) = &self.layout { pool.records() } else { job.end };
+            let whole = end.saturating_sub(job.begin);
+            let passed = ((u128::from(whole) * u128::from(self.params.rebuilt.bits())) >> 32) as u64;
+            job.before = passed - passed % job.step;
+            job.next = job.begin + job.before;
+            let edge = if let Layout::RaidZ(pool) = &self.layout { pool.edge(job.next) } else { job.next };
+            for target in &job.targets {
+                self.members.set(target.slot, State::Rebuilding { done: edge });
+            }
         }
     }
 
@@ -291,7 +311,10 @@ impl Array {
             self.members.set(target.slot, State::Whole);
         }
         self.clear_what_is_due(context);
-        let stage = if made == 0 && !targets.is_empty() { Stage::GivenUp } else { Stage::Ended };
+        // A job that was to make members fit has not, where it could not go over something.
+        let is_partial = targets.is_empty() && self.sync.jobs[at].has_skipped;
+        let is_vain = made == 0 && !targets.is_empty();
+        let stage = if is_partial || is_vain { Stage::GivenUp } else { Stage::Ended };
         self.note_condition(context.now);
         self.end_job(context, at, stage);
     }

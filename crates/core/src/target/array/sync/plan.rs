@@ -118,7 +118,7 @@ impl Array {
     /// Whether a place can be read, as far as this window knows.
     fn can_sync_read(&mut self, ticket: Ticket, spot: Spot, count: u64) -> bool {
         let is_avoided = |window: &mut Window| window.avoids.contains(&spot.slot);
-        self.members.can_read(spot, count) && !self.sync.window(ticket).is_some_and(is_avoided)
+        self.is_right(spot, count) && !self.sync.window(ticket).is_some_and(is_avoided)
     }
 
     fn has_met_errors(&mut self, ticket: Ticket) -> bool {
@@ -220,7 +220,7 @@ impl Array {
 
     /// Whether a place could not be read by this window, on a member that is there.
     fn is_bad(&mut self, ticket: Ticket, spot: Spot, count: u64) -> bool {
-        self.members.can_read(spot, count) && !self.can_sync_read(ticket, spot, count)
+        self.is_right(spot, count) && !self.can_sync_read(ticket, spot, count)
     }
 
     /// Writes a piece back to the copies that could not give it.

@@ -67,7 +67,9 @@ impl Array {
                     if window.tries >= TRIES {
                         let first = window.first;
                         window.at = window.end;
-                        self.sync.jobs[ticket.job].stop_at(first);
+                        let job = &mut self.sync.jobs[ticket.job];
+                        job.stop_at(first);
+                        job.has_skipped = true;
                     }
                 }
             }

@@ -167,14 +167,29 @@ impl Dirty {
     /// Up to which block the data of `first ..` are here without a gap at `now`; `first` itself when its own are not.
     pub fn held_from(&self, first: Lba, end: Lba, now: Instant) -> Lba {
         let mut at = first;
-        while at < end && !self.is_empty() {
-            let waits = self.first_behind(at).map(|slot| self.piece(slot));
-            let flies = self.flying.iter().find(|piece| piece.first <= at && at < piece.end);
-            let holds = |piece: &&Piece| piece.first <= at && piece.there <= now;
-            let Some(piece) = waits.filter(holds).or(flies.filter(holds)) else { break };
+        while at < end
+            && !self.is_empty()
+            && let Some(piece) = self.holder(at, now)
+        {
             at = piece.end;
         }
         at
+    }
+
+    /// The write whose data a read of this block finds here at `now`, and up to which block it has them from there: newer
+    /// data that wait lie over what is on its way.
+    pub fn newest(&self, at: Lba, now: Instant) -> Option<(u64, Lba)> {
+        let Piece { write, end, .. } = *self.holder(at, now)?;
+        let newer = self.first_behind(at).map(|slot| self.piece(slot).first).filter(|&first| first > at);
+        Some((write, newer.map_or(end, |newer| newer.min(end))))
+    }
+
+    #[inline]
+    fn holder(&self, at: Lba, now: Instant) -> Option<&Piece> {
+        let waits = self.first_behind(at).map(|slot| self.piece(slot));
+        let flies = self.flying.iter().find(|piece| piece.first <= at && at < piece.end);
+        let holds = |piece: &&Piece| piece.first <= at && piece.there <= now;
+        waits.filter(holds).or(flies.filter(holds))
     }
 
     /// Whether data of these blocks wait for the arm.

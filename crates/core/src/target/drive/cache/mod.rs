@@ -33,10 +33,7 @@ impl Cache {
     /// What the cache can do for a read at `now`, and the segment that does it: the newest data first.
     #[inline]
     pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, Place) {
-        let written = match &self.dirty {
-            Some(dirty) if !self.params.separate_writes => dirty.held_from(first, end, now),
-            _ => first,
-        };
+        let written = self.written(first, end, now);
         if written >= end {
             return (Cover::Hit, crate::target::tree::NONE);
         }
@@ -45,6 +42,15 @@ impl Cache {
             return (Cover::Partial(written), crate::target::tree::NONE);
         }
         found
+    }
+
+    /// Up to which block a read of these is answered by written data that wait.
+    #[inline]
+    pub fn written(&self, first: Lba, end: Lba, now: Instant) -> Lba {
+        match &self.dirty {
+            Some(dirty) if !self.params.separate_writes => dirty.held_from(first, end, now),
+            _ => first,
+        }
     }
 
     /// Brings the room for reads in line with the room that written data take.

@@ -286,6 +286,11 @@ impl Segment {
         }
     }
 
+    /// Of what the head is to read, where it goes on and where it ends.
+    pub fn ahead_of_head(&self) -> (Lba, Lba) {
+        (self.next, self.limit)
+    }
+
     /// Whether the head has just read up to `end` as part of reading on, so that there is nothing to start. What it had
     /// passed before may lie behind that.
     pub fn continues_to(&self, end: Lba) -> bool {

@@ -258,9 +258,17 @@ impl Segments {
     }
 
     /// The media transfer of the read `first .. end` has just ended: the head reads on, as far as the cache lets it.
-    /// Where only what lies behind `sought` had to be fetched, what was there before is one segment with it.
-    pub fn start(&mut self, first: Lba, sought: Lba, end: Lba, ended: &Ended, motion: Motion<'_>) {
-        let mut begin = first;
+    /// Where only what lies behind `sought` had to be fetched, what was there before is one segment with it. Returns where the
+    /// new segment is, and where the one was that it goes on behind.
+    pub fn start(
+        &mut self,
+        first: Lba,
+        sought: Lba,
+        end: Lba,
+        ended: &Ended,
+        motion: Motion<'_>,
+    ) -> (Place, Place) {
+        let (mut begin, mut joined) = (first, NONE);
         if sought > first {
             self.find(first, first + Sectors::new(1));
         }
@@ -268,13 +276,17 @@ impl Segments {
             && let Some(place) = self.found.pop()
         {
             if self.continues(place, first, ended.at, motion) {
-                begin = begin.min(self.segments[place as usize].start);
+                let start = self.segments[place as usize].start;
+                if start < begin {
+                    (begin, joined) = (start, place);
+                }
                 self.clear(place);
             }
         }
         let limit = motion.limit(&self.params.read_ahead, begin, end);
         self.active = self.place(Segment::reading_on(begin, end, limit, ended));
         self.given_up = None;
+        (self.active, joined)
     }
 
     /// Whether a segment at rest holds all up to this block, at least one.
@@ -287,10 +299,23 @@ impl Segments {
     }
 
     /// Written data have reached the media, and the buffer still has them.
-    pub fn keep(&mut self, first: Lba, end: Lba, now: Instant) {
-        if self.params.keeps_written && !self.params.separate_writes {
-            self.place(Segment::at_rest(first, end, now));
+    /// Returns where, if it does.
+    pub fn keep(&mut self, first: Lba, end: Lba, now: Instant) -> Place {
+        if !self.params.keeps_written || self.params.separate_writes {
+            return NONE;
         }
+        self.place(Segment::at_rest(first, end, now))
+    }
+
+    /// Where reading on ends of itself in this segment.
+    #[inline]
+    pub fn limit(&self, place: Place) -> Lba {
+        self.segments[place as usize].limit
+    }
+
+    /// The segment that the head has just read up to `end` in, as part of reading on.
+    pub fn met(&self, end: Lba) -> Option<Place> {
+        self.continues_to(end).then_some(self.active)
     }
 
     /// A read that ends at `end` was served from this segment or from the head behind it.
@@ -307,13 +332,23 @@ impl Segments {
         params.on_hit && params.reach != Reach::Nothing && idle && place != NONE
     }
 
-    pub fn go_on(&mut self, place: Place, end: Lba, from: Instant, arm: Arm, motion: Motion<'_>) {
+    /// Returns what the head is to read, from where on and up to where; nothing where it stays.
+    pub fn go_on(
+        &mut self,
+        place: Place,
+        end: Lba,
+        from: Instant,
+        arm: Arm,
+        motion: Motion<'_>,
+    ) -> Option<(Lba, Lba)> {
         let segment = &mut self.segments[place as usize];
         segment.go_on(end, from, arm, &self.params.read_ahead, motion);
-        if segment.is_active() {
+        let ahead = segment.is_active().then(|| segment.ahead_of_head());
+        if ahead.is_some() {
             (self.active, self.given_up) = (place, None);
         }
         self.note(place);
+        ahead
     }
 
     /// When the head has read all before this block, or all that it will read of itself.

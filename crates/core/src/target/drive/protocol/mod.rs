@@ -15,7 +15,7 @@ pub mod task_set;
 use crate::command::{Access, Attribute, Command, Outcome, Priority};
 use drivelab_units::Span;
 pub use ncq::NcqParams;
-pub use scsi_tcq::{QueueErrors, Reordering, ScsiParams, UntaggedAs};
+pub use scsi_tcq::{Naca, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs};
 
 /// The protocol in force, with what the drive or the host has chosen of its options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -95,7 +95,7 @@ impl Protocol {
         }
     }
 
-    /// Whether overlapping commands keep their order of arrival when one of them writes.
+    /// Whether overlapping commands of an initiator keep their order of arrival when one of them writes.
     pub fn keeps_overlaps(self) -> bool {
         matches!(self, Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Restricted, .. }))
     }
@@ -104,14 +104,31 @@ impl Protocol {
     pub fn clears(self) -> Clears {
         match self {
             Protocol::None => Clears::Nothing,
-            Protocol::ScsiTcq(scsi) => scsi.on_error.clears(),
+            Protocol::ScsiTcq(scsi) => scsi.clears(),
             Protocol::AtaTcq | Protocol::Ncq(_) => Clears::All,
         }
     }
 
-    /// Whether nothing is begun between an error and what the host does about it.
+    /// Whether nothing is begun between an error and what the host does about it; of any task set, which is simpler than
+    /// the standard.
     pub fn stops_at_error(self) -> bool {
-        self.clears() != Clears::Nothing || matches!(self, Protocol::ScsiTcq(ScsiParams { naca: true, .. }))
+        self.clears() != Clears::Nothing || matches!(self, Protocol::ScsiTcq(scsi) if scsi.naca.is_set())
+    }
+
+    /// Whether an error of this initiator leaves an auto contingent allegiance.
+    pub fn leaves_allegiance(self, initiator: u16) -> bool {
+        matches!(self, Protocol::ScsiTcq(scsi) if scsi.naca.is_set_by(initiator))
+    }
+
+    /// Whether each initiator has a task set of its own.
+    pub fn keeps_sets_apart(self) -> bool {
+        matches!(self, Protocol::ScsiTcq(ScsiParams { task_sets: TaskSets::Each, .. }))
+    }
+
+    /// Whether the host's error handler works after an error before anything is sent again: it does unless the sense data
+    /// come with the status (SCSI without NACA), which the host then acts on at once.
+    pub fn wakes_error_handler(self, initiator: u16) -> bool {
+        !matches!(self, Protocol::ScsiTcq(_)) || self.leaves_allegiance(initiator)
     }
 
     /// Whether the data of one command may reach the host in another order than that of their addresses.

@@ -5,15 +5,18 @@
 //! - First-party DMA: the drive sets up its own transfer, so no release and no SERVICE round trip. It may deliver the
 //!   data of one command out of order, so an access that begins in the middle need not wait for the first sector.
 //! - Priority: normal, isochronous with a deadline (ICC), high. High is best effort. A deadline that passes aborts every
-//!   outstanding command when the drive is told so (WDNC or RDNC), and nothing happens otherwise.
+//!   outstanding command when the drive is told so (Deadline Handling subcommand of NCQ NON-DATA: RDNC for reads, WDNC for
+//!   writes), and nothing happens otherwise. Simplified: the host knows which deadline it was and reports that command as
+//!   timed out; the others it sends again.
 //! - The abort subcommand of NCQ QUEUE MANAGEMENT succeeds even when there was nothing to abort.
 //! - An error aborts all outstanding commands. Nothing is accepted until the host has read the log (page 10h), which
 //!   names the tag that failed. The host sends the others again, without counting that as a retry.
 //! - FUA: the media itself must answer.
 //!
-//! Source: Serial ATA 2.6, 13.6; Linux, Documentation/driver-api/libata.rst; Western Digital Ultrastar HC580 and
-//! Hitachi 7K3000 specifications (priority); Intel and Seagate, "Serial ATA Native Command Queuing", 2003.
-use crate::command::Attribute;
+//! Source: Serial ATA 2.6, 13.6; Linux, Documentation/driver-api/libata.rst ("ATA device error (NCQ)"); Western Digital
+//! Ultrastar HC580 specification 12.15.2 (deadline handling) and DC HC310 OEM specification 11.15.2; Hitachi 7K3000
+//! specification (priority); Intel and Seagate, "Serial ATA Native Command Queuing", 2003.
+use crate::command::{Access, Attribute};
 
 pub const TAGS: u32 = 32;
 
@@ -21,12 +24,23 @@ pub const TAGS: u32 = 32;
 pub struct NcqParams {
     /// Whether the data of one command may come out of order (non-zero buffer offsets).
     pub out_of_order: bool,
-    /// Whether a deadline that passes aborts the outstanding commands (WDNC and RDNC set).
-    pub deadline_aborts: bool,
+    /// RDNC: whether the deadline of a read that passes aborts the outstanding commands.
+    pub rdnc: bool,
+    /// WDNC: the same for a write.
+    pub wdnc: bool,
 }
 
 impl NcqParams {
-    pub const USUAL: NcqParams = NcqParams { out_of_order: true, deadline_aborts: false };
+    pub const USUAL: NcqParams = NcqParams { out_of_order: true, rdnc: false, wdnc: false };
+
+    /// Whether a deadline of such a command that passes aborts the outstanding commands.
+    pub fn aborts_late(&self, access: Access) -> bool {
+        match access {
+            Access::Read => self.rdnc,
+            Access::Write => self.wdnc,
+            Access::Flush => false,
+        }
+    }
 }
 
 #[inline]

@@ -1,5 +1,6 @@
-//! Overlapping commands keep their order when one of them writes: then the medium ends up, and every read returns, as
-//! if the drive had served them in order of arrival. What restricted reordering promises (queue algorithm modifier 0h).
+//! Overlapping commands of one initiator keep their order when one of them writes: then the medium ends up, and every
+//! read returns, as if the drive had served that initiator in order of arrival. What restricted reordering promises (queue
+//! algorithm modifier 0h, SPC-2 8.3.6: data integrity for each initiator, and nothing between them).
 //!
 //! All commands that may begin are filed under the stretch of 1 MiB in which they begin, stretches a power of two apart
 //! sharing a place. A newcomer waits for each older one that it conflicts with; when one has begun, those that waited for
@@ -16,6 +17,7 @@ const SHIFT: u32 = 11;
 
 #[derive(Clone, Copy)]
 struct Filed {
+    initiator: u16,
     first: Lba,
     end: Lba,
     write: bool,
@@ -30,6 +32,7 @@ struct Filed {
 }
 
 const FREE: Filed = Filed {
+    initiator: 0,
     first: Lba::ZERO,
     end: Lba::ZERO,
     write: false,
@@ -79,8 +82,8 @@ impl Overlaps {
     /// Calls `each` with every filed command that conflicts with this one.
     fn conflicting(
         &mut self,
-        first: Lba,
-        end: Lba,
+        initiator: u16,
+        (first, end): (Lba, Lba),
         write: bool,
         mut each: impl FnMut(SlotIndex, &mut Filed),
     ) {
@@ -89,7 +92,8 @@ impl Overlaps {
             while next != NONE {
                 let (slot, filed) = (next, &mut self.filed[next as usize]);
                 next = filed.behind;
-                if (write || filed.write) && filed.first < end && first < filed.end {
+                let own = filed.initiator == initiator;
+                if own && (write || filed.write) && filed.first < end && first < filed.end {
                     each(slot, filed);
                 }
             }
@@ -97,10 +101,16 @@ impl Overlaps {
     }
 
     /// Files a command; whether it may begin, because it conflicts with no older one.
-    pub fn arrives(&mut self, slot: SlotIndex, first: Lba, end: Lba, write: bool) -> bool {
+    pub fn arrives(
+        &mut self,
+        slot: SlotIndex,
+        initiator: u16,
+        (first, end): (Lba, Lba),
+        write: bool,
+    ) -> bool {
         let mut waits_for = 0;
         if write || self.writes > 0 {
-            self.conflicting(first, end, write, |_, older| {
+            self.conflicting(initiator, (first, end), write, |_, older| {
                 waits_for += 1;
                 older.holds_up += 1;
             });
@@ -109,7 +119,7 @@ impl Overlaps {
         let behind = self.places[place];
         let sequence = self.sequence;
         self.filed[slot as usize] =
-            Filed { first, end, write, waits_for, holds_up: 0, sequence, before: NONE, behind };
+            Filed { initiator, first, end, write, waits_for, holds_up: 0, sequence, before: NONE, behind };
         if behind != NONE {
             self.filed[behind as usize].before = slot;
         }
@@ -123,7 +133,7 @@ impl Overlaps {
     /// A command has begun, or is given up: calls `enable` with every younger one that now waits for nothing, oldest
     /// first.
     pub fn leaves(&mut self, slot: SlotIndex, enable: impl FnMut(SlotIndex)) {
-        let Filed { first, end, write, waits_for, holds_up, sequence, before, behind } =
+        let Filed { initiator, first, end, write, waits_for, holds_up, sequence, before, behind } =
             self.filed[slot as usize];
         match before {
             NONE => {
@@ -140,7 +150,7 @@ impl Overlaps {
             return;
         }
         let mut enabled = core::mem::take(&mut self.ended);
-        self.conflicting(first, end, write, |other, filed| {
+        self.conflicting(initiator, (first, end), write, |other, filed| {
             if filed.sequence < sequence {
                 filed.holds_up -= 1;
                 return;

@@ -5,7 +5,8 @@
 //! unfinished; SIMPLE when neither an ORDERED nor a HEAD OF QUEUE command that came before it is; HEAD OF QUEUE at once.
 //! So the first dormant command decides, and looking at it is all the work there is: what is enabled came before it, but
 //! for HEAD OF QUEUE commands.
-//! Source: SAM-2 (T10/1157-D) 7.5 and 7.6, task states and attributes.
+//! There is one task set for all initiators, or one for each ([`TaskSets`]).
+//! Source: SAM-2 (T10/1157-D) 7.5 and 7.6, task states and attributes; SPC-3 7.4.6, TST.
 use super::super::queue::SlotIndex;
 use crate::command::Attribute;
 use alloc::collections::VecDeque;
@@ -84,5 +85,48 @@ impl TaskSet {
     /// A dormant command is given up.
     pub fn forget(&mut self, slot: SlotIndex) {
         self.dormant.retain(|&(dormant, ..)| dormant != slot);
+    }
+}
+
+/// The task set of all initiators, or that of each.
+pub struct TaskSets {
+    apart: bool,
+    /// Of all initiators, or of the first.
+    first: TaskSet,
+    others: Vec<TaskSet>,
+}
+
+impl TaskSets {
+    pub fn new(apart: bool) -> Self {
+        TaskSets { apart, first: TaskSet::default(), others: Vec::new() }
+    }
+
+    #[inline]
+    pub fn are_apart(&self) -> bool {
+        self.apart
+    }
+
+    /// The task set that commands of this initiator belong to.
+    #[inline]
+    pub fn of(&mut self, initiator: u16) -> &mut TaskSet {
+        if !self.apart || initiator == 0 { &mut self.first } else { self.of_other(usize::from(initiator)) }
+    }
+
+    #[inline(never)]
+    fn of_other(&mut self, initiator: usize) -> &mut TaskSet {
+        if self.others.len() < initiator {
+            self.others.resize_with(initiator, TaskSet::default);
+        }
+        &mut self.others[initiator - 1]
+    }
+
+    /// One initiator of each task set that there has been.
+    pub fn initiators(&self) -> core::ops::RangeInclusive<u16> {
+        0..=self.others.len() as u16
+    }
+
+    #[inline]
+    pub fn has_dormant(&self) -> bool {
+        self.first.has_dormant() || self.others.iter().any(TaskSet::has_dormant)
     }
 }

@@ -1,0 +1,271 @@
+//! What a drive file leaves out and its interface tells: the queueing protocol, the cache, the write cache.
+//!
+//! Which interface that is, `link.standard` says; where the file does not set it, `identity.interface` as far as it names one.
+//! What is assumed becomes part of the drive before anything is made of it, so that its meaning (and the scenario's hash) is
+//! the same as if it had been written, and it is told: nobody should find out from a result that a drive had no queue.
+//!
+//! The assumptions, from what drives of each interface are sold with: SATA of 3 and 6 Gbit/s has NCQ with 32 tags; SATA of
+//! 1.5 Gbit/s (2003 and 2004) and parallel ATA mostly had no queue; SCSI and SAS have tagged queueing. ATA drives are shipped
+//! with the write cache on; SCSI and SAS drives of the catalogue mostly are not. All have a buffer that caches reads.
+use crate::check::given;
+use crate::keys::numbers::Count;
+use crate::keys::quantities::Extent;
+use crate::keys::{At, Read};
+use crate::raw::cache::CacheRaw;
+use crate::raw::drive::DriveRaw;
+use crate::raw::link::Standard;
+use crate::raw::protocol::Protocol;
+use crate::raw::scenario::TargetRaw;
+use crate::raw::switch::Switch;
+use crate::text::problem::Place;
+use crate::text::shorten::begin;
+use drivelab_units::{Bytes, SECTOR_BYTES, Sectors};
+use serde_json::{Value, json};
+
+/// A key that a drive file leaves out, what holds in its place, and why.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct Assumed {
+    pub key: &'static str,
+    pub value: Value,
+    pub because: String,
+}
+
+/// How a drive is attached, as far as it matters here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Interface {
+    ParallelAta,
+    Sata150,
+    Sata300,
+    Sata600,
+    Scsi,
+    Sas,
+}
+
+/// Segments of a cache of which nothing is known.
+const SEGMENTS: u64 = 16;
+
+impl Interface {
+    fn of(standard: Standard) -> Self {
+        match standard {
+            Standard::Ata66 | Standard::Ata100 | Standard::Ata133 => Interface::ParallelAta,
+            Standard::Sata150 => Interface::Sata150,
+            Standard::Sata300 => Interface::Sata300,
+            Standard::Sata600 => Interface::Sata600,
+            Standard::Ultra160 | Standard::Ultra320 => Interface::Scsi,
+            Standard::Sas3 | Standard::Sas6 | Standard::Sas12 => Interface::Sas,
+        }
+    }
+
+    /// What a text such as "SATA, 3 Gbit/s" names, with the standard where it tells the rate too.
+    fn named(text: &str) -> Option<(Self, Option<Standard>)> {
+        let text = text.to_lowercase();
+        let words: Vec<&str> = text
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '.')
+            .filter(|word| !word.is_empty())
+            .collect();
+        let has = |wanted: &[&str]| words.iter().any(|word| wanted.iter().any(|name| word.starts_with(name)));
+        // The rate is the first number, with a name before it or a unit behind it.
+        let number = |word: &&str| word.trim_matches(|c: char| c.is_ascii_alphabetic()).parse::<f64>().ok();
+        let rate = words.iter().find_map(number);
+        let (of, usual): (fn(f64) -> Option<Standard>, _) = if has(&["sata"])
+            || words.windows(2).any(|two| two[0] == "serial" && two[1].starts_with("ata"))
+        {
+            // Without a number it is one of those that are common since 2005.
+            (sata, Interface::Sata300)
+        } else if has(&["sas"]) {
+            (sas, Interface::Sas)
+        } else if has(&["scsi", "ultra160", "ultra320", "u160", "u320"]) {
+            (scsi, Interface::Scsi)
+        } else if has(&["pata", "ide", "eide", "ata", "udma"]) {
+            (parallel_ata, Interface::ParallelAta)
+        } else {
+            return None;
+        };
+        let standard = rate.and_then(of);
+        Some((standard.map_or(usual, Interface::of), standard))
+    }
+
+    fn protocol(self) -> Protocol {
+        match self {
+            Interface::ParallelAta | Interface::Sata150 => Protocol::None,
+            Interface::Sata300 | Interface::Sata600 => Protocol::Ncq,
+            Interface::Scsi | Interface::Sas => Protocol::ScsiTcq,
+        }
+    }
+
+    fn write_cache(self) -> bool {
+        !matches!(self, Interface::Scsi | Interface::Sas)
+    }
+
+    /// The usual size of the buffer in the years of the interface, in MiB.
+    fn cache_mib(self) -> u64 {
+        match self {
+            Interface::ParallelAta => 2,
+            Interface::Sata150 | Interface::Scsi => 8,
+            Interface::Sata300 | Interface::Sas => 16,
+            Interface::Sata600 => 64,
+        }
+    }
+}
+
+// The standard of this rate, in MB/s or Gbit/s.
+
+fn sata(rate: f64) -> Option<Standard> {
+    match rate {
+        150.0 | 1.5 => Some(Standard::Sata150),
+        300.0 | 3.0 => Some(Standard::Sata300),
+        600.0 | 6.0 => Some(Standard::Sata600),
+        _ => None,
+    }
+}
+
+fn sas(rate: f64) -> Option<Standard> {
+    match rate {
+        300.0 | 3.0 => Some(Standard::Sas3),
+        600.0 | 6.0 => Some(Standard::Sas6),
+        1_200.0 | 12.0 => Some(Standard::Sas12),
+        _ => None,
+    }
+}
+
+fn scsi(rate: f64) -> Option<Standard> {
+    match rate {
+        160.0 => Some(Standard::Ultra160),
+        320.0 => Some(Standard::Ultra320),
+        _ => None,
+    }
+}
+
+fn parallel_ata(rate: f64) -> Option<Standard> {
+    match rate {
+        66.0 => Some(Standard::Ata66),
+        100.0 => Some(Standard::Ata100),
+        133.0 => Some(Standard::Ata133),
+        _ => None,
+    }
+}
+
+/// Completes a drive by what its interface implies; what the scenario says of it above is not assumed.
+pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> Vec<Assumed> {
+    let Told { interface, standard, because, place } = told(drive, place);
+    let mut assumed = Vec::new();
+    let mut assume = |key, value| assumed.push(Assumed { key, value, because: because.clone() });
+    let own = drive.link.as_ref().is_some_and(|at| at.value.standard.is_some() || at.value.rate.is_some());
+    if let Some(standard) = standard.filter(|_| !own && drive.readable("link")) {
+        assume("link.standard", json!(spelled(&standard)));
+        let link = drive.link.get_or_insert_with(|| At::new(Default::default(), place));
+        if link.value.readable("standard") && link.value.readable("rate") {
+            link.value.standard = Some(At::new(standard, place));
+        }
+    }
+    let set = |queue: Option<&At<crate::raw::queue::QueueRaw>>| {
+        queue.is_some_and(|at| at.value.protocol.is_some() || !at.value.readable("protocol"))
+    };
+    if !set(drive.queue.as_ref()) && !set(above.queue.as_ref()) && drive.readable("queue") {
+        let protocol = interface.map_or(Protocol::None, Interface::protocol);
+        assume("queue.protocol", json!(spelled(&protocol)));
+        if interface.is_some() {
+            let queue = drive.queue.get_or_insert_with(|| At::new(Default::default(), place));
+            queue.value.protocol = Some(At::new(protocol, place));
+        }
+    }
+    let clear = drive.readable("cache") && above.readable("cache");
+    if drive.cache.is_none() && above.cache.is_none() && clear {
+        match interface.map(Interface::cache_mib) {
+            Some(mib) => {
+                assume("cache", json!({ "size": format!("{mib}MiB"), "segments": SEGMENTS }));
+                let size = Sectors::new(Bytes::new(mib << 20).get() / SECTOR_BYTES);
+                let raw = CacheRaw {
+                    size: Some(At::new(Extent(size), place)),
+                    segments: Some(At::new(Count(SEGMENTS), place)),
+                    ..CacheRaw::default()
+                };
+                drive.cache = Some(At::new(Switch::On(raw), place));
+            }
+            None => assume("cache", json!(false)),
+        }
+    }
+    let there = |cache: &At<Switch<CacheRaw>>| matches!(cache.value, Switch::On(_));
+    let cache = above.cache.as_ref().or(drive.cache.as_ref()).is_some_and(there);
+    let clear = drive.readable("write_cache") && above.readable("write_cache");
+    if drive.write_cache.is_none() && above.write_cache.is_none() && clear && cache {
+        let on = interface.is_some_and(Interface::write_cache);
+        assume("write_cache", json!(on));
+        if interface.is_some() {
+            drive.write_cache = Some(At::new(on, place));
+        }
+    }
+    assumed
+}
+
+fn spelled(name: &impl Read) -> String {
+    let mut text = String::new();
+    name.write(&mut text);
+    text
+}
+
+/// The interface of a drive, what says so, and where.
+struct Told {
+    interface: Option<Interface>,
+    /// Where it is not the link that says so.
+    standard: Option<Standard>,
+    because: String,
+    place: Place,
+}
+
+fn told(drive: &DriveRaw, place: Place) -> Told {
+    if let Some(standard) = drive.link.as_ref().and_then(|at| at.value.standard.as_ref()) {
+        let because = format!("link.standard is \"{}\"", spelled(&standard.value));
+        let interface = Some(Interface::of(standard.value));
+        return Told { interface, standard: None, because, place: standard.place };
+    }
+    let text = drive.identity.as_ref().and_then(|at| at.value.interface.as_ref());
+    let Some((text, at)) = given(text).zip(text.map(|at| at.place)) else {
+        let because = "the drive file has neither `link.standard` nor `identity.interface`".to_owned();
+        return Told { interface: None, standard: None, because, place };
+    };
+    match Interface::named(&text) {
+        Some((found, standard)) => {
+            let because = format!("identity.interface is \"{}\"", begin(&text));
+            Told { interface: Some(found), standard, because, place: at }
+        }
+        None => {
+            let because = format!("identity.interface \"{}\" is no known interface", begin(&text));
+            Told { interface: None, standard: None, because, place }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_data_sheet_calls_an_interface_is_understood() {
+        for (text, expected) in [
+            ("SATA 3Gb/s", Some((Interface::Sata300, Some(Standard::Sata300)))),
+            ("SATA 3.0 Gb/s", Some((Interface::Sata300, Some(Standard::Sata300)))),
+            ("SATA, 300 MB/s", Some((Interface::Sata300, Some(Standard::Sata300)))),
+            ("SATA-300", Some((Interface::Sata300, Some(Standard::Sata300)))),
+            ("SATA II", Some((Interface::Sata300, None))),
+            ("SATA", Some((Interface::Sata300, None))),
+            ("SATA 6Gb/s", Some((Interface::Sata600, Some(Standard::Sata600)))),
+            ("Serial ATA 600", Some((Interface::Sata600, Some(Standard::Sata600)))),
+            ("SATA 1.5 Gb/s", Some((Interface::Sata150, Some(Standard::Sata150)))),
+            ("SATA 150, through a bridge", Some((Interface::Sata150, Some(Standard::Sata150)))),
+            ("SAS, 12 Gbit/s", Some((Interface::Sas, Some(Standard::Sas12)))),
+            ("SAS", Some((Interface::Sas, None))),
+            ("SCSI, Ultra320", Some((Interface::Scsi, Some(Standard::Ultra320)))),
+            ("Ultra160", Some((Interface::Scsi, Some(Standard::Ultra160)))),
+            ("SCSI (Ultra2, wide)", Some((Interface::Scsi, None))),
+            ("ATA/100", Some((Interface::ParallelAta, Some(Standard::Ata100)))),
+            ("PATA", Some((Interface::ParallelAta, None))),
+            ("IDE", Some((Interface::ParallelAta, None))),
+            ("NVMe", None),
+            ("USB 3.0", None),
+            ("", None),
+        ] {
+            assert_eq!(Interface::named(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What a message shows of a text that may be of any length: a file can hold a name of ten million characters.
+
+/// A message or a remedy keeps this much of its begin and of its end.
+const HEAD: usize = 500;
+const TAIL: usize = 300;
+/// Of a line and of the text in it so much is kept on either side of where the problem begins.
+const AROUND: usize = 500;
+
+/// The text, its middle left out where it is long. A message names what it is about first and says why last.
+pub fn shortened(text: String) -> String {
+    // A text of few bytes has few characters.
+    if text.len() <= HEAD + TAIL {
+        return text;
+    }
+    let Some((head, _)) = text.char_indices().nth(HEAD) else { return text };
+    let Some((tail, _)) = text.char_indices().rev().nth(TAIL - 1).filter(|(tail, _)| *tail > head) else {
+        return text;
+    };
+    let left_out = text[head..tail].chars().count();
+    format!("{} [.. {left_out} more characters ..] {}", &text[..head], &text[tail..])
+}
+
+/// The begin of a text that may be long.
+pub fn begin(text: &str) -> &str {
+    text.char_indices().nth(AROUND).map_or(text, |(end, _)| &text[..end])
+}
+
+/// The part of a line around the byte `at`, and where it begins.
+pub fn around(line: &str, at: usize) -> (&str, usize) {
+    let start = line[..at].char_indices().rev().nth(AROUND - 1).map_or(0, |(start, _)| start);
+    let end = line[at..].char_indices().nth(AROUND).map_or(line.len(), |(end, _)| at + end);
+    (&line[start..end], start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_middle_of_a_long_text_is_left_out() {
+        assert_eq!(shortened("ß".repeat(700)), "ß".repeat(700));
+        let short = shortened(format!("unknown key `{}` here", "ß".repeat(10_000_000)));
+        assert!(short.len() < 2_000 && short.starts_with("unknown key `ßß") && short.ends_with("ß` here"));
+        assert!(short.contains("[.. 9999219 more characters ..]"));
+    }
+
+    #[test]
+    fn of_a_long_line_the_part_around_a_place_is_kept() {
+        assert_eq!(around("short", 2), ("short", 0));
+        let line = format!("{}x{}", "ß".repeat(9_000), "y".repeat(9_000));
+        let (part, start) = around(&line, 18_000);
+        assert_eq!((part.len(), start), (1_000 + 500, 17_000));
+        assert_eq!(begin(&line).chars().count(), 500);
+    }
+}

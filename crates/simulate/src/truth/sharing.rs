@@ -1,0 +1,57 @@
+//! Hosts with page caches of their own over the same addresses: what one has written another may go on reading old, or
+//! overwrite with older data that it has kept. A real system does the same, so there is nothing that could be held to be
+//! wrong.
+use drivelab_core::host::params::JobParams;
+use drivelab_core::target::system::SystemParams;
+use drivelab_units::Share;
+use std::collections::BTreeMap;
+
+/// What matters of a job: whether it writes, and whether it goes past its host's cache.
+type Kind = (bool, bool);
+
+/// Whether what one host does may be hidden from the other by a cache.
+fn meets((writes, is_direct): Kind, (other_writes, other_is_direct): Kind) -> bool {
+    (writes || other_writes) && !(is_direct && other_is_direct)
+}
+
+/// Two hosts of which one may find data that the other has overwritten, if there are any.
+pub fn stale(params: &SystemParams, jobs: &[JobParams]) -> Option<(u16, u16)> {
+    params.host_cache?;
+    let mut jobs: Vec<&JobParams> = jobs.iter().collect();
+    jobs.sort_by_key(|job| job.first);
+    // By host and kind, how far the jobs so far have reached.
+    let mut reached: BTreeMap<(u16, Kind), u64> = BTreeMap::new();
+    for job in jobs {
+        let (host, first) = (job.initiator, job.first.get());
+        let kind = (job.reads != Share::ALL, job.marking.direct);
+        let met = reached
+            .iter()
+            .find(|&(&(other, of), &end)| other != host && end > first && meets(kind, of))
+            .map(|(&(other, _), _)| other);
+        if let Some(other) = met {
+            return Some((other.min(host), other.max(host)));
+        }
+        let end = reached.entry((host, kind)).or_default();
+        *end = (*end).max((job.first + job.count).get());
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_writes_that_caches_hide_from_another_host_count() {
+        let kind = |writes, direct| (writes, direct);
+        for (one, other, expected) in [
+            (kind(true, false), kind(false, false), true),
+            (kind(true, true), kind(false, false), true),
+            (kind(true, false), kind(false, true), true),
+            (kind(true, true), kind(true, true), false),
+            (kind(false, false), kind(false, false), false),
+        ] {
+            assert_eq!((meets(one, other), meets(other, one)), (expected, expected), "{one:?} {other:?}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+"""What a drive file leaves out and its interface tells, said wherever a drive is used.
+
+Which key tells the interface, and what follows from it, is in docs/own-drive.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from drivelab import _core, toml_text
+from drivelab.cli.output import say
+from drivelab.errors import InputError, ScenarioError
+from drivelab.scenario import Override, Source, plan
+
+# Where nothing is known of the interface, this is what to do.
+_REMEDY = "set link.standard, or state them"
+
+
+def note_assumed(plans: Iterable[_core.Plan], name: str | None = None) -> None:
+    """One remark on stderr for each reason, with the name of the drive before it where there are several."""
+    for line in assumed_lines(found for checked in plans for found in checked.in_force):
+        say(f"note: {line}" if name is None else f"note: {name}: {line}")
+
+
+def note_assumed_of(overrides: Sequence[Override], name: str | None = None) -> None:
+    """The same for the target that these overrides describe; what is wrong with it is told by whoever runs it."""
+    # A block at a time fits any drive.
+    block = Override("workload.bs", "512B", "the workload")
+    try:
+        checked = plan(Source("", "command line"), [block, *overrides])
+    except (InputError, ScenarioError):
+        return
+    note_assumed([checked], name)
+
+
+def assumed_lines(in_force: Iterable[Mapping[str, Any] | None]) -> list[str]:
+    """What was assumed at any of these points, one line for each reason, each assumption once."""
+    by_reason: dict[str, dict[str, None]] = {}
+    for found in in_force:
+        for one in (found or {}).get("assumed", ()):
+            text = f"{one['key']} = {toml_text.value_text(one['value'])}"
+            by_reason.setdefault(one["because"], {})[text] = None
+    return [
+        f"the drive file leaves out, and drivelab assumes: {', '.join(texts)} ({_why(reason)})"
+        for reason, texts in by_reason.items()
+    ]
+
+
+def _why(reason: str) -> str:
+    # A reason that names no interface is a gap.
+    return f"{reason}: {_REMEDY}" if "neither" in reason or "no known" in reason else f"because {reason}"

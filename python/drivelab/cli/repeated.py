@@ -1,0 +1,37 @@
+"""An option that is given twice and takes one value: the first would be lost in silence, so it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typer.core import TyperGroup, TyperOption
+
+from drivelab.errors import InputError
+
+
+def check_once(program: TyperGroup, arguments: Sequence[str]) -> None:
+    """Refuse `--bs 4k --bs 8k` before the verb runs. Raises InputError."""
+    verb = next((program.commands[word] for word in arguments if word in program.commands), None)
+    if verb is None:
+        return
+    options = {
+        name.lstrip("-"): option
+        for option in verb.params
+        if isinstance(option, TyperOption) and not option.is_flag and not option.multiple
+        for name in option.opts
+    }
+    seen: dict[str, str] = {}
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            return
+        name, equals, value = word.partition("=")
+        option = options.get(name.lstrip("-").replace("_", "-")) if name.startswith("-") else None
+        if option is None:
+            continue
+        # A value may look like an option; it is none.
+        value = value if equals else next(words, "")
+        given = f"{name} {value}"
+        first = seen.setdefault(option.opts[0], given)
+        if first is not given:
+            raise InputError(f"{first} and {given}: keep one of the two; several values make a sweep: 4k,8k")

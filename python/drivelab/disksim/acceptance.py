@@ -1,0 +1,48 @@
+"""Whether drivelab takes the drive file that came out of a description.
+
+Figures can be right one by one, and no drive together. What is refused is told at the place that it came from.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from drivelab import toml_text
+from drivelab.disksim.drive_file import Drive
+from drivelab.disksim.text import DisksimError
+from drivelab.errors import ScenarioError
+from drivelab.scenario import Source, plan
+
+_HEADER = re.compile(r"\[\[?target\.drive\.(\w+)(\.zones)?")
+# Of many problems so many are told.
+_TOLD_MAX = 5
+
+
+def check_accepted(drive: Drive) -> None:
+    """Refuse a drive whose file drivelab would refuse. Raises DisksimError."""
+    # The text is what counts: it is read again.
+    document = {"target": {"drive": tomllib.loads(drive.text())}, "workload": {"bs": "512B"}}
+    text = toml_text.dumps(document)
+    try:
+        plan(Source(text, "drive file"))
+    except ScenarioError as error:
+        lines = text.splitlines()
+        told = [
+            _told(drive, lines[: problem["line"]], problem["message"], problem["remedy"])
+            for problem in error.problems[:_TOLD_MAX]
+        ]
+        more = len(error.problems) - len(told)
+        raise DisksimError("; ".join(dict.fromkeys(told)) + (f"; and {more} more" if more else "")) from error
+
+
+def _told(drive: Drive, above: list[str], message: str, remedy: str | None) -> str:
+    """A problem at the place that its section, or its zone, came from."""
+    headers = [found for line in above if (found := _HEADER.match(line))]
+    section, zone = headers[-1].groups() if headers else ("", None)
+    place = drive.places.get(section)
+    if zone:
+        place = drive.zones[sum(1 for found in headers if found[2]) - 1]
+    what = f"the drive's `{section}` cannot be used: " if section else "the drive cannot be used: "
+    at = f"{place}: " if place else ""
+    return f"{at}{what}{message}{f' (in a drive file: {remedy})' if remedy else ''}"

@@ -1,0 +1,288 @@
+"""What a comparison comes to: a few lines, and one table with a row for each level.
+
+What a level gives is what it does under the load that was named: requests or bytes a second where so many are kept
+outstanding, latency where so many come a second whatever has finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from drivelab.levels import loads as under
+from drivelab.levels.cost import GB
+from drivelab.points_table import rate_text
+from drivelab.table import Cell, Table
+
+if TYPE_CHECKING:
+    from drivelab.levels.planning import Chosen, Entry
+
+NONE = "-"
+HOUR_NS, MS, MB = 3600e9, 1e6, 1e6
+ALIKE = 0.01
+"""Capacities that differ by less are the same: levels round to their stripes."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer for one load."""
+
+    load: str
+    workload: Mapping[str, Any]
+    lines: list[str]
+    picks: Mapping[str, str]
+    """By question the level that answers it."""
+    rows: list[Row]
+    """A level each: the table's figures."""
+    title: str
+    is_stream: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as JSON has it."""
+        return {
+            "load": self.load,
+            "workload": self.workload,
+            "lines": self.lines,
+            "picks": self.picks,
+            "levels": self.rows,
+        }
+
+    def table(self) -> Table:
+        """A row for each level; columns without any figure are left out."""
+        columns = [*_COLUMNS[:3], *(_STREAM if self.is_stream else _RANDOM), *_COLUMNS[3:]]
+        texts = [[text(row) for _, text in columns] for row in self.rows]
+        kept = [i for i in range(len(columns)) if any(row[i] != NONE for row in texts)]
+        return Table(
+            [columns[i][0] for i in kept],
+            [[Cell(row[i]) for i in kept] for row in texts],
+            self.title,
+            left=frozenset({0}),
+        )
+
+
+def judged(chosen: Chosen, drive_bytes: int, entries: Sequence[Entry]) -> Verdict:
+    """The verdict over levels that can be."""
+    loads = chosen.loads
+    rows = [_row(entry, chosen.members * drive_bytes) for entry in entries]
+    judge = _Judge(chosen, rows)
+    return Verdict(
+        load=loads.text(),
+        workload=loads.workload(),
+        lines=judge.lines(),
+        picks=judge.picks,
+        rows=rows,
+        title=f"{chosen.name}: {loads.text()}",
+        is_stream=loads.is_stream,
+    )
+
+
+def _row(entry: Entry, whole: int) -> Row:
+    """A level's figures, by the names of CSV and JSON."""
+    found: Row = {
+        "level": entry.level.label,
+        "usable_bytes": entry.capacity_bytes,
+        "usable_share": entry.capacity_bytes / whole,
+        "price_per_usable_gb": (entry.cost or {}).get("per_usable_gb"),
+    }
+    for state in under.STATES:
+        figures = entry.states.get(state, {}).get(under.LOAD) or {}
+        found[f"iops_{state}"] = figures.get("iops")
+        found[f"bytes_per_s_{state}"] = figures.get("bytes_per_s")
+        found[f"mean_latency_ns_{state}"] = (figures.get("latency_ns") or {}).get("mean")
+        found[f"iops_relative_error_{state}"] = figures.get("iops_relative_error")
+    found["bears_any"], found["bears_at_best"] = entry.odds["bears_worst"], entry.odds["bears_best"]
+    for name, rebuild in (("rebuild", entry.rebuild), ("rebuild_idle", entry.rebuild_idle)):
+        duration_ns, at_least_ns = ((rebuild or {}).get(key) for key in ("duration_ns", "at_least_ns"))
+        found[f"{name}_h"] = duration_ns and duration_ns / HOUR_NS
+        found[f"{name}_at_least_h"] = at_least_ns and at_least_ns / HOUR_NS
+        found[f"{name}_relative_error"] = (rebuild or {}).get("relative_error")
+    repaired = entry.odds.get("repaired", {})
+    found["loss_in_a_year"] = repaired.get("loss_in_a_year")
+    if not found["bears_any"]:
+        found["loss_in_a_year"] = entry.odds.get("loss_in_a_year")
+    found["mttdl_years"] = repaired.get("mttdl_years")
+    return found
+
+
+class _Judge:
+    """Picks levels out of the rows, and says why."""
+
+    def __init__(self, chosen: Chosen, rows: Sequence[Row]) -> None:
+        self.chosen = chosen
+        self.rows = [row for row in rows if row["iops_healthy"]]
+        self.all = rows
+        self.picks: dict[str, str] = {}
+
+    def lines(self) -> list[str]:
+        """The verdict, a few lines."""
+        return [*self._fastest(), *self._most_space(), *self._safest(), *self._rebuilds()]
+
+    def _speed(self, row: Row) -> float:
+        """The more the better: what is asked of an open load it gets, so its latency counts."""
+        if self.chosen.loads.rate_iops is not None:
+            return -float(row["mean_latency_ns_healthy"] or 0)
+        return float(row["bytes_per_s_healthy" if self.chosen.loads.is_stream else "iops_healthy"])
+
+    def _given(self, row: Row, state: str) -> str:
+        if self.chosen.loads.rate_iops is not None:
+            return f"{(row[f'mean_latency_ns_{state}'] or 0) / MS:,.1f} ms"
+        if self.chosen.loads.is_stream:
+            return f"{rate_text(row[f'bytes_per_s_{state}'] / MB)} MB/s"
+        return f"{rate_text(row[f'iops_{state}'])} IOPS"
+
+    def _gives(self, row: Row) -> str:
+        """What a level does whole, and in the other states."""
+        words = {"degraded": "with a drive missing", "rebuilding": "while it is rebuilt"}
+        others = [
+            f"{self._given(row, state)} {words[state]}" for state in words if row[f"iops_{state}"] is not None
+        ]
+        return self._given(row, "healthy") + (f" ({', '.join(others)})" if others else "")
+
+    def _best(self, rows: Sequence[Row]) -> Row:
+        """The fastest; of those within its error the one that bears most."""
+        best = max(rows, key=self._speed)
+        error = max(best["iops_relative_error_healthy"] or 0.0, ALIKE)
+        near = [row for row in rows if self._speed(row) >= self._speed(best) - error * abs(self._speed(best))]
+        return min(near, key=lambda row: (-row["bears_any"], row["loss_in_a_year"] or 0, -self._speed(row)))
+
+    def _bearing(self, failures: int) -> list[Row]:
+        return [row for row in self.rows if row["bears_any"] >= failures]
+
+    def _pick(self, question: str, row: Row) -> Row:
+        self.picks[question] = row["level"]
+        return row
+
+    def _fastest(self) -> list[str]:
+        if not self.rows:
+            return []
+        best = self._pick("fastest", self._best(self.rows))
+        safe = self._bearing(1)
+        if best["bears_any"]:
+            return [f"fastest: {best['level']}, {self._gives(best)}"]
+        bare = f"fastest: {best['level']}, {self._gives(best)}, but a single failure loses data"
+        if not safe:
+            return [bare]
+        safe_best = self._pick("fastest_bearing_1", self._best(safe))
+        return [bare, f"fastest that bears a failure: {safe_best['level']}, {self._gives(safe_best)}"]
+
+    def _most_space(self) -> list[str]:
+        found: dict[str, str] = {}
+        for failures in (1, 2, 3):
+            bearing = self._bearing(failures)
+            most = max((row["usable_bytes"] for row in bearing), default=0)
+            if not most:
+                continue
+            alike = [row for row in bearing if row["usable_bytes"] > (1 - ALIKE) * most]
+            best = self._pick(f"most_space_bearing_{failures}", self._best(alike))
+            what = {1: "any one failure", 2: "any two", 3: "any three"}[failures]
+            # One that bears more answers for fewer, too.
+            found[best["level"]] = (
+                f"most space that bears {what}: {best['level']}, {_space(best['usable_bytes'])} "
+                f"({best['usable_share']:.0%} of the drives), {self._gives(best)}"
+            )
+        return list(found.values())
+
+    def _safest(self) -> list[str]:
+        lifetime = self.chosen.lifetime
+        known = [row for row in self._bearing(1) if row["loss_in_a_year"] is not None]
+        if lifetime is None or not known:
+            return []
+        least = self._pick("safest", min(known, key=lambda row: row["loss_in_a_year"]))
+        most = max(known, key=lambda row: row["loss_in_a_year"])
+        other = "" if most is least else f", {most['level']} most ({_percent(most['loss_in_a_year'])} %)"
+        return [
+            f"data lost within a year ({_percent(lifetime.chance)} % of drives fail, repair: "
+            f"{self._repair()}): {least['level']} least ({_percent(least['loss_in_a_year'])} %){other}"
+        ]
+
+    def _repair(self) -> str:
+        repair = self.chosen.repair
+        return (
+            "the rebuild under this load" if repair is None or repair.hours is None else f"{repair.hours:g} h"
+        )
+
+    def _rebuilds(self) -> list[str]:
+        known = [row for row in self.all if row["rebuild_h"]]
+        if not known:
+            return []
+        first = self._pick("soonest_rebuilt", min(known, key=lambda row: row["rebuild_h"]))
+        last = max(known, key=lambda row: row["rebuild_h"])
+        rest = f" to {_hours(last['rebuild_h'])} h ({last['level']})" if last is not first else ""
+        idle = [row["rebuild_idle_h"] for row in known if row["rebuild_idle_h"]]
+        alone = (
+            f"; idle in {' to '.join(dict.fromkeys(map(_hours, (min(idle), max(idle)))))} h" if idle else ""
+        )
+        hours = f"{_hours(first['rebuild_h'])} h ({first['level']}){rest}{alone}"
+        return [f"rebuilt, extrapolated: under this load in {hours}"]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g}"
+
+
+def _space(count: float) -> str:
+    return f"{count / 1e12:,.4g} TB" if count >= 1e12 else f"{count / GB:,.4g} GB"
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:,.0f}" if hours >= 100 else f"{hours:.3g}"
+
+
+def _state(key: str, scale: float, state: str) -> Callable[[Row], str]:
+    def text(row: Row) -> str:
+        figure = row[f"{key}_{state}"]
+        return NONE if figure is None else rate_text(figure / scale)
+
+    return text
+
+
+def _rebuild(name: str) -> Callable[[Row], str]:
+    def text(row: Row) -> str:
+        if row[f"{name}_h"]:
+            return _hours(row[f"{name}_h"])
+        at_least = row[f"{name}_at_least_h"]
+        return f"> {_hours(at_least)}" if at_least else NONE
+
+    return text
+
+
+def _optional(key: str, text: Callable[[Any], str]) -> Callable[[Row], str]:
+    return lambda row: NONE if row[key] is None else text(row[key])
+
+
+def _bears(row: Row) -> str:
+    worst, best = row["bears_any"], row["bears_at_best"]
+    return str(worst) if worst == best else f"{worst} to {best}"
+
+
+def _years(years: float) -> str:
+    return f"{years:,.0f}" if 100 <= years < 1e6 else f"{years:.3g}"
+
+
+Column = tuple[str, Callable[[Row], str]]
+
+_COLUMNS: list[Column] = [
+    ("level", lambda row: row["level"]),
+    ("usable GB", lambda row: f"{row['usable_bytes'] / GB:,.0f}"),
+    ("price/GB", _optional("price_per_usable_gb", lambda price: f"{price:.4g}")),
+    ("may fail", _bears),
+    ("rebuild h", _rebuild("rebuild")),
+    ("±", _optional("rebuild_relative_error", lambda error: f"{error:.1%}")),
+    ("idle h", _rebuild("rebuild_idle")),
+    ("loss/year %", _optional("loss_in_a_year", _percent)),
+    ("MTTDL years", _optional("mttdl_years", _years)),
+]
+_RANDOM: list[Column] = [
+    ("IOPS", _state("iops", 1, "healthy")),
+    ("ms", _state("mean_latency_ns", MS, "healthy")),
+    ("degraded", _state("iops", 1, "degraded")),
+    ("rebuilding", _state("iops", 1, "rebuilding")),
+]
+_STREAM: list[Column] = [
+    ("MB/s", _state("bytes_per_s", MB, "healthy")),
+    ("degraded", _state("bytes_per_s", MB, "degraded")),
+    ("rebuilding", _state("bytes_per_s", MB, "rebuilding")),
+]

@@ -1,0 +1,108 @@
+"""One point of a result as types, for editors and type checkers; docs/record.md says what each key means."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+
+class LatencyNs(TypedDict):
+    """A distribution of times in nanoseconds; None where there are too few to support the figure."""
+
+    n: int
+    mean: float | None
+    min: int | None
+    max: int | None
+    p50: int | None
+    p90: int | None
+    p95: int | None
+    p99: int | None
+    p99_9: int | None
+    p99_99: int | None
+
+
+class Direction(TypedDict):
+    """Reads, or writes, alone."""
+
+    ios: int
+    iops: float
+    bytes: int
+    bytes_per_s: float
+    latency_ns: LatencyNs
+    histogram: str
+
+
+class Flush(TypedDict):
+    """FLUSH commands; they are no I/Os."""
+
+    count: int
+    latency_ns: LatencyNs
+    histogram: str
+
+
+class Depth(TypedDict):
+    """The queue depth that was asked for, and that was there."""
+
+    asked: int | None
+    achieved: float
+    in_drives: float | None
+
+
+class Piece(TypedDict):
+    """What finished in one piece of the measured time."""
+
+    start_ns: int
+    ios: int
+    bytes: int
+    iops: float
+    mean_latency_ns: float | None
+    max_latency_ns: int | None
+    errors: int
+    depth: float
+
+
+class BreakdownNs(TypedDict):
+    """Where the mean response time went."""
+
+    queue: float
+    overhead: float
+    seek: float
+    rotation: float
+    transfer: float
+    link: float
+    wait: float
+
+
+class Point(TypedDict):
+    """One run, e.g. `point["latency_ns"]["p99"]`; `axes` names its place in the sweep."""
+
+    axes: dict[str, Any]
+    in_force: dict[str, Any] | None
+    iops: float
+    iops_relative_error: float | None
+    bytes_per_s: float
+    read: Direction
+    write: Direction
+    flush: Flush
+    depth: Depth
+    latency_ns: LatencyNs
+    breakdown_ns: BreakdownNs | None
+    errors: int
+    errors_by_outcome: dict[str, int]
+    ended: str
+    oldest_unfinished_ns: int | None
+    window_ns: int
+    digest: str
+    series: list[Piece]
+    array: NotRequired[dict[str, Any]]
+    """Of an array: its state, its events, its rebuilds, a series over time."""
+    given_up: NotRequired[dict[str, Any]]
+    """With a memory before the target: flushes that failed, and answered writes that were given up."""
+    data: NotRequired[dict[str, Any]]
+    """With `check_data` or a power cut: what was checked."""
+    power_cut: NotRequired[dict[str, Any] | None]
+    """With a power cut: what it took; None where the run was over before."""
+    logged_from_ns: NotRequired[int]
+    platter: NotRequired[dict[str, int] | None]
+    commands: NotRequired[list[dict[str, Any]]]
+    """With `log`: what the first commands lived through."""
+    member_commands: NotRequired[list[dict[str, Any]]]

@@ -1,0 +1,108 @@
+"""fio's words on the command line: what they do, what is only noted, what is refused and with which remedy."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import drivelab
+
+DRIVE = ("--drive", "wd-4tb-7200")
+QUICK = (*DRIVE, "--number-ios", "50")
+
+
+def test_words_without_meaning_are_noted_and_change_nothing(run):
+    plain = run("simulate", *QUICK, "--json")
+    noted = run("simulate", *QUICK, "--json", "--time_based", "--ioengine=libaio")
+    assert noted.stdout == plain.stdout
+    assert noted.stderr.splitlines() == [
+        "note: --ioengine changes nothing: the host is simulated, and sends I/Os by no engine",
+        "note: --time-based changes nothing: every run goes on for its time, from the start of a range again",
+    ]
+
+
+def test_a_scenario_may_have_them_too_and_check_says_the_same(run, tmp_path):
+    (tmp_path / "a.toml").write_text(
+        'target.drive = "wd-4tb-7200"\n[workload]\nioengine = "io_uring"\ntime_based = 1\n[run]\nios = 50\n',
+        encoding="utf-8",
+    )
+    for verb in ("check", "simulate"):
+        done = run(verb, "a.toml")
+        assert done.returncode == 0
+        assert [line.split(" changes")[0] for line in done.stderr.splitlines()] == [
+            "note: workload.ioengine",
+            "note: workload.time_based",
+        ]
+
+
+def test_a_name_is_the_name_of_the_result(run):
+    done = run("simulate", *QUICK, "--name", "a, b", "--json")
+    assert json.loads(done.stdout)["name"] == "a, b"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--runtime", "60m"), ('unknown unit "m"', 'write "60min"')),
+        (("--bs", "513"), ("513 B is no whole number of sectors", '"1KiB"')),
+        (("--offset", "100"), ("100 B is no whole number of sectors", '"100 sectors", "100KiB"')),
+        (("--thinktime", "5"), ('write "5us"',)),
+        (("--rw", "readrand"), ("did you mean `randread`",)),
+        (("--rw", "randtrim"), ("discards, which are not modelled",)),
+        (("--random-distribution", "zipf"), ("the number is missing", '"zipf:1.2"')),
+        (("--rw", "read", "--random-distribution", "zipf:1.2"), ("has no effect",)),
+        (("--set", "target.drive.geometry.capacity=0B"), ("a drive of no capacity",)),
+        (
+            ("--set", "workload.bs=8k", "--bs", "4k"),
+            ("--bs (4k) and --set workload.bs (8k) both set workload.bs",),
+        ),
+        (("--set", "run.seed=1", "--set", "run.seed=2"), ("both set run.seed",)),
+        (("--bs", "4k", "--bs", "8k"), ("--bs 4k and --bs 8k: keep one of the two",)),
+        (("--number-ios=3", "--number_ios", "4"), ("--number-ios 3 and --number_ios 4",)),
+        (("--workers", "1000000000"), ("--workers", "1024")),
+    ],
+)
+def test_what_is_refused_says_what_was_meant(run, options, words):
+    done = run("simulate", *DRIVE, *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    for word in words:
+        assert word in done.stderr
+
+
+def test_without_a_drive_the_remedy_is_an_option(run):
+    for options in ((), ("--level", "raid5", "--members", "4")):
+        done = run("simulate", *options)
+        assert done.returncode == 2
+        assert "--drive wd-4tb-7200" in done.stderr
+        assert "[target]" not in done.stderr
+
+
+@pytest.mark.parametrize("value", ["zipf:1.2", "pareto:0.1:0", "normal:0.1", "zoned:95/1:5/99"])
+def test_popular_places_are_asked_for_more_often_and_the_seed_decides_which(value):
+    def firsts(**options: object) -> list[int]:
+        result = drivelab.simulate(drive="wd-4tb-7200", number_ios=2000, log=2000, iodepth=4, **options)
+        return [command["first_sector"] for command in result.points[0]["commands"]]
+
+    # A range of 10 000 places of 4 KiB.
+    popular = firsts(size="40960000B", random_distribution=value)
+    uniform = firsts(size="40960000B")
+    assert len(set(popular)) < 0.6 * len(set(uniform))
+    assert all(first % 8 == 0 and first + 8 <= 80_000 for first in popular)
+    assert popular == firsts(size="40960000B", random_distribution=value)
+    assert popular != firsts(size="40960000B", random_distribution=value, randseed=2)
+
+
+def test_a_distribution_is_in_the_job_file(run):
+    done = run("simulate", *DRIVE, "--random_distribution", "zoned:60/10:/", "--fio")
+    assert "random_distribution=zoned:60/10:40/90\n" in done.stdout
+
+
+def test_a_run_in_which_nothing_finished_has_failed(run):
+    done = run("simulate", *DRIVE, "--runtime", "1ns")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: no I/O finished: the measured 1e-06 ms are too short")
+    swept = run("simulate", *DRIVE, "--runtime", "1ns,5s", "--json")
+    assert swept.returncode == 1
+    assert "error: no I/O finished at run.duration=1ns" in swept.stderr
+    assert len(json.loads(swept.stdout)["points"]) == 2
