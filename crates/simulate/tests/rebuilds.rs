@@ -88,7 +88,7 @@ fn a_rebuild_that_goes_on_tells_what_was_there_before() {
     // The rate is that of this run.
     let rate = sync.member_bytes as f64 * 1e9 / point.window_ns as f64;
     assert!((sync.member_bytes_per_s / rate - 1.0).abs() < 1e-9, "{sync:?}");
-    let rebuilt: Vec<f64> = array.series.iter().filter_map(|bucket| bucket.rebuilt).collect();
+    let rebuilt: Vec<f64> = array.series.iter().filter_map(|bucket| bucket.rebuilt.flatten()).collect();
     assert!(
         rebuilt.is_sorted()
             && rebuilt[0] == before as f64 / (30_000.0 * 512.0)
