@@ -12,7 +12,7 @@ from drivelab.levels import Comparison, compare_levels
 from drivelab.library import catalogue, check, reproduce, schema
 from drivelab.point import Point
 from drivelab.result import Failure, Result, Skipped
-from drivelab.scanning import Scan, SizeScan, scan, scan_sizes
+from drivelab.scanning import Scan, Scans, SizeScan, scan, scan_drives, scan_sizes
 from drivelab.simulation import simulate
 from drivelab.validation import Validation, validate
 
@@ -28,6 +28,7 @@ __all__ = [
     "Result",
     "RunError",
     "Scan",
+    "Scans",
     "ScenarioError",
     "SizeScan",
     "Skipped",
@@ -38,6 +39,7 @@ __all__ = [
     "compare_levels",
     "reproduce",
     "scan",
+    "scan_drives",
     "scan_sizes",
     "schema",
     "simulate",

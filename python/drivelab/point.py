@@ -44,6 +44,20 @@ class Depth(TypedDict):
 
     asked: int | None
     achieved: float
+    in_drives: float | None
+
+
+class Piece(TypedDict):
+    """What finished in one piece of the measured time."""
+
+    start_ns: int
+    ios: int
+    bytes: int
+    iops: float
+    mean_latency_ns: float | None
+    max_latency_ns: int | None
+    errors: int
+    depth: float
 
 
 class BreakdownNs(TypedDict):
@@ -78,6 +92,7 @@ class Point(TypedDict):
     oldest_unfinished_ns: int | None
     window_ns: int
     digest: str
+    series: list[Piece]
     array: NotRequired[dict[str, Any]]
     """Of an array: its state, its events, its rebuilds, a series over time."""
     given_up: NotRequired[dict[str, Any]]

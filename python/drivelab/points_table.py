@@ -8,13 +8,25 @@ from typing import Any
 from drivelab.array_story import is_eventful, rebuilds_text
 from drivelab.csv_text import rows_csv
 from drivelab.given_up_story import has_given_up
+from drivelab.steady import Ending, ending
 from drivelab.table import Cell, Table
 
 _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"
+# The parts of a response time in the order in which a command meets them.
+PARTS = ("queue", "overhead", "seek", "rotation", "transfer", "link", "wait")
+# How many commands the drives had is told with an array, or where it is a smaller share of those in the system.
+_OUTSIDE_SHARE = 0.95
 # What a point holds beside its figures.
 _NOT_FIGURES = {"axes", "in_force", "logged_from_ns", "platter", "commands", "member_commands"}
-_LISTS_OF_TABLES = {"array.events", "given_up.events", "array.syncs", "array.series", "power_cut.ranges"}
+_LISTS_OF_TABLES = {
+    "array.events",
+    "array.series",
+    "array.syncs",
+    "given_up.events",
+    "power_cut.ranges",
+    "series",
+}
 
 Format = Callable[[dict[str, Any]], str]
 
@@ -36,6 +48,9 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
         columns.append((f"flush mean {unit}", _flush_mean(scale)))
     columns.append(("depth asked", lambda point: _count_text(point["depth"]["asked"])))
     columns.append(("achieved", lambda point: f"{point['depth']['achieved']:.2f}"))
+    if any(map(_has_outside, points)):
+        columns.append((_in_drives_title(points), _in_drives))
+    columns += _of_endings(points, unit, scale)
     if any(point["errors"] for point in points):
         columns.append(("errors", lambda point: str(point["errors"])))
     if any(map(has_given_up, points)):
@@ -51,6 +66,65 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
         columns=[title for title, _ in columns],
         rows=[[Cell(text(point)) for _, text in columns] for point in points],
         left=frozenset(range(len(axes))),
+    )
+
+
+def _has_outside(point: dict[str, Any]) -> bool:
+    """Whether it matters how many commands reached the drives."""
+    depth = point["depth"]
+    inside = depth.get("in_drives")
+    return inside is not None and ("array" in point or inside < _OUTSIDE_SHARE * depth["achieved"])
+
+
+def _in_drives_title(points: Sequence[dict[str, Any]]) -> str:
+    return "in drives" if any("array" in point for point in points) else "in drive"
+
+
+def _in_drives(point: dict[str, Any]) -> str:
+    inside = point["depth"].get("in_drives")
+    return _MISSING if inside is None else f"{inside:.2f}"
+
+
+def _of_endings(points: Sequence[dict[str, Any]], unit: str, scale: float) -> list[tuple[str, Format]]:
+    """The last quarter of the run beside its mean, where some run is not steady."""
+    if all(end is None or end.is_steady for end in map(ending, points)):
+        return []
+
+    def figure(of: Callable[[Ending], float | None], text: Callable[[float], str]) -> Format:
+        def shown(point: dict[str, Any]) -> str:
+            end = ending(point)
+            value = None if end is None else of(end)
+            return _MISSING if value is None else text(value)
+
+        return shown
+
+    return [
+        ("end IOPS", figure(lambda end: end.iops, rate_text)),
+        (f"end mean {unit}", figure(lambda end: end.mean_latency_ns, lambda ns: f"{ns / scale:.2f}")),
+    ]
+
+
+def breakdown_table(points: Sequence[dict[str, Any]]) -> Table | None:
+    """Where the mean response time of each point went; the parts add up to the mean. None where nothing finished."""
+    known = [point for point in points if point["breakdown_ns"]]
+    if not known:
+        return None
+    axes = list(points[0]["axes"])
+    unit, scale = _latency_unit(known)
+    rows = []
+    for point in known:
+        split, mean = point["breakdown_ns"], point["latency_ns"]["mean"]
+        texts = [_axis(axis)(point) for axis in axes]
+        texts += [f"{split[part] / scale:.2f}" for part in PARTS]
+        texts.append(f"{mean / scale:.2f}")
+        most = max(PARTS, key=lambda part: split[part])
+        texts.append(f"{most} {split[most] / mean:.0%}" if mean else _MISSING)
+        rows.append([Cell(text) for text in texts])
+    return Table(
+        columns=[*(_axis_title(axis, axes) for axis in axes), *PARTS, "mean", "most"],
+        rows=rows,
+        title=f"Where the mean response time went, {unit}",
+        left=frozenset({*range(len(axes)), len(axes) + len(PARTS) + 1}),
     )
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 from drivelab import _core, frames
 from drivelab.errors import RunError
 from drivelab.point import Point
-from drivelab.points_table import points_table
+from drivelab.points_table import breakdown_table, points_table
 from drivelab.provenance import line, provenance
+from drivelab.subject import Subject, is_sequential
 from drivelab.table import Table
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class Result:
     """What was run, so that a point can be run once more under another order; a pickled result has lost it."""
     places: list[int] = field(default_factory=list)
     """The place of each point in the plan."""
+    subject: Subject | None = field(default=None, compare=False)
+    """What the run is about, for the title of a picture."""
 
     def __repr__(self) -> str:
         """A line, however many points there are."""
@@ -130,17 +133,43 @@ class Result:
         """The points, one row each, as a person reads them."""
         return points_table(self.records)
 
-    def chart(self) -> altair.TopLevelMixin:
-        """Rates and latency over the sweep; a notebook shows it. Raises ChartError without points."""
+    def breakdown_table(self) -> Table | None:
+        """Where the mean response time of each point went; None where nothing finished."""
+        return breakdown_table(self.records)
+
+    def chart(self, title: str | None = None) -> altair.TopLevelMixin:
+        """Rates and latency over the sweep, of one point its response times. Raises ChartError without points.
+
+        The rate is IOPS, or MB/s where all of the workload is sequential. The title names drive and workload.
+        """
         from drivelab import charts  # noqa: PLC0415 - altair takes longer to load than a run takes
 
-        return charts.depth(self.points)
+        if len(self.points) == 1 and self.points[0]["latency_ns"]["n"]:
+            return charts.latencies(self.points[0], title or self._title("response times"), self._notes())
+        rate = "mb_per_s" if is_sequential(self.fio) else "iops"
+        return charts.depth(self.points, title or self._title(), rate=rate, notes=self._notes())
 
-    def breakdown_chart(self) -> altair.TopLevelMixin:
+    def breakdown_chart(self, title: str | None = None) -> altair.TopLevelMixin:
         """Where the response time went, over the sweep. Raises ChartError without points."""
         from drivelab import charts  # noqa: PLC0415
 
-        return charts.breakdown(self.points)
+        named = title or self._title("where the mean response time goes")
+        return charts.breakdown(self.points, named, notes=self._notes())
+
+    def over_time_chart(self, title: str | None = None) -> altair.TopLevelMixin:
+        """IOPS, latency and depth over the measured time. Raises ChartError for more than eight points."""
+        from drivelab import charts  # noqa: PLC0415
+
+        return charts.over_time(self.points, title or self._title("over time"), self._notes())
+
+    def _title(self, what: str = "") -> str | None:
+        """Drive and workload; None where neither is known, so that the chart has its own title."""
+        named = self.subject.title(self.fio) if self.subject else ""
+        return ", ".join(part for part in (named, what) if part) if named else None
+
+    def _notes(self) -> list[str]:
+        """What was set otherwise than the drive has it."""
+        return self.subject.notes(self.points[0]["axes"]) if self.subject and self.points else []
 
     def rebuild_chart(self) -> altair.TopLevelMixin:
         """Latency, IOPS and the progress of rebuilds over time. Raises ChartError where no point has an array."""

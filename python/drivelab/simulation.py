@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from drivelab import _core
@@ -11,6 +12,7 @@ from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError, Interrupted, RunError
 from drivelab.result import Failure, Point, Result, Skipped
 from drivelab.scenario import Scenario, overrides_from, plan, read_source
+from drivelab.subject import subject_of
 
 Progress = Callable[[float], object]
 """Called with the number of points done, parts of points included, some 20 times a second."""
@@ -45,8 +47,10 @@ def simulate(
     Raises InputError (no such file, or no scenario at all), ScenarioError (all problems at once), RunError (a
     point failed) and Interrupted (Ctrl-C; its `result` holds the finished points).
     """
-    checked = plan(read_source(scenario), overrides_from(overrides))
+    source, laid_over = read_source(scenario), overrides_from(overrides)
+    checked = plan(source, laid_over)
     result = run_plan(checked, workers, progress, log, check_data=check_data)
+    result = replace(result, subject=subject_of(source, laid_over))
     if result.interrupted:
         raise Interrupted(result)
     if result.failures:

@@ -128,7 +128,7 @@ def test_a_sweep_is_drawn(name: str, tmp_path: Path) -> None:
 def test_x_and_lines_are_chosen_from_the_axes() -> None:
     plan = sweep(SWEEPS["two axes"])
     assert (plan.x_title, plan.x_values, plan.x_scale) == ("Queue depth asked", [1, 2], "log")
-    assert (plan.line_axes, len(plan.series)) == (["order", "drive"], 12)
+    assert (plan.line_axes, len(plan.series)) == (["order", "Drive"], 12)
     plan = sweep(SWEEPS["strings"])
     assert (plan.x_title, plan.x_scale, plan.series) == ("order", "names", [""])
     assert plan.x_values[:2] == ["sptf", "fcfs"]

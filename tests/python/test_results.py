@@ -78,6 +78,9 @@ def test_numbers_and_arrays_of_numpy_are_numbers_and_lists(swept):
 
 def unknown_keys(value: object, hint: object, path: str = "") -> list[str]:
     """Keys of a document that its type does not have."""
+    if isinstance(value, list):
+        inner_hint = next(iter(get_args(hint)), None)
+        return [found for one in value for found in unknown_keys(one, inner_hint, path)]
     kinds = [kind for kind in (hint, *get_args(hint)) if is_typeddict(kind)]
     if not kinds or not isinstance(value, dict):
         return []

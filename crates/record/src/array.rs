@@ -1,6 +1,6 @@
 //! What happened to an array in a run: events, its own work, how it ended, and how hosts fared meanwhile.
 use crate::commands;
-use crate::series::{Bucket, Series};
+use crate::series::{Bucket, Seen, Series};
 use drivelab_core::target::array::Array;
 use drivelab_core::target::array::report::{Happened, Health, Progress, Report, SyncKind, UnderLoad};
 use drivelab_units::{Instant, Rate};
@@ -101,12 +101,22 @@ pub struct ArrayRecord {
 /// Most events that are kept; the lost bytes of all are counted.
 const EVENTS_MAX: usize = 10_000;
 
+/// Most pieces of an array's series, and their length to begin with.
+const PIECES_MAX: usize = 600;
+const FIRST_PIECE_NS: u64 = 1_000_000;
+
 /// Hears what happens to an array while a driver runs it.
-#[derive(Default)]
 pub struct ArrayCollector {
     events: Vec<ArrayEvent>,
     lost_bytes: u64,
     pub series: Series,
+}
+
+impl Default for ArrayCollector {
+    fn default() -> Self {
+        let series = Series::new(Instant::ZERO, PIECES_MAX, FIRST_PIECE_NS);
+        ArrayCollector { events: Vec::new(), lost_bytes: 0, series }
+    }
 }
 
 impl ArrayCollector {
@@ -120,7 +130,8 @@ impl ArrayCollector {
     }
 
     /// What is written down of a run that ended now.
-    pub fn close(self, array: &Array, now: Instant) -> ArrayRecord {
+    pub fn close(mut self, array: &Array, now: Instant) -> ArrayRecord {
+        self.series.passes(now, |_| seen(array));
         let [reads, writes] = array.member_errors();
         ArrayRecord {
             state: match array.health() {
@@ -136,9 +147,14 @@ impl ArrayCollector {
             member_errors: MemberErrors { reads, writes },
             events: self.events,
             syncs: syncs(array, now),
-            series: self.series.close(now, progress(array)),
+            series: self.series.close(now, seen(array)),
         }
     }
+}
+
+/// What a piece of the series that ends now tells of the array.
+pub fn seen(array: &Array) -> Seen {
+    Seen { rebuilt: Some(progress(array)), integral_ns: None }
 }
 
 /// How far the rebuilds are, all together, as a share.

@@ -4,6 +4,7 @@
 //! window, and the residence times of all I/Os clipped to the window. Likewise each I/O's breakdown and its latency.
 use crate::latency::Latencies;
 use crate::precision::BatchMeans;
+use crate::series::{Bucket, Seen, Series};
 use drivelab_core::host::Io;
 use drivelab_core::{Access, Breakdown, Outcome};
 use drivelab_units::{Instant, Span};
@@ -13,6 +14,10 @@ const RECENT_LATENCY_MAX: u64 = 1 << 40;
 const RECENT_IOS_MAX: u32 = 1 << 23;
 /// Latencies that are counted together.
 const UNCOUNTED_MAX: usize = 64;
+
+/// Most pieces of the series of a window, and their length to begin with.
+const PIECES_MAX: usize = 120;
+const FIRST_PIECE_NS: u64 = 1_000;
 
 pub struct Collector {
     start: u64,
@@ -40,6 +45,7 @@ pub struct Collector {
     /// I/Os that ended with an error, by outcome, each outcome once.
     errors: Vec<(Outcome, u64)>,
     batches: BatchMeans,
+    series: Series,
 }
 
 /// The two accounts of a run at its end.
@@ -85,6 +91,7 @@ impl Collector {
             mismatches: 0,
             errors: Vec::new(),
             batches: BatchMeans::new(start),
+            series: Series::new(Instant::from_ns(start), PIECES_MAX, FIRST_PIECE_NS),
         }
     }
 
@@ -94,6 +101,26 @@ impl Collector {
             self.integral += u128::from(self.in_system) * u128::from(at - self.changed);
             self.changed = at;
         }
+    }
+
+    /// Before something happens at a later instant than this, [`Self::passes`] is to be told.
+    #[inline]
+    pub fn piece_ends_at(&self) -> Instant {
+        self.series.ends_at()
+    }
+
+    /// Everything before an instant has happened.
+    pub fn passes(&mut self, to: Instant) {
+        let &mut Collector { in_system, integral, changed, .. } = self;
+        self.series.passes(to, |at| {
+            let since = u128::from(at.as_ns().saturating_sub(changed));
+            Seen { integral_ns: Some(integral + u128::from(in_system) * since), ..Seen::default() }
+        });
+    }
+
+    /// The window in pieces of one length, once it is closed.
+    pub fn into_series(self, end: Instant) -> Vec<Bucket> {
+        self.series.close(end, Seen { integral_ns: Some(self.integral), ..Seen::default() })
     }
 
     /// An I/O entered the system.
@@ -120,6 +147,7 @@ impl Collector {
         if at <= self.start {
             return false;
         }
+        self.series.finished(io);
         if io.outcome != Outcome::Done {
             self.failed(io.outcome);
             return true;
@@ -199,6 +227,7 @@ impl Collector {
     /// Closes the window at `end` and returns the accounts.
     pub fn close(&mut self, end: Instant) -> Accounts {
         let end = end.as_ns().max(self.start);
+        self.passes(Instant::from_ns(end));
         self.advance(end);
         (0..self.uncounted.len()).for_each(|kind| self.count(kind));
         let still_inside = u128::from(self.in_system) * u128::from(end) - self.begins;

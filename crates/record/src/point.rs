@@ -5,6 +5,7 @@ use crate::commands::{self, CommandRecord, MemberRecord};
 use crate::data::{CutRecord, DataRecord};
 use crate::given_up::GivenUpRecord;
 use crate::latency::Latencies;
+use crate::series::Bucket;
 use drivelab_core::{Access, Breakdown};
 use drivelab_units::Span;
 use serde::Serialize;
@@ -69,6 +70,9 @@ pub struct Depth {
     pub asked: Option<u64>,
     /// I/Os in the system, averaged over the window.
     pub achieved: f64,
+    /// Commands that the drives have taken and not answered, averaged over the window, all drives together; null where
+    /// the target is no drive.
+    pub in_drives: Option<f64>,
 }
 
 /// Mean nanoseconds of each part of the response time.
@@ -107,6 +111,8 @@ pub struct Point {
     pub window_ns: u64,
     /// 16 hexadecimal digits over all events of the run, warm-up included.
     pub digest: String,
+    /// The window in up to 120 pieces of one length.
+    pub series: Vec<Bucket>,
     /// What happened to the array; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayRecord>,
@@ -163,6 +169,8 @@ pub struct Closing {
     pub oldest_unfinished: Option<Span>,
     pub accounts: Accounts,
     pub depth_asked: Option<u64>,
+    /// Commands in the drives, integrated over the window.
+    pub in_drives_ns: Option<u128>,
     pub digest: u64,
 }
 
@@ -200,6 +208,7 @@ impl Point {
             depth: Depth {
                 asked: closing.depth_asked,
                 achieved: closing.accounts.integral_ns as f64 / window_ns.max(1) as f64,
+                in_drives: closing.in_drives_ns.map(|sum| sum as f64 / window_ns.max(1) as f64),
             },
             latency_ns: (&all).into(),
             breakdown_ns: means(collector.breakdown_ns(), all.count()),
@@ -213,6 +222,7 @@ impl Point {
             oldest_unfinished_ns: closing.oldest_unfinished.map(Span::as_ns),
             window_ns,
             digest: format!("{:016x}", closing.digest),
+            series: Vec::new(),
             array: None,
             given_up: None,
             data: None,

@@ -1,15 +1,11 @@
-//! How a run went over its time, in a fixed number of pieces of one length. A run that outgrows them merges them in pairs,
+//! How a run went over its time, in a bounded number of pieces of one length. A run that outgrows them merges them in pairs,
 //! so the same run always leaves the same series, however long it is and whoever looks.
 use drivelab_core::host::Io;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::Instant;
 use serde::Serialize;
 
-/// Most pieces, and the length of each to begin with.
-const BUCKETS_MAX: usize = 600;
-const FIRST_NS: u64 = 1_000_000;
-
-/// A piece of the run as it is written down. I/Os belong where they finish.
+/// A piece of the run as it is written down. I/Os belong where they finish, the end of a piece to the piece.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Bucket {
     pub start_ns: u64,
@@ -20,8 +16,20 @@ pub struct Bucket {
     pub mean_latency_ns: Option<f64>,
     pub max_latency_ns: Option<u64>,
     pub errors: u64,
-    /// How far rebuilds were at its end, as a share; null where none has begun.
-    pub rebuilt: Option<f64>,
+    /// How far rebuilds were at its end, as a share; null where none has begun. Only where there is an array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rebuilt: Option<Option<f64>>,
+    /// The number in the system, averaged over the piece. Left out where it is not followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<f64>,
+}
+
+/// What is known at the end of a piece.
+#[derive(Clone, Copy, Default)]
+pub struct Seen {
+    pub rebuilt: Option<Option<f64>>,
+    /// The number in the system, integrated since the series began.
+    pub integral_ns: Option<u128>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -31,7 +39,7 @@ struct Sum {
     latency_ns: u128,
     most_ns: u64,
     errors: u64,
-    rebuilt: Option<f64>,
+    seen: Seen,
 }
 
 impl Sum {
@@ -41,37 +49,41 @@ impl Sum {
         self.latency_ns += later.latency_ns;
         self.most_ns = self.most_ns.max(later.most_ns);
         self.errors += later.errors;
-        self.rebuilt = later.rebuilt;
+        self.seen = later.seen;
     }
 }
 
 pub struct Series {
+    start_ns: u64,
     each_ns: u64,
+    pieces_max: usize,
+    /// The last one is not over yet.
     sums: Vec<Sum>,
 }
 
-impl Default for Series {
-    fn default() -> Self {
-        Series { each_ns: FIRST_NS, sums: vec![Sum::default()] }
-    }
-}
-
 impl Series {
-    /// Before something happens at a later instant than this, [`Self::passes`] is to be told.
-    pub fn ends_at(&self) -> Instant {
-        Instant::from_ns(self.sums.len() as u64 * self.each_ns)
+    /// Most pieces, and the length of each to begin with.
+    pub fn new(start: Instant, pieces_max: usize, each_ns: u64) -> Self {
+        Series { start_ns: start.as_ns(), each_ns, pieces_max, sums: vec![Sum::default()] }
     }
 
-    /// Everything before an instant has happened, and rebuilds are so far.
-    pub fn passes(&mut self, to: Instant, rebuilt: Option<f64>) {
-        while self.ends_at() <= to {
+    /// Before something happens at a later instant than this, [`Self::passes`] is to be told.
+    #[inline]
+    pub fn ends_at(&self) -> Instant {
+        Instant::from_ns(self.start_ns + self.sums.len() as u64 * self.each_ns)
+    }
+
+    /// Everything before an instant has happened; `seen` tells what was known at an instant since the last call.
+    pub fn passes(&mut self, to: Instant, seen: impl Fn(Instant) -> Seen) {
+        while self.ends_at() < to {
+            let at_end = seen(self.ends_at());
             if let Some(last) = self.sums.last_mut() {
-                last.rebuilt = rebuilt;
+                last.seen = at_end;
             }
-            if self.sums.len() == BUCKETS_MAX {
+            if self.sums.len() == self.pieces_max {
                 self.halve();
             }
-            self.sums.push(Sum { rebuilt, ..Sum::default() });
+            self.sums.push(Sum { seen: at_end, ..Sum::default() });
         }
     }
 
@@ -88,10 +100,10 @@ impl Series {
     #[inline]
     pub fn finished(&mut self, io: &Io) {
         // Nearly always the last piece, and a division takes long.
-        let (finished, last) = (io.finished.as_ns(), self.sums.len() - 1);
-        let into_last = finished.checked_sub(last as u64 * self.each_ns);
+        let (finished, last) = (io.finished.as_ns().saturating_sub(self.start_ns), self.sums.len() - 1);
+        let into_last = finished.checked_sub(last as u64 * self.each_ns + 1);
         let is_last = into_last.is_some_and(|into| into < self.each_ns);
-        let at = if is_last { last } else { (finished / self.each_ns) as usize };
+        let at = if is_last { last } else { (finished.saturating_sub(1) / self.each_ns) as usize };
         let Some(sum) = self.sums.get_mut(at) else { return };
         if io.outcome != Outcome::Done {
             sum.errors += 1;
@@ -105,16 +117,19 @@ impl Series {
     }
 
     /// The pieces of a run that ended now.
-    pub fn close(mut self, now: Instant, rebuilt: Option<f64>) -> Vec<Bucket> {
+    pub fn close(mut self, now: Instant, seen: Seen) -> Vec<Bucket> {
         if let Some(last) = self.sums.last_mut() {
-            last.rebuilt = rebuilt;
+            last.seen = seen;
         }
-        let each_ns = self.each_ns;
-        let bucket = |(i, sum): (u64, &Sum)| {
-            let start_ns = i * each_ns;
-            let length = now.as_ns().saturating_sub(start_ns).min(each_ns);
+        let mut before = Some(0);
+        let mut buckets = Vec::with_capacity(self.sums.len());
+        for (i, sum) in (0..).zip(&self.sums) {
+            let start_ns = self.start_ns + i * self.each_ns;
+            let length = now.as_ns().saturating_sub(start_ns).min(self.each_ns);
             let any = sum.ios > 0;
-            Bucket {
+            let inside = sum.seen.integral_ns.zip(before).map(|(after, before): (u128, u128)| after - before);
+            before = sum.seen.integral_ns;
+            buckets.push(Bucket {
                 start_ns,
                 ios: sum.ios,
                 bytes: sum.bytes,
@@ -122,9 +137,10 @@ impl Series {
                 mean_latency_ns: any.then(|| sum.latency_ns as f64 / sum.ios as f64),
                 max_latency_ns: any.then_some(sum.most_ns),
                 errors: sum.errors,
-                rebuilt: sum.rebuilt,
-            }
-        };
-        (0..).zip(&self.sums).map(bucket).collect()
+                rebuilt: sum.seen.rebuilt,
+                depth: inside.map(|inside| inside as f64 / length.max(1) as f64),
+            });
+        }
+        buckets
     }
 }

@@ -83,7 +83,11 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     let window = ended.since(Instant::ZERO + setup.warmup);
     let digest = clock.target.digest().value();
     let oldest_unfinished = clock.host.oldest_unfinished().map(|intended| ended.since(intended));
-    let closing = Closing { window, ended: why, oldest_unfinished, accounts, depth_asked, digest };
+    let in_drives = |until| clock.target.in_drives_ns(until);
+    let before = clock.held_before.or_else(|| in_drives(clock.start));
+    let in_drives_ns = in_drives(ended).zip(before).map(|(after, before)| after.saturating_sub(before));
+    let closing =
+        Closing { window, ended: why, oldest_unfinished, accounts, depth_asked, in_drives_ns, digest };
     let point = Point::new(&clock.collector, &closing);
     let array = clock.array.and_then(|array| Some(array.close(array_of(&clock.target)?, ended)));
     let given_up = clock.target.system().filter(|_| has_memory(&setup.target));
@@ -94,6 +98,7 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
         member_commands: array.is_some().then(|| log.members()),
         commands: log.records(),
     });
+    let series = clock.collector.into_series(ended);
     let (data, power_cut) = match clock.followed {
         Some(followed) if why == Ended::PowerCut => {
             let (data, cut) = followed.cut(clock.target, ended)?;
@@ -105,7 +110,7 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
         }
         None => (None, None),
     };
-    Ok(Point { array, given_up, data, power_cut, log, ..point })
+    Ok(Point { series, array, given_up, data, power_cut, log, ..point })
 }
 
 /// Whether there is a memory before the target.
@@ -131,6 +136,9 @@ struct Clock {
     host: Host,
     target: Target,
     collector: Collector,
+    /// When the window begins, and what the drives had held until then, integrated over time.
+    start: Instant,
+    held_before: Option<u128>,
     /// What the first commands lived through, when somebody wants to know.
     log: Option<CommandLog>,
     /// What happens to the array, where there is one.
@@ -166,6 +174,8 @@ impl Clock {
             host: Host::new(&setup.jobs, setup.seed)?,
             target,
             collector: Collector::new(setup.warmup),
+            start: Instant::ZERO + setup.warmup,
+            held_before: None,
             log,
             array,
             given_up: GivenUpCollector::default(),
@@ -227,11 +237,17 @@ impl Clock {
     /// Before anything happens at an instant, what was before it is closed.
     #[inline]
     fn pass_to(&mut self, now: Instant) {
+        if self.held_before.is_none() && now > self.start {
+            self.held_before = self.target.in_drives_ns(self.start);
+        }
+        if self.collector.piece_ends_at() < now {
+            self.collector.passes(now);
+        }
         if let Some(array) = &mut self.array
-            && array.series.ends_at() <= now
+            && array.series.ends_at() < now
         {
-            let rebuilt = array_of(&self.target).and_then(drivelab_record::array::progress);
-            array.series.passes(now, rebuilt);
+            let seen = array_of(&self.target).map(drivelab_record::array::seen).unwrap_or_default();
+            array.series.passes(now, |_| seen);
         }
     }
 

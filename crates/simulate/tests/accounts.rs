@@ -110,6 +110,31 @@ fn commands_beyond_the_drives_depth_wait_outside() {
     let share = parts.wait / point.latency_ns.mean.unwrap();
     assert!((share - 0.8).abs() < 0.005, "{share}");
     assert!((point.depth.achieved - 5.0).abs() < 1e-9);
+    // By Little's law the drive holds what the rate is times what of a response time is not waiting outside.
+    let inside = point.iops * (point.latency_ns.mean.unwrap() - parts.wait) / 1e9;
+    let in_drives = point.depth.in_drives.unwrap();
+    assert!((in_drives / inside - 1.0).abs() < 0.01 && in_drives <= 1.0, "{in_drives} {inside}");
+}
+
+#[test]
+fn the_pieces_of_a_window_add_up_to_it() {
+    let target = target(&drive());
+    let job = JobParams { arrivals: outstanding(3), ..random_job(&target, 1, 8) };
+    let point = point(&Setup { warmup: ms(100), ..setup(target, job, 2_000) });
+    let pieces = &point.series;
+    assert!((60..=120).contains(&pieces.len()), "{}", pieces.len());
+    assert_eq!(pieces[0].start_ns, 100_000_000);
+    assert_eq!(pieces.iter().map(|piece| piece.ios).sum::<u64>(), point.read.ios + point.write.ios);
+    assert_eq!(pieces.iter().map(|piece| piece.bytes).sum::<u64>(), point.read.bytes + point.write.bytes);
+    assert_eq!(pieces.iter().filter_map(|piece| piece.max_latency_ns).max(), point.latency_ns.max);
+    let summed =
+        pieces.iter().filter_map(|piece| Some(piece.mean_latency_ns? * piece.ios as f64)).sum::<f64>();
+    assert!((summed / point.latency_ns.mean.unwrap() / 2_000.0 - 1.0).abs() < 1e-9);
+    let each = pieces[1].start_ns - pieces[0].start_ns;
+    let end = 100_000_000 + point.window_ns;
+    let integral: f64 =
+        pieces.iter().map(|piece| piece.depth.unwrap() * (end - piece.start_ns).min(each) as f64).sum();
+    assert!((integral / point.window_ns as f64 / point.depth.achieved - 1.0).abs() < 1e-9);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn a_run_until_rebuilt_ends_with_the_rebuild_and_tells_of_it() {
     assert_eq!(series.iter().map(|bucket| bucket.ios).sum::<u64>(), point.read.ios + point.write.ios);
     let most = series.iter().filter_map(|bucket| bucket.max_latency_ns).max();
     assert_eq!(most, point.latency_ns.max);
-    let rebuilt: Vec<f64> = series.iter().filter_map(|bucket| bucket.rebuilt).collect();
+    let rebuilt: Vec<f64> = series.iter().filter_map(|bucket| bucket.rebuilt.flatten()).collect();
     assert!(rebuilt.is_sorted() && rebuilt[0] == 0.0 && rebuilt.last() == Some(&1.0), "{rebuilt:?}");
     assert_eq!(go(&Setup { limit, ..setup }).unwrap(), point);
 }
@@ -88,7 +88,7 @@ fn a_rebuild_that_goes_on_tells_what_was_there_before() {
     // The rate is that of this run.
     let rate = sync.member_bytes as f64 * 1e9 / point.window_ns as f64;
     assert!((sync.member_bytes_per_s / rate - 1.0).abs() < 1e-9, "{sync:?}");
-    let rebuilt: Vec<f64> = array.series.iter().filter_map(|bucket| bucket.rebuilt).collect();
+    let rebuilt: Vec<f64> = array.series.iter().filter_map(|bucket| bucket.rebuilt.flatten()).collect();
     assert!(
         rebuilt.is_sorted()
             && rebuilt[0] == before as f64 / (30_000.0 * 512.0)

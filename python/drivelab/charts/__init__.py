@@ -1,10 +1,10 @@
 """The pictures of drivelab: one grammar for notebook, PNG, SVG and single-file HTML.
 
-`depth` and `breakdown` draw the points of a sweep, `timeline` the log of their commands, `array_timeline` that of
-an array with the heads of its members, `rebuild` an array over time, `surface` and `sizes` a scan, `levels` a
-comparison of arrays, `experiment`, `cells` and `lines` a published table beside what the model predicts,
-`distributions` measured response times beside simulated ones, `save` writes any of them. Nothing here simulates,
-measures or reads a file. Start with rows.py.
+`depth` and `breakdown` draw the points of a sweep, `latencies` one of them, `over_time` how it went, `timeline` the
+log of their commands, `array_timeline` that of an array with the heads of its members, `rebuild` an array over time,
+`surface` and `sizes` a scan, `surfaces` several, `levels` a comparison of arrays, `experiment`, `cells` and `lines` a
+published table beside what the model predicts, `distributions` measured response times beside simulated ones, `save`
+writes any of them. Nothing here simulates, measures or reads a file. Start with rows.py.
 """
 
 from drivelab.charts.array_timeline import array_timeline
@@ -13,18 +13,23 @@ from drivelab.charts.curves import depth
 from drivelab.charts.distributions import distributions
 from drivelab.charts.errors import ChartError, ChartInputError, ChartOutputError
 from drivelab.charts.files import save
+from drivelab.charts.histogram import latencies
 from drivelab.charts.levels import levels
 from drivelab.charts.lines import lines
+from drivelab.charts.over_time import POINTS_MAX as OVER_TIME_POINTS_MAX
+from drivelab.charts.over_time import over_time
 from drivelab.charts.parts import breakdown
 from drivelab.charts.published import experiment
 from drivelab.charts.rebuild import POINTS_MAX as REBUILD_POINTS_MAX
 from drivelab.charts.rebuild import rebuild
 from drivelab.charts.sizes import sizes
 from drivelab.charts.surface import surface
+from drivelab.charts.surfaces import surfaces
 from drivelab.charts.timeline import POINTS_MAX as TIMELINE_POINTS_MAX
 from drivelab.charts.timeline import timeline
 
 __all__ = [
+    "OVER_TIME_POINTS_MAX",
     "REBUILD_POINTS_MAX",
     "TIMELINE_POINTS_MAX",
     "ChartError",
@@ -36,11 +41,14 @@ __all__ = [
     "depth",
     "distributions",
     "experiment",
+    "latencies",
     "levels",
     "lines",
+    "over_time",
     "rebuild",
     "save",
     "sizes",
     "surface",
+    "surfaces",
     "timeline",
 ]

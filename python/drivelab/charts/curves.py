@@ -17,6 +17,7 @@ from typing import Any
 import altair as alt
 
 from drivelab.charts.errors import ChartInputError
+from drivelab.charts.multiples import PANELS_MAX, multiples
 from drivelab.charts.rows import Point, Row, Sweep, number, sweep
 from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, colours, dress, heading, inline, log_axis
 
@@ -26,6 +27,7 @@ HEIGHT_LATENCY = 240
 PANEL_GAP = 14
 
 STATISTICS = ("mean", "p99", "max")
+RATES = {"iops": "IOPS", "mb_per_s": "MB/s"}
 _DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [12, 4], [4, 1])
 _SHAPES = ("circle", "triangle-up", "diamond", "square", "cross", "triangle-down")
 # Ticks closer than this many points, plus the width of a label, are thinned.
@@ -36,21 +38,32 @@ _SHARED_PANEL_LINES = 3
 # IOPS start at zero unless the smallest would then lie on the axis.
 _LOG_IOPS_RATIO = 40.0
 _LEGEND_ROWS = 22
+# A size in the largest unit of 1024 that it fills.
+_SIZE_LABEL = (
+    "datum.value >= 1073741824 ? format(datum.value / 1073741824, '.4~r') + ' GiB' : "
+    "datum.value >= 1048576 ? format(datum.value / 1048576, '.4~r') + ' MiB' : "
+    "datum.value >= 1024 ? format(datum.value / 1024, '.4~r') + ' KiB' : datum.value + ' B'"
+)
+_SIZE_LABEL_CHARS = 7
 # Of the lines that hide each other, so many fit below the title.
 _NAMED = 3
 # As many steps of the ramp as an eye can follow.
 _COLOURS_MAX = 16
 
 
-def depth(points: Sequence[Point], title: str | None = None) -> alt.VConcatChart:
-    """IOPS (top) and latency in ms: mean, p99, max (bottom), over queue depth.
+def depth(
+    points: Sequence[Point], title: str | None = None, *, rate: str = "iops", notes: Sequence[str] = ()
+) -> alt.VConcatChart:
+    """IOPS, or with `rate` "mb_per_s" MB/s (top), and latency in ms: mean, p99, max (bottom), over queue depth.
+
+    More lines than there are names for colours get a panel each, on one scale, with the others in grey behind.
 
     `points` are dicts as in `simulate --json`: `axes`, `iops`, `bytes_per_s`, `depth` {`asked`, `achieved`},
     `latency_ns`. x is the swept `iodepth`, `outstanding` or `numjobs`, else the depth asked, else the axis
     with the most values. Nulls leave gaps. Raises ChartError where there is nothing to draw.
     """
     plan = sweep(points)
-    rows = [row for row in plan.rows if row["iops"] is not None]
+    rows = [row for row in plan.rows if row[rate] is not None]
     tail = [
         {**row, "statistic": name, "ms": row[name]}
         for row in plan.rows
@@ -59,12 +72,15 @@ def depth(points: Sequence[Point], title: str | None = None) -> alt.VConcatChart
     ]
     if not rows and not tail:
         raise ChartInputError("no point has a rate or a latency")
-    style = _style(plan)
-    iops = _panel(plan, rows, style, _iops_axis(rows), height=HEIGHT_IOPS)
-    lower = _latency(plan, tail, style)
     over = "queue depth" if plan.x_is_depth and plan.x_title != "Jobs" else plan.x_title.lower()
-    text = f"IOPS and latency over {over}" if title is None else title
-    chart = alt.vconcat(iops, lower, spacing=18, title=heading(text, plan.notes() + _hidden(plan)))
+    text = f"{RATES[rate]} and latency over {over}" if title is None else title
+    if len(LINE_COLOURS) < len(plan.series) <= PANELS_MAX and plan.x_is_number and len(plan.x_values) > 1:
+        panels = multiples(plan, rows, tail, (rate, RATES[rate]), _x_axis)
+        return dress(panels.properties(title=heading(text, [*notes, *plan.notes()])))
+    style = _style(plan)
+    iops = _panel(plan, rows, style, _rate_axis(rows, rate), height=HEIGHT_IOPS)
+    lower = _latency(plan, tail, style)
+    chart = alt.vconcat(iops, lower, spacing=18, title=heading(text, [*notes, *plan.notes(), *_hidden(plan)]))
     return dress(chart)
 
 
@@ -224,7 +240,7 @@ def _x_axis(plan: Sweep, width: float) -> alt.X:
         values=alt.Undefined if ticks is None else ticks,
         tickCount=8 if ticks is None else 2 * len(ticks),
         # Vega's own format rounds to the step between ticks, and shows 55 as 60.
-        labelExpr="format(datum.value, '.10~r')",
+        labelExpr=_SIZE_LABEL if plan.x_is_size else "format(datum.value, '.10~r')",
         labelOverlap="greedy",
         labelSeparation=3,
     )
@@ -240,25 +256,26 @@ def _ticks(plan: Sweep, width: float) -> list[float] | None:
     places = [math.log2(value) if is_log else value for value in values]
     scale = width * 0.92 / (places[-1] - places[0])
     gaps = [(right - left) * scale for left, right in pairwise(places)]
-    if min(gaps) >= _TICK_GAP + _DIGIT_WIDTH * max(len(f"{value:g}") for value in values):
+    longest = _SIZE_LABEL_CHARS if plan.x_is_size else max(len(f"{value:g}") for value in values)
+    if min(gaps) >= _TICK_GAP + _DIGIT_WIDTH * longest:
         return values
     if not is_log:
         return None
-    if not plan.x_is_depth:
+    if not (plan.x_is_depth or plan.x_is_size):
         return [tick for tick in log_axis(values, width)[1] if values[0] <= tick <= values[-1]] or values
     octaves = range(math.ceil(places[0]), math.floor(places[-1]) + 1)
     return [float(2**octave) for octave in octaves] if len(octaves) > 2 else values
 
 
-def _iops_axis(rows: list[Row]) -> alt.Y:
-    """IOPS from zero, or logarithmic where one end of the sweep would vanish."""
-    values = [row["iops"] for row in rows]
+def _rate_axis(rows: list[Row], rate: str) -> alt.Y:
+    """The rate from zero, or logarithmic where one end of the sweep would vanish."""
+    values = [row[rate] for row in rows]
     above = [value for value in values if value > 0]
     if above and len(above) == len(values) and max(above) > _LOG_IOPS_RATIO * min(above):
-        return _log_y("iops", "IOPS", above, HEIGHT_IOPS)
+        return _log_y(rate, RATES[rate], above, HEIGHT_IOPS)
     top = max(values, default=0.0) * 1.06 or 1.0
     scale = alt.Scale(domain=[0, top], nice=False)
-    return alt.Y("iops:Q", title="IOPS", scale=scale, axis=alt.Axis(tickCount=6))
+    return alt.Y(f"{rate}:Q", title=RATES[rate], scale=scale, axis=alt.Axis(tickCount=6))
 
 
 def _log_y(field: str, title: str | None, values: list[float], height: float) -> alt.Y:

@@ -23,9 +23,15 @@ import altair as alt
 import vl_convert
 
 from drivelab.charts.errors import ChartInputError, ChartOutputError
+from drivelab.charts.fit import drawn_width, fit, with_footer
 from drivelab.charts.theme import FONT, INK, SOFT
 
-PNG_SCALE = 2.0
+# Pixels per inch of a PNG, and how many of them make a point.
+DPI = 192
+_POINTS_PER_INCH = 96
+# A page holds its picture for windows of these widths, beside that as it is; the margins of the page take the rest.
+PAGE_WIDTHS = (380, 640)
+_PAGE_MARGIN = 24
 SUFFIXES = (".png", ".svg", ".html")
 
 _VEGA_LITE = "_".join(alt.SCHEMA_VERSION.split(".")[:2])
@@ -54,6 +60,8 @@ body {{ margin: 0; padding: 12px; background: white; color: {ink}; font-family: 
 footer {{ padding: 8px 14px; color: {soft}; font-size: 12px; overflow-wrap: anywhere; }}
 footer span {{ margin-right: 1.5em; white-space: nowrap; }}
 footer code {{ color: {ink}; white-space: normal; }}
+#chart {{ overflow-x: auto; }}
+#chart svg {{ max-width: 100%; height: auto; }}
 </style>
 <script>{bundle}</script>
 </head>
@@ -61,9 +69,18 @@ footer code {{ color: {ink}; white-space: normal; }}
 <main id="chart"></main>
 <footer>{footer}</footer>
 <script>
-vegaEmbed("#chart", {spec}, {options}).catch(function (error) {{
-  document.getElementById("chart").textContent = "The chart cannot be drawn: " + error.message;
-}});
+var data = {data}, specs = {specs}, shown = -1;
+function draw() {{
+  var room = document.documentElement.clientWidth - {margin}, chosen = 0;
+  specs.forEach(function (one, at) {{ if (one.width <= room) chosen = at; }});
+  if (chosen === shown) return;
+  shown = chosen;
+  vegaEmbed("#chart", Object.assign({{datasets: data}}, specs[chosen].spec), {options}).catch(function (error) {{
+    document.getElementById("chart").textContent = "The chart cannot be drawn: " + error.message;
+  }});
+}}
+window.addEventListener("resize", draw);
+draw();
 </script>
 </body>
 </html>
@@ -71,9 +88,18 @@ vegaEmbed("#chart", {spec}, {options}).catch(function (error) {{
 
 
 def save(
-    chart: alt.TopLevelMixin, path: str | os.PathLike[str], provenance: Mapping[str, Any] | None = None
+    chart: alt.TopLevelMixin,
+    path: str | os.PathLike[str],
+    provenance: Mapping[str, Any] | None = None,
+    *,
+    width: float | None = None,
+    dpi: float | None = None,
+    provenance_shown: bool = False,
 ) -> None:
     """Write `chart` to `path`: .png (two pixels to the point), .svg, or .html (one file, no network).
+
+    `width` is that of the whole picture in points, `dpi` the pixels per inch of a PNG, of which 96 are one for each
+    point. A page shows its picture as wide as its window allows. `provenance_shown` puts the identity into the picture.
 
     `provenance` identifies the run: `version`, `model_version`, `scenario_hash`, `seed`, `digest`, and what
     else is worth keeping. It is the footer of the HTML, the `<desc>` of the SVG, a text chunk of the PNG.
@@ -86,13 +112,14 @@ def save(
         raise ChartInputError(f"cannot save a chart as {target.name!r}: the name must end in one of {known}")
     identity = _identity(provenance or {})
     spec = _spec(chart)
+    footer = _line(identity) if provenance_shown else ""
     try:
-        if suffix == ".png":
-            content = _png(spec, identity)
-        elif suffix == ".svg":
-            content = _svg(spec, identity).encode()
+        if suffix == ".html":
+            content = _html(spec, identity, target.stem, width, footer).encode()
+        elif suffix == ".png":
+            content = _png(_fitted(spec, width, footer), identity, dpi or DPI)
         else:
-            content = _html(spec, identity, target.stem).encode()
+            content = _svg(_fitted(spec, width, footer), identity).encode()
     except ValueError as error:
         raise ChartInputError(f"the chart for {target.name!r} cannot be drawn: {error}") from error
     _write(target, content)
@@ -114,15 +141,43 @@ def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
     return spec
 
 
-def _png(spec: dict[str, Any], identity: dict[str, str]) -> bytes:
+def _fitted(spec: dict[str, Any], width: float | None, footer: str) -> dict[str, Any]:
+    """The specification in its width, with the line below it."""
+    fitted = spec if width is None else fit(spec, width, _measure)
+    return with_footer(fitted, footer, width or _measure(fitted)) if footer else fitted
+
+
+def _measure(spec: dict[str, Any]) -> float:
+    """How wide a specification is drawn, in points."""
+    return drawn_width(vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[]))
+
+
+def _png(spec: dict[str, Any], identity: dict[str, str], dpi: float) -> bytes:
     """The picture, with the identity in a text chunk after the header."""
-    image = vl_convert.vegalite_to_png(spec, vl_version=_VEGA_LITE, scale=PNG_SCALE, allowed_base_urls=[])
-    if not identity:
-        return image
-    body = b"iTXtDescription\0\0\0\0\0" + _line(identity).encode()
-    chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+    scale = dpi / _POINTS_PER_INCH
+    image = vl_convert.vegalite_to_png(spec, vl_version=_VEGA_LITE, scale=scale, allowed_base_urls=[])
     after_header = 8 + 4 + 4 + 13 + 4
-    return image[:after_header] + chunk + image[after_header:]
+    per_metre = round(dpi / 0.0254)
+    chunks = _chunk(b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1))
+    if identity:
+        chunks += _chunk(b"iTXtDescription\0\0\0\0\0" + _line(identity).encode())
+    return image[:after_header] + chunks + _without_size(image[after_header:])
+
+
+def _chunk(body: bytes) -> bytes:
+    """A chunk of a PNG: its length, its name and contents, its checksum."""
+    return struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+
+
+def _without_size(chunks: bytes) -> bytes:
+    """The chunks of a PNG but for the one that tells its size on paper."""
+    kept, at = b"", 0
+    while at < len(chunks):
+        end = at + 12 + int(struct.unpack(">I", chunks[at : at + 4])[0])
+        if chunks[at + 4 : at + 8] != b"pHYs":
+            kept += chunks[at:end]
+        at = end
+    return kept
 
 
 def _svg(spec: dict[str, Any], identity: dict[str, str]) -> str:
@@ -134,8 +189,17 @@ def _svg(spec: dict[str, Any], identity: dict[str, str]) -> str:
     return drawing[:start] + title + description + drawing[start:]
 
 
-def _html(spec: dict[str, Any], identity: dict[str, str], stem: str) -> str:
-    """The page, with everything that it needs inside."""
+def _html(
+    spec: dict[str, Any], identity: dict[str, str], stem: str, width: float | None, in_picture: str
+) -> str:
+    """The page, with everything that it needs inside: the picture for some widths of the window, its data once."""
+    whole = _fitted(spec, width, in_picture)
+    widest = width or _measure(whole)
+    found = [(at, _fitted(spec, at, in_picture)) for at in PAGE_WIDTHS if at < widest]
+    specs = [
+        {"width": at, "spec": {key: value for key, value in one.items() if key != "datasets"}}
+        for at, one in [*found, (widest, whole)]
+    ]
     options = {
         "mode": "vega-lite",
         "renderer": "svg",
@@ -152,7 +216,9 @@ def _html(spec: dict[str, Any], identity: dict[str, str], stem: str) -> str:
         soft=SOFT,
         font=FONT,
         bundle=_bundle(),
-        spec=_inside_script(json.dumps(spec, allow_nan=False)),
+        data=_inside_script(json.dumps(spec.get("datasets", {}), allow_nan=False)),
+        specs=_inside_script(json.dumps(specs, allow_nan=False)),
+        margin=_PAGE_MARGIN,
         options=_inside_script(json.dumps(options)),
         footer=footer,
     )
@@ -178,7 +244,9 @@ def _line(identity: dict[str, str]) -> str:
 
 def _title(spec: Mapping[str, Any]) -> str:
     """The text of a chart's title, empty where it has none."""
-    title = spec.get("title", "")
+    # With a line below it the picture is the first of two views.
+    views = spec.get("vconcat") or [spec]
+    title = spec.get("title") or views[0].get("title") or ""
     text = title.get("text", "") if isinstance(title, Mapping) else title
     return " ".join(text) if isinstance(text, list) else str(text)
 

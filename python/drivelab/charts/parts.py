@@ -19,7 +19,9 @@ WIDTH = 680
 _STEPS = ((40, 22), (120, 15), (100_000, 11))
 
 
-def breakdown(points: Sequence[Point], title: str | None = None) -> alt.VConcatChart:
+def breakdown(
+    points: Sequence[Point], title: str | None = None, notes: Sequence[str] = ()
+) -> alt.VConcatChart:
     """Mean response time in ms of each point, split into its parts, with the sum at the end of the bar.
 
     `points` are dicts as in `simulate --json`; the parts are the means in `breakdown_ns`: queue, overhead,
@@ -34,7 +36,7 @@ def breakdown(points: Sequence[Point], title: str | None = None) -> alt.VConcatC
     found = {name for split in splits.values() for name in split}
     order = [name for name in PART_COLOURS if name in found] + sorted(found - PART_COLOURS.keys())
     missing = len(plan.rows) - len(bars)
-    notes = plan.notes() + ([f"{missing} points without a breakdown are left out"] if missing else [])
+    left_out = [f"{missing} points without a breakdown are left out"] if missing else []
     top = max(sum(splits[row["at"]].values()) for row in bars) or 1.0
     step = next(step for limit, step in _STEPS if len(bars) <= limit)
 
@@ -45,7 +47,7 @@ def breakdown(points: Sequence[Point], title: str | None = None) -> alt.VConcatC
         for group in groups
     ]
     text = "Where the mean response time goes" if title is None else title
-    return dress(alt.vconcat(*panels, spacing=8, title=heading(text, notes)))
+    return dress(alt.vconcat(*panels, spacing=8, title=heading(text, [*notes, *plan.notes(), *left_out])))
 
 
 def _x(top: float, *, labelled: bool) -> alt.X:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,6 +22,25 @@ BYTES_PER_MB = 1e6
 
 # The axes that are a depth, by the last word of their path; the first that is swept becomes x.
 DEPTH_AXES = {"iodepth": "Queue depth asked", "outstanding": "Queue depth asked", "numjobs": "Jobs"}
+# Axes that are an amount of data, by the last word of their path, and what a picture calls them.
+SIZE_AXES = {
+    "bs": "Block size",
+    "stripe_unit": "Stripe unit",
+    "record_size": "Record size",
+    "size": "Size used",
+}
+# What a picture calls the other axes that have a name of their own.
+_NAMES = {"rw": "Workload", "pattern": "Workload", "drive": "Drive", "level": "Level", "members": "Members"}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*$")
+_UNITS = (
+    {"": 1, "b": 1}
+    | {
+        name: 1024**power
+        for power, names in enumerate(("k kib", "m mib", "g gib", "t tib"), 1)
+        for name in names.split()
+    }
+    | {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
+)
 # What x is where no axis was swept: the depth that the point itself says it asked for.
 _ASKED = "depth.asked"
 # The name of the place of a run that has none.
@@ -47,6 +67,7 @@ class Sweep:
     x_values: list[Any]
     x_is_depth: bool
     x_scale: Scale
+    x_is_size: bool
     series: list[str]
     line_axes: list[str]
     line_keys: list[list[str]]
@@ -111,12 +132,15 @@ def sweep(points: Sequence[Point]) -> Sweep:
     if not swept and all(x is None and "depth" in point for x, point in zip(xs, points, strict=True)):
         # An open loop asks for no depth, and a run alone is at no place of a sweep.
         xs = [_ALONE] * len(xs)
+    is_size = _last(x_axis) in SIZE_AXES and all(size_of(x) is not None for x in xs if x is not None)
+    if is_size:
+        xs = [size_of(x) for x in xs]
     x_order = _ordered([x for x in xs if x is not None])
     if not x_order:
         raise ChartInputError(f"no point says where it lies on x ({x_axis})")
 
     is_depth = xs[0] != _ALONE and (x_axis == _ASKED or _last(x_axis) in DEPTH_AXES)
-    scale = _scale(x_axis, x_order, is_depth=is_depth)
+    scale = _scale(x_axis, x_order, is_depth=is_depth or is_size)
     short = _short_names(names)
     lines = [name for name in swept if name != x_axis]
     keys = {name: _ordered([values.get(name) for values in axes]) for name in lines}
@@ -137,16 +161,32 @@ def sweep(points: Sequence[Point]) -> Sweep:
     constants = [name for name in names if name not in swept and name != x_axis]
     return Sweep(
         rows=rows,
-        x_title=DEPTH_AXES.get(_last(x_axis), "Queue depth asked") if is_depth else short.get(x_axis, ""),
+        x_title=DEPTH_AXES.get(_last(x_axis), "Queue depth asked") if is_depth else _title(x_axis, short),
         x_values=[label(x) for x in x_order] if scale == "names" else x_order,
         x_is_depth=is_depth,
         x_scale=scale,
+        x_is_size=is_size,
         series=[" · ".join(parts) for parts in by_rank],
-        line_axes=[short[name] for name in lines],
+        line_axes=[_title(name, short) for name in lines],
         line_keys=[[label(value) for value in keys[name]] for name in lines],
         constants=" · ".join(f"{short[name]} {label(axes[0].get(name))}" for name in constants),
         dropped=len(points) - len(rows),
     )
+
+
+def size_of(value: object) -> float | None:
+    """An amount of data in bytes, as a scenario or a command line has it: 4k, 4KiB, 4096. None for anything else."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    found = _SIZE.match(value) if isinstance(value, str) else None
+    factor = _UNITS.get(found.group(2).lower()) if found else None
+    return float(found.group(1)) * factor if found and factor else None
+
+
+def _title(axis: str, short: Mapping[str, str]) -> str:
+    """What a picture calls an axis: a name of its own where no other axis ends in the same word."""
+    last, own = _last(axis), short.get(axis, "")
+    return own if own != last else SIZE_AXES.get(last, _NAMES.get(last, own))
 
 
 def measures(point: Point) -> Row:

@@ -23,7 +23,7 @@ _UNITS = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 _MISS_LEAST = 10.0
 
 
-def sizes(scan: Mapping[str, Any]) -> alt.VConcatChart:
+def sizes(scan: Mapping[str, Any], title: str | None = None) -> alt.VConcatChart:
     """Time over size with both models (top) and the misses (bottom).
 
     `scan` is a dict as in `drivelab scan --sizes --json`. Raises ChartError where it has no sizes.
@@ -37,7 +37,9 @@ def sizes(scan: Mapping[str, Any]) -> alt.VConcatChart:
         _times(rows, names),
         _misses(rows, names),
         spacing=18,
-        title=heading(f"{scan.get('name', 'drive')}: time per request = latency + size / rate", notes),
+        title=heading(
+            title or f"{scan.get('name', 'drive')}: time per request = latency + size / rate", notes
+        ),
     )
     return dress(chart)
 

@@ -24,7 +24,7 @@ _PIECES = 100
 _Y_AXIS = alt.Axis(minExtent=32, tickCount=6)
 
 
-def surface(scan: Mapping[str, Any]) -> alt.VConcatChart:
+def surface(scan: Mapping[str, Any], title: str | None = None) -> alt.VConcatChart:
     """Rate (top) and access time (bottom) over the share of the data.
 
     `scan` is a dict as in `drivelab scan --json`. Raises ChartError where it has no places or no accesses.
@@ -41,7 +41,7 @@ def surface(scan: Mapping[str, Any]) -> alt.VConcatChart:
         _accesses(accesses, part(scan, "access")),
         spacing=18,
         title=heading(
-            f"{scan.get('name', 'drive')}: {scan.get('rw', 'read')}s over the surface", _notes(scan)
+            title or f"{scan.get('name', 'drive')}: {scan.get('rw', 'read')}s over the surface", _notes(scan)
         ),
     )
     return dress(chart)

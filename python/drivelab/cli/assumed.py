@@ -17,13 +17,13 @@ from drivelab.scenario import Override, Source, plan
 _REMEDY = "set link.standard, or state them"
 
 
-def note_assumed(plans: Iterable[_core.Plan]) -> None:
-    """One remark on stderr for each reason."""
+def note_assumed(plans: Iterable[_core.Plan], name: str | None = None) -> None:
+    """One remark on stderr for each reason, with the name of the drive before it where there are several."""
     for line in assumed_lines(found for checked in plans for found in checked.in_force):
-        say(f"note: {line}")
+        say(f"note: {line}" if name is None else f"note: {name}: {line}")
 
 
-def note_assumed_of(overrides: Sequence[Override]) -> None:
+def note_assumed_of(overrides: Sequence[Override], name: str | None = None) -> None:
     """The same for the target that these overrides describe; what is wrong with it is told by whoever runs it."""
     # A block at a time fits any drive.
     block = Override("workload.bs", "512B", "the workload")
@@ -31,7 +31,7 @@ def note_assumed_of(overrides: Sequence[Override]) -> None:
         checked = plan(Source("", "command line"), [block, *overrides])
     except (InputError, ScenarioError):
         return
-    note_assumed([checked])
+    note_assumed([checked], name)
 
 
 def assumed_lines(in_force: Iterable[Mapping[str, Any] | None]) -> list[str]:

@@ -6,17 +6,28 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from drivelab.cli.chart_options import Look
 from drivelab.errors import OutputError
 
 if TYPE_CHECKING:
     import altair
 
 
-def draw(make: Callable[[], altair.TopLevelMixin], path: Path, provenance: Mapping[str, Any]) -> None:
+def draw(
+    make: Callable[[], altair.TopLevelMixin],
+    path: Path,
+    provenance: Mapping[str, Any],
+    look: Look | None = None,
+) -> None:
     """Write the chart that `make` returns to `path`. Raises OutputError."""
     from drivelab import charts  # noqa: PLC0415
 
     try:
-        charts.save(make(), path, provenance)
+        if look is None:
+            charts.save(make(), path, provenance)
+        else:
+            charts.save(
+                make(), path, provenance, width=look.width, dpi=look.dpi, provenance_shown=look.provenance
+            )
     except charts.ChartError as error:
         raise OutputError(str(error)) from error

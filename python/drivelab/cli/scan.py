@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed_of
+from drivelab.cli.chart_options import Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
@@ -19,7 +21,11 @@ from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.scanning import access, sizes, surface
 from drivelab.scanning.scan import Scan, SizeScan, scan_target, scan_target_sizes, target_of
+from drivelab.scanning.several import Scans, check_drives, scan_targets
 from drivelab.scanning.tables import scan_notes, sizes_notes
+
+if TYPE_CHECKING:
+    import altair
 
 
 def _unasked(text: str, default: object, least: int | None = None) -> Any:  # noqa: ANN401 - as typer has it
@@ -66,6 +72,10 @@ def scan(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     output: Pictures = [],  # noqa: B006
+    title: Title = None,
+    width: Width = None,
+    dpi: Dpi = None,
+    provenance: Provenance = False,
     workers: Workers = None,
     quiet: Quiet = False,
 ) -> int:
@@ -77,13 +87,30 @@ def scan(
     check_form(json=as_json, csv=as_csv)
     for path in output:
         check_picture("--output", path)
+    look = Look(width, dpi, provenance)
+    check_look(look, title, pictures=bool(output))
     of_surface = {"--rw": rw, "--places": places, "--accesses": accesses, "--access-size": access_size}
     _check_effective(by_size, of_surface, requests)
     rw, places = rw or "read", surface.PLACES if places is None else places
     accesses = access.REQUESTS if accesses is None else accesses
     if rw not in surface.REQUESTS:
         raise InputError(f"--rw {rw}: a surface is scanned by {' or '.join(surface.REQUESTS)}")
-    target = target_of(drive, controller, words.overrides_of({"randseed": randseed}, settings))
+    names = [drive] if Path(drive).is_file() else [name.strip() for name in drive.split(",")]
+    laid_over = words.overrides_of({"randseed": randseed}, settings)
+    if len(names) > 1:
+        if by_size:
+            raise InputError("--sizes takes one drive; scan the others one by one")
+        check_drives(names)
+        targets = [target_of(name, controller, laid_over) for name in names]
+        for each in targets:
+            note_assumed_of(each.overrides, each.name)
+        wanted = (accesses, access_size or access.BLOCK)
+        with progress_bar(len(targets) * (places + 2), "scan", quiet=quiet) as progress:
+            scans = scan_targets(targets, rw, places, wanted, workers, progress)
+        _print_several(scans, as_json=as_json, as_csv=as_csv, quiet=quiet)
+        _draw(lambda: scans.chart(title), output, scans.provenance(), look, quiet=quiet)
+        return Exit.OK
+    target = target_of(drive, controller, laid_over)
     note_assumed_of(target.overrides)
     total = 2 * 21 if by_size else places + 2
     with progress_bar(total, target.name, quiet=quiet) as progress:
@@ -101,8 +128,32 @@ def scan(
         if not quiet:
             notes = scan_notes(found) if isinstance(found, Scan) else sizes_notes(found)
             emit("\n" + "\n".join([*notes, found.run.identity()]))
+    _draw(lambda: found.chart(title), output, found.run.provenance(), look, quiet=quiet)
+    return Exit.OK
+
+
+def _print_several(scans: Scans, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
+    """Several drives side by side."""
+    if as_json:
+        emit_json(scans.to_dict())
+    elif as_csv:
+        emit(rows_csv(scans.rows()))
+    else:
+        emit_table(scans.table())
+        if not quiet:
+            emit("\n" + "\n".join(f"{each.run.name}: {each.run.identity()}" for each in scans.scans))
+
+
+def _draw(
+    make: Callable[[], altair.TopLevelMixin],
+    output: Sequence[Path],
+    provenance: Mapping[str, object],
+    look: Look,
+    *,
+    quiet: bool,
+) -> None:
+    """The picture in each of its files."""
     for path in output:
-        draw(found.chart, path, found.run.provenance())
+        draw(make, path, provenance, look)
         if not quiet:
             say(f"wrote {path}")
-    return Exit.OK

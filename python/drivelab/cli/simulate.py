@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drivelab import _core
+from drivelab import _core, steady
 from drivelab.array_story import duration_text, is_eventful
 from drivelab.cli import workload_options as words
 from drivelab.cli.array_options import (
@@ -20,6 +21,19 @@ from drivelab.cli.array_options import (
     points_in_a_rebuild,
 )
 from drivelab.cli.assumed import note_assumed
+from drivelab.cli.chart_options import (
+    PICTURE_PANEL,
+    BreakdownChart,
+    BreakdownWish,
+    Dpi,
+    Look,
+    OverTime,
+    Provenance,
+    Title,
+    Width,
+    check_charts,
+    check_look,
+)
 from drivelab.cli.data_options import CheckData, check_has_data, emit_data, note_uncut
 from drivelab.cli.exits import Exit
 from drivelab.cli.log_options import (
@@ -41,9 +55,13 @@ from drivelab.points_table import axis_text, commands_csv, directions_table, poi
 from drivelab.result import Result
 from drivelab.scenario import Source, plan, read_source
 from drivelab.simulation import run_plan
+from drivelab.subject import subject_of
 
 if TYPE_CHECKING:
     import altair
+
+Pictures = Sequence[tuple[Callable[[], "altair.TopLevelMixin"], Path]]
+"""What draws a picture, and where it goes."""
 
 # Of many points, or reasons, in one remark, so many are named.
 PLACES_NAMED_MAX = 4
@@ -90,11 +108,20 @@ def simulate(
     chart: Annotated[
         list[Path],
         typer.Option(
-            help="Draw rates and latency: .png, .svg or .html; give it again for another file",
+            help="Draw rates and latency, of one point its response times: .png, .svg or .html; give it again for "
+            "another file",
             metavar="FILE",
             parser=place,
+            rich_help_panel=PICTURE_PANEL,
         ),
     ] = [],  # noqa: B006
+    breakdown: BreakdownWish = False,
+    breakdown_chart: BreakdownChart = [],  # noqa: B006
+    over_time: OverTime = [],  # noqa: B006
+    title: Title = None,
+    width: Width = None,
+    dpi: Dpi = None,
+    provenance: Provenance = False,
     rebuild: Rebuild = [],  # noqa: B006
     check_data: CheckData = False,
     log: Log = None,
@@ -121,20 +148,32 @@ def simulate(
     wish.check_points(checked)
     check_has_data(checked, wanted=check_data)
     check_rebuild(rebuild, checked)
+    check_charts(breakdown_chart, over_time, checked)
+    look = Look(width, dpi, provenance)
+    check_look(look, title, pictures=any((chart, breakdown_chart, over_time, rebuild, timeline, out)))
     for folder in out:
         make_folder(folder)
     _note_skipped(checked)
     note_assumed([checked])
     with progress_bar(len(checked), checked.name, quiet=quiet, limits=checked.limits) as progress:
         result = run_plan(checked, workers, progress, wish.commands, check_data=check_data)
-    _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
+    result = replace(result, subject=subject_of(source, words.overrides_of(options, settings)))
+    _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet, breakdown=breakdown)
     is_empty = _tell_empty(result)
     _note_starved(result)
     _note_given_up(result)
     note_floors(result.records)
     note_uncut(result.records)
     note_unlogged(result)
-    for path in _write(result, out, chart, rebuild, wish):
+    if unsteady := steady.note(result.points):
+        say(unsteady)
+    pictures: Pictures = [
+        *((lambda: result.chart(title), path) for path in chart),
+        *((lambda: result.breakdown_chart(title), path) for path in breakdown_chart),
+        *((lambda: result.over_time_chart(title), path) for path in over_time),
+        *((result.rebuild_chart, path) for path in rebuild),
+    ]
+    for path in _write(result, out, pictures, title, wish, look):
         if not quiet:
             say(f"wrote {path}")
     return _exit_code(result, len(checked), is_empty=is_empty)
@@ -147,7 +186,7 @@ def _fio_files(checked: _core.Plan) -> Iterator[str]:
         yield f"; {at}\n{text}" if at else text
 
 
-def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
+def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdown: bool) -> None:
     if as_json:
         emit_json(result.to_dict())
     elif as_csv:
@@ -157,20 +196,25 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
         if (apart := directions_table(result.records)) is not None:
             emit("")
             emit_table(apart)
+        if breakdown and (parts := result.breakdown_table()) is not None:
+            emit("")
+            emit_table(parts)
         emit_stories(result.records)
         emit_data(result.records)
         if not quiet:
-            emit(f"\n{result.identity()}\nMB/s = 1,000,000 bytes/s, MiB/s = 1,048,576 bytes/s")
+            steadiness = steady.summary(result.points)
+            emit(
+                f"\n{steadiness}\n" * bool(steadiness)
+                + f"\n{result.identity()}\nMB/s = 1,000,000 bytes/s, MiB/s = 1,048,576 bytes/s"
+            )
 
 
 def _write(
-    result: Result, out: list[Path], chart: list[Path], rebuild: list[Path], wish: LogWish
+    result: Result, out: list[Path], wanted: Pictures, title: str | None, wish: LogWish, look: Look
 ) -> Iterator[Path]:
     """Each file that was asked for, as soon as it is there; a result without points has no picture."""
     logged = any(point.get("commands") for point in result.points)
-    pictures: list[tuple[Callable[[], altair.TopLevelMixin], Path]] = []
-    pictures += [(result.chart, path) for path in chart]
-    pictures += [(result.rebuild_chart, path) for path in rebuild if result.points]
+    pictures = list(wanted) if result.points else []
     yield from wish.write(result)
     for folder in out:
         record = folder / "record.json"
@@ -180,8 +224,8 @@ def _write(
             write_text(folder / "commands.csv", commands_csv(result.records))
             yield folder / "commands.csv"
         pictures += [
-            (result.chart, folder / "depth.html"),
-            (result.breakdown_chart, folder / "breakdown.html"),
+            (lambda: result.chart(title), folder / "depth.html"),
+            (lambda: result.breakdown_chart(title), folder / "breakdown.html"),
         ]
         if any(map(is_eventful, result.records)) and len(result.points) <= points_in_a_rebuild():
             pictures.append((result.rebuild_chart, folder / "rebuild.html"))
@@ -197,7 +241,7 @@ def _write(
         drawn = result.timeline_chart()
         pictures += [(lambda: drawn, path) for path in timelines]
     for make, path in pictures:
-        draw(make, path, result.provenance())
+        draw(make, path, result.provenance(), look)
         yield path
 
 

@@ -2,8 +2,8 @@
 
 Each measurement is a workload and what is read from its points: surface.py, access.py, burst.py, sizes.py.
 at_once.py says what is wrong where a target answers in no time. Nothing here knows how a drive works: the
-figures are those of the record. Start in scan.py, which runs them;
-measure.py offers them to experiments.
+figures are those of the record. Start in scan.py, which runs them; several.py sets several drives
+side by side, measure.py offers them to experiments.
 """
 
 from drivelab.scanning.access import Access
@@ -11,6 +11,7 @@ from drivelab.scanning.burst import Burst
 from drivelab.scanning.fits import FirstOrder, Line
 from drivelab.scanning.measure import MEASURES, Measure
 from drivelab.scanning.scan import Scan, SizeScan, scan, scan_sizes
+from drivelab.scanning.several import Scans, scan_drives
 from drivelab.scanning.sizes import Sizes
 from drivelab.scanning.surface import Surface
 
@@ -22,9 +23,11 @@ __all__ = [
     "Line",
     "Measure",
     "Scan",
+    "Scans",
     "SizeScan",
     "Sizes",
     "Surface",
     "scan",
+    "scan_drives",
     "scan_sizes",
 ]

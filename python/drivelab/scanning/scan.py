@@ -108,11 +108,11 @@ class Scan:
     def _repr_html_(self) -> str:
         return f"{self.table()._repr_html_()}<p><small>{self.run.identity()}</small></p>"
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self, title: str | None = None) -> altair.TopLevelMixin:
         """Rate and access time over the surface; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
 
-        return charts.surface(self.to_dict())
+        return charts.surface(self.to_dict(), title)
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,11 +147,11 @@ class SizeScan:
     def _repr_html_(self) -> str:
         return f"{self.table()._repr_html_()}<p><small>{self.run.identity()}</small></p>"
 
-    def chart(self) -> altair.TopLevelMixin:
+    def chart(self, title: str | None = None) -> altair.TopLevelMixin:
         """Time over size, and the misses of the model; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415
 
-        return charts.sizes(self.to_dict())
+        return charts.sizes(self.to_dict(), title)
 
 
 @speaks_of_arguments

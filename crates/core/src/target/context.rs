@@ -47,6 +47,38 @@ pub enum Before {
     Drive(u16),
 }
 
+/// How many commands the drives hold, and that number integrated over time.
+#[derive(Clone, Copy, Default)]
+pub struct Held {
+    count: u64,
+    integral: u128,
+    changed: Instant,
+}
+
+impl Held {
+    /// A drive takes a command.
+    #[inline]
+    pub fn add_one(&mut self, now: Instant) {
+        self.integral = self.until(now);
+        self.count += 1;
+        self.changed = now;
+    }
+
+    /// One command leaves its drive.
+    #[inline]
+    pub fn drop_one(&mut self, now: Instant) {
+        self.integral = self.until(now);
+        self.count -= 1;
+        self.changed = now;
+    }
+
+    /// The number integrated up to an instant, in nanoseconds, where it has not changed since.
+    #[inline]
+    pub fn until(&self, at: Instant) -> u128 {
+        self.integral + u128::from(self.count) * u128::from(at.since(self.changed).as_ns())
+    }
+}
+
 pub struct Context {
     /// The due instant of the event that runs.
     pub now: Instant,
@@ -60,6 +92,8 @@ pub struct Context {
     pub answers: Fifo<(u16, Completion)>,
     /// Commands that controllers have ended without the drives' having served them.
     pub refused: Fifo<(u16, Completion)>,
+    /// The commands inside the drives.
+    pub held: Held,
     /// The processor of the controller, or of the host that stands for one, is busy until then.
     pub busy_until: Instant,
     /// What has happened to the array, when there is one.
@@ -82,6 +116,7 @@ impl Context {
             out: Fifo::default(),
             answers: Fifo::default(),
             refused: Fifo::default(),
+            held: Held::default(),
             busy_until: Instant::ZERO,
             reports: VecDeque::new(),
             given_up: VecDeque::new(),

@@ -169,6 +169,12 @@ impl Target {
         self.context.data.as_mut()?.pop_front()
     }
 
+    /// Commands that the drives have taken and not answered, integrated up to an instant before which everything has
+    /// happened, in nanoseconds; none where there is no drive.
+    pub fn in_drives_ns(&self, until: Instant) -> Option<u128> {
+        (!matches!(self.body, Body::Server(_))).then(|| self.context.held.until(until))
+    }
+
     /// The first drive inside, where there is one.
     pub fn drive(&self) -> Option<&Drive> {
         match &self.body {

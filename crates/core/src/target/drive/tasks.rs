@@ -99,6 +99,7 @@ impl Drive {
             self.tasks.names.set(name.initiator, name.tag, slot);
         }
         self.tasks.held += 1;
+        context.held.add_one(context.now);
         self.tasks.alone = protocol.is_alone(command);
         self.taken = self.taken.wrapping_add(1);
         if self.in_flight.len() <= slot as usize {
@@ -199,6 +200,7 @@ impl Drive {
             self.tasks.names.clear(initiator, tag);
         }
         self.tasks.held -= 1;
+        context.held.drop_one(context.now);
         self.tasks.alone = false;
         self.free.push(slot);
         if stage != Stage::Dormant || is_filed {

@@ -1,0 +1,174 @@
+"""Fitting a chart into a width: narrower or wider panels, in columns of one, with the legends below, and broken titles.
+
+This works on the Vega-Lite specification, so that every picture can do it. Where the axes and legends end is known only
+once a picture is drawn: it is drawn, measured, and drawn again with panels that take up the difference.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Spec = dict[str, Any]
+Measure = Callable[[Spec], float]
+
+# Below this width panels stand one below the other, with the legends below them.
+NARROW = 620
+# Of the text of a title so wide is a character, as a share of the font's size.
+_TITLE_CHAR, _NOTE_CHAR = 0.57, 0.49
+_TITLE_SIZE, _NOTE_SIZE = 16.0, 11.5
+_PANEL_MIN = 120.0
+_ROUNDS = 3
+_CLOSE = 2.0
+
+
+def fit(spec: Mapping[str, Any], width: float, measure: Measure) -> Spec:
+    """A copy of `spec` that is about `width` points wide; `measure` tells how wide a specification is drawn."""
+    fitted = copy.deepcopy(dict(spec))
+    # The heading may be broken first, because an unbroken one would count as the picture's width.
+    _break_titles(fitted, width)
+    if width < NARROW:
+        _stack(fitted)
+        _legends_below(fitted, width)
+        config = fitted.setdefault("config", {})
+        config.setdefault("legend", {}).update({"orient": "bottom", "columns": 3 if width >= 400 else 2})
+        config.setdefault("axis", {})["labelOverlap"] = "greedy"
+    _let_overlapping_labels_go(fitted)
+    for _ in range(_ROUNDS):
+        missing = width - measure(fitted)
+        if abs(missing) <= _CLOSE:
+            break
+        _widen(fitted, missing)
+    return fitted
+
+
+def _break_titles(view: Spec, width: float) -> None:
+    """Titles and their notes in as many lines as they take, of panels too."""
+    title = view.get("title")
+    if isinstance(title, str):
+        title = view["title"] = {"text": title}
+    if isinstance(title, dict):
+        size = float(title.get("fontSize", _TITLE_SIZE))
+        title["text"] = _lines(title.get("text", ""), (width - 30) / (_TITLE_CHAR * size))
+        if "subtitle" in title:
+            title["subtitle"] = _lines(title["subtitle"], (width - 30) / (_NOTE_CHAR * _NOTE_SIZE))
+    for inner in _views(view):
+        _break_titles(inner, width)
+
+
+def _lines(text: str | list[str], characters: float) -> str | list[str]:
+    """Text in lines of at most so many characters, broken at blanks."""
+    lines: list[str] = []
+    for line in [text] if isinstance(text, str) else text:
+        words, current = line.split(" "), ""
+        for word in words:
+            if current and len(current) + 1 + len(word) > characters:
+                lines.append(current)
+                current = word
+            else:
+                current = f"{current} {word}" if current else word
+        lines.append(current)
+    return lines[0] if len(lines) == 1 else lines
+
+
+def _views(view: Mapping[str, Any]) -> list[Spec]:
+    """The views that a view is composed of; the layers of a panel are no views of their own."""
+    return [inner for key in ("vconcat", "hconcat", "concat") for inner in view.get(key, ())]
+
+
+def _stack(view: Spec) -> None:
+    """What stood side by side stands one below the other."""
+    if "hconcat" in view:
+        view["vconcat"] = view.pop("hconcat")
+    if "concat" in view:
+        view["columns"] = 1
+    for inner in _views(view):
+        _stack(inner)
+        # A panel beside another has no axis of its own; below it, it needs one.
+        for axis in _hidden_axes(inner):
+            axis.pop("labels"), axis.pop("ticks", None)
+
+
+def _legends_below(view: Any, width: float) -> None:  # noqa: ANN401 - any part of a specification
+    """Legends that know their place and their columns get new ones, in as many as there is room for."""
+    if isinstance(view, dict):
+        legend = view.get("legend")
+        if isinstance(legend, dict) and ("columns" in legend or "orient" in legend):
+            legend.update({"orient": "bottom", "columns": max(1, int(width // 120))})
+        for key, inner in view.items():
+            if key != "datasets":
+                _legends_below(inner, width)
+    elif isinstance(view, list):
+        for inner in view:
+            _legends_below(inner, width)
+
+
+def _hidden_axes(view: Mapping[str, Any]) -> list[Spec]:
+    """The y axes that a neighbour's labels stood for."""
+    if _views(view):
+        return []
+    found = []
+    for layer in [view, *view.get("layer", ())]:
+        y = layer.get("encoding", {}).get("y", {})
+        axis = y.get("axis")
+        if isinstance(axis, dict) and axis.get("labels") is False and y.get("title", "") is None:
+            found.append(axis)
+    return found
+
+
+def _let_overlapping_labels_go(view: Any) -> None:  # noqa: ANN401 - any part of a specification
+    """An axis with chosen ticks drops the labels that have no room."""
+    if isinstance(view, dict):
+        axis = view.get("axis")
+        if isinstance(axis, dict) and axis.get("values") is not None:
+            axis.setdefault("labelOverlap", "greedy")
+        for key, inner in view.items():
+            if key != "datasets":
+                _let_overlapping_labels_go(inner)
+    elif isinstance(view, list):
+        for inner in view:
+            _let_overlapping_labels_go(inner)
+
+
+def _widen(view: Spec, by: float) -> None:
+    """Give a view so many points more: all rows of it, shared among what stands side by side in a row."""
+    if isinstance(view.get("width"), int | float):
+        view["width"] = max(_PANEL_MIN, view["width"] + by)
+        for layer in view.get("layer", ()):
+            if isinstance(layer.get("width"), int | float):
+                layer["width"] = view["width"]
+    for inner in view.get("vconcat", ()):
+        _widen(inner, by)
+    for inner in view.get("hconcat", ()):
+        _widen(inner, by / len(view["hconcat"]))
+    columns = min(view.get("columns", len(view.get("concat", ())) or 1), len(view.get("concat", ())) or 1)
+    for inner in view.get("concat", ()):
+        _widen(inner, by / columns)
+    if "spec" in view:
+        _widen(view["spec"], by)
+
+
+def drawn_width(drawing: str) -> float:
+    """The width of an SVG."""
+    found = re.search(r'<svg[^>]* width="([0-9.]+)"', drawing)
+    return float(found.group(1)) if found else 0.0
+
+
+def with_footer(spec: Mapping[str, Any], text: str, width: float) -> Spec:
+    """The same picture with a line of text below it, broken where it is wider than the picture."""
+    outer = {
+        key: spec[key] for key in ("$schema", "background", "config", "datasets", "padding") if key in spec
+    }
+    inner = {key: value for key, value in spec.items() if key not in outer}
+    lines = _lines(text, (width - 40) / (0.52 * 9.5))
+    footer: Spec = {
+        "data": {"values": [{}]},
+        "mark": {"type": "text", "align": "left", "baseline": "top", "fontSize": 9.5, "color": "#5f5f5f"},
+        "encoding": {"text": {"value": lines}, "x": {"value": 0}, "y": {"value": 0}},
+        "height": 12 * (1 if isinstance(lines, str) else len(lines)),
+        "view": {"stroke": None},
+    }
+    footer["mark"]["lineHeight"] = 12
+    return {**outer, "vconcat": [inner, footer], "spacing": 8}

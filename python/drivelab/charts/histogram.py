@@ -1,0 +1,179 @@
+"""The response times of one point as a distribution: what a sweep of one point has to show.
+
+The counts come from the record's histograms: HdrHistogram in its format V2, deflated, as base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import struct
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from drivelab.charts.errors import ChartInputError
+from drivelab.charts.rows import NS_PER_MS, Point, Row, part, scaled
+from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline, log_axis
+
+WIDTH = 680
+HEIGHT = 300
+# The cookies of the format, but for the bits that tell the size of a word.
+_V2, _V2_DEFLATED, _COOKIE = 0x1C849303, 0x1C849304, 0xFFFFFF0F
+# So many bars make a shape; each is as wide on a logarithmic axis.
+_BARS = 60
+_LOG_RATIO = 30.0
+# A word beyond this share of the axis stands left of its line.
+_FAR = 0.7
+_MARKS = (("mean", INK), ("p50", LINE_COLOURS[2]), ("p99", LINE_COLOURS[1]))
+
+
+def latencies(point: Point, title: str | None = None, notes: Sequence[str] = ()) -> Panel:
+    """How often each response time came, reads and writes stacked, with mean, median and p99 as upright lines.
+
+    Raises ChartInputError where the point has no histogram, or nothing finished.
+    """
+    counts = {name: decode(part(point, name).get("histogram") or "") for name in ("read", "write")}
+    times = [ns for found in counts.values() for ns, _ in found]
+    if not times:
+        raise ChartInputError("the point has no response times to draw")
+    low, high = max(min(times), 1) / NS_PER_MS, max(times) / NS_PER_MS
+    is_log = high > _LOG_RATIO * low
+    edges = _edges(low, high, is_log=is_log)
+    total = sum(count for found in counts.values() for _, count in found)
+    rows = [row for name, found in counts.items() for row in _bars(name, found, edges, total, is_log=is_log)]
+    _stack(rows)
+    latency = part(point, "latency_ns")
+    rate = f"{point['iops']:,.4g} IOPS, {point['bytes_per_s'] / 1e6:,.4g} MB/s, {total:,} I/Os"
+    scale = alt.Scale(type="log" if is_log else "linear", domain=[edges[0], edges[-1]], nice=False)
+    ticks: dict[str, Any] = {"values": log_axis([low, high], WIDTH / 2)[1]} if is_log else {"tickCount": 10}
+    x = alt.X(
+        "low:Q",
+        title="Response time, ms",
+        scale=scale,
+        axis=alt.Axis(format=",~r", labelOverlap="greedy", labelSeparation=4, **ticks),
+    )
+    present = [name for name, found in counts.items() if found]
+    colour = alt.Color(
+        "access:N",
+        title=None,
+        scale=alt.Scale(domain=present, range=[LINE_COLOURS[0], LINE_COLOURS[4]][: len(present)]),
+        legend=alt.Legend(orient="top") if len(present) > 1 else None,
+    )
+    tooltip = [
+        alt.Tooltip("access:N"),
+        alt.Tooltip("low:Q", title="from, ms", format=",.4~g"),
+        alt.Tooltip("high:Q", title="to, ms", format=",.4~g"),
+        alt.Tooltip("share:Q", title="I/Os, %", format=".2f"),
+    ]
+    bars = (
+        alt.Chart(inline(rows))
+        .mark_rect()
+        .encode(
+            x=x, x2="high:Q", y=alt.Y("from:Q", title="I/Os, %"), y2="to:Q", color=colour, tooltip=tooltip
+        )
+    )
+    marks = []
+    for place, (name, ink) in enumerate(_MARKS):
+        value = scaled(latency.get(name), NS_PER_MS)
+        if value is not None and value > 0:
+            one = alt.Chart(inline([{"at": value, "text": f"{name} {value:,.4g} ms"}]))
+            at = alt.X("at:Q", scale=scale)
+            marks.append(one.mark_rule(color=ink, strokeWidth=1.4, strokeDash=[4, 3]).encode(x=at))
+            far = math.log(value / low) / math.log(high / low) if is_log else value / high
+            # The median is as a rule left of the mean, and close.
+            mean = scaled(latency.get("mean"), NS_PER_MS) or 0.0
+            left = far > _FAR or (name == "p50" and value < mean)
+            side: dict[str, Any] = {"align": "right", "dx": -4} if left else {"align": "left", "dx": 4}
+            words = one.mark_text(**side, fontSize=11, color=ink if ink != INK else SOFT, fontWeight="bold")
+            marks.append(words.encode(x=at, y=alt.value(10 + 15 * place), text="text:N"))
+    text = "Response times" if title is None else title
+    chart = alt.layer(bars, *marks).properties(
+        width=WIDTH, height=HEIGHT, title=heading(text, [*notes, rate])
+    )
+    return dress(chart)
+
+
+def _edges(low: float, high: float, *, is_log: bool) -> list[float]:
+    """The borders of the bars, from a little below the least to a little above the largest."""
+    if is_log:
+        step = (high / low) ** (1 / _BARS) if high > low else 1.1
+        return [low * 0.999 * step**bar for bar in range(_BARS + 2)]
+    step = (high * 1.001) / _BARS or 1.0
+    return [step * bar for bar in range(_BARS + 1)]
+
+
+def _bars(
+    access: str, found: Sequence[tuple[int, int]], edges: Sequence[float], total: int, *, is_log: bool
+) -> list[Row]:
+    """The share of each bar."""
+    sums = [0] * (len(edges) - 1)
+    for ns, count in found:
+        ms = max(ns, 1) / NS_PER_MS
+        place = math.log(ms / edges[0]) / math.log(edges[1] / edges[0]) if is_log else ms / edges[1]
+        sums[min(max(int(place), 0), len(sums) - 1)] += count
+    return [
+        {"access": access, "low": edges[bar], "high": edges[bar + 1], "share": 100 * count / total}
+        for bar, count in enumerate(sums)
+        if count
+    ]
+
+
+def _stack(rows: Sequence[Row]) -> None:
+    """Writes stand on the reads of the same bar."""
+    tops: dict[float, float] = {}
+    for row in rows:
+        row["from"] = tops.get(row["low"], 0.0)
+        row["to"] = tops[row["low"]] = row["from"] + row["share"]
+
+
+def decode(text: str) -> list[tuple[int, int]]:
+    """Values in ns and how often each came, of a histogram of the record. Raises ChartInputError."""
+    if not text:
+        return []
+    try:
+        packed = base64.b64decode(text, validate=True)
+        cookie, length = struct.unpack(">II", packed[:8])
+        body = zlib.decompress(packed[8 : 8 + length]) if cookie & _COOKIE == _V2_DEFLATED else b""
+        inner, size, _, digits, _, _, _ = struct.unpack(">IIIIQQd", body[:40])
+    except (binascii.Error, struct.error, zlib.error) as error:
+        raise ChartInputError(f"a histogram of the record cannot be read: {error}") from error
+    if inner & _COOKIE != _V2:
+        raise ChartInputError("a histogram of the record is not of the format V2")
+    half = 2 ** (math.ceil(math.log2(2 * 10**digits)) - 1)
+    found: list[tuple[int, int]] = []
+    index = 0
+    for count in _zigzag(body[40 : 40 + size]):
+        if count < 0:
+            index -= count
+            continue
+        if count:
+            found.append((_value(index, half), count))
+        index += 1
+    return found
+
+
+def _value(index: int, half: int) -> int:
+    """The middle of the values that are counted at a place."""
+    bucket = max(index // half - 1, 0)
+    within = index - bucket * half
+    return (within << bucket) + (1 << bucket) // 2
+
+
+def _zigzag(data: bytes) -> list[int]:
+    """Signed numbers in LEB128, as HdrHistogram packs them: the ninth byte has eight bits."""
+    numbers, at = [], 0
+    while at < len(data):
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= byte << shift if shift == 56 else (byte & 0x7F) << shift
+            if byte < 0x80 or shift == 56:
+                break
+            shift += 7
+        numbers.append((value >> 1) ^ -(value & 1))
+    return numbers

@@ -1,0 +1,79 @@
+"""Whether a run is steady: the last quarter of its window beside the mean of all of it, from the record's `series`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+# A run differs at its end where its rate does by more than this, and more than chance would explain,
+RATE_SHARE = 0.05
+# or its latency by more than this.
+LATENCY_SHARE = 0.25
+# With fewer pieces a quarter of them is hardly one.
+PIECES_MIN = 16
+# The difference of a quarter and the whole has a variance three times that of the whole; of that the interval by which
+# three points in a thousand are taken for unsteady by chance, not the one for fifty.
+_QUARTER_ERROR = 1.5 * 3**0.5
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The last quarter of a window: its figures, and how far they are from those of the whole, as shares."""
+
+    iops: float
+    mean_latency_ns: float | None
+    iops_change: float
+    latency_change: float | None
+    is_steady: bool
+
+
+def ending(point: Mapping[str, Any]) -> Ending | None:
+    """The last quarter of the window; None where too little of it is known."""
+    pieces: Sequence[Mapping[str, Any]] = point.get("series") or ()
+    if len(pieces) < PIECES_MIN or not point["iops"]:
+        return None
+    end_ns = pieces[0]["start_ns"] + point["window_ns"]
+    last = [piece for piece in pieces if piece["start_ns"] >= end_ns - point["window_ns"] / 4]
+    length_s = (end_ns - last[0]["start_ns"]) / 1e9
+    ios = sum(piece["ios"] for piece in last)
+    iops = ios / length_s
+    change = iops / point["iops"] - 1
+    latency = (
+        sum(piece["mean_latency_ns"] * piece["ios"] for piece in last if piece["ios"]) / ios if ios else None
+    )
+    mean = point["latency_ns"]["mean"]
+    latency_change = latency / mean - 1 if latency is not None and mean else None
+    error = point.get("iops_relative_error")
+    rate_differs = error is not None and abs(change) > max(RATE_SHARE, _QUARTER_ERROR * error)
+    latency_differs = error is not None and latency_change is not None and abs(latency_change) > LATENCY_SHARE
+    return Ending(iops, latency, change, latency_change, not (rate_differs or latency_differs))
+
+
+def summary(points: Sequence[Mapping[str, Any]]) -> str:
+    """One line for the footer: how far the ends are from the means; empty where no point tells."""
+    found = [end for point in points if (end := ending(point)) is not None]
+    if not found:
+        return ""
+    rates = [end.iops_change for end in found]
+    latencies = [end.latency_change for end in found if end.latency_change is not None]
+    text = f"last quarter of the run against its mean: IOPS {_range(rates)}"
+    return text + (f", mean latency {_range(latencies)}" if latencies else "")
+
+
+def note(points: Sequence[Mapping[str, Any]]) -> str:
+    """What to do where a run is not steady; empty where all are."""
+    count = sum(end is not None and not end.is_steady for end in map(ending, points))
+    if not count:
+        return ""
+    where = f"at {count} of {len(points)} points " if len(points) > 1 else ""
+    return (
+        f"note: {where}the last quarter of the run differs from its mean (columns `end`): the run is not steady; "
+        "a longer --ramp-time leaves the beginning out, and --over-time FILE draws the course"
+    )
+
+
+def _range(changes: Sequence[float]) -> str:
+    """Shares in percent, from the least to the largest."""
+    texts = list(dict.fromkeys(f"{100 * change:+.1f} %" for change in (min(changes), max(changes))))
+    return " to ".join(texts)
