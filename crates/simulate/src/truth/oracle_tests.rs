@@ -104,6 +104,19 @@ fn what_a_memory_gives_up_may_come_back_or_not_until_somebody_writes_again() {
     }
 }
 
+/// A battery has kept what a write that was not answered lies under: given up, it leaves that.
+#[test]
+fn under_what_is_given_up_there_may_be_a_write_that_was_never_answered() {
+    let mut oracle = Oracle::new(false);
+    oracle.submitted(&own(2, Access::Write, 5, 1));
+    writes(&mut oracle, &[1]);
+    oracle.cut_power();
+    oracle.settle(5, &[stamp(1, 5)]);
+    assert!(!reads(&mut oracle.clone(), 10, stamp(2, 5)));
+    oracle.give_up(5, &[stamp(1, 5)]);
+    assert!(reads(&mut oracle, 11, stamp(2, 5)) && !reads(&mut oracle, 12, stamp(2, 6)));
+}
+
 #[test]
 fn where_nothing_is_volatile_a_cut_takes_back_what_is_not_answered() {
     let mut oracle = Oracle::new(false);

@@ -112,8 +112,14 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
         tally.cuts += 1;
         tally.add(&watched);
         watched = watched.cut_power(missing.as_slice(), &mut Cured::default())?;
+        if numbered("DRIVELAB_HISTORY_SEED").is_some() {
+            println!("the power was cut, and is back");
+        }
         watched.read_back()?;
         let drafts = drafts_of(&mut dice, 10, count);
+        if numbered("DRIVELAB_HISTORY_SEED").is_some() {
+            drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, told(&draft.command)));
+        }
         issue(&mut watched, &drafts)?;
     }
     watched.read_back()?;
