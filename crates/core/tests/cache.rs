@@ -137,8 +137,8 @@ struct Checker {
     /// Whether commands may fail or be given up, and leave an auto contingent allegiance.
     rough: bool,
     protocol: Protocol,
-    /// From when till when there is one.
-    allegiances: Vec<(Instant, Instant)>,
+    /// By whose error there is one, and from when till when.
+    allegiances: Vec<(u16, [Instant; 2])>,
     cache: CacheParams,
     stamps: Stamps,
     commands: BTreeMap<u64, Command>,
@@ -202,13 +202,18 @@ impl Checker {
         self.done += 1;
         let life = std::iter::from_fn(|| self.target.poll_life()).find(|life| life.command.id == command.id);
         if let Some(life) = life.filter(|life| life.served != Served::Not) {
-            let inside = |&(from, to): &(Instant, Instant)| from < life.chosen && life.chosen < to;
-            let held = command.attribute != Attribute::Aca && self.allegiances.iter().any(inside);
+            // One task set's allegiance says nothing of another's.
+            let holds = |&(by, [from, to]): &(u16, [Instant; 2])| {
+                let is_its = by == command.initiator || !self.protocol.keeps_sets_apart();
+                is_its && from < life.chosen && life.chosen < to
+            };
+            let held = command.attribute != Attribute::Aca && self.allegiances.iter().any(holds);
             prop_assert!(!held, "{life:?} while {:?}", self.allegiances);
         }
         if completion.outcome == Outcome::MediaError && self.protocol.leaves_allegiance(completion.initiator)
         {
-            self.allegiances.push((completion.completed, Instant::from_ns(u64::MAX)));
+            let period = [completion.completed, Instant::from_ns(u64::MAX)];
+            self.allegiances.push((completion.initiator, period));
         }
         if completion.outcome != Outcome::Done {
             return Ok(());
@@ -369,7 +374,7 @@ fn extras() -> impl Strategy<Value = Extra> {
 }
 
 fn recover(checker: &mut Checker, now: Instant) -> Result<(), TestCaseError> {
-    checker.allegiances.iter_mut().for_each(|(_, to)| *to = now.min(*to));
+    checker.allegiances.iter_mut().for_each(|(_, [_, to])| *to = now.min(*to));
     for initiator in 0..2 {
         checker.target.handle(now, TargetInput::Manage(Manage::ClearAllegiance { initiator }));
         checker.look()?;

@@ -182,6 +182,8 @@ fn the_rig_reaches_every_part() {
         background: Sectors::new(16),
         request: Sectors::new(8),
         outstanding: 2,
+        // The device is what the others wait for.
+        rate: None,
         keeps_reads: true,
         ..params()
     };

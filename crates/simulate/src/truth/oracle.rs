@@ -323,8 +323,11 @@ impl Oracle {
         sectors: &Sectors,
         seen: Answered,
     ) -> bool {
+        if sectors.is_loose(begun) {
+            return true;
+        }
         if seen.done != NEVER {
-            return standing.has(seen) || sectors.is_loose(begun);
+            return standing.has(seen);
         }
         self.outstanding.contains_key(&seen.write)
             || standing.spared.is_some_and(|spared| spared.write == seen.write)

@@ -33,6 +33,35 @@ fn a_read_may_see_what_is_overwritten_meanwhile_and_none_that_comes_later() {
 }
 
 #[test]
+fn a_read_that_ends_late_tells_nothing_of_what_was_written_since_it_began() {
+    let mut oracle = Oracle::new(true);
+    oracle.submitted(&own(7, Access::Write, 5, 1));
+    writes(&mut oracle, &[1]);
+    oracle.submitted(&own(10, Access::Read, 5, 1));
+    writes(&mut oracle, &[3]);
+    assert!(reads(&mut oracle, 11, stamp(3, 5)));
+    assert!(oracle.completed(7, Outcome::Done, &[]).is_ok());
+    assert!(oracle.completed(10, Outcome::Done, &[stamp(1, 5)]).is_ok());
+    assert!(!reads(&mut oracle, 12, stamp(1, 5)));
+    assert!(reads(&mut oracle.clone(), 12, stamp(7, 5)));
+    assert!(reads(&mut oracle, 13, stamp(3, 5)) && !reads(&mut oracle, 14, stamp(7, 5)));
+}
+
+/// The same of a write that was answered after that began: neither it nor what came then is overwritten by what was before.
+#[test]
+fn what_a_late_read_tells_may_be_overwritten_by_now() {
+    let mut oracle = Oracle::new(true);
+    [1, 2, 4].iter().for_each(|&id| oracle.submitted(&own(id, Access::Write, 5, 1)));
+    [1, 2].iter().for_each(|&id| assert!(oracle.completed(id, Outcome::Done, &[]).is_ok()));
+    oracle.submitted(&own(5, Access::Write, 5, 1));
+    oracle.submitted(&own(10, Access::Read, 5, 1));
+    [4, 5].iter().for_each(|&id| assert!(oracle.completed(id, Outcome::Done, &[]).is_ok()));
+    assert!(oracle.completed(10, Outcome::Done, &[stamp(1, 5)]).is_ok());
+    assert!(!reads(&mut oracle.clone(), 11, stamp(1, 5)) && !reads(&mut oracle.clone(), 11, stamp(2, 5)));
+    assert!(reads(&mut oracle.clone(), 11, stamp(4, 5)) && reads(&mut oracle, 11, stamp(5, 5)));
+}
+
+#[test]
 fn a_cut_takes_back_what_no_flush_came_behind() {
     let after_cut = |flushed: bool, found: u64| {
         let mut oracle = Oracle::new(true);
@@ -73,6 +102,19 @@ fn what_a_memory_gives_up_may_come_back_or_not_until_somebody_writes_again() {
         assert!(reads(&mut oracle, 15, stamp(3, 5)));
         oracle.cut_power();
     }
+}
+
+/// A battery has kept what a write that was not answered lies under: given up, it leaves that.
+#[test]
+fn under_what_is_given_up_there_may_be_a_write_that_was_never_answered() {
+    let mut oracle = Oracle::new(false);
+    oracle.submitted(&own(2, Access::Write, 5, 1));
+    writes(&mut oracle, &[1]);
+    oracle.cut_power();
+    oracle.settle(5, &[stamp(1, 5)]);
+    assert!(!reads(&mut oracle.clone(), 10, stamp(2, 5)));
+    oracle.give_up(5, &[stamp(1, 5)]);
+    assert!(reads(&mut oracle, 11, stamp(2, 5)) && !reads(&mut oracle, 12, stamp(2, 6)));
 }
 
 #[test]

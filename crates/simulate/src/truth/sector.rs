@@ -136,11 +136,15 @@ impl Sectors {
         self.rival == 0 && self.now.spared.is_none_or(|spared| spared.write == self.last.write)
     }
 
-    /// A read that began then has told that of those answered before this is the last.
+    /// A read that began then has told that of those answered before this is the last. It may be overwritten by now, and a
+    /// read that began later may have told more.
     pub fn told(&mut self, seen: Answered, begun: u64, now: u64, reads: Reads) {
+        if begun <= self.now.bound {
+            return;
+        }
         self.remember(now, reads);
-        self.now.bound = self.now.bound.max(begun);
-        self.now.spared = Some(seen);
+        let spared = self.now.has(seen).then_some(seen);
+        self.now = Standing { bound: begun, spared };
         if self.last.done < begun {
             (self.last, self.rival) = (seen, 0);
         }

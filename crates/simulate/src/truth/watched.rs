@@ -297,7 +297,7 @@ impl Watched {
     /// controller whose battery has kept data writes them.
     pub fn cut_power(mut self, missing: &[u16], recovery: &mut dyn Recovery) -> Result<Watched, Untruth> {
         let kept = self.kept_by_battery()?;
-        let Watched { mut params, seed, target, mut witness, looks, apart, .. } = self;
+        let Watched { mut params, seed, target, mut witness, looks, apart, tap, .. } = self;
         witness.media.cut_power();
         witness.oracle.cut_power();
         let buffers = witness.forget_commands();
@@ -327,7 +327,7 @@ impl Watched {
                 (0..).zip(&drives).map(|(slot, drive)| drive.map(|_| slot)).collect();
             recovery.recover(array.layout(), &slots, &mut witness.media);
         }
-        let mut after = Watched { looks, apart, ..Self::with(&params, seed, witness) };
+        let mut after = Watched { looks, apart, tap, ..Self::with(&params, seed, witness) };
         after.target.come_up_after(&target);
         drop(target);
         for (first, stamps) in kept {
@@ -351,15 +351,19 @@ impl Watched {
         cache.unwritten().map(look).collect()
     }
 
-    /// Writes what a battery has kept: no host knows of it.
+    /// Writes what a battery has kept: no host knows of it. What the array does not take is given up.
     fn write_kept(&mut self, first: u64, stamps: Vec<u64>) -> Result<(), Untruth> {
         let command = own(self.looks, Access::Write, first, stamps.len() as u64);
         self.looks += 1;
-        self.witness.buffers.bring(command.id, first, stamps);
+        self.witness.buffers.bring(command.id, first, stamps.clone());
         self.outstanding.insert(command.id, command);
         self.target.handle(self.now, TargetInput::Submit(command));
         self.look()?;
-        self.answer_to(command.id).map(|_| ())
+        let (outcome, _) = self.answer_to(command.id)?;
+        if outcome != Outcome::Done {
+            self.witness.oracle.give_up(first, &stamps);
+        }
+        Ok(())
     }
 }
 

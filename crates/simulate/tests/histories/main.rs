@@ -83,7 +83,8 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
         setups::drafts_apart(dice, part, hosts, count, from_id)
     };
     let drafts = drafts_of(&mut dice, count, 0);
-    if numbered("DRIVELAB_HISTORY_SEED").is_some() {
+    let is_told = numbered("DRIVELAB_HISTORY_SEED").is_some();
+    if is_told {
         let SystemParams { array, controller, elevator, host_cache, .. } = &params;
         println!("{array:#?}\n{controller:?}\n{elevator:?}\n{host_cache:?}");
         let caches = params.drives.iter().map(|drive| drive.cache.map(|cache| cache.write_back));
@@ -112,8 +113,12 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
         tally.cuts += 1;
         tally.add(&watched);
         watched = watched.cut_power(missing.as_slice(), &mut Cured::default())?;
-        watched.read_back()?;
         let drafts = drafts_of(&mut dice, 10, count);
+        if is_told {
+            println!("the power was cut, and is back; when all is read:");
+            drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, told(&draft.command)));
+        }
+        watched.read_back()?;
         issue(&mut watched, &drafts)?;
     }
     watched.read_back()?;

@@ -1,6 +1,6 @@
 //! What memories owe to those above them where that shows seldom: reads that went down as parts of others', and data that
 //! were taken and that nobody below takes.
-use crate::common::{command, ms};
+use crate::common::{command, ms, us};
 use crate::planted::memory;
 use crate::setups;
 use drivelab_core::data::DataOp;
@@ -10,7 +10,8 @@ use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorPar
 use drivelab_core::target::system::SystemParams;
 use drivelab_core::target::write_behind::params::{ReadAhead, WriteBehindParams};
 use drivelab_core::{Access, Command, Outcome};
-use drivelab_simulate::truth::{Untruth, Watched, Wrong};
+use drivelab_simulate::truth::field::BLANK;
+use drivelab_simulate::truth::{Cured, Untruth, Watched, Wrong};
 use drivelab_units::Sectors;
 
 /// A direct read is merged with the first line of a read that goes on to a second one, and is answered before that comes:
@@ -89,4 +90,30 @@ fn what_is_given_up_in_silence_is_found() {
     watched.tap(Box::new(|op| (!matches!(op, DataOp::GiveUp { .. })).then_some(op)));
     let found = give_up(&mut watched).expect_err("older data in place of what was answered");
     assert!(matches!(found.wrong, Wrong::Read { .. }), "{found}");
+}
+
+/// Stripes of which a member does not come back after a power cut: what the battery has kept of it is given up, and from
+/// then on the memory hands writes on. One that is for both members fails, and what is read of the other one is older.
+#[test]
+fn what_a_battery_kept_and_no_array_takes_after_a_cut_is_given_up() {
+    let plain = setups::bare(ArrayParams::plain(Level::Striped, 2));
+    let (background, overhead) = (Sectors::ZERO, us(50));
+    let cache =
+        WriteBehindParams { battery: true, force_unit_access: true, background, overhead, ..memory() };
+    let params =
+        SystemParams { controller: ControllerParams { cache: Some(cache), ..plain.controller }, ..plain };
+    let play = |missing: &[u16]| {
+        let mut watched = Watched::new(&params, 1);
+        for (first, count) in [(0, 4), (12, 2), (32, 64)] {
+            watched.go(Access::Write, first, count)?;
+        }
+        assert_eq!(watched.target().controller_cache().map(|memory| memory.dirty()), Some(Sectors::new(70)));
+        let mut watched = watched.cut_power(missing, &mut Cured::default())?;
+        let [first, other] = [watched.go(Access::Read, 32, 8)?, watched.go(Access::Read, 40, 8)?];
+        watched.read_back()?;
+        Ok::<_, Untruth>([first, other].map(|(outcome, found)| (outcome, found.first() == Some(&BLANK))))
+    };
+    let of = |missing: &[u16]| play(missing).unwrap_or_else(|wrong| panic!("{wrong}"));
+    assert_eq!(of(&[]), [(Outcome::Done, false), (Outcome::Done, false)]);
+    assert_eq!(of(&[0]), [(Outcome::Lost, false), (Outcome::Done, true)]);
 }

@@ -257,6 +257,7 @@ impl Array {
         let serial = self.clock as u32;
         let strand = self.strands.get_mut(slot);
         (strand.is_spoilt, strand.computes, strand.phase) = (false, 0, Phase::Read);
+        strand.takes_first = false;
         strand.serial = serial;
         let is_free = strand.claim.is_none();
         // What lay as it was needs the rest of its rows now.

@@ -185,8 +185,9 @@ impl Array {
         if strand.owner == Owner::Request(NONE) {
             if is_unread(outcome) {
                 self.unreadable.add(&mut strand.avoids, op.spot(), op.count, outcome);
-                strand.is_spoilt = true;
             }
+            // What is to be written back has not come, wherever it is to be read from.
+            strand.is_spoilt = !strand.avoids.is_empty();
             return true;
         }
         if !strand.takes_first || strand.pending == 0 {
