@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,6 @@ from drivelab.simulation import run_plan
 
 SMALL = "wd-wd360gd"
 MIXED = {"rw": "randrw", "rwmixread": 70, "bs": "4KiB"}
-PAGE = Path(__file__).parents[2] / "docs" / "compare-levels.md"
 
 
 def target(level: str, members: int) -> dict[str, Any]:
@@ -185,12 +183,3 @@ def test_a_rebuild_that_the_run_cuts_short_says_how_far_it_came(run):
     assert sync["member_bytes_before"] == pytest.approx(sync["member_bytes_in_all"] / 2, rel=1e-3)
     left = sync["member_bytes_in_all"] - sync["member_bytes_before"] - sync["member_bytes"]
     assert sync["remaining_ns"] == pytest.approx(left / sync["member_bytes_per_s"] * 1e9, rel=1e-6)
-
-
-def test_the_page_shows_what_the_command_prints(run):
-    page = PAGE.read_text()
-    command = re.search(r"```\n\$ drivelab (compare-levels .*?)\n(?=fastest)", page, re.DOTALL)
-    assert command is not None
-    shown = page[command.end() :].split("\n```")[0]
-    words = command[1].replace("\\\n", " ").split()
-    assert run(*words, "-q").stdout.rstrip("\n") == shown

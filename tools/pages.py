@@ -1,0 +1,217 @@
+"""Hold what README and docs print to what the commands print today, or write it anew.
+
+A fenced block without a language whose first line begins with `$ ` is a command and its standard output. All blocks
+of a page run in one empty folder, in their order, beside the TOML blocks of the page that open with `# NAME.toml`. A
+line `...` stands for lines that are left out. `python tools/pages.py` writes each block as its command prints it now
+(`make docs`); where lines are left out, each part that is shown keeps its length and begins at the line with the same
+first words.
+
+A picture `pictures/NAME` of a page is the file NAME that one of its commands has drawn; `make docs` draws it anew. The
+digest of the run in it is held, not the drawing, which differs with the fonts of a machine.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OMITTED = "..."
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PICTURE = re.compile(r"\]\(pictures/([\w.-]+)\)")
+DIGEST = re.compile(r"digest:? ?([0-9a-f]{16})")
+NAMED = re.compile(r"^# ([\w-]+\.toml)\n")
+# What the commands of a page stand for.
+ALIASES = {"make run": "drivelab reproduce lkml-2007 --out out/lkml-2007"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A command of a page with the lines that the page shows of its output."""
+
+    page: Path
+    start: int
+    end: int
+    command: tuple[str, ...]
+    shown: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """The command on one line."""
+        return " ".join(part.removesuffix("\\").strip() for part in self.command).removeprefix("$ ")
+
+
+def pages() -> list[Path]:
+    """Every page that a reader may open."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path, text: str) -> Iterator[Block]:
+    """The commands of a page, in their order."""
+    for found in FENCE.finditer(text):
+        lines = found[2].splitlines()
+        if found[1] or not lines or not lines[0].startswith("$ "):
+            continue
+        length = 1
+        while lines[length - 1].endswith("\\") and length < len(lines):
+            length += 1
+        yield Block(page, found.start(2), found.end(2), tuple(lines[:length]), tuple(lines[length:]))
+
+
+def write_files(text: str, folder: Path) -> None:
+    """The files that a page shows whole."""
+    for found in FENCE.finditer(text):
+        if found[1] == "toml" and (named := NAMED.match(found[2])):
+            (folder / named[1]).write_text(found[2], encoding="utf-8")
+
+
+def printed(command: str, folder: Path) -> list[str]:
+    """What a command prints to its standard output; an error where it fails."""
+    words = shlex.split(ALIASES.get(command, command), comments=True)
+    if words[0] != "drivelab":
+        raise ValueError(f"only `drivelab ..` and {', '.join(ALIASES)} can be held: {command}")
+    kept = {name: value for name, value in os.environ.items() if name not in {"FORCE_COLOR", "COLUMNS"}}
+    done = subprocess.run(
+        [sys.executable, "-m", "drivelab", *words[1:]],
+        cwd=folder,
+        env=kept,
+        encoding="utf-8",
+        capture_output=True,
+        check=False,
+    )
+    # 3 is the answer of a comparison that failed: its output counts.
+    if done.returncode not in {0, 3}:
+        raise RuntimeError(f"`{command}` ended with {done.returncode}:\n{done.stderr}")
+    return done.stdout.rstrip("\n").splitlines()
+
+
+def parts(lines: Sequence[str]) -> list[list[str]]:
+    """The lines between those that say that something is left out."""
+    found: list[list[str]] = [[]]
+    for line in lines:
+        if line == OMITTED:
+            found.append([])
+        else:
+            found[-1].append(line)
+    return found
+
+
+def matches(shown: Sequence[str], output: Sequence[str]) -> bool:
+    """Whether the lines that are shown are those of the output, `...` for any."""
+    first, *others = parts(shown)
+    if not others:
+        return list(shown) == list(output)
+    if list(output[: len(first)]) != first:
+        return False
+    at = len(first)
+    *middle, last = others
+    for part in middle:
+        starts = (
+            n for n in range(at, len(output) - len(part) + 1) if list(output[n : n + len(part)]) == part
+        )
+        found = next(starts, None)
+        if found is None:
+            return False
+        at = found + len(part)
+    return not last or (len(output) - len(last) >= at and list(output[-len(last) :]) == last)
+
+
+def label(line: str) -> str:
+    """What tells a line from others when its figures change: the text up to two blanks, any number in it alike."""
+    return re.sub(r"[\d.,]+", "0", re.split(r"\s{2,}", line.strip())[0])
+
+
+def renewed(shown: Sequence[str], output: Sequence[str]) -> list[str]:
+    """The lines to show of a new output."""
+    first, *others = parts(shown)
+    if not others:
+        return list(output)
+    lines = list(output[: len(first)])
+    at = len(first)
+    for number, part in enumerate(others):
+        lines.append(OMITTED)
+        if not part:
+            continue
+        is_last = number == len(others) - 1
+        begins = len(output) - len(part)
+        if not is_last:
+            alike = (n for n in range(at, len(output)) if label(output[n]) == label(part[0]))
+            begins = next(alike, begins)
+        lines += output[begins : begins + len(part)]
+        at = begins + len(part)
+    return lines
+
+
+def played(page: Path, folder: Path) -> Iterator[tuple[Block, list[str]]]:
+    """Every command of a page with what it prints now, run in an empty folder."""
+    text = page.read_text(encoding="utf-8")
+    write_files(text, folder)
+    for block in blocks(page, text):
+        yield block, printed(block.line, folder)
+
+
+def drawn(page: Path, folder: Path) -> Iterator[tuple[Path, Path]]:
+    """The pictures of a page that its commands have drawn, each with where the page has it."""
+    for name in PICTURE.findall(page.read_text(encoding="utf-8")):
+        if (folder / name).exists():
+            yield folder / name, page.parent / "pictures" / name
+
+
+def digest(picture: Path) -> str | None:
+    """The identity of the run that a picture carries."""
+    found = DIGEST.search(picture.read_text(encoding="utf-8")) if picture.exists() else None
+    return found[1] if found else None
+
+
+def differences(page: Path) -> list[str]:
+    """What a page prints and the commands do not, a text for each command."""
+    found = []
+    with tempfile.TemporaryDirectory() as name:
+        for block, output in played(page, Path(name)):
+            if not matches(block.shown, output):
+                now = "\n".join(renewed(block.shown, output))
+                shown = "\n".join(block.shown)
+                found.append(
+                    f"{page.name}: $ {block.line}\nshown:\n{shown}\nprinted:\n{now}\nrun `make docs`"
+                )
+        for new, old in drawn(page, Path(name)):
+            if digest(new) is None or digest(new) != digest(old):
+                found.append(f"{page.name}: {old.name} is of another run: run `make docs`")
+    return found
+
+
+def write(page: Path) -> bool:
+    """Writes a page's blocks anew; returns whether anything has changed."""
+    text = page.read_text(encoding="utf-8")
+    parts_of_page, at = [], 0
+    with tempfile.TemporaryDirectory() as name:
+        for block, output in played(page, Path(name)):
+            lines = [*block.command, *renewed(block.shown, output)]
+            parts_of_page += [text[at : block.start], "\n".join(lines) + "\n"]
+            at = block.end
+        for new, old in drawn(page, Path(name)):
+            if digest(new) != digest(old):
+                shutil.copyfile(new, old)
+    written = "".join([*parts_of_page, text[at:]])
+    page.write_text(written, encoding="utf-8")
+    return written != text
+
+
+def main() -> int:
+    """Writes all pages."""
+    for page in pages():
+        if write(page):
+            print(f"wrote {page.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
