@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _core {
     use super::convert::to_python;
+    use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
 
     #[pymodule_export]
@@ -48,6 +49,16 @@ mod _core {
     #[pyfunction]
     fn schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         to_python(py, &drivelab_scenario::schema())
+    }
+
+    /// All keys of a scenario (`"scenario"`) or of a drive file (`"drive"`), section by section, as Markdown.
+    #[pyfunction]
+    fn reference(of: &str) -> PyResult<String> {
+        match of {
+            "scenario" => Ok(drivelab_scenario::scenario_reference()),
+            "drive" => Ok(drivelab_scenario::drive_reference()),
+            _ => Err(PyValueError::new_err(format!("a reference is of a scenario or of a drive, not of {of}"))),
+        }
     }
 
     /// The JSON Schema of a drive file.

@@ -11,6 +11,7 @@ from drivelab import _core
 from drivelab.cli.catalogue import catalogue
 from drivelab.cli.check import check
 from drivelab.cli.compare_levels import compare_levels
+from drivelab.cli.help import help_
 from drivelab.cli.import_drive import import_drive
 from drivelab.cli.output import emit
 from drivelab.cli.reproduce import reproduce
@@ -35,6 +36,7 @@ for verb in (simulate, scan, compare_levels, check, reproduce, validate, catalog
     app.command()(verb)
 # A word of the language cannot be a function's name.
 app.command("import")(import_drive)
+app.command("help")(help_)
 
 
 def program() -> TyperGroup:
