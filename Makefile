@@ -45,8 +45,10 @@ test: determinism lint tidy test-rust test-python ## Everything that must hold b
 bench: ## Simulated commands per second
 	$(CARGO) run --release $(LOCKED) --package drivelab-bench
 
-docs: $(VENV)/stamp-dev $(VENV)/stamp-package ## Write again the page that answers questions from the tool's own runs
+docs: $(VENV)/stamp-dev $(VENV)/stamp-package ## Write anew what pages print and draw of the tool's own runs
 	$(PY) tools/what_queueing_buys.py
+	$(PY) tools/pages.py
+	$(PY) tools/notebook.py
 
 setup: $(VENV)/stamp-dev $(VENV)/stamp-package ## What run and test need: .venv, its packages, the extension
 

@@ -133,7 +133,9 @@ def test_what_arrays_are_known_for(run):
 
 def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
     done = run(
-        *once("compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"),
+        *once(
+            "compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"
+        ),
         "--full",
     )
     assert done.returncode == 0
@@ -160,7 +162,9 @@ def test_people_see_a_table_for_each_topic_and_every_level_that_cannot_be(run):
     rows = [line.split() for line in done.stdout.splitlines()]
     assert [row[2:] for row in rows if row[:2] == ["raid0", "degraded"]] == [["-"] * 5] * 3
     quiet = run(
-        *once("compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"),
+        *once(
+            "compare-levels", *FOUR, "--members", "3", "--levels", "raid0,raid1,raid01,raid6", "--afr", "5%"
+        ),
         *("--full", "-q"),
     )
     assert (quiet.stdout, quiet.stderr) == (done.stdout, "")
