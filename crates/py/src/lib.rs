@@ -57,7 +57,9 @@ mod _core {
         match of {
             "scenario" => Ok(drivelab_scenario::scenario_reference()),
             "drive" => Ok(drivelab_scenario::drive_reference()),
-            _ => Err(PyValueError::new_err(format!("a reference is of a scenario or of a drive, not of {of}"))),
+            _ => {
+                Err(PyValueError::new_err(format!("a reference is of a scenario or of a drive, not of {of}")))
+            }
         }
     }
 
