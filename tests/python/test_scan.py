@@ -173,7 +173,6 @@ def test_what_took_no_time_has_no_figure():
     "sweep",
     [
         ("--drive", DRIVE, "--set", "target.write_cache=false,true"),
-        ("--drive", f"{DRIVE},wd-4tb-7200"),
         ("--drive", DRIVE, "--randseed", "1,2"),
         ("--drive", DRIVE, "--set", "workload.max_transfer=1MiB,32MiB"),
     ],
@@ -185,6 +184,12 @@ def test_a_sweep_of_targets_is_not_mixed_into_one_scan(run, kind, sweep):
         "error: a sweep of 2 points cannot be scanned, only one target; "
         "give each key one value, and scan once for each\n"
     )
+
+
+def test_sizes_are_of_one_drive(run):
+    done = run("scan", "--drive", f"{DRIVE},wd-4tb-7200", "--sizes")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: --sizes takes one drive; scan the others one by one\n"
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "html"])

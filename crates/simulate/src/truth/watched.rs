@@ -331,7 +331,7 @@ impl Watched {
         after.target.come_up_after(&target);
         drop(target);
         for (first, stamps) in kept {
-            after.write_kept(first, stamps)?;
+            after.write_kept(first, &stamps)?;
         }
         Ok(after)
     }
@@ -352,16 +352,16 @@ impl Watched {
     }
 
     /// Writes what a battery has kept: no host knows of it. What the array does not take is given up.
-    fn write_kept(&mut self, first: u64, stamps: Vec<u64>) -> Result<(), Untruth> {
+    fn write_kept(&mut self, first: u64, stamps: &[u64]) -> Result<(), Untruth> {
         let command = own(self.looks, Access::Write, first, stamps.len() as u64);
         self.looks += 1;
-        self.witness.buffers.bring(command.id, first, stamps.clone());
+        self.witness.buffers.bring(command.id, first, stamps.to_vec());
         self.outstanding.insert(command.id, command);
         self.target.handle(self.now, TargetInput::Submit(command));
         self.look()?;
         let (outcome, _) = self.answer_to(command.id)?;
         if outcome != Outcome::Done {
-            self.witness.oracle.give_up(first, &stamps);
+            self.witness.oracle.give_up(first, stamps);
         }
         Ok(())
     }
