@@ -107,7 +107,10 @@ fn what_a_battery_kept_and_no_array_takes_after_a_cut_is_given_up() {
         for (first, count) in [(0, 4), (12, 2), (32, 64)] {
             watched.go(Access::Write, first, count)?;
         }
-        assert_eq!(watched.target().controller_cache().map(|memory| memory.dirty()), Some(Sectors::new(70)));
+        assert_eq!(
+            watched.target().controller_cache().map(drivelab_core::target::write_behind::WriteBehind::dirty),
+            Some(Sectors::new(70))
+        );
         let mut watched = watched.cut_power(missing, &mut Cured::default())?;
         let [first, other] = [watched.go(Access::Read, 32, 8)?, watched.go(Access::Read, 40, 8)?];
         watched.read_back()?;
