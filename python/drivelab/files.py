@@ -18,7 +18,7 @@ _SIZE_MAX_BYTES = 16 * 2**20
 def read_text(path: Path) -> str:
     """The text of a small UTF-8 file (at most 16 MiB), or of what is piped in. Raises InputError."""
     try:
-        _check_kind(path)
+        check_kind(path)
         with path.open("rb") as file:
             data = file.read(_SIZE_MAX_BYTES + 1)
     except InputError:
@@ -36,7 +36,7 @@ def read_text(path: Path) -> str:
         raise InputError(f"cannot read {path}: line {line} is not UTF-8 text") from error
 
 
-def _check_kind(path: Path) -> None:
+def check_kind(path: Path) -> None:
     """Refuse what is no file: a pipe waits for a writer, and a device may never end. Raises InputError, OSError.
 
     What a shell has opened already, /dev/stdin and <(a command), has its writer.

@@ -19,7 +19,8 @@ import numpy.typing as npt
 from drivelab import _core, toml_text
 from drivelab.arguments import speaks_of_arguments
 from drivelab.errors import InputError
-from drivelab.scenario import Override, Source, overrides_from, plan
+from drivelab.files import check_kind
+from drivelab.scenario import Override, Source, check_once, overrides_from, plan
 from drivelab.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -163,7 +164,9 @@ class Validation:
 
 
 @speaks_of_arguments
-def validate(drive: str | Path, trace: str | Path, *, seed: int = 1, **overrides: object) -> Validation:
+def validate(
+    drive: str | Path, trace: str | Path, *, seed: int | None = None, **overrides: object
+) -> Validation:
     """Replay a validation trace against a drive: a name of the catalogue, or the path of a drive file.
 
     One request is outstanding at a time, each a measured gap after the completion of the one before. The seed
@@ -172,11 +175,15 @@ def validate(drive: str | Path, trace: str | Path, *, seed: int = 1, **overrides
 
     Raises InputError (no such file, no such trace, a trace of a larger drive), ScenarioError and RunError.
     """
-    return replay(drive, trace, [Override("run.seed", str(seed), "seed"), *overrides_from(overrides)])
+    found = overrides_from(overrides)
+    if seed is not None:
+        found.insert(0, Override("run.seed", str(seed), "seed"))
+    return replay(drive, trace, found)
 
 
 def replay(drive: str | Path, trace: str | Path, overrides: list[Override]) -> Validation:
     """The same with the overrides of a command line."""
+    check_once(overrides)
     for override in overrides:
         if not override.key.startswith("target.") and override.key != "run.seed":
             raise InputError(
@@ -208,7 +215,10 @@ def replay(drive: str | Path, trace: str | Path, overrides: list[Override]) -> V
 def _check_readable(path: Path) -> None:
     """Say why a file cannot be opened as the other files' readers do. Raises InputError."""
     try:
+        check_kind(path)
         path.open("rb").close()
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
     except ValueError as error:  # a NUL in the name

@@ -58,8 +58,11 @@ def test_a_name_is_the_name_of_the_result(run):
             ("--bs (4k) and --set workload.bs (8k) both set workload.bs",),
         ),
         (("--set", "run.seed=1", "--set", "run.seed=2"), ("both set run.seed",)),
-        (("--bs", "4k", "--bs", "8k"), ("--bs 4k and --bs 8k: keep one of the two",)),
-        (("--number-ios=3", "--number_ios", "4"), ("--number-ios 3 and --number_ios 4",)),
+        (
+            ("--bs", "4k", "--bs", "8k"),
+            ("keep one of the two; to sweep over both, give one list: --bs 4k,8k",),
+        ),
+        (("--number-ios=3", "--number_ios", "4"), ("--number-ios 3 and --number_ios 4: keep one of",)),
         (("--workers", "1000000000"), ("--workers", "1024")),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -67,6 +68,27 @@ def test_a_title_tells_what_was_set_otherwise(run, tmp_path):
     drawn = (tmp_path / "b.svg").read_text(encoding="utf-8")
     assert "<title>Mine</title>" in drawn
     assert ">drivelab 0.1.0; model" in drawn.split("</desc>")[1]
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("simulate", ("--rw", "randread", "--number-ios", "30", "--timeline", "x.svg")),
+        (
+            "compare-levels",
+            ("--levels", "raid0,raid1", "--number-ios", "100", "--states", "healthy", "-o", "x.svg"),
+        ),
+        ("scan", ("--sizes", "--requests", "3", "-o", "x.svg")),
+    ],
+)
+def test_every_verb_takes_a_title_and_a_width(run, tmp_path, verb, options):
+    look = ("--title", "Of my own", "--width", "700", "--provenance", "-q")
+    done = run(verb, "--drive", "wd-wd740gd-00fla0", *options, *look)
+    assert done.returncode == 0, done.stderr
+    drawn = (tmp_path / "x.svg").read_text(encoding="utf-8")
+    assert "<title>Of my own</title>" in drawn
+    assert ">drivelab 0.1.0; model" in drawn.split("</desc>")[1]
+    assert 660 < float(re.search(r'<svg[^>]* width="([0-9.]+)"', drawn)[1]) < 740
 
 
 def test_many_lines_are_many_panels():

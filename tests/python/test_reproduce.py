@@ -89,6 +89,14 @@ def test_an_experiment_of_ones_own_by_path(run, small, tmp_path):
     assert record["summary"]["validation_main"]["within_5_percent"] == 0.5
 
 
+def test_its_picture_takes_a_title(run, small, tmp_path):
+    done = run("reproduce", small, "--out", "out", "--title", "Of my own")
+    assert done.returncode == 0, done.stderr
+    assert "<title>Of my own</title>" in (tmp_path / "out" / "small.html").read_text(encoding="utf-8")
+    refused = run("reproduce", small, "--title", "x")
+    assert refused.stderr == "error: --title changes nothing without a picture; add --out DIR\n"
+
+
 def test_people_see_tables(run, small):
     done = run("reproduce", small)
     assert "rate: rates" in done.stdout

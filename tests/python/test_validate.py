@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -161,6 +162,17 @@ def test_what_was_measured_as_nothing_has_no_share(run, files):
     assert repr(validate(files / "x.toml", files / "zero.trace")).endswith(" ms>")
 
 
+def test_the_picture_takes_a_title_and_a_width(run, files):
+    options = ("-o", "x.svg", "--title", "Of my own", "--width", "500", "--provenance")
+    done = run("validate", "x.toml", "--trace", "x.trace", *options)
+    assert done.returncode == 0, done.stderr
+    drawn = (files / "x.svg").read_text(encoding="utf-8")
+    assert "<title>Of my own</title>" in drawn
+    assert ">drivelab 0.1.0; model" in drawn.split("</desc>")[1]
+    refused = run("validate", "x.toml", "--trace", "x.trace", "--width", "500")
+    assert "--width changes nothing without a picture; add one with -o FILE" in refused.stderr
+
+
 @pytest.mark.parametrize("suffix", ["png", "svg", "html"])
 def test_the_picture(run, files, suffix):
     done = run("validate", "x.toml", "--trace", "x.trace", "-q", "-o", f"x.{suffix}")
@@ -217,6 +229,12 @@ def test_the_picture(run, files, suffix):
         ),
         (["x.toml"], 2, "error: Missing option '--trace'"),
         (
+            ["x.toml", "--trace", "x.trace", "--seed", "2", "--set", "run.seed=3"],
+            2,
+            "error: --seed (2) and --set run.seed (3) both set run.seed: keep one of the two\n",
+        ),
+        (["x.toml", "--trace", "x.pipe"], 2, "error: cannot read x.pipe: it is a pipe or a device"),
+        (
             ["x.toml", "--trace", "x.trace", "--set", "target.drive.rpm=5000rpm,6000rpm"],
             2,
             "error: a sweep of 2 points cannot be validated, only one drive\n",
@@ -240,6 +258,7 @@ def test_the_picture(run, files, suffix):
     ],
 )
 def test_what_cannot_be_validated_is_said(run, files, arguments, code, message):
+    os.mkfifo(files / "x.pipe")
     (files / "none.trace").write_text("\n")
     (files / "far.trace").write_text("R Hit 0 1 1 1\nR Hit 59999 2 1 1\n")
     done = run("validate", *arguments)

@@ -92,14 +92,16 @@ def save(
     path: str | os.PathLike[str],
     provenance: Mapping[str, Any] | None = None,
     *,
+    title: str | None = None,
     width: float | None = None,
     dpi: float | None = None,
     provenance_shown: bool = False,
 ) -> None:
     """Write `chart` to `path`: .png (two pixels to the point), .svg, or .html (one file, no network).
 
-    `width` is that of the whole picture in points, `dpi` the pixels per inch of a PNG, of which 96 are one for each
-    point. A page shows its picture as wide as its window allows. `provenance_shown` puts the identity into the picture.
+    `title` stands in place of the chart's own. `width` is that of the whole picture in points, `dpi` the pixels per
+    inch of a PNG, of which 96 are one for each point. A page shows its picture as wide as its window allows.
+    `provenance_shown` puts the identity into the picture.
 
     `provenance` identifies the run: `version`, `model_version`, `scenario_hash`, `seed`, `digest`, and what
     else is worth keeping. It is the footer of the HTML, the `<desc>` of the SVG, a text chunk of the PNG.
@@ -112,6 +114,8 @@ def save(
         raise ChartInputError(f"cannot save a chart as {target.name!r}: the name must end in one of {known}")
     identity = _identity(provenance or {})
     spec = _spec(chart)
+    if title is not None:
+        spec["title"] = _retitled(spec.get("title"), title)
     footer = _line(identity) if provenance_shown else ""
     try:
         if suffix == ".html":
@@ -139,6 +143,11 @@ def _spec(chart: alt.TopLevelMixin) -> dict[str, Any]:
     except (alt.MaxRowsError, ValueError, TypeError) as error:
         raise ChartInputError(f"the chart is not valid: {error}") from error
     return spec
+
+
+def _retitled(own: Any, text: str) -> dict[str, Any]:  # noqa: ANN401 - a text, or an object with one
+    """A title with this text, and the notes below it that the chart has."""
+    return {**(own if isinstance(own, Mapping) else {}), "text": text}
 
 
 def _fitted(spec: dict[str, Any], width: float | None, footer: str) -> dict[str, Any]:

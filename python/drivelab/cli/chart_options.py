@@ -16,6 +16,8 @@ from drivelab.errors import InputError
 PICTURE_PANEL = "Pictures"
 WIDTH_MIN, WIDTH_MAX = 300, 4_000
 DPI_MIN, DPI_MAX = 36, 1_200
+ASK_FOR_ONE = "add one with -o FILE"
+"""The remedy of a verb whose picture is its output."""
 
 BreakdownWish = Annotated[
     bool,
@@ -45,7 +47,7 @@ OverTime = Annotated[
 ]
 Title = Annotated[
     str | None,
-    typer.Option(help="Title of the pictures, in place of drive and workload", rich_help_panel=PICTURE_PANEL),
+    typer.Option(help="Title of the pictures, in place of their own", rich_help_panel=PICTURE_PANEL),
 ]
 Width = Annotated[
     int | None,
@@ -81,6 +83,7 @@ Provenance = Annotated[
 class Look:
     """How pictures are to look; None is what the picture has of itself."""
 
+    title: str | None = None
     width: int | None = None
     dpi: int | None = None
     provenance: bool = False
@@ -103,14 +106,14 @@ def check_charts(breakdown: Sequence[Path], over_time: Sequence[Path], checked: 
         )
 
 
-def check_look(look: Look, title: str | None, *, pictures: bool) -> None:
-    """Refuse options of pictures where there is none. Raises InputError."""
+def check_look(look: Look, *, pictures: bool, remedy: str = "add one, such as --chart FILE") -> None:
+    """Refuse options of pictures where there is none; `remedy` asks for one. Raises InputError."""
     given = {
-        "--title": title is not None,
+        "--title": look.title is not None,
         "--width": look.width is not None,
         "--dpi": look.dpi is not None,
         "--provenance": look.provenance,
     }
     for option, is_given in given.items():
         if is_given and not pictures:
-            raise InputError(f"{option} changes nothing without a picture; add one, such as --chart FILE")
+            raise InputError(f"{option} changes nothing without a picture; {remedy}")

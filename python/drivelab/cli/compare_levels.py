@@ -9,6 +9,7 @@ import typer
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed
+from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
@@ -103,6 +104,10 @@ def compare_levels(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     output: Pictures = [],  # noqa: B006
+    title: Title = None,
+    width: Width = None,
+    dpi: Dpi = None,
+    provenance: Provenance = False,
     workers: Workers = None,
     quiet: Quiet = False,
 ) -> int:
@@ -114,6 +119,8 @@ def compare_levels(
     check_form(json=as_json, csv=as_csv, full=full)
     for path in output:
         check_picture("--output", path)
+    look = Look(title, width, dpi, provenance)
+    check_look(look, pictures=bool(output), remedy=ASK_FOR_ONE)
     others = words.overrides_of({"randseed": randseed}, settings)
     if controller is not None:
         others.insert(0, Override("target.controller", controller, "--controller"))
@@ -148,7 +155,7 @@ def compare_levels(
         found = compare.run(chosen, entries, workers, progress)
     _print(found, as_json=as_json, as_csv=as_csv, quiet=quiet)
     for path in output if any(entry.states for entry in found.entries) else ():
-        draw(found.chart, path, found.provenance())
+        draw(found.chart, path, found.provenance(), look)
         if not quiet:
             say(f"wrote {path}")
     return _exit_code(found, points)

@@ -17,17 +17,20 @@ def draw(
     make: Callable[[], altair.TopLevelMixin],
     path: Path,
     provenance: Mapping[str, Any],
-    look: Look | None = None,
+    look: Look,
 ) -> None:
-    """Write the chart that `make` returns to `path`. Raises OutputError."""
+    """Write the chart that `make` returns to `path`, with this look. Raises OutputError."""
     from drivelab import charts  # noqa: PLC0415
 
     try:
-        if look is None:
-            charts.save(make(), path, provenance)
-        else:
-            charts.save(
-                make(), path, provenance, width=look.width, dpi=look.dpi, provenance_shown=look.provenance
-            )
+        charts.save(
+            make(),
+            path,
+            provenance,
+            title=look.title,
+            width=look.width,
+            dpi=look.dpi,
+            provenance_shown=look.provenance,
+        )
     except charts.ChartError as error:
         raise OutputError(str(error)) from error

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typer.core import TyperGroup, TyperOption
 
 from drivelab.errors import InputError
+from drivelab.scenario import WORDS
 
 
 def check_once(program: TyperGroup, arguments: Sequence[str]) -> None:
@@ -20,7 +21,7 @@ def check_once(program: TyperGroup, arguments: Sequence[str]) -> None:
         if isinstance(option, TyperOption) and not option.is_flag and not option.multiple
         for name in option.opts
     }
-    seen: dict[str, str] = {}
+    seen: dict[str, tuple[str, str]] = {}
     words = iter(arguments)
     for word in words:
         if word == "--":
@@ -32,6 +33,9 @@ def check_once(program: TyperGroup, arguments: Sequence[str]) -> None:
         # A value may look like an option; it is none.
         value = value if equals else next(words, "")
         given = f"{name} {value}"
-        first = seen.setdefault(option.opts[0], given)
+        first, first_value = seen.setdefault(option.opts[0], (given, value))
         if first is not given:
-            raise InputError(f"{first} and {given}: keep one of the two; several values make a sweep: 4k,8k")
+            remedy = "keep one of the two"
+            if option.name in WORDS and option.name != "name":
+                remedy += f"; to sweep over both, give one list: {name} {first_value},{value}"
+            raise InputError(f"{first} and {given}: {remedy}")

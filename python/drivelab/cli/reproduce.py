@@ -9,6 +9,7 @@ import typer
 
 from drivelab import experiment
 from drivelab.cli import completion
+from drivelab.cli.chart_options import Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
@@ -41,6 +42,10 @@ def reproduce(
     out: Annotated[
         list[Path], typer.Option(help="Folder for record.json and the picture", metavar="DIR", parser=place)
     ] = [],  # noqa: B006
+    title: Title = None,
+    width: Width = None,
+    dpi: Dpi = None,
+    provenance: Provenance = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 3 unless every claim holds")] = False,
     workers: Workers = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no legend")] = False,
@@ -51,6 +56,8 @@ def reproduce(
         _list(as_json=as_json, as_csv=as_csv)
         return Exit.OK
     loaded = experiment.load(name)
+    look = Look(title, width, dpi, provenance)
+    check_look(look, pictures=bool(out), remedy="add --out DIR")
     for folder in out:
         make_folder(folder)
     ready = planned(loaded)
@@ -71,7 +78,7 @@ def reproduce(
         return Exit.INTERRUPTED
     for folder in out:
         picture = folder / f"{loaded.name}.html"
-        draw(outcome.chart, picture, outcome.identity())
+        draw(outcome.chart, picture, outcome.identity(), look)
         _tell_written(picture, quiet=quiet)
     holds = all(verdict.holds for verdict in outcome.verdicts)
     return Exit.COMPARISON if strict and not holds else Exit.OK

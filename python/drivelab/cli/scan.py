@@ -11,7 +11,7 @@ import typer
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed_of
-from drivelab.cli.chart_options import Dpi, Look, Provenance, Title, Width, check_look
+from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
@@ -87,8 +87,8 @@ def scan(
     check_form(json=as_json, csv=as_csv)
     for path in output:
         check_picture("--output", path)
-    look = Look(width, dpi, provenance)
-    check_look(look, title, pictures=bool(output))
+    look = Look(title, width, dpi, provenance)
+    check_look(look, pictures=bool(output), remedy=ASK_FOR_ONE)
     of_surface = {"--rw": rw, "--places": places, "--accesses": accesses, "--access-size": access_size}
     _check_effective(by_size, of_surface, requests)
     rw, places = rw or "read", surface.PLACES if places is None else places
@@ -108,7 +108,7 @@ def scan(
         with progress_bar(len(targets) * (places + 2), "scan", quiet=quiet) as progress:
             scans = scan_targets(targets, rw, places, wanted, workers, progress)
         _print_several(scans, as_json=as_json, as_csv=as_csv, quiet=quiet)
-        _draw(lambda: scans.chart(title), output, scans.provenance(), look, quiet=quiet)
+        _draw(scans.chart, output, scans.provenance(), look, quiet=quiet)
         return Exit.OK
     target = target_of(drive, controller, laid_over)
     note_assumed_of(target.overrides)
@@ -128,7 +128,7 @@ def scan(
         if not quiet:
             notes = scan_notes(found) if isinstance(found, Scan) else sizes_notes(found)
             emit("\n" + "\n".join([*notes, found.run.identity()]))
-    _draw(lambda: found.chart(title), output, found.run.provenance(), look, quiet=quiet)
+    _draw(found.chart, output, found.run.provenance(), look, quiet=quiet)
     return Exit.OK
 
 

@@ -149,8 +149,8 @@ def simulate(
     check_has_data(checked, wanted=check_data)
     check_rebuild(rebuild, checked)
     check_charts(breakdown_chart, over_time, checked)
-    look = Look(width, dpi, provenance)
-    check_look(look, title, pictures=any((chart, breakdown_chart, over_time, rebuild, timeline, out)))
+    look = Look(title, width, dpi, provenance)
+    check_look(look, pictures=any((chart, breakdown_chart, over_time, rebuild, timeline, out)))
     for folder in out:
         make_folder(folder)
     _note_skipped(checked)
@@ -168,12 +168,12 @@ def simulate(
     if unsteady := steady.note(result.points):
         say(unsteady)
     pictures: Pictures = [
-        *((lambda: result.chart(title), path) for path in chart),
-        *((lambda: result.breakdown_chart(title), path) for path in breakdown_chart),
-        *((lambda: result.over_time_chart(title), path) for path in over_time),
+        *((result.chart, path) for path in chart),
+        *((result.breakdown_chart, path) for path in breakdown_chart),
+        *((result.over_time_chart, path) for path in over_time),
         *((result.rebuild_chart, path) for path in rebuild),
     ]
-    for path in _write(result, out, pictures, title, wish, look):
+    for path in _write(result, out, pictures, wish, look):
         if not quiet:
             say(f"wrote {path}")
     return _exit_code(result, len(checked), is_empty=is_empty)
@@ -209,9 +209,7 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdow
             )
 
 
-def _write(
-    result: Result, out: list[Path], wanted: Pictures, title: str | None, wish: LogWish, look: Look
-) -> Iterator[Path]:
+def _write(result: Result, out: list[Path], wanted: Pictures, wish: LogWish, look: Look) -> Iterator[Path]:
     """Each file that was asked for, as soon as it is there; a result without points has no picture."""
     logged = any(point.get("commands") for point in result.points)
     pictures = list(wanted) if result.points else []
@@ -224,8 +222,8 @@ def _write(
             write_text(folder / "commands.csv", commands_csv(result.records))
             yield folder / "commands.csv"
         pictures += [
-            (lambda: result.chart(title), folder / "depth.html"),
-            (lambda: result.breakdown_chart(title), folder / "breakdown.html"),
+            (result.chart, folder / "depth.html"),
+            (result.breakdown_chart, folder / "breakdown.html"),
         ]
         if any(map(is_eventful, result.records)) and len(result.points) <= points_in_a_rebuild():
             pictures.append((result.rebuild_chart, folder / "rebuild.html"))

@@ -11,6 +11,7 @@ from drivelab import toml_text, validation
 from drivelab.cli import completion
 from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed_of
+from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import draw
@@ -35,7 +36,13 @@ def validate(
         Path, typer.Option(help="Its validation trace", metavar="FILE", parser=place, show_default=False)
     ],
     output: Pictures = [],  # noqa: B006
-    seed: Annotated[int, typer.Option(help="Turns the platter at the start", min=0)] = 1,
+    title: Title = None,
+    width: Width = None,
+    dpi: Dpi = None,
+    provenance: Provenance = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Turns the platter at the start [1]", min=0, show_default=False)
+    ] = None,
     demerit_max: Annotated[
         float | None,
         typer.Option(
@@ -53,12 +60,16 @@ def validate(
     check_form(json=as_json, csv=as_csv)
     for path in output:
         check_picture("-o", path)
+    look = Look(title, width, dpi, provenance)
+    check_look(look, pictures=bool(output), remedy=ASK_FOR_ONE)
     # Not a number compares as false with everything.
     if demerit_max is not None and not demerit_max >= 0:
         raise InputError(
             f"--demerit-max {demerit_max:g}: give a percentage that is not below zero, such as 5"
         )
-    overrides = [Override("run.seed", str(seed), "--seed"), *words.overrides_of({}, settings)]
+    overrides = words.overrides_of({}, settings)
+    if seed is not None:
+        overrides.insert(0, Override("run.seed", str(seed), "--seed"))
     found = validation.replay(drive, trace, overrides)
     note_assumed_of([Override("target.drive", toml_text.value_text(str(drive)), "the drive"), *overrides])
     if as_json:
@@ -68,7 +79,7 @@ def validate(
     else:
         _print(found, quiet=quiet)
     for path in output:
-        draw(found.chart, path, found.provenance())
+        draw(found.chart, path, found.provenance(), look)
         if not quiet:
             say(f"wrote {path}")
     share = found.all.demerit_share

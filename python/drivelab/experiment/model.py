@@ -25,6 +25,9 @@ CALIBRATION, VALIDATION, UNPUBLISHED = "calibration", "validation", "unpublished
 UNITS = {"MiB/s": 2**20, "MB/s": 10**6, "Mbit/s": 125_000, "IOPS": 1, "ms": 10**6, "": 1}
 """What a figure of the record (bytes/s, I/O per second, nanoseconds) is divided by."""
 
+PICTURES = ("cells", "blocks", "lines")
+"""How an outcome may be drawn; the first unless the experiment says otherwise."""
+
 # What a scenario names by a file of the catalogue.
 _FILED = ("drive", "controller")
 
@@ -117,7 +120,7 @@ class Experiment:
     not_modelled: dict[str, str]
     """Published rows and findings that are left out, each with the reason."""
     picture: Mapping[str, Any]
-    """How the outcome is drawn: `kind` is blocks (the default), cells or lines."""
+    """How the outcome is drawn: `kind` is cells (the default), blocks or lines."""
 
     def scenario_of(self, cell: Cell, variant: str | None = None) -> str:
         """The scenario that predicts a cell, as TOML text."""
@@ -205,6 +208,9 @@ def _experiment(document: dict[str, Any]) -> Experiment:
     ):
         if unit not in UNITS:
             raise InputError(f"unit {unit} is none of {', '.join(filter(None, UNITS))}")
+    picture = document.get("picture", {})
+    if (kind := picture.get("kind", PICTURES[0])) not in PICTURES:
+        raise InputError(f"picture: kind {kind} is none of {', '.join(PICTURES)}")
     calibration = set(document.get("calibration", []))
     names = [part.name for part in fields]
     published = _cells(document["published"]["cells"], document["cell_id"], names, calibration)
@@ -229,7 +235,7 @@ def _experiment(document: dict[str, Any]) -> Experiment:
         main=document.get("main", {}),
         facts=document.get("facts", {}),
         not_modelled={left["what"]: left["why"] for left in document.get("not_modelled", [])},
-        picture=document.get("picture", {}),
+        picture=picture,
     )
 
 

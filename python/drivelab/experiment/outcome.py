@@ -138,12 +138,12 @@ class Outcome:
         """Published against predicted; a notebook shows it. Raises ChartError."""
         from drivelab import charts  # noqa: PLC0415 - altair takes long to load
 
-        match self.experiment.picture.get("kind", "blocks"):
-            case "cells":
-                return charts.cells(self.to_dict())
+        match self.experiment.picture.get("kind", "cells"):
+            case "blocks":
+                return charts.experiment(self.to_dict())
             case "lines":
                 return charts.lines(self.to_dict(), self.experiment.picture)
-        return charts.experiment(self.to_dict())
+        return charts.cells(self.to_dict())
 
     def by_id(self) -> dict[str, Prediction]:
         """Each cell's prediction under its id."""
