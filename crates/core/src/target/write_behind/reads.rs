@@ -11,7 +11,7 @@ impl WriteBehind {
         let Command { first, .. } = self.table.get(slot).command;
         let end = self.table.get(slot).command.end();
         if let Some(params) = &self.params.read_ahead {
-            self.streams.saw(first, end, params);
+            self.streams.saw(first, end, self.device_end, params);
         }
         if !self.extents.covers(first, end) {
             if self.params.read_ahead.is_some() {

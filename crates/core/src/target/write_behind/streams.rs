@@ -35,8 +35,8 @@ impl Streams {
         Streams { streams: Vec::with_capacity(most), reads: 0, turn: 0 }
     }
 
-    /// A read comes.
-    pub fn saw(&mut self, first: Lba, end: Lba, params: &ReadAhead) {
+    /// A read comes. No stretch reaches beyond `device_end`.
+    pub fn saw(&mut self, first: Lba, end: Lba, device_end: Lba, params: &ReadAhead) {
         self.reads += 1;
         let used = self.reads;
         let at = self.streams.iter().position(|stream| stream.next == first).unwrap_or_else(|| {
@@ -50,7 +50,8 @@ impl Streams {
         let line = Lba::new(end.get().next_multiple_of(params.unit.get()));
         stream.ahead = stream.ahead.max(line);
         if reads >= params.after {
-            stream.until = stream.until.max(Lba::new(end.get().saturating_add(params.window.get())));
+            let until = Lba::new(end.get().saturating_add(params.window.get()));
+            stream.until = stream.until.max(until.min(device_end));
         }
     }
 
@@ -88,8 +89,10 @@ mod tests {
     const PARAMS: ReadAhead =
         ReadAhead { unit: Sectors::new(16), window: Sectors::new(40), outstanding: 1, after: 2, streams: 2 };
 
+    const END: Lba = Lba::new(10_000);
+
     fn saw(streams: &mut Streams, first: u64, count: u64) -> Vec<u64> {
-        streams.saw(Lba::new(first), Lba::new(first + count), &PARAMS);
+        streams.saw(Lba::new(first), Lba::new(first + count), END, &PARAMS);
         core::iter::from_fn(|| streams.next_line(16)).map(Lba::get).collect()
     }
 
@@ -102,6 +105,17 @@ mod tests {
         assert_eq!(saw(&mut streams, 116, 8), [160]);
         assert_eq!(saw(&mut streams, 125, 8), [], "not where the last one ended");
         assert_eq!(saw(&mut streams, 124, 100), [224, 240, 256]);
+    }
+
+    #[test]
+    fn no_line_begins_behind_the_device() {
+        let params = ReadAhead { window: Sectors::new(u64::MAX), ..PARAMS };
+        let mut streams = Streams::new(Some(&params));
+        for first in [9_960, 9_968] {
+            streams.saw(Lba::new(first), Lba::new(first + 8), END, &params);
+        }
+        let lines: Vec<u64> = core::iter::from_fn(|| streams.next_line(16)).map(Lba::get).collect();
+        assert_eq!(lines, [9_984]);
     }
 
     #[test]
@@ -120,7 +134,7 @@ mod tests {
         let mut streams = Streams::new(Some(&PARAMS));
         for at in [0, 16] {
             for base in [0, 1_024] {
-                streams.saw(Lba::new(base + at), Lba::new(base + at + 16), &PARAMS);
+                streams.saw(Lba::new(base + at), Lba::new(base + at + 16), END, &PARAMS);
             }
         }
         let lines: Vec<u64> = core::iter::from_fn(|| streams.next_line(16)).map(Lba::get).collect();
