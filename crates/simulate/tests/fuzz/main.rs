@@ -7,6 +7,7 @@
 mod draft;
 mod hold;
 mod keys;
+mod ledger;
 mod metamorphic;
 mod watchdog;
 
