@@ -3,10 +3,10 @@
 use crate::setups::{Case, queue_depth};
 use drivelab_core::Setup;
 use drivelab_core::host::params::JobParams;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{ArrayParams, Copies, Level, Rotation};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::{ArrayParams, Copies, Level, Rotation};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::system::SystemParams;
 use drivelab_units::Share;
 use std::sync::Arc;
 

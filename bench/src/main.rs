@@ -37,7 +37,7 @@ fn time_run(setup: &Setup, commands: u64) -> (f64, String) {
 /// count, which does not grow while others have the processor.
 fn on_processor<T>(work: impl FnOnce() -> T) -> (T, Option<f64>) {
     let spent = || {
-        // The count is brought up to date as the thread gives way.
+        // The count is fetched up to date as the thread gives way.
         std::thread::yield_now();
         let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
         schedstat.split_whitespace().next()?.parse::<f64>().ok()

@@ -3,11 +3,11 @@
 //! rebuild and those of hosts.
 use crate::setups;
 use drivelab_core::host::params::{Arrivals, JobParams};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{ArrayParams, GivesWay, Level, Rotation, SyncParams};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::params::DriveModel;
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::{ArrayParams, GivesWay, Level, Rotation, SyncParams};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::params::DriveModel;
+use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Limit, Setup};
 use drivelab_simulate::{Control, run};
 use drivelab_units::{Frequency, Lba, Sectors, Share, Span};

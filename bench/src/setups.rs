@@ -1,24 +1,24 @@
 //! What is timed: 4 KiB random reads on one 7 200 rpm drive of 250 GB, digest, stamps and histograms on; and the same in
 //! deep queues, in every order, on drives with few and with many cylinders.
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
-use drivelab_core::target::drive::disconnect::DisconnectParams;
-use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
-use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::storage::drive::disconnect::DisconnectParams;
+use drivelab_core::storage::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
+use drivelab_core::storage::drive::mechanism::SettleParams;
+use drivelab_core::storage::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
-use drivelab_core::target::drive::protocol::{ExchangeParams, NcqParams, Protocol, Reordering, ScsiParams};
-use drivelab_core::target::drive::queue::{
+use drivelab_core::storage::drive::protocol::{ExchangeParams, NcqParams, Protocol, Reordering, ScsiParams};
+use drivelab_core::storage::drive::queue::{
     AgeFull, AgeWeight, Chooses, Knows, Order, QueueParams, ScanWeight,
 };
-use drivelab_core::target::drive::seek::SeekParams;
-use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
-use drivelab_core::target::link::params as link;
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
+use drivelab_core::storage::drive::seek::SeekParams;
+use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::link::params as link;
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
 use drivelab_core::{Limit, Setup};
 use drivelab_units::{Angle, Lba, Rate, Rpm, Sectors, Share, Span};
 use std::sync::Arc;
@@ -126,9 +126,10 @@ fn cached(commands: u64) -> Vec<Case> {
     ]
 }
 
-/// What memory before the drive costs: a host's page cache of 64 MiB that is always full of writes, the same of a controller,
-/// and a page cache that keeps what was read; a controller's that collects sequential writes by rows of stripe units, and
-/// one that reads ahead of a stream; and a bus of the host that the data cross behind the drive's own link.
+/// What memory before the drive costs: a host's page cache of 64 MiB that is always full of writes, the same of a
+/// controller, and a page cache that keeps what was read; a controller's that collects sequential writes by rows of
+/// stripe units, and one that reads ahead of a stream; and a bus of the host that the data cross behind the drive's own
+/// link.
 fn memories(commands: u64) -> Vec<Case> {
     let memory = WriteBehindParams {
         size: Sectors::new(131_072),
@@ -257,7 +258,7 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
         warmup: Span::ZERO,
         limit: Limit { duration: None, ios: Some(commands), until_rebuilt: false },
         seed: 1,
-        lives: 0,
+        traces: 0,
         checks_data: false,
         power_cut: None,
     }

@@ -13,7 +13,7 @@ _FROM = {
     "drive_cache_sectors": "drives' caches",
     "write_hole_sectors": "rows whose parity did not fit",
 }
-_CURES = {"bitmap": "the bitmap's resync", "journal": "the journal", "ppl": "the partial parity log"}
+_RECOVERIES = {"bitmap": "the bitmap's resync", "journal": "the journal", "ppl": "the partial parity log"}
 
 
 def checked_text(points: Sequence[Mapping[str, Any]]) -> str | None:
@@ -83,7 +83,7 @@ def _lost(cut: Mapping[str, Any]) -> str:
 
 
 def _array_lines(array: Mapping[str, Any]) -> Iterator[str]:
-    """How well parity or copies fit, before and after the cure, and what a read without a member would find."""
+    """How well parity or copies fit, before and after recovery, and what a read without a member would find."""
     what = array["what"]
     if array["rows"]:
         yield from _fit_lines(array)
@@ -102,8 +102,8 @@ def _fit_lines(array: Mapping[str, Any]) -> Iterator[str]:
     what, unfit, after = array["what"], array["rows_unfit"], array["rows_unfit_after_recovery"]
     verb = "does" if what == "parity" else "do"
     of = counted(array["rows"], "row" if what == "parity" else "piece")
-    cure = _CURES.get(array["cure"])
-    then = f"; after {cure} {after:,}" if cure else ""
+    recovery = _RECOVERIES.get(array["write_hole"])
+    then = f"; after {recovery} {after:,}" if recovery else ""
     yield f"{what} {verb} not fit in {unfit:,} of {of}{then}"
     if what == "parity":
         in_cut = array["wrong_with_member_lost_in_cut_sectors"]

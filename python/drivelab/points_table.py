@@ -183,7 +183,7 @@ def _of_cuts(points: Sequence[dict[str, Any]]) -> list[tuple[str, Format]]:
     ]
     if any(cut["array"] for cut in cuts):
         columns.append(("rows unfit", of_rows("rows_unfit")))
-        columns.append(("after cure", of_rows("rows_unfit_after_recovery")))
+        columns.append(("after recovery", of_rows("rows_unfit_after_recovery")))
     if any(cut["array"] and cut["array"]["wrong_now_sectors"] for cut in cuts):
         columns.append(("wrong sectors", of_array("wrong_now_sectors")))
     return columns

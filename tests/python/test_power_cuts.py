@@ -143,7 +143,7 @@ def test_words_for_what_is_left():
         "in_flight": {"commands": 2, "commands_done": 0, "commands_undone": 1, "commands_torn": 1},
         "array": {
             "what": "parity",
-            "cure": "ppl",
+            "write_hole": "ppl",
             "members": 3,
             "rows": 1000,
             "rows_unfit": 2,
@@ -206,7 +206,7 @@ def test_one_copy_that_is_wrong_has_no_parity_beside_it():
     array |= dict.fromkeys(
         ("wrong_with_member_lost_in_cut_sectors", "wrong_with_member_lost_later_sectors"), 0
     )
-    array |= {"what": "copies", "cure": "open", "members": 1, "wrong_now_sectors": 1}
+    array |= {"what": "copies", "write_hole": "open", "members": 1, "wrong_now_sectors": 1}
     assert list(_array_lines(array)) == [
         "copies do not fit in 1 of 1 piece",
         "1 sector of missing members reads wrong now, whether the run wrote them or not",

@@ -5,11 +5,11 @@
 //! read fills it where a member delivers, and all others are sums of others' buffers, as `Mix` says. What is accepted and
 //! not persisted is what a power cut loses.
 //!
-//! A drive's buffer has segments, and each of them has data of its own: those of the media as the head has read them. While
-//! the head reads on in a segment nothing comes to the media, so all of it is as it is when the segment is begun, or goes on.
-//! Written data that wait in the cache at that time lie over it until they reach the media. A drive that answers from a
-//! segment delivers what that has, and not what came since: it must not do so when anything came.
-use crate::target::array::Logged;
+//! A drive's buffer has segments, and each of them has data of its own: those of the media as the head has read them.
+//! While the head reads on in a segment nothing comes to the media, so all of it is as it is when the segment is begun,
+//! or goes on. Written data that wait in the cache at that time lie over it until they reach the media. A drive that
+//! answers from a segment delivers what that has, and not what came since: it must not do so when anything came.
+use crate::storage::array::Logged;
 use drivelab_units::{Lba, Sectors};
 
 /// Where a drive has the data of a read from.
@@ -35,8 +35,8 @@ pub enum DataOp {
     Deliver { read: u64, member: u16, first: Lba, count: Sectors, from: Source },
     /// A segment of a drive's buffer is begun anew, with all that the one at `joins` has, and nothing else yet.
     Begin { member: u16, segment: u32, joins: Option<u32> },
-    /// A segment gets these blocks as they pass the head: as they are on the media now, with the written data over them that
-    /// wait in the cache.
+    /// A segment gets these blocks as they pass the head: as they are on the media now, with the written data over them
+    /// that wait in the cache.
     Load { member: u16, segment: u32, first: Lba, count: Sectors },
     /// A segment gets what another one has of these blocks.
     Copy { member: u16, segment: u32, from: u32, first: Lba, count: Sectors },
@@ -44,9 +44,9 @@ pub enum DataOp {
     /// `factor` in the field of 256 elements. Both parts are named by the addresses of their own commands. Said as the
     /// array plans, and to be done when the buffer of `into` is first looked at: what `from` brings may come later.
     Mix { into: u64, at: Lba, from: u64, from_at: Lba, count: Sectors, factor: u8 },
-    /// Part of what a read has brought is copied, as it is now: the buffer of `kept` has that, whatever becomes of the read's.
-    /// A memory keeps it so, because several memories on a read's way may change its data, each by what it has itself; and a
-    /// command that was merged with the read gets its own, because whoever has the read's is done with it.
+    /// Part of what a read has fetched is copied, as it is now: the buffer of `kept` has that, whatever becomes of the
+    /// read's. A memory keeps it so, because several memories on a read's way may change its data, each by what it has
+    /// itself; and a command that was merged with the read gets its own, because whoever has the read's is done with it.
     Keep { kept: u64, read: u64, first: Lba, count: Sectors },
     /// A memory gives up part of a write that it has answered, because its device has not taken it: what is found there is
     /// older, or came as an attempt failed.

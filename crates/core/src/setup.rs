@@ -1,6 +1,6 @@
 //! One run, fully decided: what the scenario text becomes and what a driver of either clock takes.
 use crate::host::params::JobParams;
-use crate::target::TargetParams;
+use crate::storage::TargetParams;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Span};
 
@@ -23,8 +23,8 @@ pub struct Setup {
     pub warmup: Span,
     pub limit: Limit,
     pub seed: u64,
-    /// How many commands to keep the lives of, from the end of the warm-up on.
-    pub lives: u64,
+    /// How many commands to keep the traces of, from the end of the warm-up on.
+    pub traces: u64,
     /// Whether the data of every command are followed and held to what was written.
     pub checks_data: bool,
     /// When the power goes, and the run ends; its data are followed then in any case.

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{Probe, drive, queue, us};
-use drivelab_core::life::{Life, Served};
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::queue::{AgeWeight, Joins, Order, QueueParams};
-use drivelab_core::target::drive::seek::SeekParams;
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::queue::{AgeWeight, Joins, Order, QueueParams};
+use drivelab_core::storage::drive::seek::SeekParams;
+use drivelab_core::trace::{CommandTrace, Served};
 use drivelab_core::{Access, Completion};
 use drivelab_units::{Instant, Span};
 use proptest::prelude::*;
@@ -22,24 +22,26 @@ fn growing(queue: QueueParams) -> DriveParams {
 
 /// Reads of one sector: when they come, and their cylinders. What became of them in the order in which the arm turned to
 /// them.
-fn served(params: &DriveParams, reads: &[(Span, u64)]) -> Vec<(Life, Completion)> {
+fn served(params: &DriveParams, reads: &[(Span, u64)]) -> Vec<(CommandTrace, Completion)> {
     let mut probe = Probe::of(params);
-    probe.target().keep_lives();
+    probe.target().keep_traces();
     for &(at, cylinder) in reads {
         probe.now = Instant::ZERO + at;
         probe.send(Access::Read, 600 * cylinder, 1);
     }
     let answers = probe.drain();
-    let lives = std::iter::from_fn(|| probe.target().poll_life());
-    let answer = |life: &Life| *answers.iter().find(|answer| answer.id == life.command.id).expect("answered");
-    let mut all: Vec<_> = lives.map(|life| (life, answer(&life))).collect();
+    let traces = std::iter::from_fn(|| probe.target().poll_trace());
+    let answer = |trace: &CommandTrace| {
+        *answers.iter().find(|answer| answer.id == trace.command.id).expect("answered")
+    };
+    let mut all: Vec<_> = traces.map(|trace| (trace, answer(&trace))).collect();
     assert_eq!(all.len(), reads.len());
-    all.sort_by_key(|(life, _)| life.rank);
+    all.sort_by_key(|(trace, _)| trace.rank);
     all
 }
 
 fn order(params: &DriveParams, reads: &[(Span, u64)]) -> Vec<u64> {
-    served(params, reads).iter().map(|(life, _)| life.command.id).collect()
+    served(params, reads).iter().map(|(trace, _)| trace.command.id).collect()
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn the_firmware_takes_its_time_for_each_command_that_it_looks_at() {
 fn each_choice_lets_others_join_again() {
     let queue = QueueParams { joins_reads: Joins::UntilEnd, ..queue(128, Order::Fcfs) };
     let mut probe = Probe::of(&growing(queue));
-    probe.target().keep_lives();
+    probe.target().keep_traces();
     for pair in 0..40 {
         probe.send(Access::Read, 6_000 * pair, 8);
     }
@@ -124,9 +126,9 @@ fn each_choice_lets_others_join_again() {
         probe.send(Access::Read, 6_000 * pair + 8, 8);
     }
     assert_eq!(probe.drain().len(), 80);
-    let joined = std::iter::from_fn(|| probe.target().poll_life())
-        .filter(|life| life.served == Served::Joined)
-        .filter(|life| life.command.id >= 40);
+    let joined = std::iter::from_fn(|| probe.target().poll_trace())
+        .filter(|trace| trace.served == Served::Joined)
+        .filter(|trace| trace.command.id >= 40);
     assert_eq!(joined.count(), 40);
 }
 

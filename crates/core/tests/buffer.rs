@@ -3,13 +3,13 @@
 mod common;
 
 use common::{Probe, TRACK, TURN, drive, flat_seek, layout, ms, queue, response, us, zone};
-use drivelab_core::target::drive::cache::params::CacheParams;
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::geometry::ZoneParams;
-use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, Overhead};
-use drivelab_core::target::drive::queue::{Chooses, Joins, Order, QueueParams};
-use drivelab_core::target::drive::seek::SeekParams;
+use drivelab_core::storage::drive::cache::params::CacheParams;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::geometry::ZoneParams;
+use drivelab_core::storage::drive::mechanism::SettleParams;
+use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
+use drivelab_core::storage::drive::queue::{Chooses, Joins, Order, QueueParams};
+use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::{Access, Completion, Outcome};
 use drivelab_units::{Angle, Lba, Rate, Sectors, Share, Span};
 

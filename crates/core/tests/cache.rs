@@ -9,14 +9,14 @@ mod common;
 use common::scenarios::{caches, drives};
 use common::{Probe, next_due};
 use drivelab_core::data::DataOp;
-use drivelab_core::life::Served;
-use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::DriveModel;
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::protocol::{Protocol, ScsiParams};
-use drivelab_core::target::drive::queue::{Joins, Order};
-use drivelab_core::target::{Manage, Target, TargetInput, TargetParams};
+use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::DriveModel;
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::protocol::{Protocol, ScsiParams};
+use drivelab_core::storage::drive::queue::{Joins, Order};
+use drivelab_core::storage::{Manage, Target, TargetInput, TargetParams};
+use drivelab_core::trace::Served;
 use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
 use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 use proptest::prelude::*;
@@ -152,7 +152,7 @@ impl Checker {
     fn new(target: &TargetParams, params: &DriveParams, rough: bool) -> Self {
         let mut target = Target::new(target, 7);
         target.keep_data();
-        target.keep_lives();
+        target.keep_traces();
         let Some(cache) = params.cache else { unreachable!("the drives here have a cache") };
         Checker {
             target,
@@ -200,15 +200,16 @@ impl Checker {
         prop_assert!(self.rough || completion.outcome == Outcome::Done);
         prop_assert_eq!(completion.breakdown.total(), completion.completed - completion.submitted);
         self.done += 1;
-        let life = std::iter::from_fn(|| self.target.poll_life()).find(|life| life.command.id == command.id);
-        if let Some(life) = life.filter(|life| life.served != Served::Not) {
+        let trace =
+            std::iter::from_fn(|| self.target.poll_trace()).find(|trace| trace.command.id == command.id);
+        if let Some(trace) = trace.filter(|trace| trace.served != Served::Not) {
             // One task set's allegiance says nothing of another's.
             let holds = |&(by, [from, to]): &(u16, [Instant; 2])| {
                 let is_its = by == command.initiator || !self.protocol.keeps_sets_apart();
-                is_its && from < life.chosen && life.chosen < to
+                is_its && from < trace.chosen && trace.chosen < to
             };
             let held = command.attribute != Attribute::Aca && self.allegiances.iter().any(holds);
-            prop_assert!(!held, "{life:?} while {:?}", self.allegiances);
+            prop_assert!(!held, "{trace:?} while {:?}", self.allegiances);
         }
         if completion.outcome == Outcome::MediaError && self.protocol.leaves_allegiance(completion.initiator)
         {
@@ -235,7 +236,7 @@ impl Checker {
             Access::Read => {}
         }
         if command.force_unit_access && command.access == Access::Read {
-            let served = life.map(|life| life.served);
+            let served = trace.map(|trace| trace.served);
             prop_assert!(matches!(served, Some(Served::Chosen | Served::Joined)), "FUA from {served:?}");
         }
         Ok(())

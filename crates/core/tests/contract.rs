@@ -3,18 +3,18 @@
 mod common;
 
 use common::scenarios::setups;
-use common::trace::{Trace, Until, trace};
+use common::trace::{CommandTrace, Until, trace};
 use common::{Probe, drive, job, outstanding, poisson, random_job, setup, stations, target};
 use drivelab_core::host::params::{JobParams, SizeShare};
 use drivelab_core::host::{Host, HostInput, HostOutput};
-use drivelab_core::target::{Target, TargetInput};
+use drivelab_core::storage::{Target, TargetInput};
 use drivelab_core::{Access, Command, Completion, Machine, Setup};
 use drivelab_units::{Instant, Sectors, Share, Span};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 /// Replays the log of commands into a fresh target that is woken only now and then; returns what it answers.
-fn replay(setup: &Setup, log: &Trace, wake: impl Fn(usize) -> bool) -> (Vec<Completion>, u64) {
+fn replay(setup: &Setup, log: &CommandTrace, wake: impl Fn(usize) -> bool) -> (Vec<Completion>, u64) {
     let mut target = Target::new(&setup.target, setup.seed);
     let mut answers = Vec::new();
     for (i, &(at, command)) in log.commands.iter().enumerate() {

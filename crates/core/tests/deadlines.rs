@@ -6,11 +6,11 @@
 mod common;
 
 use common::{TURN, drive, flat_seek, ms, next_due, queue, us};
-use drivelab_core::life::Life;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams, LinkParams, WriteData};
-use drivelab_core::target::drive::protocol::{NcqParams, Protocol};
-use drivelab_core::target::drive::queue::Order;
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams, LinkParams, WriteData};
+use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
+use drivelab_core::storage::drive::queue::Order;
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::trace::CommandTrace;
 use drivelab_core::{Access, Command, Machine, Outcome, Priority};
 use drivelab_units::{Instant, Rate, Sectors, Span};
 use std::sync::Arc;
@@ -32,40 +32,40 @@ fn command(id: u64, access: Access, priority: Priority) -> Command {
 }
 
 /// What becomes of commands that all come at once, and of those that come later.
-fn play(params: &DriveParams, commands: &[(Instant, Command)]) -> Vec<(Life, Outcome)> {
+fn play(params: &DriveParams, commands: &[(Instant, Command)]) -> Vec<(CommandTrace, Outcome)> {
     let model = Arc::new(DriveModel::new(params).expect("sound"));
     let mut target = Target::new(&TargetParams::Wire(model), 1);
-    target.keep_lives();
-    let mut lives = Vec::new();
+    target.keep_traces();
+    let mut traces = Vec::new();
     let mut sent = commands.iter().peekable();
     loop {
         while let Some(completion) = target.poll_output() {
-            let life =
-                std::iter::from_fn(|| target.poll_life()).find(|life| life.command.id == completion.id);
-            lives.push((life.expect("each leaves its story"), completion.outcome));
+            let trace =
+                std::iter::from_fn(|| target.poll_trace()).find(|trace| trace.command.id == completion.id);
+            traces.push((trace.expect("each leaves its service"), completion.outcome));
         }
         let due = next_due(&target);
         match sent.next_if(|(at, _)| due.is_none_or(|due| *at <= due)) {
             Some((at, command)) => target.handle(*at, TargetInput::Submit(*command)),
             None => match due {
                 Some(due) => target.handle(due, TargetInput::Tick),
-                None => return lives,
+                None => return traces,
             },
         }
     }
 }
 
-fn at_once(params: &DriveParams, commands: &[Command]) -> Vec<Life> {
+fn at_once(params: &DriveParams, commands: &[Command]) -> Vec<CommandTrace> {
     let commands: Vec<_> = commands.iter().map(|command| (Instant::ZERO, *command)).collect();
     let ended = play(params, &commands);
     assert!(ended.iter().all(|(_, outcome)| *outcome == Outcome::Done));
-    ended.into_iter().map(|(life, _)| life).collect()
+    ended.into_iter().map(|(trace, _)| trace).collect()
 }
 
 /// In the order in which the arm turned to them.
-fn chosen(mut lives: Vec<Life>) -> Vec<u64> {
-    lives.sort_by_key(|life| life.rank);
-    lives.iter().map(|life| life.command.id).collect()
+fn chosen(mut traces: Vec<CommandTrace>) -> Vec<u64> {
+    traces.sort_by_key(|trace| trace.rank);
+    traces.iter().map(|trace| trace.command.id).collect()
 }
 
 /// The command that has no deadline, so far behind the beginning of its track.
@@ -87,8 +87,8 @@ fn other_goes_first(params: &DriveParams, other: Command, deadlines: u64, within
 
 /// When mechanism and link are free of the other command, if that goes first.
 fn free_of_other(params: &DriveParams, other: Command) -> Span {
-    let lives = at_once(params, &[command(0, Access::Read, Priority::Normal), other]);
-    let other = lives.iter().find(|life| life.command.id == 1).expect("it ended");
+    let traces = at_once(params, &[command(0, Access::Read, Priority::Normal), other]);
+    let other = traces.iter().find(|trace| trace.command.id == 1).expect("it ended");
     other.ended - Instant::ZERO
 }
 
@@ -183,10 +183,10 @@ fn a_deadline_that_passes_ends_the_command_where_the_host_asked_for_that() {
         let late = command(1, Access::Read, Priority::Isochronous(us(1_500)));
         let commands = [(Instant::ZERO, command(0, Access::Read, Priority::Normal)), (Instant::ZERO, late)];
         let ended = play(&ncq(aborts), &commands);
-        let (life, outcome) = ended.iter().find(|(life, _)| life.command.id == 1).expect("it ended");
+        let (trace, outcome) = ended.iter().find(|(trace, _)| trace.command.id == 1).expect("it ended");
         let expected = if aborts { Outcome::TimedOut } else { Outcome::Done };
         assert_eq!(*outcome, expected);
-        assert_eq!(life.completed == Instant::ZERO + us(1_500), aborts, "{life:?}");
+        assert_eq!(trace.completed == Instant::ZERO + us(1_500), aborts, "{trace:?}");
     }
 }
 
@@ -205,6 +205,6 @@ fn a_deadline_ends_with_its_command() {
     let ended = play(&ncq(true), &commands);
     assert_eq!(ended.len(), 10);
     assert!(ended.iter().all(|(_, outcome)| *outcome == Outcome::Done), "{ended:?}");
-    let last = ended.iter().find(|(life, _)| life.command.id == 9).expect("it ended");
+    let last = ended.iter().find(|(trace, _)| trace.command.id == 9).expect("it ended");
     assert!(last.0.accepted < Instant::ZERO + ms(40) && last.0.completed > Instant::ZERO + ms(40));
 }

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{drive, ms, next_due, queue};
-use drivelab_core::target::drive::faults::{FaultParams, Faults};
-use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::drive::queue::Order;
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::drive::faults::{FaultParams, Faults};
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+use drivelab_core::storage::drive::queue::Order;
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Command, Machine, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Share};
 use proptest::prelude::*;

@@ -2,10 +2,10 @@
 mod common;
 
 use common::{Probe, TRACK, TURN, drive, flat_seek, layout, ms, response, target, us, zone};
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
-use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
+use drivelab_core::storage::drive::mechanism::SettleParams;
+use drivelab_core::storage::drive::params::{
     DriveError, DriveModel, DriveParams, LinkParams, Overhead, WriteData,
 };
 use drivelab_core::{Access, Breakdown, Outcome};
@@ -430,7 +430,8 @@ fn reads_and_writes_end_in_their_own_time() {
     assert_eq!([read, write].map(|answer| answer.breakdown.overhead), [us(20), us(70)]);
 }
 
-/// A whole track takes a turn from any angle where the access may begin on arrival, and waits for its first sector elsewhere.
+/// A whole track takes a turn from any angle where the access may begin on arrival, and waits for its first sector
+/// elsewhere.
 #[test]
 fn reads_and_writes_begin_on_arrival_each_for_itself() {
     for (read_on_arrival, write_on_arrival) in [(true, false), (false, true)] {

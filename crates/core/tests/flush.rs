@@ -1,18 +1,18 @@
 //! FLUSH from the host's side: when a job sends one, what it waits for, and what passes it on the way.
 mod common;
 
-use common::trace::{Trace, Until, trace};
+use common::trace::{CommandTrace, Until, trace};
 use common::{drive, job, ms, outstanding, queue, random_job, setup, stations, target, us};
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobError, JobParams, Marking, check};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
-use drivelab_core::target::drive::params::{DriveModel, DriveParams, Overhead};
-use drivelab_core::target::drive::protocol::{NcqParams, Protocol};
-use drivelab_core::target::drive::queue::Order;
-use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
-use drivelab_core::target::server::Service;
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams, Overhead};
+use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
+use drivelab_core::storage::drive::queue::Order;
+use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::server::Service;
+use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Access, Command, Priority, Setup};
 use drivelab_units::{Frequency, Instant, Lba, Sectors, Share, Span};
 use proptest::prelude::*;
@@ -46,16 +46,16 @@ fn writer(target: &TargetParams, depth: u32, writes: u32) -> JobParams {
     JobParams { reads: Share::NONE, flushes, arrivals: outstanding(depth), ..random_job(target, 1, 8) }
 }
 
-fn run(job: JobParams, target: TargetParams, ios: usize) -> Trace {
+fn run(job: JobParams, target: TargetParams, ios: usize) -> CommandTrace {
     trace(&Setup { jobs: vec![job], ..setup(target, common::job(), 0) }, Until::Finished(ios), 0)
 }
 
-fn accesses(trace: &Trace) -> Vec<Access> {
+fn accesses(trace: &CommandTrace) -> Vec<Access> {
     trace.commands.iter().map(|(_, command)| command.access).collect()
 }
 
 /// When each was sent and done, as far as the host has heard of it.
-fn flushes(trace: &Trace) -> Vec<(Instant, Instant)> {
+fn flushes(trace: &CommandTrace) -> Vec<(Instant, Instant)> {
     let asked = trace.commands.iter().filter(|(_, command)| command.access == Access::Flush);
     let ended = |id| trace.completions.iter().find(|done| done.id == id).map(|done| done.completed);
     let all = asked.filter_map(|(at, command)| Some((*at, ended(command.id)?)));

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Probe, TRACK, TURN, drive, queue, us};
-use drivelab_core::target::drive::cache::params::{CacheParams, ReadAheadParams};
-use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, Overhead};
-use drivelab_core::target::drive::queue::{AgeFull, AgeWeight, Chooses, Joins, Order, QueueParams};
+use drivelab_core::storage::drive::cache::params::{CacheParams, ReadAheadParams};
+use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
+use drivelab_core::storage::drive::queue::{AgeFull, AgeWeight, Chooses, Joins, Order, QueueParams};
 use drivelab_core::{Access, Completion};
 use drivelab_units::{Instant, Sectors, Span};
 

@@ -1,17 +1,17 @@
 //! The queue policies as a host sees them: in which order commands come back, and how long one may wait.
 mod common;
 
-use common::trace::{Trace, Until, trace};
+use common::trace::{CommandTrace, Until, trace};
 use common::{
     Probe, TRACK, TURN, drive, job, ms, outstanding, queue, random_job, response, setup, target, us,
 };
 use drivelab_core::host::params::{Addressing, JobParams};
-use drivelab_core::target::drive::cache::params::CacheParams;
-use drivelab_core::target::drive::params::{DriveError, DriveModel, DriveParams};
-use drivelab_core::target::drive::queue::{
+use drivelab_core::storage::drive::cache::params::CacheParams;
+use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams};
+use drivelab_core::storage::drive::queue::{
     AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, Order, QueueParams, ScanWeight,
 };
-use drivelab_core::target::drive::seek::SeekParams;
+use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::{Access, Completion, Setup};
 use drivelab_units::{Instant, Sectors, Share, Span};
 use std::collections::BTreeSet;
@@ -115,7 +115,7 @@ fn the_firmwares_order_is_sptf_and_aged_sptf_as_far_as_its_properties_say() {
 fn the_weighted_order_leads_from_fcfs_to_sptf() {
     let run =
         |full| busy(QueueParams { age_full: AgeFull::new(full), ..queue(16, Order::WeightedSptf) }, 5_000);
-    let longest = |trace: &Trace| trace.completions.iter().map(response).max().unwrap();
+    let longest = |trace: &CommandTrace| trace.completions.iter().map(response).max().unwrap();
     assert_eq!(run(Span::ZERO).completions, busy(queue(16, Order::Fcfs), 5_000).completions);
     let (short, long, sptf) = (run(ms(100)), run(Span::from_s(100)), busy(queue(16, Order::Sptf), 5_000));
     assert!(short.end > long.end && longest(&short) < longest(&long), "fairer and slower");
@@ -218,7 +218,7 @@ fn a_write_handicap_lets_reads_go_first_up_to_its_length() {
 }
 
 /// So many commands at once, random reads and writes.
-fn busy(queue: QueueParams, ios: usize) -> Trace {
+fn busy(queue: QueueParams, ios: usize) -> CommandTrace {
     let depth = queue.depth;
     let params = DriveParams { queue, ..growing() };
     let target = target(&params);

@@ -1,12 +1,12 @@
 //! Completions that a drive holds back and reports together.
 mod common;
 
-use common::trace::{Trace, Until, trace};
+use common::trace::{CommandTrace, Until, trace};
 use common::{Probe, TRACK, drive, outstanding, queue, random_job, setup, target};
 use drivelab_core::Access;
 use drivelab_core::host::params::JobParams;
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::queue::{Order, QueueParams};
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::queue::{Order, QueueParams};
 use drivelab_units::Instant;
 
 fn coalescing(depth: u32, order: Order, round: u16) -> DriveParams {
@@ -41,7 +41,7 @@ fn commands_without_a_tag_are_not_forgotten() {
 }
 
 /// Random reads in a closed loop.
-fn closed(params: &DriveParams, jobs: u32) -> Trace {
+fn closed(params: &DriveParams, jobs: u32) -> CommandTrace {
     let target = target(params);
     let job = JobParams { arrivals: outstanding(jobs), ..random_job(&target, 1, 8) };
     trace(&setup(target, job, 0), Until::Finished(2_000), 0)

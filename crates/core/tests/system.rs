@@ -5,14 +5,14 @@ use common::trace::{Until, trace};
 use common::{drive, ms, next_due, outstanding, queue, random_job, setup, us};
 use drivelab_core::host::params::{Arrivals, JobParams};
 use drivelab_core::host::{Host, HostInput, HostOutput};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::drive::protocol::{NcqParams, Protocol, ScsiParams};
-use drivelab_core::target::drive::queue::{Joins, Order, QueueParams};
-use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Attribute, Command, Life, Machine, Setup};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+use drivelab_core::storage::drive::protocol::{NcqParams, Protocol, ScsiParams};
+use drivelab_core::storage::drive::queue::{Joins, Order, QueueParams};
+use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::{Access, Attribute, Command, CommandTrace, Machine, Setup};
 use drivelab_units::Instant;
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ fn what_came_between_a_sweep_costs_nobody_a_place() {
     let queue = QueueParams { joins_reads: Joins::UntilEnd, ..queue(8, Order::Fcfs) };
     let params = DriveParams { protocol: Protocol::ScsiTcq(ScsiParams::USUAL), queue, ..drive() };
     let mut target = Target::new(&TargetParams::Wire(Arc::new(DriveModel::new(&params).unwrap())), 1);
-    target.keep_lives();
+    target.keep_traces();
     let read =
         |id: u64, first, attribute| Command { attribute, ..common::command(id, Access::Read, first, 50) };
     let places = [0, 50, 40_000, 80_000, 20_000];
@@ -99,7 +99,7 @@ fn what_came_between_a_sweep_costs_nobody_a_place() {
     while let Some(due) = next_due(&target) {
         target.handle(due, TargetInput::Tick);
     }
-    let mut lives: Vec<Life> = std::iter::from_fn(|| target.poll_life()).collect();
-    lives.sort_by_key(|life| life.rank);
-    assert_eq!(lives.iter().map(|life| life.command.id).collect::<Vec<_>>(), [0, 5, 1, 2, 3, 4]);
+    let mut traces: Vec<CommandTrace> = std::iter::from_fn(|| target.poll_trace()).collect();
+    traces.sort_by_key(|trace| trace.rank);
+    assert_eq!(traces.iter().map(|trace| trace.command.id).collect::<Vec<_>>(), [0, 5, 1, 2, 3, 4]);
 }

@@ -4,16 +4,16 @@ mod common;
 
 use common::{drive, ms, next_due, queue, us};
 use drivelab_core::data::DataOp;
-use drivelab_core::life::Life;
-use drivelab_core::target::array::params::{ArrayParams, Keeper, Level};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
-use drivelab_core::target::drive::params::{DriveModel, DriveParams, FirmwareParams, Overhead};
-use drivelab_core::target::drive::queue::{Chooses, Order, QueueParams};
-use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::array::params::{ArrayParams, Keeper, Level};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams, FirmwareParams, Overhead};
+use drivelab_core::storage::drive::queue::{Chooses, Order, QueueParams};
+use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::trace::CommandTrace;
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Sectors, Span};
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use std::sync::Arc;
 /// All that happened.
 struct Played {
     answers: Vec<Completion>,
-    lives: Vec<Life>,
+    traces: Vec<CommandTrace>,
     /// When data reached the media.
     landed: Vec<Instant>,
 }
 
 impl Played {
-    fn life(&self, id: u64) -> &Life {
-        self.lives.iter().find(|life| life.command.id == id).expect("it leaves its story")
+    fn trace(&self, id: u64) -> &CommandTrace {
+        self.traces.iter().find(|trace| trace.command.id == id).expect("it leaves its service")
     }
 }
 
@@ -36,12 +36,12 @@ impl Played {
 fn play(params: &TargetParams, commands: &[(Span, Command)]) -> Played {
     let mut target = Target::new(params, 1);
     target.keep_data();
-    target.keep_lives();
-    let mut played = Played { answers: Vec::new(), lives: Vec::new(), landed: Vec::new() };
+    target.keep_traces();
+    let mut played = Played { answers: Vec::new(), traces: Vec::new(), landed: Vec::new() };
     let mut sent = commands.iter().peekable();
     let mut now = Instant::ZERO;
     loop {
-        played.lives.extend(std::iter::from_fn(|| target.poll_life()));
+        played.traces.extend(std::iter::from_fn(|| target.poll_trace()));
         played.answers.extend(std::iter::from_fn(|| target.poll_output()));
         let persists =
             std::iter::from_fn(|| target.poll_data()).filter(|op| matches!(op, DataOp::Persist { .. }));
@@ -92,8 +92,8 @@ fn an_io_scheduler_that_waits_for_a_process_goes_on_when_that_does_not_come() {
     for depth in [1, 4] {
         let played = play(&system(Some(ElevatorParams { depth, ..fair() }), [None, None]), &reads);
         for id in 1..6 {
-            let before = played.life(id - 1).completed;
-            assert_eq!(played.life(id).accepted, before + FairParams::DEFAULT.slice_idle, "{id}, {depth}");
+            let before = played.trace(id - 1).completed;
+            assert_eq!(played.trace(id).accepted, before + FairParams::DEFAULT.slice_idle, "{id}, {depth}");
         }
     }
     // And once more later, when the first wake-ups are long over.
@@ -101,7 +101,7 @@ fn an_io_scheduler_that_waits_for_a_process_goes_on_when_that_does_not_come() {
         (0..6).map(|id| (ms(1_000 * (id / 2)), of(id, Access::Read, 60_000 * id, (id % 2) as u32))).collect();
     let played = play(&system(Some(fair()), [None, None]), &later);
     for pair in 0..3 {
-        let (one, other) = (played.life(2 * pair), played.life(2 * pair + 1));
+        let (one, other) = (played.trace(2 * pair), played.trace(2 * pair + 1));
         assert!(one.completed <= other.accepted && other.accepted <= one.completed + ms(8), "{pair}");
     }
 }
@@ -114,7 +114,7 @@ fn an_io_scheduler_hands_the_next_request_on_when_one_has_ended() {
         let reads: Vec<_> = (0..8).map(|id| (Span::ZERO, of(id, Access::Read, 60_000 * id, 0))).collect();
         let played = play(&system(Some(elevator), [None, None]), &reads);
         for id in 1..8 {
-            assert_eq!(played.life(id).accepted, played.life(id - 1).completed, "{order:?}, {id}");
+            assert_eq!(played.trace(id).accepted, played.trace(id - 1).completed, "{order:?}, {id}");
         }
     }
 }
@@ -309,7 +309,7 @@ fn a_drive_that_waits_for_an_answer_chooses_when_none_comes() {
         commands.extend((1..7).map(|id| (ms(20), of(id, Access::Read, 60_000 * id, 0))));
         let played = play(&TargetParams::Drive(Arc::new(drive)), &commands);
         for id in 2..7 {
-            assert_eq!(played.life(id).chosen, played.life(id - 1).ended + us(300));
+            assert_eq!(played.trace(id).chosen, played.trace(id - 1).ended + us(300));
         }
     }
 }

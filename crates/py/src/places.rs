@@ -1,7 +1,7 @@
 //! Where blocks lie on the drive of a plan's first point.
 use crate::plan::Plan;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::params::DriveModel;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_units::Lba;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;

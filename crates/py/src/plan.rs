@@ -2,7 +2,7 @@
 use crate::convert::to_python;
 use crate::errors::scenario_error;
 use crate::files::Folder;
-use drivelab_core::target::Target;
+use drivelab_core::storage::Target;
 use drivelab_scenario::{Override, Point, Source, plan};
 use drivelab_simulate::in_arrival_order;
 use pyo3::exceptions::PyIndexError;

@@ -66,7 +66,7 @@ pub fn run<'py>(
     let lengths: Vec<usize> = plans.iter().map(|plan| plan.inner.points.len()).collect();
     let points = plans.iter().flat_map(|plan| &plan.inner.points);
     let asked = |setup: &Setup| Setup {
-        lives: setup.lives.max(log),
+        traces: setup.traces.max(log),
         checks_data: check_data || setup.checks_data,
         ..setup.clone()
     };

@@ -1,8 +1,8 @@
 //! What happened to an array in a run: events, its own work, how it ended, and how hosts fared meanwhile.
 use crate::commands;
 use crate::series::{Bucket, Seen, Series};
-use drivelab_core::target::array::Array;
-use drivelab_core::target::array::report::{Happened, Health, Progress, Report, SyncKind, UnderLoad};
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::report::{Happened, Health, Progress, Report, SyncKind, UnderLoad};
 use drivelab_units::{Instant, Rate};
 use serde::Serialize;
 

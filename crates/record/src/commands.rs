@@ -5,8 +5,10 @@
 //! its place in the order in which the drive turned to them. The difference is its reorder distance: above zero it was
 //! served later than its turn. Who arrived later and was served earlier has overtaken it.
 use crate::overtaking::Overtaking;
-use drivelab_core::target::write_behind::OWN_IDS;
-use drivelab_core::{Access, Attribute, Breakdown, Completion, Life, OfMember, Outcome, Priority, Served};
+use drivelab_core::storage::write_behind::OWN_IDS;
+use drivelab_core::{
+    Access, Attribute, Breakdown, CommandTrace, Completion, OfMember, Outcome, Priority, Served,
+};
 use drivelab_units::{Instant, Span};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -14,21 +16,21 @@ use std::collections::VecDeque;
 /// In longer logs the commands that overtook each other are counted, not named.
 pub const NAMED_MAX: usize = 64;
 
-/// Keeps the lives of the first commands that complete after the warm-up: constant memory, however long the run.
+/// Keeps the traces of the first commands that complete after the warm-up: constant memory, however long the run.
 pub struct CommandLog {
     start: Instant,
     room: usize,
     kept: Vec<Kept>,
     /// Lives of commands that the host has not heard of yet.
-    waiting: VecDeque<Life>,
-    members: Vec<(Life, OfMember)>,
+    waiting: VecDeque<CommandTrace>,
+    members: Vec<(CommandTrace, OfMember)>,
 }
 
 /// Of an array's members so many commands are kept for each of the hosts', on average.
 const MEMBERS_EACH: usize = 16;
 
 struct Kept {
-    life: Life,
+    trace: CommandTrace,
     /// When the drive was done with it.
     gone: Instant,
     breakdown: Option<Breakdown>,
@@ -41,60 +43,60 @@ impl CommandLog {
         CommandLog { start, room, kept, waiting, members: Vec::new() }
     }
 
-    /// A life that the target has told. Of what a cache has issued for itself no host hears.
-    pub fn lived(&mut self, life: Life) {
-        if let Some(member) = life.member {
-            return self.keep_member(life, member);
+    /// A trace that the target has told. Of what a cache has issued for itself no host hears.
+    pub fn lived(&mut self, trace: CommandTrace) {
+        if let Some(member) = trace.member {
+            return self.keep_member(trace, member);
         }
-        if life.command.id >= OWN_IDS { self.keep(life, None) } else { self.waiting.push_back(life) }
+        if trace.command.id >= OWN_IDS { self.keep(trace, None) } else { self.waiting.push_back(trace) }
     }
 
-    /// The host has heard of a command. The last of its lives is the one that it heard of and gets its breakdown and
+    /// The host has heard of a command. The last of its traces is the one that it heard of and gets its breakdown and
     /// instant; those before it are attempts that failed.
     pub fn completed(&mut self, completion: &Completion) {
-        let is_its = |life: &Life| life.command.id == completion.id;
+        let is_its = |trace: &CommandTrace| trace.command.id == completion.id;
         let mut last = None;
         while let Some(at) = self.waiting.iter().position(is_its) {
             // What stands before the drive may have had it before.
             let submitted = completion.submitted;
-            let next = self.waiting.remove(at).map(|life| Life { submitted, ..life });
+            let next = self.waiting.remove(at).map(|trace| CommandTrace { submitted, ..trace });
             if let Some(failed) = std::mem::replace(&mut last, next) {
                 self.keep(failed, None);
             }
         }
-        if let Some(life) = last {
-            self.keep(life, Some(completion));
+        if let Some(trace) = last {
+            self.keep(trace, Some(completion));
         }
     }
 
-    fn keep(&mut self, life: Life, completion: Option<&Completion>) {
+    fn keep(&mut self, trace: CommandTrace, completion: Option<&Completion>) {
         // A command that was given up may have been on its way to a sector that it never saw.
-        let gone = life.completed;
+        let gone = trace.completed;
         let heard = completion.map_or(gone, |completion| completion.completed);
         if heard > self.start && self.kept.len() < self.room {
             let breakdown = completion.map(|completion| completion.breakdown);
-            self.kept.push(Kept { life: Life { completed: heard, ..life }, gone, breakdown });
+            self.kept.push(Kept { trace: CommandTrace { completed: heard, ..trace }, gone, breakdown });
         }
     }
 
     /// Keeps a member's command as long as there is room for any of the hosts'.
-    fn keep_member(&mut self, life: Life, member: OfMember) {
+    fn keep_member(&mut self, trace: CommandTrace, member: OfMember) {
         let room = self.room.saturating_mul(MEMBERS_EACH);
-        if life.completed > self.start && self.kept.len() < self.room && self.members.len() < room {
-            self.members.push((life, member));
+        if trace.completed > self.start && self.kept.len() < self.room && self.members.len() < room {
+            self.members.push((trace, member));
         }
     }
 
     /// The commands of an array's members, in the order in which they ended.
     pub fn members(&mut self) -> Vec<MemberRecord> {
         let all = std::mem::take(&mut self.members);
-        all.iter().map(|(life, member)| MemberRecord::new(life, member)).collect()
+        all.iter().map(|(trace, member)| MemberRecord::new(trace, member)).collect()
     }
 
     /// The commands in order of arrival.
     pub fn records(mut self) -> Vec<CommandRecord> {
-        self.kept.sort_by_key(|Kept { life, .. }| (life.accepted, life.submitted, life.command.id));
-        let ranks: Vec<Option<u64>> = self.kept.iter().map(|kept| rank(&kept.life)).collect();
+        self.kept.sort_by_key(|Kept { trace, .. }| (trace.accepted, trace.submitted, trace.command.id));
+        let ranks: Vec<Option<u64>> = self.kept.iter().map(|kept| rank(&kept.trace)).collect();
         let overtaking = Overtaking::of(&ranks);
         let mut records: Vec<CommandRecord> = self.kept.iter().map(CommandRecord::new).collect();
         for (arrival, record) in records.iter_mut().enumerate() {
@@ -117,8 +119,8 @@ impl CommandLog {
 }
 
 /// How many commands the drive had turned to before this one; none where it never did.
-fn rank(life: &Life) -> Option<u64> {
-    life.served.by_drive().then_some(life.rank)
+fn rank(trace: &CommandTrace) -> Option<u64> {
+    trace.served.by_drive().then_some(trace.rank)
 }
 
 /// One command as it is written down. Stamps are nanoseconds since the start of the run.
@@ -197,8 +199,8 @@ pub struct MemberRecord {
 }
 
 impl MemberRecord {
-    fn new(life: &Life, member: &OfMember) -> Self {
-        let same = Kept { life: *life, gone: life.completed, breakdown: Some(member.breakdown) };
+    fn new(trace: &CommandTrace, member: &OfMember) -> Self {
+        let same = Kept { trace: *trace, gone: trace.completed, breakdown: Some(member.breakdown) };
         let of = CommandRecord::new(&same);
         MemberRecord {
             drive: member.drive,
@@ -245,12 +247,12 @@ impl From<Breakdown> for Parts {
 }
 
 impl CommandRecord {
-    fn new(Kept { life, gone, breakdown }: &Kept) -> Self {
-        let command = &life.command;
-        let turned_to = life.served.by_drive();
+    fn new(Kept { trace, gone, breakdown }: &Kept) -> Self {
+        let command = &trace.command;
+        let turned_to = trace.served.by_drive();
         let reached = |stamp: Instant| (turned_to && stamp <= *gone).then_some(stamp.as_ns());
         // A command that only the buffer served has no place of its own.
-        let moved = matches!(life.served, Served::Chosen | Served::Joined);
+        let moved = matches!(trace.served, Served::Chosen | Served::Joined);
         let (priority, deadline) = priority(command.priority);
         CommandRecord {
             id: command.id,
@@ -267,21 +269,21 @@ impl CommandRecord {
             access: access(command.access),
             first_sector: command.first.get(),
             sectors: command.count.get(),
-            outcome: outcome(life.outcome),
-            served: served(life.served),
-            carried_by: life.carried_by,
-            submitted_ns: life.submitted.as_ns(),
-            accepted_ns: life.accepted.as_ns(),
-            chosen_ns: turned_to.then_some(life.chosen.as_ns()),
+            outcome: outcome(trace.outcome),
+            served: served(trace.served),
+            carried_by: trace.carried_by,
+            submitted_ns: trace.submitted.as_ns(),
+            accepted_ns: trace.accepted.as_ns(),
+            chosen_ns: turned_to.then_some(trace.chosen.as_ns()),
             // A head that was there before the firmware has not waited for it.
-            begun_ns: reached(life.begun.min(life.ended)),
-            ended_ns: reached(life.ended),
-            completed_ns: life.completed.as_ns(),
-            from_cylinder: turned_to.then_some(life.from_cylinder),
-            first_cylinder: moved.then_some(life.cylinder),
-            to_cylinder: turned_to.then_some(life.to_cylinder),
+            begun_ns: reached(trace.begun.min(trace.ended)),
+            ended_ns: reached(trace.ended),
+            completed_ns: trace.completed.as_ns(),
+            from_cylinder: turned_to.then_some(trace.from_cylinder),
+            first_cylinder: moved.then_some(trace.cylinder),
+            to_cylinder: turned_to.then_some(trace.to_cylinder),
             breakdown_ns: breakdown.map(Parts::from),
-            rank: rank(life),
+            rank: rank(trace),
             arrival_rank: 0,
             service_rank: None,
             reorder_distance: None,

@@ -106,16 +106,17 @@ pub struct CutArray {
     /// `parity` or `copies`.
     pub what: &'static str,
     /// `open`, `bitmap`, `journal` or `ppl`: what `write_hole` says.
-    pub cure: &'static str,
+    pub write_hole: &'static str,
     /// Members that were there.
     pub members: u16,
     /// Rows of which anything was written, those of which parity or copies do not fit when the power is back, and those
-    /// of which they do not once the cure has done what it does, and a battery's data are written.
+    /// of which they do not once the consistency policy has done what it does, and a battery's data are written.
     pub rows: u64,
     pub rows_unfit: u64,
     pub rows_unfit_after_recovery: u64,
     /// Sectors that a read makes up of the other members, and makes up wrongly: for each member in turn, its sectors if
-    /// it fails together with the power, and if it fails once the cure has done what it does. All of them together.
+    /// it fails together with the power, and if it fails once the consistency policy has done what it does. All of them
+    /// together.
     pub wrong_with_member_lost_in_cut_sectors: u64,
     pub wrong_with_member_lost_later_sectors: u64,
     /// The same of members that were missing already.

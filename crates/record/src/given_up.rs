@@ -1,7 +1,7 @@
 //! What memories had answered for and could not hand on: the flushes that failed, and the data that were given up.
 use crate::commands::outcome;
-use drivelab_core::target::system::System;
-use drivelab_core::target::write_behind::{GivenUp, Place, WriteBehind};
+use drivelab_core::storage::system::System;
+use drivelab_core::storage::write_behind::{GivenUp, Place, WriteBehind};
 use drivelab_units::Instant;
 use serde::Serialize;
 use std::collections::BTreeSet;

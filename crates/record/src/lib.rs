@@ -1,8 +1,9 @@
 //! The result of a run, the same one whether a drive was simulated, emulated or measured.
 //!
-//! What lives here: the collector that a driver feeds with finished I/Os, and the point that it becomes: rates, depth,
+//! What traces here: the collector that a driver feeds with finished I/Os, and the point that it becomes: rates, depth,
 //! latency with mergeable histograms, breakdown, digest; what happened to an array; what memories gave up; what was found
-//! about its data; and the log of its first commands, when one is wanted. What never does: a clock, a file, a socket. Start reading at [`collector`].
+//! about its data; and the log of its first commands, when one is wanted. What never does: a clock, a file, a socket.
+//! Start reading at [`collector`].
 pub mod array;
 pub mod collector;
 pub mod commands;

@@ -1,5 +1,5 @@
-//! How a run went over its time, in a bounded number of pieces of one length. A run that outgrows them merges them in pairs,
-//! so the same run always leaves the same series, however long it is and whoever looks.
+//! How a run went over its time, in a bounded number of pieces of one length. A run that outgrows them merges them in
+//! pairs, so the same run always leaves the same series, however long it is and whoever looks.
 use drivelab_core::host::Io;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::Instant;

@@ -21,8 +21,8 @@ use crate::text::problem::{Log, Place, Problems};
 use crate::text::tree::{Node, Table, Value, document};
 use drivelab_core::Setup;
 use drivelab_core::host::params::Arrivals;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::server::ServerParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::server::ServerParams;
 use drivelab_units::Instant;
 
 /// The origin of a scenario that is all options.
@@ -194,7 +194,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
         warmup: run.warmup,
         limit: run.limit,
         seed: run.seed,
-        lives: 0,
+        traces: 0,
         checks_data: false,
         power_cut: cut.map(|at| Instant::ZERO + at.value),
     };

@@ -2,13 +2,13 @@
 mod common;
 
 use drivelab_core::Limit;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{
-    ArrayParams, Copies, Cure, Failure, GivesWay, Keeper, Level, ParityParams, PartialWrites, ReadChoice,
-    Rotation, Scheduled, SplitReads, SyncParams, When,
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::{
+    ArrayParams, ConsistencyPolicy, Copies, Failure, GivesWay, Keeper, Level, ParityParams, PartialWrites,
+    ReadChoice, Rotation, Scheduled, SplitReads, SyncParams, When,
 };
-use drivelab_core::target::array::report::SyncKind;
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::array::report::SyncKind;
+use drivelab_core::storage::system::SystemParams;
 use drivelab_scenario::{NoFiles, Plan, Problems};
 use drivelab_units::{Instant, Rate, Sectors, Share, Span};
 use std::collections::BTreeSet;
@@ -111,7 +111,10 @@ fn every_key_of_an_array_arrives() {
             partial: PartialWrites::Rest,
             granule: Sectors::new(32),
         },
-        cure: Cure::Bitmap { region: Sectors::new(2_048), clears_after: Span::from_s(2) },
+        consistency_policy: ConsistencyPolicy::Bitmap {
+            region: Sectors::new(2_048),
+            clears_after: Span::from_s(2),
+        },
         request: Sectors::new(2_048),
         sync: SyncParams {
             floor: None,
@@ -396,7 +399,12 @@ fn what_a_level_of_a_sweep_has_no_use_for_is_not_asked_of_it() {
         .into_iter()
         .map(|system| {
             let array = system.array.as_ref().unwrap();
-            (array.spares, array.cure == Cure::None, array.scheduled.len(), system.drives.len())
+            (
+                array.spares,
+                array.consistency_policy == ConsistencyPolicy::None,
+                array.scheduled.len(),
+                system.drives.len(),
+            )
         })
         .collect();
     assert_eq!(arrays, [(0, true, 0, 4), (1, false, 1, 5)]);

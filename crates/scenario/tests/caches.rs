@@ -2,9 +2,9 @@
 mod common;
 
 use common::Files;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::cache::params::{CacheParams, Destage, Reach, WriteBackParams};
-use drivelab_core::target::drive::params::DriveModel;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, Reach, WriteBackParams};
+use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_scenario::{Plan, Problems};
 use drivelab_units::{Sectors, Span};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The catalogue: every drive builds, meets its published figures, and says where each fact comes from.
-use drivelab_core::target::drive::mechanism::Arm;
-use drivelab_core::target::drive::params::DriveModel;
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::drive::mechanism::Arm;
+use drivelab_core::storage::drive::params::DriveModel;
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Command, Machine};
 use drivelab_scenario::{NoFiles, Plan, Source, catalogue, plan};
 use drivelab_units::{Angle, Instant, Lba, Sectors, parse};

@@ -1,7 +1,7 @@
 //! How a drive lets go of its bus: each key of the file, and what it costs when nothing is said.
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::disconnect::DisconnectParams;
-use drivelab_core::target::drive::params::Overhead;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::disconnect::DisconnectParams;
+use drivelab_core::storage::drive::params::Overhead;
 use drivelab_scenario::{NoFiles, Problems, Source, plan};
 use drivelab_units::Span;
 

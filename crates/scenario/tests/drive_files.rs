@@ -1,9 +1,10 @@
-//! A user's own drive files: all that is wrong told at once, chains of them, what they leave out, and sizes that nothing has.
+//! A user's own drive files: all that is wrong told at once, chains of them, what they leave out, and sizes that nothing
+//! has.
 mod common;
 
 use common::{Files, read};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::params::DriveModel;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_scenario::{Loader, NoFiles, Plan, Problems, catalogue};
 use std::fmt::Write;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Where the blocks of a drive file lie: each key of a zone against places counted by hand.
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::geometry::Geometry;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::geometry::Geometry;
 use drivelab_scenario::{NoFiles, Source, plan};
 use drivelab_units::Lba;
 

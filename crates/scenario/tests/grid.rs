@@ -1,9 +1,9 @@
 //! Grids some of whose points cannot be: those are left out and named, and the others are what they would be alone.
 mod common;
 
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::protocol::{Naca, NcqParams, Protocol, ScsiParams};
-use drivelab_core::target::drive::queue::Order;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::protocol::{Naca, NcqParams, Protocol, ScsiParams};
+use drivelab_core::storage::drive::queue::Order;
 use drivelab_scenario::{InForce, NoFiles, Plan, Problems};
 
 fn read(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, Problems> {

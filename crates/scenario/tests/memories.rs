@@ -2,9 +2,9 @@
 mod common;
 
 use common::Files;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
 use drivelab_scenario::{Plan, Problems};
 use drivelab_units::{Rate, Sectors, Span};
 

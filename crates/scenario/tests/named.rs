@@ -3,10 +3,10 @@ mod common;
 
 use common::Files;
 use drivelab_core::host::params::{Addressing, JobParams};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::params::DriveModel;
-use drivelab_core::target::link::params::BusParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::params::DriveModel;
+use drivelab_core::storage::link::params::BusParams;
 use drivelab_scenario::{Plan, Problems, catalogue};
 use drivelab_units::{Rate, Sectors, Share, Span, parse};
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 mod common;
 
 use drivelab_core::host::params::{Addressing, Arrivals};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::queue::{AgeFull, AgeWeight, Order, ScanWeight};
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::queue::{AgeFull, AgeWeight, Order, ScanWeight};
 use drivelab_core::{Attribute, Limit, Priority};
 use drivelab_scenario::{
     Loader, NoFiles, Plan, Problems, Source, catalogue, drive_reference, plan, scenario_reference, schema,

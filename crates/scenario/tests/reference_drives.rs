@@ -2,8 +2,8 @@
 //! `DRIVELAB_REFERENCE` names their folder, `../shared/reference` beside the checkout otherwise.
 //! What the parameters mean: J. Bucy et al., "The DiskSim simulation environment version 4.0", CMU-PDL-08-101.
 #![allow(clippy::print_stdout, reason = "what a test measured, or left out, is worth reading")]
-use drivelab_core::target::drive::params::DriveModel;
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::drive::params::DriveModel;
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Command, Machine};
 use drivelab_scenario::{NoFiles, Source, plan};
 use drivelab_units::{Instant, Lba, Sectors, Span};

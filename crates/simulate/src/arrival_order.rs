@@ -2,17 +2,17 @@
 use drivelab_core::Setup;
 use drivelab_core::host::params::{JobParams, Marking};
 use drivelab_core::setup::Limit;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::params::DriveModel;
-use drivelab_core::target::drive::queue::{Order, QueueParams};
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::params::DriveModel;
+use drivelab_core::storage::drive::queue::{Order, QueueParams};
+use drivelab_core::storage::system::SystemParams;
 use drivelab_units::Span;
 use std::sync::Arc;
 
-/// `setup` with `order = "fcfs"`, ending once `ios` I/Os have finished, with so many lives kept; `None` for a target that
-/// is no drive. Without the host's scheduler, attributes and priorities, which are there to change the order; seed, the rest
-/// of the workload, warm-up and all else of the drive stay: the difference between the two runs is what
-/// the order gains.
+/// `setup` with `order = "fcfs"`, ending once `ios` I/Os have finished, with so many traces kept; `None` for a target
+/// that is no drive. Without the host's scheduler, attributes and priorities, which are there to change the order; seed,
+/// the rest of the workload, warm-up and all else of the drive stay: the difference between the two runs is what the
+/// order gains.
 pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
     let target = match &setup.target {
         TargetParams::Server(_) => return None,
@@ -28,7 +28,7 @@ pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
     let plain = |job: &JobParams| JobParams { marking: Marking::default(), ..job.clone() };
     let jobs = setup.jobs.iter().map(plain).collect();
     let (checks_data, power_cut) = (false, None);
-    Some(Setup { target, jobs, limit, lives: ios, checks_data, power_cut, ..setup.clone() })
+    Some(Setup { target, jobs, limit, traces: ios, checks_data, power_cut, ..setup.clone() })
 }
 
 fn fcfs(model: &DriveModel) -> Arc<DriveModel> {

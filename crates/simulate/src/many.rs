@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// Runs all setups on `workers` threads (at least one, at most one each) and hands each result to `done` in input order, on the
-/// caller's thread, as soon as all before it are there.
+/// Runs all setups on `workers` threads (at least one, at most one each) and hands each result to `done` in input order,
+/// on the caller's thread, as soon as all before it are there.
 ///
 /// `progress(index, share)` comes from the workers. When `stop` is set, running setups end as interrupted and no
 /// further one starts.

@@ -4,7 +4,7 @@
 //! One request is outstanding at a time. The first is issued at instant zero to an idle target, each further one a given
 //! gap after the completion of the one before: what the target does between two requests, it does in that gap.
 use crate::run::{Control, HORIZON};
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Breakdown, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use std::sync::atomic::Ordering;

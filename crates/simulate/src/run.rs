@@ -2,9 +2,9 @@
 use crate::truth::Followed;
 use drivelab_core::host::params::{Arrivals, JobError};
 use drivelab_core::host::{Host, HostInput, HostOutput};
-use drivelab_core::target::array::Array;
-use drivelab_core::target::array::report::Happened;
-use drivelab_core::target::{Target, TargetParams};
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::report::Happened;
+use drivelab_core::storage::{Target, TargetParams};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Ended, Point};
 use drivelab_record::{ArrayCollector, Collector, CommandLog, GivenUpCollector, Log, Platter};
@@ -163,9 +163,9 @@ impl Clock {
             return Err(RunError::NoRebuild);
         }
         let array = array_of(&target).map(|_| ArrayCollector::default());
-        let log = (setup.lives > 0).then(|| CommandLog::new(setup.warmup, setup.lives));
+        let log = (setup.traces > 0).then(|| CommandLog::new(setup.warmup, setup.traces));
         if log.is_some() {
-            target.keep_lives();
+            target.keep_traces();
         }
         let checks = setup.checks_data || setup.power_cut.is_some();
         let followed = checks.then(|| Followed::new(setup, &mut target));
@@ -259,7 +259,7 @@ impl Clock {
         }
         if let Some(array) = &mut self.array {
             if let Some(log) = &mut self.log {
-                core::iter::from_fn(|| self.target.poll_life()).for_each(|life| log.lived(life));
+                core::iter::from_fn(|| self.target.poll_trace()).for_each(|trace| log.lived(trace));
             }
             while let Some(report) = self.target.poll_report() {
                 array.happened(&report);
@@ -357,8 +357,8 @@ impl Clock {
     /// Puts what the completed command lived through into the log.
     fn note(&mut self, completion: Completion) {
         let Some(log) = &mut self.log else { return };
-        while let Some(life) = self.target.poll_life() {
-            log.lived(life);
+        while let Some(trace) = self.target.poll_trace() {
+            log.lived(trace);
         }
         log.completed(&completion);
     }

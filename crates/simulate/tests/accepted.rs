@@ -200,7 +200,7 @@ fn a_round_ends_when_what_was_left_of_it_is_given_up() {
 fn listed(text: &str) -> Vec<CommandRecord> {
     let source = Source { origin: "a.toml".to_owned(), text: text.to_owned() };
     let plan = plan(&source, &[], &NoFiles).unwrap_or_else(|problems| panic!("{problems}"));
-    let setup = Setup { lives: 100, ..plan.points[0].setup.clone() };
+    let setup = Setup { traces: 100, ..plan.points[0].setup.clone() };
     let stop = AtomicBool::new(false);
     let mut commands =
         run(&setup, &Control { stop: &stop, progress: &|_| () }).unwrap().log.unwrap().commands;

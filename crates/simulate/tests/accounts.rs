@@ -3,7 +3,7 @@
 mod common;
 
 use common::scenarios::setups;
-use common::trace::{Trace, Until, trace};
+use common::trace::{CommandTrace, Until, trace};
 use common::{
     TRACK, TURN, drive, job, ms, outstanding, point, random_job, setup, sizes, target, try_point, us,
 };
@@ -19,7 +19,7 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 /// I/Os inside the system, integrated over the window, from the instants alone.
-fn integral(trace: &Trace, start: Instant, end: Instant) -> u128 {
+fn integral(trace: &CommandTrace, start: Instant, end: Instant) -> u128 {
     let inside = |at: Instant| u128::from(end.since(at.max(start)).as_ns());
     let begun: u128 = trace.begins.iter().map(|&at| inside(at)).sum();
     let ios = trace.ios.iter().filter(|io| io.access != Access::Flush);

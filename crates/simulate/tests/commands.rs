@@ -6,11 +6,11 @@ use common::scenarios::setups;
 use common::{drive, job, ms, outstanding, point, queue, random_job, setup, target, try_point};
 use drivelab_core::Setup;
 use drivelab_core::host::params::{Arrivals, JobParams};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::cache::params::CacheParams;
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::queue::Order;
-use drivelab_core::target::write_behind::OWN_IDS;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::cache::params::CacheParams;
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::queue::Order;
+use drivelab_core::storage::write_behind::OWN_IDS;
 use drivelab_record::{CommandRecord, Point};
 use drivelab_simulate::in_arrival_order;
 use drivelab_units::Sectors;
@@ -63,7 +63,7 @@ proptest! {
     #[test]
     fn keeping_the_log_changes_nothing_and_its_stamps_are_in_order(setup in setups()) {
         let plain = try_point(&setup).unwrap();
-        let point = try_point(&Setup { lives: 200, ..setup.clone() }).unwrap();
+        let point = try_point(&Setup { traces: 200, ..setup.clone() }).unwrap();
         prop_assert_eq!(&Point { log: None, ..point.clone() }, &plain);
         let commands = commands(&point);
         let start = setup.warmup.as_ns();
@@ -86,7 +86,7 @@ proptest! {
 fn random(order: Order, depth: u32) -> Setup {
     let target = target(&DriveParams { queue: queue(32, order), ..drive() });
     let job = JobParams { arrivals: outstanding(depth), ..random_job(&target, 1, 8) };
-    Setup { lives: 500, ..setup(target, job, 500) }
+    Setup { traces: 500, ..setup(target, job, 500) }
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn the_yardstick_serves_the_same_commands_in_order_of_arrival() {
 fn what_is_no_drive_has_no_order_and_no_log() {
     let stations = common::stations(None, 1);
     let thinking = JobParams { arrivals: Arrivals::Closed { outstanding: 1, think: ms(1) }, ..job() };
-    let setup = Setup { lives: 9, ..setup(stations, thinking, 20) };
+    let setup = Setup { traces: 9, ..setup(stations, thinking, 20) };
     let point = point(&setup);
     assert_eq!((commands(&point).len(), point.log.as_ref().unwrap().platter), (0, None));
     assert!(in_arrival_order(&setup, 9).is_none());
@@ -150,7 +150,7 @@ fn a_read_that_the_buffer_serves_has_no_place_of_its_own() {
         arrivals: thinking,
         ..job()
     };
-    let point = point(&Setup { lives: 20, ..setup(target, job, 20) });
+    let point = point(&Setup { traces: 20, ..setup(target, job, 20) });
     let buffered: Vec<_> = commands(&point).iter().filter(|command| command.served == "buffered").collect();
     assert!(!buffered.is_empty());
     assert!(buffered.iter().all(|command| command.first_cylinder.is_none()));

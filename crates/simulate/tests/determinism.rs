@@ -8,30 +8,30 @@ use common::{
     drive, job, layout, ms, outstanding, point, poisson, queue, random_job, setup, stations, target, us, zone,
 };
 use drivelab_core::host::params::{Addressing, Arrivals, JobParams, Marking, SizeShare, SubmitCost};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{
-    ArrayParams, Copies, Cure, Failure, Keeper, Level, Rotation, When,
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::{
+    ArrayParams, ConsistencyPolicy, Copies, Failure, Keeper, Level, Rotation, When,
 };
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
-use drivelab_core::target::drive::disconnect::DisconnectParams;
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
-use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::storage::drive::disconnect::DisconnectParams;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
+use drivelab_core::storage::drive::mechanism::SettleParams;
+use drivelab_core::storage::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
-use drivelab_core::target::drive::protocol::{
+use drivelab_core::storage::drive::protocol::{
     ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, ScsiParams,
 };
-use drivelab_core::target::drive::queue::{
+use drivelab_core::storage::drive::queue::{
     AgeFull, AgeWeight, Chooses, Joins, Order, QueueParams, ScanWeight,
 };
-use drivelab_core::target::drive::seek::SeekParams;
-use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
-use drivelab_core::target::server::Service;
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_core::storage::drive::seek::SeekParams;
+use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::server::Service;
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::write_behind::params::{FlushOrder, WriteBehindParams};
 use drivelab_core::{Attribute, MODEL_VERSION, Priority, Setup};
 use drivelab_units::{Angle, Lba, Rate, Sectors, Share};
 use std::collections::BTreeMap;
@@ -196,7 +196,7 @@ fn system(protocol: Protocol, order: ElevatorOrder) -> Setup {
 fn array(params: ArrayParams, cache: Option<WriteBehindParams>) -> Setup {
     let base = random_mix(&rich(queue(8, Order::Sptf)));
     let TargetParams::Drive(drive) = &base.target else { unreachable!("a drive was made") };
-    let journal = u16::from(params.cure == Cure::Journal);
+    let journal = u16::from(params.consistency_policy == ConsistencyPolicy::Journal);
     let drives = vec![Arc::clone(drive); usize::from(params.members + params.spares + journal)];
     let controller = ControllerParams { cache, ..ControllerParams::PLAIN };
     let params = ArrayParams { deviation_ppm: 100, ..params };
@@ -237,7 +237,7 @@ fn arrays() -> Vec<(String, Setup)> {
         ..ArrayParams::plain(level, members)
     };
     let far = Level::StripedMirrors { copies: 2, layout: Copies::Far };
-    let bitmap = Cure::Bitmap { region: Sectors::new(1 << 14), clears_after: ms(50) };
+    let bitmap = ConsistencyPolicy::Bitmap { region: Sectors::new(1 << 14), clears_after: ms(50) };
     let records = Level::RaidZ { parities: 2, record: Sectors::new(256), fill_percent: 80 };
     let memory = WriteBehindParams {
         size: Sectors::new(4_096),
@@ -260,28 +260,49 @@ fn arrays() -> Vec<(String, Setup)> {
     let plain = |level, members| ArrayParams::plain(level, members);
     [
         ("raid0", array(plain(Level::Striped, 4), None)),
-        ("raid10-far", array(ArrayParams { cure: bitmap, ..failing(far, 4) }, None)),
+        ("raid10-far", array(ArrayParams { consistency_policy: bitmap, ..failing(far, 4) }, None)),
         ("raid01", array(failing(Level::MirroredStripes { copies: 2 }, 4), None)),
         (
             "raid3",
             array(ArrayParams { synchronised: true, ..failing(Level::Interleaved { groups: 1 }, 5) }, None),
         ),
         ("raid5", array(failing(parity(1, 1), 8), None)),
-        ("raid5-journal", array(ArrayParams { cure: Cure::Journal, ..failing(parity(1, 1), 4) }, None)),
+        (
+            "raid5-journal",
+            array(
+                ArrayParams { consistency_policy: ConsistencyPolicy::Journal, ..failing(parity(1, 1), 4) },
+                None,
+            ),
+        ),
         (
             "raid5-cached",
             array(ArrayParams { keeper: Keeper::Controller, ..failing(parity(1, 1), 4) }, Some(memory)),
         ),
         ("raid60", array(failing(parity(2, 2), 8), None)),
         ("raidz2", array(plain(records, 6), None)),
-        ("raid5-ppl", array(ArrayParams { cure: Cure::PartialParityLog, ..failing(parity(1, 1), 4) }, None)),
+        (
+            "raid5-ppl",
+            array(
+                ArrayParams {
+                    consistency_policy: ConsistencyPolicy::PartialParityLog,
+                    ..failing(parity(1, 1), 4)
+                },
+                None,
+            ),
+        ),
         (
             "raid5-bitmap-volatile",
-            forgetting(array(ArrayParams { cure: bitmap, ..failing(parity(1, 1), 4) }, None)),
+            forgetting(array(ArrayParams { consistency_policy: bitmap, ..failing(parity(1, 1), 4) }, None)),
         ),
         (
             "raid5-ppl-volatile",
-            forgetting(array(ArrayParams { cure: Cure::PartialParityLog, ..plain(parity(1, 1), 4) }, None)),
+            forgetting(array(
+                ArrayParams {
+                    consistency_policy: ConsistencyPolicy::PartialParityLog,
+                    ..plain(parity(1, 1), 4)
+                },
+                None,
+            )),
         ),
     ]
     .map(|(name, setup)| (format!("array-{name}"), setup))

@@ -9,12 +9,12 @@ use common::{
 };
 use drivelab_core::host::params::{Addressing, JobParams};
 use drivelab_core::rng::Stream;
-use drivelab_core::target::drive::cache::params::CacheParams;
-use drivelab_core::target::drive::geometry::ZoneParams;
-use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams, Overhead};
-use drivelab_core::target::drive::queue::{Chooses, Order, QueueParams};
-use drivelab_core::target::drive::seek::SeekParams;
+use drivelab_core::storage::drive::cache::params::CacheParams;
+use drivelab_core::storage::drive::geometry::ZoneParams;
+use drivelab_core::storage::drive::mechanism::SettleParams;
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams, Overhead};
+use drivelab_core::storage::drive::queue::{Chooses, Order, QueueParams};
+use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::{Access, Limit, Setup};
 use drivelab_record::Point;
 use drivelab_record::point::BreakdownMeans;

@@ -1,6 +1,6 @@
 //! Data followed beside a run, from scenario to record: nothing else changes, what is wrong is told, and a power cut takes
 //! what the settings of the caches say.
-use drivelab_core::target::{Target, TargetInput};
+use drivelab_core::storage::{Target, TargetInput};
 use drivelab_core::{Access, Attribute, Command, Machine, Priority, Setup};
 use drivelab_record::point::Ended;
 use drivelab_record::{CutRecord, Point};

@@ -3,7 +3,7 @@ mod common;
 
 use common::{assert_mean, job, ms, outstanding, point, points, poisson, setup, stations, try_point};
 use drivelab_core::host::params::{Arrivals, JobParams, OUTSTANDING_MAX, SubmitCost};
-use drivelab_core::target::server::Service;
+use drivelab_core::storage::server::Service;
 use drivelab_core::{Limit, Setup};
 use drivelab_record::point::Ended;
 use drivelab_simulate::{Control, RunError, run};

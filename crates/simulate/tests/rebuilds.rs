@@ -3,12 +3,12 @@
 mod common;
 
 use common::{drive, flat_seek, layout, ms, random_job, setup, zone};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{ArrayParams, Failure, Level, When};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::{ArrayParams, Failure, Level, When};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Limit, Setup};
 use drivelab_record::Point;
 use drivelab_simulate::{Control, RunError, run};

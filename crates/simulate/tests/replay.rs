@@ -2,11 +2,11 @@
 mod common;
 
 use common::{TRACK, drive, ms, stations, target, us};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::cache::params::CacheParams;
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::{DriveParams, Overhead};
-use drivelab_core::target::server::Service;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::cache::params::CacheParams;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::{DriveParams, Overhead};
+use drivelab_core::storage::server::Service;
 use drivelab_core::{Access, Breakdown, Outcome};
 use drivelab_simulate::Control;
 use drivelab_simulate::replay::{ReplayError, Request, Served, replay};

@@ -1,6 +1,6 @@
 //! Traces of I/O requests: readers of public formats, one file for each.
 //!
-//! What lives here: from a stream of bytes to requests, with the line in every error. What never does: a file, a clock,
+//! What traces here: from a stream of bytes to requests, with the line in every error. What never does: a file, a clock,
 //! a drive. Start reading at [`validation`].
 pub mod lines;
 pub mod validation;

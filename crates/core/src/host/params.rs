@@ -60,7 +60,7 @@ pub struct Marking {
     pub direct: bool,
 }
 
-/// When a job has written data brought to the media.
+/// When a job has written data fetched to the media.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Flushes {
     #[default]

@@ -3,11 +3,11 @@
 use crate::bytes::{Bytes, bytes};
 use crate::common::{Probe, drive, ms};
 use crate::rig::array_on;
-use drivelab_core::target::array::params::{
+use drivelab_core::storage::array::params::{
     ArrayParams, Copies, Failure, Level, ReadChoice, SplitReads, When,
 };
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Share};
 use proptest::prelude::*;
@@ -95,7 +95,7 @@ proptest! {
             DriveParams { faults: Some(faults), ..small(100) }
         }).collect();
         let mut probe = Probe::new(&array_on(params, &drives), 1);
-        probe.target().keep_lives();
+        probe.target().keep_traces();
         let capacity = probe.capacity();
         let (mut sent, mut answers) = (0, Vec::new());
         for ((access, first, count), wait) in commands {

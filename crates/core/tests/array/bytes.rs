@@ -3,7 +3,7 @@
 use crate::common::{command, next_due};
 use crate::field;
 use drivelab_core::data::DataOp;
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Machine, Outcome};
 use drivelab_units::Instant;
 use std::collections::HashMap;

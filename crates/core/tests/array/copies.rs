@@ -3,13 +3,13 @@ use crate::bytes::{Bytes, bytes, sets};
 use crate::common::{Probe, command, drive, ms, next_due, response};
 use crate::rig::{array, array_on, probe};
 use drivelab_core::data::DataOp;
-use drivelab_core::target::array::layout::Layout;
-use drivelab_core::target::array::params::{
+use drivelab_core::storage::array::layout::Layout;
+use drivelab_core::storage::array::params::{
     ArrayParams, Copies, Failure, Level, ReadChoice, SplitReads, When,
 };
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::{Target, TargetInput};
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::{Target, TargetInput};
 use drivelab_core::{Access, Machine, Outcome};
 use drivelab_units::{Instant, Lba, Rpm, Sectors, Share};
 

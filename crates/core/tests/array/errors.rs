@@ -2,12 +2,14 @@
 use crate::common::{drive, flat_seek, ms};
 use crate::hearing::Hearing;
 use crate::rig::array_on;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{ArrayParams, Copies, Cure, Level, ReadChoice, Rotation};
-use drivelab_core::target::array::report::{Happened, Health, SyncKind};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, Overhead};
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::{
+    ArrayParams, ConsistencyPolicy, Copies, Level, ReadChoice, Rotation,
+};
+use drivelab_core::storage::array::report::{Happened, Health, SyncKind};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
+use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Access, Outcome};
 
 const RAID5: Level = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
@@ -23,7 +25,7 @@ fn slow() -> DriveParams {
 
 /// An array behind a controller that waits 100 ms for a command; the drives with these numbers are too slow for that.
 fn behind(params: ArrayParams, slow_ones: &[u16]) -> Hearing {
-    let journal = u16::from(params.cure == Cure::Journal);
+    let journal = u16::from(params.consistency_policy == ConsistencyPolicy::Journal);
     let count = params.members + params.spares + journal;
     let drives: Vec<DriveParams> =
         (0..count).map(|at| if slow_ones.contains(&at) { slow() } else { drive() }).collect();
@@ -142,7 +144,8 @@ fn a_read_that_times_out_is_had_from_another_copy_and_written_back() {
 
 #[test]
 fn a_journal_that_does_not_take_a_write_is_gone() {
-    let mut hearing = behind(ArrayParams { cure: Cure::Journal, ..plain(RAID5, 3) }, &[3]);
+    let mut hearing =
+        behind(ArrayParams { consistency_policy: ConsistencyPolicy::Journal, ..plain(RAID5, 3) }, &[3]);
     assert_eq!(write(&mut hearing, 0), Outcome::Failed);
     assert_eq!(told(&hearing), [timed_out(3, 3), Happened::JournalFailed { drive: 3 }]);
 }

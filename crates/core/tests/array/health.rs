@@ -4,11 +4,11 @@ use crate::common::{Probe, TRACK, drive, flat_seek, layout, ms, random_job, setu
 use crate::hearing::{Hearing, at_ms, fails};
 use crate::rig::{array_of, forgetting};
 use drivelab_core::host::params::Arrivals;
-use drivelab_core::target::array::params::{
+use drivelab_core::storage::array::params::{
     ArrayParams, Copies, Failure, GivesWay, Level, ReadChoice, Rotation, Scheduled, SyncParams, When,
 };
-use drivelab_core::target::array::report::{Happened, Health, SyncKind};
-use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::storage::array::report::{Happened, Health, SyncKind};
+use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Sectors, Share, Span};
 use proptest::prelude::*;
@@ -299,7 +299,7 @@ fn what_cannot_be_had_is_said_one_command_after_the_other() {
 fn a_journal_that_fails_is_told_of_once() {
     let level = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
     let params = ArrayParams {
-        cure: drivelab_core::target::array::params::Cure::Journal,
+        consistency_policy: drivelab_core::storage::array::params::ConsistencyPolicy::Journal,
         failures: vec![fails(4, 5)],
         unit: Sectors::new(64),
         ..ArrayParams::plain(level, 4)

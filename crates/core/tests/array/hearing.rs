@@ -2,11 +2,11 @@
 use crate::common::{command, next_due};
 use crate::rig::array_of;
 use drivelab_core::data::DataOp;
-use drivelab_core::target::array::Array;
-use drivelab_core::target::array::params::{ArrayParams, Failure, When};
-use drivelab_core::target::array::report::{Happened, Report, Run};
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::params::{ArrayParams, Failure, When};
+use drivelab_core::storage::array::report::{Happened, Report, Run};
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine, Outcome};
 use drivelab_units::Instant;
 

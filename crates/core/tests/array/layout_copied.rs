@@ -1,8 +1,8 @@
 //! Where copies lie, against worked examples of md(4) and against what must hold for every size; and what a user is told
 //! when a level cannot be built.
-use drivelab_core::target::array::layout::{Copied, Held, Layout, Spot};
-use drivelab_core::target::array::params::{
-    ArrayParams, Copies, Cure, Failure, Level, Rotation, SplitReads, When,
+use drivelab_core::storage::array::layout::{Copied, Held, Layout, Spot};
+use drivelab_core::storage::array::params::{
+    ArrayParams, ConsistencyPolicy, Copies, Failure, Level, Rotation, SplitReads, When,
 };
 use drivelab_units::{Instant, Sectors, Span};
 use proptest::prelude::*;
@@ -275,7 +275,7 @@ fn drives_are_counted_and_measured() {
         said_of(&spare(4), 4, &[]),
         "the array counts 5 drives (4 members, 1 spares), and 4 are given"
     );
-    let journal = ArrayParams { cure: Cure::Journal, ..plain(parity(1, 1), 3) };
+    let journal = ArrayParams { consistency_policy: ConsistencyPolicy::Journal, ..plain(parity(1, 1), 3) };
     assert_eq!(
         said_of(&journal, 3, &[]),
         "the array counts 4 drives (3 members, 0 spares, a journal), and 3 are given"
@@ -308,11 +308,18 @@ fn failures_name_drives_that_there_are_and_each_once() {
 
 #[test]
 fn what_has_no_use_is_refused() {
-    let with = |level, members, cure| {
-        let params = ArrayParams { cure, ..plain(level, members) };
-        said_of(&params, usize::from(members) + usize::from(cure == Cure::Journal), &[])
+    let with = |level, members, consistency_policy| {
+        let params = ArrayParams { consistency_policy, ..plain(level, members) };
+        said_of(
+            &params,
+            usize::from(members) + usize::from(consistency_policy == ConsistencyPolicy::Journal),
+            &[],
+        )
     };
-    let bitmap = |region| Cure::Bitmap { region: Sectors::new(region), clears_after: Span::from_ms(5_000) };
+    let bitmap = |region| ConsistencyPolicy::Bitmap {
+        region: Sectors::new(region),
+        clears_after: Span::from_ms(5_000),
+    };
     assert_eq!(with(RAID10, 4, bitmap(1 << 17)), "fine");
     assert_eq!(with(RAID10, 4, bitmap(0)), "a region of the bitmap must be above zero");
     assert_eq!(
@@ -320,17 +327,18 @@ fn what_has_no_use_is_refused() {
         "RAID 0 has no use for a bitmap of regions: only RAID 1, 01, 10, 3, 4, 5, 6, 30, 50 and 60 have"
     );
     assert_eq!(
-        with(Level::Mirrored, 2, Cure::Journal),
+        with(Level::Mirrored, 2, ConsistencyPolicy::Journal),
         "RAID 1 has no use for a journal: only RAID 4, 5, 6, 50 and 60 have"
     );
-    assert_eq!(with(parity(2, 1), 4, Cure::Journal), "fine");
-    assert_eq!(with(parity(1, 2), 6, Cure::PartialParityLog), "fine");
+    assert_eq!(with(parity(2, 1), 4, ConsistencyPolicy::Journal), "fine");
+    assert_eq!(with(parity(1, 2), 6, ConsistencyPolicy::PartialParityLog), "fine");
     assert_eq!(
-        with(parity(2, 1), 4, Cure::PartialParityLog),
+        with(parity(2, 1), 4, ConsistencyPolicy::PartialParityLog),
         "RAID 6 has no use for a partial parity log: only RAID 4, 5 and 50 have"
     );
     let logging = |granule| {
-        let mut params = ArrayParams { cure: Cure::PartialParityLog, ..plain(parity(1, 1), 3) };
+        let mut params =
+            ArrayParams { consistency_policy: ConsistencyPolicy::PartialParityLog, ..plain(parity(1, 1), 3) };
         params.parity.granule = Sectors::new(granule);
         said(&params)
     };

@@ -1,6 +1,6 @@
 //! Where rows of stripe units lie: md's formulas, and every place held once.
-use drivelab_core::target::array::layout::{Held, Rows, Spot};
-use drivelab_core::target::array::params::{ArrayParams, Cure, Level, Rotation};
+use drivelab_core::storage::array::layout::{Held, Rows, Spot};
+use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Level, Rotation};
 use drivelab_units::{Sectors, Span};
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -193,15 +193,18 @@ proptest! {
 #[test]
 fn a_log_and_a_bitmap_take_their_place_of_each_member() {
     let level = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
-    let capacity = |cure| {
-        let params = ArrayParams { cure, ..ArrayParams::plain(level, 3) };
+    let capacity = |consistency_policy| {
+        let params = ArrayParams { consistency_policy, ..ArrayParams::plain(level, 3) };
         params.capacity(&[Sectors::new(600_000); 3]).unwrap().get()
     };
     let whole = |sectors: u64| sectors / 128 * 128 * 2;
-    assert_eq!(capacity(Cure::None), whole(600_000));
-    assert_eq!(capacity(Cure::PartialParityLog), whole(600_000 - 2_048));
+    assert_eq!(capacity(ConsistencyPolicy::None), whole(600_000));
+    assert_eq!(capacity(ConsistencyPolicy::PartialParityLog), whole(600_000 - 2_048));
     // A granule for the superblock, and one for up to 16 384 x 2 bits.
-    let bitmap = |region| Cure::Bitmap { region: Sectors::new(region), clears_after: Span::from_ms(5_000) };
+    let bitmap = |region| ConsistencyPolicy::Bitmap {
+        region: Sectors::new(region),
+        clears_after: Span::from_ms(5_000),
+    };
     assert_eq!(capacity(bitmap(131_072)), whole(600_000 - 16));
     assert_eq!(capacity(bitmap(8)), whole(600_000 - 8 - 3 * 8));
 }

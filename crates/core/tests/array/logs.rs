@@ -3,12 +3,12 @@
 use crate::common::{TRACK, command, drive, flat_seek, layout, ms, next_due, us, zone};
 use crate::rig::{array_on, forgetting};
 use drivelab_core::data::{DataOp, Word};
-use drivelab_core::target::array::Logged;
-use drivelab_core::target::array::params::{
-    ArrayParams, Cure, Failure, GivesWay, Level, Rotation, SyncParams, When,
+use drivelab_core::storage::array::Logged;
+use drivelab_core::storage::array::params::{
+    ArrayParams, ConsistencyPolicy, Failure, GivesWay, Level, Rotation, SyncParams, When,
 };
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::{Target, TargetInput};
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::{Target, TargetInput};
 use drivelab_core::{Access, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Sectors, Span};
 use proptest::prelude::*;
@@ -22,9 +22,9 @@ fn small(tracks: u32, forgets: bool) -> DriveParams {
     DriveParams { geometry, seek: flat_seek(us(500), tracks), cache, ..drive() }
 }
 
-fn raid5(cure: Cure, rotation: Rotation) -> ArrayParams {
+fn raid5(consistency_policy: ConsistencyPolicy, rotation: Rotation) -> ArrayParams {
     let level = Level::Parity { parities: 1, rotation, groups: 1 };
-    ArrayParams { cure, unit: Sectors::new(32), ..ArrayParams::plain(level, 4) }
+    ArrayParams { consistency_policy, unit: Sectors::new(32), ..ArrayParams::plain(level, 4) }
 }
 
 /// An entry of a log, and how often the places that it is for had been written when it came there.
@@ -38,7 +38,8 @@ struct Ledger {
     target: Target,
     now: Instant,
     answers: Vec<Completion>,
-    /// By drive and place: the commands that have written there, and how many of them are on the media or overwritten there.
+    /// By drive and place: the commands that have written there, and how many of them are on the media or overwritten
+    /// there.
     accepted: HashMap<(u16, u64), Vec<u64>>,
     persisted: HashMap<(u16, u64), usize>,
     /// By place of a log: the entry that lies there.
@@ -51,7 +52,8 @@ struct Ledger {
 
 impl Ledger {
     fn new(params: ArrayParams, drives: &[DriveParams]) -> Self {
-        let journal = (params.cure == Cure::Journal).then_some(drives.len() as u16 - 1);
+        let journal =
+            (params.consistency_policy == ConsistencyPolicy::Journal).then_some(drives.len() as u16 - 1);
         let mut target = Target::new(&array_on(params, drives), 1);
         target.keep_data();
         Ledger {
@@ -150,7 +152,7 @@ fn journalled(tracks: u32, forgets: bool) -> (ArrayParams, Vec<DriveParams>) {
     let mut journal = small(2, false);
     journal.geometry.capacity = Some(Sectors::new(200));
     let drives = (0..4).map(|_| small(tracks, forgets)).chain([journal]).collect();
-    (raid5(Cure::Journal, Rotation::LeftSymmetric), drives)
+    (raid5(ConsistencyPolicy::Journal, Rotation::LeftSymmetric), drives)
 }
 
 #[test]
@@ -187,7 +189,10 @@ fn a_large_write_is_cut_to_what_its_log_can_hold() {
     assert_eq!(ledger.answers[0].outcome, Outcome::Done);
     assert!(ledger.overwritten > 1_500);
     // A stripe unit of which a partial parity log cannot hold the sum.
-    let params = ArrayParams { unit: Sectors::new(3_000), ..raid5(Cure::PartialParityLog, Rotation::Last) };
+    let params = ArrayParams {
+        unit: Sectors::new(3_000),
+        ..raid5(ConsistencyPolicy::PartialParityLog, Rotation::Last)
+    };
     let drives: Vec<_> = (0..4).map(|_| small(20, true)).collect();
     let mut ledger = Ledger::new(params, &drives);
     ledger.send(0, Access::Write, 5, 2_990);
@@ -235,8 +240,8 @@ fn order(params: ArrayParams, writes: &[(u64, u64)]) -> Vec<(u64, u16, u64, bool
 
 #[test]
 fn bits_are_on_the_media_before_the_data_and_go_after_them() {
-    let cure = Cure::Bitmap { region: Sectors::new(64), clears_after: ms(1) };
-    let seen = order(raid5(cure, Rotation::Last), &[(0, 8)]);
+    let consistency_policy = ConsistencyPolicy::Bitmap { region: Sectors::new(64), clears_after: ms(1) };
+    let seen = order(raid5(consistency_policy, Rotation::Last), &[(0, 8)]);
     // Granules of 8 sectors: the superblock's, then one of bits; then the data.
     let when = |member, is_bit: bool, is_persisted| -> Vec<u64> {
         let all = seen.iter().filter(|&&(_, of, first, persisted)| {
@@ -262,7 +267,7 @@ fn bits_are_on_the_media_before_the_data_and_go_after_them() {
 #[test]
 fn a_unit_of_a_partial_parity_log_ends_with_a_flush_of_what_it_has_written() {
     // Both rows have their parity on the last member, and share its log.
-    let seen = order(raid5(Cure::PartialParityLog, Rotation::Last), &[(0, 8), (96, 8)]);
+    let seen = order(raid5(ConsistencyPolicy::PartialParityLog, Rotation::Last), &[(0, 8), (96, 8)]);
     let logged = |at: u64| at < 2_048;
     let log: Vec<u64> = seen
         .iter()
@@ -315,10 +320,10 @@ fn a_journal_is_written_alike_whether_data_are_kept_or_not() {
 
 #[test]
 fn bits_that_came_due_while_a_member_was_missing_go_when_it_is_back() {
-    let cure = Cure::Bitmap { region: Sectors::new(64), clears_after: ms(1) };
+    let consistency_policy = ConsistencyPolicy::Bitmap { region: Sectors::new(64), clears_after: ms(1) };
     let failures = vec![Failure { drive: 1, when: When::Commands(1) }];
     // Too fast a rebuild would be over first.
-    let params = raid5(cure, Rotation::LeftSymmetric);
+    let params = raid5(consistency_policy, Rotation::LeftSymmetric);
     let sync = SyncParams { gives_way: GivesWay::ByWaiting, ..params.sync };
     let params = ArrayParams { spares: 1, failures, sync, ..params };
     let mut ledger = Ledger::new(params, &(0..5).map(|_| small(10, false)).collect::<Vec<_>>());
@@ -341,7 +346,8 @@ fn bits_that_came_due_while_a_member_was_missing_go_when_it_is_back() {
 #[test]
 fn reads_that_end_pass_nobody_who_waits_for_room() {
     let rotation = Rotation::LeftAsymmetric;
-    let params = ArrayParams { unit: Sectors::new(512), ..raid5(Cure::PartialParityLog, rotation) };
+    let params =
+        ArrayParams { unit: Sectors::new(512), ..raid5(ConsistencyPolicy::PartialParityLog, rotation) };
     let mut ledger = Ledger::new(params, &(0..4).map(|_| small(60, false)).collect::<Vec<_>>());
     (0..40).for_each(|id| ledger.send(id, Access::Read, 10 + id, 1));
     // Each takes a quarter of the log of the last member: the fifth waits.
@@ -377,7 +383,7 @@ proptest! {
         } else {
             let rotation = if fixed { Rotation::Last } else { Rotation::LeftAsymmetric };
             // Sums as large as a quarter of the log.
-            let params = ArrayParams { unit: Sectors::new(512), ..raid5(Cure::PartialParityLog, rotation) };
+            let params = ArrayParams { unit: Sectors::new(512), ..raid5(ConsistencyPolicy::PartialParityLog, rotation) };
             (params, (0..4).map(|_| small(14, forgets)).collect())
         };
         let mut ledger = Ledger::new(params, &drives);

@@ -23,5 +23,5 @@ mod rebuilt;
 mod repairs;
 mod rig;
 mod stamps;
-mod stories;
 mod sync;
+mod traces;

@@ -6,9 +6,9 @@
 use crate::common::{command, drive, flat_seek, layout, next_due, zone};
 use crate::rig::array_of;
 use drivelab_core::rng::Stream;
-use drivelab_core::target::array::params::{ArrayParams, Level, ReadChoice};
-use drivelab_core::target::drive::seek::SeekParams;
-use drivelab_core::target::{Target, TargetInput};
+use drivelab_core::storage::array::params::{ArrayParams, Level, ReadChoice};
+use drivelab_core::storage::drive::seek::SeekParams;
+use drivelab_core::storage::{Target, TargetInput};
 use drivelab_core::{Access, Machine};
 use drivelab_units::{Instant, Span};
 
@@ -33,7 +33,7 @@ impl Mirror {
         params.seek = SeekParams::Table(vec![seek(1), seek(CYLINDERS)]);
         let array = ArrayParams { reads, synchronised: true, ..ArrayParams::plain(Level::Mirrored, members) };
         let mut target = Target::new(&array_of(array, &params), 1);
-        target.keep_lives();
+        target.keep_traces();
         Mirror { target, now: Instant::ZERO, ids: 0, stream: Stream::named(1, "mirror") }
     }
 
@@ -50,7 +50,7 @@ impl Mirror {
                 self.target.handle(self.now, TargetInput::Tick);
             }
         }
-        let last = std::iter::from_fn(|| self.target.poll_life()).last().unwrap();
+        let last = std::iter::from_fn(|| self.target.poll_trace()).last().unwrap();
         last.cylinder.abs_diff(last.from_cylinder)
     }
 }

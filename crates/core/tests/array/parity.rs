@@ -2,10 +2,10 @@
 use crate::common::{Probe, TURN, command, drive, response};
 use crate::rig::{array_of, probe};
 use crate::stamps::Stamped;
-use drivelab_core::target::TargetInput;
-use drivelab_core::target::array::params::{ArrayParams, Level, PartialWrites, Rotation};
-use drivelab_core::target::drive::cache::params::CacheParams;
-use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::storage::TargetInput;
+use drivelab_core::storage::array::params::{ArrayParams, Level, PartialWrites, Rotation};
+use drivelab_core::storage::drive::cache::params::CacheParams;
+use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::{Access, Command, Machine, Outcome};
 use drivelab_units::{Rate, Sectors};
 

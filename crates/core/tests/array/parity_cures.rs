@@ -2,8 +2,8 @@
 use crate::common::{ms, us};
 use crate::parity::{parity, small};
 use crate::stamps::{Stamped, added};
-use drivelab_core::target::array::Bit;
-use drivelab_core::target::array::params::{ArrayParams, Cure, Failure, Level, Rotation, When};
+use drivelab_core::storage::array::Bit;
+use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Failure, Level, Rotation, When};
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Sectors};
 use proptest::prelude::*;
@@ -15,7 +15,8 @@ fn writes(array: &Stamped) -> Vec<(u16, u64, u64)> {
 
 #[test]
 fn a_journal_has_data_and_parity_first_in_one_stream() {
-    let mut array = Stamped::new(ArrayParams { cure: Cure::Journal, ..parity(1, 5) });
+    let mut array =
+        Stamped::new(ArrayParams { consistency_policy: ConsistencyPolicy::Journal, ..parity(1, 5) });
     array.go(Access::Write, 0, 8);
     assert_eq!(array.count(Access::Read), (2, 16));
     // Behind the superblock, and a granule that says what follows.
@@ -28,7 +29,11 @@ fn a_journal_has_data_and_parity_first_in_one_stream() {
 #[test]
 fn an_array_without_its_journal_takes_no_writes() {
     let failures = vec![Failure { drive: 5, when: When::At(Instant::from_ns(500_000_000)) }];
-    let mut array = Stamped::new(ArrayParams { cure: Cure::Journal, failures, ..parity(1, 5) });
+    let mut array = Stamped::new(ArrayParams {
+        consistency_policy: ConsistencyPolicy::Journal,
+        failures,
+        ..parity(1, 5)
+    });
     array.send(Access::Write, 0, 8);
     array.wait(ms(499));
     array.seen.clear();
@@ -44,7 +49,8 @@ fn an_array_without_its_journal_takes_no_writes() {
 
 #[test]
 fn a_partial_parity_log_is_written_where_the_parity_is() {
-    let mut array = Stamped::new(ArrayParams { cure: Cure::PartialParityLog, ..parity(1, 5) });
+    let mut array =
+        Stamped::new(ArrayParams { consistency_policy: ConsistencyPolicy::PartialParityLog, ..parity(1, 5) });
     array.go(Access::Write, 0, 8);
     // A granule that says what follows, and the sum of what is not written; data begin behind 1 MiB.
     assert_eq!(writes(&array), [(4, 0, 16), (0, 2_048, 8), (4, 2_048, 8)]);
@@ -69,8 +75,8 @@ fn a_partial_parity_log_is_written_where_the_parity_is() {
 
 #[test]
 fn a_bit_is_written_once_and_cleared_a_while_after_the_last_write() {
-    let cure = Cure::Bitmap { region: Sectors::new(1_024), clears_after: ms(500) };
-    let mut array = Stamped::new(ArrayParams { cure, ..parity(1, 5) });
+    let consistency_policy = ConsistencyPolicy::Bitmap { region: Sectors::new(1_024), clears_after: ms(500) };
+    let mut array = Stamped::new(ArrayParams { consistency_policy, ..parity(1, 5) });
     let bits = |array: &Stamped| array.seen.iter().filter(|seen| seen.first < 16).count();
     array.seen.clear();
     for at in [0, 8, 4_000, 512, 40_960, 40_968] {
@@ -97,8 +103,8 @@ fn a_bit_is_written_once_and_cleared_a_while_after_the_last_write() {
 
 #[test]
 fn a_degraded_array_clears_no_bit() {
-    let cure = Cure::Bitmap { region: Sectors::new(1_024), clears_after: ms(500) };
-    let mut array = Stamped::new(ArrayParams { cure, missing: vec![2], ..parity(1, 5) });
+    let consistency_policy = ConsistencyPolicy::Bitmap { region: Sectors::new(1_024), clears_after: ms(500) };
+    let mut array = Stamped::new(ArrayParams { consistency_policy, missing: vec![2], ..parity(1, 5) });
     array.go(Access::Write, 0, 8);
     array.drain();
     assert_eq!(array.array().marked().count(), 1);
@@ -106,8 +112,8 @@ fn a_degraded_array_clears_no_bit() {
 
 #[test]
 fn a_write_that_is_refused_sets_no_bit() {
-    let cure = Cure::Bitmap { region: Sectors::new(1_024), clears_after: ms(500) };
-    let mut array = Stamped::new(ArrayParams { cure, missing: vec![0, 2], ..parity(1, 5) });
+    let consistency_policy = ConsistencyPolicy::Bitmap { region: Sectors::new(1_024), clears_after: ms(500) };
+    let mut array = Stamped::new(ArrayParams { consistency_policy, missing: vec![0, 2], ..parity(1, 5) });
     array.send(Access::Write, 0, 8);
     array.wait(ms(1));
     let outcomes: Vec<_> = array.answers().iter().map(|answer| answer.outcome).collect();
@@ -118,10 +124,11 @@ fn a_write_that_is_refused_sets_no_bit() {
 
 #[test]
 fn a_write_that_is_refused_does_not_wait_for_the_bits_of_others() {
-    let cure = Cure::Bitmap { region: Sectors::new(1_024), clears_after: ms(500) };
+    let consistency_policy = ConsistencyPolicy::Bitmap { region: Sectors::new(1_024), clears_after: ms(500) };
     // Of two groups one is lost, and the other one is writing bits of the same granule.
     let level = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 2 };
-    let mut array = Stamped::new(ArrayParams { cure, missing: vec![0, 1], level, ..parity(1, 6) });
+    let mut array =
+        Stamped::new(ArrayParams { consistency_policy, missing: vec![0, 1], level, ..parity(1, 6) });
     // A whole row, which needs not be read before.
     let other = array.send(Access::Write, 256, 256);
     let refused = array.send(Access::Write, 0, 8);
@@ -137,8 +144,9 @@ fn a_write_that_is_refused_does_not_wait_for_the_bits_of_others() {
 #[test]
 fn a_bitmap_of_too_many_regions_is_refused() {
     let check = |region, capacity| {
-        let cure = Cure::Bitmap { region: Sectors::new(region), clears_after: ms(500) };
-        ArrayParams { cure, ..parity(1, 5) }.check(&[Sectors::new(capacity); 5])
+        let consistency_policy =
+            ConsistencyPolicy::Bitmap { region: Sectors::new(region), clears_after: ms(500) };
+        ArrayParams { consistency_policy, ..parity(1, 5) }.check(&[Sectors::new(capacity); 5])
     };
     assert!(check(8, 8 << 24).is_ok());
     let error = check(8, (8 << 24) + 1).unwrap_err();
@@ -152,7 +160,7 @@ proptest! {
     fn a_journal_can_be_played_again(
         commands in proptest::collection::vec((0u64..200, 1u64..90), 1..12), parities in 1u8..=2,
     ) {
-        let params = ArrayParams { cure: Cure::Journal, ..small(parities, 4 + u16::from(parities), 16, 8) };
+        let params = ArrayParams { consistency_policy: ConsistencyPolicy::Journal, ..small(parities, 4 + u16::from(parities), 16, 8) };
         let members = params.members;
         let mut array = Stamped::new(params);
         for (first, count) in commands {
@@ -173,7 +181,7 @@ proptest! {
     fn partial_parity_gives_the_parity(
         commands in proptest::collection::vec((0u64..200, 1u64..60), 1..12), columns in 2u16..6,
     ) {
-        let params = ArrayParams { cure: Cure::PartialParityLog, ..small(1, columns + 1, 16, 8) };
+        let params = ArrayParams { consistency_policy: ConsistencyPolicy::PartialParityLog, ..small(1, columns + 1, 16, 8) };
         let mut array = Stamped::new(params);
         for (first, count) in commands {
             array.logged.clear();

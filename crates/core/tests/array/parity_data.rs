@@ -2,14 +2,14 @@
 use crate::common::{TRACK, drive, flat_seek, layout, ms, queue, us, zone};
 use crate::rig::{array, array_of};
 use crate::stamps::Stamped;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::members::State;
-use drivelab_core::target::array::params::{
-    ArrayParams, Cure, Failure, Level, PartialWrites, Rotation, When,
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::members::State;
+use drivelab_core::storage::array::params::{
+    ArrayParams, ConsistencyPolicy, Failure, Level, PartialWrites, Rotation, When,
 };
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::drive::queue::Order;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+use drivelab_core::storage::drive::queue::Order;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Share};
 use proptest::prelude::*;
@@ -64,7 +64,7 @@ prop_compose! {
         granule in prop_oneof![Just(1u64), Just(8)],
         request in prop_oneof![Just(8u64), Just(40), Just(1 << 16)],
         drawn in proptest::collection::vec((any::<bool>(), 0..1_000_000_000u64), 3),
-        cure in 0..8u8,
+        consistency_policy in 0..8u8,
         spares in 0u16..3,
         order in Just((0..members).collect::<Vec<u16>>()).prop_shuffle(),
     ) -> ArrayParams {
@@ -89,11 +89,11 @@ prop_compose! {
         params.parity.granule = Sectors::new(granule);
         params.request = Sectors::new(request);
         let has_rows = matches!(level, Level::Parity { .. });
-        params.cure = match cure {
-            0 => Cure::Bitmap { region: Sectors::new(16), clears_after: ms(30) },
-            1 if has_rows => Cure::Journal,
-            2 if has_rows && parities(level) == 1 => Cure::PartialParityLog,
-            _ => Cure::None,
+        params.consistency_policy = match consistency_policy {
+            0 => ConsistencyPolicy::Bitmap { region: Sectors::new(16), clears_after: ms(30) },
+            1 if has_rows => ConsistencyPolicy::Journal,
+            2 if has_rows && parities(level) == 1 => ConsistencyPolicy::PartialParityLog,
+            _ => ConsistencyPolicy::None,
         };
         params
     }
@@ -180,7 +180,7 @@ fn what_cannot_be_read_is_computed_from_the_rest() {
 }
 
 proptest! {
-    /// Reads that fail send a strand back to its plan, while others are under way.
+    /// Reads that fail send a stripe request back to its plan, while others are under way.
     #[test]
     fn unreadable_sectors_spoil_nothing(
         (level, members) in levels(),

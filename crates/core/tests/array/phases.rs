@@ -4,12 +4,14 @@ use crate::parity::{parity, small};
 use crate::rig::{array, array_on};
 use crate::stamps::Stamped;
 use drivelab_core::data::DataOp;
-use drivelab_core::life::Served;
-use drivelab_core::target::array::params::{ArrayParams, Cure, Failure, Level, ReadChoice, SyncParams, When};
-use drivelab_core::target::drive::cache::params::CacheParams;
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::array::params::{
+    ArrayParams, ConsistencyPolicy, Failure, Level, ReadChoice, SyncParams, When,
+};
+use drivelab_core::storage::drive::cache::params::CacheParams;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::trace::Served;
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, Rate, Sectors, Share, Span};
 
@@ -69,7 +71,8 @@ fn nothing_is_written_before_all_that_must_be_known_has_come() {
 /// The journal has data and parity before the members do.
 #[test]
 fn what_is_to_be_on_record_is_there_before_the_members_are_written() {
-    let params = ArrayParams { cure: Cure::Journal, synchronised: false, ..parity(1, 4) };
+    let params =
+        ArrayParams { consistency_policy: ConsistencyPolicy::Journal, synchronised: false, ..parity(1, 4) };
     let drives: Vec<DriveParams> = (0..5).map(|_| drive()).collect();
     let (answers, did) = play(&array_on(params, &drives), &[write(0, 0, 8)]);
     assert_eq!(answers.len(), 1);
@@ -157,8 +160,8 @@ fn what_nobody_can_read_fails_in_the_end() {
     }
 }
 
-fn parity_rotation() -> drivelab_core::target::array::params::Rotation {
-    drivelab_core::target::array::params::Rotation::LeftSymmetric
+fn parity_rotation() -> drivelab_core::storage::array::params::Rotation {
+    drivelab_core::storage::array::params::Rotation::LeftSymmetric
 }
 
 /// Whatever a member is at when it fails, its array's commands all end, and none before it was sent.
@@ -206,7 +209,7 @@ fn what_a_forced_write_must_know_may_come_from_a_buffer() {
     let cached = DriveParams { cache: Some(CacheParams::reading_on(Sectors::new(1_000))), ..drive() };
     let drives: Vec<DriveParams> = (0..5).map(|_| cached.clone()).collect();
     let mut target = Target::new(&array_on(small(1, 5, 128, 8), &drives), 1);
-    target.keep_lives();
+    target.keep_traces();
     let mut served = Vec::new();
     for (at, command) in [
         (ms(0), command(0, Access::Read, 0, 8)),
@@ -217,8 +220,10 @@ fn what_a_forced_write_must_know_may_come_from_a_buffer() {
             let due = next_due(&target).expect("it is answered");
             target.handle(due, TargetInput::Tick);
         }
-        let of_members = std::iter::from_fn(|| target.poll_life()).filter(|life| life.member.is_some());
-        served.extend(of_members.filter(|life| life.command.access == Access::Read).map(|life| life.served));
+        let of_members = std::iter::from_fn(|| target.poll_trace()).filter(|trace| trace.member.is_some());
+        served.extend(
+            of_members.filter(|trace| trace.command.access == Access::Read).map(|trace| trace.served),
+        );
     }
     // The data were read before, parity was not.
     served[1..].sort_by_key(|served| *served == Served::Chosen);
@@ -228,7 +233,7 @@ fn what_a_forced_write_must_know_may_come_from_a_buffer() {
 /// The journal gets parity too, so that must have been computed.
 #[test]
 fn parity_is_computed_before_it_goes_on_record() {
-    let mut params = ArrayParams { cure: Cure::Journal, ..small(1, 4, 128, 8) };
+    let mut params = ArrayParams { consistency_policy: ConsistencyPolicy::Journal, ..small(1, 4, 128, 8) };
     // 4 KiB take more than 40 ms.
     params.parity.rate = Rate::from_bytes_per_s(100_000);
     let drives: Vec<DriveParams> = (0..5).map(|_| drive()).collect();
@@ -331,5 +336,5 @@ fn a_rebuild_ends() {
     }
     assert_eq!(answers, commands.len());
     let array = target.system().and_then(|system| system.array()).expect("an array");
-    assert_eq!(array.health(), drivelab_core::target::array::report::Health::Healthy);
+    assert_eq!(array.health(), drivelab_core::storage::array::report::Health::Healthy);
 }

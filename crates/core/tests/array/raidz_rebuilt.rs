@@ -1,13 +1,13 @@
-//! A resilver of a RAID-Z pool puts the right columns on the new members, stamp by stamp, whatever hosts write meanwhile and
-//! whoever fails next.
+//! A resilver of a RAID-Z pool puts the right columns on the new members, stamp by stamp, whatever hosts write meanwhile
+//! and whoever fails next.
 use crate::common::{TRACK, drive, flat_seek, layout, ms, zone};
 use crate::hearing::at_ms;
 use crate::rig::array_of;
 use crate::stamps::Stamped;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{ArrayParams, Failure, GivesWay, Level, SyncParams, When};
-use drivelab_core::target::array::report::{Happened, Health, Run};
-use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::{ArrayParams, Failure, GivesWay, Level, SyncParams, When};
+use drivelab_core::storage::array::report::{Happened, Health, Run};
+use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Sectors, Span};
 use proptest::prelude::*;

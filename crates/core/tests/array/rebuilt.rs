@@ -3,12 +3,13 @@ use crate::common::{TRACK, drive, flat_seek, layout, ms, zone};
 use crate::hearing::at_ms;
 use crate::rig::array_of;
 use crate::stamps::Stamped;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{
-    ArrayParams, Copies, Cure, Failure, GivesWay, Level, ReadChoice, Rotation, Scheduled, SyncParams, When,
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::{
+    ArrayParams, ConsistencyPolicy, Copies, Failure, GivesWay, Level, ReadChoice, Rotation, Scheduled,
+    SyncParams, When,
 };
-use drivelab_core::target::array::report::{Health, SyncKind};
-use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::storage::array::report::{Health, SyncKind};
+use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Sectors, Share, Span};
 use proptest::prelude::*;
@@ -53,7 +54,7 @@ prop_compose! {
         (level, members, bears) in prop::sample::select(levels()),
         drawn in prop::collection::vec((0u16..8, any::<bool>(), 0u64..400), 1..4),
         rebuilding in any::<bool>(),
-        cure in 0..4u8,
+        consistency_policy in 0..4u8,
         unit in prop::sample::select(vec![8u64, 20, 128]),
         request in prop::sample::select(vec![96u64, 128, 500, 2_000]),
         outstanding in 1u32..4,
@@ -79,10 +80,10 @@ prop_compose! {
         params.unit = Sectors::new(unit);
         params.reads = if takes_turns { ReadChoice::RoundRobin } else { ReadChoice::First };
         let has_log = matches!(level, Level::Parity { parities: 1, .. });
-        params.cure = match cure {
-            0 => Cure::Bitmap { region: Sectors::new(64), clears_after: ms(30) },
-            1 if has_log => Cure::PartialParityLog,
-            _ => Cure::None,
+        params.consistency_policy = match consistency_policy {
+            0 => ConsistencyPolicy::Bitmap { region: Sectors::new(64), clears_after: ms(30) },
+            1 if has_log => ConsistencyPolicy::PartialParityLog,
+            _ => ConsistencyPolicy::None,
         };
         let request = Sectors::new(request);
         params.sync = SyncParams { floor: None, ceiling: None, request, outstanding, gives_way: GivesWay::ByWaiting, idle_after: Span::ZERO };

@@ -1,15 +1,15 @@
-//! What a read could not get from one member is written back to it: on every level that knows it from others, with the right
-//! data, once, and in its time.
+//! What a read could not get from one member is written back to it: on every level that knows it from others, with the
+//! right data, once, and in its time.
 use crate::bytes::{Bytes, bytes};
 use crate::common::{TRACK, TURN, drive, flat_seek, layout, ms, response, zone};
 use crate::hearing::{Hearing, at_ms};
 use crate::rig::{array_of, array_on};
 use crate::stamps::Stamped;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{ArrayParams, Copies, Level, ReadChoice, Rotation, Scheduled};
-use drivelab_core::target::array::report::SyncKind;
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::{ArrayParams, Copies, Level, ReadChoice, Rotation, Scheduled};
+use drivelab_core::storage::array::report::SyncKind;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 use proptest::prelude::*;

@@ -1,17 +1,19 @@
 //! Arrays of small drives in round numbers, and a probe that also hears what happens to the array.
 use crate::common::{Probe, drive};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::ArrayParams;
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
-use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::ArrayParams;
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+use drivelab_core::storage::system::SystemParams;
 use drivelab_units::{Sectors, Span};
 use std::sync::Arc;
 
 /// An array whose drives are all alike.
 pub fn array_of(params: ArrayParams, drive: &DriveParams) -> TargetParams {
-    let journal = u16::from(params.cure == drivelab_core::target::array::params::Cure::Journal);
+    let journal = u16::from(
+        params.consistency_policy == drivelab_core::storage::array::params::ConsistencyPolicy::Journal,
+    );
     let drive = Arc::new(DriveModel::new(drive).unwrap());
     let count = usize::from(params.members + params.spares + journal);
     let drives = vec![Arc::clone(&drive); count];

@@ -4,12 +4,12 @@ use crate::common::{command, next_due};
 use crate::field::product;
 use crate::rig::array;
 use drivelab_core::data::{DataOp, Word};
-use drivelab_core::target::array::layout::{Copied, Layout, RaidZ, Rows};
-use drivelab_core::target::array::members::State;
-use drivelab_core::target::array::params::{ArrayParams, Cure};
-use drivelab_core::target::array::report::Report;
-use drivelab_core::target::array::{Array, Logged};
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::array::layout::{Copied, Layout, RaidZ, Rows};
+use drivelab_core::storage::array::members::State;
+use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy};
+use drivelab_core::storage::array::report::Report;
+use drivelab_core::storage::array::{Array, Logged};
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use std::collections::{BTreeMap, HashMap};
@@ -70,7 +70,8 @@ impl Stamped {
 
     pub fn of(target: &TargetParams) -> Self {
         let TargetParams::System(system) = target else { panic!("an array is a system") };
-        let has_journal = system.array.as_ref().is_some_and(|array| array.cure == Cure::Journal);
+        let has_journal =
+            system.array.as_ref().is_some_and(|array| array.consistency_policy == ConsistencyPolicy::Journal);
         let journal = has_journal.then(|| system.drives.len() as u16 - 1);
         let mut target = Target::new(target, 1);
         target.keep_data();
@@ -120,7 +121,7 @@ impl Stamped {
     }
 
     /// What a command of a host brings for an address.
-    fn brought(id: u64, at: u64) -> Stamp {
+    fn fetched(id: u64, at: u64) -> Stamp {
         (id.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at.wrapping_mul(0xd134_2543_de82_ef95) | 1).to_le_bytes()
     }
 
@@ -130,7 +131,7 @@ impl Stamped {
         if access == Access::Write {
             self.writes.insert(id, (first, first + count));
             for at in first..first + count {
-                self.model.insert(at, Self::brought(id, at));
+                self.model.insert(at, Self::fetched(id, at));
             }
         }
         self.target.handle(self.now, TargetInput::Submit(command(id, access, first, count)));
@@ -197,7 +198,7 @@ impl Stamped {
     fn buffer(&self, id: u64, at: u64) -> Option<Stamp> {
         if let Some(&(first, end)) = self.writes.get(&id) {
             assert!((first..end).contains(&at), "the host's write {id} has no address {at}");
-            return Some(Self::brought(id, at));
+            return Some(Self::fetched(id, at));
         }
         if let Some(&stamp) = self.delivered.get(&(id, at)) {
             return Some(stamp);

@@ -2,13 +2,13 @@
 use crate::common::{TRACK, TURN, drive, flat_seek, layout, ms, zone};
 use crate::hearing::{Hearing, at_ms, fails};
 use drivelab_core::Outcome;
-use drivelab_core::target::array::members::State;
-use drivelab_core::target::array::params::{
+use drivelab_core::storage::array::members::State;
+use drivelab_core::storage::array::params::{
     ArrayParams, Copies, GivesWay, Level, ReadChoice, Rotation, Scheduled, SyncParams,
 };
-use drivelab_core::target::array::report::{Happened, Health, SyncKind, UnderLoad};
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::storage::array::report::{Happened, Health, SyncKind, UnderLoad};
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_units::{Instant, Lba, Rate, Sectors, Share, Span};
 
 const CYLINDERS: u64 = 50;

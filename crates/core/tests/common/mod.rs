@@ -6,15 +6,15 @@ pub mod scenarios;
 pub mod trace;
 
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
-use drivelab_core::target::drive::disconnect::DisconnectParams;
-use drivelab_core::target::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
-use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams, FirmwareParams, LinkParams, WriteData};
-use drivelab_core::target::drive::protocol::{ExchangeParams, Protocol, Reordering, ScsiParams};
-use drivelab_core::target::drive::queue::{Knows, Order, QueueParams};
-use drivelab_core::target::drive::seek::SeekParams;
-use drivelab_core::target::server::{ServerParams, Service};
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::drive::disconnect::DisconnectParams;
+use drivelab_core::storage::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
+use drivelab_core::storage::drive::mechanism::SettleParams;
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams, FirmwareParams, LinkParams, WriteData};
+use drivelab_core::storage::drive::protocol::{ExchangeParams, Protocol, Reordering, ScsiParams};
+use drivelab_core::storage::drive::queue::{Knows, Order, QueueParams};
+use drivelab_core::storage::drive::seek::SeekParams;
+use drivelab_core::storage::server::{ServerParams, Service};
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Limit, Machine, Setup};
 use drivelab_units::{Angle, Frequency, Instant, Lba, Rpm, Sectors, Share, Span};
 use std::cell::Cell;
@@ -138,7 +138,7 @@ pub fn setup(target: TargetParams, job: JobParams, ios: u64) -> Setup {
         warmup: Span::ZERO,
         limit: Limit { duration: None, ios: Some(ios), until_rebuilt: false },
         seed: 1,
-        lives: 0,
+        traces: 0,
         checks_data: false,
         power_cut: None,
     }
@@ -156,8 +156,8 @@ thread_local! {
 /// More events than any history has at one instant.
 const STEPS_AT_ONCE_MAX: u32 = 1 << 18;
 
-/// Counts an event of a machine. Fails a test whose machine goes on for ever: with a fault in it, it may have something to do
-/// again and again and never come to an end. Where time goes back another history begins.
+/// Counts an event of a machine. Fails a test whose machine goes on for ever: with a fault in it, it may have something
+/// to do again and again and never come to an end. Where time goes back another history begins.
 pub fn count_step(due: Instant) {
     let (last, steps, at_once) = STEPS.get();
     let steps = if due < last { 0 } else { steps + 1 };

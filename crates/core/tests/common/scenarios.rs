@@ -1,28 +1,28 @@
 //! Random setups, small enough to run thousands of them, that reach every part of the model.
 use super::{layout, stations, target, us};
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::cache::params::{
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::cache::params::{
     CacheParams, Destage, Reach, ReadAheadParams, WriteBackParams,
 };
-use drivelab_core::target::drive::disconnect::DisconnectParams;
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
-use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{
+use drivelab_core::storage::drive::disconnect::DisconnectParams;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
+use drivelab_core::storage::drive::mechanism::SettleParams;
+use drivelab_core::storage::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
-use drivelab_core::target::drive::protocol::{
+use drivelab_core::storage::drive::protocol::{
     ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs,
 };
-use drivelab_core::target::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
-use drivelab_core::target::drive::seek::SeekParams;
-use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
-use drivelab_core::target::link::params as link;
-use drivelab_core::target::server::Service;
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
-use drivelab_core::target::{Target, TargetParams};
+use drivelab_core::storage::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
+use drivelab_core::storage::drive::seek::SeekParams;
+use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::link::params as link;
+use drivelab_core::storage::server::Service;
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
+use drivelab_core::storage::{Target, TargetParams};
 use drivelab_core::{Attribute, Limit, Priority, Setup};
 use drivelab_units::{Angle, Frequency, Lba, Rate, Rpm, Sectors, Share, Span};
 use proptest::collection::{btree_set, vec};
@@ -602,7 +602,7 @@ pub fn setups() -> impl Strategy<Value = Setup> {
     (targets().prop_flat_map(jobs_for), spans(100_000), end, any::<u64>()).prop_map(
         |((target, jobs), warmup, limit, seed)| {
             let mut setup =
-                Setup { target, jobs, warmup, limit, seed, lives: 0, checks_data: false, power_cut: None };
+                Setup { target, jobs, warmup, limit, seed, traces: 0, checks_data: false, power_cut: None };
             for job in &mut setup.jobs {
                 // A target may answer at once: whoever asks again at once would stop time.
                 if let (TargetParams::Server(_), Arrivals::Closed { think, .. }) =

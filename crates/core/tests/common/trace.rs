@@ -2,13 +2,13 @@
 use super::next_due;
 use drivelab_core::host::{Host, HostInput, HostOutput, Io};
 use drivelab_core::rng::Stream;
-use drivelab_core::target::{Target, TargetInput};
+use drivelab_core::storage::{Target, TargetInput};
 use drivelab_core::{Command, Completion, Machine, Setup};
 use drivelab_units::{Instant, Span};
 
 /// Everything that crossed the wire in a run, and what the host said of it.
 #[derive(Default, PartialEq, Debug)]
-pub struct Trace {
+pub struct CommandTrace {
     pub commands: Vec<(Instant, Command)>,
     pub completions: Vec<Completion>,
     /// When I/Os entered the system.
@@ -31,11 +31,11 @@ pub enum Until {
 }
 
 /// Runs both machines with up to `ticks` superfluous calls between any two events.
-pub fn trace(setup: &Setup, until: Until, ticks: u64) -> Trace {
+pub fn trace(setup: &Setup, until: Until, ticks: u64) -> CommandTrace {
     let (mut host, mut target) =
         (Host::new(&setup.jobs, setup.seed).unwrap(), Target::new(&setup.target, setup.seed));
     let mut stream = Stream::named(setup.seed, "test/ticks");
-    let (mut trace, mut now) = (Trace::default(), Instant::ZERO);
+    let (mut trace, mut now) = (CommandTrace::default(), Instant::ZERO);
     let mut wakes = 0u32;
     loop {
         wakes += 1;
@@ -74,7 +74,7 @@ pub fn trace(setup: &Setup, until: Until, ticks: u64) -> Trace {
 }
 
 /// Hands everything that either machine has to say to the other.
-fn exchange(host: &mut Host, target: &mut Target, trace: &mut Trace, now: Instant) {
+fn exchange(host: &mut Host, target: &mut Target, trace: &mut CommandTrace, now: Instant) {
     loop {
         while let Some(output) = host.poll_output() {
             match output {

@@ -6,10 +6,10 @@ use super::rig::{Rig, cache, cached, keeping, response};
 use crate::common::{TRACK, TURN, ms, us};
 use drivelab_core::Access::{Flush, Read, Write};
 use drivelab_core::Outcome;
-use drivelab_core::life::Served;
-use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, LinkParams, WriteData};
+use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, LinkParams, WriteData};
+use drivelab_core::trace::Served;
 use drivelab_units::{Instant, Lba, Rate, Sectors, Share, Span};
 
 /// A drive that keeps written data like this.
@@ -46,7 +46,7 @@ fn an_idle_drive_takes_its_data_to_the_media_when_it_has_been_idle_for_so_long()
     // What the drive takes up counts as something to do, even if the buffer answers it.
     rig.send(Read, 6_000, 8);
     rig.run_to(at(ms(300)));
-    assert_eq!(rig.ended[1].life.served, Served::Buffered);
+    assert_eq!(rig.ended[1].trace.served, Served::Buffered);
     assert_eq!(landed(&rig), landings(&[(at(ms(150)), 6_000)]));
 }
 
@@ -56,7 +56,7 @@ fn idleness_counts_from_the_end_of_what_the_arm_did() {
     rig.send(Write, 6_000, 8);
     let read = rig.go(Read, 300_000, 8);
     rig.run_to(at(ms(300)));
-    let start = read.life.ended + ms(30);
+    let start = read.trace.ended + ms(30);
     // From the read's cylinder, as from any other: all seeks take the same.
     assert_eq!(landed(&rig), landings(&[(start, 6_000)]));
 }
@@ -117,8 +117,8 @@ fn data_that_go_at_once_do_not_keep_the_host_waiting() {
         rig.send(Read, 9_000 * read, 8);
     }
     rig.wait(ms(200));
-    let reads = rig.ended.iter().filter(|ended| ended.life.served == Served::Chosen);
-    let last = reads.map(|read| read.life.ended).max().expect("reads");
+    let reads = rig.ended.iter().filter(|ended| ended.trace.served == Served::Chosen);
+    let last = reads.map(|read| read.trace.ended).max().expect("reads");
     assert_eq!(rig.landed.len(), 3);
     assert!(rig.landed.iter().all(|landed| landed.at > last), "{:?} and {last:?}", rig.landed);
 }
@@ -198,8 +198,8 @@ fn host_and_cache_have_the_arm_in_turn_while_both_want_it() {
         rig.send(Write, 60_000 + 3_000 * write, 8);
     }
     rig.wait(ms(500));
-    let reads = rig.ended.iter().filter(|ended| ended.life.served == Served::Chosen);
-    let mut all: Vec<_> = reads.map(|read| (read.life.ended, true)).collect();
+    let reads = rig.ended.iter().filter(|ended| ended.trace.served == Served::Chosen);
+    let mut all: Vec<_> = reads.map(|read| (read.trace.ended, true)).collect();
     all.extend(rig.landed.iter().map(|landed| (landed.at, false)));
     all.sort_unstable();
     let kinds: Vec<bool> = all.iter().map(|(_, read)| *read).collect();
@@ -216,11 +216,11 @@ fn the_host_does_not_wait_for_a_cache_that_empties_itself() {
     assert!(rig.landed.is_empty(), "the first is on its way");
     let read = rig.go(Read, 3_000, 8);
     assert_eq!(rig.landed.len(), 1, "the read is next");
-    assert_eq!(read.life.chosen, rig.landed[0].at);
+    assert_eq!(read.trace.chosen, rig.landed[0].at);
     // The drive must be idle as long again before it goes on; then it empties itself without a pause.
     rig.wait(ms(200));
     let first = rig.landed[1].first;
-    let second = landings(&[(read.life.ended + ms(30), first)]);
+    let second = landings(&[(read.trace.ended + ms(30), first)]);
     assert_eq!(landed(&rig)[1], second[0]);
     let third = landings(&[(rig.landed[1].at, rig.landed[2].first)]);
     assert_eq!(landed(&rig)[2], third[0]);
@@ -236,7 +236,7 @@ fn data_stay_until_somebody_waits_for_them() {
     assert!(rig.landed.is_empty());
     let flush = rig.flush();
     assert_eq!(rig.landed.len(), 6);
-    assert_eq!(rig.landed[5].at, flush.life.begun, "as the last one lands");
+    assert_eq!(rig.landed[5].at, flush.trace.begun, "as the last one lands");
 }
 
 /// On their way is not there.
@@ -258,7 +258,7 @@ fn a_forced_read_waits_for_its_own_blocks_and_for_no_others() {
         rig.write(60_000, 8);
         let id = rig.send_forced(Read, first, 8);
         let read = rig.finish(id);
-        assert_eq!(read.life.served, Served::Chosen);
+        assert_eq!(read.trace.served, Served::Chosen);
         !rig.landed.is_empty()
     };
     assert!(forced(60_000) && forced(60_007) && forced(59_993));
@@ -278,7 +278,7 @@ fn a_write_does_not_take_the_place_of_what_a_flush_waits_for() {
     assert!(before.len() == 2 && old.iter().all(|old| before.contains(old)), "{before:?}");
     assert_eq!(rig.landed.iter().map(|landed| landed.end - landed.first).sum::<u64>(), 16, "all of both");
     let later = new.map(|new| rig.finish(new).completion.completed);
-    assert!(later.iter().any(|later| *later >= flush.life.begun), "one had to wait");
+    assert!(later.iter().any(|later| *later >= flush.trace.begun), "one had to wait");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn a_write_waits_for_the_arm_where_the_cache_takes_none_beside_it() {
         rig.wait(us(100));
         let write = rig.send(Write, first, 8);
         let (write, read) = (rig.finish(write), rig.finish(read));
-        write.completion.completed > read.life.ended
+        write.completion.completed > read.trace.ended
     };
     assert!(written(false, 90_000) && !written(true, 90_000));
     // What goes on behind data that wait needs no other place.
@@ -352,7 +352,7 @@ fn hits_wait_for_the_arm_where_the_buffer_gives_none_beside_it() {
         rig.run_to(write.completion.submitted + ms(200) + us(100));
         assert!(rig.landed.is_empty());
         let read = rig.go(Read, 0, 8);
-        assert_eq!(read.life.served, Served::Buffered);
+        assert_eq!(read.trace.served, Served::Buffered);
         (rig.landed.len(), read.completion.completed)
     };
     let ((none, beside), (one, behind)) = (hit(true), hit(false));
@@ -368,10 +368,10 @@ fn what_a_cache_has_taken_can_be_read_where_the_media_could_not_be() {
     assert_eq!(rig.go(Read, 6_000, 8).completion.outcome, Outcome::MediaError);
     rig.write(6_000, 8);
     let read = rig.go(Read, 6_000, 8);
-    assert_eq!((read.completion.outcome, read.life.served), (Outcome::Done, Served::Buffered));
+    assert_eq!((read.completion.outcome, read.trace.served), (Outcome::Done, Served::Buffered));
     rig.flush();
     let read = rig.go(Read, 5_999, 8);
-    assert_eq!((read.completion.outcome, read.life.served), (Outcome::Done, Served::Chosen));
+    assert_eq!((read.completion.outcome, read.trace.served), (Outcome::Done, Served::Chosen));
 }
 
 /// Writes of one track's sectors, so that only the angle tells them apart: the nearest in angle goes first.

@@ -1,8 +1,8 @@
-//! Written data that wait, held to one entry a sector: who has each block, what a launch takes along, how much room is left,
-//! what is volatile and what a FLUSH still waits for.
-use drivelab_core::target::drive::cache::dirty::{Dirty, Piece};
-use drivelab_core::target::drive::cache::params::WriteBackParams;
-use drivelab_core::target::drive::queue::{Entry, Slots};
+//! Written data that wait, held to one entry a sector: who has each block, what a launch takes along, how much room is
+//! left, what is volatile and what a FLUSH still waits for.
+use drivelab_core::storage::drive::cache::dirty::{Dirty, Piece};
+use drivelab_core::storage::drive::cache::params::WriteBackParams;
+use drivelab_core::storage::drive::queue::{Entry, Slots};
 use drivelab_units::{Instant, Lba, Sectors};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

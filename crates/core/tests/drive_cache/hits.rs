@@ -2,9 +2,9 @@
 use super::rig::{Rig, cache, cached, keeping};
 use crate::common::{ms, us};
 use drivelab_core::Access::{Read, Write};
-use drivelab_core::life::Served;
-use drivelab_core::target::drive::cache::params::{CacheParams, Reach, ReadAheadParams};
-use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, LinkParams, WriteData};
+use drivelab_core::storage::drive::cache::params::{CacheParams, Reach, ReadAheadParams};
+use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, LinkParams, WriteData};
+use drivelab_core::trace::Served;
 use drivelab_units::{Instant, Rate, Sectors, Span};
 
 fn reading_on(limit: u64, with: impl Fn(ReadAheadParams) -> ReadAheadParams) -> CacheParams {
@@ -18,7 +18,7 @@ fn fresh(start: Instant, first: u64, count: u64) -> Instant {
     let firmware = FirmwareParams::default();
     let mut rig = Rig::new(&DriveParams { firmware, cache: None, ..cached(cache(10, 1)) });
     rig.run_to(start);
-    rig.go(Read, first, count).life.ended
+    rig.go(Read, first, count).trace.ended
 }
 
 #[test]
@@ -28,9 +28,9 @@ fn a_head_that_has_stopped_waits_until_its_block_comes_round() {
         rig.read(0, 8);
         rig.wait(us(700 * pause));
         let (asked, read) = (rig.now, rig.go(Read, 108, 1));
-        assert_eq!(read.life.served, Served::Met);
+        assert_eq!(read.trace.served, Served::Met);
         // Its way to the block began when the read came.
-        assert_eq!(read.life.ended, fresh(asked, 108, 1), "{pause}");
+        assert_eq!(read.trace.ended, fresh(asked, 108, 1), "{pause}");
     }
 }
 
@@ -64,7 +64,7 @@ fn the_buffer_has_what_had_passed_when_the_arm_was_called_away() {
             rig.go(Read, 0, 8);
             rig.wait(us(10 * sectors) + late);
             rig.go(Read, 60_000, 8);
-            rig.go(Read, 0, 8 + count).life.served == Served::Buffered
+            rig.go(Read, 0, 8 + count).trace.served == Served::Buffered
         };
         assert!(kept(sectors, Span::ZERO) && kept(sectors, us(9)), "{sectors}");
         assert!(!kept(sectors + 1, us(9)), "{sectors}: too many");
@@ -83,7 +83,7 @@ fn of_two_segments_with_the_beginning_of_a_read_the_longer_one_counts() {
         rig.read(60_000, 8);
         let there = (first.0 + first.1).max(second.0 + second.1);
         let read = rig.go(Read, 9, 21);
-        assert_eq!(read.life.served, Served::Chosen);
+        assert_eq!(read.trace.served, Served::Chosen);
         assert_eq!(read.completion.breakdown.transfer, us(10 * (30 - there)));
     }
 }
@@ -97,7 +97,7 @@ fn a_segment_of_fixed_size_has_the_last_blocks_that_passed() {
         let mut rig = Rig::new(&params);
         rig.go(Read, 0, 8);
         rig.wait(us(10 * (passed - 8)));
-        rig.go(Read, 0, 8).life.served
+        rig.go(Read, 0, 8).trace.served
     };
     // A segment has 100 sectors.
     assert_eq!((served(50), served(100)), (Served::Buffered, Served::Buffered));
@@ -138,8 +138,8 @@ fn written_data_are_there_once_the_link_has_brought_them() {
         rig.wait(wait);
         let read = rig.send(Read, 6_000, 8);
         let (write, read) = (rig.finish(write), rig.finish(read));
-        assert!(write.completion.completed > write.life.begun);
-        read.life.served
+        assert!(write.completion.completed > write.trace.begun);
+        read.trace.served
     };
     // 50 us to take it up, 800 us for the data.
     assert_ne!(served(us(100)), Served::Buffered);
@@ -158,7 +158,7 @@ fn written_data_are_there_while_they_are_on_their_way_to_the_media() {
     assert!(rig.landed.is_empty());
     for first in [60_000, 90_000] {
         let read = rig.go(Read, first, 8);
-        assert_eq!(read.life.served, Served::Buffered, "{first}");
+        assert_eq!(read.trace.served, Served::Buffered, "{first}");
     }
     rig.wait(ms(100));
     assert_eq!(rig.held(), [(0, 0), (0, 0)]);

@@ -1,14 +1,15 @@
 //! A drive's cache in plain words, for a drive that is left alone long enough after each command: the head has then read as
 //! far as it was to, and stands there.
 //!
-//! - A read leaves a segment: what it asked for, what lay before it in the buffer already, and what the head read on behind.
+//! - A read leaves a segment: what it asked for, what lay before it in the buffer already, and what the head read on
+//!   behind.
 //! - A read finds all its blocks in one segment, or in data that wait for the media and from there on in one: a hit. A
 //!   segment holds the last blocks of what it has seen, as many as fit.
 //! - The segment that was used longest ago makes room, for another one and for written data.
 //! - A write takes every segment away that has a block of it. Written data may stay as a segment once they have landed.
 use super::dirty;
-use drivelab_core::life::Served;
-use drivelab_core::target::drive::cache::params::{CacheParams, Reach, WriteBackParams};
+use drivelab_core::storage::drive::cache::params::{CacheParams, Reach, WriteBackParams};
+use drivelab_core::trace::Served;
 use drivelab_units::Sectors;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

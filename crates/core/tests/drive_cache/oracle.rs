@@ -6,10 +6,10 @@ use super::model::Model;
 use super::rig::{Rig, cached, keeping};
 use crate::common::TRACK;
 use drivelab_core::Access;
-use drivelab_core::life::Served;
-use drivelab_core::target::drive::cache::params::{
+use drivelab_core::storage::drive::cache::params::{
     CacheParams, Destage, Reach, ReadAheadParams, WriteBackParams,
 };
+use drivelab_core::trace::Served;
 use drivelab_units::Sectors;
 use proptest::prelude::*;
 
@@ -109,17 +109,17 @@ impl History {
             }
             What::ReadForced => {
                 let ended = self.rig.go(Access::Flush, 0, 0);
-                prop_assert_eq!(ended.life.served, Served::Buffered);
+                prop_assert_eq!(ended.trace.served, Served::Buffered);
                 self.destaged()?;
                 let id = self.rig.send_forced(Access::Read, first, count);
-                prop_assert_eq!(self.rig.finish(id).life.served, Served::Chosen);
+                prop_assert_eq!(self.rig.finish(id).trace.served, Served::Chosen);
                 self.rig.wait(crate::common::ms(50));
                 self.models.iter_mut().for_each(|model| *model = model.read_forced(first, end));
             }
             What::Write => self.write(first, end)?,
             What::WriteForced => {
                 let id = self.rig.send_forced(Access::Write, first, count);
-                prop_assert_eq!(self.rig.finish(id).life.served, Served::Chosen);
+                prop_assert_eq!(self.rig.finish(id).trace.served, Served::Chosen);
                 self.passed(first, end)?;
             }
             What::Flush => {
@@ -139,10 +139,10 @@ impl History {
         }
         let ended = self.rig.go(Access::Write, first, count);
         if taken.is_none() {
-            prop_assert_eq!(ended.life.served, Served::Chosen, "past the cache");
+            prop_assert_eq!(ended.trace.served, Served::Chosen, "past the cache");
             return self.passed(first, end);
         }
-        prop_assert_eq!(ended.life.served, Served::Buffered, "into the cache");
+        prop_assert_eq!(ended.trace.served, Served::Buffered, "into the cache");
         self.writes += 1;
         let write = self.writes;
         self.models.iter_mut().for_each(|model| model.take(write, first, end));

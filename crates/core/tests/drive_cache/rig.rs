@@ -2,12 +2,12 @@
 //! when written data reached the media.
 use crate::common::{command, drive, ms, next_due, queue, target, us};
 use drivelab_core::data::DataOp;
-use drivelab_core::life::{Life, Served};
-use drivelab_core::target::drive::Drive;
-use drivelab_core::target::drive::cache::params::{CacheParams, Destage, WriteBackParams};
-use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, Overhead};
-use drivelab_core::target::drive::queue::Order;
-use drivelab_core::target::{Target, TargetInput};
+use drivelab_core::storage::drive::Drive;
+use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
+use drivelab_core::storage::drive::queue::Order;
+use drivelab_core::storage::{Target, TargetInput};
+use drivelab_core::trace::{CommandTrace, Served};
 use drivelab_core::{Access, Command, Completion, Machine};
 use drivelab_units::{Instant, Sectors, Span};
 
@@ -51,7 +51,7 @@ pub fn cached(cache: CacheParams) -> DriveParams {
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     pub id: u64,
-    pub life: Life,
+    pub trace: CommandTrace,
     pub completion: Completion,
 }
 
@@ -76,7 +76,7 @@ pub struct Rig {
 impl Rig {
     pub fn new(params: &DriveParams) -> Self {
         let mut target = Target::new(&target(params), 1);
-        target.keep_lives();
+        target.keep_traces();
         target.keep_data();
         let (ended, landed, persisted) = (Vec::new(), Vec::new(), Vec::new());
         Rig { target, next_id: 0, now: Instant::ZERO, ended, landed, persisted }
@@ -113,9 +113,9 @@ impl Rig {
         }
         while let Some(completion) = self.target.poll_output() {
             let id = completion.id;
-            let life = std::iter::from_fn(|| self.target.poll_life()).find(|life| life.command.id == id);
-            let life = life.expect("each command leaves its story");
-            self.ended.push(Ended { id, life, completion });
+            let trace = std::iter::from_fn(|| self.target.poll_trace()).find(|trace| trace.command.id == id);
+            let trace = trace.expect("each command leaves its service");
+            self.ended.push(Ended { id, trace, completion });
         }
     }
 
@@ -156,7 +156,7 @@ impl Rig {
 
     /// How a read was served, and long enough after it for the head to have read on.
     pub fn read(&mut self, first: u64, count: u64) -> Served {
-        let served = self.go(Access::Read, first, count).life.served;
+        let served = self.go(Access::Read, first, count).trace.served;
         self.wait(ms(50));
         served
     }

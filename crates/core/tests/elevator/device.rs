@@ -1,7 +1,7 @@
 //! A device behind the elevator that does what it is given side by side, each request in a time of its own, and writes
 //! down what it saw.
 use drivelab_core::rng::Stream;
-use drivelab_core::target::elevator::{Elevator, ElevatorParams};
+use drivelab_core::storage::elevator::{Elevator, ElevatorParams};
 use drivelab_core::{Breakdown, Command, Completion, Outcome};
 use drivelab_units::{Instant, Span};
 use std::collections::BTreeMap;

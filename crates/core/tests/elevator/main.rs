@@ -7,7 +7,7 @@ mod policies;
 mod promises;
 
 use common::{command, us};
-use drivelab_core::target::elevator::{DeadlineParams, Elevator, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::elevator::{DeadlineParams, Elevator, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use model::Model;

@@ -1,5 +1,5 @@
 //! The elevator's definition in plain lists: every rule by looking at everything.
-use drivelab_core::target::elevator::{ElevatorOrder, ElevatorParams};
+use drivelab_core::storage::elevator::{ElevatorOrder, ElevatorParams};
 use drivelab_core::{Access, Attribute, Command};
 use drivelab_units::{Instant, Span};
 use std::collections::{BTreeMap, VecDeque};

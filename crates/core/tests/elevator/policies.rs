@@ -1,7 +1,7 @@
 //! Each policy's rule by examples small enough to work out by hand.
 use super::device::{Device, run};
 use super::{command, params, us};
-use drivelab_core::target::elevator::{Elevator, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::elevator::{Elevator, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::{Access, Attribute, Command, Priority};
 use drivelab_units::{Instant, Sectors, Span};
 

@@ -2,7 +2,7 @@
 use super::device::{Device, run};
 use super::{command, commands, elevators, params, us};
 use drivelab_core::rng::Stream;
-use drivelab_core::target::elevator::{ElevatorOrder, ElevatorParams};
+use drivelab_core::storage::elevator::{ElevatorOrder, ElevatorParams};
 use drivelab_core::{Access, Attribute, Command};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use proptest::prelude::*;

@@ -11,12 +11,12 @@ use super::wire::{
     scsi_with_errors, sends, with_bad_sectors,
 };
 use super::{Checked, cases};
-use drivelab_core::target::drive::cache::params::CacheParams;
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, Overhead};
-use drivelab_core::target::drive::protocol::{Naca, Protocol, ScsiParams, TaskSets};
-use drivelab_core::target::drive::queue::Order;
-use drivelab_core::{Access, Attribute, Command, Life, Outcome, Priority};
+use drivelab_core::storage::drive::cache::params::CacheParams;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
+use drivelab_core::storage::drive::protocol::{Naca, Protocol, ScsiParams, TaskSets};
+use drivelab_core::storage::drive::queue::Order;
+use drivelab_core::{Access, Attribute, Command, CommandTrace, Outcome, Priority};
 use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -127,7 +127,7 @@ impl<'a> Follower<'a> {
         let begins = self.are_apart() || self.holders.is_empty();
         let since = if begins { at } else { *self.holders.values().next().expect("somebody holds one") };
         if begins {
-            let ended = self.run.lives.get(&failed.id).map(|life| life.command);
+            let ended = self.run.traces.get(&failed.id).map(|trace| trace.command);
             let held = || self.ledger.held.values().chain(&ended);
             let own = |command: &&Command| share_a_set(&self.scsi, command, failed);
             for command in self.ledger.held.values().filter(own) {
@@ -167,13 +167,13 @@ proptest! {
         let mut follower = Follower::new(&run, &params);
         follower.follow()?;
         for &Blocked { since, until, whose } in &follower.blocked {
-            let concerned = |life: &&Life| whose.is_none_or(|initiator| initiator == life.command.initiator);
-            let begun = run.lives.values().filter(|life| is_begun(life) && life.chosen < until);
-            for life in begun.filter(concerned) {
-                let recovers = life.command.attribute == Attribute::Aca;
-                let dormant = follower.dormant.contains(&(life.command.id, since));
-                let began = life.chosen > since || life.chosen == since && dormant;
-                prop_assert!(recovers || !began, "{since:?} to {until:?}: {life:?}");
+            let concerned = |trace: &&CommandTrace| whose.is_none_or(|initiator| initiator == trace.command.initiator);
+            let begun = run.traces.values().filter(|trace| is_begun(trace) && trace.chosen < until);
+            for trace in begun.filter(concerned) {
+                let recovers = trace.command.attribute == Attribute::Aca;
+                let dormant = follower.dormant.contains(&(trace.command.id, since));
+                let began = trace.chosen > since || trace.chosen == since && dormant;
+                prop_assert!(recovers || !began, "{since:?} to {until:?}: {trace:?}");
             }
         }
     }
@@ -208,7 +208,7 @@ fn the_buffer_answers_nothing_that_had_to_wait_before_the_allegiance() {
     let queue = queue(8, Order::Fcfs);
     let run =
         play(&DriveParams { queue, protocol, firmware, cache: read_ahead, faults, ..drive() }, &steps, None);
-    let [write, failed, read] = [0, 1, 2].map(|id| run.lives[&id]);
+    let [write, failed, read] = [0, 1, 2].map(|id| run.traces[&id]);
     assert_eq!(failed.outcome, Outcome::MediaError);
     assert!(failed.completed < write.completed, "the write ends in the allegiance");
     assert!(read.chosen >= Instant::ZERO + ms(100), "{read:?}");
@@ -243,7 +243,7 @@ fn nothing_that_waits_in_the_task_set_is_enabled_in_an_allegiance() {
             ..drive()
         };
         let run = play(&params, &[write, fails, waits, Step::Wait(ms(100)), Step::Clear(0)], None);
-        let [write, failed, waits] = [0, 1, 2].map(|id| run.lives[&id]);
+        let [write, failed, waits] = [0, 1, 2].map(|id| run.traces[&id]);
         assert!(failed.completed < write.completed && write.completed < Instant::ZERO + ms(100));
         assert_eq!(failed.outcome, Outcome::MediaError);
         let answer = run.answers().find(|answer| answer.id == 2).expect("it is done");
@@ -282,13 +282,14 @@ fn an_allegiance_holds_up_its_own_task_set_alone() {
         let protocol = Protocol::ScsiTcq(ScsiParams { naca: Naca::ALL, task_sets, ..ScsiParams::USUAL });
         let queue = queue(8, Order::Fcfs);
         let run = play(&DriveParams { queue, protocol, faults: faults.clone(), ..drive() }, &steps, None);
-        let mut begun: Vec<&Life> = run.lives.values().filter(|life| life.outcome == Outcome::Done).collect();
-        begun.sort_by_key(|life| life.rank);
-        let found: Vec<u64> = begun.iter().map(|life| life.command.id).collect();
+        let mut begun: Vec<&CommandTrace> =
+            run.traces.values().filter(|trace| trace.outcome == Outcome::Done).collect();
+        begun.sort_by_key(|trace| trace.rank);
+        let found: Vec<u64> = begun.iter().map(|trace| trace.command.id).collect();
         // With one set the last of them is refused.
         let order = if task_sets == TaskSets::One { &order[..3] } else { &order };
         assert_eq!(found, order, "{task_sets:?}");
-        let in_time = begun.iter().filter(|life| life.chosen < Instant::ZERO + ms(60)).count();
+        let in_time = begun.iter().filter(|trace| trace.chosen < Instant::ZERO + ms(60)).count();
         assert_eq!(in_time, usize::from(task_sets == TaskSets::Each));
     }
 }
@@ -302,7 +303,7 @@ fn the_histories_have_allegiances_and_recoveries() {
     for _ in 0..400 {
         let (params, steps) = plays().new_tree(&mut runner).unwrap().current();
         let run = play(&params, &steps, None);
-        recovered += run.lives.values().filter(|life| life.command.attribute == Attribute::Aca).count();
+        recovered += run.traces.values().filter(|trace| trace.command.attribute == Attribute::Aca).count();
         active += run.answers().filter(|answer| answer.outcome == Outcome::AcaActive).count();
         busy += run.answers().filter(|answer| answer.outcome == Outcome::Busy).count();
         let mut follower = Follower::new(&run, &params);

@@ -3,8 +3,8 @@
 use super::cases;
 use super::common::scenarios::{drives, protocols};
 use super::wire::{Event, INITIATORS, Run, Step, drafts, histories, play};
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::{Attribute, Life, Priority, Served};
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::{Attribute, CommandTrace, Priority, Served};
 use drivelab_units::Span;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -79,18 +79,18 @@ proptest! {
         for answer in run.answers() {
             prop_assert_eq!(answer.breakdown.total(), answer.completed - answer.submitted);
         }
-        for life in run.lives.values() {
-            prop_assert!(life.submitted <= life.accepted && life.accepted <= life.chosen, "{life:?}");
-            prop_assert!(life.chosen <= life.completed && life.chosen <= life.begun, "{life:?}");
+        for trace in run.traces.values() {
+            prop_assert!(trace.submitted <= trace.accepted && trace.accepted <= trace.chosen, "{trace:?}");
+            prop_assert!(trace.chosen <= trace.completed && trace.chosen <= trace.begun, "{trace:?}");
         }
     }
 
     #[test]
     fn the_mechanism_does_one_thing_at_a_time((params, steps) in plays()) {
         let run = play(&params, &steps, None);
-        let by_arm = |life: &&Life| !matches!(life.served, Served::Not | Served::Buffered);
-        let mut by_arm: Vec<&Life> = run.lives.values().filter(by_arm).collect();
-        by_arm.sort_by_key(|life| life.rank);
+        let by_arm = |trace: &&CommandTrace| !matches!(trace.served, Served::Not | Served::Buffered);
+        let mut by_arm: Vec<&CommandTrace> = run.traces.values().filter(by_arm).collect();
+        by_arm.sort_by_key(|trace| trace.rank);
         for pair in by_arm.windows(2) {
             prop_assert!(pair[0].ended <= pair[1].chosen, "{pair:?}");
         }
@@ -105,7 +105,7 @@ proptest! {
     fn superfluous_ticks_change_nothing((params, steps) in plays(), seed in any::<u64>()) {
         let (plain, ticked) = (play(&params, &steps, None), play(&params, &steps, Some(seed)));
         prop_assert_eq!(plain.digest, ticked.digest);
-        prop_assert_eq!(plain.lives, ticked.lives);
+        prop_assert_eq!(plain.traces, ticked.traces);
         prop_assert_eq!(plain.log, ticked.log);
     }
 }

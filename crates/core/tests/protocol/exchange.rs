@@ -6,11 +6,11 @@ use super::cases;
 use super::common::scenarios::drives;
 use super::common::{Probe, TRACK, TURN, drive, ms, queue, target, us};
 use super::wire::{Draft, Event, Step, drafts, drives_under, histories, play, sends};
-use drivelab_core::target::drive::cache::params::CacheParams;
-use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, LinkParams, Overhead, WriteData};
-use drivelab_core::target::drive::protocol::{ExchangeParams, Protocol, ScsiParams};
-use drivelab_core::target::drive::queue::Order;
-use drivelab_core::{Access, Attribute, Life, Outcome, Priority};
+use drivelab_core::storage::drive::cache::params::CacheParams;
+use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, LinkParams, Overhead, WriteData};
+use drivelab_core::storage::drive::protocol::{ExchangeParams, Protocol, ScsiParams};
+use drivelab_core::storage::drive::queue::Order;
+use drivelab_core::{Access, Attribute, CommandTrace, Outcome, Priority};
 use drivelab_units::{Rate, Sectors, Span};
 use proptest::prelude::*;
 
@@ -48,9 +48,9 @@ fn bare(write_data: WriteData) -> impl Strategy<Value = DriveParams> {
 }
 
 /// One command by itself that comes after so long.
-fn alone(params: &DriveParams, protocol: Protocol, after: Span, draft: Draft) -> Life {
+fn alone(params: &DriveParams, protocol: Protocol, after: Span, draft: Draft) -> CommandTrace {
     let params = DriveParams { protocol, ..params.clone() };
-    play(&params, &[Step::Wait(after), Step::Send(draft)], None).lives[&0]
+    play(&params, &[Step::Wait(after), Step::Send(draft)], None).traces[&0]
 }
 
 proptest! {
@@ -133,7 +133,7 @@ proptest! {
         let steps = [Step::Send(read), Step::Wait(ms(100)), Step::Send(read)];
         for protocol in [protocol, Protocol::None] {
             let params = DriveParams { protocol, ..params.clone() };
-            let hit = play(&params, &steps, None).lives[&1];
+            let hit = play(&params, &steps, None).traces[&1];
             let FirmwareParams { read_hit, read_completion, .. } = params.firmware;
             let own = read_hit.after_read + params.link.time_for(Sectors::new(count)) + read_completion;
             let bridge = params.exchange.bridge;
@@ -177,7 +177,7 @@ proptest! {
         for (_, event) in &run.log {
             match event {
                 Event::Sent(command) => {
-                    prop_assert_eq!(run.lives.contains_key(&command.id), held.is_none());
+                    prop_assert_eq!(run.traces.contains_key(&command.id), held.is_none());
                     held.get_or_insert(command.id);
                 }
                 Event::Answered(answer) => {
@@ -188,8 +188,8 @@ proptest! {
                 _ => {}
             }
         }
-        let lives: Vec<&Life> = run.lives.values().collect();
-        prop_assert!(lives.windows(2).all(|pair| pair[0].completed <= pair[1].chosen));
+        let traces: Vec<&CommandTrace> = run.traces.values().collect();
+        prop_assert!(traces.windows(2).all(|pair| pair[0].completed <= pair[1].chosen));
     }
 
     #[test]
@@ -198,7 +198,7 @@ proptest! {
         places in prop::collection::vec((any::<u64>(), any::<bool>()), 1..30),
     ) {
         let mut probe = Probe::of(&params);
-        let capacity = drivelab_core::target::Target::new(&target(&params), 1).capacity().get();
+        let capacity = drivelab_core::storage::Target::new(&target(&params), 1).capacity().get();
         for (place, write) in &places {
             probe.send(if *write { Access::Write } else { Access::Read }, place % capacity, 1);
         }

@@ -1,7 +1,7 @@
 //! What must end before what, by the words of the standards: the definition that the task set is held to.
 use super::wire::{Run, is_begun, overlap};
-use drivelab_core::life::{Life, Served};
-use drivelab_core::target::drive::protocol::{Protocol, QueueErrors, Reordering, ScsiParams, TaskSets};
+use drivelab_core::storage::drive::protocol::{Protocol, QueueErrors, Reordering, ScsiParams, TaskSets};
+use drivelab_core::trace::{CommandTrace, Served};
 use drivelab_core::{Access, Attribute, Command};
 use drivelab_units::Instant;
 
@@ -57,18 +57,18 @@ pub fn kept_apart(scsi: &ScsiParams, older: &Command, younger: &Command) -> bool
 /// Whether a command that the drive holds stands before a younger one: by its attribute until it has ended, by what it
 /// overlaps until the drive has chosen it.
 pub fn stands_before(run: &Run, scsi: &ScsiParams, at: Instant, older: &Command, younger: &Command) -> bool {
-    let life = &run.lives[&older.id];
-    let chosen = is_begun(life) && life.chosen <= at;
+    let trace = &run.traces[&older.id];
+    let chosen = is_begun(trace) && trace.chosen <= at;
     let apart = kept_apart(scsi, older, younger) && !chosen;
     older.id < younger.id && (fenced_by_attribute(scsi, older, younger) || apart)
 }
 
 /// When a command is through with the medium; one that the buffer answers is when it is chosen.
-pub fn over(life: &Life) -> Instant {
-    match life.served {
-        Served::Buffered => life.chosen,
-        _ if is_begun(life) => life.ended,
-        _ => life.completed,
+pub fn over(trace: &CommandTrace) -> Instant {
+    match trace.served {
+        Served::Buffered => trace.chosen,
+        _ if is_begun(trace) => trace.ended,
+        _ => trace.completed,
     }
 }
 
@@ -80,19 +80,19 @@ pub fn scsi_of(protocol: Protocol) -> ScsiParams {
 }
 
 /// All that the drive has taken before this one, oldest first.
-pub fn older<'a>(run: &'a Run, life: &Life) -> impl Iterator<Item = &'a Life> {
-    run.lives.range(..life.command.id).map(|(_, life)| life)
+pub fn older<'a>(run: &'a Run, trace: &CommandTrace) -> impl Iterator<Item = &'a CommandTrace> {
+    run.traces.range(..trace.command.id).map(|(_, trace)| trace)
 }
 
 /// When nothing that must end before this command was left.
-pub fn enabled(run: &Run, scsi: &ScsiParams, life: &Life) -> Instant {
-    let before = older(run, life).filter_map(|older| {
-        if fenced_by_attribute(scsi, &older.command, &life.command) {
+pub fn enabled(run: &Run, scsi: &ScsiParams, trace: &CommandTrace) -> Instant {
+    let before = older(run, trace).filter_map(|older| {
+        if fenced_by_attribute(scsi, &older.command, &trace.command) {
             return Some(older.completed);
         }
         // From its choice on, the older one is first.
         let first = if is_begun(older) { older.chosen } else { older.completed };
-        kept_apart(scsi, &older.command, &life.command).then_some(first)
+        kept_apart(scsi, &older.command, &trace.command).then_some(first)
     });
-    before.fold(life.accepted, Instant::max)
+    before.fold(trace.accepted, Instant::max)
 }

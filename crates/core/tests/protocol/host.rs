@@ -6,12 +6,12 @@ use super::wire::{
     Draft, INITIATORS, REORDERINGS, Step, drafts, drives_under, histories, scsi, with_flushes,
 };
 use super::{Checked, cases};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::drive::protocol::{Protocol, ScsiParams};
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Attribute, Command, Completion, Life, Machine, Outcome};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+use drivelab_core::storage::drive::protocol::{Protocol, ScsiParams};
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::{Access, Attribute, Command, CommandTrace, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Span};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -23,12 +23,12 @@ pub struct HostRun {
     pub sent: Vec<(Instant, Command)>,
     pub answers: Vec<Completion>,
     /// Every time that the drive had a command, in the order in which they ended there.
-    pub lives: Vec<Life>,
+    pub traces: Vec<CommandTrace>,
 }
 
 impl HostRun {
-    pub fn of(&self, id: u64) -> impl Iterator<Item = &Life> {
-        self.lives.iter().filter(move |life| life.command.id == id)
+    pub fn of(&self, id: u64) -> impl Iterator<Item = &CommandTrace> {
+        self.traces.iter().filter(move |trace| trace.command.id == id)
     }
 
     /// Every command is answered once, and its parts add up.
@@ -51,7 +51,7 @@ impl HostRun {
 pub fn play(params: &DriveParams, controller: ControllerParams, steps: &[Step]) -> HostRun {
     let drive = Arc::new(DriveModel::new(params).expect("the parameters are sound"));
     let mut target = Target::new(&TargetParams::System(SystemParams::of_drive(drive, controller)), 1);
-    target.keep_lives();
+    target.keep_traces();
     let capacity = target.capacity().get();
     let (mut now, mut sent, mut answers) = (Instant::ZERO, Vec::new(), Vec::new());
     for step in steps {
@@ -74,8 +74,8 @@ pub fn play(params: &DriveParams, controller: ControllerParams, steps: &[Step]) 
     }
     assert!(target.poll_timeout().is_none(), "the controller goes on without an end");
     answers.extend(std::iter::from_fn(|| target.poll_output()));
-    let lives = std::iter::from_fn(|| target.poll_life()).collect();
-    HostRun { sent, answers, lives }
+    let traces = std::iter::from_fn(|| target.poll_trace()).collect();
+    HostRun { sent, answers, traces }
 }
 
 /// With retries and recovery, and no command that takes too long.
@@ -117,9 +117,10 @@ fn sends(attributes: &'static [Attribute]) -> BoxedStrategy<Vec<Step>> {
 }
 
 /// The commands of one initiator.
-fn lane(run: &HostRun, initiator: u16) -> Vec<&Life> {
-    let mut lane: Vec<&Life> = run.lives.iter().filter(|life| life.command.initiator == initiator).collect();
-    lane.sort_by_key(|life| life.command.id);
+fn lane(run: &HostRun, initiator: u16) -> Vec<&CommandTrace> {
+    let mut lane: Vec<&CommandTrace> =
+        run.traces.iter().filter(|trace| trace.command.initiator == initiator).collect();
+    lane.sort_by_key(|trace| trace.command.id);
     lane
 }
 
@@ -143,7 +144,7 @@ proptest! {
     ) {
         let run = play(&params, controller, &steps);
         for initiator in 0..INITIATORS {
-            prop_assert!(lane(&run, initiator).is_sorted_by_key(|life| life.accepted));
+            prop_assert!(lane(&run, initiator).is_sorted_by_key(|trace| trace.accepted));
         }
     }
 
@@ -155,7 +156,7 @@ proptest! {
         for initiator in 0..INITIATORS {
             let lane = lane(&run, initiator);
             prop_assert!(lane.windows(2).all(|pair| pair[0].completed <= pair[1].chosen));
-            prop_assert!(lane.is_sorted_by_key(|life| life.rank));
+            prop_assert!(lane.is_sorted_by_key(|trace| trace.rank));
         }
     }
 
@@ -168,9 +169,9 @@ proptest! {
         let limit = controller.depth.unwrap_or(params.queue.depth) as usize;
         for initiator in 0..INITIATORS {
             let lane = lane(&run, initiator);
-            for life in &lane {
-                let at = life.accepted;
-                let held = |other: &&&Life| other.accepted <= at && at < other.completed;
+            for trace in &lane {
+                let at = trace.accepted;
+                let held = |other: &&&CommandTrace| other.accepted <= at && at < other.completed;
                 prop_assert!(lane.iter().filter(held).count() <= limit);
             }
         }
@@ -195,11 +196,11 @@ proptest! {
     ) {
         let run = play(&params, controller, &steps);
         prop_assert!(run.check_answers()?.values().all(|answer| answer.outcome == Outcome::Done));
-        let mut lives: Vec<&Life> = run.lives.iter().collect();
-        lives.sort_by_key(|life| life.command.id);
+        let mut traces: Vec<&CommandTrace> = run.traces.iter().collect();
+        traces.sort_by_key(|trace| trace.command.id);
         // Each command was with the drive once: one that crosses with another is aborted and comes again.
-        prop_assert_eq!(run.lives.len(), run.sent.len());
-        check_alone(&lives)?;
+        prop_assert_eq!(run.traces.len(), run.sent.len());
+        check_alone(&traces)?;
     }
 
     #[test]
@@ -216,19 +217,19 @@ proptest! {
         let controller = ControllerParams { timeout: Some(timeout), ..controller };
         let run = play(&params, controller, &steps);
         let answers = run.check_answers()?;
-        for life in &run.lives {
-            let late = life.completed > life.accepted + timeout;
-            let at_its_end = life.completed == life.accepted + timeout;
+        for trace in &run.traces {
+            let late = trace.completed > trace.accepted + timeout;
+            let at_its_end = trace.completed == trace.accepted + timeout;
             let expected = if late { Outcome::Aborted } else { Outcome::Done };
-            prop_assert!(life.outcome == expected || at_its_end, "{life:?}");
-            let expected = if life.outcome == Outcome::Aborted { Outcome::TimedOut } else { Outcome::Done };
-            prop_assert_eq!(answers[&life.command.id].outcome, expected, "{:?}", life);
+            prop_assert!(trace.outcome == expected || at_its_end, "{trace:?}");
+            let expected = if trace.outcome == Outcome::Aborted { Outcome::TimedOut } else { Outcome::Done };
+            prop_assert_eq!(answers[&trace.command.id].outcome, expected, "{:?}", trace);
         }
     }
 }
 
 fn ncq() -> impl Strategy<Value = Protocol> {
-    use drivelab_core::target::drive::protocol::NcqParams;
+    use drivelab_core::storage::drive::protocol::NcqParams;
     any::<bool>().prop_map(|out_of_order| Protocol::Ncq(NcqParams { out_of_order, ..NcqParams::USUAL }))
 }
 
@@ -237,7 +238,7 @@ fn any_protocol() -> BoxedStrategy<Protocol> {
 }
 
 /// Nothing of the same lane is with the drive beside a command without a tag.
-fn check_alone(lane: &[&Life]) -> Checked {
+fn check_alone(lane: &[&CommandTrace]) -> Checked {
     for (i, alone) in lane.iter().enumerate() {
         if alone.command.attribute == Attribute::Untagged || alone.command.access == Access::Flush {
             prop_assert!(lane[..i].iter().all(|other| other.completed <= alone.accepted));
@@ -253,8 +254,8 @@ fn check_alone(lane: &[&Life]) -> Checked {
 fn what_a_failed_command_leaves_is_another_initiators_at_once() {
     use super::common::{TRACK, drive, queue};
     use super::wire::BAD;
-    use drivelab_core::target::drive::faults::FaultParams;
-    use drivelab_core::target::drive::queue::Order;
+    use drivelab_core::storage::drive::faults::FaultParams;
+    use drivelab_core::storage::drive::queue::Order;
     use drivelab_units::{Lba, Sectors, Share};
     let unreadable = vec![(Lba::new(BAD.0), Sectors::new(BAD.1))];
     let faults = Some(FaultParams { read_errors: Share::NONE, unreadable, retries: Span::ZERO });
@@ -276,11 +277,11 @@ fn what_a_failed_command_leaves_is_another_initiators_at_once() {
     for retries in 0..3 {
         let controller = ControllerParams { retries, ..ControllerParams::PLAIN };
         let run = play(&params, controller, &steps);
-        let mut lives: Vec<&Life> = run.lives.iter().collect();
-        lives.sort_by_key(|life| life.accepted);
-        assert!(lives.windows(2).all(|pair| pair[1].accepted == pair[0].completed), "{lives:?}");
-        assert_eq!(run.lives.len(), 3 + usize::from(retries));
-        assert_eq!(lives[1].command.initiator, 1);
+        let mut traces: Vec<&CommandTrace> = run.traces.iter().collect();
+        traces.sort_by_key(|trace| trace.accepted);
+        assert!(traces.windows(2).all(|pair| pair[1].accepted == pair[0].completed), "{traces:?}");
+        assert_eq!(run.traces.len(), 3 + usize::from(retries));
+        assert_eq!(traces[1].command.initiator, 1);
     }
 }
 
@@ -297,16 +298,16 @@ proptest! {
     ) {
         let controller = ControllerParams { depth, ..ControllerParams::PLAIN };
         let run = play(&params, controller, &steps);
-        let ends: std::collections::BTreeSet<Instant> = run.lives.iter().map(|life| life.completed).collect();
-        for life in &run.lives {
-            let at_once = life.accepted == life.submitted;
+        let ends: std::collections::BTreeSet<Instant> = run.traces.iter().map(|trace| trace.completed).collect();
+        for trace in &run.traces {
+            let at_once = trace.accepted == trace.submitted;
             // A tick that was asked for earlier may find a place that a lane with a command at the drive waits for.
-            let beside = |other: &&Life| {
-                let own = other.command.initiator == life.command.initiator;
-                own && other.accepted < life.accepted && life.accepted < other.completed
+            let beside = |other: &&CommandTrace| {
+                let own = other.command.initiator == trace.command.initiator;
+                own && other.accepted < trace.accepted && trace.accepted < other.completed
             };
-            let has_another = run.lives.iter().any(|other| beside(&other));
-            prop_assert!(at_once || ends.contains(&life.accepted) || has_another, "{life:?}");
+            let has_another = run.traces.iter().any(|other| beside(&other));
+            prop_assert!(at_once || ends.contains(&trace.accepted) || has_another, "{trace:?}");
         }
     }
 }
@@ -315,7 +316,7 @@ proptest! {
 #[test]
 fn every_initiator_gets_through_to_a_drive_with_one_place() {
     use super::common::{TRACK, drive, ms, queue};
-    use drivelab_core::target::drive::queue::Order;
+    use drivelab_core::storage::drive::queue::Order;
     let params = DriveParams { queue: queue(1, Order::Fcfs), ..drive() };
     assert!(scsi_of(params.protocol).disconnects);
     let draft = |initiator, place| {
@@ -335,7 +336,7 @@ fn every_initiator_gets_through_to_a_drive_with_one_place() {
 #[test]
 fn what_is_refused_on_its_way_goes_before_what_was_sent_meanwhile() {
     use super::common::{TRACK, drive, queue, us};
-    use drivelab_core::target::drive::queue::Order;
+    use drivelab_core::storage::drive::queue::Order;
     let protocol = Protocol::ScsiTcq(ScsiParams::USUAL);
     let params = DriveParams { queue: queue(4, Order::Fcfs), protocol, ..drive() };
     let draft = |initiator, place| {
@@ -347,7 +348,7 @@ fn what_is_refused_on_its_way_goes_before_what_was_sent_meanwhile() {
     for issue in (7..3_000).step_by(7).map(us) {
         let run = play(&params, ControllerParams { issue, ..ControllerParams::PLAIN }, &steps);
         for initiator in 0..INITIATORS {
-            assert!(lane(&run, initiator).is_sorted_by_key(|life| life.accepted), "{issue:?}");
+            assert!(lane(&run, initiator).is_sorted_by_key(|trace| trace.accepted), "{issue:?}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What an initiator that keeps the rules in its head expects of every answer.
 use super::Checked;
 use super::wire::{BAD, Run, has_struck, is_begun};
-use drivelab_core::life::Life;
-use drivelab_core::target::drive::params::DriveParams;
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::trace::CommandTrace;
 use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_units::Instant;
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ impl<'a> Ledger<'a> {
     /// A command reaches the drive, which is to refuse it for this reason, or for want of room, or to take it.
     pub fn sent(&mut self, command: &Command, refusal: Option<Outcome>) -> Checked {
         let refusal = refusal.or_else(|| (self.held.len() >= self.depth).then_some(Outcome::Full));
-        let taken = self.run.lives.contains_key(&command.id);
+        let taken = self.run.traces.contains_key(&command.id);
         prop_assert_eq!(taken, refusal.is_none(), "{:?} {:?}", refusal, command);
         match refusal {
             Some(refusal) => drop(self.refused.insert(command.id, refusal)),
@@ -54,39 +54,40 @@ impl<'a> Ledger<'a> {
         self.attentions.remove(&command.initiator).then_some(Outcome::UnitAttention)
     }
 
-    /// An answer has come. Returns the life of a command that has failed, if that is what it says.
-    pub fn answered(&mut self, completion: &Completion) -> Checked<Option<&'a Life>> {
+    /// An answer has come. Returns the trace of a command that has failed, if that is what it says.
+    pub fn answered(&mut self, completion: &Completion) -> Checked<Option<&'a CommandTrace>> {
         if let Some(refusal) = self.refused.remove(&completion.id) {
             prop_assert_eq!(completion.outcome, refusal);
             return Ok(None);
         }
         prop_assert!(self.held.remove(&completion.id).is_some(), "answered twice: {completion:?}");
-        let life = &self.run.lives[&completion.id];
+        let trace = &self.run.traces[&completion.id];
         if self.cleared.remove(&completion.id) {
-            prop_assert_eq!(completion.outcome, Outcome::Aborted, "it was cleared: {:?}", life);
+            prop_assert_eq!(completion.outcome, Outcome::Aborted, "it was cleared: {:?}", trace);
             return Ok(None);
         }
-        let strikes = self.faulty && has_struck(life);
+        let strikes = self.faulty && has_struck(trace);
         // A write that was cut off may have come to the media before.
-        let may_be_healed = strikes && self.is_healed(life, |_| true);
-        let is_healed = may_be_healed && self.is_healed(life, |outcome| outcome == Outcome::Done);
+        let may_be_healed = strikes && self.is_healed(trace, |_| true);
+        let is_healed = may_be_healed && self.is_healed(trace, |outcome| outcome == Outcome::Done);
         let fails = strikes && !is_healed && !(may_be_healed && completion.outcome == Outcome::Done);
         let expected = if fails { Outcome::MediaError } else { Outcome::Done };
-        prop_assert_eq!(completion.outcome, expected, "{:?}", life);
-        Ok((expected == Outcome::MediaError).then_some(life))
+        prop_assert_eq!(completion.outcome, expected, "{:?}", trace);
+        Ok((expected == Outcome::MediaError).then_some(trace))
     }
 
-    /// Whether all bad sectors that a read touches had been written over before the head came to them, by writes that count.
-    fn is_healed(&self, read: &Life, counts: impl Fn(Outcome) -> bool) -> bool {
-        let touched = |life: &Life| {
-            let (first, end) = (life.command.first.get(), life.command.end().get());
+    /// Whether all bad sectors that a read touches had been written over before the head came to them, by writes that
+    /// count.
+    fn is_healed(&self, read: &CommandTrace, counts: impl Fn(Outcome) -> bool) -> bool {
+        let touched = |trace: &CommandTrace| {
+            let (first, end) = (trace.command.first.get(), trace.command.end().get());
             first.max(BAD.0)..end.min(BAD.0 + BAD.1)
         };
-        let has_written = |life: &&Life| {
-            let is_write = life.command.access == Access::Write && is_begun(life);
-            is_write && life.ended <= read.begun && counts(life.outcome)
+        let has_written = |trace: &&CommandTrace| {
+            let is_write = trace.command.access == Access::Write && is_begun(trace);
+            is_write && trace.ended <= read.begun && counts(trace.outcome)
         };
-        let writes: Vec<_> = self.run.lives.values().filter(has_written).map(touched).collect();
+        let writes: Vec<_> = self.run.traces.values().filter(has_written).map(touched).collect();
         touched(read).all(|sector| writes.iter().any(|written| written.contains(&sector)))
     }
 
@@ -94,10 +95,10 @@ impl<'a> Ledger<'a> {
     /// any more, the rest when the mechanism is done with it.
     pub fn clear(&mut self, at: Instant, by: Option<u16>, clears: impl Fn(&Command) -> bool) -> Checked {
         for (&id, command) in self.held.iter().filter(|(_, command)| clears(command)) {
-            let life = &self.run.lives[&id];
-            let late = if is_begun(life) { life.chosen > at } else { life.completed != at };
+            let trace = &self.run.traces[&id];
+            let late = if is_begun(trace) { trace.chosen > at } else { trace.completed != at };
             let newly = self.cleared.insert(id);
-            prop_assert!(!(newly && late), "cleared at {at:?}: {life:?}");
+            prop_assert!(!(newly && late), "cleared at {at:?}: {trace:?}");
             if newly && by.is_some_and(|by| by != command.initiator) {
                 self.attentions.insert(command.initiator);
             }

@@ -8,11 +8,11 @@ use super::fences::{conflict, older, over};
 use super::wire::{
     Draft, INITIATORS, REORDERINGS, Run, Step, drives_under, histories, is_begun, overlap, play, scsi, sends,
 };
-use drivelab_core::life::{Life, Served};
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::protocol::{Protocol, Reordering, ScsiParams};
-use drivelab_core::target::drive::queue::Order;
-use drivelab_core::target::drive::seek::SeekParams;
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::protocol::{Protocol, Reordering, ScsiParams};
+use drivelab_core::storage::drive::queue::Order;
+use drivelab_core::storage::drive::seek::SeekParams;
+use drivelab_core::trace::{CommandTrace, Served};
 use drivelab_core::{Access, Attribute, Priority};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -30,12 +30,12 @@ struct Image {
     found: BTreeMap<u64, Vec<Option<u64>>>,
 }
 
-fn image<'a>(lives: impl Iterator<Item = &'a Life>) -> Image {
+fn image<'a>(traces: impl Iterator<Item = &'a CommandTrace>) -> Image {
     let mut image = Image::default();
-    for life in lives {
-        let id = life.command.id;
-        let sectors = life.command.first.get()..life.command.end().get();
-        if life.command.access == Access::Write {
+    for trace in traces {
+        let id = trace.command.id;
+        let sectors = trace.command.first.get()..trace.command.end().get();
+        if trace.command.access == Access::Write {
             image.sectors.extend(sectors.map(|sector| (sector, id)));
         } else {
             let found = sectors.map(|sector| image.sectors.get(&sector).copied()).collect();
@@ -47,9 +47,9 @@ fn image<'a>(lives: impl Iterator<Item = &'a Life>) -> Image {
 
 /// As the drive did it, and as it came: of one initiator's commands.
 fn images(run: &Run, initiator: u16) -> (Image, Image) {
-    let own = || run.lives.values().filter(|life| life.command.initiator == initiator);
-    let mut by_rank: Vec<&Life> = own().collect();
-    by_rank.sort_by_key(|life| life.rank);
+    let own = || run.traces.values().filter(|trace| trace.command.initiator == initiator);
+    let mut by_rank: Vec<&CommandTrace> = own().collect();
+    by_rank.sort_by_key(|trace| trace.rank);
     (image(by_rank.into_iter()), image(own()))
 }
 
@@ -72,7 +72,7 @@ proptest! {
         (params, steps) in plays(&[Reordering::Restricted]),
     ) {
         let run = play(&params, &steps, None);
-        for younger in run.lives.values() {
+        for younger in run.traces.values() {
             for older in older(&run, younger).filter(|older| conflict(&older.command, &younger.command)) {
                 prop_assert!(over(older) <= younger.chosen, "{older:?} {younger:?}");
             }
@@ -85,7 +85,7 @@ proptest! {
         steps in histories(prop_oneof![3 => sends(FENCED), 1 => any::<usize>().prop_map(Step::Abort)].boxed()),
     ) {
         let run = play(&params, &steps, None);
-        for younger in run.lives.values().filter(|younger| is_begun(younger)) {
+        for younger in run.traces.values().filter(|younger| is_begun(younger)) {
             for older in older(&run, younger).filter(|older| conflict(&older.command, &younger.command)) {
                 prop_assert!(over(older) <= younger.chosen, "{older:?} {younger:?}");
             }
@@ -96,13 +96,13 @@ proptest! {
     #[test]
     fn the_buffer_never_answers_with_what_was_before_a_write((params, steps) in plays(REORDERINGS)) {
         let run = play(&params, &steps, None);
-        for read in run.lives.values().filter(|life| life.served == Served::Buffered) {
-            let before = || run.lives.values().filter(|life| life.rank < read.rank);
-            let writes = before().filter(|life| life.command.access == Access::Write);
+        for read in run.traces.values().filter(|trace| trace.served == Served::Buffered) {
+            let before = || run.traces.values().filter(|trace| trace.rank < read.rank);
+            let writes = before().filter(|trace| trace.command.access == Access::Write);
             let written = writes.filter(|write| overlap(&write.command, &read.command));
             let Some(written) = written.map(|write| write.rank).max() else { continue };
-            let fetches = before().filter(|life| life.command.access == Access::Read);
-            let fetched = fetches.filter(|life| life.served != Served::Buffered).map(|life| life.rank).max();
+            let fetches = before().filter(|trace| trace.command.access == Access::Read);
+            let fetched = fetches.filter(|trace| trace.served != Served::Buffered).map(|trace| trace.rank).max();
             prop_assert!(fetched > Some(written), "{read:?}");
         }
     }
@@ -126,7 +126,7 @@ fn writes_that_overlap_go_out_of_order_without_restriction_and_between_initiator
         let seek = SeekParams::Lee { single: us(600), average: us(4_700), full: us(10_500) };
         let params = DriveParams { queue: queue(8, Order::Sstf), seek, protocol, ..drive() };
         let run = play(&params, &steps, None);
-        let [older, younger] = [1, 2].map(|id| run.lives[&id].rank);
+        let [older, younger] = [1, 2].map(|id| run.traces[&id].rank);
         assert_eq!(younger < older, differs, "{reordering:?} {other}");
     }
 }

@@ -5,12 +5,12 @@ use super::cases;
 use super::common::scenarios::orders;
 use super::common::{TRACK, TURN, drive, ms, queue, us};
 use super::wire::{Draft, Event, Run, Step, drafts, drives_under, histories, is_begun, play, sends};
-use drivelab_core::life::Served;
-use drivelab_core::target::drive::cache::params::CacheParams;
-use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{DriveParams, FirmwareParams, LinkParams, Overhead};
-use drivelab_core::target::drive::protocol::{NcqParams, Protocol};
-use drivelab_core::target::drive::queue::{Chooses, Order};
+use drivelab_core::storage::drive::cache::params::CacheParams;
+use drivelab_core::storage::drive::mechanism::SettleParams;
+use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, LinkParams, Overhead};
+use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
+use drivelab_core::storage::drive::queue::{Chooses, Order};
+use drivelab_core::trace::Served;
 use drivelab_core::{Access, Attribute, Machine, Outcome, Priority};
 use drivelab_units::{Bytes, Instant, Rate, Sectors, Span};
 use proptest::prelude::*;
@@ -43,8 +43,8 @@ proptest! {
         }).boxed()),
     ) {
         let run = play(&params, &steps, None);
-        let high = || run.lives.values().filter(|life| life.command.priority == Priority::High);
-        for normal in run.lives.values().filter(|life| life.served == Served::Chosen) {
+        let high = || run.traces.values().filter(|trace| trace.command.priority == Priority::High);
+        for normal in run.traces.values().filter(|trace| trace.served == Served::Chosen) {
             if normal.command.priority == Priority::Normal {
                 let waits = high().find(|high| high.accepted < normal.chosen && normal.rank < high.rank);
                 prop_assert!(waits.is_none(), "{normal:?} before {waits:?}");
@@ -63,9 +63,9 @@ proptest! {
         draft.priority = if high { Priority::High } else { Priority::Isochronous(Span::ZERO) };
         let pressed = play(&params, &[steps, vec![Step::Send(draft)]].concat(), None);
         let pressing = plain.log.iter().filter(|(_, event)| matches!(event, Event::Sent(_))).count();
-        let Some(life) = pressed.lives.get(&(pressing as u64)) else { return Ok(()) };
-        for (id, before) in plain.lives.iter().filter(|(_, before)| before.chosen < life.accepted) {
-            let after = &pressed.lives[id];
+        let Some(trace) = pressed.traces.get(&(pressing as u64)) else { return Ok(()) };
+        for (id, before) in plain.traces.iter().filter(|(_, before)| before.chosen < trace.accepted) {
+            let after = &pressed.traces[id];
             prop_assert_eq!((before.chosen, before.ended), (after.chosen, after.ended));
         }
     }
@@ -94,9 +94,9 @@ proptest! {
             steps.push(Step::Wait(ms(2_000)));
         }
         let run = play(&params, &steps, None);
-        for life in run.lives.values() {
-            if let Priority::Isochronous(within) = life.command.priority {
-                prop_assert!(life.completed <= life.accepted + within, "{within:?} {life:?}");
+        for trace in run.traces.values() {
+            if let Priority::Isochronous(within) = trace.command.priority {
+                prop_assert!(trace.completed <= trace.accepted + within, "{within:?} {trace:?}");
             }
         }
     }
@@ -104,9 +104,9 @@ proptest! {
     #[test]
     fn fua_reads_come_from_the_media(params in drives(), steps in histories(sends(SIMPLE))) {
         let run = play(&params, &steps, None);
-        for life in run.lives.values() {
-            let buffered = matches!(life.served, Served::Buffered | Served::Met);
-            prop_assert!(!(buffered && life.command.force_unit_access), "{life:?}");
+        for trace in run.traces.values() {
+            let buffered = matches!(trace.served, Served::Buffered | Served::Met);
+            prop_assert!(!(buffered && trace.command.force_unit_access), "{trace:?}");
         }
     }
 
@@ -133,11 +133,11 @@ proptest! {
     ) {
         let run = play(&params, &steps, None);
         let aborted = aborted(&run);
-        for (id, life) in &run.lives {
+        for (id, trace) in &run.traces {
             let expected = if aborted.contains_key(id) { Outcome::Aborted } else { Outcome::Done };
-            prop_assert_eq!(life.outcome, expected);
+            prop_assert_eq!(trace.outcome, expected);
             if let Some(&at) = aborted.get(id) {
-                prop_assert!(life.completed == at || is_begun(life) && life.chosen <= at, "{at:?} {life:?}");
+                prop_assert!(trace.completed == at || is_begun(trace) && trace.chosen <= at, "{at:?} {trace:?}");
             }
         }
     }
@@ -156,8 +156,8 @@ proptest! {
         (params.queue.write_handicap, params.queue.depth, params.cache) = (Span::ZERO, 32, None);
         let free = play(&params, &steps, None);
         let bound = play(&DriveParams { protocol: ncq(false), ..params }, &steps, None);
-        let same = free.lives.keys().eq(bound.lives.keys());
-        for (free, bound) in free.lives.values().zip(bound.lives.values()).filter(|_| same) {
+        let same = free.traces.keys().eq(bound.traces.keys());
+        for (free, bound) in free.traces.values().zip(bound.traces.values()).filter(|_| same) {
             prop_assert_eq!((free.begun, free.ended), (bound.begun, bound.ended));
             prop_assert!(free.completed <= bound.completed, "{free:?} {bound:?}");
         }
@@ -169,7 +169,7 @@ fn aborted(run: &Run) -> BTreeMap<u64, Instant> {
     let (mut held, mut aborted) = (BTreeMap::new(), BTreeMap::new());
     for &(at, event) in &run.log {
         match event {
-            Event::Sent(command) if run.lives.contains_key(&command.id) => {
+            Event::Sent(command) if run.traces.contains_key(&command.id) => {
                 held.insert((command.initiator, command.tag), command.id);
             }
             Event::Answered(answer) => held.retain(|_, &mut id| id != answer.id),
@@ -234,7 +234,7 @@ fn a_deadline_behind_the_end_of_time_is_met() {
             let command = draft.command(id as u64, id as u32, probe.capacity());
             let now = probe.now + ms(1);
             probe.now = now;
-            probe.target().handle(now, drivelab_core::target::TargetInput::Submit(command));
+            probe.target().handle(now, drivelab_core::storage::TargetInput::Submit(command));
         }
         (0..3).filter_map(|_| probe.answer()).map(|answer| answer.outcome).collect()
     };
@@ -272,7 +272,7 @@ fn fua_asks_the_media_for_what_the_buffer_holds() {
     for force_unit_access in [false, true] {
         let again = Draft { force_unit_access, ..read(0, 8, Priority::Normal) };
         let steps = [Step::Send(read(0, 8, Priority::Normal)), Step::Wait(ms(20)), Step::Send(again)];
-        let served = play(&params, &steps, None).lives[&1].served;
+        let served = play(&params, &steps, None).traces[&1].served;
         assert_eq!(served, if force_unit_access { Served::Chosen } else { Served::Buffered });
     }
 }
@@ -287,7 +287,7 @@ fn data_out_of_order_save_the_way_to_the_first_sector() {
     let completed = |out_of_order| {
         let params = DriveParams { protocol: ncq(out_of_order), settle, link, ..drive() };
         let run = play(&params, &[Step::Send(read(500 * TRACK, TRACK, Priority::Normal))], None);
-        (run.lives[&0].begun, run.lives[&0].completed)
+        (run.traces[&0].begun, run.traces[&0].completed)
     };
     let ((begun, free), (same, bound)) = (completed(true), completed(false));
     assert_eq!(begun, same);

@@ -5,10 +5,10 @@ use super::fences::{acts_as, enabled, fenced_by_attribute, jumps, older, scsi_of
 use super::wire::{REORDERINGS, Run, Step, drives_under, histories, is_begun, play, scsi, sends};
 use super::{Checked, cases};
 use drivelab_core::Attribute;
-use drivelab_core::life::{Life, Served};
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::protocol::{Protocol, ScsiParams, TaskSets, UntaggedAs};
-use drivelab_core::target::drive::queue::Chooses;
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::protocol::{Protocol, ScsiParams, TaskSets, UntaggedAs};
+use drivelab_core::storage::drive::queue::Chooses;
+use drivelab_core::trace::{CommandTrace, Served};
 use drivelab_units::Instant;
 use proptest::prelude::*;
 
@@ -29,8 +29,11 @@ fn plays(attributes: &'static [Attribute]) -> BoxedStrategy<(DriveParams, Vec<St
 
 /// Every pair of commands of one task set that the drive has taken, the older one first, of which it has begun the
 /// younger.
-fn pairs<'a>(run: &'a Run, scsi: &'a ScsiParams) -> impl Iterator<Item = (&'a Life, &'a Life)> {
-    let begun = run.lives.values().filter(|life| is_begun(life));
+fn pairs<'a>(
+    run: &'a Run,
+    scsi: &'a ScsiParams,
+) -> impl Iterator<Item = (&'a CommandTrace, &'a CommandTrace)> {
+    let begun = run.traces.values().filter(|trace| is_begun(trace));
     begun
         .flat_map(|younger| older(run, younger).map(move |older| (older, younger)))
         .filter(|(older, younger)| share_a_set(scsi, &older.command, &younger.command))
@@ -115,9 +118,9 @@ proptest! {
             Step::Wait(span) => now + *span,
             _ => now,
         });
-        for (id, life) in before.lives.iter().filter(|(_, life)| is_begun(life) && life.chosen < arrival) {
-            let in_full = &full.lives[id];
-            prop_assert_eq!((in_full.chosen, in_full.ended), (life.chosen, life.ended));
+        for (id, trace) in before.traces.iter().filter(|(_, trace)| is_begun(trace) && trace.chosen < arrival) {
+            let in_full = &full.traces[id];
+            prop_assert_eq!((in_full.chosen, in_full.ended), (trace.chosen, trace.ended));
         }
     }
 
@@ -157,8 +160,8 @@ fn mark(step: &Step, counts_as: Attribute) -> Step {
 /// Between the arrival of a HEAD OF QUEUE command and its own turn nothing is turned to but what came later to go ahead
 /// of it.
 fn check_heads(run: &Run) -> Checked {
-    let begun = || run.lives.values().filter(|life| is_begun(life));
-    for head in begun().filter(|life| life.command.attribute == Attribute::HeadOfQueue) {
+    let begun = || run.traces.values().filter(|trace| is_begun(trace));
+    for head in begun().filter(|trace| trace.command.attribute == Attribute::HeadOfQueue) {
         for other in begun().filter(|other| other.rank < head.rank && other.chosen >= head.accepted) {
             let later = other.command.id > head.command.id;
             let at_once = other.chosen == head.accepted && !later;
@@ -170,24 +173,24 @@ fn check_heads(run: &Run) -> Checked {
 
 /// No command that nothing stands before waits through a time in which the mechanism is at nothing.
 fn check_idle(run: &Run, scsi: &ScsiParams) -> Checked {
-    let busy = |life: &&Life| !matches!(life.served, Served::Not | Served::Buffered);
-    let mut busy: Vec<&Life> = run.lives.values().filter(busy).collect();
-    busy.sort_by_key(|life| life.rank);
+    let busy = |trace: &&CommandTrace| !matches!(trace.served, Served::Not | Served::Buffered);
+    let mut busy: Vec<&CommandTrace> = run.traces.values().filter(busy).collect();
+    busy.sort_by_key(|trace| trace.rank);
     let idle = |from: Instant, to: Instant| {
         let mut free = from;
-        for life in busy.iter().filter(|life| life.ended > from) {
-            if free < life.chosen.min(to) {
+        for trace in busy.iter().filter(|trace| trace.ended > from) {
+            if free < trace.chosen.min(to) {
                 return Some(free);
             }
-            free = free.max(life.ended);
+            free = free.max(trace.ended);
         }
         (free < to).then_some(free)
     };
-    for life in run.lives.values() {
-        let until = if is_begun(life) { life.chosen } else { life.completed };
-        let from = enabled(run, scsi, life);
+    for trace in run.traces.values() {
+        let until = if is_begun(trace) { trace.chosen } else { trace.completed };
+        let from = enabled(run, scsi, trace);
         let gap = if from < until { idle(from, until) } else { None };
-        prop_assert!(gap.is_none(), "idle at {gap:?} while this waits since {from:?}: {life:?}");
+        prop_assert!(gap.is_none(), "idle at {gap:?} while this waits since {from:?}: {trace:?}");
     }
     Ok(())
 }

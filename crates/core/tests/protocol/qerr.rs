@@ -6,9 +6,9 @@ use super::wire::{
     Event, REORDERINGS, Run, Step, drives_under, histories, play, scsi, sends, with_bad_sectors,
 };
 use super::{Checked, cases};
-use drivelab_core::life::{Life, Served};
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::protocol::{Protocol, QueueErrors, ScsiParams};
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::protocol::{Protocol, QueueErrors, ScsiParams};
+use drivelab_core::trace::{CommandTrace, Served};
 use drivelab_core::{Attribute, Command, Outcome};
 use drivelab_units::Instant;
 use proptest::prelude::*;
@@ -53,13 +53,13 @@ fn check_dormant(
     ledger: &Ledger<'_>,
     scsi: &ScsiParams,
     at: Instant,
-    failed: &Life,
+    failed: &CommandTrace,
     cleared: impl Fn(&Command) -> bool,
 ) -> Checked {
     let held = || ledger.held.values().chain([&failed.command]);
     for command in held().filter(|command| cleared(command) && command.id != failed.command.id) {
         let waits = held().any(|older| stands_before(run, scsi, at, older, command));
-        let served = run.lives[&command.id].served;
+        let served = run.traces[&command.id].served;
         prop_assert!(!waits || served == Served::Not, "{command:?} is cleared and begins");
     }
     Ok(())

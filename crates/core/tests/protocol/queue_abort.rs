@@ -5,8 +5,8 @@
 use super::ledger::Ledger;
 use super::wire::{Event, Run, Step, drafts, drives_under, histories, play, with_bad_sectors, with_flushes};
 use super::{Checked, cases};
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::protocol::{NcqParams, Protocol};
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
 use drivelab_core::{Access, Attribute, Command, Completion, Outcome, Priority};
 use drivelab_units::{Instant, Span};
 use proptest::prelude::*;

@@ -5,11 +5,11 @@ use super::common::{TRACK, drive, ms, queue, us};
 use super::host::{HostRun, play};
 use super::wire::{Draft, Step};
 use super::{Checked, cases};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::protocol::{Naca, NcqParams, Protocol, QueueErrors, ScsiParams, TaskSets};
-use drivelab_core::target::drive::queue::Order;
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::protocol::{Naca, NcqParams, Protocol, QueueErrors, ScsiParams, TaskSets};
+use drivelab_core::storage::drive::queue::Order;
 use drivelab_core::{Access, Attribute, Outcome, Priority};
 use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 use proptest::prelude::*;
@@ -57,7 +57,7 @@ fn places(seed: u64, count: u64) -> Vec<Step> {
 }
 
 fn errors(run: &HostRun) -> u64 {
-    run.lives.iter().filter(|life| life.outcome == Outcome::MediaError).count() as u64
+    run.traces.iter().filter(|trace| trace.outcome == Outcome::MediaError).count() as u64
 }
 
 fn last(run: &HostRun) -> Instant {
@@ -67,8 +67,8 @@ fn last(run: &HostRun) -> Instant {
 /// How often each command was tried.
 fn attempts(run: &HostRun) -> BTreeMap<u64, u64> {
     let mut failed = BTreeMap::new();
-    for life in &run.lives {
-        *failed.entry(life.command.id).or_default() += u64::from(life.outcome == Outcome::MediaError);
+    for trace in &run.traces {
+        *failed.entry(trace.command.id).or_default() += u64::from(trace.outcome == Outcome::MediaError);
     }
     failed
 }
@@ -122,8 +122,8 @@ proptest! {
             let [free, paid] = [controller, slow].map(|controller| play(&params, controller, &steps));
             prop_assert_eq!(attempts(&free), attempts(&paid));
             // What the last command to end costs nobody waits for.
-            let pays = paid.lives.iter().filter(|life| {
-                life.outcome == Outcome::MediaError && life.completed < last(&paid)
+            let pays = paid.traces.iter().filter(|trace| {
+                trace.outcome == Outcome::MediaError && trace.completed < last(&paid)
             });
             let all = Span::from_ns(recovery.as_ns() * pays.count() as u64);
             prop_assert_eq!(last(&paid), last(&free) + all, "{:?}", protocol);
@@ -177,7 +177,7 @@ fn what_is_on_its_way_waits_for_the_error_handler_too() {
         let [failed, next] = [0, 1].map(|id| run.of(id).last().expect("the drive has had it"));
         assert_eq!(failed.outcome, Outcome::MediaError);
         assert_eq!(next.accepted, failed.completed + recovery + issue, "{protocol:?}");
-        assert_eq!(run.lives.len(), 2);
+        assert_eq!(run.traces.len(), 2);
     }
 }
 

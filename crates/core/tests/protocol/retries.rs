@@ -6,10 +6,10 @@ use super::fences::scsi_of;
 use super::host::{HostRun, controllers, play};
 use super::wire::{BAD, Step, drafts, drives_under, histories, scsi_with_errors, with_bad_sectors};
 use super::{Checked, cases};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::protocol::{Naca, NcqParams, Protocol, ScsiParams, TaskSets};
-use drivelab_core::{Attribute, Command, Life, Outcome, Priority};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::protocol::{Naca, NcqParams, Protocol, ScsiParams, TaskSets};
+use drivelab_core::{Attribute, Command, CommandTrace, Outcome, Priority};
 use drivelab_units::{Share, Span};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -56,10 +56,10 @@ fn sends(attributes: &'static [Attribute]) -> BoxedStrategy<Vec<Step>> {
 fn check(run: &HostRun, retries: u8) -> Checked {
     let answers = run.check_answers()?;
     let mut failures: BTreeMap<u64, u8> = BTreeMap::new();
-    for life in &run.lives {
-        let failed = failures.entry(life.command.id).or_default();
-        prop_assert_eq!(life.command.attempt, *failed, "{:?}", life);
-        *failed += u8::from(life.outcome == Outcome::MediaError);
+    for trace in &run.traces {
+        let failed = failures.entry(trace.command.id).or_default();
+        prop_assert_eq!(trace.command.attempt, *failed, "{:?}", trace);
+        *failed += u8::from(trace.outcome == Outcome::MediaError);
     }
     for (id, answer) in answers {
         let failed = failures.get(&id).copied().unwrap_or(0);
@@ -69,7 +69,7 @@ fn check(run: &HostRun, retries: u8) -> Checked {
             Outcome::Done | Outcome::TimedOut => prop_assert!(failed <= retries),
             other => prop_assert!(false, "{other:?}: {last:?}"),
         }
-        prop_assert_eq!(last.map(|life| life.outcome), Some(answer.outcome), "{:?}", last);
+        prop_assert_eq!(last.map(|trace| trace.outcome), Some(answer.outcome), "{:?}", last);
     }
     Ok(())
 }
@@ -140,7 +140,7 @@ proptest! {
     ) {
         let run = play(&params, controller, &steps);
         check(&run, 0)?;
-        prop_assert_eq!(run.lives.len(), run.sent.len());
+        prop_assert_eq!(run.traces.len(), run.sent.len());
     }
 }
 
@@ -150,11 +150,11 @@ fn check_stands_still(
     controller: &ControllerParams,
     holds_up: impl Fn(&Command, &Command) -> bool,
 ) -> Checked {
-    for failed in run.lives.iter().filter(|life| life.outcome == Outcome::MediaError) {
+    for failed in run.traces.iter().filter(|trace| trace.outcome == Outcome::MediaError) {
         let (from, until) = (failed.completed, failed.completed + controller.recovery);
-        let held_up = |life: &Life| holds_up(&failed.command, &life.command);
-        let taken = |life: &&Life| held_up(life) && life.accepted > from && life.accepted < until;
-        let taken = run.lives.iter().find(taken);
+        let held_up = |trace: &CommandTrace| holds_up(&failed.command, &trace.command);
+        let taken = |trace: &&CommandTrace| held_up(trace) && trace.accepted > from && trace.accepted < until;
+        let taken = run.traces.iter().find(taken);
         prop_assert!(taken.is_none(), "{failed:?} and then {taken:?}");
     }
     Ok(())
@@ -165,8 +165,8 @@ fn check_stands_still(
 fn a_bad_sector_is_tried_so_often_and_then_reported() {
     use super::common::{drive, queue};
     use super::wire::Draft;
-    use drivelab_core::target::drive::faults::FaultParams;
-    use drivelab_core::target::drive::queue::Order;
+    use drivelab_core::storage::drive::faults::FaultParams;
+    use drivelab_core::storage::drive::queue::Order;
     use drivelab_units::{Lba, Sectors};
     let unreadable = vec![(Lba::new(BAD.0), Sectors::new(BAD.1))];
     let faults =

@@ -9,9 +9,9 @@ use super::wire::{
     Draft, Event, INITIATORS, REORDERINGS, Step, drafts, drives_under, histories, play, scsi,
     scsi_with_errors, sends,
 };
-use drivelab_core::target::drive::params::DriveParams;
-use drivelab_core::target::drive::protocol::{NcqParams, Protocol, ScsiParams};
-use drivelab_core::target::drive::queue::{Order, QueueParams};
+use drivelab_core::storage::drive::params::DriveParams;
+use drivelab_core::storage::drive::protocol::{NcqParams, Protocol, ScsiParams};
+use drivelab_core::storage::drive::queue::{Order, QueueParams};
 use drivelab_core::{Access, Attribute, Outcome, Priority};
 use drivelab_units::Span;
 use proptest::prelude::*;

@@ -2,15 +2,15 @@
 //! error. Playing one writes down everything in its order.
 use super::common::command;
 use super::common::scenarios::drives;
-use drivelab_core::life::{Life, Served};
 use drivelab_core::rng::Stream;
-use drivelab_core::target::drive::cache::params::{CacheParams, ReadAheadParams};
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::drive::protocol::{
+use drivelab_core::storage::drive::cache::params::{CacheParams, ReadAheadParams};
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+use drivelab_core::storage::drive::protocol::{
     Naca, Protocol, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs,
 };
-use drivelab_core::target::{Manage, Target, TargetInput, TargetParams};
+use drivelab_core::storage::{Manage, Target, TargetInput, TargetParams};
+use drivelab_core::trace::{CommandTrace, Served};
 use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
 use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ pub struct Run {
     /// Everything that crossed the wire, in order.
     pub log: Vec<(Instant, Event)>,
     /// What the drive took, by number.
-    pub lives: BTreeMap<u64, Life>,
+    pub traces: BTreeMap<u64, CommandTrace>,
     pub digest: u64,
 }
 
@@ -97,8 +97,8 @@ impl Run {
 }
 
 /// Whether the mechanism or the buffer has turned to it.
-pub fn is_begun(life: &Life) -> bool {
-    life.served != Served::Not
+pub fn is_begun(trace: &CommandTrace) -> bool {
+    trace.served != Served::Not
 }
 
 pub fn overlap(one: &Command, other: &Command) -> bool {
@@ -218,12 +218,12 @@ pub fn play(params: &DriveParams, steps: &[Step], ticks: Option<u64>) -> Run {
         ids: 0,
         ticks: ticks.map(|seed| Stream::named(seed, "test/ticks")),
     };
-    player.target.keep_lives();
+    player.target.keep_traces();
     steps.iter().for_each(|step| player.step(step));
     player.finish();
-    let lives = std::iter::from_fn(|| player.target.poll_life());
-    let lives = lives.map(|life| (life.command.id, life)).collect();
-    Run { log: player.log, lives, digest: player.target.digest().value() }
+    let traces = std::iter::from_fn(|| player.target.poll_trace());
+    let traces = traces.map(|trace| (trace.command.id, trace)).collect();
+    Run { log: player.log, traces, digest: player.target.digest().value() }
 }
 
 pub fn drafts(attributes: &'static [Attribute]) -> BoxedStrategy<Draft> {
@@ -341,8 +341,8 @@ pub fn with_bad_sectors(drives: BoxedStrategy<DriveParams>) -> BoxedStrategy<Dri
 }
 
 /// Whether the media have failed this command.
-pub fn has_struck(life: &Life) -> bool {
-    let Command { access, first, .. } = life.command;
-    let touches = first.get() < BAD.0 + BAD.1 && BAD.0 < life.command.end().get();
-    access == Access::Read && touches && matches!(life.served, Served::Chosen | Served::Joined)
+pub fn has_struck(trace: &CommandTrace) -> bool {
+    let Command { access, first, .. } = trace.command;
+    let touches = first.get() < BAD.0 + BAD.1 && BAD.0 < trace.command.end().get();
+    access == Access::Read && touches && matches!(trace.served, Served::Chosen | Served::Joined)
 }

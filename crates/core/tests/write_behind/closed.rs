@@ -3,10 +3,10 @@ use super::lines::LINES;
 use super::rig::{Rig, Sent, Service};
 use super::{at, flush, params, read, us, write};
 use drivelab_core::command::Breakdown;
-use drivelab_core::target::write_behind::params::{
+use drivelab_core::storage::write_behind::params::{
     FlushOrder, ReadAhead, WriteBehindError, WriteBehindParams,
 };
-use drivelab_core::target::write_behind::{Place, WriteBehind};
+use drivelab_core::storage::write_behind::{Place, WriteBehind};
 use drivelab_core::{Command, Completion};
 use drivelab_units::{Instant, Sectors, Span};
 

@@ -2,8 +2,8 @@
 use super::closed::{HOST, flushed};
 use super::rig::{Rig, Service};
 use super::{flush, params, read, us, write};
-use drivelab_core::target::write_behind::params::WriteBehindParams;
-use drivelab_core::target::write_behind::{GivenUp, Place};
+use drivelab_core::storage::write_behind::params::WriteBehindParams;
+use drivelab_core::storage::write_behind::{GivenUp, Place};
 use drivelab_core::{Access, Command, Outcome};
 use drivelab_units::{Lba, Sectors, Span};
 use std::cell::Cell;

@@ -3,8 +3,8 @@
 use super::rig::{Rig, Sent, Service};
 use super::{at, params, read, us, write};
 use drivelab_core::command::Breakdown;
-use drivelab_core::target::write_behind::Place;
-use drivelab_core::target::write_behind::params::{ReadAhead, WriteBehindParams};
+use drivelab_core::storage::write_behind::Place;
+use drivelab_core::storage::write_behind::params::{ReadAhead, WriteBehindParams};
 use drivelab_core::{Access, Outcome};
 use drivelab_units::{Sectors, Span};
 

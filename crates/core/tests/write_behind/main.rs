@@ -10,7 +10,7 @@ mod rig;
 mod rows;
 mod systems;
 
-use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_core::storage::write_behind::params::{FlushOrder, WriteBehindParams};
 use drivelab_core::{Access, Command};
 use drivelab_units::{Instant, Rate, Sectors, Span};
 

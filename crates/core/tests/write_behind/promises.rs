@@ -5,8 +5,8 @@
 use super::rig::{Rig, Service};
 use super::{flush, params};
 use drivelab_core::rng::{Stream, keyed};
-use drivelab_core::target::write_behind::Place;
-use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
+use drivelab_core::storage::write_behind::Place;
+use drivelab_core::storage::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
 use drivelab_core::{Access, Command, Completion};
 use drivelab_units::{Instant, Lba, Rate, Sectors, Span};
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 //! A memory between a host and a device that serves side by side, each command in a time of its own; and the naive model:
 //! the version of every sector, on the device and in memory, by the ids of the writes. Everything that crosses is checked.
 use drivelab_core::data::DataOp;
-use drivelab_core::target::write_behind::params::WriteBehindParams;
-use drivelab_core::target::write_behind::{Answer, OWN_IDS, Piece, Place, WriteBehind};
+use drivelab_core::storage::write_behind::params::WriteBehindParams;
+use drivelab_core::storage::write_behind::{Answer, OWN_IDS, Piece, Place, WriteBehind};
 use drivelab_core::{Access, Breakdown, Command, Completion, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,7 +95,7 @@ pub struct Rig {
     flying: BTreeMap<u32, Vec<Piece>>,
     /// By id: where a fetch of a line begins, and the versions that it brings.
     fetched: BTreeMap<u64, (usize, Vec<u64>)>,
-    /// Those of them that are copies of what a read brought.
+    /// Those of them that are copies of what a read fetched.
     copies: BTreeSet<u64>,
     pub most_fetching: usize,
     /// How often a write's data have failed, by sector and write.
@@ -265,7 +265,7 @@ impl Rig {
         self.cache.submit(at, &command);
     }
 
-    /// The version of a sector in the data that a command has brought to memory.
+    /// The version of a sector in the data that a command has fetched to memory.
     fn version(&self, command: u64, sector: usize) -> u64 {
         if let Some((first, content)) = self.fetched.get(&command) {
             return content[sector - first];

@@ -2,8 +2,8 @@
 //! the rest does not come. The rig asserts of every flush that it stays in its row or is made of whole ones.
 use super::rig::{Rig, Sent};
 use super::{at, flush, params, us, write};
-use drivelab_core::target::write_behind::Place;
-use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_core::storage::write_behind::Place;
+use drivelab_core::storage::write_behind::params::{FlushOrder, WriteBehindParams};
 use drivelab_units::{Sectors, Span};
 use proptest::prelude::*;
 

@@ -6,17 +6,17 @@ use super::{flush, params, read, write};
 use drivelab_core::command::Breakdown;
 use drivelab_core::host::params::{Arrivals, JobParams, Marking};
 use drivelab_core::host::{Host, HostInput, HostOutput};
-use drivelab_core::target::array::params::{ArrayParams, Copies, Level, Rotation};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::drive::protocol::{NcqParams, Protocol};
-use drivelab_core::target::drive::queue::Order;
-use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::WriteBehindParams;
-use drivelab_core::target::write_behind::{OWN_IDS, WriteBehind};
-use drivelab_core::target::{Target, TargetInput, TargetParams};
-use drivelab_core::{Command, Completion, Life, Machine, Served, Setup};
+use drivelab_core::storage::array::params::{ArrayParams, Copies, Level, Rotation};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
+use drivelab_core::storage::drive::queue::Order;
+use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::write_behind::params::WriteBehindParams;
+use drivelab_core::storage::write_behind::{OWN_IDS, WriteBehind};
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::{Command, CommandTrace, Completion, Machine, Served, Setup};
 use drivelab_units::{Instant, Sectors, Share};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -137,7 +137,7 @@ fn what_is_forced_or_direct_passes_the_caches_that_must_let_it_pass() {
 fn the_lives_of_flushes_are_told_and_those_of_what_memory_answers() {
     for params in systems(WriteBehindParams { background: Sectors::new(40), ..params() }) {
         let mut target = Target::new(&params, 1);
-        target.keep_lives();
+        target.keep_traces();
         let mut commands: Vec<Command> = (0..30).map(|id| write(id, id * 1_000, 8)).collect();
         commands.push(read(30, 29_000, 8));
         commands.push(flush(31));
@@ -145,19 +145,19 @@ fn the_lives_of_flushes_are_told_and_those_of_what_memory_answers() {
         while let Some(due) = crate::common::next_due(&target) {
             target.handle(due, TargetInput::Tick);
         }
-        let lives: Vec<Life> = std::iter::from_fn(|| target.poll_life()).collect();
-        let of = |id| lives.iter().filter(move |life: &&Life| life.command.id == id);
+        let traces: Vec<CommandTrace> = std::iter::from_fn(|| target.poll_trace()).collect();
+        let of = |id| traces.iter().filter(move |trace: &&CommandTrace| trace.command.id == id);
         for command in &commands[..31] {
-            assert_eq!(of(command.id).map(|life| life.served).collect::<Vec<_>>(), [Served::Memory]);
+            assert_eq!(of(command.id).map(|trace| trace.served).collect::<Vec<_>>(), [Served::Memory]);
         }
         assert_eq!(of(31).count(), 1);
         // The drive has what the commands wrote, in flushes of one of the caches.
-        let flushed: u64 = lives
+        let flushed: u64 = traces
             .iter()
-            .filter(|life| life.command.id >= OWN_IDS)
-            .map(|life| {
-                let by_drive = life.served.by_drive();
-                if by_drive { life.command.count.get() } else { 0 }
+            .filter(|trace| trace.command.id >= OWN_IDS)
+            .map(|trace| {
+                let by_drive = trace.served.by_drive();
+                if by_drive { trace.command.count.get() } else { 0 }
             })
             .sum();
         assert_eq!(flushed, 240);
@@ -167,22 +167,22 @@ fn the_lives_of_flushes_are_told_and_those_of_what_memory_answers() {
 #[test]
 fn what_was_merged_on_its_way_to_a_cache_has_a_life_each() {
     let one = ElevatorParams { depth: 1, ..elevator() };
-    let lives = |host: Cache, commands: &[Command]| {
+    let traces = |host: Cache, commands: &[Command]| {
         let mut target = Target::new(&system(host, Some(one), Some(params())), 1);
-        target.keep_lives();
+        target.keep_traces();
         for command in commands {
             target.handle(Instant::ZERO, TargetInput::Submit(*command));
         }
         while let Some(due) = crate::common::next_due(&target) {
             target.handle(due, TargetInput::Tick);
         }
-        std::iter::from_fn(move || target.poll_life()).collect::<Vec<Life>>()
+        std::iter::from_fn(move || target.poll_trace()).collect::<Vec<CommandTrace>>()
     };
     // One is with the controller when the two others come, which are neighbours.
     let commands = [write(0, 500, 8), write(1, 100, 8), write(2, 108, 8)];
-    let told = |life: &Life| (life.command.id, life.carried_by, life.command.count.get());
-    let of = |lives: &[Life]| lives.iter().map(told).collect::<Vec<_>>();
-    assert_eq!(of(&lives(None, &commands)), [(0, 0, 8), (1, 1, 8), (2, 1, 8)]);
+    let told = |trace: &CommandTrace| (trace.command.id, trace.carried_by, trace.command.count.get());
+    let of = |traces: &[CommandTrace]| traces.iter().map(told).collect::<Vec<_>>();
+    assert_eq!(of(&traces(None, &commands)), [(0, 0, 8), (1, 1, 8), (2, 1, 8)]);
     // A host's flushes that the controller's cache must let pass, in pieces of four sectors.
     let host = WriteBehindParams {
         background: Sectors::ZERO,
@@ -191,11 +191,11 @@ fn what_was_merged_on_its_way_to_a_cache_has_a_life_each() {
         force_unit_access: true,
         ..params()
     };
-    let lives = lives(Some(host), &commands);
-    let flushes: Vec<&Life> = lives.iter().filter(|life| life.command.id >= OWN_IDS).collect();
+    let traces = traces(Some(host), &commands);
+    let flushes: Vec<&CommandTrace> = traces.iter().filter(|trace| trace.command.id >= OWN_IDS).collect();
     assert_eq!(flushes.len(), 6);
-    assert!(flushes.iter().all(|life| life.command.count.get() == 4 && life.served.by_drive()));
-    assert!(flushes.iter().any(|life| life.carried_by != life.command.id), "some were merged");
+    assert!(flushes.iter().all(|trace| trace.command.count.get() == 4 && trace.served.by_drive()));
+    assert!(flushes.iter().any(|trace| trace.carried_by != trace.command.id), "some were merged");
 }
 
 /// Three jobs that write and read all over, through both caches.

@@ -11,10 +11,10 @@ use crate::raw::array::{ArrayRaw, HoleName, LayoutName, LevelName, PartialName, 
 use crate::raw::switch::{OrNone, Switch};
 use crate::raw::system::FaultsRaw;
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::array::layout::LevelError;
-use drivelab_core::target::array::params::{
-    ArrayParams, Copies, Cure, GivesWay, Keeper, Level, ParityParams, PartialWrites, Rotation, SplitReads,
-    SyncParams,
+use drivelab_core::storage::array::layout::LevelError;
+use drivelab_core::storage::array::params::{
+    ArrayParams, ConsistencyPolicy, Copies, GivesWay, Keeper, Level, ParityParams, PartialWrites, Rotation,
+    SplitReads, SyncParams,
 };
 use drivelab_units::{Bytes, Rate, Sectors, Share, Span};
 
@@ -65,7 +65,7 @@ pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
     let plain = ArrayParams::plain(Level::Linear, members);
     let unit = amount(raw.stripe_unit.as_ref(), "stripe_unit", plain.unit, log);
     let parity = parity(known, unit, log);
-    let cure = cure(known, log);
+    let consistency_policy = consistency_policy(known, log);
     let synchronised =
         given(raw.synchronised.as_ref()).unwrap_or(matches!(level, LevelName::Raid3 | LevelName::Raid30));
     let level = level_of(known, log);
@@ -87,7 +87,7 @@ pub fn params(known: &Known<'_>, log: &mut Log) -> Option<ArrayParams> {
         reads,
         split,
         parity,
-        cure: cure?,
+        consistency_policy: consistency_policy?,
         request,
         sync,
         deviation_ppm: deviation(raw.spindle_deviation.as_ref(), log),
@@ -225,7 +225,7 @@ fn parity(known: &Known<'_>, unit: Sectors, log: &mut Log) -> ParityParams {
     ParityParams { rate: given(raw.parity_rate.as_ref()).and_then(|rate| rate.0), partial, granule }
 }
 
-fn cure(known: &Known<'_>, log: &mut Log) -> Option<Cure> {
+fn consistency_policy(known: &Known<'_>, log: &mut Log) -> Option<ConsistencyPolicy> {
     let raw = known.raw;
     let usual = (Sectors::new(64 << 11), Span::from_s(5));
     let at = raw.write_hole.as_ref().filter(|_| known.level.uses(Uses::WriteHole));
@@ -237,13 +237,13 @@ fn cure(known: &Known<'_>, log: &mut Log) -> Option<Cure> {
         HoleName::Ppl if !matches!(known.level, LevelName::Raid5 | LevelName::Raid50) => {
             "partial parity log: only raid5 and raid50 have"
         }
-        HoleName::Open => return Some(Cure::None),
-        HoleName::Journal => return Some(Cure::Journal),
-        HoleName::Ppl => return Some(Cure::PartialParityLog),
+        HoleName::Open => return Some(ConsistencyPolicy::None),
+        HoleName::Journal => return Some(ConsistencyPolicy::Journal),
+        HoleName::Ppl => return Some(ConsistencyPolicy::PartialParityLog),
         HoleName::Bitmap => {
             let region = amount(raw.bitmap_region.as_ref(), "bitmap_region", usual.0, log);
             let clears_after = given(raw.bitmap_clears_after.as_ref()).unwrap_or(usual.1);
-            return Some(Cure::Bitmap { region, clears_after });
+            return Some(ConsistencyPolicy::Bitmap { region, clears_after });
         }
     };
     let place = at.map_or(known.place, |at| at.place);

@@ -7,8 +7,8 @@ use crate::keys::At;
 use crate::raw::array::{ArrayRaw, FailRaw, LayoutName, LevelName};
 use crate::raw::scenario::TargetRaw;
 use crate::text::problem::Log;
-use drivelab_core::target::array::params::{Failure, Scheduled, When};
-use drivelab_core::target::array::report::SyncKind;
+use drivelab_core::storage::array::params::{Failure, Scheduled, When};
+use drivelab_core::storage::array::report::SyncKind;
 use drivelab_units::{Instant, Span};
 
 /// Drives that fail for good.

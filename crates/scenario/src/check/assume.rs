@@ -1,12 +1,14 @@
 //! What a drive file leaves out and its interface tells: the queueing protocol, the cache, the write cache.
 //!
-//! Which interface that is, `link.standard` says; where the file does not set it, `identity.interface` as far as it names one.
-//! What is assumed becomes part of the drive before anything is made of it, so that its meaning (and the scenario's hash) is
-//! the same as if it had been written, and it is told: nobody should find out from a result that a drive had no queue.
+//! Which interface that is, `link.standard` says; where the file does not set it, `identity.interface` as far as it names
+//! one. What is assumed becomes part of the drive before anything is made of it, so that its meaning (and the scenario's
+//! hash) is the same as if it had been written, and it is told: nobody should find out from a result that a drive had no
+//! queue.
 //!
-//! The assumptions, from what drives of each interface are sold with: SATA of 3 and 6 Gbit/s has NCQ with 32 tags; SATA of
-//! 1.5 Gbit/s (2003 and 2004) and parallel ATA mostly had no queue; SCSI and SAS have tagged queueing. ATA drives are shipped
-//! with the write cache on; SCSI and SAS drives of the catalogue mostly are not. All have a buffer that caches reads.
+//! The assumptions, from what drives of each interface are sold with: SATA of 3 and 6 Gbit/s has NCQ with 32 tags; SATA
+//! of 1.5 Gbit/s (2003 and 2004) and parallel ATA mostly had no queue; SCSI and SAS have tagged queueing. ATA drives are
+//! shipped with the write cache on; SCSI and SAS drives of the catalogue mostly are not. All have a buffer that caches
+//! reads.
 use crate::check::given;
 use crate::keys::numbers::Count;
 use crate::keys::quantities::Extent;

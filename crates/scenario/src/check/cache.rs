@@ -10,7 +10,7 @@ use crate::raw::cache::{CacheRaw, Segmentation, Segments};
 use crate::raw::drive::DriveRaw;
 use crate::raw::switch::Switch;
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::drive::cache::params::{
+use drivelab_core::storage::drive::cache::params::{
     CacheParams, Destage, Reach, ReadAheadParams, WriteBackParams,
 };
 use drivelab_units::{Sectors, Share, Span};

@@ -4,8 +4,8 @@ use crate::check::given;
 use crate::keys::At;
 use crate::raw::disconnect::{DisconnectRaw, SecondReleaseRaw};
 use crate::text::problem::Log;
-use drivelab_core::target::drive::disconnect::{DisconnectParams, SecondRelease};
-use drivelab_core::target::drive::params::Overhead;
+use drivelab_core::storage::drive::disconnect::{DisconnectParams, SecondRelease};
+use drivelab_core::storage::drive::params::Overhead;
 use drivelab_units::Span;
 
 /// The drive's end of its bus; one that costs nothing where the file says nothing of it.

@@ -14,11 +14,11 @@ use crate::raw::queue::QueueRaw;
 use crate::raw::switch::Switch;
 use crate::raw::system::{FaultsRaw, Interface, PortRaw};
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::drive::geometry::GeometryError;
-use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::params::{DriveError, DriveModel, DriveParams, FirmwareParams, Overhead};
-use drivelab_core::target::drive::protocol::ExchangeParams;
-use drivelab_core::target::drive::seek::SeekError;
+use drivelab_core::storage::drive::geometry::GeometryError;
+use drivelab_core::storage::drive::mechanism::SettleParams;
+use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams, FirmwareParams, Overhead};
+use drivelab_core::storage::drive::protocol::ExchangeParams;
+use drivelab_core::storage::drive::seek::SeekError;
 use drivelab_units::Span;
 
 /// What a scenario lays over a drive's own sections.

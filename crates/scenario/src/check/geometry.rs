@@ -3,9 +3,9 @@ use crate::check::{given, slips};
 use crate::keys::{At, Read};
 use crate::raw::drive::{CountedFrom, GeometryRaw, OrderName, SkewRaw, ZoneRaw};
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
-use drivelab_core::target::drive::mechanism::SettleParams;
-use drivelab_core::target::drive::seek::{SeekCurve, SeekParams};
+use drivelab_core::storage::drive::geometry::{GeometryParams, Spares, SurfaceOrder, ZoneParams};
+use drivelab_core::storage::drive::mechanism::SettleParams;
+use drivelab_core::storage::drive::seek::{SeekCurve, SeekParams};
 use drivelab_units::{Angle, SECTOR_BYTES, Sectors, Share, Span};
 
 /// Both skews of a drive.

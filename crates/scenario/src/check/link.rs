@@ -6,8 +6,8 @@ use crate::raw::drive::LinkRaw;
 use crate::raw::link::{BusChoice, BusRaw, BusStandard, Standard};
 use crate::raw::system::PortRaw;
 use crate::text::problem::Log;
-use drivelab_core::target::drive::params::{LinkParams, WriteData};
-use drivelab_core::target::link::params::BusParams;
+use drivelab_core::storage::drive::params::{LinkParams, WriteData};
+use drivelab_core::storage::link::params::BusParams;
 use drivelab_units::{Rate, Sectors, Span};
 
 /// What data cross a link of this standard with, in bytes per second: the rate of the wire less its line code. Sources:

@@ -7,7 +7,7 @@ use crate::keys::{At, Read};
 use crate::raw::workload::{JobRaw, PriorityName};
 use crate::text::problem::{Log, Place};
 use drivelab_core::host::params::Marking;
-use drivelab_core::target::drive::protocol::Protocol;
+use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::{Attribute, Priority};
 use drivelab_units::Span;
 

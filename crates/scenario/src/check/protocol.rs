@@ -8,10 +8,10 @@ use crate::raw::protocol::{NcqRaw, Protocol as Named, ScsiRaw};
 use crate::raw::queue::QueueRaw;
 use crate::raw::system::Interface;
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::drive::protocol::{
+use drivelab_core::storage::drive::protocol::{
     ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, ScsiParams, TaskSets,
 };
-use drivelab_core::target::drive::queue::{DEPTH_MAX, Order, QueueParams};
+use drivelab_core::storage::drive::queue::{DEPTH_MAX, Order, QueueParams};
 use drivelab_units::Span;
 
 /// The protocol that a drive speaks, the scenario's own over the drive file's, and what its exchanges cost.

@@ -5,8 +5,8 @@ use crate::check::protocol::depth_max;
 use crate::keys::{At, Read};
 use crate::raw::queue::{Depth, QueueRaw};
 use crate::text::problem::Log;
-use drivelab_core::target::drive::protocol::Protocol;
-use drivelab_core::target::drive::queue::{
+use drivelab_core::storage::drive::protocol::Protocol;
+use drivelab_core::storage::drive::queue::{
     AgeFull, AgeWeight, Chooses, Joins, Knows, Order, QueueParams, ScanWeight,
 };
 use drivelab_units::Span;

@@ -4,8 +4,8 @@ use crate::raw::scenario::{RunRaw, TargetRaw};
 use crate::raw::workload::WorkloadRaw;
 use crate::text::problem::Log;
 use drivelab_core::Limit;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::Level;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::Level;
 use drivelab_units::Span;
 
 /// Warm-up, limit and seed of a run.

@@ -3,7 +3,7 @@ use crate::check::given;
 use crate::keys::At;
 use crate::raw::drive::SeekRaw;
 use crate::text::problem::Log;
-use drivelab_core::target::drive::seek::SeekParams;
+use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_units::Span;
 
 /// The curve; what is missing or cannot be is recorded.

@@ -3,7 +3,7 @@ use crate::check::given;
 use crate::keys::At;
 use crate::raw::drive::SlipRaw;
 use crate::text::problem::Log;
-use drivelab_core::target::drive::geometry::{SurfaceOrder, ZoneParams};
+use drivelab_core::storage::drive::geometry::{SurfaceOrder, ZoneParams};
 
 /// Adds the slots of one entry to their zone, or records that they are on none.
 pub fn add(zones: &mut [ZoneParams], heads: u32, order: SurfaceOrder, slip: &At<SlipRaw>, log: &mut Log) {

@@ -12,14 +12,14 @@ use crate::raw::scenario::TargetRaw;
 use crate::raw::switch::Switch;
 use crate::raw::system::{ControllerRaw, ElevatorName, ElevatorRaw, FaultsRaw, Interface};
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::array::params::{ArrayParams, Cure, Keeper};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::{DriveModel, TIME_MAX};
-use drivelab_core::target::drive::protocol::Protocol;
-use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Keeper};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::{DriveModel, TIME_MAX};
+use drivelab_core::storage::drive::protocol::Protocol;
+use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::system::SystemParams;
 use drivelab_units::{Lba, Sectors, Share, Span};
 use std::sync::Arc;
 
@@ -119,7 +119,8 @@ fn before(
     let own = raw.controller_written_out();
     let bus = bus(own.and_then(|raw| raw.bus.as_ref()), raw.bus.as_ref(), log);
     // Those that commands go to while nothing fails; spares take the place of others.
-    let journal = u16::from(array.as_ref().is_some_and(|array| array.cure == Cure::Journal));
+    let journal =
+        u16::from(array.as_ref().is_some_and(|array| array.consistency_policy == ConsistencyPolicy::Journal));
     let working = array.as_ref().map_or(1, |array| u32::from(array.members + journal));
     let behind_controller = array.as_ref().is_some_and(|array| array.keeper == Keeper::Controller);
     let most = |controller: &ControllerParams, count: u32| {

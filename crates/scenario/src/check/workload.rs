@@ -12,9 +12,9 @@ use drivelab_core::host::params::{
     Addressing, Arrivals, Flushes, JobError, JobParams, SizeShare, SubmitCost, check,
 };
 use drivelab_core::host::popularity::Popularity;
-use drivelab_core::target::TargetParams;
-use drivelab_core::target::drive::protocol::Protocol;
-use drivelab_core::target::elevator::ElevatorOrder;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::protocol::Protocol;
+use drivelab_core::storage::elevator::ElevatorOrder;
 use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
 
 /// A job as it was written, and the copies that it runs in.

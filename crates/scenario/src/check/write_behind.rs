@@ -8,8 +8,8 @@ use crate::raw::amounts::Part;
 use crate::raw::switch::Switch;
 use crate::raw::write_behind::{ReadAheadRaw, WriteBehindRaw};
 use crate::text::problem::{Log, Place};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
 use drivelab_units::{Rate, Sectors, Span};
 
 /// What holds for one place where it may be, unasked.

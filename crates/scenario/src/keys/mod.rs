@@ -1,7 +1,7 @@
 //! What a key is: its name, its type, its words for people. One definition makes reader, schema and reference.
 //!
-//! A section is declared once with [`section!`](crate::keys::section): the struct that holds what was typed, the reader that fills it, and
-//! the description that the JSON Schema and `docs/keys-*.md` are written from.
+//! A section is declared once with [`section!`](crate::keys::section): the struct that holds what was typed, the reader
+//! that fills it, and the description that the JSON Schema and `docs/keys-*.md` are written from.
 pub mod choices;
 pub mod kind;
 pub mod numbers;

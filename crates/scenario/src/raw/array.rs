@@ -6,7 +6,7 @@ use super::switch::{OrNone, Switch};
 use crate::keys::numbers::Count;
 use crate::keys::read::{At, Example};
 use crate::keys::{Read, choices, section};
-use drivelab_core::target::array::params::{ArrayParams, GivesWay, Keeper, ReadChoice};
+use drivelab_core::storage::array::params::{ArrayParams, GivesWay, Keeper, ReadChoice};
 use drivelab_units::{Bytes, Rate, Share, Span};
 
 /// A level by its usual name. RAID 01, 10 and those with groups say the rest by keys of their own.
@@ -212,8 +212,9 @@ section! {
         rebuilt: Share = "0%",
         /// When everything is read and compared; md's `check`.
         scrub_at: Span = "never",
-        /// When what an unclean shutdown left in doubt is made consistent. Levels with parity compute and write every parity, as a
-        /// first initialisation does; md's `resync` reads and compares, and writes only what differs: `scrub_at` has that time.
+        /// When what an unclean shutdown left in doubt is made consistent. Levels with parity compute and write every
+        /// parity, as a first initialisation does; md's `resync` reads and compares, and writes only what differs:
+        /// `scrub_at` has that time.
         resync_at: Span = "never",
         /// By how much the members' periods of rotation deviate from what is documented, at most: drawn evenly for each.
         spindle_deviation: Share = "0.01%",
@@ -240,13 +241,15 @@ section! {
 
 section! {
     facts: false,
-    /// At what pace the array goes over its members by itself. Defaults are those of Linux since 4.2: `sync_speed_min` and
-    /// `sync_speed_max`, 2 MiB of each member under way (`RESYNC_WINDOW` of raid1.c, taken for parity too, where md goes by its stripe cache), in requests of 512 KiB, and one
-    /// request at a time beside hosts that ask for more than 32 KiB meanwhile (`is_mddev_idle`). OpenZFS has no greatest
-    /// rate, and one request of a resilver at a time beside others as well (`zfs_vdev_nia_delay`). Controllers have a share
-    /// of their own (`rebuild rate`), which is not modelled.
+    /// At what pace the array goes over its members by itself. Defaults are those of Linux since 4.2: `sync_speed_min`
+    /// and `sync_speed_max`, 2 MiB of each member under way (`RESYNC_WINDOW` of raid1.c, taken for parity too, where md
+    /// goes by its stripe cache), in requests of 512 KiB, and one request at a time beside hosts that ask for more than
+    /// 32 KiB meanwhile (`is_mddev_idle`). OpenZFS has no greatest rate, and one request of a resilver at a time beside
+    /// others as well (`zfs_vdev_nia_delay`). Controllers have a share of their own (`rebuild rate`), which is not
+    /// modelled.
     pub struct RebuildRaw {
-        /// The rate on each member that is kept up under load, as far as busy members can; with none it never gives way to hosts.
+        /// The rate on each member that is kept up under load, as far as busy members can; with none it never gives way
+        /// to hosts.
         floor: OrNone<Rate> = "1000KiB/s",
         /// The rate on each member that is never exceeded.
         ceiling: OrNone<Rate> = "200000KiB/s; with raidz1 to raidz3 none",

@@ -2,7 +2,7 @@
 use crate::keys::numbers::Count;
 use crate::keys::quantities::{Extent, Whole};
 use crate::keys::{choices, section};
-use drivelab_core::target::drive::cache::params::{Destage, Reach, SEGMENTS_MAX};
+use drivelab_core::storage::drive::cache::params::{Destage, Reach, SEGMENTS_MAX};
 use drivelab_units::{Share, Span};
 
 /// How the buffer memory is divided among segments.

@@ -10,7 +10,7 @@ use crate::keys::read::{At, Example, Names, wrong_type};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
-use drivelab_core::target::drive::params::WriteData;
+use drivelab_core::storage::drive::params::WriteData;
 use drivelab_units::{Angle, Rate, Rpm, Share, Span};
 use std::fmt::Write;
 
@@ -376,8 +376,8 @@ section! {
     facts: true,
     /// The way of the data to the host.
     pub struct LinkRaw {
-        /// The standard that it follows. Of a drive it also tells what is implied where queue, cache and write cache are left
-        /// out.
+        /// The standard that it follows. Of a drive it also tells what is implied where queue, cache and write cache are
+        /// left out.
         standard: Standard = "",
         /// Its rate, whatever the standard says.
         rate: Rate = "the standard's, or infinitely fast",

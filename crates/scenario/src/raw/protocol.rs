@@ -5,7 +5,7 @@ use crate::keys::read::Example;
 use crate::keys::{At, Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
-use drivelab_core::target::drive::protocol::{QueueErrors, Reordering, TaskSets, UntaggedAs};
+use drivelab_core::storage::drive::protocol::{QueueErrors, Reordering, TaskSets, UntaggedAs};
 use std::fmt::Write;
 
 /// How commands reach a drive, which bounds how many it can hold.

@@ -2,7 +2,7 @@
 use super::protocol::{NcqRaw, Protocol, ScsiRaw};
 use crate::keys::numbers::{Count, Decimal};
 use crate::keys::{choices, section};
-use drivelab_core::target::drive::queue::{Chooses, DEPTH_MAX, Joins, Knows, Order};
+use drivelab_core::storage::drive::queue::{Chooses, DEPTH_MAX, Joins, Knows, Order};
 use drivelab_units::Span;
 
 choices!(Order {
@@ -71,8 +71,8 @@ section! {
         joins_writes: Joins = "never",
         /// A command this old goes before any younger one.
         age_limit: Span = "none",
-        /// A command goes before any younger one once so many others have been begun since it came, older ones included: below
-        /// the depth in use this is fcfs.
+        /// A command goes before any younger one once so many others have been begun since it came, older ones included:
+        /// below the depth in use this is fcfs.
         pass_limit: Count<1, 1000000> = "none",
         /// With `aged-sptf` and `firmware`: credit for each unit of time waited.
         age_weight: Decimal<0, 1000> = "0.006 for aged-sptf, 0 for firmware",

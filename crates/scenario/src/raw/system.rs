@@ -12,7 +12,7 @@ use crate::keys::read::{At, Example, Names, wrong_type};
 use crate::keys::{Kind, Read, choices, section};
 use crate::text::problem::Log;
 use crate::text::tree::{Node, Value};
-use drivelab_core::target::elevator::ElevatorOrder;
+use drivelab_core::storage::elevator::ElevatorOrder;
 use drivelab_units::{Bytes, Rate, Share, Span};
 use std::fmt::Write;
 
@@ -46,8 +46,8 @@ section! {
         sources: Names<String> = "",
         /// Its programming interface.
         interface: Interface = "whatever the drive speaks",
-        /// Commands of one initiator that it keeps with the drive at once; with an array that it keeps, commands that it works
-        /// on at once.
+        /// Commands of one initiator that it keeps with the drive at once; with an array that it keeps, commands that it
+        /// works on at once.
         depth: Depth = "as many as the drive holds; no limit for an array",
         /// Commands that it keeps with all its drives together: of an array each member has its even share, and at least
         /// one.

@@ -111,7 +111,8 @@ macro_rules! workload_sections {
                 ioengine: Name = "",
                 /// fio's word for a run that goes on after its range is done; every run does, and a note says so.
                 time_based: Fio = "true",
-                /// Commands one by one, in place of everything else in here. The run ends when all are done, or after `run.duration` if it is set.
+                /// Commands one by one, in place of everything else in here. The run ends when all are done, or after
+                /// `run.duration` if it is set.
                 commands: Vec<At<CommandRaw>> = "",
                 /// Several jobs at once, each a table of its own: `[workload.job.readers]`.
                 job: Names<JobRaw> = "one job of the keys above",

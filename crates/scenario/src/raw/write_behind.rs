@@ -4,7 +4,7 @@ use super::switch::Switch;
 use crate::keys::numbers::Count;
 use crate::keys::quantities::Extent;
 use crate::keys::{choices, section};
-use drivelab_core::target::write_behind::params::{FlushOrder, WriteBehindParams};
+use drivelab_core::storage::write_behind::params::{FlushOrder, WriteBehindParams};
 use drivelab_units::{Bytes, Rate, Span};
 
 choices!(FlushOrder {

@@ -1,7 +1,7 @@
 //! JSON Schema of scenarios and drive files, written from the same declarations as the reader.
 //!
-//! A section is written once, under `$defs`: as it stands in a scenario, where a list in place of a value is a sweep, and as
-//! it stands elsewhere. How the forms of one value are told apart is said in `forms.rs`.
+//! A section is written once, under `$defs`: as it stands in a scenario, where a list in place of a value is a sweep, and
+//! as it stands elsewhere. How the forms of one value are told apart is said in `forms.rs`.
 mod forms;
 
 use crate::catalogue::declared;

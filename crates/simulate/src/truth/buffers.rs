@@ -27,8 +27,8 @@ struct Term {
 
 #[derive(Clone, Default, Debug)]
 struct Buffer {
-    /// What a member, or whoever plays the host, has brought, by address.
-    brought: Vec<(u64, Vec<u64>)>,
+    /// What a member, or whoever plays the host, has fetched, by address.
+    fetched: Vec<(u64, Vec<u64>)>,
     terms: Vec<Term>,
     /// The addresses of a host's write.
     written: Option<(u64, u64)>,
@@ -82,7 +82,7 @@ impl Buffers {
     pub fn bring(&mut self, id: u64, first: u64, stamps: Vec<u64>) {
         self.cut(id, first, stamps.len() as u64);
         self.count(0, stamps.len() as u64 / 2);
-        self.entry(id).brought.push((first, stamps));
+        self.entry(id).fetched.push((first, stamps));
         self.give_up();
     }
 
@@ -100,8 +100,8 @@ impl Buffers {
         let stamp = stamp(into, at.get());
         if self.is_cut_never {
             let buffer = self.entry(into);
-            if buffer.brought.iter().all(|(other, _)| *other != at.get()) {
-                buffer.brought.push((at.get(), vec![stamp]));
+            if buffer.fetched.iter().all(|(other, _)| *other != at.get()) {
+                buffer.fetched.push((at.get(), vec![stamp]));
             }
             return;
         }
@@ -111,7 +111,7 @@ impl Buffers {
         self.size += 1;
         if is_new {
             self.size += BUFFER;
-            self.entry(into).brought.push((at.get(), vec![stamp]));
+            self.entry(into).fetched.push((at.get(), vec![stamp]));
         }
         if let Word::Logged(entry) = word {
             self.is_used(entry.op);
@@ -186,7 +186,7 @@ impl Buffers {
     /// Takes out what was said of these addresses of a buffer.
     fn cut(&mut self, id: u64, first: u64, count: u64) {
         let Some(buffer) = self.buffers.get_mut(&id) else { return };
-        if buffer.terms.is_empty() && buffer.brought.is_empty() {
+        if buffer.terms.is_empty() && buffer.fetched.is_empty() {
             return;
         }
         let had = buffer.size();
@@ -219,7 +219,7 @@ impl Buffers {
                 sum[(sector - first) as usize] ^= times(stamp(id, sector), factor);
             }
         }
-        for (at, stamps) in &buffer.brought {
+        for (at, stamps) in &buffer.fetched {
             let (from, to) = (first.max(*at), end.min(at + stamps.len() as u64));
             if from < to {
                 let sum = &mut sum[(from - first) as usize..(to - first) as usize];
@@ -242,11 +242,11 @@ impl Buffers {
 impl Buffer {
     /// What is in it, in sectors of a drive.
     fn size(&self) -> u64 {
-        let brought: u64 = self.brought.iter().map(|(_, stamps)| stamps.len() as u64 / 2).sum();
-        brought + self.terms.len() as u64 * TERM
+        let fetched: u64 = self.fetched.iter().map(|(_, stamps)| stamps.len() as u64 / 2).sum();
+        fetched + self.terms.len() as u64 * TERM
     }
 
-    /// Takes out what was said of these addresses: these parts of sums, and what was brought.
+    /// Takes out what was said of these addresses: these parts of sums, and what was fetched.
     fn cut(&mut self, first: u64, count: u64, terms: &[Term]) {
         let end = first + count;
         for &term in terms {
@@ -261,14 +261,14 @@ impl Buffer {
                 self.terms.push(Term { at, from_at, count: behind - at, ..term });
             }
         }
-        for (at, stamps) in std::mem::take(&mut self.brought) {
+        for (at, stamps) in std::mem::take(&mut self.fetched) {
             let behind = at + stamps.len() as u64;
             if at < first {
-                self.brought.push((at, stamps[..(behind.min(first) - at) as usize].to_vec()));
+                self.fetched.push((at, stamps[..(behind.min(first) - at) as usize].to_vec()));
             }
             if behind > end {
                 let from = at.max(end);
-                self.brought.push((from, stamps[(from - at) as usize..].to_vec()));
+                self.fetched.push((from, stamps[(from - at) as usize..].to_vec()));
             }
         }
     }

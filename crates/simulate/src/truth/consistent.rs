@@ -4,10 +4,10 @@ use super::error::{Found, Wrong};
 use super::field::{BLANK, times, weight};
 use super::media::{Media, Sector};
 use super::sparse::{PAGE, addresses};
-use drivelab_core::target::array::Array;
-use drivelab_core::target::array::layout::raidz::Column;
-use drivelab_core::target::array::layout::{Copied, Layout, RaidZ, Rows, Spot};
-use drivelab_core::target::array::members::State;
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::layout::raidz::Column;
+use drivelab_core::storage::array::layout::{Copied, Layout, RaidZ, Rows, Spot};
+use drivelab_core::storage::array::members::State;
 use std::borrow::Cow;
 
 /// The drive of each slot of which all data are right.
@@ -292,7 +292,7 @@ trait Places {
 
 impl Places for Copied {
     fn address(&self, spot: Spot) -> Option<u64> {
-        use drivelab_core::target::array::layout::Held;
+        use drivelab_core::storage::array::layout::Held;
         match self.held(spot) {
             (Held::Data { first, .. }, _) => Some(first),
             _ => None,

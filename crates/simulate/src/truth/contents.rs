@@ -4,7 +4,7 @@ use super::consistent::{index_of, touched};
 use super::field::{BLANK, solve, times, weight};
 use super::media::{Media, Sector};
 use super::sparse::PAGE;
-use drivelab_core::target::array::layout::{Held, Layout, RaidZ, Rows, Spot};
+use drivelab_core::storage::array::layout::{Held, Layout, RaidZ, Rows, Spot};
 use std::cell::Cell;
 
 /// The drives of a target and what is on them.

@@ -15,7 +15,7 @@ pub struct Found {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wrong {
-    /// A read has brought a version that it must not.
+    /// A read has fetched a version that it must not.
     Read { command: u64, found: Found },
     /// A drive has delivered from a segment of its buffer what that does not have.
     NotHeld { command: u64, drive: u16, sector: u64 },
@@ -52,7 +52,7 @@ impl fmt::Display for Found {
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wrong::Read { command, found } => write!(f, "read {command} has brought, of {found}"),
+            Wrong::Read { command, found } => write!(f, "read {command} has fetched, of {found}"),
             Wrong::NotHeld { command, drive, sector } => {
                 write!(
                     f,

@@ -37,6 +37,6 @@ pub mod witness;
 
 pub use error::{Found, Untruth, Wrong};
 pub use followed::Followed;
-pub use recovery::{Cured, Cut, Nothing, Recovery, Resync};
+pub use recovery::{Cut, Nothing, PolicyRecovery, Recovery, Resync};
 pub use watched::Watched;
 pub use witness::Witness;

@@ -162,7 +162,7 @@ impl Oracle {
         }
     }
 
-    /// The target has answered; `found` is what a read has brought.
+    /// The target has answered; `found` is what a read has fetched.
     pub fn completed(&mut self, id: u64, outcome: Outcome, found: &[u64]) -> Result<(), Found> {
         let now = self.tick();
         let Some((command, begun)) = self.outstanding.remove(&id) else { return Ok(()) };

@@ -3,24 +3,24 @@
 //!
 //! A sector is *lost* when it holds older data than the last write that was answered. It was in whatever had it alone as
 //! the power went: a host's memory, a controller's without a battery, the cache of a drive. Writes that were not answered
-//! lose nothing: nobody was promised anything. Of an array the rows are compared before and after its cure has done its
-//! work; and for each member in turn its sectors are made of the others', as a read would with that member gone: what comes
-//! out must be something that the sector may hold after a cut.
+//! lose nothing: nobody was promised anything. Of an array the rows are compared before and after its consistency policy
+//! has done its work; and for each member in turn its sectors are made of the others', as a read would with that member
+//! gone: what comes out must be something that the sector may hold after a cut.
 use super::consistent::{self, Fit};
 use super::contents::Contents;
 use super::error::Untruth;
 use super::followed::{array_of, redundancy};
 use super::media::Media;
 use super::oracle::Oracle;
-use super::recovery::{Cured, Cut, Nothing, Recovery};
+use super::recovery::{Cut, Nothing, PolicyRecovery, Recovery};
 use super::sparse::Map;
 use super::verdict::Verdict;
 use super::watched::Watched;
 use drivelab_core::Command;
-use drivelab_core::target::array::Array;
-use drivelab_core::target::array::layout::Layout;
-use drivelab_core::target::array::params::Cure;
-use drivelab_core::target::write_behind::{Piece, WriteBehind};
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::layout::Layout;
+use drivelab_core::storage::array::params::ConsistencyPolicy;
+use drivelab_core::storage::write_behind::{Piece, WriteBehind};
 use drivelab_record::data::{CutArray, CutRecord, Dirty, InFlight, Lost, LostFrom, SectorRange};
 use drivelab_units::Instant;
 use std::collections::BTreeMap;
@@ -204,16 +204,16 @@ fn fate(in_flight: &[Command], newer: &BTreeMap<u64, u64>) -> InFlight {
     fate
 }
 
-/// Looks at an array before its cure does what it does, and after.
+/// Looks at an array before its consistency policy does what it does, and after.
 struct Study<'a> {
     /// What each sector held before the cut, and may hold after it.
     before_cut: &'a Oracle,
     /// What a battery has of them.
     kept: &'a Map<u64>,
-    cure: Cure,
-    cured: Cured,
+    consistency_policy: ConsistencyPolicy,
+    policy_recovery: PolicyRecovery,
     /// With logs on the members themselves: the same without the log of each slot in turn.
-    cured_without: Vec<Cured>,
+    recovered_without: Vec<PolicyRecovery>,
     before: Fit,
     unfit_after: u64,
     members: u16,
@@ -223,15 +223,16 @@ struct Study<'a> {
 
 impl<'a> Study<'a> {
     fn new(before_cut: &'a Oracle, kept: &'a Map<u64>) -> Self {
-        let (cured, before) = (Cured::default(), Fit::default());
-        let cured_without = Vec::new();
-        let (cure, unfit_after, members, lost_in_cut, lost_later) = (Cure::None, 0, 0, 0, 0);
+        let (policy_recovery, before) = (PolicyRecovery::default(), Fit::default());
+        let recovered_without = Vec::new();
+        let (consistency_policy, unfit_after, members, lost_in_cut, lost_later) =
+            (ConsistencyPolicy::None, 0, 0, 0, 0);
         Study {
             before_cut,
             kept,
-            cure,
-            cured,
-            cured_without,
+            consistency_policy,
+            policy_recovery,
+            recovered_without,
             before,
             unfit_after,
             members,
@@ -241,16 +242,22 @@ impl<'a> Study<'a> {
     }
 
     /// What the array does by itself, with all members or without this one: where nothing closes the hole, nothing.
-    fn cure(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media, without: Option<usize>) {
-        let own = without.and_then(|slot| self.cured_without.get_mut(slot));
-        match self.cure {
-            Cure::None => Nothing.recover(layout, drives, media),
-            _ => own.unwrap_or(&mut self.cured).recover(layout, drives, media),
+    fn recover(
+        &mut self,
+        layout: &Layout,
+        drives: &[Option<u16>],
+        media: &mut Media,
+        without: Option<usize>,
+    ) {
+        let own = without.and_then(|slot| self.recovered_without.get_mut(slot));
+        match self.consistency_policy {
+            ConsistencyPolicy::None => Nothing.recover(layout, drives, media),
+            _ => own.unwrap_or(&mut self.policy_recovery).recover(layout, drives, media),
         }
     }
 
     /// Sectors of these rows that are made of the others' wrongly with a member gone, over all members in turn; whether it
-    /// is gone before the cure does what it does.
+    /// is gone before the consistency policy does what it does.
     fn wrong_without_one(
         &mut self,
         layout: &Layout,
@@ -267,7 +274,7 @@ impl<'a> Study<'a> {
                 continue;
             }
             let mut own = in_cut.then(|| media.clone());
-            own.iter_mut().for_each(|media| self.cure(layout, &rest, media, Some(slot)));
+            own.iter_mut().for_each(|media| self.recover(layout, &rest, media, Some(slot)));
             let media = own.as_ref().unwrap_or(media);
             let contents = Contents::new(Some(layout), &rest, media);
             count += self.wrong(&contents, rows, |home| home == slot);
@@ -300,11 +307,11 @@ impl<'a> Study<'a> {
         }
         CutArray {
             what,
-            cure: match self.cure {
-                Cure::None => "open",
-                Cure::Bitmap { .. } => "bitmap",
-                Cure::Journal => "journal",
-                Cure::PartialParityLog => "ppl",
+            write_hole: match self.consistency_policy {
+                ConsistencyPolicy::None => "open",
+                ConsistencyPolicy::Bitmap { .. } => "bitmap",
+                ConsistencyPolicy::Journal => "journal",
+                ConsistencyPolicy::PartialParityLog => "ppl",
             },
             members: self.members,
             rows: self.before.rows,
@@ -319,15 +326,15 @@ impl<'a> Study<'a> {
 
 impl Recovery for Study<'_> {
     fn look(&mut self, cut: &Cut<'_>) {
-        self.cure = cut.cure;
-        self.cured.look(cut);
-        if cut.cure == Cure::PartialParityLog {
+        self.consistency_policy = cut.consistency_policy;
+        self.policy_recovery.look(cut);
+        if cut.consistency_policy == ConsistencyPolicy::PartialParityLog {
             let without = |slot| {
-                let mut cured = Cured::default();
-                cured.look(&Cut { missing: &[slot], ..*cut });
-                cured
+                let mut policy_recovery = PolicyRecovery::default();
+                policy_recovery.look(&Cut { missing: &[slot], ..*cut });
+                policy_recovery
             };
-            self.cured_without = (0..cut.array.members().count()).map(without).collect();
+            self.recovered_without = (0..cut.array.members().count()).map(without).collect();
         }
     }
 
@@ -336,7 +343,7 @@ impl Recovery for Study<'_> {
         self.before = consistent::compare(layout, drives, media);
         let rows = self.before.unfit.clone();
         self.lost_in_cut = self.wrong_without_one(layout, media, drives, &rows, true);
-        self.cure(layout, drives, media, None);
+        self.recover(layout, drives, media, None);
         // Before anything is written again, as a memory with a battery begins to.
         self.unfit_after = consistent::compare(layout, drives, media).unfit.len() as u64;
         self.lost_later = self.wrong_without_one(layout, media, drives, &rows, false);

@@ -11,16 +11,16 @@ use super::consistent::{Stripe, parity_of, stripes, whole};
 use super::field::BLANK;
 use super::media::Media;
 use drivelab_core::data::Word;
-use drivelab_core::target::array::layout::{Held, Layout, Spot};
-use drivelab_core::target::array::params::{ArrayParams, Cure};
-use drivelab_core::target::array::{Array, Logged};
+use drivelab_core::storage::array::layout::{Held, Layout, Spot};
+use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy};
+use drivelab_core::storage::array::{Array, Logged};
 use std::ops::Range;
 
 /// What there is to recover from, as the power went. Of the array no more may be asked than what was put in for good: its
 /// layout, and which drives are its members. All else must be on their media.
 pub struct Cut<'a> {
     pub array: &'a Array,
-    pub cure: Cure,
+    pub consistency_policy: ConsistencyPolicy,
     /// The number of the last drive: the journal, if there is one.
     pub last: u16,
     /// Members that are found to be gone as the array comes up again.
@@ -110,9 +110,9 @@ struct Kept {
     stamps: Vec<u64>,
 }
 
-/// What the array's own cure does; all of it is made consistent where it has none.
+/// What the array's own consistency policy does; all of it is made consistent where it has none.
 #[derive(Default)]
-pub struct Cured {
+pub struct PolicyRecovery {
     /// What is written before anything else, in this order.
     kept: Vec<Kept>,
     resync: Option<Resync>,
@@ -120,7 +120,7 @@ pub struct Cured {
     journal: Option<u16>,
 }
 
-impl Cured {
+impl PolicyRecovery {
     /// The regions that are made consistent, if not everything is: see [`Array::marked`].
     pub fn regions(&self) -> Option<&[Range<u64>]> {
         self.resync.as_ref()?.regions.as_deref()
@@ -131,9 +131,10 @@ impl Cured {
         self.kept.len()
     }
 
-    /// Records of the journal count from the one on that its superblock names, each if all of it is on the media. Those that
-    /// are not needed any more say what is there already, or what a newer one says again. Of records that were written at
-    /// once any may be missing: they are of different rows, and nobody was told that one is done before all of it was there.
+    /// Records of the journal count from the one on that its superblock names, each if all of it is on the media. Those
+    /// that are not needed any more say what is there already, or what a newer one says again. Of records that were
+    /// written at once any may be missing: they are of different rows, and nobody was told that one is done before all of
+    /// it was there.
     fn look_at_journal(&mut self, cut: &Cut<'_>) {
         self.journal = Some(cut.last);
         let mut records = cut.records(cut.last);
@@ -146,9 +147,9 @@ impl Cured {
         }
     }
 
-    /// Each sum counts by itself: nothing is written to the members before all sums of a strand are on their media. The
-    /// newest one of a place comes last. Those that any other record of the same log has outlived do not count: newer ones
-    /// of the same place may be overwritten already.
+    /// Each sum counts by itself: nothing is written to the members before all sums of a stripe request are on their
+    /// media. The newest one of a place comes last. Those that any other record of the same log has outlived do not
+    /// count: newer ones of the same place may be overwritten already.
     fn look_at_sums(&mut self, cut: &Cut<'_>) {
         let members = cut.survivors();
         let mut records: Vec<_> = members
@@ -221,13 +222,13 @@ impl Cut<'_> {
     }
 }
 
-impl Recovery for Cured {
+impl Recovery for PolicyRecovery {
     fn look(&mut self, cut: &Cut<'_>) {
-        match cut.cure {
-            Cure::None => self.resync = Some(Resync::all()),
-            Cure::Bitmap { .. } => self.look_at_bitmap(cut),
-            Cure::Journal => self.look_at_journal(cut),
-            Cure::PartialParityLog => self.look_at_sums(cut),
+        match cut.consistency_policy {
+            ConsistencyPolicy::None => self.resync = Some(Resync::all()),
+            ConsistencyPolicy::Bitmap { .. } => self.look_at_bitmap(cut),
+            ConsistencyPolicy::Journal => self.look_at_journal(cut),
+            ConsistencyPolicy::PartialParityLog => self.look_at_sums(cut),
         }
     }
 
@@ -263,5 +264,5 @@ impl Recovery for Cured {
 
 /// Whether the last drive is a journal.
 pub fn has_journal(params: &ArrayParams) -> bool {
-    params.cure == Cure::Journal
+    params.consistency_policy == ConsistencyPolicy::Journal
 }

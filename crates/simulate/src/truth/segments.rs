@@ -1,9 +1,9 @@
 //! What the segments of drives' buffers hold: the media as they were when the head read them.
 //!
-//! Nothing is copied as long as nothing changes. A segment is a stretch of addresses that holds what the drive holds now, but
-//! for the sectors that have changed since: their data of then are kept. Of written data that waited over a sector as it was
-//! read the segment has nothing of its own: once they are on the media, it has what the media had before.
-//! A drive that is right never delivers such a sector, because it gives up a segment of which anything changes.
+//! Nothing is copied as long as nothing changes. A segment is a stretch of addresses that holds what the drive holds now,
+//! but for the sectors that have changed since: their data of then are kept. Of written data that waited over a sector as
+//! it was read the segment has nothing of its own: once they are on the media, it has what the media had before. A drive
+//! that is right never delivers such a sector, because it gives up a segment of which anything changes.
 use super::media::Media;
 use std::collections::BTreeMap;
 

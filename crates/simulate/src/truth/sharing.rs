@@ -2,7 +2,7 @@
 //! overwrite with older data that it has kept. A real system does the same, so there is nothing that could be held to be
 //! wrong.
 use drivelab_core::host::params::JobParams;
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::system::SystemParams;
 use drivelab_units::Share;
 use std::collections::BTreeMap;
 

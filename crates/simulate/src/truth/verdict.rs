@@ -12,9 +12,10 @@ pub enum Verdict {
     Last(Option<u64>),
     /// One that was not answered yet.
     New(u64),
-    /// Older data than this answered write, the last one. Whether what is there, or one in between, was durably overwritten.
+    /// Older data than this answered write, the last one. Whether what is there, or one in between, was durably
+    /// overwritten.
     Older { lost: u64, was_durable: bool },
-    /// What no write has brought here.
+    /// What no write has fetched here.
     Foreign { lost: u64 },
 }
 
@@ -116,8 +117,8 @@ impl Oracle {
         Ok(())
     }
 
-    /// What a sector may not hold after a cut at this point: what was durably overwritten, or nobody has written. To be asked
-    /// after [`Self::weigh`].
+    /// What a sector may not hold after a cut at this point: what was durably overwritten, or nobody has written. To be
+    /// asked after [`Self::weigh`].
     pub fn is_wrong_after_cut(&self, sector: u64, found: u64) -> bool {
         let unwritten = Sectors::default();
         let sectors = self.sectors.get(sector).unwrap_or(&unwritten);

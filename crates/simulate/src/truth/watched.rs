@@ -7,11 +7,11 @@ use super::witness::Witness;
 use super::{consistent, recovery};
 use crate::run::HORIZON;
 use drivelab_core::data::DataOp;
-use drivelab_core::target::array::Array;
-use drivelab_core::target::array::report::{Happened, Health};
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::{Piece, WriteBehind};
-use drivelab_core::target::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::report::{Happened, Health};
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::write_behind::{Piece, WriteBehind};
+use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
 use drivelab_units::{Instant, Lba, Sectors};
 use std::collections::{HashMap, VecDeque};
@@ -77,9 +77,10 @@ impl Watched {
         Watched { params, seed, target, witness, now, tap, outstanding, answers, looks, apart }
     }
 
-    /// Goes on until nothing is under way that could leave members that do not fit each other: a host's command, or what a
-    /// memory flushes. What the array does by itself needs no end for that. Of an array that has lost what it needs there is
-    /// nothing left to compare, and its memories may flush in vain for long. Returns whether that took no more memory than this.
+    /// Goes on until nothing is under way that could leave members that do not fit each other: a host's command, or what
+    /// a memory flushes. What the array does by itself needs no end for that. Of an array that has lost what it needs
+    /// there is nothing left to compare, and its memories may flush in vain for long. Returns whether that took no more
+    /// memory than this.
     pub fn come_to_rest(&mut self, most_bytes: u64) -> Result<bool, Untruth> {
         // A run ends with the answer that it counts; others of the same instant wait behind that.
         self.look()?;
@@ -193,7 +194,7 @@ impl Watched {
         self.look()
     }
 
-    /// The next answer that the host has not heard, and what a read has brought.
+    /// The next answer that the host has not heard, and what a read has fetched.
     pub fn poll_answer(&mut self) -> Option<(Completion, Vec<u64>)> {
         self.answers.pop_front()
     }
@@ -231,7 +232,7 @@ impl Watched {
         }
     }
 
-    /// Whether the array has lost what it needs, and no rebuild has brought it back.
+    /// Whether the array has lost what it needs, and no rebuild has fetched it back.
     fn has_lost(&self) -> bool {
         let bears = |array: &Array| consistent::bears(array.layout(), &consistent::whole(array));
         self.witness.oracle.is_lost() && self.array().is_some_and(|array| !bears(array))
@@ -307,8 +308,15 @@ impl Watched {
             // The note of what is stale lies on the members, and what it says is copied before anything else.
             witness.media = consistent::that_counts(array, &witness.media).into_owned();
             let last = params.drives.len() as u16 - 1;
-            let cure = of_array.cure;
-            recovery.look(&Cut { array, cure, last, missing, buffers: &buffers, media: &witness.media });
+            let consistency_policy = of_array.consistency_policy;
+            recovery.look(&Cut {
+                array,
+                consistency_policy,
+                last,
+                missing,
+                buffers: &buffers,
+                media: &witness.media,
+            });
             let mut drives = consistent::whole(array);
             let rest = params.drives.len() - drives.len();
             missing.iter().for_each(|&slot| drives[usize::from(slot)] = None);

@@ -6,10 +6,10 @@ use super::media::{Media, Sector};
 use super::oracle::Oracle;
 use super::segments::{NotHeld, Segments};
 use drivelab_core::data::{DataOp, Source};
-use drivelab_core::target::array::Array;
-use drivelab_core::target::drive::params::DriveModel;
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::WriteBehindParams;
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::drive::params::DriveModel;
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::write_behind::params::WriteBehindParams;
 use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_units::Instant;
 use std::sync::Arc;
@@ -174,7 +174,7 @@ impl Witness {
         stamps.ok_or_else(|| self.untruth(at, Wrong::Endless { command: id }))
     }
 
-    /// The target has answered a command. Returns what a read has brought.
+    /// The target has answered a command. Returns what a read has fetched.
     pub fn completed(&mut self, command: &Command, completion: &Completion) -> Result<Vec<u64>, Untruth> {
         let (id, at, outcome) = (command.id, completion.completed, completion.outcome);
         let reads = command.access == Access::Read && outcome == Outcome::Done;

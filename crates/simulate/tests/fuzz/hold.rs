@@ -40,7 +40,7 @@ fn of_setup(setup: &Setup) -> Result<(), String> {
     if let Some(point) = &plain {
         sums(point, setup)?;
     }
-    let watched = Setup { lives: 40, checks_data: true, ..setup.clone() };
+    let watched = Setup { traces: 40, checks_data: true, ..setup.clone() };
     match (plain, outcome(&watched)?) {
         (Some(plain), Some(watched)) => same("log and check", &plain, &watched),
         _ => Ok(()),

@@ -13,12 +13,13 @@ const POINTS: usize = 2;
 
 /// FNV-1a: the same in every version of Rust.
 fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// What a run comes to: its digest, the hash of its record, and that of its record with log and checks.
 fn line(seed: u64, at: usize, setup: &Setup) -> String {
-    let watched = Setup { lives: 40, checks_data: true, ..setup.clone() };
+    let watched = Setup { traces: 40, checks_data: true, ..setup.clone() };
     let told = |setup: &Setup| match try_run(setup) {
         Ok(point) => {
             let record = serde_json::to_string(&point).expect("a record is JSON");

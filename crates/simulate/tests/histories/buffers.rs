@@ -1,8 +1,8 @@
-//! What a drive answers from its buffer is what was written last: histories of single drives at few places, where most reads
-//! find something in a segment and every write has one to take care of.
+//! What a drive answers from its buffer is what was written last: histories of single drives at few places, where most
+//! reads find something in a segment and every write has one to take care of.
 use crate::setups::{self, Dice};
 use drivelab_core::data::{DataOp, Source};
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Access, Completion};
 use drivelab_simulate::truth::watched::Tap;
 use drivelab_simulate::truth::{Untruth, Watched, Wrong};

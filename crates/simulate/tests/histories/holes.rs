@@ -2,12 +2,12 @@
 use crate::setups::{self, Dice};
 use drivelab_core::Access;
 use drivelab_core::data::DataOp;
-use drivelab_core::target::array::Array;
-use drivelab_core::target::array::layout::Layout;
-use drivelab_core::target::array::params::{ArrayParams, Cure, Level, Rotation};
-use drivelab_core::target::system::SystemParams;
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::layout::Layout;
+use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Level, Rotation};
+use drivelab_core::storage::system::SystemParams;
 use drivelab_simulate::truth::watched::Tap;
-use drivelab_simulate::truth::{Cured, Nothing, Recovery, Resync, Untruth, Watched, Wrong};
+use drivelab_simulate::truth::{Nothing, PolicyRecovery, Recovery, Resync, Untruth, Watched, Wrong};
 use drivelab_units::{Sectors, Span};
 use std::collections::BTreeSet;
 
@@ -19,8 +19,8 @@ fn raid5() -> ArrayParams {
     ArrayParams::plain(level, 4)
 }
 
-fn cured(cure: Cure) -> SystemParams {
-    setups::bare(ArrayParams { cure, ..raid5() })
+fn policy_recovery(consistency_policy: ConsistencyPolicy) -> SystemParams {
+    setups::bare(ArrayParams { consistency_policy, ..raid5() })
 }
 
 /// Fills an array, writes a few sectors here and there, and cuts the power meanwhile. Returns the rows that were being
@@ -37,7 +37,11 @@ fn cut_while_writing(
 
 /// How long after its submission the last write may be cut: bits of a bitmap come before it.
 fn latest_us(params: &SystemParams) -> u64 {
-    if params.array.as_ref().is_some_and(|array| matches!(array.cure, Cure::Bitmap { .. })) {
+    if params
+        .array
+        .as_ref()
+        .is_some_and(|array| matches!(array.consistency_policy, ConsistencyPolicy::Bitmap { .. }))
+    {
         50_000
     } else {
         30_000
@@ -129,21 +133,21 @@ fn read_rest(after: &mut Watched, writing: &Writing) -> Result<(), Untruth> {
 
 #[test]
 fn with_a_journal_no_cut_changes_anything_whatever_member_is_gone() {
-    let params = cured(Cure::Journal);
+    let params = policy_recovery(ConsistencyPolicy::Journal);
     for seed in 0..300 {
         let (_, watched) = writing(&params, seed, None).expect("no cut so far");
-        let after = watched.cut_power(&[(seed % 4) as u16], &mut Cured::default());
+        let after = watched.cut_power(&[(seed % 4) as u16], &mut PolicyRecovery::default());
         after.and_then(|mut after| after.read_back()).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
 }
 
 #[test]
 fn with_a_partial_parity_log_no_cut_changes_what_was_not_being_written() {
-    let params = cured(Cure::PartialParityLog);
+    let params = policy_recovery(ConsistencyPolicy::PartialParityLog);
     for seed in 0..300 {
         let cut = |missing: &[u16]| {
             let (writing, watched) = writing(&params, seed, None)?;
-            Ok((writing, watched.cut_power(missing, &mut Cured::default())?))
+            Ok((writing, watched.cut_power(missing, &mut PolicyRecovery::default())?))
         };
         let told = cut(&[(seed % 4) as u16]).and_then(|(writing, mut after)| read_rest(&mut after, &writing));
         // With all members the log makes parity fit everywhere.
@@ -154,11 +158,14 @@ fn with_a_partial_parity_log_no_cut_changes_what_was_not_being_written() {
 
 #[test]
 fn a_resync_of_what_a_bitmap_marks_makes_parity_fit_everywhere() {
-    let params = cured(Cure::Bitmap { region: Sectors::new(16), clears_after: Span::from_ms(2) });
+    let params = policy_recovery(ConsistencyPolicy::Bitmap {
+        region: Sectors::new(16),
+        clears_after: Span::from_ms(2),
+    });
     let (mut spoilt, mut most) = (0, 0);
     for seed in 0..300 {
         let (_, watched) = writing(&params, seed, None).expect("no cut so far");
-        let mut recovery = Cured::default();
+        let mut recovery = PolicyRecovery::default();
         let mut after = watched.cut_power(&[], &mut recovery).expect("a cut alone is no lie");
         after.read_back().unwrap_or_else(|wrong| panic!("{wrong}"));
         most = most.max(recovery.regions().map_or(usize::MAX, <[_]>::len));
@@ -179,10 +186,10 @@ fn late_journal() -> Tap {
 
 #[test]
 fn a_journal_that_is_written_behind_the_data_is_found() {
-    let params = cured(Cure::Journal);
+    let params = policy_recovery(ConsistencyPolicy::Journal);
     let found = (0..300).filter(|&seed| {
         let (_, watched) = writing(&params, seed, Some(late_journal())).expect("no cut so far");
-        let after = watched.cut_power(&[(seed % 4) as u16], &mut Cured::default());
+        let after = watched.cut_power(&[(seed % 4) as u16], &mut PolicyRecovery::default());
         let told = after.and_then(|mut after| after.read_back());
         matches!(told, Err(Untruth { wrong: Wrong::Read { .. }, .. }))
     });

@@ -7,17 +7,17 @@
 mod buffers;
 #[path = "../../../core/tests/common/mod.rs"]
 mod common;
-mod cures;
 mod holes;
 mod memories;
 mod planted;
+mod policies;
 mod setups;
 mod whole_runs;
 
 use drivelab_core::Command;
-use drivelab_core::target::array::params::Cure;
-use drivelab_core::target::system::SystemParams;
-use drivelab_simulate::truth::{Cured, Untruth, Watched};
+use drivelab_core::storage::array::params::ConsistencyPolicy;
+use drivelab_core::storage::system::SystemParams;
+use drivelab_simulate::truth::{PolicyRecovery, Untruth, Watched};
 use drivelab_units::Span;
 use setups::{Dice, Draft};
 
@@ -32,7 +32,7 @@ struct Tally {
     commands: u64,
     cuts: u64,
     arrays: u64,
-    cures: u64,
+    policies: u64,
     /// Drives that failed, or were missing from the start or after a cut.
     failures: u64,
     /// Sectors that could not be read and were written back.
@@ -99,7 +99,9 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
     tally.histories += 1;
     tally.commands += count;
     tally.arrays += u64::from(params.array.is_some());
-    tally.cures += u64::from(params.array.as_ref().is_some_and(|array| array.cure != Cure::None));
+    tally.policies += u64::from(
+        params.array.as_ref().is_some_and(|array| array.consistency_policy != ConsistencyPolicy::None),
+    );
     if dice.one_in(2) && !setups::is_undone_by_cuts(&params) {
         watched.run_until(watched.now() + Span::from_us(dice.of(&[0, 500, 3_000, 40_000])))?;
         let members = params.array.as_ref().map_or(0, |array| array.members);
@@ -112,7 +114,7 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
         }
         tally.cuts += 1;
         tally.add(&watched);
-        watched = watched.cut_power(missing.as_slice(), &mut Cured::default())?;
+        watched = watched.cut_power(missing.as_slice(), &mut PolicyRecovery::default())?;
         let drafts = drafts_of(&mut dice, 10, count);
         if is_told {
             println!("the power was cut, and is back; when all is read:");

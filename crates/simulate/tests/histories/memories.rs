@@ -4,14 +4,14 @@ use crate::common::{command, ms, us};
 use crate::planted::memory;
 use crate::setups;
 use drivelab_core::data::DataOp;
-use drivelab_core::target::array::params::{ArrayParams, Level, Rotation};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::{ReadAhead, WriteBehindParams};
+use drivelab_core::storage::array::params::{ArrayParams, Level, Rotation};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::write_behind::params::{ReadAhead, WriteBehindParams};
 use drivelab_core::{Access, Command, Outcome};
 use drivelab_simulate::truth::field::BLANK;
-use drivelab_simulate::truth::{Cured, Untruth, Watched, Wrong};
+use drivelab_simulate::truth::{PolicyRecovery, Untruth, Watched, Wrong};
 use drivelab_units::Sectors;
 
 /// A direct read is merged with the first line of a read that goes on to a second one, and is answered before that comes:
@@ -108,10 +108,10 @@ fn what_a_battery_kept_and_no_array_takes_after_a_cut_is_given_up() {
             watched.go(Access::Write, first, count)?;
         }
         assert_eq!(
-            watched.target().controller_cache().map(drivelab_core::target::write_behind::WriteBehind::dirty),
+            watched.target().controller_cache().map(drivelab_core::storage::write_behind::WriteBehind::dirty),
             Some(Sectors::new(70))
         );
-        let mut watched = watched.cut_power(missing, &mut Cured::default())?;
+        let mut watched = watched.cut_power(missing, &mut PolicyRecovery::default())?;
         let [first, other] = [watched.go(Access::Read, 32, 8)?, watched.go(Access::Read, 40, 8)?];
         watched.read_back()?;
         Ok::<_, Untruth>([first, other].map(|(outcome, found)| (outcome, found.first() == Some(&BLANK))))

@@ -1,24 +1,27 @@
 //! Random systems by seed: small drives with quick mechanics under every kind of cache, scheduler and level.
 use crate::common::{drive, layout, ms, us, zone};
 use drivelab_core::rng::Stream;
-use drivelab_core::target::array::params::{
-    ArrayParams, Copies, Cure, Failure, Keeper, Level, ReadChoice, Rotation, SplitReads, When,
+use drivelab_core::storage::array::params::{
+    ArrayParams, ConsistencyPolicy, Copies, Failure, Keeper, Level, ReadChoice, Rotation, SplitReads, When,
 };
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::drive::cache::params::{CacheParams, Destage, ReadAheadParams, WriteBackParams};
-use drivelab_core::target::drive::faults::FaultParams;
-use drivelab_core::target::drive::params::{DriveModel, DriveParams};
-use drivelab_core::target::drive::queue::{Order, QueueParams};
-use drivelab_core::target::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, ReadAheadParams, WriteBackParams};
+use drivelab_core::storage::drive::faults::FaultParams;
+use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+use drivelab_core::storage::drive::queue::{Order, QueueParams};
+use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
 use drivelab_units::{Instant, Lba, Rate, Sectors, Share, Span};
 use std::sync::{Arc, LazyLock};
 
 /// Whether a power cut with a member missing may change data: what was not written where parity does not fit, or what was
 /// being written, which a partial parity log gives up with its member.
 pub fn has_write_hole(array: &ArrayParams) -> bool {
-    let open = matches!(array.cure, Cure::None | Cure::Bitmap { .. } | Cure::PartialParityLog);
+    let open = matches!(
+        array.consistency_policy,
+        ConsistencyPolicy::None | ConsistencyPolicy::Bitmap { .. } | ConsistencyPolicy::PartialParityLog
+    );
     open && matches!(array.level, Level::Parity { .. } | Level::Interleaved { .. })
 }
 
@@ -55,8 +58,9 @@ fn with_model(mut array: ArrayParams, model: usize) -> SystemParams {
 
 /// The drives of an array, given the models of members and spares.
 fn drives(array: &ArrayParams, models: &[usize]) -> Vec<Arc<DriveModel>> {
-    let of = if array.cure == Cure::PartialParityLog { &WITH_LOG } else { &MODELS };
-    let journal = (array.cure == Cure::Journal).then(|| Arc::clone(&JOURNALS[3]));
+    let of =
+        if array.consistency_policy == ConsistencyPolicy::PartialParityLog { &WITH_LOG } else { &MODELS };
+    let journal = (array.consistency_policy == ConsistencyPolicy::Journal).then(|| Arc::clone(&JOURNALS[3]));
     models.iter().map(|&model| Arc::clone(&of[model])).chain(journal).collect()
 }
 
@@ -155,7 +159,7 @@ fn model(params: &DriveParams) -> Arc<DriveModel> {
 
 /// One of these drives with sectors that cannot be read before they are written.
 fn faulty(dice: &mut Dice, array: &ArrayParams, which: usize) -> Arc<DriveModel> {
-    let cylinders = if array.cure == Cure::PartialParityLog { 104 } else { 40 };
+    let cylinders = if array.consistency_policy == ConsistencyPolicy::PartialParityLog { 104 } else { 40 };
     let first = u64::from(cylinders - 40) * 32;
     let unreadable = (0..1 + dice.below(3))
         .map(|_| (Lba::new(first + dice.below(1_200)), Sectors::new(1 + dice.below(40))))
@@ -173,8 +177,8 @@ fn with_unreadable(drive: &DriveParams, unreadable: Vec<(Lba, Sectors)>) -> Arc<
     model(&DriveParams { faults: Some(faults), ..drive.clone() })
 }
 
-/// Drives of every kind of queue and buffer. The last four report in rounds, keep a segment for writes alone, and read on in
-/// every way there is.
+/// Drives of every kind of queue and buffer. The last four report in rounds, keep a segment for writes alone, and read on
+/// in every way there is.
 fn described(cylinders: u32) -> [DriveParams; 10] {
     let sptf = crate::common::queue(8, Order::Sptf);
     let small = || DriveParams {
@@ -314,19 +318,26 @@ fn array(dice: &mut Dice, span: Span) -> ArrayParams {
     array
 }
 
-/// A cure that the level takes.
-fn cure(dice: &mut Dice, level: Level) -> Cure {
-    let bitmap =
-        Cure::Bitmap { region: Sectors::new(dice.of(&[32, 200])), clears_after: ms(dice.of(&[1, 20])) };
-    let drawn = dice.of(&[Cure::None, bitmap, Cure::Journal, Cure::PartialParityLog]);
-    let fits = match (drawn, level) {
-        (Cure::None, _) => true,
-        (_, Level::Linear | Level::Striped | Level::RaidZ { .. }) => false,
-        (Cure::Bitmap { .. }, _) => true,
-        (Cure::Journal, _) => matches!(level, Level::Parity { .. }),
-        (Cure::PartialParityLog, _) => matches!(level, Level::Parity { parities: 1, .. }),
+/// A consistency policy that the level takes.
+fn consistency_policy(dice: &mut Dice, level: Level) -> ConsistencyPolicy {
+    let bitmap = ConsistencyPolicy::Bitmap {
+        region: Sectors::new(dice.of(&[32, 200])),
+        clears_after: ms(dice.of(&[1, 20])),
     };
-    if fits { drawn } else { Cure::None }
+    let drawn = dice.of(&[
+        ConsistencyPolicy::None,
+        bitmap,
+        ConsistencyPolicy::Journal,
+        ConsistencyPolicy::PartialParityLog,
+    ]);
+    let fits = match (drawn, level) {
+        (ConsistencyPolicy::None, _) => true,
+        (_, Level::Linear | Level::Striped | Level::RaidZ { .. }) => false,
+        (ConsistencyPolicy::Bitmap { .. }, _) => true,
+        (ConsistencyPolicy::Journal, _) => matches!(level, Level::Parity { .. }),
+        (ConsistencyPolicy::PartialParityLog, _) => matches!(level, Level::Parity { parities: 1, .. }),
+    };
+    if fits { drawn } else { ConsistencyPolicy::None }
 }
 
 /// A system whose hosts keep it busy for about so long.
@@ -339,7 +350,7 @@ pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
     let count = array.as_ref().map_or(1, |array| array.members + array.spares);
     let models: Vec<usize> =
         (0..count).map(|_| if mixed { dice.below(MODELS.len() as u64) as usize } else { model }).collect();
-    array.iter_mut().for_each(|array| array.cure = cure(dice, array.level));
+    array.iter_mut().for_each(|array| array.consistency_policy = consistency_policy(dice, array.level));
     let alone = || vec![Arc::clone(&MODELS[model])];
     // What a rebuild cannot read is lost, and members need not fit there: nothing else fails where sectors do.
     let bad = array.as_mut().filter(|_| dice.one_in(5)).map(|array| {
@@ -354,9 +365,9 @@ pub fn system(dice: &mut Dice, span: Span) -> SystemParams {
     if let (Some(bad), Some(array)) = (bad, &array) {
         drives[bad] = faulty(dice, array, models[bad]);
     }
-    if let Some(last) =
-        drives.last_mut().filter(|_| array.as_ref().is_some_and(|array| array.cure == Cure::Journal))
-    {
+    if let Some(last) = drives.last_mut().filter(|_| {
+        array.as_ref().is_some_and(|array| array.consistency_policy == ConsistencyPolicy::Journal)
+    }) {
         *last = Arc::clone(&JOURNALS[dice.below(JOURNALS.len() as u64) as usize]);
     }
     SystemParams {

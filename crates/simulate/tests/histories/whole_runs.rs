@@ -2,11 +2,11 @@
 use crate::planted::memory;
 use crate::{common, setups};
 use drivelab_core::host::params::{JobParams, Marking};
-use drivelab_core::target::array::params::{ArrayParams, Failure, Level, Rotation, When};
-use drivelab_core::target::controller::params::ControllerParams;
-use drivelab_core::target::system::SystemParams;
-use drivelab_core::target::write_behind::params::WriteBehindParams;
-use drivelab_core::target::{Target, TargetParams};
+use drivelab_core::storage::array::params::{ArrayParams, Failure, Level, Rotation, When};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::write_behind::params::WriteBehindParams;
+use drivelab_core::storage::{Target, TargetParams};
 use drivelab_core::{Access, Machine, Setup};
 use drivelab_record::Point;
 use drivelab_simulate::truth::{Followed, Watched};
@@ -84,8 +84,8 @@ fn hosts_whose_caches_hide_data_from_each_other_are_refused() {
     assert!(checked(&readers).is_ok());
 }
 
-/// A memory full of data before an array that has lost members: what it flushes fails, again and again, and there is nothing
-/// left to compare.
+/// A memory full of data before an array that has lost members: what it flushes fails, again and again, and there is
+/// nothing left to compare.
 #[test]
 fn of_an_array_that_has_lost_data_nothing_is_waited_for() {
     let level = Level::Parity { parities: 1, rotation: Rotation::Last, groups: 1 };

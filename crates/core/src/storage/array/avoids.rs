@@ -1,0 +1,102 @@
+//! What stripe requests have met that cannot be read, so that they are planned without it.
+//!
+//! A stripe request that has met nothing carries one number and costs nothing. The lists of all others share a table, for
+//! any number of members, and what a list says holds for the stretch that could not be read and not for all of its
+//! member: the same member may give another part of the same command.
+use super::super::slab::Slab;
+use super::super::tree::{NONE, Slot};
+use super::layout::Spot;
+use crate::command::Outcome;
+
+/// What one stripe request has met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Avoids(Slot);
+
+impl Avoids {
+    pub const NOTHING: Avoids = Avoids(NONE);
+
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == NONE
+    }
+}
+
+/// A stretch of a member that could not be read.
+#[derive(Clone, Copy)]
+struct Stretch {
+    slot: u16,
+    at: u64,
+    end: u64,
+    why: Outcome,
+    next: Slot,
+}
+
+/// What all stripe requests have met.
+#[derive(Default)]
+pub struct Unreadable(Slab<Stretch>);
+
+impl Unreadable {
+    /// A stripe request has met something more: a read that ended like this.
+    pub fn add(&mut self, avoids: &mut Avoids, spot: Spot, count: u64, why: Outcome) {
+        let Spot { slot, at } = spot;
+        avoids.0 = self.0.add(Stretch { slot, at, end: at + count, why, next: avoids.0 });
+    }
+
+    /// How the read ended that a stripe request has met last; data are lost where it has met none.
+    pub fn why(&self, avoids: Avoids) -> Outcome {
+        if avoids.is_empty() { Outcome::Lost } else { self.0.get(avoids.0).why }
+    }
+
+    /// A stripe request goes on without what it has met.
+    #[inline]
+    pub fn clear(&mut self, avoids: &mut Avoids) {
+        let mut at = core::mem::replace(&mut avoids.0, NONE);
+        while at != NONE {
+            self.0.free(at);
+            at = self.0.get(at).next;
+        }
+    }
+
+    /// Whether a stripe request has met anything among so many sectors from a spot on.
+    #[inline]
+    pub fn has(&self, avoids: Avoids, spot: Spot, count: u64) -> bool {
+        !avoids.is_empty() && self.first(avoids, spot, count).is_some()
+    }
+
+    /// The first stretch that a stripe request has met of so many sectors from a spot on: where it begins, how long it
+    /// is, and what else the stripe request has met.
+    pub fn first(&self, avoids: Avoids, spot: Spot, count: u64) -> Option<(u64, u64, Avoids)> {
+        let mut place = avoids.0;
+        while place != NONE {
+            let Stretch { slot, at, end, next, .. } = *self.0.get(place);
+            place = next;
+            let (at, end) = (at.max(spot.at), end.min(spot.at + count));
+            if slot == spot.slot && at < end {
+                return Some((at, end - at, Avoids(next)));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_stripe_request_has_its_own_list_of_stretches_of_any_member() {
+        let (mut all, mut one, mut other) = (Unreadable::default(), Avoids::NOTHING, Avoids::NOTHING);
+        let spot = |slot, at| Spot { slot, at };
+        all.add(&mut one, spot(3, 100), 8, Outcome::MediaError);
+        all.add(&mut other, spot(3, 0), 50, Outcome::MediaError);
+        all.add(&mut one, spot(1_000, 40), 8, Outcome::TimedOut);
+        assert_eq!((all.why(one), all.why(other)), (Outcome::TimedOut, Outcome::MediaError));
+        assert!(all.has(one, spot(1_000, 47), 1) && !all.has(one, spot(1_000, 48), 8));
+        assert!(!all.has(one, spot(1_001, 47), 1) && !all.has(one, spot(3, 0), 100));
+        let (at, count, rest) = all.first(one, spot(3, 104), 100).unwrap();
+        assert_eq!((at, count), (104, 4));
+        assert!(!all.has(rest, spot(3, 104), 100));
+        all.clear(&mut one);
+        assert!(one.is_empty() && !all.has(one, spot(3, 100), 8) && all.has(other, spot(3, 49), 9));
+    }
+}

@@ -1,0 +1,450 @@
+//! Arrays: several drives that look like one. A host's command becomes members' commands, with an order among them.
+//!
+//! - [`layout`] says where the addresses of the array lie, one file a family of levels.
+//! - [`plan`] turns a stripe request into members' commands, one file a way of reading or writing.
+//! - [`stripe_request`] says what one is; this file lets them in and answers hosts, [`claims`] says who has which blocks,
+//!   [`phases`] takes a stripe request through its phases.
+//! - [`members`] knows which drive has which slot and what of it is right; [`errors`] says what follows when a member does
+//!   not do a command, [`health`] acts on failures, [`avoids`] keeps what could not be read, [`sync`] goes over the members
+//!   by itself.
+//! - [`losses`] and, for records, [`pool_losses`] say what a failure takes; [`report`] tells of it, [`traces`] of commands.
+//!
+//! Two stripe requests that touch the same blocks, of which one writes, never run at once where that could leave copies
+//! that differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
+mod avoids;
+mod claims;
+mod errors;
+mod gf;
+mod health;
+pub mod layout;
+mod losses;
+pub mod members;
+pub mod params;
+mod phases;
+mod plan;
+mod pool_losses;
+pub mod report;
+mod room;
+mod stripe_request;
+pub mod sync;
+mod traces;
+
+use super::bad_blocks::BadBlocks;
+use super::context::Context;
+use super::drive::Drive;
+use super::overlap::Claim;
+use super::slab::Slab;
+use super::tree::{NONE, Slot};
+use super::write_behind::OWN_IDS;
+use crate::command::{Access, Breakdown, Command, Completion, Outcome};
+use crate::fifo::Fifo;
+use crate::trace::CommandTrace;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use avoids::Unreadable;
+use claims::Claims;
+use drivelab_units::{Instant, Lba, Sectors};
+use errors::Errors;
+use health::Condition;
+use layout::{Layout, LevelError};
+use members::Members;
+use params::ArrayParams;
+pub use plan::{Bit, Logged};
+use plan::{Bitmap, Fetched, LastOps, Logs};
+use stripe_request::{Op, Owner, Request, StripeRequest};
+use sync::Sync;
+
+/// The ids of members' commands begin here, among those that no host has issued.
+const OP_IDS: u64 = OWN_IDS | 1 << 51;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArrayEvent {
+    /// The parity of the stripe request that took this place as the so many-th is computed.
+    Computed { stripe_request: u32, serial: u32 },
+    /// The array looks after its own work.
+    Sync,
+    /// A new drive takes this slot.
+    Replace { slot: u16 },
+    /// This region may have been left alone for long enough to clear its bit.
+    Unmark { region: u32 },
+    /// Work that was put down for now begins.
+    Begin { scheduled: u16 },
+}
+
+pub struct Array {
+    params: ArrayParams,
+    layout: Layout,
+    members: Members,
+    requests: Slab<Request>,
+    stripe_requests: Slab<StripeRequest>,
+    ops: Slab<Op>,
+    claims: Claims,
+    /// What a plan has added last for each member, so that what lies behind it becomes part of the same command.
+    last: LastOps,
+    /// What a plan reads of a row, and what it writes of it.
+    fetched: Fetched,
+    written: Vec<Option<u64>>,
+    logs: Logs,
+    bitmap: Option<Bitmap>,
+    /// Which drives answer writes that are not on their media, and whether any of a member or a spare does.
+    forgets: Vec<bool>,
+    any_forgets: bool,
+    sync: Sync,
+    /// Which of the spares are left.
+    spares: VecDeque<u16>,
+    /// What a rebuild could not read.
+    bad_blocks: BadBlocks,
+    /// What stripe requests have met that cannot be read.
+    unreadable: Unreadable,
+    /// Sectors that were written back because they could not be read.
+    repaired: u64,
+    errors: Errors,
+    condition: Condition,
+    /// Goes on with each stripe request.
+    clock: u64,
+    ids: u64,
+    /// Whoever answers that data are gone is busy until then.
+    refusing_until: Instant,
+    /// Whoever computes parity is busy until then.
+    computing_until: Instant,
+    /// Reads so far that could have come from several copies.
+    turns: u64,
+    /// Commands of hosts so far, and when the last one came or was answered.
+    taken: u64,
+    busy_at: Instant,
+    /// Sectors that hosts have asked for.
+    asked: u64,
+    /// Commands of hosts that are not answered.
+    outstanding: u32,
+    /// Commands of hosts that wait for one of those, and when they came.
+    waiting: VecDeque<(Command, Instant)>,
+    /// Whether they are being let in.
+    lets_in: bool,
+    /// Stripe requests that nothing holds any more and that have not been looked at again, in a chain through `next_held`.
+    released: Slot,
+    /// Whether those are being looked at.
+    releases: bool,
+    /// Members' commands that have not been handed over: the first and the last of a chain through their `next`.
+    below: (Slot, Slot),
+    answers: Fifo<Completion>,
+    /// When traces are kept, that of each answer: of the member's command that was done last, told of the host's.
+    told: VecDeque<CommandTrace>,
+    /// The last trace of a member's command.
+    trace: Option<CommandTrace>,
+    /// By stripe request: the trace of what ended last, when traces are kept.
+    traces: Vec<Option<CommandTrace>>,
+}
+
+impl Array {
+    /// # Panics
+    /// When the parameters contradict each other or the drives: see [`ArrayParams::check`].
+    pub fn new(params: &ArrayParams, drives: &[&Drive]) -> Self {
+        let capacities: Vec<Sectors> = drives.iter().map(|drive| drive.capacity()).collect();
+        let layout = Layout::new(params, &capacities).unwrap_or_else(|error: LevelError| panic!("{error}"));
+        let ArrayParams { members, spares, .. } = *params;
+        let is_back = |drive: &&Drive| drive.model().cache.is_some_and(|cache| cache.write_back.is_some());
+        let forgets: Vec<bool> = drives.iter().map(is_back).collect();
+        let least = capacities[..usize::from(members)].iter().min().map_or(0, |least| least.get());
+        Array {
+            layout,
+            members: Members::new(members),
+            requests: Slab::default(),
+            stripe_requests: Slab::default(),
+            ops: Slab::default(),
+            claims: Claims::default(),
+            last: LastOps::new(members),
+            fetched: Fetched::new(members),
+            written: Vec::new(),
+            logs: Logs::new(params, &drives.iter().map(|drive| drive.capacity().get()).collect::<Vec<_>>()),
+            bitmap: Bitmap::new(params, least),
+            any_forgets: forgets[..usize::from(members + spares)].contains(&true),
+            forgets,
+            sync: Sync::new(&params.sync),
+            spares: (members..members + spares).collect(),
+            bad_blocks: BadBlocks::default(),
+            unreadable: Unreadable::default(),
+            repaired: 0,
+            errors: Errors::default(),
+            condition: Condition::default(),
+            clock: 0,
+            ids: 0,
+            refusing_until: Instant::ZERO,
+            computing_until: Instant::ZERO,
+            turns: 0,
+            taken: 0,
+            busy_at: Instant::ZERO,
+            asked: 0,
+            outstanding: 0,
+            waiting: VecDeque::new(),
+            lets_in: false,
+            released: NONE,
+            releases: false,
+            below: (NONE, NONE),
+            answers: Fifo::default(),
+            told: VecDeque::new(),
+            trace: None,
+            traces: Vec::new(),
+            params: params.clone(),
+        }
+    }
+
+    pub fn capacity(&self) -> Sectors {
+        self.layout.capacity()
+    }
+
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// To be called before anything else by an array that comes up where another one was cut off: metadata on the members
+    /// tell where the records of a pool lie.
+    pub fn come_up_after(&mut self, before: &Array) {
+        if let (Layout::RaidZ(pool), Layout::RaidZ(before)) = (&mut self.layout, &before.layout) {
+            pool.lie_as(before);
+        }
+    }
+
+    pub fn members(&self) -> &Members {
+        &self.members
+    }
+
+    /// Takes a command of a host.
+    pub fn submit(&mut self, context: &mut Context, command: &Command) {
+        self.taken += 1;
+        self.asked += command.count.get();
+        self.busy_at = context.now;
+        self.fail_by_count(context);
+        if self.has_room() {
+            self.take(context, command, context.now);
+        } else {
+            self.waiting.push_back((*command, context.now));
+        }
+    }
+
+    /// A command begins that came at `submitted`.
+    #[inline(always)]
+    fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
+        self.outstanding += 1;
+        let outcome = self.meet_bad_blocks(command);
+        let request = self.requests.add(Request {
+            command: *command,
+            submitted,
+            // Until all its stripe requests have begun.
+            stripe_requests: 1,
+            outcome,
+        });
+        let (first, end) = (command.first.get(), command.end().get());
+        let mut at = first;
+        loop {
+            let next = self.cut(command.access, at, end);
+            self.requests.get_mut(request).stripe_requests += 1;
+            let stripe_request =
+                self.add_stripe_request(submitted, Owner::Request(request), command.access, at, next);
+            self.enter(context, stripe_request);
+            if next >= end {
+                break;
+            }
+            at = next;
+        }
+        if self.is_last(request) {
+            let breakdown = Breakdown { queue: context.now - submitted, ..Breakdown::default() };
+            self.answer(context, request, &breakdown, NONE);
+        }
+    }
+
+    #[inline(always)]
+    fn add_stripe_request(
+        &mut self,
+        since: Instant,
+        owner: Owner,
+        access: Access,
+        first: u64,
+        end: u64,
+    ) -> Slot {
+        self.clock += 1;
+        let serial = self.clock as u32;
+        let slot = self.stripe_requests.add(StripeRequest::new(owner, access, first, end, since, serial));
+        // They are kept.
+        if !self.traces.is_empty() {
+            self.forget_trace(slot);
+        }
+        slot
+    }
+
+    /// A stripe request comes: it begins, unless it must wait for an older one that has some of its blocks.
+    #[inline(always)]
+    fn enter(&mut self, context: &mut Context, slot: Slot) {
+        if let Some(blocks) = self.blocks_of(self.stripe_requests.get(slot))
+            && let Some(blocker) = self.claim(slot, blocks)
+        {
+            return self.hold(blocker, slot);
+        }
+        self.begin(context, slot);
+    }
+
+    /// A stripe request is to have these blocks to itself. Returns for whom it must wait until then.
+    fn claim(&mut self, slot: Slot, (write, first, end): (bool, u64, u64)) -> Option<Slot> {
+        let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.clock };
+        let blocker = self.claims.blocker(&claim);
+        self.claims.insert(slot, &claim);
+        self.stripe_requests.get_mut(slot).claim = Some(claim);
+        blocker
+    }
+
+    /// A stripe request waits until another one is done.
+    fn hold(&mut self, blocker: Slot, slot: Slot) {
+        let held = core::mem::replace(&mut self.stripe_requests.get_mut(blocker).held, slot);
+        self.stripe_requests.get_mut(slot).next_held = held;
+    }
+
+    /// A stripe request has gone through all its phases, or cannot go on.
+    fn end_stripe_request(&mut self, context: &mut Context, slot: Slot) {
+        self.settle_records(slot);
+        self.unreadable.clear(&mut self.stripe_requests.get_mut(slot).avoids);
+        let stripe_request = self.stripe_requests.get(slot);
+        let (owner, first, end) = (stripe_request.owner, stripe_request.first, stripe_request.end);
+        if stripe_request.claim.is_some() {
+            if stripe_request.is_marked {
+                self.unmark(context, slot);
+            }
+            self.claims.remove(slot);
+        }
+        let record = self.logs.leave(slot);
+        let held = core::mem::replace(&mut self.stripe_requests.get_mut(slot).held, NONE);
+        self.stripe_requests.free(slot);
+        // Its place still has what it was until another stripe request comes.
+        let stripe_request = self.stripe_requests.get(slot);
+        match owner {
+            Owner::Request(NONE) => {}
+            Owner::Request(request) => {
+                let (outcome, breakdown) = (stripe_request.outcome, stripe_request.breakdown);
+                // What was lost before is no less so.
+                let known = &mut self.requests.get_mut(request).outcome;
+                if outcome != Outcome::Done && *known != Outcome::Lost {
+                    *known = outcome;
+                }
+                if self.is_last(request) {
+                    self.answer(context, request, &breakdown, slot);
+                }
+            }
+            Owner::Sync => self.sync_is_done(context, slot),
+            Owner::Bitmap => self.is_cleared(context, first),
+            Owner::Log => self.log_is_free(context, first, end),
+        }
+        if held != NONE {
+            self.release(context, held);
+        }
+        if self.logs.is_kept() {
+            self.leave_logs(context, record);
+        }
+    }
+
+    /// Stripe requests are not held any more: they are looked at again. One that ends at once, because too many members are
+    /// missing, leaves those that it held to the same loop: a chain of them may be longer than the stack is deep.
+    #[cold]
+    fn release(&mut self, context: &mut Context, held: Slot) {
+        let mut last = held;
+        while last != NONE {
+            let next = &mut self.stripe_requests.get_mut(last).next_held;
+            last = *next;
+            if last == NONE {
+                *next = self.released;
+                self.released = held;
+            }
+        }
+        if core::mem::replace(&mut self.releases, true) {
+            return;
+        }
+        while self.released != NONE {
+            let slot = self.released;
+            self.released = core::mem::replace(&mut self.stripe_requests.get_mut(slot).next_held, NONE);
+            self.look_again(context, slot);
+        }
+        self.releases = false;
+    }
+
+    /// A stripe request that held this one is done.
+    fn look_again(&mut self, context: &mut Context, slot: Slot) {
+        match self.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
+            Some(blocker) => self.hold(blocker, slot),
+            None => self.begin(context, slot),
+        }
+    }
+
+    /// One of a request's stripe requests is done. Returns whether it was the last of them.
+    #[inline]
+    fn is_last(&mut self, request: Slot) -> bool {
+        let stripe_requests = &mut self.requests.get_mut(request).stripe_requests;
+        *stripe_requests -= 1;
+        *stripe_requests == 0
+    }
+
+    /// All stripe requests of a request are done: the host hears of it. The one that ended last is named if it was with
+    /// members.
+    fn answer(&mut self, context: &mut Context, request: Slot, breakdown: &Breakdown, stripe_request: Slot) {
+        let completed = context.now;
+        self.requests.free(request);
+        self.outstanding -= 1;
+        self.busy_at = completed;
+        let &Request { ref command, submitted, outcome, .. } = self.requests.get(request);
+        let &Command { id, initiator, tag, .. } = command;
+        debug_assert_eq!(breakdown.total(), completed - submitted);
+        // Written where it stays: to copy what was written a moment ago in parts is slow.
+        self.answers.push_back(Completion {
+            id,
+            initiator,
+            tag,
+            outcome,
+            submitted,
+            completed,
+            breakdown: *breakdown,
+        });
+        if context.traces.is_some() {
+            self.tell_of(request, stripe_request);
+        }
+        if !self.waiting.is_empty() {
+            self.let_in(context);
+        }
+        if self.outstanding == 0 {
+            self.may_become_idle(context);
+        }
+    }
+
+    pub fn on_event(&mut self, context: &mut Context, event: ArrayEvent) {
+        match event {
+            ArrayEvent::Computed { stripe_request: slot, serial } => {
+                let stripe_request = self.stripe_requests.get_mut(slot);
+                debug_assert_eq!(stripe_request.serial, serial);
+                stripe_request.breakdown.overhead += context.now - stripe_request.since;
+                stripe_request.since = context.now;
+                self.go_on(context, slot);
+            }
+            ArrayEvent::Sync => self.wake_sync(context),
+            ArrayEvent::Replace { slot } => self.replace(context, slot),
+            ArrayEvent::Unmark { region } => self.clear_region(context, region),
+            ArrayEvent::Begin { scheduled } => self.begin_scheduled(context, scheduled),
+        }
+    }
+
+    /// Whether there is a command for a drive: see [`Self::next_below`].
+    #[inline]
+    pub fn has_below(&self) -> bool {
+        self.below.0 != NONE
+    }
+
+    /// The next answer to above, which stays the next one until [`Self::drop_answer`].
+    #[inline]
+    pub fn answer_above(&self) -> Option<&Completion> {
+        self.answers.front()
+    }
+
+    #[inline]
+    pub fn drop_answer(&mut self) {
+        self.answers.drop_front();
+    }
+
+    /// The trace of the answer that was dropped last, when traces are kept.
+    pub fn poll_trace(&mut self) -> Option<CommandTrace> {
+        self.told.pop_front()
+    }
+}

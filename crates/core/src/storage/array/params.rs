@@ -1,0 +1,285 @@
+//! The documented properties of an array: its level, how it reads and writes, what it does about failures.
+use super::layout::{Layout, LevelError};
+use crate::rng::Stream;
+use crate::storage::drive::Drive;
+use crate::storage::drive::params::DriveModel;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Rate, Sectors, Share, Span};
+
+/// Who keeps the array: the host's software, with an I/O scheduler for each drive, or a controller, behind the host's
+/// I/O scheduler.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Keeper {
+    Host,
+    Controller,
+}
+
+/// How the copies of RAID 10 lie on the members, as md has it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Copies {
+    /// One behind the other on neighbouring members.
+    Near,
+    /// Each further copy on another part of the drives, one member on.
+    Far,
+    /// Each row of stripe units again below it, one member on.
+    Offset,
+}
+
+/// Where parity lies in each row of stripe units, and where data begin.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Rotation {
+    LeftSymmetric,
+    LeftAsymmetric,
+    RightSymmetric,
+    RightAsymmetric,
+    /// All parity on the first members.
+    First,
+    /// All parity on the last members.
+    Last,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Level {
+    /// JBOD: one drive behind the other.
+    Linear,
+    /// RAID 0.
+    Striped,
+    /// RAID 1: every member has everything.
+    Mirrored,
+    /// RAID 01: so many copies of one striped set; a set that misses a member is given up whole.
+    MirroredStripes { copies: u16 },
+    /// RAID 10.
+    StripedMirrors { copies: u16, layout: Copies },
+    /// RAID 3, and RAID 30 with several groups: synchronised spindles, parity on the last member, every command on all.
+    Interleaved { groups: u16 },
+    /// RAID 4, 5 and 6, and RAID 50 and 60 with several groups.
+    Parity { parities: u8, rotation: Rotation, groups: u16 },
+    /// RAID-Z: records of one size, written to a new place each time. The sector of the pool (its ashift) is
+    /// [`ParityParams::granule`]; data fill at most so many percent of the places for a record.
+    RaidZ { parities: u8, record: Sectors, fill_percent: u8 },
+}
+
+/// Which copy answers a read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ReadChoice {
+    /// The first copy that there is.
+    First,
+    /// One after the other.
+    RoundRobin,
+    /// One on which the read goes on where a command ended, else an idle one, else any; of several the one whose last
+    /// command ended nearest by address.
+    NearestHead,
+    /// The one with the fewest commands; the nearest of them.
+    LeastQueued,
+    /// All are asked, and the first answer counts.
+    AskAll,
+}
+
+/// Reads that several copies share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SplitReads {
+    /// Only reads that are at least so large.
+    pub from: Sectors,
+    /// Each copy in turn reads so much of the array's addresses.
+    pub unit: Sectors,
+}
+
+/// How a write that does not cover a whole row of stripe units gets its parity.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum PartialWrites {
+    /// Whichever reads less, as md counts it; the other on a tie when `prefers_old`.
+    Cheaper { prefers_old: bool },
+    /// Always from the old data and the old parity (read-modify-write).
+    Old,
+    /// Always from the data that are not written (reconstruct-write).
+    Rest,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ParityParams {
+    /// How fast parity is computed, over all data that go into it, one row of stripe units after the other; infinitely
+    /// fast when `None`.
+    pub rate: Option<Rate>,
+    pub partial: PartialWrites,
+    /// Parity is computed over whole pieces of so much: 4 KiB for md. For RAID-Z the sector of the pool.
+    pub granule: Sectors,
+}
+
+/// What keeps a power cut from leaving parity that does not fit its data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ConsistencyPolicy {
+    None,
+    /// A map of regions being written tells what to make consistent after a cut. It shortens that, and closes nothing.
+    Bitmap {
+        region: Sectors,
+        clears_after: Span,
+    },
+    /// Data and parity go to a drive of their own first.
+    Journal,
+    /// The parity of what is not written goes to the parity's member first (md's partial parity log).
+    PartialParityLog,
+}
+
+/// How the array goes over its members by itself: rebuild, resync, scrub.
+///
+/// Rates are those of each member that is gone over: what is begun there in a second. A member that falls behind its rate
+/// may catch up, three seconds' worth at most (md, which looks back over three seconds at least).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SyncParams {
+    /// The rate while hosts use the array: it is not exceeded then. No bound but the ceiling when `None`.
+    pub floor: Option<Rate>,
+    /// The rate that is never exceeded. No bound when `None`.
+    pub ceiling: Option<Rate>,
+    /// What is read of each member at once.
+    pub request: Sectors,
+    /// Requests under way. With the usual request as much of each member as md has under way: 2 MiB (drivers/md/raid1.c,
+    /// `RESYNC_WINDOW`).
+    pub outstanding: u32,
+    /// How it gives way to hosts that use the array, above the floor.
+    pub gives_way: GivesWay,
+    /// No command of a host has been under way for so long: the array is idle, and only the ceiling holds.
+    pub idle_after: Span,
+}
+
+/// How an array's own work gives way to hosts' commands once it has had its floor.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum GivesWay {
+    /// It goes on when what is under way is done: one request at a time (Linux since 4.2).
+    ByDraining,
+    /// It waits until the array is idle (Linux before that).
+    ByWaiting,
+}
+
+/// When a member fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    At(Instant),
+    /// After so many commands of the hosts have come to the array.
+    Commands(u64),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The number of the drive.
+    pub drive: u16,
+    pub when: When,
+}
+
+/// What of the array is not right as the run begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scheduled {
+    pub kind: super::report::SyncKind,
+    pub at: Instant,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct ArrayParams {
+    pub level: Level,
+    pub keeper: Keeper,
+    /// Drives from the first on; behind them lie the spares, then the journal if there is one.
+    pub members: u16,
+    /// Drives that take the place of failed ones: hot spares, and what somebody will put in.
+    pub spares: u16,
+    /// How long after a failure a spare is taken, or a new drive is put in.
+    pub replaced_after: Span,
+    pub unit: Sectors,
+    /// Commands of hosts that it works on at once; the others wait. No limit of its own when `None`.
+    pub depth: Option<u32>,
+    /// What it takes whoever keeps the array to answer that a command's data are gone, one command after the other.
+    pub refusal: Span,
+    pub reads: ReadChoice,
+    pub split: Option<SplitReads>,
+    pub parity: ParityParams,
+    pub consistency_policy: ConsistencyPolicy,
+    /// The largest command to a member.
+    pub request: Sectors,
+    pub sync: SyncParams,
+    /// The members' periods deviate by up to so many millionths from what is documented, evenly distributed.
+    pub deviation_ppm: u32,
+    /// All spindles turn as one.
+    pub synchronised: bool,
+    pub failures: Vec<Failure>,
+    /// Members that are missing as the run begins.
+    pub missing: Vec<u16>,
+    /// Whether a new drive is in their slots from the start, to be rebuilt.
+    pub rebuilding: bool,
+    /// How far the new drives have come by then: a rebuild that was interrupted goes on where it was (md's
+    /// `recovery_offset`). Of what there is to go over.
+    pub rebuilt: Share,
+    /// What the array does by itself beside rebuilding.
+    pub scheduled: Vec<Scheduled>,
+}
+
+impl ArrayParams {
+    /// An array of this level and nothing special: md's defaults but for the stripe unit and for ties between the two
+    /// ways to write, on exactly equal spindles.
+    pub fn plain(level: Level, members: u16) -> Self {
+        ArrayParams {
+            level,
+            keeper: Keeper::Host,
+            members,
+            spares: 0,
+            replaced_after: Span::ZERO,
+            unit: Sectors::new(128),
+            depth: None,
+            refusal: Self::REFUSAL,
+            reads: ReadChoice::NearestHead,
+            split: None,
+            parity: ParityParams {
+                rate: None,
+                partial: PartialWrites::Cheaper { prefers_old: true },
+                granule: Sectors::new(8),
+            },
+            consistency_policy: ConsistencyPolicy::None,
+            request: Sectors::new(1 << 16),
+            sync: SyncParams {
+                floor: Rate::from_bytes_per_s(1_024_000),
+                ceiling: Rate::from_bytes_per_s(204_800_000),
+                request: Sectors::new(1_024),
+                outstanding: 4,
+                gives_way: GivesWay::ByDraining,
+                idle_after: Span::from_ms(100),
+            },
+            deviation_ppm: 0,
+            synchronised: false,
+            failures: Vec::new(),
+            missing: Vec::new(),
+            rebuilding: false,
+            rebuilt: Share::NONE,
+            scheduled: Vec::new(),
+        }
+    }
+
+    /// The least that an answer takes, also one that there is nothing to be had. Inferred: the work of some thousand
+    /// instructions, a system call with its completion. A host that asks again at once lets time pass.
+    pub const REFUSAL: Span = Span::from_us(10);
+
+    /// Most drives of one array.
+    pub const MEMBERS_MAX: u16 = 1 << 10;
+
+    /// What is wrong with them for members of these capacities, if anything is.
+    pub fn check(&self, capacities: &[Sectors]) -> Result<(), LevelError> {
+        self.capacity(capacities).map(|_| ())
+    }
+
+    /// What a host can address of an array on drives of these capacities.
+    pub fn capacity(&self, capacities: &[Sectors]) -> Result<Sectors, LevelError> {
+        Layout::new(self, capacities).map(|layout| layout.capacity())
+    }
+
+    /// The drive with this number: spindles of an array do not turn exactly alike, unless they are synchronised.
+    pub fn drive(&self, model: &Arc<DriveModel>, index: u16, seed: u64) -> Drive {
+        if self.synchronised {
+            return Drive::turning_as(Arc::clone(model), index, 0, seed);
+        }
+        if self.deviation_ppm == 0 {
+            return Drive::new(Arc::clone(model), index, seed);
+        }
+        let most = model.period.as_ns() * u64::from(self.deviation_ppm) / 1_000_000;
+        let drawn = Stream::named(seed, &format!("drive/{index}/period")).below(2 * most + 1);
+        let period = Span::from_ns(model.period.as_ns() - most + drawn);
+        Drive::new(Arc::new(model.spun(period)), index, seed)
+    }
+}

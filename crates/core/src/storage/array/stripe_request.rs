@@ -1,0 +1,147 @@
+//! What an array has to do: requests of its hosts, cut into stripe requests, and the members' commands of each.
+//!
+//! A stripe request is a part of a request that goes its own way: it waits until nothing older has its blocks, is
+//! planned, and goes through phases, one after the other. All commands of a phase are with the members at once; the phase
+//! ends with the last of them. A request is done when all its stripe requests are.
+use super::avoids::Avoids;
+use super::layout::Spot;
+use crate::command::{Access, Breakdown, Command, Outcome};
+use crate::storage::overlap::Claim;
+use crate::storage::tree::{NONE, Slot};
+use drivelab_units::Instant;
+
+/// A command of a host at the array.
+#[derive(Clone, Copy)]
+pub struct Request {
+    pub command: Command,
+    pub submitted: Instant,
+    /// Stripe requests that are not done.
+    pub stripe_requests: u32,
+    pub outcome: Outcome,
+}
+
+/// The phases of a stripe request, in their order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Phase {
+    /// What must be known before anything is written; all of a read.
+    Read,
+    /// What must be on record before the members are written: journal, partial parity log, bitmap.
+    Log,
+    Write,
+}
+
+impl Phase {
+    pub const COUNT: usize = 3;
+    pub const ALL: [Phase; Self::COUNT] = [Phase::Read, Phase::Log, Phase::Write];
+}
+
+/// Whose work a stripe request is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    Request(Slot),
+    /// The array's own: rebuild, resync, scrub.
+    Sync,
+    /// The array's own: bits of the bitmap are cleared.
+    Bitmap,
+    /// The array's own: room in a log becomes free.
+    Log,
+}
+
+#[derive(Clone, Copy)]
+pub struct StripeRequest {
+    pub owner: Owner,
+    pub access: Access,
+    /// Addresses of the array; for the array's own work, those among which is all that it touches.
+    pub first: u64,
+    pub end: u64,
+    /// The blocks that it must have to itself, if any.
+    pub claim: Option<Claim>,
+    /// Commands that have not been sent, by phase, chained through their `next`.
+    pub unsent: [Slot; Phase::COUNT],
+    pub last_unsent: [Slot; Phase::COUNT],
+    /// The phase that it is in, while commands of it are with the members.
+    pub phase: Phase,
+    /// Commands with the members.
+    pub pending: u32,
+    /// When it came, or its last phase ended.
+    pub since: Instant,
+    /// Of all phases so far: the way of what ended last in each.
+    pub breakdown: Breakdown,
+    pub outcome: Outcome,
+    /// Some of what it wanted to read cannot be read: it is planned anew when its commands are back.
+    pub is_spoilt: bool,
+    /// What it has met that cannot be read.
+    pub avoids: Avoids,
+    /// Whether the bitmap counts it among those that write.
+    pub is_marked: bool,
+    /// Whether its first answer is enough.
+    pub takes_first: bool,
+    /// Bytes that parity is computed over before its writes.
+    pub computes: u64,
+    /// Which use of its place in the table this is.
+    pub serial: u32,
+    /// The stripe requests that wait until this one is done with its blocks, in a chain through `next_held`.
+    pub held: Slot,
+    pub next_held: Slot,
+}
+
+impl StripeRequest {
+    pub fn new(owner: Owner, access: Access, first: u64, end: u64, since: Instant, serial: u32) -> Self {
+        StripeRequest {
+            owner,
+            access,
+            first,
+            end,
+            claim: None,
+            unsent: [NONE; Phase::COUNT],
+            last_unsent: [NONE; Phase::COUNT],
+            phase: Phase::Read,
+            pending: 0,
+            since,
+            breakdown: Breakdown::default(),
+            outcome: Outcome::Done,
+            is_spoilt: false,
+            avoids: Avoids::NOTHING,
+            is_marked: false,
+            takes_first: false,
+            computes: 0,
+            serial,
+            held: NONE,
+            next_held: NONE,
+        }
+    }
+
+    /// The next phase that it has commands for.
+    #[inline]
+    pub fn next_phase(&self) -> Option<Phase> {
+        Phase::ALL.into_iter().find(|&phase| self.unsent[phase as usize] != NONE)
+    }
+}
+
+/// A command to a member.
+#[derive(Clone, Copy)]
+pub struct Op {
+    pub id: u64,
+    pub stripe_request: Slot,
+    pub slot: u16,
+    /// The drive that has it, while it is there.
+    pub drive: u16,
+    pub access: Access,
+    pub phase: Phase,
+    pub at: u64,
+    pub count: u64,
+    /// Whether it is with the drive, or on its way there.
+    pub is_out: bool,
+    /// Sectors that could not be read and are written back with it.
+    pub repairs: u32,
+    /// The one that is to be sent after it, or handed over.
+    pub next: Slot,
+}
+
+impl Op {
+    /// Where on its member it begins.
+    #[inline]
+    pub fn spot(&self) -> Spot {
+        Spot { slot: self.slot, at: self.at }
+    }
+}

@@ -1,0 +1,72 @@
+//! Addresses that cannot be read, until they are written: unreadable sectors of a drive, and what an array has lost sector
+//! by sector because a rebuild could not read what it needed.
+use alloc::vec::Vec;
+
+/// Ranges of addresses without any in common, upward.
+#[derive(Default)]
+pub struct BadBlocks(Vec<(u64, u64)>);
+
+impl BadBlocks {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Each range: its first address, and the one behind its last.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.0.iter().copied()
+    }
+
+    pub fn touch(&self, first: u64, end: u64) -> bool {
+        let at = self.0.partition_point(|block| block.1 <= first);
+        self.0.get(at).is_some_and(|block| block.0 < end)
+    }
+
+    /// Whether all of it is lost.
+    pub fn cover(&self, first: u64, end: u64) -> bool {
+        let at = self.0.partition_point(|block| block.1 <= first);
+        self.0.get(at).is_some_and(|block| block.0 <= first && end <= block.1)
+    }
+
+    pub fn add(&mut self, first: u64, end: u64) {
+        self.fill(first, end);
+        let at = self.0.partition_point(|block| block.1 <= first);
+        self.0.insert(at, (first, end));
+    }
+
+    /// These addresses are written.
+    pub fn fill(&mut self, first: u64, end: u64) {
+        let at = self.0.partition_point(|block| block.1 <= first);
+        let to = self.0.partition_point(|block| block.0 < end);
+        if at >= to {
+            return;
+        }
+        let (below, above) = ((self.0[at].0, first), (end, self.0[to - 1].1));
+        let left = [below, above].into_iter().filter(|(first, end)| first < end);
+        self.0.splice(at..to, left);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn holes_are_what_was_added_and_not_filled(
+            steps in prop::collection::vec((any::<bool>(), 0u64..60, 1u64..12), 1..30),
+        ) {
+            let (mut bad, mut plain) = (BadBlocks::default(), [false; 80]);
+            for (adds, first, count) in steps {
+                if adds { bad.add(first, first + count) } else { bad.fill(first, first + count) }
+                plain[first as usize..(first + count) as usize].fill(adds);
+                prop_assert_eq!(bad.is_empty(), plain.iter().all(|block| !block));
+                for at in 0..79u64 {
+                    prop_assert_eq!(bad.touch(at, at + 1), plain[at as usize], "{}", at);
+                    prop_assert_eq!(bad.touch(at, at + 2), plain[at as usize] || plain[at as usize + 1]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! A drive with what stands before it alone: its end of the controller and, in an array that the host keeps, an I/O
+//! scheduler.
+use super::controller::Controller;
+use super::controller::params::ControllerParams;
+use super::drive::Drive;
+use super::elevator::{Elevator, ElevatorParams};
+use crate::trace::CommandTrace;
+use alloc::vec::Vec;
+use drivelab_units::Instant;
+
+/// An I/O scheduler, and the traces of its requests.
+pub struct Scheduler {
+    pub elevator: Elevator,
+    /// When it is to be asked again, if that is on the agenda.
+    pub wakes: Option<Instant>,
+    /// Lives of requests that their commands' own are still to be made of.
+    pub attempts: Vec<CommandTrace>,
+}
+
+impl Scheduler {
+    pub fn new(params: &ElevatorParams) -> Self {
+        Scheduler { elevator: Elevator::new(params), wakes: None, attempts: Vec::new() }
+    }
+
+    /// Takes the traces of a request out.
+    pub fn attempts_of(&mut self, request: u64) -> Vec<CommandTrace> {
+        self.attempts.extract_if(.., |trace| trace.command.id == request).collect()
+    }
+}
+
+pub struct Device {
+    pub scheduler: Option<Scheduler>,
+    pub controller: Controller,
+    pub drive: Drive,
+}
+
+impl Device {
+    pub fn new(drive: Drive, controller: &ControllerParams, elevator: Option<&ElevatorParams>) -> Self {
+        let controller = Controller::new(controller, &drive);
+        Device { scheduler: elevator.map(Scheduler::new), controller, drive }
+    }
+}

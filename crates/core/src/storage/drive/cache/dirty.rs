@@ -1,0 +1,347 @@
+//! Written data that the media do not have yet: what a power cut loses.
+//!
+//! The data are kept as pieces, each of one write and without overlaps: a newer write takes the place of what it covers.
+//! Pieces are ordered by address (who holds this block, what goes on behind), by age, and by cylinder in a [`Slots`] of
+//! their own, so that the drive can choose among them as it chooses among commands. What the arm is writing at the moment
+//! is kept apart: newer data may come for the same blocks meanwhile and must not be taken for written.
+use super::params::WriteBackParams;
+use crate::storage::drive::queue::{Knows, Order, QueueParams, Slots};
+use crate::storage::tree::{NONE, Slot, Tree};
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Lba, Sectors};
+
+/// With so many pieces a write waits. Those that go past the cache may make more of them.
+pub const PIECES_MAX: u32 = 1 << 14;
+
+/// Part of a write, or all of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    pub first: Lba,
+    pub end: Lba,
+    /// The id of the command that wrote it.
+    pub write: u64,
+    /// Its place among all that the cache has accepted.
+    pub sequence: u64,
+    /// When the cache accepted it, from when on the arm may start for it, when its first sector begins to come, and when
+    /// its last one is there.
+    pub since: Instant,
+    pub from: Instant,
+    pub coming: Instant,
+    pub there: Instant,
+}
+
+impl Piece {
+    pub fn count(&self) -> Sectors {
+        self.end - self.first
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Kept {
+    piece: Piece,
+    older: Slot,
+    younger: Slot,
+}
+
+pub struct Dirty {
+    pub params: WriteBackParams,
+    /// What the drive goes by when it chooses among pieces.
+    pub queue: QueueParams,
+    kept: Vec<Kept>,
+    free: Vec<Slot>,
+    by_address: Tree<u64>,
+    root: Slot,
+    oldest: Slot,
+    youngest: Slot,
+    /// The pieces by cylinder and angle.
+    pub slots: Slots,
+    /// What the arm is writing, in order of address.
+    pub flying: Vec<Piece>,
+    /// Stretches of neighbouring pieces, those in flight included.
+    runs: u32,
+    sectors: u64,
+    accepted: u64,
+}
+
+impl Dirty {
+    pub fn new(params: &WriteBackParams, cylinders: u32, period: u64) -> Self {
+        let depth = pieces_max(params);
+        // Nobody waits for a piece, and whatever the protocol, the firmware knows where its platter is.
+        let queue = QueueParams { depth, order: Order::Sptf, knows: Knows::Angle, ..QueueParams::NONE };
+        Dirty {
+            params: *params,
+            kept: Vec::new(),
+            free: Vec::new(),
+            by_address: Tree::new(),
+            root: NONE,
+            oldest: NONE,
+            youngest: NONE,
+            slots: Slots::new(&queue, cylinders, period),
+            queue,
+            flying: Vec::new(),
+            runs: 0,
+            sectors: 0,
+            accepted: 0,
+        }
+    }
+
+    /// Whether nothing waits for the media or is on its way there.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.root == NONE && self.flying.is_empty()
+    }
+
+    /// Whether nothing waits for the arm.
+    #[inline]
+    pub fn is_still(&self) -> bool {
+        self.root == NONE
+    }
+
+    /// Segments and sectors that written data take.
+    #[inline]
+    pub fn taken(&self) -> (u32, u64) {
+        (self.runs, self.sectors)
+    }
+
+    /// How much the cache has accepted so far: what comes next has this sequence.
+    #[inline]
+    pub fn accepted(&self) -> u64 {
+        self.accepted
+    }
+
+    /// Whether there is room for a write.
+    #[inline]
+    pub fn has_room(&self, first: Lba, count: Sectors) -> bool {
+        let pieces = (self.kept.len() - self.free.len()) as u32;
+        // One write may cut another in two, and never takes more than two new places.
+        self.sectors + count.get() <= self.params.limit.get()
+            && pieces + 2 <= pieces_max(&self.params)
+            && (self.runs < self.params.segments || self.continues(first))
+    }
+
+    /// Whether this block goes on behind data that wait.
+    #[inline]
+    pub fn continues(&self, first: Lba) -> bool {
+        let before = self.by_address.below(self.root, &first.get());
+        before.is_some_and(|slot| self.piece(slot).end == first)
+            || self.flying.last().is_some_and(|piece| piece.end == first)
+    }
+
+    #[inline]
+    pub fn piece(&self, slot: Slot) -> &Piece {
+        &self.kept[slot as usize].piece
+    }
+
+    /// The piece that waits at this very block.
+    #[inline]
+    pub fn at(&self, first: Lba) -> Option<Slot> {
+        let slot = self.by_address.at_or_above(self.root, &first.get())?;
+        (self.piece(slot).first == first).then_some(slot)
+    }
+
+    /// The piece that has waited longest.
+    #[inline]
+    pub fn oldest(&self) -> Option<Slot> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// The pieces that wait, oldest first.
+    pub fn by_age(&self) -> impl Iterator<Item = &Piece> + '_ {
+        let mut at = self.oldest;
+        core::iter::from_fn(move || {
+            let kept = self.kept.get(at as usize)?;
+            at = kept.younger;
+            Some(&kept.piece)
+        })
+    }
+
+    /// The waiting piece with the lowest address that ends behind this block.
+    #[inline]
+    fn first_behind(&self, lba: Lba) -> Option<Slot> {
+        let below = self.by_address.below(self.root, &(lba.get() + 1));
+        below
+            .filter(|&slot| self.piece(slot).end > lba)
+            .or_else(|| self.by_address.at_or_above(self.root, &(lba.get() + 1)))
+    }
+
+    /// Up to which block the data of `first ..` are here without a gap at `now`; `first` itself when its own are not.
+    pub fn held_from(&self, first: Lba, end: Lba, now: Instant) -> Lba {
+        let mut at = first;
+        while at < end
+            && !self.is_empty()
+            && let Some(piece) = self.holder(at, now)
+        {
+            at = piece.end;
+        }
+        at
+    }
+
+    /// The write whose data a read of this block finds here at `now`, and up to which block it has them from there: newer
+    /// data that wait lie over what is on its way.
+    pub fn newest(&self, at: Lba, now: Instant) -> Option<(u64, Lba)> {
+        let Piece { write, end, .. } = *self.holder(at, now)?;
+        let newer = self.first_behind(at).map(|slot| self.piece(slot).first).filter(|&first| first > at);
+        Some((write, newer.map_or(end, |newer| newer.min(end))))
+    }
+
+    #[inline]
+    fn holder(&self, at: Lba, now: Instant) -> Option<&Piece> {
+        let waits = self.first_behind(at).map(|slot| self.piece(slot));
+        let flies = self.flying.iter().find(|piece| piece.first <= at && at < piece.end);
+        let holds = |piece: &&Piece| piece.first <= at && piece.there <= now;
+        waits.filter(holds).or(flies.filter(holds))
+    }
+
+    /// Whether data of these blocks wait for the arm.
+    pub fn waits(&self, first: Lba, end: Lba) -> bool {
+        self.first_behind(first).is_some_and(|slot| self.piece(slot).first < end)
+    }
+
+    /// Whether data of these blocks are waiting or on their way.
+    pub fn touches(&self, first: Lba, end: Lba) -> bool {
+        self.waits(first, end) || self.flying.iter().any(|piece| piece.first < end && first < piece.end)
+    }
+
+    /// Accepts a write: older data of its blocks make room. `file` puts a piece into the slots; the sequence is set here.
+    pub fn accept(
+        &mut self,
+        new: Piece,
+        dropped: impl FnMut(u64, Lba, Sectors),
+        mut file: impl FnMut(&mut Slots, Slot, &Piece),
+    ) -> Slot {
+        self.carve(new.first, new.end, dropped, &mut file);
+        let piece = Piece { sequence: self.accepted, ..new };
+        self.accepted += 1;
+        let slot = self.add(piece, NONE);
+        file(&mut self.slots, slot, &piece);
+        slot
+    }
+
+    /// Takes these blocks out of what waits: newer data have taken their place.
+    pub fn carve(
+        &mut self,
+        first: Lba,
+        end: Lba,
+        mut dropped: impl FnMut(u64, Lba, Sectors),
+        file: &mut impl FnMut(&mut Slots, Slot, &Piece),
+    ) {
+        while let Some(slot) = self.first_behind(first) {
+            let piece = *self.piece(slot);
+            if piece.first >= end {
+                break;
+            }
+            let younger = self.kept[slot as usize].younger;
+            self.take(slot);
+            let (from, to) = (piece.first.max(first), piece.end.min(end));
+            dropped(piece.write, from, to - from);
+            // What is left of it keeps its age.
+            let left = Piece { end: first, ..piece };
+            let right = Piece { first: end, ..piece };
+            for rest in [left, right] {
+                if rest.first < rest.end {
+                    let slot = self.add(rest, younger);
+                    file(&mut self.slots, slot, &rest);
+                }
+            }
+        }
+    }
+
+    /// Keeps a piece, in order of age before another one, or as the youngest.
+    fn add(&mut self, piece: Piece, younger: Slot) -> Slot {
+        self.runs = self.runs + 1 - self.neighbours(&piece);
+        self.sectors += piece.count().get();
+        let older = if younger == NONE { self.youngest } else { self.kept[younger as usize].older };
+        let kept = Kept { piece, older, younger };
+        let slot = if let Some(slot) = self.free.pop() {
+            self.kept[slot as usize] = kept;
+            slot
+        } else {
+            let slot = self.kept.len() as Slot;
+            self.kept.push(kept);
+            self.slots.reach(slot);
+            slot
+        };
+        if older == NONE {
+            self.oldest = slot;
+        } else {
+            self.kept[older as usize].younger = slot;
+        }
+        if younger == NONE {
+            self.youngest = slot;
+        } else {
+            self.kept[younger as usize].older = slot;
+        }
+        self.by_address.insert(&mut self.root, slot, piece.first.get(), ());
+        slot
+    }
+
+    /// How many of the blocks just before and just behind a piece wait too.
+    fn neighbours(&self, piece: &Piece) -> u32 {
+        let before = self.by_address.below(self.root, &piece.first.get());
+        let before = before.is_some_and(|slot| self.piece(slot).end == piece.first);
+        u32::from(before) + u32::from(self.at(piece.end).is_some())
+    }
+
+    /// Takes a piece out of what waits.
+    pub fn take(&mut self, slot: Slot) -> Piece {
+        let Kept { piece, older, younger } = self.kept[slot as usize];
+        self.by_address.remove(&mut self.root, slot);
+        self.slots.remove(slot);
+        if older == NONE {
+            self.oldest = younger;
+        } else {
+            self.kept[older as usize].younger = younger;
+        }
+        if younger == NONE {
+            self.youngest = older;
+        } else {
+            self.kept[younger as usize].older = older;
+        }
+        self.free.push(slot);
+        self.sectors -= piece.count().get();
+        self.runs = self.runs + self.neighbours(&piece) - 1;
+        piece
+    }
+
+    /// Sends a piece and what goes on behind it to the media.
+    pub fn launch(&mut self, slot: Slot, now: Instant) -> (Lba, Lba) {
+        let piece = self.take(slot);
+        let (first, mut end) = (piece.first, piece.end);
+        self.flying.push(piece);
+        while let Some(next) = self.at(end).filter(|&next| self.piece(next).there <= now) {
+            if (self.piece(next).end - first).get() > self.params.run.get() {
+                break;
+            }
+            let piece = self.take(next);
+            end = piece.end;
+            self.flying.push(piece);
+        }
+        self.sectors += (end - first).get();
+        self.runs += 1;
+        (first, end)
+    }
+
+    /// What was on its way is on the media: its first block, and the one behind its last.
+    ///
+    /// # Panics
+    /// When nothing was on its way.
+    pub fn land(&mut self, persisted: impl FnMut(&Piece)) -> (Lba, Lba) {
+        let (first, end) = (self.flying[0].first, self.flying[self.flying.len() - 1].end);
+        self.flying.iter().for_each(persisted);
+        self.sectors -= (end - first).get();
+        self.runs -= 1;
+        self.flying.clear();
+        (first, end)
+    }
+
+    /// Whether all that was accepted before this sequence is on the media.
+    pub fn is_persisted(&self, sequence: u64) -> bool {
+        self.flying.iter().all(|piece| piece.sequence >= sequence)
+            && self.oldest().is_none_or(|slot| self.piece(slot).sequence >= sequence)
+    }
+}
+
+/// Most pieces that writes may fill the cache with.
+fn pieces_max(params: &WriteBackParams) -> u32 {
+    (params.limit.get().saturating_add(2)).min(u64::from(PIECES_MAX)) as u32
+}

@@ -1,0 +1,65 @@
+//! The drive's cache: segments that reads leave and find, and written data on their way to the media.
+//!
+//! [`segments`] holds what may be read (`index` finds it), [`segment`] one stretch of it with the head that may still be
+//! reading on behind, [`dirty`] what the media do not have yet. What the drive does with them is in `write_back` and
+//! `service`.
+pub mod dirty;
+mod index;
+pub mod params;
+pub mod segment;
+pub mod segments;
+
+use super::mechanism::Mechanism;
+use dirty::Dirty;
+use drivelab_units::{Instant, Lba};
+use params::CacheParams;
+use segment::{Cover, Motion};
+use segments::{Place, Segments};
+
+pub struct Cache {
+    pub params: CacheParams,
+    pub segments: Segments,
+    pub dirty: Option<Dirty>,
+}
+
+impl Cache {
+    /// The cache of a drive with this mechanism.
+    pub fn new(params: &CacheParams, mechanism: &Mechanism, period: u64) -> Self {
+        let cylinders = mechanism.geometry.cylinders();
+        let write_back = params.for_writes();
+        let dirty = write_back.map(|write_back| Dirty::new(&write_back, cylinders, period));
+        Cache { params: *params, segments: Segments::new(params), dirty }
+    }
+
+    /// What the cache can do for a read at `now`, and the segment that does it: the newest data first.
+    #[inline]
+    pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, Place) {
+        let written = self.written(first, end, now);
+        if written >= end {
+            return (Cover::Hit, crate::storage::tree::NONE);
+        }
+        let found = self.segments.cover(written, end, now, motion);
+        if written > first && found.0 == Cover::Miss {
+            return (Cover::Partial(written), crate::storage::tree::NONE);
+        }
+        found
+    }
+
+    /// Up to which block a read of these is answered by written data that wait.
+    #[inline]
+    pub fn written(&self, first: Lba, end: Lba, now: Instant) -> Lba {
+        match &self.dirty {
+            Some(dirty) if !self.params.separate_writes => dirty.held_from(first, end, now),
+            _ => first,
+        }
+    }
+
+    /// Brings the room for reads in line with the room that written data take.
+    #[inline]
+    pub fn share(&mut self) {
+        if let Some(dirty) = &self.dirty {
+            let (segments, sectors) = dirty.taken();
+            self.segments.make_room(segments, sectors);
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! One segment: a stretch of blocks in the buffer, and the head that may still be reading on behind it.
+//!
+//! Nothing is scheduled: the state is where the head was at some instant, and what it has read since follows from the
+//! platter's turning.
+use super::params::{Reach, ReadAheadParams};
+use crate::command::Access;
+use crate::storage::drive::mechanism::{Arm, Mechanism, Passage};
+use crate::storage::drive::spindle::Spindle;
+use drivelab_units::{Instant, Lba, Sectors, Span};
+
+/// How the media transfer of a read left the head.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    pub at: Instant,
+    pub arm: Arm,
+    /// Until its track has passed.
+    pub track_left: Span,
+    /// Blocks of the same track that the head has read already: from the first one up to before the second.
+    pub ahead: (Lba, Lba),
+}
+
+/// What one segment can do for a read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cover {
+    /// Nothing: the mechanism must fetch it.
+    Miss,
+    /// All of it is in the buffer.
+    Hit,
+    /// What lies before this block is in the buffer, and the head is not on its way to the rest.
+    Partial(Lba),
+    /// The head is reading towards it without a gap and will have it all at this instant.
+    Coming(Instant),
+}
+
+/// The moving parts that the buffer's state follows from.
+#[derive(Clone, Copy)]
+pub struct Motion<'a> {
+    pub mechanism: &'a Mechanism,
+    pub spindle: &'a Spindle,
+}
+
+impl Motion<'_> {
+    /// Reads `first .. end` from `now` on.
+    pub fn read(&self, now: Instant, arm: Arm, first: Lba, end: Lba) -> Passage {
+        let landing = self.mechanism.landing(first, end - first, Access::Read, self.spindle);
+        self.mechanism.pass(self.spindle, now, arm, &landing, Lba::new(end.get() - 1), Access::Read)
+    }
+
+    pub fn capacity(&self) -> Lba {
+        Lba::new(self.mechanism.geometry.capacity().get())
+    }
+
+    /// Where the head stops of itself that reads on behind `end`, with a segment that begins at `start`.
+    pub fn limit(&self, params: &ReadAheadParams, start: Lba, end: Lba) -> Lba {
+        let (geometry, capacity) = (&self.mechanism.geometry, self.capacity());
+        if end >= capacity {
+            return capacity;
+        }
+        let far = (end + params.limit).min(capacity);
+        let last = Lba::new(end.get().max(1) - 1);
+        match params.reach {
+            Reach::Nothing => end,
+            Reach::Limit => far,
+            Reach::Track => far.min(geometry.track_blocks(last).1).max(end),
+            Reach::Cylinder => far.min(geometry.cylinder_end(last)).max(end),
+            Reach::NextTrack => {
+                let (begin, track_end) = geometry.track_blocks(end);
+                if start >= begin || track_end >= capacity {
+                    track_end
+                } else {
+                    geometry.track_blocks(track_end).1
+                }
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// The oldest block kept; where the window is full, older blocks have made room for those in front.
+    pub start: Lba,
+    /// All blocks before this one are in the buffer from `held` on; the head is about to read this one at `at`.
+    next: Lba,
+    held: Instant,
+    at: Instant,
+    arm: Arm,
+    /// Until then the head stays on its track.
+    track_ends: Instant,
+    /// Where reading on ends of itself.
+    pub limit: Lba,
+    /// Blocks that are there before the head comes to them: from the first one up to before the second.
+    ahead: (Lba, Lba),
+    /// When the arm was called away; still reading on when `None`.
+    stopped: Option<Instant>,
+}
+
+impl Segment {
+    /// Blocks at rest, without a head behind them.
+    pub fn at_rest(start: Lba, end: Lba, now: Instant) -> Self {
+        let arm = Arm::default();
+        let (at, held, track_ends, stopped) = (now, now, now, Some(now));
+        let ahead = (Lba::ZERO, Lba::ZERO);
+        Segment { start, next: end, held, at, arm, track_ends, limit: end, ahead, stopped }
+    }
+
+    /// The media transfer of a read of the blocks before `end` has just ended: the head reads on.
+    pub fn reading_on(start: Lba, end: Lba, limit: Lba, ended: &Ended) -> Self {
+        let Ended { at, arm, track_left, ahead } = *ended;
+        let track_ends = at + track_left;
+        // What is there already counts, as long as the head gets to it.
+        let reaches = ahead.0 <= limit && ahead.1 > ahead.0;
+        let (limit, ahead) =
+            if reaches { (limit.max(ahead.1), ahead) } else { (limit, (Lba::ZERO, Lba::ZERO)) };
+        Segment { start, next: end, held: at, at, arm, track_ends, limit, ahead, stopped: None }
+    }
+
+    pub fn is_active(&self) -> bool {
+        self.stopped.is_none()
+    }
+
+    /// When the head has read all blocks before `end` (at most `limit`).
+    #[inline]
+    fn time_of(&self, end: Lba, motion: Motion<'_>) -> Instant {
+        if end <= self.next {
+            return self.held;
+        }
+        let (from, to) = self.ahead;
+        if to <= self.next || end <= from {
+            return motion.read(self.at, self.arm, self.next, end).end;
+        }
+        let mut there = *self;
+        there.skip(motion);
+        if end <= there.next { there.held } else { motion.read(there.at, there.arm, there.next, end).end }
+    }
+
+    /// Lets the head read up to the blocks that are there already, and go on behind them.
+    fn skip(&mut self, motion: Motion<'_>) {
+        let (from, to) = core::mem::replace(&mut self.ahead, (Lba::ZERO, Lba::ZERO));
+        if from > self.next {
+            let passage = motion.read(self.at, self.arm, self.next, from);
+            (self.held, self.at, self.arm) = (passage.end, passage.end, passage.arm);
+        }
+        (self.next, self.track_ends) = (to, self.at);
+    }
+
+    /// When the head has read all blocks before `end`, or all that it will read of itself.
+    pub fn read_by(&self, end: Lba, motion: Motion<'_>) -> Instant {
+        self.time_of(end.min(self.limit), motion)
+    }
+
+    /// Lets the head read up to `end`.
+    fn advance(&mut self, end: Lba, motion: Motion<'_>) {
+        if self.ahead.1 > self.next && end > self.ahead.0 {
+            self.skip(motion);
+        }
+        if end > self.next {
+            let passage = motion.read(self.at, self.arm, self.next, end);
+            (self.next, self.held, self.at, self.arm) = (end, passage.end, passage.end, passage.arm);
+            self.track_ends = passage.end + passage.track_left;
+        }
+    }
+
+    /// Moves the limit out. A head that had stopped for want of room waits for its block again.
+    pub fn extend(&mut self, limit: Lba, now: Instant, motion: Motion<'_>) {
+        if limit <= self.limit {
+            return;
+        }
+        if self.time_of(self.limit, motion) < now {
+            let next = self.limit;
+            self.advance(next, motion);
+            let again = motion.read(now, self.arm, next, next + Sectors::new(1));
+            self.at = now + again.seek + again.rotation;
+            self.arm = again.arm;
+            self.track_ends = again.end + again.track_left;
+        }
+        self.limit = limit;
+    }
+
+    /// Lets the head read on until `now`, track by track. Returns where the arm is.
+    fn follow(&mut self, now: Instant, motion: Motion<'_>) -> Arm {
+        let geometry = &motion.mechanism.geometry;
+        while self.track_ends <= now && self.next < self.limit {
+            let slot = geometry.locate(self.next);
+            let end = geometry.next_block(slot.zone, slot.track).min(self.limit);
+            if self.time_of(end, motion) > now {
+                // The arm is on this track or on its way there.
+                let track = geometry.track(slot.zone, slot.track);
+                return Arm { cylinder: track.cylinder, head: track.head };
+            }
+            self.advance(end, motion);
+        }
+        self.arm
+    }
+
+    /// The block behind the last one that the head has read by `now`.
+    fn front(&mut self, now: Instant, motion: Motion<'_>) -> Lba {
+        self.follow(now, motion);
+        // What a read has been promised counts as read.
+        if self.next >= self.limit || self.time_of(self.limit, motion) <= now {
+            return self.limit;
+        }
+        let geometry = &motion.mechanism.geometry;
+        let slot = geometry.locate(self.next);
+        let (mut low, mut high) = (self.next, geometry.next_block(slot.zone, slot.track).min(self.limit));
+        // All before `low` are there, and not all before `high + 1`.
+        while low < high {
+            let middle = Lba::new((low.get() + high.get()).div_ceil(2));
+            if self.time_of(middle, motion) <= now {
+                low = middle;
+            } else {
+                high = Lba::new(middle.get() - 1);
+            }
+        }
+        low
+    }
+
+    /// A segment at rest knows what it holds once somebody has asked.
+    fn settle(&mut self, motion: Motion<'_>) {
+        if let Some(stopped) = self.stopped.filter(|_| self.next < self.limit) {
+            let front = self.front(stopped, motion);
+            let start = self.start;
+            *self = Segment { start, ..Segment::at_rest(start, front, stopped) };
+        }
+    }
+
+    /// What the segment can do for a read at `now`; what it holds stays as it is. `window` is the most that it can hold.
+    pub fn cover(
+        &mut self,
+        first: Lba,
+        end: Lba,
+        now: Instant,
+        (params, window): (&ReadAheadParams, Sectors),
+        motion: Motion<'_>,
+    ) -> Cover {
+        if first < self.start || first > self.limit {
+            return Cover::Miss;
+        }
+        self.settle(motion);
+        let until = self.stopped.unwrap_or(now);
+        if first >= self.next {
+            // Only the head's own way tells.
+            let passes = self.stopped.is_none() && params.covers_front;
+            let awaited = if passes { until + params.covers_within } else { until };
+            if first > self.next && self.time_of(first, motion) > awaited {
+                return Cover::Miss;
+            }
+            let is_there = first < self.limit && self.time_of(first + Sectors::new(1), motion) <= until;
+            if !is_there && !passes {
+                return Cover::Miss;
+            }
+        }
+        // The window may have slid past the oldest blocks.
+        if self.limit.get() > first.get() + window.get() {
+            let front = self.front(until, motion);
+            if front.get() > first.get() + window.get() {
+                return Cover::Miss;
+            }
+        }
+        if end <= self.limit && self.time_of(end, motion) <= until {
+            return Cover::Hit;
+        }
+        if self.stopped.is_some() {
+            return Cover::Partial(self.next);
+        }
+        let mut extended = *self;
+        extended.extend(motion.limit(params, self.start, end).max(end), now, motion);
+        Cover::Coming(extended.time_of(end, motion))
+    }
+
+    /// A read that ends at `end` was served from the segment or from the head on its way: it reads on behind it.
+    pub fn consume(&mut self, end: Lba, now: Instant, params: &ReadAheadParams, motion: Motion<'_>) {
+        if self.stopped.is_none() {
+            self.extend(motion.limit(params, self.start, end).max(end), now, motion);
+            self.advance(end, motion);
+        }
+    }
+
+    /// An idle arm goes on reading behind what the segment holds.
+    pub fn go_on(&mut self, end: Lba, from: Instant, arm: Arm, params: &ReadAheadParams, motion: Motion<'_>) {
+        self.settle(motion);
+        let limit = motion.limit(params, self.start, end).max(self.limit);
+        if limit > self.next {
+            let ended = Ended { at: from, arm, track_left: Span::ZERO, ahead: (Lba::ZERO, Lba::ZERO) };
+            let Segment { start, next, held, .. } = *self;
+            *self = Segment { held, ..Segment::reading_on(start, next, limit, &ended) };
+        }
+    }
+
+    /// Of what the head is to read, where it goes on and where it ends.
+    pub fn ahead_of_head(&self) -> (Lba, Lba) {
+        (self.next, self.limit)
+    }
+
+    /// Whether the head has just read up to `end` as part of reading on, so that there is nothing to start. What it had
+    /// passed before may lie behind that.
+    pub fn continues_to(&self, end: Lba) -> bool {
+        self.stopped.is_none() && self.start < end && end <= self.next
+    }
+
+    /// The arm is needed elsewhere: reading on ends. Returns where the arm is.
+    #[inline]
+    pub fn stop(&mut self, now: Instant, motion: Motion<'_>) -> Arm {
+        self.stopped = Some(now);
+        let on_its_track = self.track_ends > now || self.next >= self.limit;
+        if on_its_track { self.arm } else { self.follow(now, motion) }
+    }
+
+    /// How long the sector under the head, or the way to it, still takes at `now`.
+    pub fn residue(&mut self, now: Instant, motion: Motion<'_>) -> Span {
+        let front = self.front(now, motion);
+        if front >= self.limit {
+            Span::ZERO
+        } else {
+            self.time_of(front + Sectors::new(1), motion).since(now)
+        }
+    }
+
+    /// The block that the head is about to read, if it is there just now.
+    pub fn is_about_to_read(&self, now: Instant) -> Option<Lba> {
+        (self.at == now).then_some(self.next)
+    }
+
+    /// Whether the head has stopped just now.
+    pub fn has_stopped(&self, now: Instant) -> bool {
+        self.stopped == Some(now)
+    }
+
+    /// The head goes on as if it had not stopped.
+    pub fn resume(&mut self) {
+        self.stopped = None;
+    }
+}

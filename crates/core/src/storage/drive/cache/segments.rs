@@ -1,0 +1,420 @@
+//! All segments of the cache: which of them covers a read, which one makes room for the next.
+//!
+//! The segment that was used longest ago makes room. At most one has a head behind it.
+use super::index::{Bounds, EMPTY, Index};
+use super::params::{CacheParams, Reach};
+use super::segment::{Cover, Ended, Motion, Segment};
+use crate::storage::drive::mechanism::Arm;
+use crate::storage::tree::NONE;
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Lba, Sectors, Span};
+
+/// Which place of the table.
+pub type Place = u32;
+
+/// The segment that has, or has just had, a head behind it.
+#[derive(Clone, Copy)]
+pub struct Front {
+    pub place: Place,
+    pub start: Lba,
+    /// Where reading on would end of itself.
+    pub limit: Lba,
+    /// The block that the head is just about to read, where it is at one.
+    next: Option<Lba>,
+    pub has_stopped: bool,
+}
+
+impl Front {
+    /// Whether the head is just about to read this block.
+    pub fn is_at(&self, first: Lba) -> bool {
+        self.next == Some(first)
+    }
+}
+
+/// The neighbours of a place in order of use.
+#[derive(Clone, Copy)]
+struct Links {
+    older: Place,
+    younger: Place,
+}
+
+pub struct Segments {
+    params: CacheParams,
+    /// The size of a segment; a division takes long.
+    segment: u64,
+    segments: Vec<Segment>,
+    index: Index,
+    /// What a search has found.
+    found: Vec<Place>,
+    links: Vec<Links>,
+    oldest: Place,
+    youngest: Place,
+    empty: Vec<Place>,
+    /// Segments that are kept.
+    kept: u32,
+    /// Blocks in them, those that the head is on its way to included.
+    blocks: u64,
+    /// The one with a head behind it.
+    active: Place,
+    /// The one that had a head behind it last.
+    left: Place,
+    /// A segment that was given up while the head was reading on behind it: the arm is still there.
+    given_up: Option<Segment>,
+    /// Most segments and blocks that may be kept at present.
+    most: u32,
+    room: u64,
+}
+
+impl Segments {
+    pub fn new(params: &CacheParams) -> Self {
+        let mut segments = Segments {
+            params: *params,
+            segment: params.segment().get(),
+            segments: Vec::new(),
+            index: Index::new(params.segments),
+            found: Vec::new(),
+            links: Vec::new(),
+            oldest: NONE,
+            youngest: NONE,
+            empty: Vec::new(),
+            kept: 0,
+            blocks: 0,
+            active: NONE,
+            left: NONE,
+            given_up: None,
+            most: 0,
+            room: 0,
+        };
+        segments.make_room(0, 0);
+        segments
+    }
+
+    /// The most that one segment can hold now.
+    fn window(&self) -> Sectors {
+        Sectors::new(self.segment.min(self.room))
+    }
+
+    /// Written data take so many segments and blocks: the rest is for reads.
+    #[inline]
+    pub fn make_room(&mut self, segments: u32, blocks: u64) {
+        let CacheParams { segments: all, size, .. } = self.params;
+        if let Some(reserved) = self.params.reserved() {
+            self.most = all.saturating_sub(1);
+            self.room = size.get() - reserved.get();
+        } else {
+            self.most = all.saturating_sub(segments);
+            self.room = size.get().saturating_sub(blocks);
+        }
+        while self.kept > self.most || self.kept > self.least_kept() && self.blocks > self.room {
+            self.clear(self.oldest);
+        }
+    }
+
+    /// What the buffer can do for a read at `now`, and the segment that does it.
+    #[inline]
+    pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, Place) {
+        let mut best = (Cover::Miss, NONE);
+        self.find(first, first + Sectors::new(1));
+        while let Some(place) = self.found.pop() {
+            let cover = self.ask(place, first, end, now, motion);
+            match (cover, best.0) {
+                (Cover::Hit, _) => return (cover, place),
+                (Cover::Coming(_), _) | (Cover::Partial(_), Cover::Miss) => best = (cover, place),
+                (Cover::Partial(one), Cover::Partial(other)) if one > other => best = (cover, place),
+                _ => {}
+            }
+        }
+        best
+    }
+
+    /// Notes the segments that hold one of these blocks, or reach up to the first.
+    #[inline]
+    fn find(&mut self, first: Lba, end: Lba) {
+        let found = &mut self.found;
+        found.clear();
+        self.index.meeting(first, end, |place| found.push(place));
+    }
+
+    fn ask(&mut self, place: Place, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> Cover {
+        let with = (&self.params.read_ahead, self.window());
+        let cover = self.segments[place as usize].cover(first, end, now, with, motion);
+        self.note(place);
+        cover
+    }
+
+    /// Brings what lookups read of a segment up to date.
+    #[inline]
+    fn note(&mut self, place: Place) {
+        let Segment { start, limit, .. } = self.segments[place as usize];
+        let new = Bounds { start: start.get(), limit: limit.get() };
+        let old = self.index.set(place, new);
+        self.blocks = self.blocks + self.held(new) - self.held(old);
+    }
+
+    /// Blocks that a segment may hold.
+    #[inline]
+    fn held(&self, bounds: Bounds) -> u64 {
+        bounds.limit.saturating_sub(bounds.start).min(self.segment)
+    }
+
+    #[inline]
+    fn unlink(&mut self, place: Place) {
+        let Links { older, younger } = self.links[place as usize];
+        if older == NONE {
+            self.oldest = younger;
+        } else {
+            self.links[older as usize].younger = younger;
+        }
+        if younger == NONE {
+            self.youngest = older;
+        } else {
+            self.links[younger as usize].older = older;
+        }
+    }
+
+    #[inline]
+    fn link(&mut self, place: Place) {
+        let older = self.youngest;
+        self.links[place as usize] = Links { older, younger: NONE };
+        if older == NONE {
+            self.oldest = place;
+        } else {
+            self.links[older as usize].younger = place;
+        }
+        self.youngest = place;
+    }
+
+    /// The segment has been used just now.
+    #[inline]
+    pub fn touch(&mut self, place: Place) {
+        if self.youngest != place {
+            self.unlink(place);
+            self.link(place);
+        }
+    }
+
+    fn clear(&mut self, place: Place) {
+        let old = self.index.set(place, EMPTY);
+        self.blocks -= self.held(old);
+        self.kept -= 1;
+        self.unlink(place);
+        self.empty.push(place);
+        self.lose_head(place);
+    }
+
+    /// What a place held is no longer good; where a head was behind it the arm stays.
+    fn lose_head(&mut self, place: Place) {
+        if self.active == place {
+            self.given_up = Some(self.segments[place as usize]);
+            self.active = NONE;
+        }
+        if self.left == place {
+            self.left = NONE;
+        }
+    }
+
+    /// One segment alone fits itself into the room that there is, if there is any.
+    fn least_kept(&self) -> u32 {
+        u32::from(self.room > 0)
+    }
+
+    // Part of its callers, so that the segment is written once, where it stays.
+    #[inline(always)]
+    fn place(&mut self, segment: Segment) -> Place {
+        if self.most == 0 || self.room == 0 {
+            return NONE;
+        }
+        while self.kept > self.most {
+            self.clear(self.oldest);
+        }
+        if self.kept == self.most {
+            // The one that was used longest ago gives up its place.
+            let place = self.oldest;
+            self.lose_head(place);
+            self.segments[place as usize] = segment;
+            self.touch(place);
+            self.note(place);
+            return self.fit(place);
+        }
+        let place = self.empty.pop().unwrap_or_else(|| {
+            self.segments.push(segment);
+            self.links.push(Links { older: NONE, younger: NONE });
+            self.segments.len() as Place - 1
+        });
+        self.segments[place as usize] = segment;
+        self.kept += 1;
+        self.link(place);
+        self.note(place);
+        self.fit(place)
+    }
+
+    /// Gives up what was used longest ago until all fits. The place is the youngest.
+    #[inline]
+    fn fit(&mut self, place: Place) -> Place {
+        while self.blocks > self.room && self.kept > self.least_kept() {
+            self.clear(self.oldest);
+        }
+        place
+    }
+
+    /// The media transfer of the read `first .. end` has just ended: the head reads on, as far as the cache lets it.
+    /// Where only what lies behind `sought` had to be fetched, what was there before is one segment with it. Returns
+    /// where the new segment is, and where the one was that it goes on behind.
+    pub fn start(
+        &mut self,
+        first: Lba,
+        sought: Lba,
+        end: Lba,
+        ended: &Ended,
+        motion: Motion<'_>,
+    ) -> (Place, Place) {
+        let (mut begin, mut joined) = (first, NONE);
+        if sought > first {
+            self.find(first, first + Sectors::new(1));
+        }
+        while sought > first
+            && let Some(place) = self.found.pop()
+        {
+            if self.continues(place, first, ended.at, motion) {
+                let start = self.segments[place as usize].start;
+                if start < begin {
+                    (begin, joined) = (start, place);
+                }
+                self.clear(place);
+            }
+        }
+        let limit = motion.limit(&self.params.read_ahead, begin, end);
+        self.active = self.place(Segment::reading_on(begin, end, limit, ended));
+        self.given_up = None;
+        (self.active, joined)
+    }
+
+    /// Whether a segment at rest holds all up to this block, at least one.
+    fn continues(&mut self, place: Place, first: Lba, now: Instant, motion: Motion<'_>) -> bool {
+        if first == Lba::ZERO || place == self.active {
+            return false;
+        }
+        let before = Lba::new(first.get() - 1);
+        self.index.get(place).start < first.get() && self.ask(place, before, first, now, motion) == Cover::Hit
+    }
+
+    /// Written data have reached the media, and the buffer still has them.
+    /// Returns where, if it does.
+    pub fn keep(&mut self, first: Lba, end: Lba, now: Instant) -> Place {
+        if !self.params.keeps_written || self.params.separate_writes {
+            return NONE;
+        }
+        self.place(Segment::at_rest(first, end, now))
+    }
+
+    /// Where reading on ends of itself in this segment.
+    #[inline]
+    pub fn limit(&self, place: Place) -> Lba {
+        self.segments[place as usize].limit
+    }
+
+    /// The segment that the head has just read up to `end` in, as part of reading on.
+    pub fn met(&self, end: Lba) -> Option<Place> {
+        self.continues_to(end).then_some(self.active)
+    }
+
+    /// A read that ends at `end` was served from this segment or from the head behind it.
+    pub fn consume(&mut self, place: Place, end: Lba, now: Instant, motion: Motion<'_>) {
+        self.segments[place as usize].consume(end, now, &self.params.read_ahead, motion);
+        self.touch(place);
+        self.note(place);
+    }
+
+    /// A read was answered whole by this segment while the arm is idle: whether the arm goes on reading behind it.
+    pub fn goes_on(&self, place: Place) -> bool {
+        let params = &self.params.read_ahead;
+        let idle = self.active == NONE && self.given_up.is_none();
+        params.on_hit && params.reach != Reach::Nothing && idle && place != NONE
+    }
+
+    /// Returns what the head is to read, from where on and up to where; nothing where it stays.
+    pub fn go_on(
+        &mut self,
+        place: Place,
+        end: Lba,
+        from: Instant,
+        arm: Arm,
+        motion: Motion<'_>,
+    ) -> Option<(Lba, Lba)> {
+        let segment = &mut self.segments[place as usize];
+        segment.go_on(end, from, arm, &self.params.read_ahead, motion);
+        let ahead = segment.is_active().then(|| segment.ahead_of_head());
+        if ahead.is_some() {
+            (self.active, self.given_up) = (place, None);
+        }
+        self.note(place);
+        ahead
+    }
+
+    /// When the head has read all before this block, or all that it will read of itself.
+    pub fn read_by(&self, end: Lba, motion: Motion<'_>) -> Instant {
+        self.reading().map_or(Instant::ZERO, |segment| segment.read_by(end, motion))
+    }
+
+    #[inline]
+    fn reading(&self) -> Option<&Segment> {
+        self.segments.get(self.active as usize)
+    }
+
+    /// Whether the head has just read up to `end` as part of reading on, so that there is nothing to start.
+    pub fn continues_to(&self, end: Lba) -> bool {
+        self.reading().is_some_and(|segment| segment.continues_to(end))
+    }
+
+    /// The arm is needed elsewhere: reading on ends. Returns where the arm is, and how long the sector under the head
+    /// still keeps it there, if the buffer had it.
+    #[inline]
+    pub fn stop(&mut self, now: Instant, motion: Motion<'_>) -> Option<(Arm, Span)> {
+        let mut gone = self.given_up.take();
+        let active = core::mem::replace(&mut self.active, NONE);
+        if active != NONE {
+            self.left = active;
+        }
+        let segment = self.segments.get_mut(active as usize).or(gone.as_mut())?;
+        let ends_sector = self.params.read_ahead.ends_sector;
+        let residue = if ends_sector { segment.residue(now, motion) } else { Span::ZERO };
+        Some((segment.stop(now, motion), residue))
+    }
+
+    /// The segment behind which the head reads on, or has just stopped doing so.
+    pub fn front(&self, now: Instant) -> Option<Front> {
+        let has_stopped = self.active == NONE;
+        let place = if has_stopped { self.left } else { self.active };
+        let segment = self.segments.get(place as usize)?;
+        let there = !has_stopped || segment.has_stopped(now);
+        let next = segment.is_about_to_read(now);
+        there.then_some(Front { place, start: segment.start, limit: segment.limit, next, has_stopped })
+    }
+
+    /// Whether the head has not come to where it stops of itself.
+    pub fn still_reads(&self, now: Instant, motion: Motion<'_>) -> bool {
+        self.reading().is_some_and(|segment| segment.read_by(segment.limit, motion) > now)
+    }
+
+    /// The head goes on as if it had not stopped.
+    pub fn resume(&mut self, place: Place) {
+        self.segments[place as usize].resume();
+        (self.active, self.given_up) = (place, None);
+    }
+
+    /// What the buffer holds of these blocks is no longer good.
+    #[inline]
+    pub fn forget(&mut self, first: Lba, end: Lba) {
+        self.find(first, end);
+        while let Some(place) = self.found.pop() {
+            if self.index.get(place).limit > first.get() {
+                self.clear(place);
+            }
+        }
+    }
+
+    /// Segments and blocks that are kept for reads.
+    pub fn kept(&self) -> (u32, u64) {
+        (self.kept, self.blocks.min(self.room))
+    }
+}

@@ -1,0 +1,99 @@
+//! What the segments of the buffer hold, told in data operations, and where the data of each read are from.
+use super::Drive;
+use super::cache::segments::Place;
+use crate::data::{DataOp, Source};
+use crate::storage::context::Context;
+use crate::storage::tree::NONE;
+use drivelab_units::Lba;
+
+impl Drive {
+    fn deliver(&self, context: &mut Context, read: u64, first: Lba, end: Lba, from: Source) {
+        let member = self.index;
+        if first < end {
+            context.data_op(DataOp::Deliver { read, member, first, count: end - first, from });
+        }
+    }
+
+    /// A read gets these blocks from the media.
+    pub(super) fn deliver_read(&self, context: &mut Context, read: u64, first: Lba, end: Lba) {
+        self.deliver(context, read, first, end, Source::Media);
+    }
+
+    /// A read gets these blocks from the buffer: the first of them from written data that wait, as far as those go, and the
+    /// others from a segment.
+    #[inline]
+    pub(super) fn deliver_held(&self, context: &mut Context, read: u64, first: Lba, end: Lba, place: Place) {
+        if context.data.is_some() {
+            self.deliver_parts(context, read, first, end, place);
+        }
+    }
+
+    #[cold]
+    fn deliver_parts(&self, context: &mut Context, read: u64, first: Lba, end: Lba, place: Place) {
+        let (now, mut at) = (context.now, first);
+        if let Some(cache) = &self.cache
+            && let Some(dirty) = &cache.dirty
+        {
+            let written = cache.written(first, end, now).min(end);
+            while at < written
+                && let Some((write, until)) = dirty.newest(at, now)
+            {
+                let until = until.min(end);
+                self.deliver(context, read, at, until, Source::Written { write });
+                at = until;
+            }
+        }
+        self.deliver(context, read, at, end, Source::Segment(place));
+    }
+
+    /// The head is to read these blocks, or has, for a segment.
+    #[inline]
+    pub(super) fn loads(&self, context: &mut Context, place: Place, first: Lba, end: Lba) {
+        if first < end {
+            let (member, count) = (self.index, end - first);
+            context.data_op(DataOp::Load { member, segment: place, first, count });
+        }
+    }
+
+    /// A segment is begun anew, behind what another one has had if `joined` is any.
+    #[inline]
+    pub(super) fn begins_segment(&self, context: &mut Context, place: Place, joined: Place) {
+        let joins = (joined != NONE).then_some(joined);
+        context.data_op(DataOp::Begin { member: self.index, segment: place, joins });
+    }
+
+    /// The segment that a read has left, behind what one that was `joined` had: from `begin` on the head has passed it, but
+    /// what lies between `held` and `sought` was in the buffer before: in the segment `holder`, or among the written data.
+    #[inline]
+    pub(super) fn tell_segment(
+        &self,
+        context: &mut Context,
+        bounds: (Lba, Lba, Lba),
+        (place, joined): (Place, Place),
+        holder: Place,
+    ) {
+        if context.data.is_some() && place != NONE {
+            self.tell_contents(context, bounds, (place, joined), holder);
+        }
+    }
+
+    #[cold]
+    fn tell_contents(
+        &self,
+        context: &mut Context,
+        (begin, held, sought): (Lba, Lba, Lba),
+        (place, joined): (Place, Place),
+        holder: Place,
+    ) {
+        let Some(cache) = &self.cache else { return };
+        if joined != NONE && holder != NONE && held < sought {
+            let (member, count) = (self.index, sought - held);
+            context.data_op(DataOp::Copy { member, segment: joined, from: holder, first: held, count });
+        }
+        self.begins_segment(context, place, if joined == NONE { holder } else { joined });
+        // Written data that wait lie over it.
+        let written = cache.written(held, sought, context.now).min(sought);
+        self.loads(context, place, begin, written);
+        self.loads(context, place, sought, cache.segments.limit(place));
+    }
+}

@@ -1,0 +1,141 @@
+//! The drive's queue: which of the waiting commands goes to the mechanism next.
+//!
+//! [`slots`] keeps the entries, in order of arrival and by cylinder. Each policy is one file that opens with its rule,
+//! defines a cost (the lowest wins, ties go to the older command) and finds the winner without looking at everything.
+//! The rules that hold for every policy, starvation bounds and window, are in [`choose`].
+pub mod aged;
+pub mod aged_sptf;
+mod angles;
+mod bitmap;
+mod buckets;
+pub mod choose;
+pub mod clook;
+pub mod crowd;
+pub mod fcfs;
+pub mod firmware;
+mod lane;
+pub mod look;
+pub mod outward;
+pub mod params;
+pub mod read_first_sptf;
+pub mod row;
+pub mod slots;
+pub mod sptf;
+pub mod sstf;
+#[cfg(test)]
+mod tests;
+pub mod vscan;
+pub mod weighted_sptf;
+
+pub use choose::{choose, is_overdue};
+pub use params::{AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, Order, QueueParams, ScanWeight};
+pub use slots::{Entry, Kind, SlotIndex, Slots};
+
+use super::mechanism::{Arm, Mechanism};
+use crate::command::Access;
+use core::hint::select_unpredictable;
+
+/// What the drive knows at the moment of choosing.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub mechanism: &'a Mechanism,
+    pub params: &'a QueueParams,
+    pub arm: Arm,
+    /// Towards higher cylinders (LOOK, VSCAN).
+    pub upward: bool,
+    /// When the arm can start, in nanoseconds since the run began.
+    pub now: u64,
+    /// Nanoseconds into the present revolution.
+    pub turned: u64,
+    /// Nanoseconds of a revolution.
+    pub period: u64,
+}
+
+impl View<'_> {
+    /// Nanoseconds of seek, settling and head switch to the entry's first track.
+    #[inline]
+    fn seek(&self, entry: &Entry) -> u64 {
+        let access = if entry.write { Access::Write } else { Access::Read };
+        self.mechanism.positioning(self.arm, entry.cylinder, entry.head, access)
+    }
+
+    /// What the policy adds to a write's cost so that reads go first.
+    #[inline]
+    fn handicap(&self, entry: &Entry) -> u64 {
+        when(entry.write, self.params.write_handicap.as_ns())
+    }
+
+    /// Nanoseconds from now until the entry's first sector is under the head, or until the arm is there when the
+    /// drive knows distance alone; what the firmware still needs and a write's lead, margin and handicap included.
+    // Always part of the search: it is all that a search does.
+    #[inline(always)]
+    fn positioning(&self, entry: &Entry) -> u64 {
+        let moved = self.moved(entry);
+        let there = match self.params.knows {
+            Knows::Distance => moved,
+            Knows::Angle => {
+                let margin = when(entry.write, self.params.write_margin.as_ns());
+                self.begins(moved, moved + margin, entry)
+            }
+        };
+        there + self.handicap(entry)
+    }
+
+    /// Whether a drive knows the angle and treats reads and writes alike but for settling, as most do.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        let QueueParams { knows, write_margin, write_handicap, .. } = self.params;
+        *knows == Knows::Angle && write_margin.is_zero() && write_handicap.is_zero()
+    }
+
+    /// The same as [`Self::positioning`] where [`Self::is_plain`] holds.
+    #[inline(always)]
+    fn plain_positioning(&self, entry: &Entry) -> u64 {
+        let moved = self.moved(entry);
+        self.begins(moved, moved, entry)
+    }
+
+    /// When the entry's first sector is under the head, from now, if the arm is there in so many nanoseconds and the drive
+    /// plans with so many.
+    #[inline(always)]
+    fn begins(&self, moved: u64, planned: u64, entry: &Entry) -> u64 {
+        // When the first sector next passes the head's angle, wherever the arm is.
+        let start = u64::from(entry.start);
+        let mut passes = start + when(start < self.turned, self.period) - self.turned;
+        // A seek rarely lasts longer than two turns: adding without a branch beats looping and dividing.
+        passes += when(passes < planned, self.period);
+        passes += when(passes < planned, self.period);
+        if passes < planned {
+            passes += (planned - passes).div_ceil(self.period) * self.period;
+        }
+        let longest = u64::from(entry.longest_wait);
+        // Only an access that may begin on arrival waits less; with a margin a write may wait more than a turn.
+        if longest < self.period { passes.min(moved + longest) } else { passes }
+    }
+
+    /// Nanoseconds from now until the arm is there.
+    #[inline]
+    fn moved(&self, entry: &Entry) -> u64 {
+        entry.ready.saturating_sub(self.now) + entry.lead + self.seek(entry)
+    }
+
+    /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.
+    #[inline]
+    fn floor_beyond(&self, distance: u32) -> u64 {
+        self.mechanism.seek.floor_beyond(distance).saturating_sub(self.least_settle()).into()
+    }
+
+    /// By how much settling may shorten a seek: what a negative write settle takes off.
+    #[inline]
+    fn least_settle(&self) -> u32 {
+        let settle = self.mechanism.settle.write_settle_ns.min(0);
+        settle.unsigned_abs().min(u32::MAX.into()) as u32
+    }
+}
+
+/// The time if the condition holds, or nothing. Never a branch: half of these conditions come out at random, and one that
+/// is mispredicted takes longer than all else about an entry.
+#[inline(always)]
+fn when(holds: bool, time: u64) -> u64 {
+    select_unpredictable(holds, time, 0)
+}

@@ -1,0 +1,71 @@
+//! A cache of a system, and its instants on the agenda.
+use crate::storage::array::Array;
+use crate::storage::array::layout::Layout;
+use crate::storage::context::{Context, Event};
+use crate::storage::write_behind::params::WriteBehindParams;
+use crate::storage::write_behind::{Place, WriteBehind};
+use drivelab_units::{Instant, Sectors};
+
+/// Sectors of what a cache collects as one row, at the least. Rows of a few sectors, as RAID 3 has them, go together.
+const COLLECTED_LEAST: u64 = 32;
+
+pub struct Cache {
+    pub memory: WriteBehind,
+    /// When a copy and when a flush are to be looked after, if that is on the agenda.
+    wakes: [Option<Instant>; 2],
+}
+
+impl Cache {
+    pub fn new(params: &WriteBehindParams, place: Place, capacity: Sectors) -> Self {
+        let mut memory = WriteBehind::new(params, place);
+        memory.bound(capacity);
+        Cache { memory, wakes: [None; 2] }
+    }
+
+    /// The controller's, before this array if there is one: what it flushes it collects by the array's rows.
+    pub fn of_controller(params: &WriteBehindParams, array: Option<&Array>, capacity: Sectors) -> Self {
+        let row = array.and_then(|array| match array.layout() {
+            Layout::Rows(rows) => {
+                let least = COLLECTED_LEAST.max(params.limit.get().div_ceil(WriteBehindParams::ROWS_MAX));
+                Some(least.next_multiple_of(rows.row_data()))
+            }
+            _ => None,
+        });
+        let stripe = params.stripe.or(row.map(Sectors::new));
+        Self::new(&WriteBehindParams { stripe, ..*params }, Place::Controller, capacity)
+    }
+
+    /// Passes on what it has done with data, and what it has given up.
+    pub fn tell(&mut self, context: &mut Context) {
+        context.take_data(&mut self.memory);
+        while let Some(what) = self.memory.poll_given_up() {
+            context.given_up.push_back((context.now, self.memory.place(), what));
+        }
+    }
+
+    /// Puts its next instants on the agenda. One that comes too early does no harm, and so needs no other beside it.
+    pub fn schedule(&mut self, context: &mut Context, event: Event) {
+        let due = [self.memory.next_copy(), self.memory.next_flush()];
+        for (wakes, due) in self.wakes.iter_mut().zip(due) {
+            if let Some(due) = due
+                && wakes.is_none_or(|known| due < known)
+            {
+                *wakes = Some(due);
+                // What ends before what begins.
+                context.agenda.schedule(due, 1, event);
+            }
+        }
+    }
+
+    /// One of its instants has come, unless an earlier one has taken the place of this. Returns whether one has.
+    pub fn wake(&mut self, now: Instant) -> bool {
+        let mut due = false;
+        for wakes in &mut self.wakes {
+            due |= wakes.take_if(|wakes| *wakes == now).is_some();
+        }
+        if due {
+            self.memory.tick(now);
+        }
+        due
+    }
+}

@@ -1,0 +1,53 @@
+//! The hosts' end of a system: what a host issues, and its own cache.
+use super::{Cache, Host, System};
+use crate::command::Command;
+use crate::storage::context::{Context, Event};
+use crate::storage::device::Scheduler;
+use crate::storage::write_behind::{Answer, Place};
+use crate::trace::CommandTrace;
+
+impl System {
+    /// A host issues a command.
+    pub(super) fn enter_host(&mut self, context: &mut Context, command: &Command) {
+        let initiator = usize::from(command.initiator);
+        if self.host_cache.is_none() && self.elevator.is_none() {
+            return self.enter_cache(context, command);
+        }
+        while self.hosts.len() <= initiator {
+            let place = Place::Host(self.hosts.len() as u16);
+            let scheduler = self.elevator.as_ref().map(Scheduler::new);
+            let mut cache = self.host_cache.map(|params| Cache::new(&params, place, self.capacity()));
+            if let Some(cache) = cache.as_mut().filter(|_| context.data.is_some()) {
+                cache.memory.keep_data();
+            }
+            self.hosts.push(Host { cache, scheduler });
+        }
+        match &mut self.hosts[initiator].cache {
+            Some(cache) => {
+                cache.memory.submit(context.now, command);
+                self.pump_host_cache(context, command.initiator);
+            }
+            None => self.enter_scheduler(context, command),
+        }
+    }
+
+    /// The host's cache passes on what it has to say in either direction, and says when to wake it.
+    pub(super) fn pump_host_cache(&mut self, context: &mut Context, initiator: u16) {
+        let host = usize::from(initiator);
+        if let Some(cache) = &mut self.hosts[host].cache {
+            cache.tell(context);
+        }
+        while let Some(command) = self.hosts[host].cache.as_mut().and_then(|cache| cache.memory.poll_below())
+        {
+            self.enter_scheduler(context, &command);
+        }
+        let Some(cache) = &mut self.hosts[host].cache else { return };
+        while let Some(Answer { completion, in_memory }) = cache.memory.poll_answer() {
+            if let (Some(command), Some(traces)) = (in_memory, context.traces.as_mut()) {
+                traces.push_back(CommandTrace::in_memory(&command, &completion));
+            }
+            context.complete(completion);
+        }
+        cache.schedule(context, Event::HostCache { initiator });
+    }
+}

@@ -1,0 +1,435 @@
+//! Drives as a host sees them: the host's cache and its I/O scheduler, the controller and its cache, the array, the
+//! drives. Wiring only.
+//!
+//! Behind a controller that keeps the array there is one I/O scheduler for each host, before everything else; an array
+//! that the host keeps has one for each drive, behind the array.
+mod cache;
+mod failures;
+mod hosts;
+mod params;
+mod power;
+mod traces;
+
+use super::array::Array;
+use super::context::{Before, Context, Event};
+use super::device::{Device, Scheduler};
+use super::drive::Drive;
+use super::elevator::ElevatorParams;
+use super::write_behind::params::WriteBehindParams;
+use super::write_behind::{Answer, WriteBehind};
+use crate::command::{Command, Completion};
+use crate::trace::CommandTrace;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use cache::Cache;
+use drivelab_units::Sectors;
+pub use params::SystemParams;
+
+/// What one initiator has before the controller.
+struct Host {
+    cache: Option<Cache>,
+    scheduler: Option<Scheduler>,
+}
+
+pub struct System {
+    /// By initiator; none without a cache or an I/O scheduler.
+    hosts: Vec<Host>,
+    host_cache: Option<WriteBehindParams>,
+    /// The I/O scheduler before everything else.
+    elevator: Option<ElevatorParams>,
+    /// The controller's.
+    cache: Option<Cache>,
+    array: Option<Box<Array>>,
+    devices: Vec<Device>,
+    /// By drive: whether it has failed for good, and nothing is heard of it any more. Side by side, because it is asked at
+    /// every event.
+    dead: Vec<bool>,
+    /// Behind the I/O schedulers of the hosts: traces of requests that their commands' own are still to be made of.
+    attempts: Vec<CommandTrace>,
+    /// Whether no cache and no I/O scheduler stands before the array, or before the one drive's controller.
+    is_open: bool,
+}
+
+impl System {
+    pub fn new(params: &SystemParams, seed: u64) -> Self {
+        let schedules_drives = params.schedules_drives();
+        let before_drive = params.elevator.as_ref().filter(|_| schedules_drives);
+        let elevator = params.elevator.filter(|_| !schedules_drives);
+        let models = (0..).zip(&params.drives);
+        let drives = models.map(|(index, model)| match &params.array {
+            None => Drive::new(Arc::clone(model), index, seed),
+            Some(array) => array.drive(model, index, seed),
+        });
+        let devices: Vec<Device> =
+            drives.map(|drive| Device::new(drive, &params.controller, before_drive)).collect();
+        let array = params.array.as_ref().map(|array| {
+            let drives: Vec<&Drive> = devices.iter().map(|device| &device.drive).collect();
+            Box::new(Array::new(array, &drives))
+        });
+        let capacity = array.as_ref().map_or_else(|| devices[0].drive.capacity(), |array| array.capacity());
+        let of_controller = |cache| Cache::of_controller(cache, array.as_deref(), capacity);
+        let cache = params.controller.cache.as_ref().map(of_controller);
+        let is_open = params.host_cache.is_none() && elevator.is_none() && cache.is_none();
+        System {
+            hosts: Vec::new(),
+            host_cache: params.host_cache,
+            elevator,
+            cache,
+            array,
+            dead: alloc::vec![false; devices.len()],
+            devices,
+            attempts: Vec::new(),
+            is_open,
+        }
+    }
+
+    /// To be called once, before anything else happens.
+    pub fn start(&mut self, context: &mut Context) {
+        if let Some(array) = &mut self.array {
+            array.start(context);
+            self.pump_array(context);
+        }
+    }
+
+    pub fn capacity(&self) -> Sectors {
+        self.array.as_ref().map_or_else(|| self.devices[0].drive.capacity(), |array| array.capacity())
+    }
+
+    /// Its drives, in the order of their numbers.
+    pub fn drives(&self) -> impl Iterator<Item = &Drive> {
+        self.devices.iter().map(|device| &device.drive)
+    }
+
+    pub fn array(&self) -> Option<&Array> {
+        self.array.as_deref()
+    }
+
+    /// The cache of a host that has issued something.
+    pub fn host_cache(&self, initiator: u16) -> Option<&WriteBehind> {
+        self.hosts.get(usize::from(initiator))?.cache.as_ref().map(|cache| &cache.memory)
+    }
+
+    /// The cache of the controller.
+    pub fn controller_cache(&self) -> Option<&WriteBehind> {
+        self.cache.as_ref().map(|cache| &cache.memory)
+    }
+
+    /// The caches, those of hosts that have issued something first.
+    pub fn caches(&self) -> impl Iterator<Item = &WriteBehind> {
+        let hosts = self.hosts.iter().filter_map(|host| host.cache.as_ref());
+        hosts.chain(&self.cache).map(|cache| &cache.memory)
+    }
+
+    /// Whether the array refuses writes: the last copy of something did not do one, or the journal is gone.
+    pub fn refuses_writes(&self) -> bool {
+        self.array.as_ref().is_some_and(|array| array.takes_no_writes())
+    }
+
+    /// From now on the caches keep their data operations too.
+    pub fn keep_data(&mut self) {
+        let hosts = self.hosts.iter_mut().filter_map(|host| host.cache.as_mut());
+        hosts.chain(&mut self.cache).for_each(|cache| cache.memory.keep_data());
+    }
+
+    pub fn submit(&mut self, context: &mut Context, command: &Command) {
+        if self.is_open {
+            self.enter_array(context, command);
+        } else {
+            self.enter_host(context, command);
+        }
+        self.settle(context);
+    }
+
+    pub fn on_event(&mut self, context: &mut Context, event: Event) {
+        match event {
+            Event::Drive(drive, event) => {
+                if !self.dead[usize::from(drive)] {
+                    self.devices[usize::from(drive)].drive.on_event(context, event);
+                }
+            }
+            Event::Controller(at, event) => {
+                let Device { controller, drive, .. } = &mut self.devices[usize::from(at)];
+                if !self.dead[usize::from(at)]
+                    && let Some(answer) = controller.on_event(context, drive, event)
+                {
+                    self.leave_controller(context, at, &answer);
+                }
+            }
+            Event::Elevator(before) => self.ask_again(context, before),
+            Event::HostCache { initiator } => {
+                let cache = &mut self.hosts[usize::from(initiator)].cache;
+                if cache.as_mut().is_some_and(|cache| cache.wake(context.now)) {
+                    self.pump_host_cache(context, initiator);
+                }
+            }
+            Event::ControllerCache => {
+                if self.cache.as_mut().is_some_and(|cache| cache.wake(context.now)) {
+                    self.pump_cache(context);
+                }
+            }
+            Event::Array(event) => {
+                if let Some(array) = &mut self.array {
+                    array.on_event(context, event);
+                    self.pump_array(context);
+                }
+            }
+            Event::Fails { drive } => self.fail(context, drive),
+            Event::Server(_) => unreachable!("an event finds the box that scheduled it"),
+        }
+        self.settle(context);
+    }
+
+    /// Passes on what the drives have answered, until they have nothing left to say.
+    #[inline]
+    fn settle(&mut self, context: &mut Context) {
+        if !context.answers.is_empty() || !context.refused.is_empty() {
+            self.pass_on(context);
+        }
+    }
+
+    // Apart from the question whether there is anything, which is asked far more often.
+    #[inline(never)]
+    fn pass_on(&mut self, context: &mut Context) {
+        loop {
+            while let Some((at, refused)) = context.refused.pop_front() {
+                self.leave_controller(context, at, &refused);
+            }
+            let Some(&(at, mut completion)) = context.answers.front() else { return };
+            context.answers.drop_front();
+            if context.traces.is_some() {
+                self.keep_trace(context, at, &completion);
+            }
+            if self.dead[usize::from(at)] {
+                continue;
+            }
+            let Device { controller, drive, .. } = &mut self.devices[usize::from(at)];
+            if controller.completed(context, drive, &mut completion) {
+                self.leave_controller(context, at, &completion);
+            }
+        }
+    }
+
+    fn enter_scheduler(&mut self, context: &mut Context, command: &Command) {
+        match host_scheduler(&mut self.hosts, command.initiator) {
+            Some(scheduler) => {
+                scheduler.elevator.submit(context.now, *command);
+                self.hand_on(context, Before::Target { initiator: command.initiator });
+            }
+            None => self.enter_cache(context, command),
+        }
+    }
+
+    fn scheduler(&mut self, before: Before) -> Option<&mut Scheduler> {
+        match before {
+            Before::Target { initiator } => host_scheduler(&mut self.hosts, initiator),
+            Before::Drive(at) => self.devices[usize::from(at)].scheduler.as_mut(),
+        }
+    }
+
+    /// An I/O scheduler wanted to be asked again now, unless an earlier instant has taken the place of this.
+    fn ask_again(&mut self, context: &mut Context, before: Before) {
+        if let Before::Drive(at) = before
+            && self.dead[usize::from(at)]
+        {
+            return;
+        }
+        if let Some(scheduler) = self.scheduler(before)
+            && scheduler.wakes == Some(context.now)
+        {
+            scheduler.wakes = None;
+            self.hand_on(context, before);
+        }
+    }
+
+    /// An I/O scheduler hands on what may go, and says when to ask it again.
+    fn hand_on(&mut self, context: &mut Context, before: Before) {
+        let now = context.now;
+        let next = |scheduler: &mut Scheduler| scheduler.elevator.next(now);
+        while let Some(request) = self.scheduler(before).and_then(next) {
+            if context.data.is_some()
+                && let Some(scheduler) = self.scheduler(before)
+            {
+                context.merged(&request, scheduler.elevator.merged(request.tag));
+            }
+            match before {
+                Before::Target { .. } => self.enter_cache(context, &request),
+                Before::Drive(at) => self.enter_controller(context, at, &request),
+            }
+        }
+        let Some(Scheduler { elevator, wakes, .. }) = self.scheduler(before) else { return };
+        if let Some(due) = elevator.wake()
+            && wakes.is_none_or(|known| due < known)
+        {
+            *wakes = Some(due);
+            context.agenda.schedule(due, 3, Event::Elevator(before));
+        }
+    }
+
+    fn enter_cache(&mut self, context: &mut Context, command: &Command) {
+        match &mut self.cache {
+            Some(cache) => {
+                cache.memory.submit(context.now, command);
+                self.pump_cache(context);
+            }
+            None => self.enter_array(context, command),
+        }
+    }
+
+    /// The controller's cache passes on what it has to say in either direction, and says when to wake it.
+    fn pump_cache(&mut self, context: &mut Context) {
+        if let Some(cache) = &mut self.cache {
+            cache.tell(context);
+        }
+        while let Some(command) = self.cache.as_mut().and_then(|cache| cache.memory.poll_below()) {
+            self.enter_array(context, &command);
+        }
+        let next = |cache: &mut Cache| cache.memory.poll_answer();
+        while let Some(Answer { completion, in_memory }) = self.cache.as_mut().and_then(next) {
+            if let Some(command) = in_memory
+                && context.traces.is_some()
+            {
+                self.told(context, CommandTrace::in_memory(&command, &completion));
+            }
+            self.leave_cache(context, &completion);
+        }
+        if let Some(cache) = &mut self.cache {
+            cache.schedule(context, Event::ControllerCache);
+        }
+    }
+
+    #[inline]
+    fn enter_array(&mut self, context: &mut Context, command: &Command) {
+        match &mut self.array {
+            Some(array) => {
+                array.submit(context, command);
+                self.pump_array(context);
+            }
+            None => {
+                let Device { controller, drive, .. } = &mut self.devices[0];
+                controller.submit(context, drive, command);
+            }
+        }
+    }
+
+    /// The array passes on what it has to say in either direction.
+    #[inline]
+    fn pump_array(&mut self, context: &mut Context) {
+        self.forget_given_up(context);
+        while let Some(array) = &mut self.array
+            && array.has_below()
+        {
+            let (at, command) = array.next_below();
+            self.enter_device(context, at, &command);
+        }
+        while let Some(array) = &mut self.array
+            && let Some(&completion) = array.answer_above()
+        {
+            array.drop_answer();
+            if context.traces.is_some()
+                && let Some(trace) = self.array.as_mut().and_then(|array| array.poll_trace())
+            {
+                self.told(context, trace);
+            }
+            self.leave_array(context, &completion);
+        }
+    }
+
+    fn enter_device(&mut self, context: &mut Context, at: u16, command: &Command) {
+        match &mut self.devices[usize::from(at)].scheduler {
+            Some(scheduler) => {
+                scheduler.elevator.submit(context.now, *command);
+                self.hand_on(context, Before::Drive(at));
+            }
+            None => self.enter_controller(context, at, command),
+        }
+    }
+
+    fn enter_controller(&mut self, context: &mut Context, at: u16, command: &Command) {
+        let Device { controller, drive, .. } = &mut self.devices[usize::from(at)];
+        controller.submit(context, drive, command);
+    }
+
+    /// The controller is done with a command of a drive.
+    #[inline(always)]
+    fn leave_controller(&mut self, context: &mut Context, at: u16, answer: &Completion) {
+        let Some(array) = &mut self.array else { return self.leave_array(context, answer) };
+        match &mut self.devices[usize::from(at)].scheduler {
+            Some(scheduler) => {
+                let attempts = scheduler.attempts_of(answer.id);
+                scheduler.elevator.completed(answer, |member, completion| {
+                    context.parted(answer.id, member);
+                    if let Some(trace) = attempts.last() {
+                        let (submitted, carried_by) = (completion.submitted, answer.id);
+                        array.lived(CommandTrace { command: *member, submitted, carried_by, ..*trace });
+                    }
+                    array.completed(context, &completion);
+                });
+                self.forget_given_up(context);
+                if !self.dead[usize::from(at)] {
+                    self.hand_on(context, Before::Drive(at));
+                }
+            }
+            None => array.completed(context, answer),
+        }
+        self.pump_array(context);
+    }
+
+    /// The array, or the one drive, is done with a command.
+    #[inline]
+    fn leave_array(&mut self, context: &mut Context, answer: &Completion) {
+        // With nothing before it the host hears it as it is.
+        if self.is_open {
+            return context.complete(*answer);
+        }
+        match &mut self.cache {
+            Some(cache) => {
+                cache.memory.completed(context.now, answer);
+                self.pump_cache(context);
+            }
+            None => self.leave_cache(context, answer),
+        }
+    }
+
+    /// What a scheduler has handed on is done: its host hears of everything that was merged into it.
+    fn leave_cache(&mut self, context: &mut Context, answer: &Completion) {
+        let Some(Host { cache, scheduler }) = self.hosts.get_mut(usize::from(answer.initiator)) else {
+            return context.complete(*answer);
+        };
+        let mut heard = |context: &mut Context, completion: Completion| match cache {
+            Some(cache) => cache.memory.completed(context.now, &completion),
+            None => context.complete(completion),
+        };
+        let Some(scheduler) = scheduler else {
+            heard(context, *answer);
+            return self.pump_host_cache(context, answer.initiator);
+        };
+        let own = |trace: &mut CommandTrace| trace.command.id == answer.id;
+        let attempts: Vec<CommandTrace> = self.attempts.extract_if(.., own).collect();
+        scheduler.elevator.completed(answer, |member, completion| {
+            context.parted(answer.id, member);
+            for trace in &attempts {
+                let command = Command { attempt: trace.command.attempt, ..*member };
+                let (submitted, carried_by) = (completion.submitted, answer.id);
+                context.traces.iter_mut().for_each(|traces| {
+                    traces.push_back(CommandTrace { command, submitted, carried_by, ..*trace });
+                });
+            }
+            heard(context, completion);
+        });
+        self.hand_on(context, Before::Target { initiator: answer.initiator });
+        self.pump_host_cache(context, answer.initiator);
+    }
+}
+
+/// The I/O scheduler of a host, where there is one before everything else.
+fn host_scheduler(hosts: &mut [Host], initiator: u16) -> Option<&mut Scheduler> {
+    hosts.get_mut(usize::from(initiator))?.scheduler.as_mut()
+}
+
+/// Takes a drive's trace of a command that has just ended out of the others.
+fn taken(context: &mut Context, completion: &Completion) -> Option<CommandTrace> {
+    let traces = context.traces.as_mut()?;
+    let own = traces.iter().rposition(|trace| trace.command.id == completion.id)?;
+    traces.remove(own)
+}

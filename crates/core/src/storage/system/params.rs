@@ -1,0 +1,74 @@
+//! What a system is made of, and the ways of its data.
+use crate::storage::array::params::{ArrayParams, Keeper};
+use crate::storage::controller::params::ControllerParams;
+use crate::storage::drive::params::DriveModel;
+use crate::storage::elevator::ElevatorParams;
+use crate::storage::link::Wires;
+use crate::storage::link::params::{BusParams, Hop};
+use crate::storage::write_behind::params::WriteBehindParams;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use drivelab_units::Sectors;
+
+#[derive(Clone, Debug)]
+pub struct SystemParams {
+    /// One without an array; with one its members, then its spares, then its journal, as the array's parameters count them.
+    pub drives: Vec<Arc<DriveModel>>,
+    pub controller: ControllerParams,
+    /// The host's I/O scheduler: one for each initiator, or for each drive of an array that the host keeps. Commands go on
+    /// as they come when `None`.
+    pub elevator: Option<ElevatorParams>,
+    /// The host's own cache before its I/O scheduler, one for each initiator.
+    pub host_cache: Option<WriteBehindParams>,
+    pub array: Option<ArrayParams>,
+    /// Whether all drives sit on one bus instead of each on a link of its own (parallel SCSI).
+    pub shares_link: bool,
+}
+
+impl SystemParams {
+    /// One drive behind a controller, and nothing else.
+    pub fn of_drive(drive: Arc<DriveModel>, controller: ControllerParams) -> Self {
+        let drives = alloc::vec![drive];
+        SystemParams { drives, controller, elevator: None, host_cache: None, array: None, shares_link: false }
+    }
+
+    /// What a host can address.
+    ///
+    /// # Panics
+    /// When the array's parameters contradict each other or the drives: see [`ArrayParams::check`].
+    pub fn capacity(&self) -> Sectors {
+        let capacities: Vec<Sectors> = self.drives.iter().map(|drive| drive.capacity()).collect();
+        match &self.array {
+            None => capacities[0],
+            Some(array) => array.capacity(&capacities).unwrap_or_else(|error| panic!("{error}")),
+        }
+    }
+
+    /// The ways of the data: each drive's link, or one for all, and the bus of the host behind the controller.
+    pub fn wires(&self) -> Wires {
+        let links = if self.shares_link { 1 } else { self.drives.len() };
+        let mut stages: Vec<BusParams> =
+            self.drives[..links].iter().map(|drive| BusParams::link(drive.link.rate)).collect();
+        if self.shares_link && self.drives.len() > 1 {
+            stages[0].holds = false;
+        }
+        let bus = self.controller.bus.map(|bus| {
+            stages.push(bus);
+            stages.len() as u16 - 1
+        });
+        let hop = |bus| Hop { bus, rate: None };
+        let paths: Vec<Vec<Hop>> = (0..self.drives.len() as u16)
+            .map(|drive| {
+                let link = if self.shares_link { 0 } else { drive };
+                core::iter::once(hop(link)).chain(bus.map(hop)).collect()
+            })
+            .collect();
+        let paths: Vec<&[Hop]> = paths.iter().map(Vec::as_slice).collect();
+        Wires::new(&stages, &paths)
+    }
+
+    /// Where the I/O schedulers are.
+    pub(super) fn schedules_drives(&self) -> bool {
+        self.array.as_ref().is_some_and(|array| array.keeper == Keeper::Host)
+    }
+}

@@ -1,0 +1,40 @@
+//! Stories of commands on their way up.
+use super::{Cache, System, taken};
+use crate::command::Completion;
+use crate::storage::context::Context;
+use crate::trace::CommandTrace;
+
+impl System {
+    /// Keeps a drive's trace of a command until its own command's can be told, where others stand between them.
+    #[cold]
+    pub(super) fn keep_trace(&mut self, context: &mut Context, at: u16, completion: &Completion) {
+        let device = &mut self.devices[usize::from(at)];
+        let of_cache = self.cache.as_ref().is_some_and(|cache| cache.memory.has_issued(completion.id));
+        let traces = match (&mut device.scheduler, &mut self.array) {
+            (Some(scheduler), _) => &mut scheduler.attempts,
+            (None, Some(array)) => {
+                if let Some(trace) = taken(context, completion) {
+                    array.lived(trace);
+                }
+                return;
+            }
+            (None, None) if of_cache => return,
+            (None, None) if self.elevator.is_none() => return,
+            (None, None) => &mut self.attempts,
+        };
+        traces.extend(taken(context, completion));
+    }
+
+    /// The trace of a command behind the schedulers of the hosts: it waits there until its own commands' can be told.
+    #[cold]
+    pub(super) fn told(&mut self, context: &mut Context, trace: CommandTrace) {
+        let flushes = |cache: &Cache| cache.memory.has_issued(trace.command.id);
+        let of_cache = self.cache.as_ref().is_some_and(flushes);
+        if self.elevator.is_some() && !of_cache {
+            // By its number alone: a drive with one port does not tell whose a command was.
+            self.attempts.push(trace);
+        } else {
+            context.traces.iter_mut().for_each(|traces| traces.push_back(trace));
+        }
+    }
+}

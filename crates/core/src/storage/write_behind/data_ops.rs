@@ -1,0 +1,138 @@
+//! The data operations of a memory: which write each part of a flush is of, and what of a read came from memory.
+//!
+//! A flush's data are those of the writes that memory took. A read that memory answers has what memory held as it came;
+//! so has a part of a read that the device answers, over whatever the device brings for it: that may be older. A read
+//! that is served by lines has each part from memory, or from the fetch that brings it. What memory keeps of what came is
+//! a copy: the read goes on to memories above, which may have something newer or older of it. What memory gives up it
+//! names.
+use super::WriteBehind;
+use super::extents::{Extent, State};
+use super::pieces::{Chain, Piece};
+use crate::data::DataOp;
+use crate::storage::tree::Slot;
+use drivelab_units::{Lba, Sectors};
+
+impl WriteBehind {
+    /// From now on data operations are kept until [`Self::poll_data`] takes them.
+    pub fn keep_data(&mut self) {
+        self.ops.get_or_insert_default();
+    }
+
+    /// The next data operation. All of them are to be taken before a command is handed on or an answer given.
+    #[inline]
+    pub fn poll_data(&mut self) -> Option<DataOp> {
+        self.ops.as_mut()?.pop_front()
+    }
+
+    /// Part of a read gets what memory holds now, and the rest from a fetch.
+    pub(super) fn give(&mut self, read: Slot, first: Lba, end: Lba, fetch: Option<u64>) {
+        let Some(ops) = &mut self.ops else { return };
+        let into = self.table.get(read).command.id;
+        let mut mix = |from: Option<u64>, at: Lba, end: Lba| {
+            if let Some(from) = from
+                && at < end
+            {
+                ops.push_back(DataOp::Mix { into, at, from, from_at: at, count: end - at, factor: 1 });
+            }
+        };
+        let mut at = first;
+        for slot in self.extents.touching(first, end) {
+            let extent = self.extents.get(slot);
+            if matches!(extent.state, State::Coming(_)) {
+                continue;
+            }
+            let (begins, ends) = (extent.first.max(first), extent.end.min(end));
+            mix(fetch, at, begins);
+            mix(Some(extent.command), begins, ends);
+            at = ends;
+        }
+        mix(fetch, at, end);
+    }
+
+    /// What memory keeps of a read's data is a copy of them.
+    pub(super) fn keep_copies(&mut self, slot: Slot) {
+        let Some(ops) = &mut self.ops else { return };
+        let command = self.table.get(slot).command;
+        let copied = &mut self.copied;
+        self.extents.each(command.first, command.end(), |extents, place| {
+            let &Extent { first, end, state, .. } = extents.get(place);
+            if state == State::Coming(slot) {
+                let (kept, read) = (*copied, command.id);
+                *copied += 1;
+                ops.push_back(DataOp::Keep { kept, read, first, count: end - first });
+                extents.refer(place, kept);
+            }
+        });
+    }
+
+    /// A read gets nothing of all that.
+    pub(super) fn forget(&mut self, read: Slot) {
+        let Some(ops) = &mut self.ops else { return };
+        let command = self.table.get(read).command;
+        ops.push_back(DataOp::Forget { id: command.id, first: command.first, count: command.count });
+    }
+
+    /// What memory has taken and the device has not answered, battery or not: first what is on its way there, then what
+    /// is newer than that.
+    pub fn unwritten(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.sent().chain(self.unsent())
+    }
+
+    /// A flush has got its pieces.
+    pub(super) fn compose(&mut self, flush: u64, pieces: Chain) {
+        let Some(ops) = &mut self.ops else { return };
+        ops.extend(self.pieces.iter(pieces).map(|piece| mix(flush, piece)));
+    }
+
+    /// A read that memory answers has what memory holds now.
+    pub(super) fn read_memory(&mut self, slot: Slot) {
+        if self.ops.is_none() {
+            return;
+        }
+        let chain = self.held_now(slot);
+        self.overlay(slot, chain);
+    }
+
+    /// What memory holds of a read's blocks, although the device is to answer it. For [`Self::overlay`] when it has.
+    pub(super) fn remember(&mut self, slot: Slot) {
+        if self.ops.is_some() {
+            self.table.get_mut(slot).pieces = self.held_now(slot);
+        }
+    }
+
+    fn held_now(&mut self, slot: Slot) -> Chain {
+        let claim = self.table.get(slot).claim();
+        let mut chain = Chain::EMPTY;
+        for place in self.extents.touching(claim.first, claim.end) {
+            let &Extent { first, end, command: write, state, .. } = self.extents.get(place);
+            if matches!(state, State::Coming(_)) {
+                continue;
+            }
+            let (first, end): (Lba, Lba) = (first.max(claim.first), end.min(claim.end));
+            let count: Sectors = end - first;
+            self.pieces.push(&mut chain, Piece { write, first, count });
+        }
+        chain
+    }
+
+    /// What memory had takes the place of what the device has fetched of a read.
+    pub(super) fn overlay(&mut self, slot: Slot, chain: Chain) {
+        if chain.is_empty() {
+            return;
+        }
+        let id = self.table.get(slot).command.id;
+        if let Some(ops) = &mut self.ops {
+            for piece in self.pieces.iter(chain) {
+                let Piece { first, count, .. } = piece;
+                ops.push_back(DataOp::Forget { id, first, count });
+                ops.push_back(mix(id, piece));
+            }
+        }
+        self.pieces.free(chain);
+    }
+}
+
+fn mix(into: u64, piece: Piece) -> DataOp {
+    let Piece { write: from, first, count } = piece;
+    DataOp::Mix { into, at: first, from, from_at: first, count, factor: 1 }
+}

@@ -1,0 +1,343 @@
+//! What memory holds, by address: extents that do not overlap, each of one write or of one read.
+//!
+//! Three indexes over the same slots: all extents by address; those that may be flushed now by address; those that may
+//! be flushed, those that may not yet, and those that may make room, each by age. Every step costs O(log n). Slots are
+//! allocated only while more extents are held than ever before. In front of an array with parity what may be flushed is
+//! counted by row too.
+use super::rows::Rows;
+use crate::storage::tree::{NONE, Slot, Tree};
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Lba, Sectors};
+
+/// What is to become of the data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// They are to be flushed.
+    Dirty,
+    /// They are to be flushed, but something else has the device's blocks.
+    Behind,
+    /// They are on their way.
+    Sent,
+    /// The device has them too.
+    Clean,
+    /// They are not there yet: the read with this tag brings them.
+    Coming(Slot),
+}
+
+impl State {
+    /// Whether the device does not have them and is not about to get them.
+    pub fn is_unsent(self) -> bool {
+        matches!(self, State::Dirty | State::Behind)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    pub first: Lba,
+    pub end: Lba,
+    /// The id of the command that fetched them.
+    pub command: u64,
+    /// Their place in the order in which memory took data.
+    pub version: u64,
+    /// Their place in the order of age: what takes the place of data that wait is as old as those.
+    pub age: u64,
+    /// Since when there are data to be flushed here.
+    pub since: Instant,
+    /// How often their flush has failed.
+    pub tries: u8,
+    pub state: State,
+}
+
+impl Extent {
+    pub fn count(&self) -> Sectors {
+        self.end - self.first
+    }
+}
+
+/// Which of the sets by age.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Set {
+    Dirty,
+    Behind,
+    Clean,
+}
+
+pub struct Extents {
+    extents: Vec<Extent>,
+    free: Vec<Slot>,
+    by_address: Tree<u64>,
+    all: Slot,
+    to_flush: Tree<u64>,
+    ready: Slot,
+    by_age: Tree<(u64, u64)>,
+    /// By [`Set`].
+    ages: [Slot; 3],
+    /// By what [`sum_of`] tells of their state.
+    sectors: [u64; 4],
+    rows: Option<Rows>,
+}
+
+/// The set by age that an extent belongs in.
+fn set_of(state: State) -> Option<Set> {
+    match state {
+        State::Dirty => Some(Set::Dirty),
+        State::Behind => Some(Set::Behind),
+        State::Clean => Some(Set::Clean),
+        State::Sent | State::Coming(_) => None,
+    }
+}
+
+/// Which sum an extent is part of.
+fn sum_of(state: State) -> usize {
+    match state {
+        State::Dirty | State::Behind => 0,
+        State::Sent => 1,
+        State::Clean => 2,
+        State::Coming(_) => 3,
+    }
+}
+
+impl Extents {
+    /// None yet; collected by rows of so many sectors, if at all.
+    pub fn new(stripe: Option<Sectors>) -> Self {
+        Extents {
+            extents: Vec::new(),
+            free: Vec::new(),
+            by_address: Tree::new(),
+            all: NONE,
+            to_flush: Tree::new(),
+            ready: NONE,
+            by_age: Tree::new(),
+            ages: [NONE; 3],
+            sectors: [0; 4],
+            rows: stripe.map(|stripe| Rows::new(stripe.get())),
+        }
+    }
+
+    pub fn rows(&self) -> Option<&Rows> {
+        self.rows.as_ref()
+    }
+
+    pub fn rows_mut(&mut self) -> Option<&mut Rows> {
+        self.rows.as_mut()
+    }
+
+    /// The end of the row that begins at or below this address, where there are rows.
+    pub fn row_end(&self, at: Lba) -> Lba {
+        let Some(rows) = &self.rows else { return Lba::new(u64::MAX) };
+        Lba::new((rows.number(at) + 1).saturating_mul(rows.stripe()))
+    }
+
+    /// How many there are.
+    pub fn held(&self) -> usize {
+        self.extents.len() - self.free.len()
+    }
+
+    /// Places that were ever needed at once, for extents or for rows.
+    pub fn places(&self) -> usize {
+        self.extents.len() + self.rows.as_ref().map_or(0, Rows::places)
+    }
+
+    /// Sectors that the device does not have and is not about to get.
+    pub fn unsent(&self) -> u64 {
+        self.sectors[sum_of(State::Dirty)]
+    }
+
+    /// Sectors that the device has too, or that are coming from there.
+    pub fn kept(&self) -> u64 {
+        self.sectors[sum_of(State::Clean)] + self.sectors[sum_of(State::Coming(NONE))]
+    }
+
+    #[inline]
+    pub fn get(&self, slot: Slot) -> &Extent {
+        &self.extents[slot as usize]
+    }
+
+    /// Keeps an extent where nothing is.
+    pub fn insert(&mut self, extent: Extent) -> Slot {
+        let slot = if let Some(slot) = self.free.pop() {
+            self.extents[slot as usize] = extent;
+            slot
+        } else {
+            self.extents.push(extent);
+            self.extents.len() as Slot - 1
+        };
+        self.by_address.insert(&mut self.all, slot, extent.first.get(), ());
+        self.file(slot);
+        slot
+    }
+
+    pub fn remove(&mut self, slot: Slot) {
+        self.unfile(slot);
+        self.by_address.remove(&mut self.all, slot);
+        self.free.push(slot);
+    }
+
+    pub fn set(&mut self, slot: Slot, state: State, age: u64) {
+        self.unfile(slot);
+        let extent = &mut self.extents[slot as usize];
+        (extent.state, extent.age) = (state, age);
+        self.file(slot);
+    }
+
+    /// The data of an extent are those of another command's buffer.
+    pub fn refer(&mut self, slot: Slot, command: u64) {
+        self.extents[slot as usize].command = command;
+    }
+
+    /// The flush of an extent has failed.
+    pub fn fail(&mut self, slot: Slot) {
+        self.extents[slot as usize].tries += 1;
+    }
+
+    /// Puts an extent where its state belongs, and counts it.
+    fn file(&mut self, slot: Slot) {
+        let Extent { first, age, since, state, .. } = *self.get(slot);
+        if let Some(set) = set_of(state) {
+            self.by_age.insert(&mut self.ages[set as usize], slot, (age, first.get()), ());
+        }
+        if state == State::Dirty {
+            self.to_flush.insert(&mut self.ready, slot, first.get(), ());
+            let count = self.get(slot).count().get();
+            self.rows.iter_mut().for_each(|rows| rows.add(first, count, age, since));
+        }
+        self.sectors[sum_of(state)] += self.get(slot).count().get();
+    }
+
+    fn unfile(&mut self, slot: Slot) {
+        let Extent { first, state, .. } = *self.get(slot);
+        if let Some(set) = set_of(state) {
+            self.by_age.remove(&mut self.ages[set as usize], slot);
+        }
+        if state == State::Dirty {
+            self.to_flush.remove(&mut self.ready, slot);
+            let count = self.get(slot).count().get();
+            self.rows.iter_mut().for_each(|rows| rows.take(first, count));
+        }
+        self.sectors[sum_of(state)] -= self.get(slot).count().get();
+    }
+
+    /// The extent with the lowest address that ends behind this block.
+    #[inline]
+    fn at_or_behind(&self, lba: Lba) -> Option<Slot> {
+        let below = self.by_address.below(self.all, &(lba.get() + 1));
+        below
+            .filter(|&slot| self.get(slot).end > lba)
+            .or_else(|| self.by_address.at_or_above(self.all, &(lba.get() + 1)))
+    }
+
+    /// The lowest extent that touches these blocks.
+    fn next_touching(&self, first: Lba, end: Lba) -> Option<Slot> {
+        if first >= end {
+            return None;
+        }
+        self.at_or_behind(first).filter(|&slot| self.get(slot).first < end)
+    }
+
+    /// Whether any extent touches these blocks: most often none does, and one look is enough.
+    fn is_touched(&self, first: Lba, end: Lba) -> bool {
+        let below = self.by_address.below(self.all, &end.get());
+        below.is_some_and(|slot| self.get(slot).end > first)
+    }
+
+    /// The extents that touch these blocks, upward.
+    pub fn touching(&self, first: Lba, end: Lba) -> impl Iterator<Item = Slot> + '_ {
+        let mut at = first;
+        core::iter::from_fn(move || {
+            let slot = self.next_touching(at, end)?;
+            at = self.get(slot).end;
+            Some(slot)
+        })
+    }
+
+    /// Calls `each` with the extents that touch these blocks, upward; it may change or remove the one that it gets.
+    pub fn each(&mut self, first: Lba, end: Lba, mut each: impl FnMut(&mut Self, Slot)) {
+        let mut at = first;
+        while let Some(slot) = self.next_touching(at, end) {
+            at = self.get(slot).end;
+            each(self, slot);
+        }
+    }
+
+    /// Whether a set has nothing in it.
+    pub fn is_empty(&self, set: Set) -> bool {
+        self.ages[set as usize] == NONE
+    }
+
+    /// The oldest of a set.
+    pub fn oldest(&self, set: Set) -> Option<Slot> {
+        self.by_age.at_or_above(self.ages[set as usize], &(0, 0))
+    }
+
+    /// The next extent upward that may be flushed.
+    pub fn next_dirty(&self, from: Lba) -> Option<Slot> {
+        self.to_flush.at_or_above(self.ready, &from.get())
+    }
+
+    /// The next extent downward that may be flushed.
+    pub fn dirty_below(&self, at: Lba) -> Option<Slot> {
+        self.to_flush.below(self.ready, &at.get())
+    }
+
+    /// Whether memory has all of these blocks.
+    pub fn covers(&self, first: Lba, end: Lba) -> bool {
+        let mut at = first;
+        for slot in self.touching(first, end) {
+            let extent = self.get(slot);
+            if extent.first > at || matches!(extent.state, State::Coming(_)) {
+                return false;
+            }
+            at = extent.end;
+        }
+        at >= end
+    }
+
+    /// The first stretch of these blocks that nothing is kept of.
+    pub fn hole(&self, first: Lba, end: Lba) -> Option<(Lba, Lba)> {
+        let mut at = first;
+        for slot in self.touching(first, end) {
+            let extent = self.get(slot);
+            if extent.first > at {
+                return Some((at, extent.first));
+            }
+            at = extent.end;
+        }
+        (at < end).then_some((at, end))
+    }
+
+    /// Makes one extent two: the lower one stays in its slot.
+    pub fn cut(&mut self, slot: Slot, at: Lba) {
+        let whole = *self.get(slot);
+        self.unfile(slot);
+        self.extents[slot as usize].end = at;
+        self.file(slot);
+        self.insert(Extent { first: at, ..whole });
+    }
+
+    /// Cuts whatever reaches over either end of these blocks.
+    fn isolate(&mut self, first: Lba, end: Lba) {
+        for edge in [first, end] {
+            if let Some(slot) = self.at_or_behind(edge).filter(|&slot| self.get(slot).first < edge) {
+                self.cut(slot, edge);
+            }
+        }
+    }
+
+    /// Gives up what of these blocks is kept and `goes`.
+    pub fn carve(&mut self, first: Lba, end: Lba, mut goes: impl FnMut(&Extent) -> bool) {
+        if !self.is_touched(first, end) {
+            return;
+        }
+        self.isolate(first, end);
+        self.each(first, end, |extents, slot| {
+            if goes(extents.get(slot)) {
+                extents.remove(slot);
+            }
+        });
+    }
+
+    /// All extents, upward.
+    pub fn iter(&self) -> impl Iterator<Item = &Extent> + '_ {
+        self.touching(Lba::ZERO, Lba::new(u64::MAX)).map(|slot| self.get(slot))
+    }
+}

@@ -1,0 +1,136 @@
+//! What memory does about a flush that the device did not do.
+//!
+//! The data stay dirty, so that less room is left and writes wait for it, and go again a millisecond later, before all
+//! others. Until the device takes them nothing else is flushed, so that what has been too much at once is asked for alone.
+//! After [`TRIES`] attempts, as many as Linux makes of a command, and at once where the device says that it is gone
+//! (`failed`, `lost`), they are *given up*: that is told, and the next FLUSH fails, also one that a battery answers (a
+//! controller's deferred error).
+//!
+//! From then on memory takes no writes: each goes through to the device and is answered by it, so that nothing more is
+//! promised, and how fast writes are is what the device can do. That is how RAID controllers answer to a cache that they
+//! cannot rely on. Sectors that cannot be read, which part of a row needs, are no fault of the device: what they cost is
+//! given up, and memory goes on.
+//!
+//! Linux's page cache does less: it marks pages clean whose write-back failed, tells the next fsync, and takes more.
+//! Sources: the Linux kernel, drivers/scsi/sd.h (`SD_MAX_RETRIES`) and mm/filemap.c (`__filemap_set_wb_err`); Broadcom,
+//! "12Gb/s MegaRAID SAS Software User Guide", for write-through in place of write-back; INCITS, "SCSI Primary Commands-4"
+//! (T10/1731-D), for deferred errors. That a controller asks for what failed alone is inferred.
+use super::WriteBehind;
+use super::extents::{Extent, Extents, Set, State};
+use super::flush::DEMANDED;
+use crate::command::Outcome;
+use crate::data::DataOp;
+use crate::storage::overlap::Claim;
+use crate::storage::tree::Slot;
+use alloc::collections::VecDeque;
+use drivelab_units::{Instant, Lba, Sectors, Span};
+
+/// How long nothing is flushed after a flush has failed, and how often data are tried.
+const TRY_AGAIN: Span = Span::from_ms(1);
+const TRIES: u8 = 5;
+
+/// Data that memory had answered for and has given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GivenUp {
+    /// Whose data.
+    pub write: u64,
+    pub first: Lba,
+    pub count: Sectors,
+    /// How the last attempt ended.
+    pub outcome: Outcome,
+}
+
+#[derive(Default)]
+pub struct Failures {
+    /// Flushes that failed.
+    flushes: u64,
+    /// Whether what has failed goes alone.
+    pub goes_alone: bool,
+    /// Whether writes go through.
+    pub goes_through: bool,
+    /// How the last flush failed whose data were given up, until a FLUSH has told.
+    unsaid: Option<Outcome>,
+    told: VecDeque<GivenUp>,
+}
+
+impl Failures {
+    /// What a FLUSH that ends now has to say, if it is one.
+    pub fn say(&mut self, is_flush: bool) -> Option<Outcome> {
+        self.unsaid.take_if(|_| is_flush)
+    }
+}
+
+/// Whether the device is gone, and asking once more would change nothing.
+fn is_final(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Failed | Outcome::Lost)
+}
+
+impl WriteBehind {
+    /// What was given up, oldest first.
+    pub fn poll_given_up(&mut self) -> Option<GivenUp> {
+        self.failures.told.pop_front()
+    }
+
+    /// Flushes that failed, whatever became of their data.
+    pub fn failed_flushes(&self) -> u64 {
+        self.failures.flushes
+    }
+
+    /// Whether it has given up data, and answers for nothing any more.
+    pub fn takes_no_writes(&self) -> bool {
+        self.failures.goes_through
+    }
+
+    /// The device has not taken these blocks.
+    pub(super) fn not_taken(&mut self, now: Instant, (first, end): (Lba, Lba), outcome: Outcome) {
+        self.failures.flushes += 1;
+        self.failures.goes_alone = true;
+        let (failures, ops) = (&mut self.failures, &mut self.ops);
+        let mut is_tried = false;
+        self.extents.each(first, end, |extents: &mut Extents, slot: Slot| {
+            let extent = *extents.get(slot);
+            match extent.state {
+                State::Sent if is_final(outcome) || extent.tries + 1 == TRIES => {
+                    let (write, first, count) = (extent.command, extent.first, extent.count());
+                    ops.iter_mut().for_each(|ops| ops.push_back(DataOp::GiveUp { write, first, count }));
+                    extents.remove(slot);
+                    failures.unsaid = Some(outcome);
+                    failures.goes_through |= outcome != Outcome::MediaError;
+                    failures.told.push_back(GivenUp { write, first, count, outcome });
+                }
+                State::Sent => {
+                    extents.fail(slot);
+                    extents.set(slot, State::Dirty, DEMANDED);
+                    is_tried = true;
+                }
+                // So do those that have taken the place of what failed: somebody may wait for them.
+                state if state.is_unsent() => {
+                    extents.set(slot, state, DEMANDED);
+                    is_tried = true;
+                }
+                _ => {}
+            }
+        });
+        if is_tried {
+            self.not_before = now + TRY_AGAIN;
+        }
+        self.failures.goes_alone = self.has_failed_data();
+    }
+
+    /// A write that goes through may have waited for a flush that failed: what is to be flushed again waits for it.
+    pub(super) fn block_again(&mut self, first: Lba, end: Lba) {
+        let claims = &self.claims;
+        self.extents.each(first, end, |extents, slot| {
+            let &Extent { first, end, age, state, .. } = extents.get(slot);
+            let is_claimed = || claims.blocker(&Claim { write: true, first, end, age: u64::MAX }).is_some();
+            if state == State::Dirty && is_claimed() {
+                extents.set(slot, State::Behind, age);
+            }
+        });
+    }
+
+    /// Whether what goes next has failed before.
+    pub(super) fn has_failed_data(&self) -> bool {
+        self.extents.oldest(Set::Dirty).is_some_and(|slot| self.extents.get(slot).tries > 0)
+    }
+}

@@ -1,0 +1,339 @@
+//! What goes to the device, and when: flushes, writes that go through, and what waits for either.
+use super::extents::{Extent, Set, State};
+use super::params::{FlushOrder, WriteBehindParams};
+use super::pieces::{Chain, Piece};
+use super::{OWN_IDS, Place, WriteBehind};
+use crate::command::{Access, Attribute, Command, Outcome, Priority};
+use crate::storage::overlap::Claim;
+use crate::storage::tree::Slot;
+use drivelab_units::{Instant, Lba, Sectors};
+
+/// The age of data that somebody waits for, or that have failed to come: they go before all others.
+pub(super) const DEMANDED: u64 = 0;
+
+/// The process that flushes belong to.
+const FLUSHER: u32 = u32::MAX;
+
+/// A command that waits until older data have been flushed: all of them, or those of its blocks.
+#[derive(Clone, Copy)]
+pub struct Barrier {
+    slot: Slot,
+    /// What is older than this must have been flushed.
+    age: u64,
+}
+
+/// Where the ids of a memory's own commands begin.
+pub fn first_id(place: Place) -> u64 {
+    let number = match place {
+        Place::Controller => 0,
+        Place::Host(initiator) => 1 + u64::from(initiator),
+    };
+    OWN_IDS | number << 35
+}
+
+impl WriteBehind {
+    /// A FLUSH waits for everything that memory has taken so far.
+    pub(super) fn wait_for_flushes(&mut self, slot: Slot) {
+        self.awaited = self.clock;
+        self.barriers.push_back(Barrier { slot, age: self.clock });
+    }
+
+    /// A read that the device must answer: it waits until the device has all older data of its blocks.
+    pub(super) fn read_through(&mut self, slot: Slot) {
+        let claim = self.table.get(slot).claim();
+        self.extents.each(claim.first, claim.end, |extents, slot| {
+            if extents.get(slot).state.is_unsent() {
+                extents.set(slot, extents.get(slot).state, DEMANDED);
+            }
+        });
+        let barrier = Barrier { slot, age: self.clock };
+        if self.is_over(&barrier) { self.send(slot) } else { self.barriers.push_back(barrier) }
+    }
+
+    /// A write that memory does not take: it goes when nothing older has its blocks.
+    pub(super) fn write_through(&mut self, slot: Slot) {
+        self.table.get_mut(slot).age = self.tick_clock();
+        let claim = self.table.get(slot).claim();
+        let blocker = self.claims.blocker(&claim);
+        self.claims.insert(slot, &claim);
+        self.extents.each(claim.first, claim.end, |extents, slot| {
+            let extent = extents.get(slot);
+            if extent.state == State::Dirty {
+                extents.set(slot, State::Behind, extent.age);
+            }
+        });
+        match blocker {
+            Some(blocker) => self.table.hold(blocker, slot),
+            None => self.send(slot),
+        }
+    }
+
+    /// A write that went through is done: what waited for its blocks before it came never goes.
+    pub(super) fn written_through(&mut self, slot: Slot, done: bool) {
+        let Claim { first, end, age, .. } = self.table.get(slot).claim();
+        self.extents.carve(first, end, |extent| match extent.state {
+            State::Dirty | State::Behind => done && extent.version < age,
+            State::Clean | State::Coming(_) => true,
+            State::Sent => false,
+        });
+        self.release(slot);
+    }
+
+    /// Whether a flush or a write that goes through has some of these blocks.
+    pub(super) fn is_claimed(&self, first: Lba, end: Lba) -> bool {
+        self.claims.blocker(&Claim { write: true, first, end, age: u64::MAX }).is_some()
+    }
+
+    /// A flush, or a write that went through, is done with its blocks: what waited for them may go.
+    fn release(&mut self, slot: Slot) {
+        let Claim { first, end, write, .. } = self.table.get(slot).claim();
+        self.claims.remove(slot, write);
+        while let Some(next) = self.table.pop_held(slot) {
+            match self.claims.blocker(&self.table.get(next).claim()) {
+                Some(blocker) => self.table.hold(blocker, next),
+                None => self.send(next),
+            }
+        }
+        self.unblock(first, end);
+    }
+
+    /// Something has changed at these blocks: what need not wait for others to write them any more may be flushed. What
+    /// lies next to them is what is left of extents that were cut there.
+    pub(super) fn unblock(&mut self, first: Lba, end: Lba) {
+        if self.extents.is_empty(Set::Behind) {
+            return;
+        }
+        let claims = &self.claims;
+        let (first, end) = (Lba::new(first.get().saturating_sub(1)), Lba::new(end.get() + 1));
+        self.extents.each(first, end, |extents, slot| {
+            let &Extent { first, end, age, state, .. } = extents.get(slot);
+            let free = || claims.blocker(&Claim { write: true, first, end, age: u64::MAX }).is_none();
+            if state == State::Behind && free() {
+                extents.set(slot, State::Dirty, age);
+            }
+        });
+    }
+
+    /// Lets go what can go: commands that waited for flushes, writes that waited for room, and flushes.
+    pub(super) fn pump(&mut self, now: Instant) {
+        while let Some(&barrier) = self.barriers.front()
+            && self.is_over(&barrier)
+        {
+            self.barriers.pop_front();
+            let flush = self.table.get(barrier.slot).command.access == Access::Flush;
+            match self.failures.say(flush) {
+                Some(outcome) => self.fail(now, barrier.slot, outcome),
+                None => self.send(barrier.slot),
+            }
+        }
+        while self.takes_no_writes()
+            && let Some(slot) = self.writers.pop_front()
+        {
+            self.write_through(slot);
+        }
+        while let Some(&slot) = self.writers.front()
+            && self.admits(self.table.get(slot).command.count)
+        {
+            self.writers.pop_front();
+            self.reserved += self.table.get(slot).command.count.get();
+            self.copy(now, slot);
+        }
+        self.fetch(now);
+        while self.may_flush()
+            && now >= self.not_before
+            && let Some(slot) = self.pick(now)
+        {
+            self.launch(now, slot);
+        }
+    }
+
+    /// Whether there is room for a write below the limit.
+    fn admits(&mut self, count: Sectors) -> bool {
+        let dirty = self.dirty().get() + self.reserved + count.get();
+        dirty <= self.params.limit.get() && self.make_room(count.get())
+    }
+
+    /// Whether everything that a barrier waits for has been flushed.
+    fn is_over(&self, barrier: &Barrier) -> bool {
+        let Command { access, first, .. } = self.table.get(barrier.slot).command;
+        let end = self.table.get(barrier.slot).command.end();
+        let all = access == Access::Flush;
+        let flying = |&slot: &Slot| {
+            let flight = self.table.get(slot);
+            let touches = flight.command.first < end && first < flight.command.end();
+            flight.oldest < barrier.age && (all || touches)
+        };
+        if self.flights.iter().any(flying) {
+            return false;
+        }
+        if all {
+            let older = |slot: Slot| self.extents.get(slot).age < barrier.age;
+            return ![Set::Dirty, Set::Behind]
+                .into_iter()
+                .any(|set| self.extents.oldest(set).is_some_and(older));
+        }
+        // A newer write may be as old as what it covers elsewhere: nobody waits for that.
+        let waits = |slot: Slot| {
+            let extent = self.extents.get(slot);
+            extent.state.is_unsent() && extent.age == DEMANDED
+        };
+        !self.extents.touching(first, end).any(waits)
+    }
+
+    fn may_flush(&self) -> bool {
+        let most = if self.failures.goes_alone { 1 } else { self.params.outstanding as usize };
+        self.flights.len() < most
+    }
+
+    /// Whether data go although the oldest that may go has not waited long enough.
+    pub(super) fn is_pressed(&self, oldest: Slot) -> bool {
+        self.is_awaited(oldest)
+            || !self.writers.is_empty()
+            || self.extents.unsent() > self.params.background.get()
+    }
+
+    /// Whether a command waits for this extent to be flushed.
+    pub(super) fn is_awaited(&self, slot: Slot) -> bool {
+        let age = self.extents.get(slot).age;
+        age == DEMANDED || age < self.awaited
+    }
+
+    /// Whether a command waits for this very extent, or its flush has failed.
+    pub(super) fn is_demanded(&self, slot: Slot) -> bool {
+        self.extents.get(slot).age == DEMANDED
+    }
+
+    /// Whether an extent has waited long enough.
+    pub(super) fn is_old(&self, slot: Slot, now: Instant) -> bool {
+        self.params.age.is_some_and(|age| self.extents.get(slot).since + age <= now)
+    }
+
+    /// The extent that the next flush begins with, if one may go now.
+    fn pick(&mut self, now: Instant) -> Option<Slot> {
+        let oldest = self.extents.oldest(Set::Dirty)?;
+        if self.extents.rows().is_some() {
+            return self.pick_row(now, oldest);
+        }
+        let extent = self.extents.get(oldest);
+        let pressed = self.is_pressed(oldest);
+        if extent.age == DEMANDED || self.params.order == FlushOrder::Age && pressed {
+            return Some(oldest);
+        }
+        if !pressed {
+            return self.is_old(oldest, now).then_some(oldest);
+        }
+        let upward = self.extents.next_dirty(self.hand).or_else(|| self.extents.next_dirty(Lba::ZERO))?;
+        // What comes in meanwhile must not keep a barrier waiting.
+        let passed = self.is_awaited(oldest) && !self.is_awaited(upward);
+        Some(if passed { oldest } else { upward })
+    }
+
+    /// When a flush goes although nothing else happens.
+    pub fn next_flush(&self) -> Option<Instant> {
+        let oldest = self.extents.oldest(Set::Dirty).filter(|_| self.may_flush())?;
+        if self.extents.rows().is_some() {
+            return self.next_row(oldest);
+        }
+        if self.is_pressed(oldest) {
+            return Some(self.not_before);
+        }
+        let old = self.extents.get(oldest).since + self.params.age?;
+        Some(old.max(self.not_before))
+    }
+
+    /// Takes an extent, and what goes on behind it, to the device.
+    fn launch(&mut self, now: Instant, slot: Slot) {
+        let (first, awaited) = (self.extents.get(slot).first, self.is_awaited(slot));
+        let command = self.own_command(Access::Write, first);
+        let flush = self.table.add(&command, now);
+        let (age, limit) = (self.tick_clock(), self.end_of_flush(first));
+        let (mut pieces, mut oldest, mut end, mut next) = (Chain::EMPTY, age, first, Some(slot));
+        while let Some(slot) = next {
+            if self.extents.get(slot).end > limit {
+                self.extents.cut(slot, limit);
+            }
+            let extent = *self.extents.get(slot);
+            self.extents.set(slot, State::Sent, extent.age);
+            let piece = Piece { write: extent.command, first: extent.first, count: extent.count() };
+            self.pieces.push(&mut pieces, piece);
+            (oldest, end) = (oldest.min(extent.age), extent.end);
+            let behind = |&next: &Slot| self.extents.get(next).first == end;
+            next = self.extents.next_dirty(end).filter(|next| end < limit && behind(next));
+        }
+        let entry = self.table.get_mut(flush);
+        (entry.age, entry.oldest, entry.pieces) = (age, oldest, pieces);
+        entry.command.count = end - first;
+        entry.command.synchronous = awaited;
+        let claim = entry.claim();
+        self.compose(command.id, pieces);
+        self.claims.insert(flush, &claim);
+        self.flights.push(flush);
+        self.in_flight += (end - first).get();
+        self.hand = end;
+        self.send(flush);
+    }
+
+    /// The id of the first command that it has made itself.
+    fn first_id(&self) -> u64 {
+        first_id(self.place)
+    }
+
+    /// Whether a command with this id is one of its flushes, or one of its fetches.
+    pub fn has_issued(&self, id: u64) -> bool {
+        let first = self.first_id();
+        (first..first + self.issued).contains(&id)
+    }
+
+    /// The next command of its own, as yet without data.
+    pub(super) fn own_command(&mut self, access: Access, first: Lba) -> Command {
+        let WriteBehindParams { force_unit_access, .. } = self.params;
+        let initiator = match self.place {
+            Place::Controller => 0,
+            Place::Host(initiator) => initiator,
+        };
+        let id = self.first_id() + self.issued;
+        self.issued += 1;
+        Command {
+            id,
+            initiator,
+            logical_unit: 0,
+            tag: 0,
+            attribute: Attribute::Simple,
+            priority: Priority::Normal,
+            force_unit_access,
+            direct: false,
+            attempt: 0,
+            process: FLUSHER,
+            synchronous: false,
+            access,
+            first,
+            count: Sectors::ZERO,
+        }
+    }
+
+    /// A flush is done.
+    pub(super) fn land(&mut self, now: Instant, flush: Slot, outcome: Outcome) {
+        let done = outcome == Outcome::Done;
+        let entry = self.table.get(flush);
+        let (first, end, pieces) = (entry.command.first, entry.command.end(), entry.pieces);
+        let (keeps, used) = (self.params.keeps_reads, self.tick_clock());
+        self.flights.retain(|&flight| flight != flush);
+        self.in_flight -= (end - first).get();
+        if done {
+            self.extents.each(first, end, |extents, slot| match extents.get(slot).state {
+                State::Sent if keeps => extents.set(slot, State::Clean, used),
+                State::Sent => extents.remove(slot),
+                _ => {}
+            });
+            self.failures.goes_alone = self.failures.goes_alone && self.has_failed_data();
+        } else {
+            self.not_taken(now, (first, end), outcome);
+        }
+        self.release(flush);
+        if !done {
+            self.block_again(first, end);
+        }
+        self.pieces.free(pieces);
+        self.table.free(flush);
+    }
+}

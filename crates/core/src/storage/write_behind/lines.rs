@@ -1,0 +1,225 @@
+//! Reads by lines, for a cache that reads ahead: what memory does not have is fetched in whole lines, so many at a time.
+//!
+//! A read that memory does not have all of goes over its lines, upward, one read after the other: what memory has is
+//! copied; what a fetch is bringing is waited for; everything else is fetched, once one of the fetches that may be under
+//! way at once is free. Each part is copied when it is there, and with the last copy the read is done; so a large read
+//! never has more than so many lines with the device, whatever that could do. Fetches ahead of streams take what reads
+//! leave free, and only while there is room for what they bring: unread lines and other clean data go for that, the ones
+//! used longest ago first, and data to be flushed never.
+//!
+//! What memory has of a part when the read gets to it is newer than what a fetch brings, and is taken. A read waits for a
+//! fetch that was under way before it only for blocks that nothing was written to since. If a fetch fails, its reads go to
+//! the device by themselves, because the sector at fault may be none of theirs.
+use super::WriteBehind;
+use super::extents::State;
+use super::params::ReadAhead;
+use crate::command::{Access, Breakdown, Command, Completion, Outcome};
+use crate::storage::tree::Slot;
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Lba, Sectors};
+
+/// Part of a read that waits for a line, and the next one that waits for the same.
+#[derive(Clone, Copy)]
+struct Part {
+    read: Slot,
+    count: Sectors,
+    next: Slot,
+}
+
+/// The parts that wait. Places are allocated only while more wait than ever before.
+#[derive(Default)]
+pub struct Parts {
+    parts: Vec<Part>,
+    free: Vec<Slot>,
+}
+
+impl Parts {
+    fn push(&mut self, chain: Slot, read: Slot, count: Sectors) -> Slot {
+        let part = Part { read, count, next: chain };
+        if let Some(place) = self.free.pop() {
+            self.parts[place as usize] = part;
+            return place;
+        }
+        self.parts.push(part);
+        self.parts.len() as Slot - 1
+    }
+
+    fn pop(&mut self, chain: &mut Slot) -> Option<(Slot, Sectors)> {
+        let place = *chain;
+        let &Part { read, count, next } = self.parts.get(place as usize)?;
+        *chain = next;
+        self.free.push(place);
+        Some((read, count))
+    }
+
+    pub fn places(&self) -> usize {
+        self.parts.len()
+    }
+}
+
+/// Where a part of a read comes from.
+enum Source {
+    Memory,
+    /// A fetch that is under way.
+    Coming(Slot),
+    Device,
+}
+
+impl WriteBehind {
+    /// Tells where the device ends: no line reaches over that.
+    pub fn bound(&mut self, capacity: Sectors) {
+        self.device_end = Lba::ZERO + capacity;
+    }
+
+    /// Line fetches that are with the device.
+    pub fn fetching(&self) -> usize {
+        self.fetching as usize
+    }
+
+    /// Serves reads part by part while it can, and fetches ahead with what they leave.
+    pub(super) fn fetch(&mut self, now: Instant) {
+        let Some(params) = self.params.read_ahead else { return };
+        while let Some(&read) = self.readers.front() {
+            let entry = self.table.get(read);
+            let is_over = entry.failed || entry.cursor >= entry.command.end();
+            if is_over {
+                self.readers.pop_front();
+                self.table.get_mut(read).waits = false;
+                self.part_is_done(now, read, 0);
+            } else if !self.next_part(now, read, &params) {
+                break;
+            }
+        }
+        while self.fetching < params.outstanding
+            && let Some(line) = self.streams.next_line(params.unit.get())
+        {
+            self.fetch_ahead(now, line, &params);
+        }
+    }
+
+    /// The next part of a read. Returns whether it could be seen to.
+    fn next_part(&mut self, now: Instant, read: Slot, params: &ReadAhead) -> bool {
+        let (at, end) = (self.table.get(read).cursor, self.table.get(read).command.end());
+        let line = line_of(at, params);
+        let part_end = end.min(Lba::new(line.get().saturating_add(params.unit.get())));
+        let count = part_end - at;
+        let fetch = match self.source(at, part_end) {
+            Source::Memory => {
+                self.use_memory(at, part_end);
+                self.give(read, at, part_end, None);
+                self.copy_part(now, read, count);
+                None
+            }
+            Source::Coming(fetch) => Some(fetch),
+            Source::Device if self.fetching == params.outstanding => return false,
+            Source::Device => {
+                let fetch = self.line(now, line, params, true);
+                let end = self.table.get(fetch).command.end();
+                self.expect(fetch, line, end);
+                self.send(fetch);
+                Some(fetch)
+            }
+        };
+        if let Some(fetch) = fetch {
+            self.give(read, at, part_end, Some(self.table.get(fetch).command.id));
+            self.table.get_mut(fetch).waiting = self.parts.push(self.table.get(fetch).waiting, read, count);
+        }
+        let entry = self.table.get_mut(read);
+        entry.parts += 1;
+        entry.cursor = part_end;
+        true
+    }
+
+    /// Where these blocks are to be had.
+    fn source(&self, first: Lba, end: Lba) -> Source {
+        let (mut at, mut coming) = (first, None);
+        for slot in self.extents.touching(first, end) {
+            let extent = self.extents.get(slot);
+            let other = |fetch: Slot| coming.is_some_and(|known| known != fetch);
+            match extent.state {
+                _ if extent.first > at => return Source::Device,
+                State::Coming(fetch) if other(fetch) => return Source::Device,
+                State::Coming(fetch) => coming = Some(fetch),
+                _ => {}
+            }
+            at = extent.end;
+        }
+        match coming {
+            _ if at < end => Source::Device,
+            Some(fetch) => Source::Coming(fetch),
+            None => Source::Memory,
+        }
+    }
+
+    /// A line that nobody waits for yet, if any of it is missing and there is room for it.
+    fn fetch_ahead(&mut self, now: Instant, line: Lba, params: &ReadAhead) {
+        let end = self.device_end.min(Lba::new(line.get().saturating_add(params.unit.get())));
+        if line >= end || self.extents.hole(line, end).is_none() {
+            return;
+        }
+        let fetch = self.line(now, line, params, false);
+        self.expect(fetch, line, end);
+        if self.table.get(fetch).fills {
+            return self.send(fetch);
+        }
+        self.fetching -= 1;
+        self.table.free(fetch);
+    }
+
+    /// The fetch of a line.
+    fn line(&mut self, now: Instant, line: Lba, params: &ReadAhead, synchronous: bool) -> Slot {
+        let end = self.device_end.min(Lba::new(line.get().saturating_add(params.unit.get())));
+        let own = self.own_command(Access::Read, line);
+        let command = Command { synchronous, force_unit_access: false, count: end - line, ..own };
+        self.fetching += 1;
+        self.table.add(&command, now)
+    }
+
+    fn copy_part(&mut self, now: Instant, read: Slot, count: Sectors) {
+        self.table.get_mut(read).copy = self.memory.copy(now, read, count);
+    }
+
+    /// The device has answered the fetch of a line.
+    pub(super) fn line_came(&mut self, now: Instant, fetch: Slot, completion: &Completion) {
+        let done = completion.outcome == Outcome::Done;
+        self.fetching -= 1;
+        self.fill(fetch, done);
+        let mut waiting = self.table.get(fetch).waiting;
+        while let Some((read, count)) = self.parts.pop(&mut waiting) {
+            let entry = self.table.get_mut(read);
+            if !done {
+                entry.failed = true;
+                self.part_is_done(now, read, 1);
+                continue;
+            }
+            // The way of the line that comes last is the read's own, unless it was under way before.
+            entry.way = Breakdown::default();
+            if completion.submitted >= entry.submitted {
+                entry.way = completion.breakdown;
+                entry.way.queue += completion.submitted - entry.submitted;
+            }
+            self.copy_part(now, read, count);
+        }
+        self.table.free(fetch);
+    }
+
+    /// So many parts of a read are done; with the last of them it is, or it goes to the device after all.
+    pub(super) fn part_is_done(&mut self, now: Instant, read: Slot, parts: u32) {
+        let entry = self.table.get_mut(read);
+        entry.parts -= parts;
+        if entry.parts > 0 || entry.waits {
+            return;
+        }
+        if entry.failed {
+            self.forget(read);
+            self.remember(read);
+            return self.send(read);
+        }
+        self.answer_from_memory(now, read);
+    }
+}
+
+/// The beginning of the line that has this sector.
+fn line_of(at: Lba, params: &ReadAhead) -> Lba {
+    Lba::new(at.get() - at.get() % params.unit.get())
+}

@@ -1,0 +1,416 @@
+//! Memory in front of a device that takes writes and hands them on later: the page cache of a host before its I/O
+//! scheduler, or the cache of a RAID controller behind it.
+//!
+//! - A **write** waits until there is room for it below the limit, first come first served, is copied to memory, and is
+//!   done. What it covers of older data that wait takes their place and their age.
+//! - A **read** whose blocks are all in memory is copied from there. Any other goes to the device whole; what memory has
+//!   of it when it comes is taken from memory, because the device may not have it.
+//! - **Flushes** take data to the device, upward by address or the oldest first, neighbours together. Data go while more
+//!   than the background level waits, when they have waited long enough, and while somebody waits for room or for them.
+//!   What is written again while it is on its way stays to be flushed, and goes when the older data have come.
+//! - Commands that must not stay in memory go **through**: `direct` ones past a host's cache, those that force unit access
+//!   unless a battery keeps the data, and writes larger than the limit. A read that goes through first has its blocks
+//!   flushed. A write that goes through replaces what waits for its blocks, once it is done; among the flushes and such
+//!   writes no two ever have a block in common. Memory may also let every write through, and keep what is read.
+//! - Before an array with parity flushes are collected by **row** of stripe units: see `collect.rs`. With read-ahead, reads
+//!   that are not in memory are fetched by **lines**, and so is what lies ahead of streams: see `lines.rs`.
+//! - A **FLUSH** waits until everything that memory took before it has been flushed, and goes on to the device; with a
+//!   battery memory answers it.
+//!
+//! Attributes and priorities hold for what goes through or reads past memory; what memory answers, it answers in the order
+//! of its copies. A flush that fails is tried again; data that the device never takes are given up, which is told, and
+//! from then on writes go through: see `failures.rs`. Start reading at [`WriteBehind::submit`], then `flush.rs`.
+//! Sources: the Linux kernel, Documentation/admin-guide/sysctl/vm.rst (dirty_bytes, dirty_background_bytes,
+//! dirty_expire_centisecs), for the levels; INCITS, "SCSI Block Commands-3" (T10/1799-D), 4.11, for what FUA and
+//! SYNCHRONIZE CACHE ask of a volatile and a non-volatile cache.
+mod collect;
+mod data_ops;
+mod extents;
+mod failures;
+mod flush;
+mod lines;
+mod memory;
+pub mod params;
+mod pieces;
+mod reads;
+mod rows;
+mod streams;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use super::overlap::Overlaps;
+use super::tree::Slot;
+use crate::command::{Access, Breakdown, Command, Completion, Outcome};
+use crate::data::DataOp;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Lba, Sectors};
+use extents::{Extent, Extents, Set, State};
+use failures::Failures;
+pub use failures::GivenUp;
+use flush::Barrier;
+use lines::Parts;
+use memory::Memory;
+use params::WriteBehindParams;
+pub use pieces::Piece;
+use pieces::Pieces;
+use streams::Streams;
+use table::Table;
+
+/// The ids of commands that no host has issued begin here; all of them are numbers that JavaScript can hold.
+pub const OWN_IDS: u64 = 1 << 52;
+
+/// Among those: buffers that no command has.
+const COPIES: u64 = 1 << 50;
+
+/// Most extents that memory tells apart: a limit on everything. The tests of this room reach it sooner.
+const EXTENTS_MAX: usize = if cfg!(test) { 64 } else { 1 << 22 };
+
+/// Where the memory is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In the host with this number, before its I/O scheduler.
+    Host(u16),
+    /// On the controller, behind the schedulers of all hosts.
+    Controller,
+}
+
+/// What the box says to above.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Answer {
+    pub completion: Completion,
+    /// The command, when memory has answered it and nothing below has heard of it.
+    pub in_memory: Option<Command>,
+}
+
+pub struct WriteBehind {
+    params: WriteBehindParams,
+    place: Place,
+    extents: Extents,
+    table: Table,
+    pieces: Pieces,
+    memory: Memory,
+    /// Writes that wait for room.
+    writers: VecDeque<Slot>,
+    /// Commands that wait until older data have been flushed.
+    barriers: VecDeque<Barrier>,
+    /// The age at which the last FLUSH came: what is older has been flushed, or a FLUSH waits for it.
+    awaited: u64,
+    /// The blocks of flushes that are with the device, and of writes that are or want to be.
+    claims: Overlaps,
+    /// Flushes that are with the device.
+    flights: Vec<Slot>,
+    /// Sectors in them, and in writes that are being copied.
+    in_flight: u64,
+    reserved: u64,
+    /// Goes on with each write that memory takes and each that claims blocks.
+    clock: u64,
+    /// The address behind the last flush.
+    hand: Lba,
+    /// Commands of its own so far.
+    issued: u64,
+    /// The buffer of its next copy of a read's data, where data operations are kept.
+    copied: u64,
+    /// Before that no flush is tried, because one has failed.
+    not_before: Instant,
+    failures: Failures,
+    /// Reads that are served line by line and have not got to their ends.
+    readers: VecDeque<Slot>,
+    /// Parts of reads that wait for fetches.
+    parts: Parts,
+    streams: Streams,
+    /// Fetches of lines that are with the device.
+    fetching: u32,
+    device_end: Lba,
+    below: VecDeque<Command>,
+    answers: VecDeque<Answer>,
+    /// Where the data operations are kept, when they are.
+    ops: Option<VecDeque<DataOp>>,
+}
+
+impl WriteBehind {
+    /// # Panics
+    /// When the parameters contradict each other: see [`WriteBehindParams::check`].
+    pub fn new(params: &WriteBehindParams, place: Place) -> Self {
+        if let Err(error) = params.check() {
+            panic!("{error}");
+        }
+        WriteBehind {
+            params: *params,
+            place,
+            extents: Extents::new(params.stripe),
+            table: Table::default(),
+            pieces: Pieces::new(),
+            memory: Memory::new(params),
+            writers: VecDeque::with_capacity(64),
+            barriers: VecDeque::new(),
+            awaited: 0,
+            claims: Overlaps::new(),
+            flights: Vec::with_capacity(params.outstanding as usize),
+            in_flight: 0,
+            reserved: 0,
+            // Data that somebody waits for are older than all others: see `flush::DEMANDED`.
+            clock: 1,
+            hand: Lba::ZERO,
+            issued: 0,
+            copied: flush::first_id(place) | COPIES,
+            not_before: Instant::ZERO,
+            failures: Failures::default(),
+            readers: VecDeque::new(),
+            parts: Parts::default(),
+            streams: Streams::new(params.read_ahead.as_ref()),
+            fetching: 0,
+            device_end: Lba::new(u64::MAX),
+            below: VecDeque::with_capacity(64),
+            answers: VecDeque::with_capacity(64),
+            ops: None,
+        }
+    }
+
+    /// Takes a command from above.
+    pub fn submit(&mut self, now: Instant, command: &Command) {
+        let slot = self.table.add(command, now);
+        match command.access {
+            Access::Flush if self.answers_flushes() => self.copy(now, slot),
+            Access::Flush => self.wait_for_flushes(slot),
+            Access::Read if self.goes_through(command) => self.read_through(slot),
+            Access::Read => self.read(now, slot),
+            Access::Write if self.goes_through(command) => self.write_through(slot),
+            Access::Write => self.writers.push_back(slot),
+        }
+        self.pump(now);
+    }
+
+    fn goes_through(&self, command: &Command) -> bool {
+        let WriteBehindParams { limit, write_through, .. } = self.params;
+        let write_through = write_through || self.takes_no_writes();
+        let past = command.direct && matches!(self.place, Place::Host(_));
+        let forced = command.force_unit_access && !self.answers_flushes();
+        past || forced || command.access == Access::Write && (write_through || command.count > limit)
+    }
+
+    /// Whether all that hosts have been told of survives a power cut.
+    fn answers_flushes(&self) -> bool {
+        self.keeps_data() && !self.takes_no_writes()
+    }
+
+    /// Whether what it has answered survives a power cut.
+    fn keeps_data(&self) -> bool {
+        self.params.battery && !self.params.write_through
+    }
+
+    /// To be called at each instant that [`Self::next_copy`] and [`Self::next_flush`] tell; a call too many changes
+    /// nothing.
+    pub fn tick(&mut self, now: Instant) {
+        while let Some(slot) = self.memory.done(now) {
+            let entry = self.table.get(slot);
+            if entry.parts > 0 {
+                self.part_is_done(now, slot, 1);
+                continue;
+            }
+            let access = entry.command.access;
+            if access == Access::Write {
+                self.take(now, slot);
+            }
+            match self.failures.say(access == Access::Flush) {
+                Some(outcome) => self.fail(now, slot, outcome),
+                None => self.answer_from_memory(now, slot),
+            }
+        }
+        self.pump(now);
+    }
+
+    /// When the next copy is done.
+    pub fn next_copy(&self) -> Option<Instant> {
+        self.memory.next_done()
+    }
+
+    /// The next command for below. Its tag is the box's own.
+    pub fn poll_below(&mut self) -> Option<Command> {
+        self.below.pop_front()
+    }
+
+    /// The next answer to above.
+    pub fn poll_answer(&mut self) -> Option<Answer> {
+        self.answers.pop_front()
+    }
+
+    /// What has been handed below is done.
+    pub fn completed(&mut self, now: Instant, completion: &Completion) {
+        let slot = completion.tag;
+        let (entry, outcome) = (self.table.get(slot), completion.outcome);
+        let done = outcome == Outcome::Done;
+        match entry.command.access {
+            // A flush of another cache before this one carries nothing of this one's.
+            Access::Write if !entry.pieces.is_empty() => {
+                self.land(now, slot, outcome);
+                return self.pump(now);
+            }
+            Access::Write => self.written_through(slot, done),
+            Access::Read if self.has_issued(entry.command.id) => {
+                self.line_came(now, slot, completion);
+                return self.pump(now);
+            }
+            Access::Read => self.was_read(slot, done),
+            Access::Flush => {}
+        }
+        let entry = self.table.get(slot);
+        let (submitted, Command { id, initiator, tag, .. }) = (entry.submitted, entry.command);
+        let mut breakdown = completion.breakdown;
+        breakdown.queue += completion.submitted - submitted;
+        self.table.free(slot);
+        let completion = Completion { id, initiator, tag, submitted, breakdown, ..*completion };
+        self.answers.push_back(Answer { completion, in_memory: None });
+        self.pump(now);
+    }
+
+    /// The copy of a command is done, and so is the command.
+    fn answer_from_memory(&mut self, now: Instant, slot: Slot) {
+        let entry = self.table.get(slot);
+        let (command, submitted, overhead, way) = (entry.command, entry.submitted, entry.copy, entry.way);
+        let Command { id, initiator, tag, .. } = command;
+        let (outcome, completed) = (Outcome::Done, now);
+        let mut breakdown = Breakdown { overhead, ..Breakdown::default() };
+        breakdown.queue = (now - submitted) - overhead - way.total();
+        breakdown.add(&way);
+        self.table.free(slot);
+        let completion = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
+        self.answers.push_back(Answer { completion, in_memory: Some(command) });
+    }
+
+    /// A command ends here without having been served.
+    fn fail(&mut self, now: Instant, slot: Slot, outcome: Outcome) {
+        let entry = self.table.get(slot);
+        let (submitted, command) = (entry.submitted, entry.command);
+        let Command { id, initiator, tag, .. } = command;
+        let breakdown = Breakdown { queue: now - submitted, ..Breakdown::default() };
+        self.table.free(slot);
+        let completion = Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown };
+        self.answers.push_back(Answer { completion, in_memory: Some(command) });
+    }
+
+    fn copy(&mut self, now: Instant, slot: Slot) {
+        let count = self.table.get(slot).command.count;
+        self.table.get_mut(slot).copy = self.memory.copy(now, slot, count);
+    }
+
+    /// A command goes to the device.
+    fn send(&mut self, slot: Slot) {
+        let command = self.table.get(slot).command;
+        // A memory with a battery answers a FLUSH alone, so what it does not keep must not stay in a cache below either.
+        let WriteBehindParams { battery, force_unit_access, .. } = self.params;
+        let forced = battery && force_unit_access && command.access == Access::Write;
+        let force_unit_access = command.force_unit_access || forced;
+        self.below.push_back(Command { tag: slot, force_unit_access, ..command });
+    }
+
+    /// Memory has a write's data from now on.
+    fn take(&mut self, now: Instant, slot: Slot) {
+        let Command { id, first, count, .. } = self.table.get(slot).command;
+        let (end, version) = (first + count, self.tick_clock());
+        self.reserved -= count.get();
+        let (mut age, mut since) = (version, now);
+        self.extents.carve(first, end, |extent| {
+            if extent.state.is_unsent() {
+                (age, since) = (age.min(extent.age), since.min(extent.since));
+            }
+            true
+        });
+        self.unblock(first, end);
+        let (command, tries, mut first) = (id, 0, first);
+        // What lies in one row of an array stays apart from what lies in the next.
+        while first < end {
+            let last = self.extents.row_end(first).min(end);
+            let state = if self.is_claimed(first, last) { State::Behind } else { State::Dirty };
+            self.extents.insert(Extent { first, end: last, command, version, age, since, tries, state });
+            if let Some(rows) = self.extents.rows_mut() {
+                rows.touch(first, now);
+            }
+            first = last;
+        }
+    }
+
+    fn tick_clock(&mut self) -> u64 {
+        let clock = self.clock;
+        self.clock += 1;
+        clock
+    }
+
+    /// Makes room for so many sectors as one more extent, or one in each row. Returns whether there is.
+    fn make_room(&mut self, count: u64) -> bool {
+        let rows = self.params.stripe.map_or(0, |stripe| count / stripe.get() + 1);
+        let fits = |cache: &Self| {
+            // Taking a write cuts another one in two at most, and a flush one more.
+            let extents = cache.extents.held() + rows as usize + 3;
+            cache.used().get() + count <= cache.params.size.get() && extents <= EXTENTS_MAX
+        };
+        while !fits(self) {
+            let Some(oldest) = self.extents.oldest(Set::Clean) else { return false };
+            self.extents.remove(oldest);
+        }
+        true
+    }
+
+    /// Data that memory has taken and the device has not, those on their way included.
+    pub fn dirty(&self) -> Sectors {
+        Sectors::new(self.extents.unsent() + self.in_flight)
+    }
+
+    /// Memory that is taken, for data on their way in too.
+    pub fn used(&self) -> Sectors {
+        Sectors::new(self.dirty().get() + self.reserved + self.extents.kept())
+    }
+
+    /// Places that were ever needed at once, for commands, for extents, and for the pieces of flushes: so much is
+    /// allocated.
+    pub fn places(&self) -> [usize; 3] {
+        [self.table.places(), self.extents.places(), self.pieces.places() + self.parts.places()]
+    }
+
+    /// Sectors of the rows that it collects its flushes by, if it does.
+    pub fn collects(&self) -> Option<Sectors> {
+        self.params.stripe
+    }
+
+    /// Where it is.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Flushes that are with the device.
+    pub fn flushing(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// What a power cut would lose here: what memory has taken and the device has not answered, newest and on their way.
+    pub fn volatile(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.unsent().chain(self.sent()).filter(|_| !self.keeps_data())
+    }
+
+    fn unsent(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.extents.iter().filter(|extent| extent.state.is_unsent()).map(|extent| {
+            let &Extent { command: write, first, .. } = extent;
+            Piece { write, first, count: extent.count() }
+        })
+    }
+
+    fn sent(&self) -> impl Iterator<Item = Piece> + '_ {
+        self.flights.iter().flat_map(|&slot| self.pieces.iter(self.table.get(slot).pieces))
+    }
+
+    /// Whose data a flush carries that is with the device under this tag, upward.
+    pub fn carries(&self, tag: u32) -> impl Iterator<Item = Piece> + '_ {
+        self.pieces.iter(self.table.get(tag).pieces)
+    }
+
+    /// What memory has of these blocks, upward; each piece with the command that fetched it, a write or a read.
+    pub fn holds(&self, first: Lba, end: Lba) -> impl Iterator<Item = Piece> + '_ {
+        let there = |extent: &&Extent| !matches!(extent.state, State::Coming(_));
+        let extents = self.extents.touching(first, end).map(|slot| self.extents.get(slot));
+        extents.filter(there).map(move |extent| {
+            let (from, to) = (extent.first.max(first), extent.end.min(end));
+            Piece { write: extent.command, first: from, count: to - from }
+        })
+    }
+}

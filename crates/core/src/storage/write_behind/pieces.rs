@@ -1,0 +1,77 @@
+//! Which write each part of a flush is of: a chain of pieces for each flush that is with the device.
+use crate::storage::tree::{NONE, Slot};
+use alloc::vec::Vec;
+use drivelab_units::{Lba, Sectors};
+
+/// Part of a write, or all of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// The command's id.
+    pub write: u64,
+    pub first: Lba,
+    pub count: Sectors,
+}
+
+/// The pieces of one flush, upward.
+#[derive(Clone, Copy)]
+pub struct Chain {
+    first: Slot,
+    last: Slot,
+}
+
+impl Chain {
+    pub const EMPTY: Chain = Chain { first: NONE, last: NONE };
+
+    pub fn is_empty(self) -> bool {
+        self.first == NONE
+    }
+}
+
+/// All chains. Places are allocated only while more pieces are under way than ever before.
+pub struct Pieces {
+    pieces: Vec<(Piece, Slot)>,
+    free: Vec<Slot>,
+}
+
+impl Pieces {
+    pub fn new() -> Self {
+        Pieces { pieces: Vec::new(), free: Vec::new() }
+    }
+
+    pub fn places(&self) -> usize {
+        self.pieces.len()
+    }
+
+    pub fn push(&mut self, chain: &mut Chain, piece: Piece) {
+        let place = if let Some(place) = self.free.pop() {
+            self.pieces[place as usize] = (piece, NONE);
+            place
+        } else {
+            self.pieces.push((piece, NONE));
+            self.pieces.len() as Slot - 1
+        };
+        match chain.first {
+            NONE => chain.first = place,
+            _ => self.pieces[chain.last as usize].1 = place,
+        }
+        chain.last = place;
+    }
+
+    pub fn iter(&self, chain: Chain) -> impl Iterator<Item = Piece> + '_ {
+        let mut at = chain.first;
+        core::iter::from_fn(move || {
+            let &(piece, next) = self.pieces.get(at as usize)?;
+            at = next;
+            Some(piece)
+        })
+    }
+
+    /// Gives the places of a chain back.
+    pub fn free(&mut self, chain: Chain) {
+        let mut at = chain.first;
+        while at != NONE {
+            self.free.push(at);
+            at = self.pieces[at as usize].1;
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Reads at a memory: from its blocks when it has them all, otherwise from the device; what comes is kept where it is to
+//! be.
+use super::WriteBehind;
+use super::extents::{Extent, State};
+use super::pieces::Chain;
+use crate::command::Command;
+use crate::storage::tree::Slot;
+use drivelab_units::{Instant, Lba};
+
+impl WriteBehind {
+    pub(super) fn read(&mut self, now: Instant, slot: Slot) {
+        let Command { first, .. } = self.table.get(slot).command;
+        let end = self.table.get(slot).command.end();
+        if let Some(params) = &self.params.read_ahead {
+            self.streams.saw(first, end, self.device_end, params);
+        }
+        if !self.extents.covers(first, end) {
+            if self.params.read_ahead.is_some() {
+                self.table.get_mut(slot).waits = true;
+                return self.readers.push_back(slot);
+            }
+            if self.params.keeps_reads {
+                self.expect(slot, first, end);
+            }
+            self.remember(slot);
+            return self.send(slot);
+        }
+        self.read_memory(slot);
+        self.use_memory(first, end);
+        self.copy(now, slot);
+    }
+
+    /// What memory has of these blocks is used now.
+    pub(super) fn use_memory(&mut self, first: Lba, end: Lba) {
+        if !self.params.keeps_reads && self.params.read_ahead.is_none() {
+            return;
+        }
+        let used = self.tick_clock();
+        self.extents.each(first, end, |extents, slot| {
+            if extents.get(slot).state == State::Clean {
+                extents.set(slot, State::Clean, used);
+            }
+        });
+    }
+
+    /// Memory keeps room for what a read is to bring of blocks that it does not have.
+    pub(super) fn expect(&mut self, slot: Slot, first: Lba, end: Lba) {
+        let command = self.table.get(slot).command.id;
+        let mut at = first;
+        while let Some((from, to)) = self.extents.hole(at, end) {
+            if !self.make_room((to - from).get()) {
+                break;
+            }
+            let (version, age, since, tries, state) = (0, 0, Instant::ZERO, 0, State::Coming(slot));
+            let extent = Extent { first: from, end: to, command, version, age, since, tries, state };
+            self.extents.insert(extent);
+            self.table.get_mut(slot).fills = true;
+            at = to;
+        }
+    }
+
+    /// The device has answered a read.
+    pub(super) fn was_read(&mut self, slot: Slot, done: bool) {
+        let entry = self.table.get_mut(slot);
+        let (fills, pieces) = (entry.fills, core::mem::replace(&mut entry.pieces, Chain::EMPTY));
+        self.overlay(slot, pieces);
+        if fills {
+            self.fill(slot, done);
+        }
+    }
+
+    /// A read has fetched what memory kept room for.
+    pub(super) fn fill(&mut self, slot: Slot, done: bool) {
+        let Command { first, .. } = self.table.get(slot).command;
+        let end = self.table.get(slot).command.end();
+        let used = self.tick_clock();
+        if done {
+            self.keep_copies(slot);
+        }
+        self.extents.each(first, end, |extents, place| {
+            if extents.get(place).state != State::Coming(slot) {
+                return;
+            }
+            if done {
+                extents.set(place, State::Clean, used);
+            } else {
+                extents.remove(place);
+            }
+        });
+    }
+}

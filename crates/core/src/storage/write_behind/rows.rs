@@ -1,0 +1,225 @@
+//! How much of each row of the array waits to be flushed: whole rows need no parity read back, so they go first, and parts
+//! of rows wait a while for the rest.
+//!
+//! A row that has data to be flushed is in one of three sets: whole; *young*, when something was written to it not long
+//! ago; *ripe*, when the rest has not come in time. Extents do not reach over the end of a row, so each counts for one.
+//! Every step costs O(log n) of the rows that wait; the row that was looked for last is found at once.
+use super::params::FlushOrder;
+use crate::storage::tree::{NONE, Slot, Tree};
+use alloc::vec::Vec;
+use drivelab_units::{Instant, Lba};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fill {
+    Young,
+    Ripe,
+    Whole,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    number: u64,
+    /// Sectors of it that may be flushed.
+    ready: u64,
+    /// The age of the oldest of them.
+    age: u64,
+    /// When something was written to it last.
+    touched: Instant,
+    fill: Fill,
+}
+
+pub struct Rows {
+    /// Sectors of data in a row.
+    stripe: u64,
+    rows: Vec<Row>,
+    free: Vec<Slot>,
+    by_number: Tree<u64>,
+    all: Slot,
+    /// By [`Fill`], upward, but for the young ones.
+    by_place: Tree<u64>,
+    places: [Slot; 3],
+    /// By [`Fill`], by age; the young ones by when they were touched.
+    by_age: Tree<(u64, u64)>,
+    ages: [Slot; 3],
+    /// The one that was looked for last.
+    last: Slot,
+}
+
+impl Rows {
+    pub fn new(stripe: u64) -> Self {
+        Rows {
+            stripe,
+            rows: Vec::new(),
+            free: Vec::new(),
+            by_number: Tree::new(),
+            all: NONE,
+            by_place: Tree::new(),
+            places: [NONE; 3],
+            by_age: Tree::new(),
+            ages: [NONE; 3],
+            last: NONE,
+        }
+    }
+
+    pub fn stripe(&self) -> u64 {
+        self.stripe
+    }
+
+    /// Places that were ever needed at once.
+    pub fn places(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn number(&self, at: Lba) -> u64 {
+        at.get() / self.stripe
+    }
+
+    fn find(&self, number: u64) -> Option<Slot> {
+        if let Some(row) = self.rows.get(self.last as usize)
+            && row.ready > 0
+            && row.number == number
+        {
+            return Some(self.last);
+        }
+        let found = self.by_number.at_or_above(self.all, &number)?;
+        (self.rows[found as usize].number == number).then_some(found)
+    }
+
+    /// More of a row may be flushed.
+    pub fn add(&mut self, at: Lba, count: u64, age: u64, since: Instant) {
+        let number = self.number(at);
+        let Some(slot) = self.find(number) else { return self.begin(number, count, age, since) };
+        let Row { ready, age: oldest, .. } = self.rows[slot as usize];
+        let (ready, age) = (ready + count, oldest.min(age));
+        debug_assert!(ready <= self.stripe);
+        self.change(slot, |row| (row.ready, row.age) = (ready, age));
+    }
+
+    fn begin(&mut self, number: u64, ready: u64, age: u64, touched: Instant) {
+        let row = Row { number, ready, age, touched, fill: Fill::Young };
+        let slot = if let Some(slot) = self.free.pop() {
+            self.rows[slot as usize] = row;
+            slot
+        } else {
+            self.rows.push(row);
+            self.rows.len() as Slot - 1
+        };
+        self.by_number.insert(&mut self.all, slot, number, ());
+        self.rows[slot as usize].fill = if ready == self.stripe { Fill::Whole } else { Fill::Young };
+        self.file(slot);
+        self.last = slot;
+    }
+
+    /// Some of a row goes, or may not go any more.
+    pub fn take(&mut self, at: Lba, count: u64) {
+        let Some(slot) = self.find(self.number(at)) else { unreachable!("what may be flushed is counted") };
+        let ready = self.rows[slot as usize].ready - count;
+        if ready > 0 {
+            return self.change(slot, |row| row.ready = ready);
+        }
+        self.unfile(slot);
+        self.by_number.remove(&mut self.all, slot);
+        self.rows[slot as usize].ready = 0;
+        self.free.push(slot);
+    }
+
+    /// Something was written to a row now: the rest may come.
+    pub fn touch(&mut self, at: Lba, now: Instant) {
+        let Some(slot) = self.find(self.number(at)) else { return };
+        self.last = slot;
+        self.change(slot, |row| {
+            row.touched = now;
+            if row.fill == Fill::Ripe {
+                row.fill = Fill::Young;
+            }
+        });
+    }
+
+    /// Changes a row and puts it where it belongs then.
+    fn change(&mut self, slot: Slot, change: impl FnOnce(&mut Row)) {
+        let before = self.rows[slot as usize];
+        let mut row = before;
+        change(&mut row);
+        row.fill = match row.fill {
+            _ if row.ready == self.stripe => Fill::Whole,
+            Fill::Whole => Fill::Young,
+            other => other,
+        };
+        if row.fill == before.fill && key(&row) == key(&before) {
+            self.rows[slot as usize] = row;
+            return;
+        }
+        self.unfile(slot);
+        self.rows[slot as usize] = row;
+        self.file(slot);
+    }
+
+    fn file(&mut self, slot: Slot) {
+        let row = self.rows[slot as usize];
+        self.by_age.insert(&mut self.ages[row.fill as usize], slot, key(&row), ());
+        if row.fill != Fill::Young {
+            self.by_place.insert(&mut self.places[row.fill as usize], slot, row.number, ());
+        }
+    }
+
+    fn unfile(&mut self, slot: Slot) {
+        let fill = self.rows[slot as usize].fill;
+        self.by_age.remove(&mut self.ages[fill as usize], slot);
+        if fill != Fill::Young {
+            self.by_place.remove(&mut self.places[fill as usize], slot);
+        }
+    }
+
+    /// What was touched last at this instant or before it waits no longer for the rest.
+    pub fn ripen(&mut self, until: Instant) {
+        while let Some((slot, touched)) = self.youngest()
+            && touched <= until
+        {
+            self.change(slot, |row| row.fill = Fill::Ripe);
+        }
+    }
+
+    /// The young row that was touched longest ago need not wait.
+    pub fn hurry(&mut self) {
+        if let Some((slot, _)) = self.youngest() {
+            self.change(slot, |row| row.fill = Fill::Ripe);
+        }
+    }
+
+    fn youngest(&self) -> Option<(Slot, Instant)> {
+        let slot = self.by_age.at_or_above(self.ages[Fill::Young as usize], &(0, 0))?;
+        Some((slot, self.rows[slot as usize].touched))
+    }
+
+    /// When the young row that has waited longest was touched.
+    pub fn touched(&self) -> Option<Instant> {
+        self.youngest().map(|(_, touched)| touched)
+    }
+
+    pub fn is_empty(&self, fill: Fill) -> bool {
+        self.ages[fill as usize] == NONE
+    }
+
+    /// The next row of a set of rows that do not wait for more: its number, and the age of its oldest data.
+    pub fn next(&self, fill: Fill, order: FlushOrder, from: Lba) -> Option<(u64, u64)> {
+        debug_assert!(fill != Fill::Young);
+        let slot = match order {
+            FlushOrder::Age => self.by_age.at_or_above(self.ages[fill as usize], &(0, 0)),
+            FlushOrder::Address => {
+                let root = self.places[fill as usize];
+                let upward = self.by_place.at_or_above(root, &self.number(from));
+                upward.or_else(|| self.by_place.at_or_above(root, &0))
+            }
+        }?;
+        let Row { number, age, .. } = self.rows[slot as usize];
+        Some((number, age))
+    }
+
+    pub fn is_whole(&self, number: u64) -> bool {
+        self.find(number).is_some_and(|slot| self.rows[slot as usize].fill == Fill::Whole)
+    }
+}
+
+fn key(row: &Row) -> (u64, u64) {
+    (if row.fill == Fill::Young { row.touched.as_ns() } else { row.age }, row.number)
+}
