@@ -255,6 +255,7 @@ fn random(drive: &DriveParams, commands: u64, share: u64) -> Setup {
     Setup {
         target: TargetParams::Drive(Arc::new(model)),
         jobs: vec![job],
+        fed: None,
         warmup: Span::ZERO,
         limit: Limit { duration: None, ios: Some(commands), until_rebuilt: false },
         seed: 1,

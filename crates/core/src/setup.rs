@@ -1,6 +1,8 @@
 //! One run, fully decided: what the scenario text becomes and what a driver of either clock takes.
+use crate::host::feed::{FedIo, FeedParams};
 use crate::host::params::JobParams;
 use crate::storage::TargetParams;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Span};
 
@@ -15,10 +17,20 @@ pub struct Limit {
     pub until_rebuilt: bool,
 }
 
+/// I/Os that the host is fed, in place of jobs that draw them.
+#[derive(Clone, Debug)]
+pub struct Fed {
+    pub params: FeedParams,
+    /// In the order in which they are fed.
+    pub ios: Arc<[FedIo]>,
+}
+
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub target: TargetParams,
+    /// None where the host is fed.
     pub jobs: Vec<JobParams>,
+    pub fed: Option<Fed>,
     /// Left out of every figure.
     pub warmup: Span,
     pub limit: Limit,

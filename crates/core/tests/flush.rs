@@ -138,16 +138,7 @@ fn a_workload_that_waits_for_no_flush_is_refused() {
     let open = Arrivals::Fixed { rate: Frequency::from_millihertz(1_000).unwrap() };
     assert_eq!(one(closed, Flushes::After(0)), Err(JobError::ZeroWrites { job: 0 }));
     assert_eq!(one(open, Flushes::After(1)), Err(JobError::FlushInOpenLoop { job: 0 }));
-    assert_eq!(one(Arrivals::Once { at: Span::ZERO }, Flushes::Always), Ok(()));
     assert_eq!(one(closed, Flushes::After(1)), Ok(()));
-}
-
-#[test]
-fn a_job_of_flushes_alone_goes_on() {
-    let flushing =
-        run(JobParams { flushes: Flushes::Always, ..job() }, stations(Some(Service::Fixed(ms(1))), 1), 20);
-    assert_eq!(flushing.begins.len(), 0);
-    assert!(flushing.ios.iter().all(|io| io.access == Access::Flush && io.finished - io.intended == ms(1)));
 }
 
 proptest! {

@@ -1,10 +1,10 @@
 //! A workload as a fio job file, for the same test on a real device.
 use crate::check::run::Run;
-use crate::check::workload::Job;
+use crate::check::workload::{Job, Listed};
 use crate::keys::Read;
 use crate::raw::workload::Rw;
-use drivelab_core::Priority;
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking};
+use drivelab_core::{Access, Priority};
 use drivelab_units::Share;
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub fn job_file(jobs: &[Job], run: &Run, first: bool) -> String {
     if !run.warmup.is_zero() {
         line("ramp_time", microseconds(run.warmup.as_ns()));
     }
-    let listed = jobs.iter().any(|job| matches!(job.params.arrivals, Arrivals::Once { .. }));
+    let listed = jobs.iter().any(|job| job.listed.is_some());
     if let Some(ios) = run.limit.ios.filter(|_| !listed) {
         line("; over all jobs together; fio counts for each\nnumber_ios", ios.to_string());
     }
@@ -34,7 +34,7 @@ pub fn job_file(jobs: &[Job], run: &Run, first: bool) -> String {
     let mut waits = !first;
     for job in jobs {
         out.push('\n');
-        if job.params.flushes == Flushes::Always {
+        if job.listed.is_some_and(|listed| listed.access == Access::Flush) {
             let _ = writeln!(out, "; fio cannot express it: {}, a flush by itself", job.name);
             continue;
         }
@@ -77,7 +77,12 @@ fn section(out: &mut String, job: &Job, waits: bool) {
     line("offset", (params.first.get() * drivelab_units::SECTOR_BYTES).to_string());
     line("size", params.count.bytes().get().to_string());
     line("blockalign", params.align.bytes().get().to_string());
+    if let Some(Listed { at, .. }) = job.listed {
+        line("number_ios", "1".to_owned());
+        line("startdelay", microseconds(at.as_ns()));
+    }
     match params.arrivals {
+        _ if job.listed.is_some() => {}
         Arrivals::Closed { outstanding, think } => {
             line("iodepth", outstanding.to_string());
             if !think.is_zero() {
@@ -90,10 +95,6 @@ fn section(out: &mut String, job: &Job, waits: bool) {
                     line("thinktime", microseconds(think.as_ns()));
                 }
             }
-        }
-        Arrivals::Once { at } => {
-            line("number_ios", "1".to_owned());
-            line("startdelay", microseconds(at.as_ns()));
         }
         Arrivals::Poisson { rate } | Arrivals::Fixed { rate } => {
             line("rate_iops", rate.millihertz().div_ceil(1_000).to_string());

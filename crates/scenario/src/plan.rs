@@ -7,7 +7,7 @@ use crate::check::run::{check_cut, check_until, power_cut, run};
 pub use crate::check::system::InForce;
 use crate::check::system::in_force;
 use crate::check::target::{Meant, Shared};
-use crate::check::workload::{Job, Served, expand, jobs};
+use crate::check::workload::{Job, Served, expand, fed, jobs};
 use crate::fio;
 use crate::hash::Hash;
 use crate::keys::At;
@@ -188,9 +188,11 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
     let fio = fio::job_file(&found, &run, first);
+    let (jobs, fed) = (expand(&found), fed(&found));
     let setup = Setup {
         target: params,
-        jobs: expand(&found),
+        jobs,
+        fed,
         warmup: run.warmup,
         limit: run.limit,
         seed: run.seed,
@@ -209,7 +211,8 @@ fn check_time_passes(raw: &ScenarioRaw, target: &TargetParams, jobs: &[Job], her
     }
     let timeless = |job: &&Job| {
         let params = &job.params;
-        let closed = matches!(params.arrivals, Arrivals::Closed { think, .. } if think.is_zero());
+        let closed = job.listed.is_none()
+            && matches!(params.arrivals, Arrivals::Closed { think, .. } if think.is_zero());
         closed && params.submit.fixed.is_zero() && params.submit.rate.is_none()
     };
     if let Some(job) = jobs.iter().find(timeless) {

@@ -1,8 +1,9 @@
 //! Flushes in a workload: fio's `fsync`, and a flush among listed commands.
-use drivelab_core::Limit;
-use drivelab_core::host::params::{Arrivals, Flushes, JobParams};
+use drivelab_core::host::feed::FedIo;
+use drivelab_core::host::params::Flushes;
+use drivelab_core::{Access, Limit};
 use drivelab_scenario::{NoFiles, Plan, Source, plan};
-use drivelab_units::{Share, Span};
+use drivelab_units::Span;
 
 fn planned(workload: &str) -> Plan {
     let text = format!("target.drive = \"wd-4tb-7200\"\n[workload]\n{workload}\n");
@@ -31,12 +32,11 @@ fn fsync_asks_for_a_flush_after_so_many_writes() {
 fn a_listed_flush_names_no_block_and_counts_as_a_command() {
     let plan = planned("commands = [{ rw = \"write\" }, { at = \"9ms\", rw = \"flush\" }, { at = \"9ms\" }]");
     let setup = &plan.points[0].setup;
-    let [write, flush, read] = &setup.jobs[..] else { panic!("three jobs") };
-    let kind = |job: &JobParams| (job.flushes, job.reads);
-    assert_eq!(kind(write), (Flushes::Never, Share::NONE));
-    assert_eq!(kind(flush).0, Flushes::Always);
-    assert_eq!(kind(read), (Flushes::Never, Share::ALL));
-    assert_eq!(flush.arrivals, Arrivals::Once { at: Span::from_ms(9) });
+    let [write, flush, read] = &setup.fed.as_ref().unwrap().ios[..] else { panic!("three commands") };
+    let asks = |io: &FedIo| (io.time, io.command.access, io.command.count.get());
+    assert_eq!(asks(write), (Span::ZERO, Access::Write, 8));
+    assert_eq!(asks(flush), (Span::from_ms(9), Access::Flush, 0));
+    assert_eq!(asks(read), (Span::from_ms(9), Access::Read, 8));
     assert_eq!(setup.limit, Limit { duration: None, ios: Some(3), until_rebuilt: false });
 }
 

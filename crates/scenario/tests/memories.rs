@@ -180,7 +180,8 @@ fn ios_are_direct_unless_the_host_has_a_cache() {
         "host_cache.size = \"1GiB\"\n[workload]\ncommands = [{ rw = \"write\" }, { direct = true }]",
         &[],
     );
-    let listed: Vec<bool> = listed.points[0].setup.jobs.iter().map(|job| job.marking.direct).collect();
+    let fed = listed.points[0].setup.fed.as_ref().unwrap();
+    let listed: Vec<bool> = fed.ios.iter().map(|io| io.command.direct).collect();
     assert_eq!(listed, [false, true]);
 }
 

@@ -268,10 +268,10 @@ fn a_job_asks_of_the_queue_what_it_says_and_its_copies_are_processes() {
     assert_eq!(jobs.iter().map(|job| job.marking.force_unit_access).collect::<Vec<_>>(), [false, true]);
     insta::assert_snapshot!(plan.points[0].fio);
     let listed = planned(VALID[5]);
-    let jobs = &listed.points[0].setup.jobs;
-    let at: Vec<Arrivals> = jobs.iter().map(|job| job.arrivals).collect();
-    assert_eq!(at, [Arrivals::Once { at: Span::from_ms(1) }, Arrivals::Once { at: Span::ZERO }]);
-    assert_eq!(jobs[1].marking.priority, Priority::Isochronous(Span::from_ms(9)));
+    // The host is fed in the order of the times.
+    let ios = &listed.points[0].setup.fed.as_ref().unwrap().ios;
+    assert_eq!(ios.iter().map(|io| io.time).collect::<Vec<_>>(), [Span::ZERO, Span::from_ms(1)]);
+    assert_eq!(ios[0].command.priority, Priority::Isochronous(Span::from_ms(9)));
     assert_eq!(listed.points[0].setup.limit, Limit { duration: None, ios: Some(2), until_rebuilt: false });
     insta::assert_snapshot!(listed.points[0].fio);
 }

@@ -1,11 +1,12 @@
 //! The yardstick of command queueing: the same run on a drive that serves its commands in the order of their arrival.
-use drivelab_core::Setup;
+use drivelab_core::host::feed::FedIo;
 use drivelab_core::host::params::{JobParams, Marking};
-use drivelab_core::setup::Limit;
+use drivelab_core::setup::{Fed, Limit};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::queue::{Order, QueueParams};
 use drivelab_core::storage::system::SystemParams;
+use drivelab_core::{Command, Setup};
 use drivelab_units::Span;
 use std::sync::Arc;
 
@@ -27,8 +28,15 @@ pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
     let limit = Limit { duration: None, ios: Some(ios), until_rebuilt: false };
     let plain = |job: &JobParams| JobParams { marking: Marking::default(), ..job.clone() };
     let jobs = setup.jobs.iter().map(plain).collect();
+    let fed =
+        setup.fed.as_ref().map(|fed| Fed { ios: fed.ios.iter().map(plain_io).collect(), ..fed.clone() });
     let (checks_data, power_cut) = (false, None);
-    Some(Setup { target, jobs, limit, traces: ios, checks_data, power_cut, ..setup.clone() })
+    Some(Setup { target, jobs, fed, limit, traces: ios, checks_data, power_cut, ..setup.clone() })
+}
+
+fn plain_io(io: &FedIo) -> FedIo {
+    let Marking { attribute, priority, force_unit_access, direct } = Marking::default();
+    FedIo { command: Command { attribute, priority, force_unit_access, direct, ..io.command }, ..*io }
 }
 
 fn fcfs(model: &DriveModel) -> Arc<DriveModel> {

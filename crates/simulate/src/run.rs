@@ -1,6 +1,7 @@
 //! One run in virtual time.
 use crate::truth::Followed;
-use drivelab_core::host::params::{Arrivals, JobError};
+use drivelab_core::host::feed::{FedIo, FeedError};
+use drivelab_core::host::params::JobError;
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::report::Happened;
@@ -33,6 +34,8 @@ pub enum RunError {
     Overloaded { waiting: usize },
     #[error("the run would last longer than a century of virtual time")]
     Endlong,
+    #[error("I/O {number} of the list: {error}")]
+    Feed { number: usize, error: FeedError },
     #[error("a defect of drivelab: {0}")]
     Defect(String),
     #[error("the accounts of the run do not agree: {0}")]
@@ -134,6 +137,8 @@ fn platter(target: &TargetParams) -> Option<Platter> {
 
 struct Clock {
     host: Host,
+    /// I/Os that the host was fed so far.
+    fed: usize,
     target: Target,
     collector: Collector,
     /// When the window begins, and what the drives had held until then, integrated over time.
@@ -171,7 +176,11 @@ impl Clock {
         let followed = checks.then(|| Followed::new(setup, &mut target));
         Ok(Clock {
             followed: followed.transpose()?.map(Box::new),
-            host: Host::new(&setup.jobs, setup.seed)?,
+            host: match &setup.fed {
+                Some(fed) => Host::fed(fed.params)?,
+                None => Host::new(&setup.jobs, setup.seed)?,
+            },
+            fed: 0,
             target,
             collector: Collector::new(setup.warmup),
             start: Instant::ZERO + setup.warmup,
@@ -180,7 +189,7 @@ impl Clock {
             array,
             given_up: GivenUpCollector::default(),
             counted: 0,
-            flushes_count: setup.jobs.iter().all(|job| matches!(job.arrivals, Arrivals::Once { .. })),
+            flushes_count: setup.fed.is_some(),
         })
     }
 
@@ -194,6 +203,9 @@ impl Clock {
         let mut steps = 0u32;
         let mut now = Instant::ZERO;
         loop {
+            if let Some(fed) = &setup.fed {
+                self.feed(&fed.ios)?;
+            }
             let due = match (self.target.poll_timeout(), self.host.poll_timeout()) {
                 (Some(target), Some(host)) => target.min(host),
                 (Some(due), None) | (None, Some(due)) => due,
@@ -232,6 +244,16 @@ impl Clock {
                 (control.progress)(self.share_done(now, start, end, setup.limit));
             }
         }
+    }
+
+    /// Feeds the host as long as it has room.
+    fn feed(&mut self, ios: &[FedIo]) -> Result<(), RunError> {
+        let next = &ios[self.fed..];
+        for io in &next[..next.len().min(self.host.room())] {
+            self.host.feed(io).map_err(|error| RunError::Feed { number: self.fed + 1, error })?;
+            self.fed += 1;
+        }
+        Ok(())
     }
 
     /// Before anything happens at an instant, what was before it is closed.
@@ -336,7 +358,7 @@ impl Clock {
             if let Some(followed) = &mut self.followed {
                 followed.answered(&self.target, completion)?;
             }
-            self.host.take(completion);
+            self.host.take(completion).map_err(|error| RunError::Defect(error.to_string()))?;
             if self.log.is_some() {
                 let completion = *completion;
                 self.note(completion);

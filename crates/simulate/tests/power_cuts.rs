@@ -300,3 +300,17 @@ fn a_run_that_is_over_before_the_power_goes_says_so() {
     assert_eq!((point.ended, &point.power_cut), (Ended::Ios, &Some(None)));
     assert!(point.data.is_some());
 }
+
+/// A scrub whose requests are larger than the drive's buffer: the head comes to one of them as it reads on, and its first
+/// blocks have made room for the last by the time that it ends.
+#[test]
+fn a_read_larger_than_the_buffer_that_the_head_meets_is_right() {
+    let text = "[target.drive]\nrpm = \"7200rpm\"\n\
+        geometry = { heads = 2, capacity = \"40MB\", outer_rate = \"9MB/s\", inner_to_outer = \"60%\" }\n\
+        seek = { single = \"0.9ms\", average = \"5ms\", full = \"9ms\" }\ncache.size = \"64KiB\"\n\
+        [target.array]\nlevel = \"raid01\"\nmembers = 6\nscrub_at = \"10ms\"\n[run]\nios = 60\nseed = 636\n";
+    for setup in setups(text) {
+        let point = go(&Setup { checks_data: true, ..setup }).unwrap_or_else(|error| panic!("{error}"));
+        assert!(point.data.is_some());
+    }
+}

@@ -162,7 +162,6 @@ fn writes_per_flush(params: &JobParams) -> u32 {
     match params.flushes {
         Flushes::Never => NEVER,
         Flushes::After(writes) => writes,
-        Flushes::Always => 0,
     }
 }
 

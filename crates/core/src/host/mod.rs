@@ -4,51 +4,27 @@
 //! An I/O is what the application asked for; it becomes one command, or several at once when it exceeds the command
 //! limit, and is finished with the last of them. A FLUSH is no I/O: it is issued and finished like one, but it never
 //! enters the system. Start reading at [`Host::issue`].
+//!
+//! I/Os come from jobs, which draw them, or are fed from outside ([`feed`]).
+mod error;
+pub mod feed;
 pub mod job;
+mod output;
 pub mod params;
 pub mod popularity;
 
 use crate::agenda::Agenda;
-use crate::command::{Access, Breakdown, Command, Completion, Outcome, Priority};
+use crate::command::{Access, Command, Completion, Outcome, Priority};
 use crate::fifo::Fifo;
 use crate::machine::Machine;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors, Span};
+pub use error::HostError;
+use feed::{FED, Feed, FeedParams};
 use job::{Draw, Job};
+pub use output::{HostInput, HostOutput, Io};
 use params::{Arrivals, JobError, JobParams, OUTSTANDING_MAX};
-
-pub enum HostInput {
-    /// Nothing but the time.
-    Tick,
-    Completed(Completion),
-}
-
-/// A finished I/O, as the application saw it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Io {
-    pub job: u32,
-    pub access: Access,
-    pub count: Sectors,
-    pub outcome: Outcome,
-    /// When it was meant to begin; in an open loop maybe before it could.
-    pub intended: Instant,
-    pub finished: Instant,
-    /// Where the time from `intended` to `finished` went: the way of the command that was done last.
-    pub breakdown: Breakdown,
-}
-
-// The tag as a word of its own in front: no copy then mixes it with the fields.
-#[derive(Clone, Copy, Debug)]
-#[repr(u64)]
-pub enum HostOutput {
-    /// Send this command at this instant; with it a new I/O enters the system, or not.
-    Submit { at: Instant, begins: bool, command: Command },
-    /// An I/O entered the system at this instant, but its commands must wait.
-    Began(Instant),
-    /// An I/O is finished.
-    Finished(Io),
-}
 
 #[derive(Clone, Copy)]
 struct Outstanding {
@@ -69,6 +45,8 @@ enum Due {
     Begin { job: u32, open: bool },
     /// The next command of an I/O that the software has prepared.
     Send { slot: u32, part: u32 },
+    /// The next I/O that was fed.
+    Fed,
 }
 
 pub struct Host {
@@ -84,16 +62,49 @@ pub struct Host {
     /// Commands that one I/O may become: an I/O's tags are a run of this length.
     parts: u32,
     next_id: u64,
+    /// What was fed, where the host is fed.
+    feed: Option<Feed>,
+    /// Whether nothing begins any more.
+    is_stopped: bool,
     now: Instant,
 }
 
 impl Host {
+    /// A host that is fed, and has no jobs.
+    ///
+    /// # Errors
+    /// When a command limit, or the depth of the pace, is zero.
+    pub fn fed(params: FeedParams) -> Result<Self, JobError> {
+        if params.command_limit == Some(Sectors::ZERO) {
+            return Err(JobError::ZeroSize { job: 0 });
+        }
+        if params.pace == feed::Pace::Depth(0) {
+            return Err(JobError::ZeroOutstanding { job: 0 });
+        }
+        let parts = if params.command_limit.is_some() { params::PARTS_MAX as u32 } else { 1 };
+        Ok(Host::with(Vec::new(), parts, Some(Feed::new(params))))
+    }
+
+    /// A host whose jobs draw its I/Os.
+    ///
+    /// # Errors
+    /// What [`params::check`] finds.
     pub fn new(jobs: &[JobParams], seed: u64) -> Result<Self, JobError> {
         params::check(jobs)?;
         let parts = jobs.iter().map(JobParams::parts_max).max().unwrap_or(1) as u32;
-        let mut host = Host {
-            jobs: jobs.iter().enumerate().map(|(i, params)| Job::new(params.clone(), i, seed)).collect(),
-            agenda: Agenda::with_capacity(jobs.len() * 2),
+        let jobs: Vec<Job> =
+            jobs.iter().enumerate().map(|(i, params)| Job::new(params.clone(), i, seed)).collect();
+        let mut host = Host::with(jobs, parts, None);
+        for job in 0..host.jobs.len() {
+            host.begin(job as u32);
+        }
+        Ok(host)
+    }
+
+    fn with(jobs: Vec<Job>, parts: u32, feed: Option<Feed>) -> Self {
+        Host {
+            agenda: Agenda::with_capacity(jobs.len() * 2 + 1),
+            jobs,
             out: Fifo::default(),
             outstanding: Vec::new(),
             free: Vec::new(),
@@ -101,19 +112,20 @@ impl Host {
             under_way: 0,
             parts,
             next_id: 0,
+            feed,
+            is_stopped: false,
             now: Instant::ZERO,
-        };
-        for job in 0..host.jobs.len() {
-            host.begin(job as u32);
         }
-        Ok(host)
     }
 
     /// Commands outstanding that the jobs ask for; `None` with one among them that waits for nothing.
     pub fn depth_asked(&self) -> Option<u64> {
+        if let Some(feed) = &self.feed {
+            return feed.depth();
+        }
         let asked = self.jobs.iter().map(|job| match job.params.arrivals {
             Arrivals::Closed { outstanding, .. } => Some(u64::from(outstanding)),
-            Arrivals::Poisson { .. } | Arrivals::Fixed { .. } | Arrivals::Once { .. } => None,
+            Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => None,
         });
         asked.sum()
     }
@@ -125,9 +137,6 @@ impl Host {
                 for _ in 0..outstanding {
                     self.agenda.schedule(Instant::ZERO, 0, Due::Begin { job, open: false });
                 }
-            }
-            Arrivals::Once { at } => {
-                self.agenda.schedule(Instant::ZERO + at, 0, Due::Begin { job, open: false });
             }
             Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => {
                 let gap = self.gap(job);
@@ -145,13 +154,14 @@ impl Host {
             }
             Arrivals::Fixed { rate } => rate.interval(),
             Arrivals::Closed { think, .. } => think,
-            Arrivals::Once { .. } => unreachable!("a job that issues once has no next arrival"),
         }
     }
 
     fn run_until(&mut self, now: Instant) {
         while let Some((due, event)) = self.agenda.pop_due(now) {
             match event {
+                Due::Begin { .. } | Due::Fed if self.is_stopped => {}
+                Due::Fed => self.begin_fed(due),
                 Due::Begin { job, open } => {
                     if open {
                         let gap = self.gap(job);
@@ -182,7 +192,8 @@ impl Host {
     /// When the oldest I/O was meant to begin that is not finished; a FLUSH is none.
     pub fn oldest_unfinished(&self) -> Option<Instant> {
         let begun = |io: &&Outstanding| io.parts_left > 0 && io.access != Access::Flush;
-        let waiting = self.backlog.iter().map(|&(_, intended)| intended);
+        let fed = self.feed.as_ref().and_then(|feed| feed.oldest_late(self.now));
+        let waiting = self.backlog.iter().map(|&(_, intended)| intended).chain(fed);
         self.outstanding.iter().filter(begun).map(|io| io.intended).chain(waiting).min()
     }
 
@@ -199,16 +210,8 @@ impl Host {
         let size = self.part_size(job, count);
         // Most I/Os are one command, and a division takes longer than all else here.
         let parts_left = if size == count { 1 } else { count.get().div_ceil(size.get()) as u32 };
-        self.under_way += u64::from(parts_left);
-        let outcome = Outcome::Done;
-        let io = Outstanding { job, parts_left, access, first, count, outcome, intended, taken: at };
-        let slot = if let Some(slot) = self.free.pop() {
-            self.outstanding[slot as usize] = io;
-            slot
-        } else {
-            self.outstanding.push(io);
-            self.outstanding.len() as u32 - 1
-        };
+        let slot = self.hold(job, (access, first, count), parts_left, (intended, at));
+        let io = self.outstanding[slot as usize];
         let cost = self.jobs[job as usize].draw_submit(count);
         if cost.is_zero() {
             self.send(slot, &io, 0, at, begins);
@@ -221,6 +224,27 @@ impl Host {
             }
             self.agenda.schedule(at + cost, 0, Due::Send { slot, part: 0 });
         }
+    }
+
+    /// Keeps an I/O until it is finished: what it asks for, and when it was meant to begin and was taken up. Returns its
+    /// place.
+    #[inline(always)]
+    fn hold(
+        &mut self,
+        job: u32,
+        (access, first, count): (Access, Lba, Sectors),
+        parts_left: u32,
+        (intended, taken): (Instant, Instant),
+    ) -> u32 {
+        self.under_way += u64::from(parts_left);
+        let outcome = Outcome::Done;
+        let io = Outstanding { job, parts_left, access, first, count, outcome, intended, taken };
+        if let Some(slot) = self.free.pop() {
+            self.outstanding[slot as usize] = io;
+            return slot;
+        }
+        self.outstanding.push(io);
+        self.outstanding.len() as u32 - 1
     }
 
     /// Sends all commands of an I/O but the first. The fixed cost is part of that, so there is none between them either.
@@ -245,7 +269,11 @@ impl Host {
 
     /// The size of an I/O's commands, but for the last.
     fn part_size(&self, job: u32, count: Sectors) -> Sectors {
-        self.jobs[job as usize].params.command_limit.map_or(count, |limit| limit.min(count))
+        let limit = match self.jobs.get(job as usize) {
+            Some(job) => job.params.command_limit,
+            None => self.feed.as_ref().and_then(Feed::command_limit),
+        };
+        limit.map_or(count, |limit| limit.min(count))
     }
 
     // Part of its callers: what it is to send is in their hands.
@@ -254,27 +282,34 @@ impl Host {
         let &Outstanding { job, access, first, count, .. } = io;
         let size = self.part_size(job, count).get();
         let done = size * u64::from(part);
-        let params = &self.jobs[job as usize].params;
-        let mut marking = params.marking;
-        if access == Access::Flush {
-            // It has no data that could be asked of the media, and no protocol has a priority for it.
-            (marking.priority, marking.force_unit_access) = (Priority::Normal, false);
-        }
-        let command = Command {
-            id: self.next_id,
-            initiator: params.initiator,
-            logical_unit: params.logical_unit,
-            tag: slot * self.parts + part,
-            attribute: marking.attribute,
-            priority: marking.priority,
-            force_unit_access: marking.force_unit_access,
-            direct: marking.direct,
-            attempt: 0,
-            process: params.process,
-            synchronous: params.synchronous,
-            access,
-            first: first + Sectors::new(done),
-            count: Sectors::new((count.get() - done).min(size)),
+        let (id, tag) = (self.next_id, slot * self.parts + part);
+        let (first, count) = (first + Sectors::new(done), Sectors::new((count.get() - done).min(size)));
+        let command = match self.jobs.get(job as usize) {
+            Some(job) => {
+                let params = &job.params;
+                let mut marking = params.marking;
+                if access == Access::Flush {
+                    // It has no data that could be asked of the media, and no protocol has a priority for it.
+                    (marking.priority, marking.force_unit_access) = (Priority::Normal, false);
+                }
+                Command {
+                    id,
+                    initiator: params.initiator,
+                    logical_unit: params.logical_unit,
+                    tag,
+                    attribute: marking.attribute,
+                    priority: marking.priority,
+                    force_unit_access: marking.force_unit_access,
+                    direct: marking.direct,
+                    attempt: 0,
+                    process: params.process,
+                    synchronous: params.synchronous,
+                    access,
+                    first,
+                    count,
+                }
+            }
+            None => self.fed_command(slot, id, tag, (first, count)),
         };
         self.next_id += 1;
         self.out.push_back(HostOutput::Submit { at, begins, command });
@@ -282,16 +317,22 @@ impl Host {
 
     // Part of `handle`, and that of its caller, so that the completion is not copied for it.
     #[inline(always)]
-    fn complete(&mut self, completion: &Completion) {
+    fn complete(&mut self, completion: &Completion) -> Result<(), HostError> {
         let slot = if self.parts == 1 { completion.tag } else { completion.tag / self.parts };
-        let io = &mut self.outstanding[slot as usize];
+        let Some(io) = self.outstanding.get_mut(slot as usize).filter(|io| io.parts_left > 0) else {
+            return Err(HostError::UnknownTag { tag: completion.tag });
+        };
+        if completion.submitted < io.taken || completion.completed < completion.submitted {
+            let (sent, completed) = (io.taken, completion.completed);
+            return Err(HostError::BeforeSubmission { tag: completion.tag, sent, completed });
+        }
         if completion.outcome != Outcome::Done {
             io.outcome = completion.outcome;
         }
         io.parts_left -= 1;
         self.under_way -= 1;
         if io.parts_left > 0 {
-            return;
+            return Ok(());
         }
         let Outstanding { job, access, count, outcome, intended, taken, .. } = *io;
         self.free.push(slot);
@@ -308,13 +349,18 @@ impl Host {
             finished,
             breakdown,
         }));
+        if job == FED || self.is_stopped {
+            self.fed_is_done(finished);
+            return Ok(());
+        }
         if self.backlog.front().is_some_and(|&(job, _)| !self.is_full(job))
             && let Some((job, intended)) = self.backlog.pop_front()
         {
             self.issue(job, intended, finished, false);
         }
         if access == Access::Flush && self.jobs[job as usize].flushing {
-            return self.waited_for(job, finished);
+            self.waited_for(job, finished);
+            return Ok(());
         }
         if let Arrivals::Closed { think, .. } = self.jobs[job as usize].params.arrivals {
             if think.is_zero() {
@@ -323,6 +369,7 @@ impl Host {
                 self.agenda.schedule(finished + think, 0, Due::Begin { job, open: false });
             }
         }
+        Ok(())
     }
 }
 
@@ -341,11 +388,14 @@ impl Host {
 
 /// What a driver needs that is in a hurry: inputs and outputs by reference.
 impl Host {
-    /// As [`Machine::handle`] with this completion, when it was done.
+    /// Hears of a completion, when it was done.
+    ///
+    /// # Errors
+    /// When it answers nothing that this host has asked for. The host is as it was then, but for the time.
     #[inline]
-    pub fn take(&mut self, completion: &Completion) {
-        self.pass_to(completion.completed);
-        self.complete(completion);
+    pub fn take(&mut self, completion: &Completion) -> Result<(), HostError> {
+        self.pass_to(completion.completed)?;
+        self.complete(completion)
     }
 
     /// The next output, which stays the next one until [`Self::drop_output`].
@@ -360,12 +410,15 @@ impl Host {
     }
 
     #[inline]
-    fn pass_to(&mut self, now: Instant) {
-        assert!(now >= self.now, "time went back");
+    fn pass_to(&mut self, now: Instant) -> Result<(), HostError> {
+        if now < self.now {
+            return Err(HostError::TimeWentBack { now, was: self.now });
+        }
         if self.agenda.next_due().is_some_and(|due| due <= now) {
             self.run_until(now);
         }
         self.now = now;
+        Ok(())
     }
 }
 
@@ -373,11 +426,14 @@ impl Machine for Host {
     type Input = HostInput;
     type Output = HostOutput;
 
+    /// # Panics
+    /// Where [`Host::take`] has an error.
     fn handle(&mut self, now: Instant, input: HostInput) {
-        self.pass_to(now);
-        if let HostInput::Completed(completion) = input {
-            self.complete(&completion);
-        }
+        let heard = self.pass_to(now).and_then(|()| match input {
+            HostInput::Tick => Ok(()),
+            HostInput::Completed(completion) => self.complete(&completion),
+        });
+        heard.unwrap_or_else(|error| panic!("{error}"));
     }
 
     fn poll_output(&mut self) -> Option<HostOutput> {

@@ -13,8 +13,6 @@ pub enum Arrivals {
     Poisson { rate: Frequency },
     /// Open loop, equal gaps.
     Fixed { rate: Frequency },
-    /// One I/O at this time of the run, and no other.
-    Once { at: Span },
 }
 
 /// Where a job's next address comes from.
@@ -68,8 +66,6 @@ pub enum Flushes {
     /// A FLUSH after so many writes, as fio's `fsync`: the job issues nothing more until it is done, and what it has
     /// outstanding goes on. Only for closed loops.
     After(u32),
-    /// Each of its I/Os is a FLUSH.
-    Always,
 }
 
 #[derive(Clone, Debug)]
@@ -172,7 +168,6 @@ pub fn check(jobs: &[JobParams]) -> Result<(), JobError> {
         check_job(job, params)?;
         outstanding += match params.arrivals {
             Arrivals::Closed { outstanding: asked, .. } => u64::from(asked) * params.parts_max(),
-            Arrivals::Once { .. } => params.parts_max(),
             Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => 0,
         };
     }

@@ -601,8 +601,17 @@ pub fn setups() -> impl Strategy<Value = Setup> {
     ];
     (targets().prop_flat_map(jobs_for), spans(100_000), end, any::<u64>()).prop_map(
         |((target, jobs), warmup, limit, seed)| {
-            let mut setup =
-                Setup { target, jobs, warmup, limit, seed, traces: 0, checks_data: false, power_cut: None };
+            let mut setup = Setup {
+                target,
+                jobs,
+                fed: None,
+                warmup,
+                limit,
+                seed,
+                traces: 0,
+                checks_data: false,
+                power_cut: None,
+            };
             for job in &mut setup.jobs {
                 // A target may answer at once: whoever asks again at once would stop time.
                 if let (TargetParams::Server(_), Arrivals::Closed { think, .. }) =

@@ -1,7 +1,7 @@
-//! Commands one by one: each is a job of its own that issues once.
+//! Commands one by one: the host is fed with them.
 use crate::check::given;
 use crate::check::marking::{Asks, check_initiators, marking, only_for_drives};
-use crate::check::workload::{BS, JOBS_MAX, Job, Served, size};
+use crate::check::workload::{BS, JOBS_MAX, Job, Listed, Served, size};
 use crate::keys::At;
 use crate::raw::commands::CommandRaw;
 use crate::raw::workload::{Rw, WorkloadRaw};
@@ -82,7 +82,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         synchronous: true,
         marking,
         reads,
-        flushes: if access == Access::Flush { Flushes::Always } else { Flushes::Never },
+        flushes: Flushes::Never,
         addressing: Addressing::Sequential,
         popularity: Default::default(),
         sizes: vec![SizeShare { size: count, weight: 1 }],
@@ -90,10 +90,11 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         count,
         align: count,
         command_limit: None,
-        arrivals: Arrivals::Once { at: given(raw.at.as_ref()).unwrap_or(Span::ZERO) },
+        arrivals: Arrivals::Closed { outstanding: 1, think: Span::ZERO },
         submit: SubmitCost::NONE,
     };
-    Some(Job { name: format!("command{number}"), rw, distribution: None, params, copies: 1 })
+    let listed = Some(Listed { at: given(raw.at.as_ref()).unwrap_or(Span::ZERO), access });
+    Some(Job { name: format!("command{number}"), rw, distribution: None, params, copies: 1, listed })
 }
 
 /// A FLUSH moves no data, and is asked of a drive.

@@ -8,13 +8,16 @@ use crate::raw::amounts::Part;
 use crate::raw::distribution::Distribution;
 use crate::raw::workload::{JobRaw, RateProcess, Rw, WorkloadRaw};
 use crate::text::problem::{Log, Place};
+use drivelab_core::host::feed::{FedIo, FeedParams, Pace};
 use drivelab_core::host::params::{
-    Addressing, Arrivals, Flushes, JobError, JobParams, SizeShare, SubmitCost, check,
+    Addressing, Arrivals, Flushes, JobError, JobParams, Marking, SizeShare, SubmitCost, check,
 };
 use drivelab_core::host::popularity::Popularity;
+use drivelab_core::setup::Fed;
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::storage::elevator::ElevatorOrder;
+use drivelab_core::{Access, Command};
 use drivelab_units::{Bytes, Lba, SECTOR_BYTES, Sectors, Share, Span};
 
 /// A job as it was written, and the copies that it runs in.
@@ -26,6 +29,16 @@ pub struct Job {
     pub distribution: Option<Distribution>,
     pub params: JobParams,
     pub copies: u32,
+    /// Of a listed command, which the host is fed with.
+    pub listed: Option<Listed>,
+}
+
+/// What a listed command has beyond a job.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed {
+    /// Since the start of the run.
+    pub at: Span,
+    pub access: Access,
 }
 
 /// What a workload must know of the target that serves it.
@@ -130,14 +143,30 @@ pub fn jobs(
     Some(found)
 }
 
-/// The jobs of the core: each copy is a process of its own, and listed commands are of one together.
+/// The jobs of the core: each copy is a process of its own. Listed commands are none.
 pub fn expand(jobs: &[Job]) -> Vec<JobParams> {
-    let copies = jobs.iter().flat_map(|job| (0..job.copies).map(|_| job.params.clone()));
-    let numbered = |(process, params): (u32, JobParams)| match params.arrivals {
-        Arrivals::Once { .. } => params,
-        _ => JobParams { process, ..params },
-    };
-    (0..).zip(copies).map(numbered).collect()
+    let own = jobs.iter().filter(|job| job.listed.is_none());
+    let copies = own.flat_map(|job| (0..job.copies).map(|_| job.params.clone()));
+    (0..).zip(copies).map(|(process, params)| JobParams { process, ..params }).collect()
+}
+
+/// Listed commands, in the order of their times, as the host is fed with them; they are of one process together.
+pub fn fed(jobs: &[Job]) -> Option<Fed> {
+    let mut ios: Vec<FedIo> = jobs.iter().filter_map(fed_io).collect();
+    // Those of one instant stay in the order of the list.
+    ios.sort_by_key(|io| io.time);
+    let params = FeedParams { pace: Pace::ByTime, command_limit: None };
+    (!ios.is_empty()).then(|| Fed { params, ios: ios.into() })
+}
+
+fn fed_io(job: &Job) -> Option<FedIo> {
+    let Listed { at, access } = job.listed?;
+    let JobParams { initiator, first, count, marking, .. } = job.params;
+    let (first, count) = if access == Access::Flush { (Lba::ZERO, Sectors::ZERO) } else { (first, count) };
+    let Marking { attribute, priority, force_unit_access, direct } = marking;
+    let plain = Command::new(0, access, first, count);
+    let command = Command { initiator, attribute, priority, force_unit_access, direct, ..plain };
+    Some(FedIo { time: at, command })
 }
 
 fn check_with_core(jobs: &[Job], place: Place, log: &mut Log) -> Option<()> {
@@ -214,7 +243,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
         }
     }
     let distribution = distribution.map(|at| at.value.clone()).filter(|found| *found != Distribution::Random);
-    Some(Job { name: name.to_owned(), rw, distribution, params, copies })
+    Some(Job { name: name.to_owned(), rw, distribution, params, copies, listed: None })
 }
 
 fn submit(raw: &JobRaw) -> SubmitCost {

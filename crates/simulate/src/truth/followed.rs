@@ -75,7 +75,7 @@ impl Followed {
             TargetParams::System(params) => params.clone(),
             TargetParams::Drive(model) => SystemParams::of_drive(Arc::clone(model), ControllerParams::PLAIN),
         };
-        if let Some((one, other)) = sharing::stale(&params, &setup.jobs) {
+        if let Some((one, other)) = sharing::stale(&params, setup) {
             return Err(RunError::SharedByCaches { one, other });
         }
         target.keep_data();

@@ -1,8 +1,10 @@
 //! Hosts with page caches of their own over the same addresses: what one has written another may go on reading old, or
 //! overwrite with older data that it has kept. A real system does the same, so there is nothing that could be held to be
 //! wrong.
+use drivelab_core::host::feed::FedIo;
 use drivelab_core::host::params::JobParams;
 use drivelab_core::storage::system::SystemParams;
+use drivelab_core::{Access, Command, Setup};
 use drivelab_units::Share;
 use std::collections::BTreeMap;
 
@@ -15,15 +17,22 @@ fn meets((writes, is_direct): Kind, (other_writes, other_is_direct): Kind) -> bo
 }
 
 /// Two hosts of which one may find data that the other has overwritten, if there are any.
-pub fn stale(params: &SystemParams, jobs: &[JobParams]) -> Option<(u16, u16)> {
+pub fn stale(params: &SystemParams, setup: &Setup) -> Option<(u16, u16)> {
     params.host_cache?;
-    let mut jobs: Vec<&JobParams> = jobs.iter().collect();
-    jobs.sort_by_key(|job| job.first);
+    let of_job = |job: &JobParams| {
+        let kind = (job.reads != Share::ALL, job.marking.direct);
+        (job.first.get(), (job.first + job.count).get(), job.initiator, kind)
+    };
+    let of_io = |io: &FedIo| {
+        let Command { access, first, initiator, direct, .. } = io.command;
+        (first.get(), io.command.end().get(), initiator, (access == Access::Write, direct))
+    };
+    let fed = setup.fed.iter().flat_map(|fed| fed.ios.iter().map(of_io));
+    let mut ranges: Vec<(u64, u64, u16, Kind)> = setup.jobs.iter().map(of_job).chain(fed).collect();
+    ranges.sort_by_key(|&(first, ..)| first);
     // By host and kind, how far the jobs so far have reached.
     let mut reached: BTreeMap<(u16, Kind), u64> = BTreeMap::new();
-    for job in jobs {
-        let (host, first) = (job.initiator, job.first.get());
-        let kind = (job.reads != Share::ALL, job.marking.direct);
+    for (first, end, host, kind) in ranges {
         let met = reached
             .iter()
             .find(|&(&(other, of), &end)| other != host && end > first && meets(kind, of))
@@ -31,8 +40,8 @@ pub fn stale(params: &SystemParams, jobs: &[JobParams]) -> Option<(u16, u16)> {
         if let Some(other) = met {
             return Some((other.min(host), other.max(host)));
         }
-        let end = reached.entry((host, kind)).or_default();
-        *end = (*end).max((job.first + job.count).get());
+        let known = reached.entry((host, kind)).or_default();
+        *known = end.max(*known);
     }
     None
 }

@@ -4,6 +4,7 @@
 //! A failing history prints its seed; `DRIVELAB_HISTORY_SEED=<seed>` plays that one alone, `DRIVELAB_HISTORIES=<count>` so
 //! many of them.
 #![allow(clippy::print_stdout, reason = "what was played, for whoever asks for it")]
+mod asks_all;
 mod buffers;
 #[path = "../../../core/tests/common/mod.rs"]
 mod common;

@@ -172,6 +172,13 @@ pub fn unreadable(count: u64) -> Arc<DriveModel> {
     with_unreadable(&described(40)[0], vec![(Lba::ZERO, Sectors::new(count))])
 }
 
+/// One of the drives of [`bare`] with a few short stretches below `end` that cannot be read before they are written.
+pub fn spotted(dice: &mut Dice, end: u64) -> Arc<DriveModel> {
+    let spots =
+        (0..dice.below(9)).map(|_| (Lba::new(dice.below(end)), Sectors::new(1 + dice.below(12)))).collect();
+    with_unreadable(&described(40)[0], spots)
+}
+
 fn with_unreadable(drive: &DriveParams, unreadable: Vec<(Lba, Sectors)>) -> Arc<DriveModel> {
     let faults = FaultParams { read_errors: Share::NONE, unreadable, retries: us(500) };
     model(&DriveParams { faults: Some(faults), ..drive.clone() })

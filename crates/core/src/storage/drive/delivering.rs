@@ -28,6 +28,22 @@ impl Drive {
         }
     }
 
+    /// A read gets these blocks as the head passes them for a segment. Of a read that is larger than the segment the blocks
+    /// that had to make room went to the host as they came from the media.
+    #[inline]
+    pub(super) fn deliver_met(
+        &self,
+        context: &mut Context,
+        read: u64,
+        (first, end): (Lba, Lba),
+        place: Place,
+    ) {
+        let window = self.cache.as_ref().map_or(0, |cache| cache.params.segment().get());
+        let kept = first.max(Lba::new(end.get().saturating_sub(window)));
+        self.deliver_read(context, read, first, kept);
+        self.deliver_held(context, read, kept, end, place);
+    }
+
     #[cold]
     fn deliver_parts(&self, context: &mut Context, read: u64, first: Lba, end: Lba, place: Place) {
         let (now, mut at) = (context.now, first);

@@ -350,7 +350,7 @@ impl Drive {
         let end = first + count;
         let met = self.cache.as_ref().filter(|_| service.served == Served::Met);
         match met.and_then(|cache| cache.segments.met(end)) {
-            Some(place) => self.deliver_held(context, id, first, end, place),
+            Some(place) => self.deliver_met(context, id, (first, end), place),
             None => self.deliver_read(context, id, sought, end),
         }
         let (held, holder) = self.held_before(first, sought, now);

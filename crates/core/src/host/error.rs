@@ -1,0 +1,35 @@
+//! What a host cannot be told: completions that answer nothing, and time that goes back.
+use core::fmt;
+use drivelab_units::Instant;
+
+/// A completion, or an instant, that cannot be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HostError {
+    /// Nothing with this tag is outstanding.
+    UnknownTag { tag: u32 },
+    /// What is outstanding with this tag was sent later than this says that it came, or was done before it came.
+    BeforeSubmission { tag: u32, sent: Instant, completed: Instant },
+    /// Time goes forward only.
+    TimeWentBack { now: Instant, was: Instant },
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownTag { tag } => {
+                write!(f, "a completion with the tag {tag}, of which nothing is outstanding")
+            }
+            Self::BeforeSubmission { tag, sent, completed } => write!(
+                f,
+                "a completion with the tag {tag} at {} ns, of what was sent at {} ns",
+                completed.as_ns(),
+                sent.as_ns()
+            ),
+            Self::TimeWentBack { now, was } => {
+                write!(f, "time went back: {} ns is given after {} ns", now.as_ns(), was.as_ns())
+            }
+        }
+    }
+}
+
+impl core::error::Error for HostError {}

@@ -1,0 +1,243 @@
+//! I/Os from outside, one by one: a list, a recorded trace, a client. Whoever drives the host feeds it.
+//!
+//! The host takes an I/O while it has room for one ([`Host::room`]), so a trace of any length runs in constant memory: feed
+//! until there is no room, let time pass, feed again. The pace says when an I/O begins. When the target cannot keep up with
+//! [`Pace::ByTime`], I/Os begin late; `Io::intended` stays the instant that was asked for.
+use super::params::{OUTSTANDING_MAX, PARTS_MAX};
+use super::{Due, Host};
+use crate::command::{Access, Command};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::fmt;
+use drivelab_units::{Instant, Lba, Sectors, Span};
+
+/// I/Os that wait in the host for their turn.
+pub const ROOM: usize = 1_024;
+
+/// The job number of an I/O that was fed.
+pub const FED: u32 = u32::MAX;
+
+/// When an I/O that was fed begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// At its time since the start of the run, whatever has completed (open loop). Times that go back begin at once.
+    ByTime,
+    /// As soon as fewer than this many are outstanding (closed loop); its time does not count.
+    Depth(u32),
+    /// One at a time; its time is that since the completion of the one before, or since the start (recorded think times).
+    AfterPrevious,
+}
+
+/// How a host is fed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FeedParams {
+    pub pace: Pace,
+    /// The largest single command: a larger I/O goes out as several at once and completes with the last.
+    pub command_limit: Option<Sectors>,
+}
+
+/// An I/O that is fed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FedIo {
+    /// When it begins, as [`Pace`] has it.
+    pub time: Span,
+    /// What it asks for, and of whom. Its id and tag are given by the host.
+    pub command: Command,
+}
+
+/// Why an I/O was not taken. Nothing has changed then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FeedError {
+    /// The host was not made to be fed.
+    NotFed,
+    /// There is no room: let time pass first.
+    Full,
+    /// The host was told to stop.
+    Stopped,
+    /// A read or write of no sectors, or a FLUSH of some.
+    Length,
+    /// It would become more than [`PARTS_MAX`] commands.
+    TooManyParts,
+}
+
+impl fmt::Display for FeedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFed => write!(f, "this host has jobs of its own and is not fed"),
+            Self::Full => write!(f, "{ROOM} I/Os wait already; let time pass before the next one is fed"),
+            Self::Stopped => write!(f, "the host was told to stop"),
+            Self::Length => write!(f, "a read or write needs at least one sector, and a flush has none"),
+            Self::TooManyParts => write!(f, "one I/O may become at most {PARTS_MAX} commands"),
+        }
+    }
+}
+
+impl core::error::Error for FeedError {}
+
+/// What the host knows of its feeding.
+pub(super) struct Feed {
+    params: FeedParams,
+    waiting: VecDeque<FedIo>,
+    /// By place of the I/O among the outstanding: what its commands are made from.
+    templates: Vec<Command>,
+    /// I/Os that were fed and are not finished.
+    outstanding: u32,
+    /// When the last one finished, or the start of the run.
+    since: Instant,
+    /// Whether the beginning of the first that waits is on the agenda, or is known to wait for a completion.
+    is_due: bool,
+}
+
+impl Feed {
+    pub(super) fn new(params: FeedParams) -> Self {
+        let (waiting, templates) = (VecDeque::with_capacity(ROOM), Vec::new());
+        Feed { params, waiting, templates, outstanding: 0, since: Instant::ZERO, is_due: false }
+    }
+
+    pub(super) fn command_limit(&self) -> Option<Sectors> {
+        self.params.command_limit
+    }
+
+    /// Commands that the pace keeps outstanding, where it does.
+    pub(super) fn depth(&self) -> Option<u64> {
+        match self.params.pace {
+            Pace::ByTime => None,
+            Pace::Depth(depth) => Some(u64::from(depth)),
+            Pace::AfterPrevious => Some(1),
+        }
+    }
+
+    /// Whether one more may be outstanding.
+    fn has_turn(&self) -> bool {
+        self.depth().is_none_or(|depth| u64::from(self.outstanding) < depth)
+    }
+
+    fn parts(&self, count: Sectors) -> u64 {
+        self.params.command_limit.map_or(1, |limit| count.get().div_ceil(limit.get()).max(1))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// When the oldest I/O was meant to begin that waits although its time has come.
+    pub(super) fn oldest_late(&self, now: Instant) -> Option<Instant> {
+        let first = self.waiting.front()?;
+        let at = Instant::ZERO + first.time;
+        (self.params.pace == Pace::ByTime && at <= now).then_some(at)
+    }
+}
+
+impl Host {
+    /// How many more I/Os may be fed now; none where the host has jobs of its own.
+    pub fn room(&self) -> usize {
+        match &self.feed {
+            Some(feed) if !self.is_stopped => ROOM - feed.waiting.len(),
+            _ => 0,
+        }
+    }
+
+    /// Takes one I/O. It begins as the pace has it; with [`Pace::ByTime`] feed in the order of the times.
+    pub fn feed(&mut self, io: &FedIo) -> Result<(), FeedError> {
+        let Some(feed) = &mut self.feed else { return Err(FeedError::NotFed) };
+        if self.is_stopped {
+            return Err(FeedError::Stopped);
+        }
+        if feed.waiting.len() >= ROOM {
+            return Err(FeedError::Full);
+        }
+        if (io.command.access == Access::Flush) != (io.command.count == Sectors::ZERO) {
+            return Err(FeedError::Length);
+        }
+        if feed.parts(io.command.count) > PARTS_MAX {
+            return Err(FeedError::TooManyParts);
+        }
+        feed.waiting.push_back(*io);
+        self.schedule_fed(self.now);
+        Ok(())
+    }
+
+    /// Puts the beginning of the first I/O that waits on the agenda, unless it is there or must wait for a completion.
+    fn schedule_fed(&mut self, now: Instant) {
+        let Some(feed) = &mut self.feed else { return };
+        let Some(first) = feed.waiting.front() else { return };
+        if feed.is_due
+            || !feed.has_turn()
+            || self.under_way + feed.parts(first.command.count) > OUTSTANDING_MAX
+        {
+            return;
+        }
+        let due = match feed.params.pace {
+            Pace::ByTime => Instant::ZERO + first.time,
+            Pace::Depth(_) => now,
+            Pace::AfterPrevious => feed.since + first.time,
+        };
+        feed.is_due = true;
+        self.agenda.schedule(due.max(now), 0, Due::Fed);
+    }
+
+    /// The first I/O that waits begins.
+    pub(super) fn begin_fed(&mut self, due: Instant) {
+        let Some(feed) = &mut self.feed else { return };
+        feed.is_due = false;
+        let Some(FedIo { time, command }) = feed.waiting.pop_front() else { return };
+        let intended = match feed.params.pace {
+            Pace::ByTime => Instant::ZERO + time,
+            Pace::Depth(_) | Pace::AfterPrevious => due,
+        };
+        let (count, parts) = (command.count, feed.parts(command.count));
+        feed.outstanding += 1;
+        let slot =
+            self.hold(FED, (command.access, command.first, count), parts as u32, (intended.min(due), due));
+        let Some(feed) = &mut self.feed else { return };
+        if feed.templates.len() <= slot as usize {
+            feed.templates.resize(slot as usize + 1, command);
+        }
+        feed.templates[slot as usize] = command;
+        let begins = command.access != Access::Flush;
+        let io = self.outstanding[slot as usize];
+        self.send(slot, &io, 0, due, begins);
+        if parts > 1 {
+            self.send_others(slot, parts as u32, due);
+        }
+        self.schedule_fed(due);
+    }
+
+    /// A command of an I/O that was fed.
+    #[cold]
+    pub(super) fn fed_command(
+        &self,
+        slot: u32,
+        id: u64,
+        tag: u32,
+        (first, count): (Lba, Sectors),
+    ) -> Command {
+        let template = self.feed.as_ref().map(|feed| feed.templates[slot as usize]);
+        let like = template.unwrap_or(Command::new(id, Access::Read, first, count));
+        Command { id, tag, first, count, attempt: 0, ..like }
+    }
+
+    /// An I/O that was fed is finished.
+    #[cold]
+    pub(super) fn fed_is_done(&mut self, finished: Instant) {
+        let Some(feed) = &mut self.feed else { return };
+        feed.outstanding -= 1;
+        feed.since = finished;
+        self.schedule_fed(finished);
+    }
+
+    /// Begins nothing any more: jobs issue no further I/O, and what was fed and has not begun is forgotten. What is
+    /// outstanding goes on to its end.
+    pub fn stop(&mut self) {
+        self.is_stopped = true;
+        self.backlog.clear();
+        if let Some(feed) = &mut self.feed {
+            feed.clear();
+        }
+    }
+
+    /// Whether everything that has begun is finished.
+    pub fn is_idle(&self) -> bool {
+        self.under_way == 0 && self.out.is_empty()
+    }
+}
