@@ -153,7 +153,7 @@ impl Array {
             // The journal is missed.
             (_, Outcome::Failed) if op.slot == self.params.members => stripe_request.outcome = outcome,
             (Access::Write | Access::Flush, Outcome::Failed) if !is_kept => {
-                stripe_request.outcome = Outcome::Lost
+                stripe_request.outcome = Outcome::Lost;
             }
             (Access::Write | Access::Flush, Outcome::Failed) => {}
             _ => stripe_request.outcome = outcome,
