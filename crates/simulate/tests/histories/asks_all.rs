@@ -1,6 +1,7 @@
 //! Copies of which all are asked for a read, with sectors that cannot be read, timeouts, and members that fail while what
 //! the others could not give is being written back.
 use crate::setups::{self, Dice};
+use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::params::{ArrayParams, Failure, Level, ReadChoice, When};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_simulate::truth::{Untruth, Watched};
@@ -32,7 +33,7 @@ fn play(seed: u64) -> Result<u64, Untruth> {
     let drafts = setups::drafts(&mut dice, PART, 1, 30, 0);
     crate::issue(&mut watched, &drafts)?;
     watched.read_back()?;
-    Ok(watched.target().system().and_then(|system| system.array()).map_or(0, |array| array.repaired()))
+    Ok(watched.target().system().and_then(|system| system.array()).map_or(0, Array::repaired))
 }
 
 #[test]
