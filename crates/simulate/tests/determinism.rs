@@ -228,6 +228,11 @@ fn forgetting(mut setup: Setup) -> Setup {
     setup
 }
 
+/// An array with this consistency policy.
+fn kept(consistency_policy: ConsistencyPolicy, params: ArrayParams) -> ArrayParams {
+    ArrayParams { consistency_policy, ..params }
+}
+
 /// Arrays of every family of levels.
 fn arrays() -> Vec<(String, Setup)> {
     let parity = |parities, groups| Level::Parity { parities, rotation: Rotation::LeftSymmetric, groups };
@@ -260,49 +265,25 @@ fn arrays() -> Vec<(String, Setup)> {
     let plain = |level, members| ArrayParams::plain(level, members);
     [
         ("raid0", array(plain(Level::Striped, 4), None)),
-        ("raid10-far", array(ArrayParams { consistency_policy: bitmap, ..failing(far, 4) }, None)),
+        ("raid10-far", array(kept(bitmap, failing(far, 4)), None)),
         ("raid01", array(failing(Level::MirroredStripes { copies: 2 }, 4), None)),
         (
             "raid3",
             array(ArrayParams { synchronised: true, ..failing(Level::Interleaved { groups: 1 }, 5) }, None),
         ),
         ("raid5", array(failing(parity(1, 1), 8), None)),
-        (
-            "raid5-journal",
-            array(
-                ArrayParams { consistency_policy: ConsistencyPolicy::Journal, ..failing(parity(1, 1), 4) },
-                None,
-            ),
-        ),
+        ("raid5-journal", array(kept(ConsistencyPolicy::Journal, failing(parity(1, 1), 4)), None)),
         (
             "raid5-cached",
             array(ArrayParams { keeper: Keeper::Controller, ..failing(parity(1, 1), 4) }, Some(memory)),
         ),
         ("raid60", array(failing(parity(2, 2), 8), None)),
         ("raidz2", array(plain(records, 6), None)),
-        (
-            "raid5-ppl",
-            array(
-                ArrayParams {
-                    consistency_policy: ConsistencyPolicy::PartialParityLog,
-                    ..failing(parity(1, 1), 4)
-                },
-                None,
-            ),
-        ),
-        (
-            "raid5-bitmap-volatile",
-            forgetting(array(ArrayParams { consistency_policy: bitmap, ..failing(parity(1, 1), 4) }, None)),
-        ),
+        ("raid5-ppl", array(kept(ConsistencyPolicy::PartialParityLog, failing(parity(1, 1), 4)), None)),
+        ("raid5-bitmap-volatile", forgetting(array(kept(bitmap, failing(parity(1, 1), 4)), None))),
         (
             "raid5-ppl-volatile",
-            forgetting(array(
-                ArrayParams {
-                    consistency_policy: ConsistencyPolicy::PartialParityLog,
-                    ..plain(parity(1, 1), 4)
-                },
-                None,
-            )),
+            forgetting(array(kept(ConsistencyPolicy::PartialParityLog, plain(parity(1, 1), 4)), None)),
         ),
     ]
     .map(|(name, setup)| (format!("array-{name}"), setup))
