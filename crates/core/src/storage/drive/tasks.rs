@@ -160,6 +160,8 @@ impl Drive {
             // An overlapped command takes all of its initiator's with it, and is an error beside that.
             self.clear(context, |other| other == initiator);
             self.failed(context, &Command { initiator, tag, ..*command });
+            // Not before: what is done and not reported is cleared too.
+            self.report_if_idle(context);
         } else {
             self.fail_queue(context, tag, None);
         }
@@ -281,6 +283,7 @@ impl Drive {
         let own = |initiator| by.is_none_or(|by| by == initiator);
         let told = matches!(protocol, Protocol::ScsiTcq(scsi) if scsi.task_aborted);
         let cleared = self.clear(context, |initiator| clears == Clears::All || own(initiator));
+        self.report_if_idle(context);
         for initiator in cleared.into_iter().filter(|&initiator| !told && !own(initiator)) {
             if !self.tasks.attentions.contains(&initiator) {
                 self.tasks.attentions.push(initiator);
@@ -307,7 +310,6 @@ impl Drive {
         for slot in slots {
             self.end_withdrawn(context, slot);
         }
-        self.report_if_idle(context);
         cleared
     }
 
