@@ -5,7 +5,7 @@
 //! many of them.
 #![allow(clippy::print_stdout, reason = "what was played, for whoever asks for it")]
 mod buffers;
-#[path = "../../../core/tests/common/mod.rs"]
+#[path = "../../../core/tests/core/common/mod.rs"]
 mod common;
 mod holes;
 mod memories;
