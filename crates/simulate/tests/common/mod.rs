@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(clippy::print_stdout, reason = "what a test measured is worth reading")]
 
-#[path = "../../../core/tests/common/mod.rs"]
+#[path = "../../../core/tests/core/common/mod.rs"]
 mod machines;
 
 use drivelab_core::Setup;

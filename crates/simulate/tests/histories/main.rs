@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout, reason = "what was played, for whoever asks for it")]
 mod asks_all;
 mod buffers;
-#[path = "../../../core/tests/common/mod.rs"]
+#[path = "../../../core/tests/core/common/mod.rs"]
 mod common;
 mod holes;
 mod memories;

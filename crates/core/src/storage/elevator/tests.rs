@@ -1,5 +1,5 @@
 //! What the elevator is built from, held to lists: the ordered index and its balance, chains, lists by age, and the
-//! search for what a command must wait for. The elevator as a whole is held to its definition in `tests/elevator`.
+//! search for what a command must wait for. The elevator as a whole is held to its definition in `tests/core/elevator`.
 use super::fifo::Fifos;
 use super::requests::{Chain, NONE, Slot, Table};
 use crate::command::{Access, Command};

@@ -1,0 +1,23 @@
+//! The core from outside, in one program: a module for each room or question. `cargo test -p drivelab-core --test core
+//! array::` runs those of one module.
+mod ages;
+mod array;
+mod buffer;
+mod cache;
+mod common;
+mod contract;
+mod deadlines;
+mod draws;
+mod drive;
+mod drive_cache;
+mod elevator;
+mod flush;
+mod links;
+mod passing;
+mod policies;
+mod protocol;
+mod reports;
+mod sptf_optimality;
+mod system;
+mod wake_ups;
+mod write_behind;

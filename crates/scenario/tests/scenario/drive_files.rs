@@ -1,0 +1,260 @@
+//! A user's own drive files: all that is wrong told at once, chains of them, what they leave out, and sizes that nothing
+//! has.
+use crate::common::{Files, read};
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::drive::params::DriveModel;
+use drivelab_scenario::{Loader, NoFiles, Plan, Problems, catalogue};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// A drive of a data sheet, as somebody writes it who knows nothing of queues and caches.
+const SHEET: &str = "rpm = \"7200rpm\"\n\
+    geometry = { heads = 4, capacity = \"500GB\", outer_rate = \"100MB/s\", inner_to_outer = \"50%\" }\n\
+    seek = { single = \"0.8ms\", average = \"8.5ms\", full = \"18ms\" }\n";
+
+/// One drive file, whatever it is called.
+struct Own(String);
+
+impl Loader for Own {
+    fn load(&self, _path: &str) -> Result<String, String> {
+        Ok(self.0.clone())
+    }
+}
+
+fn with(text: &str, overrides: &[(&str, &str)]) -> Result<Plan, Problems> {
+    read("target.drive = \"own.toml\"\n", overrides, &Own(text.to_owned()))
+}
+
+fn planned(text: &str, overrides: &[(&str, &str)]) -> Plan {
+    with(text, overrides).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn problems(text: &str) -> Problems {
+    with(text, &[]).err().unwrap_or_else(|| panic!("{text}\ncan run"))
+}
+
+fn model(plan: &Plan, point: usize) -> Arc<DriveModel> {
+    match &plan.points[point].setup.target {
+        TargetParams::Drive(model) => Arc::clone(model),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn all_that_is_missing_or_impossible_is_told_at_once() {
+    let mut out = String::new();
+    for (title, text) in [
+        ("nothing but a name", "identity.model = \"X\"\n"),
+        ("half of each section", "geometry = { capacity = \"500GB\" }\nseek = { average = \"8.5ms\" }\n"),
+        (
+            "zones without sizes",
+            "geometry = { surface_order = \"serpentine\", zones = [{ cylinders = 4 }, { sectors_per_track = 9 }, {}] }\n",
+        ),
+        ("densities", "rpm = \"7200rpm\"\ngeometry = { heads = 4, track_density = \"145kTPI\" }\n"),
+        ("an interface unknown", "link = { standard = \"sata-3gb\" }\n"),
+    ] {
+        let _ = write!(out, "=== {title}\n{}\n\n", problems(text));
+    }
+    insta::assert_snapshot!(out);
+}
+
+fn curve(single: &str, average: &str, full: &str) -> String {
+    let seek = format!("seek = {{ single = \"{single}\", average = \"{average}\", full = \"{full}\" }}\n");
+    SHEET.split_inclusive('\n').take(2).collect::<String>() + &seek
+}
+
+#[test]
+fn a_seek_curve_that_no_arm_has_is_refused() {
+    let mut out = String::new();
+    for (single, average, full) in
+        [("20ms", "8.5ms", "18ms"), ("1ms", "40ms", "17ms"), ("2ms", "5ms", "30ms"), ("1ms", "9ms", "10ms")]
+    {
+        let _ = write!(out, "=== {single} {average} {full}\n{}\n\n", problems(&curve(single, average, full)));
+    }
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn seek_times_of_data_sheets_are_taken() {
+    // Single, average and full of data sheets; the last has them all alike.
+    for (single, average, full) in [
+        ("0.6ms", "4.7ms", "10.5ms"),
+        ("0.2ms", "3.5ms", "7.4ms"),
+        ("2ms", "8.9ms", "21ms"),
+        ("0.8ms", "8.5ms", "15ms"),
+        ("1ms", "12ms", "22ms"),
+        ("5ms", "5ms", "5ms"),
+    ] {
+        planned(&curve(single, average, full), &[]);
+    }
+    // In a sweep, what cannot be is left out.
+    let plan = planned(SHEET, &[("target.drive.seek.average", "8ms,40ms")]);
+    assert_eq!((plan.points.len(), plan.skipped.len()), (1, 1));
+}
+
+/// Of a drive with these lines more: the protocol in force and its depth, whether there is a cache and a write cache.
+fn in_force(more: &str) -> (String, u32, bool, bool) {
+    let plan = planned(&format!("{SHEET}{more}\n"), &[]);
+    let found = plan.points[0].in_force.clone().unwrap();
+    let cache = model(&plan, 0).cache;
+    (found.protocol, found.depth, cache.is_some(), cache.is_some_and(|cache| cache.write_back.is_some()))
+}
+
+#[test]
+fn what_an_interface_implies_holds_where_the_file_says_nothing() {
+    let of = |protocol: &str, depth, write_cache| (protocol.to_owned(), depth, true, write_cache);
+    for (standard, expected) in [
+        ("ata-133", of("none", 1, true)),
+        ("sata-150", of("none", 1, true)),
+        ("sata-300", of("ncq", 32, true)),
+        ("sata-600", of("ncq", 32, true)),
+        ("scsi-ultra320", of("scsi-tcq", 64, false)),
+        ("sas-12", of("scsi-tcq", 64, false)),
+    ] {
+        assert_eq!(in_force(&format!("link.standard = \"{standard}\"")), expected, "{standard}");
+    }
+    assert_eq!(in_force("identity.interface = \"SATA 3Gb/s\""), of("ncq", 32, true));
+    // With the rate of the link, unless the file has one.
+    let rate = |more: &str| {
+        let plan = planned(&format!("{SHEET}{more}\n"), &[]);
+        model(&plan, 0).link.rate.map(drivelab_units::Rate::bytes_per_s)
+    };
+    assert_eq!(rate("identity.interface = \"SATA 3Gb/s\""), Some(300_000_000));
+    assert_eq!(rate("identity.interface = \"SATA 3Gb/s\"\nlink.rate = \"250MB/s\""), Some(250_000_000));
+    assert_eq!(rate("identity.interface = \"SATA\""), None);
+    // The link's standard goes before the words of the identity.
+    let both = "identity.interface = \"SATA 6Gb/s\"\nlink.standard = \"sas-6\"";
+    assert_eq!(in_force(both), of("scsi-tcq", 64, false));
+    assert_eq!(in_force("identity.interface = \"NVMe\""), ("none".to_owned(), 1, false, false));
+    assert_eq!(in_force(""), ("none".to_owned(), 1, false, false));
+}
+
+#[test]
+fn what_is_stated_is_not_assumed() {
+    let sata = format!("{SHEET}link.standard = \"sata-300\"\n");
+    let keys = |plan: &Plan| -> Vec<&str> {
+        plan.points[0].in_force.as_ref().unwrap().assumed.iter().map(|one| one.key).collect()
+    };
+    assert_eq!(keys(&planned(&sata, &[])), ["queue.protocol", "cache", "write_cache"]);
+    let queue = format!("{sata}queue.protocol = \"none\"\n");
+    assert_eq!(keys(&planned(&queue, &[])), ["cache", "write_cache"]);
+    assert_eq!(keys(&planned(&format!("{sata}cache = false\n"), &[])), ["queue.protocol"]);
+    let over = [("target.queue.protocol", "none"), ("target.write_cache", "false")];
+    assert_eq!(keys(&planned(&sata, &over)), ["cache"]);
+    assert_eq!(keys(&planned(SHEET, &[("target.cache", "false")])), ["queue.protocol"]);
+    // Also where a scenario takes away what is assumed.
+    let plan = planned(&sata, &[("target.queue.depth", "8,64")]);
+    assert_eq!((plan.points.len(), plan.skipped.len()), (1, 1), "NCQ has 32 tags");
+}
+
+#[test]
+fn the_assumed_and_the_written_drive_mean_the_same() {
+    let written = "link.standard = \"sata-300\"\nqueue.protocol = \"ncq\"\nwrite_cache = true\n\
+                   cache = { size = \"16MiB\", segments = 16 }\n";
+    let [assumed, written] = ["identity.interface = \"x\"\nlink.standard = \"sata-300\"\n", written]
+        .map(|more| planned(&format!("{SHEET}{more}"), &[]).hash);
+    assert_eq!(assumed, written);
+}
+
+#[test]
+fn each_assumption_says_why() {
+    let why = |more: &str| {
+        let plan = planned(&format!("{SHEET}{more}"), &[]);
+        serde_json::to_string(&plan.points[0].in_force.as_ref().unwrap().assumed).unwrap()
+    };
+    insta::assert_snapshot!(
+        [
+            why("link.standard = \"sata-300\"\n"),
+            why("identity.interface = \"SAS, 12 Gbit/s\"\nwrite_cache = false\n"),
+            why("identity.interface = \"NVMe\"\n"),
+            why("")
+        ]
+        .join("\n")
+    );
+}
+
+#[test]
+fn the_drives_of_the_catalogue_state_all_of_it() {
+    for drive in catalogue::entries("drives") {
+        for array in ["", "array = { level = \"raid1\", members = 2 }\n"] {
+            let text = format!("[target]\ndrive = \"{}\"\n{array}", drive.name);
+            let plan = read(&text, &[], &NoFiles).unwrap();
+            let in_force = plan.points[0].in_force.as_ref().unwrap();
+            assert!(in_force.assumed.is_empty(), "{}: {:?}", drive.name, in_force.assumed);
+        }
+    }
+}
+
+#[test]
+fn members_of_an_array_are_completed_too() {
+    let array = [("target.array.level", "raid1"), ("target.array.members", "2")];
+    let plan = planned(&format!("{SHEET}link.standard = \"sata-300\"\n"), &array);
+    let found = plan.points[0].in_force.clone().unwrap();
+    assert_eq!((found.protocol.as_str(), found.depth, found.assumed.len()), ("ncq", 32, 3));
+}
+
+/// Drive files 1.toml, 2.toml .. of which each changes the next one; the last is whole, or changes the one named here.
+struct Chain(usize, Option<&'static str>);
+
+impl Loader for Chain {
+    fn load(&self, path: &str) -> Result<String, String> {
+        let number: usize = path.trim_end_matches(".toml").parse().map_err(|_| "no such file".to_owned())?;
+        Ok(match self.1 {
+            _ if number < self.0 => {
+                format!("base = \"{}.toml\"\nrpm = \"{}rpm\"\n", number + 1, 5_000 + number)
+            }
+            Some(base) => format!("base = \"{base}\"\n"),
+            None => SHEET.to_owned(),
+        })
+    }
+}
+
+#[test]
+fn a_chain_of_bases_may_be_long_and_no_circle() {
+    let text = "target.drive = \"1.toml\"\n";
+    for length in [1, 8, 9, 32] {
+        let plan = read(text, &[], &Chain(length, None)).unwrap_or_else(|problems| panic!("{problems}"));
+        let rpm = if length == 1 { 7_200 } else { 5_001 };
+        assert_eq!(model(&plan, 0).period.as_ns(), 60_000_000_000 / rpm, "{length}");
+    }
+    let mut out = String::new();
+    for chain in
+        [Chain(33, None), Chain(1, Some("1.toml")), Chain(3, Some("2.toml")), Chain(40, Some("1.toml"))]
+    {
+        let _ = write!(out, "{}\n\n", read(text, &[], &chain).unwrap_err());
+    }
+    insta::assert_snapshot!(out);
+}
+
+#[test]
+fn more_zones_than_any_drive_has_are_refused_before_they_are_read() {
+    let zones = |count: usize| {
+        let list = "{ cylinders = 1, sectors_per_track = 500 },\n".repeat(count);
+        format!(
+            "rpm = \"7200rpm\"\nseek = {{ table = [[1, \"1ms\"], [16384, \"9ms\"]] }}\ngeometry = {{ heads = 2, zones = [\n{list}] }}\n"
+        )
+    };
+    planned(&zones(16_384), &[]);
+    insta::assert_snapshot!(problems(&zones(300_000)));
+}
+
+#[test]
+fn a_text_of_any_length_is_shortened_in_a_message() {
+    let long = "x".repeat(10_000_000);
+    let name = format!("target.drive = \"{long}\"\n");
+    let cases = [
+        name,
+        format!("target.drive = \"wd-4tb-7200\"\nworkload.{long} = 4\n"),
+        format!("target.drive = \"wd-4tb-7200\"\nworkload.rw = \"{long}\"\n"),
+        format!("target.drive = \"wd-4tb-7200\"\nworkload.bs = \"{long}\"\n"),
+        format!("target.drive = \"{long}.toml\"\n"),
+    ];
+    for text in cases {
+        let problems = read(&text, &[], &Files(&[])).unwrap_err();
+        let shown = problems.to_string();
+        assert!(shown.len() < 4_000, "{} bytes", shown.len());
+        assert!(serde_json::to_string(&problems).unwrap().len() < 8_000);
+    }
+    let over = [("workload.bs", long.as_str())];
+    assert!(read("target.drive = \"wd-4tb-7200\"\n", &over, &NoFiles).unwrap_err().to_string().len() < 5_000);
+}
