@@ -11,6 +11,7 @@ mod draws;
 mod drive;
 mod drive_cache;
 mod elevator;
+mod feed;
 mod flush;
 mod links;
 mod passing;
