@@ -250,15 +250,21 @@ impl<C: Cell> Buffers<C> {
     /// Gives up the buffers that nobody needs, and what was kept for them alone.
     fn give_up(&mut self) {
         while let Some(id) = self.idle.pop() {
-            let Some(buffer) = self.buffers.get(id) else { continue };
-            if !buffer.is_over || buffer.uses > 0 || buffer.holds > 0 || buffer.waiting > 0 {
+            let Some(buffer) = self.buffers.get_mut(id) else { continue };
+            if !buffer.is_over || buffer.holds > 0 || buffer.waiting > 0 {
+                continue;
+            }
+            // Nobody writes it any more. Its metadata may tell of the command itself.
+            for at in core::mem::take(&mut buffer.told) {
+                self.words.is_written(C::version(id, at).head());
+            }
+            self.forget_words();
+            if self.buffers.get(id).is_none_or(|buffer| buffer.uses > 0) {
                 continue;
             }
             let Some(buffer) = self.buffers.remove(id) else { continue };
             self.count(BUFFER + buffer.size(), 0);
             buffer.terms.iter().for_each(|term| self.is_not_used(term.from));
-            buffer.told.iter().for_each(|&at| self.words.is_written(C::version(id, at).head()));
-            self.forget_words();
         }
     }
 

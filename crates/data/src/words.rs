@@ -1,7 +1,7 @@
 //! What sectors of an array's metadata say: records of logs, bits of bitmaps. Words are kept by the head of the sector that
 //! has them.
 //!
-//! Words end when nobody can find them any more: the buffer that wrote them is given up, and on the media they were
+//! Words end when nobody can find them any more: the command that writes them is over, and on the media they were
 //! written over, or never came there; or they are of a record of a journal that its superblock on the same drive does not
 //! count any more.
 use crate::map::Map;
@@ -18,7 +18,7 @@ struct Told {
     words: Vec<Word>,
     /// Places on media that have them.
     places: u32,
-    /// Whether the buffer that they were in is given up.
+    /// Whether the command that writes them is over, and has nothing in a cache.
     is_written: bool,
 }
 
@@ -129,7 +129,7 @@ impl Words {
         }
     }
 
-    /// The buffer that had the sector with this head is given up.
+    /// The command that writes the sector with this head is over, and nothing of it waits to be written.
     pub fn is_written(&mut self, head: u64) {
         if let Some(told) = self.told.get_mut(head) {
             told.is_written = true;
