@@ -50,7 +50,7 @@ impl<C: Cell> Media<C> {
             if drive.page(at / PAGE).is_some() || part.iter().any(|cell| !cell.is_blank()) {
                 let mut next = part.iter();
                 drive.each(at, part.len() as u64, |_, sector| {
-                    put(sector, next.next().cloned().unwrap_or_default())
+                    put(sector, next.next().cloned().unwrap_or_default());
                 });
             }
             (at, rest) = (at + part.len() as u64, behind);

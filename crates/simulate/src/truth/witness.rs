@@ -116,15 +116,15 @@ impl Witness {
         let mut fit =
             consistent::compare(array.layout(), &drives, &consistent::that_counts(array, self.data.media()));
         match fit.first.take() {
-            Some(unfit) => Err(self.untruth(at, wrong_of(unfit))),
+            Some(unfit) => Err(self.untruth(at, wrong_of(&unfit))),
             None => Ok(Some(fit)),
         }
     }
 }
 
 /// A member that does not fit the others.
-fn wrong_of(unfit: Unfit) -> Wrong {
-    let Unfit { what, slot, sector, expected, found } = unfit;
+fn wrong_of(unfit: &Unfit) -> Wrong {
+    let &Unfit { what, slot, sector, expected, found } = unfit;
     let found = Found { sector, expected: vec![expected], found };
     match what {
         What::Copy => Wrong::Copy { slot, found },
