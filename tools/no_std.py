@@ -1,11 +1,11 @@
-"""Asks the compiler whether the core, with everything that it uses, links no std.
+"""Asks the compiler whether the rooms without std, with everything that they use, link no std.
 
 `#![no_std]` binds one crate only: a dependency, or a feature of one, can bring std back unseen. So a probe, a
-crate without std and with its own panic handler, is checked with the core in it. Where std is linked, there
-are two panic handlers, and the compiler refuses.
+crate without std and with its own panic handler, is checked with them in it. Where std is linked, there are two
+panic handlers, and the compiler refuses.
 
-The core is also checked for a target that has no std at all, where such a target is installed; where none is,
-the run says that it skipped this, and how to get it.
+They are also checked for a target that has no std at all, where such a target is installed; where none is, the
+run says that it skipped this, and how to get it.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ edition = "2024"
 path = "lib.rs"
 
 [dependencies]
-drivelab-core = {{ path = {core} }}
+{package} = {{ path = {path} }}
 
 [workspace]
 """
 
 PROBE_SOURCE = """
 #![no_std]
-extern crate drivelab_core;
+extern crate {crate};
 
 #[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    loop {}
-}
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {{
+    loop {{}}
+}}
 """
 
 
@@ -54,12 +54,14 @@ def cargo_check(arguments: list[str], target_dir: Path) -> str | None:
     return None if done.returncode == 0 else done.stderr.strip()
 
 
-def check_probe(core: Path, target_dir: Path) -> str | None:
-    """What the compiler says against linking the crate at `core` without std, None where it says nothing."""
+def check_probe(room: Path, target_dir: Path, package: str = "drivelab-core") -> str | None:
+    """What the compiler says against linking the crate at `room` without std, None where it says nothing."""
     with tempfile.TemporaryDirectory(prefix="no-std-probe-") as name:
         probe = Path(name)
-        (probe / "Cargo.toml").write_text(PROBE_MANIFEST.format(core=json.dumps(str(core))), encoding="utf-8")
-        (probe / "lib.rs").write_text(PROBE_SOURCE, encoding="utf-8")
+        manifest = PROBE_MANIFEST.format(package=package, path=json.dumps(str(room)))
+        (probe / "Cargo.toml").write_text(manifest, encoding="utf-8")
+        source = PROBE_SOURCE.format(crate=package.replace("-", "_"))
+        (probe / "lib.rs").write_text(source, encoding="utf-8")
         # The same versions as ours; cargo drops what the probe does not need.
         shutil.copy(ROOT / "Cargo.lock", probe / "Cargo.lock")
         return cargo_check(["--manifest-path", str(probe / "Cargo.toml")], target_dir)
@@ -78,10 +80,11 @@ def std_less_target() -> str | None:
 def main() -> int:
     """Run both checks. Return the exit code."""
     target_dir = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "no-std"
-    refusal = check_probe(ROOT / "crates/core", target_dir)
+    # This room uses all the others.
+    refusal = check_probe(ROOT / "crates/data", target_dir, "drivelab-data")
     if refusal is not None:
         print(
-            f"{refusal}\nno_std: the core brings std in, or does not compile: take out what needs it",
+            f"{refusal}\nno_std: core or data brings std in, or does not compile: take out what needs it",
             file=sys.stderr,
         )
         return 1
@@ -90,9 +93,9 @@ def main() -> int:
         reason = "rustup has no such target; `rustup target add thumbv7em-none-eabihf` installs one"
         print(f"no_std: probe ok; check for a target without std skipped: {reason}", file=sys.stderr)
         return 0
-    refusal = cargo_check(["--package", "drivelab-core", "--target", target], target_dir)
+    refusal = cargo_check(["--package", "drivelab-data", "--target", target], target_dir)
     if refusal is not None:
-        print(f"{refusal}\nno_std: the core does not compile for {target}", file=sys.stderr)
+        print(f"{refusal}\nno_std: data or core does not compile for {target}", file=sys.stderr)
         return 1
     print(f"no_std: probe ok; {target} ok", file=sys.stderr)
     return 0

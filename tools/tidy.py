@@ -24,6 +24,7 @@ from typing import Any
 LAYERS = {
     "units": 0,
     "core": 1,
+    "data": 2,
     "scenario": 2,
     "trace": 2,
     "record": 2,
@@ -39,6 +40,7 @@ LAYERS = {
 NO_STD_ROOMS: dict[str, frozenset[str]] = {
     "units": frozenset(),
     "core": frozenset({"drivelab-units", "libm", "rand_core", "rand_xoshiro"}),
+    "data": frozenset({"drivelab-core", "drivelab-units"}),
 }
 
 SOURCE_SUFFIXES = {".rs", ".py", ".ts", ".tsx"}

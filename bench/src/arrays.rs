@@ -29,7 +29,8 @@ pub fn cases(commands: u64) -> Vec<Case> {
     .into()
 }
 
-fn of_eight(setup: Setup, level: Level, reads: Share) -> Setup {
+/// An array of eight drives like that of a setup, with its jobs over all of it.
+pub fn of_eight(setup: Setup, level: Level, reads: Share) -> Setup {
     let TargetParams::Drive(drive) = setup.target else { unreachable!("a drive was made") };
     let drives = vec![Arc::clone(&drive); 8];
     let array = Some(ArrayParams { deviation_ppm: 100, ..ArrayParams::plain(level, 8) });

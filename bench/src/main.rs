@@ -8,6 +8,7 @@
 //! `drivelab-bench COMMANDS NAME` times the cases with that in their names. The deep queues are timed on request alone:
 //! `drivelab-bench 300000 deep`, or `deep/large/sptf`. So is the rebuild of an array: `drivelab-bench 1 rebuild`.
 mod arrays;
+mod data;
 mod floor;
 mod rebuild;
 mod setups;

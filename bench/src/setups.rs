@@ -36,6 +36,7 @@ pub fn cases(commands: u64) -> Vec<Case> {
     cases.extend(cached(commands));
     cases.extend(memories(commands));
     cases.extend(crate::arrays::cases(commands));
+    cases.extend(crate::data::cases(commands));
     cases
 }
 

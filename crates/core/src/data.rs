@@ -53,9 +53,16 @@ pub enum DataOp {
     GiveUp { write: u64, first: Lba, count: Sectors },
     /// What was said of a buffer does not hold any more: it is planned anew.
     Forget { id: u64, first: Lba, count: Sectors },
-    /// An array's command to a member is done, or will not be sent. What drives have accepted of it they may still take to
-    /// their media, and sums that were said may still be made of it; of nothing else its buffer is needed.
+    /// A command that no host has issued is done, or will not be sent: an array's to a member, or a memory's own; or there
+    /// is none, and the buffer has a copy that a memory keeps. What drives have accepted of it they may still take to their
+    /// media, memories may hold it, and sums that were said may still be made of it; of nothing else its buffer is needed.
+    /// Commands that were merged with it may be said to have their parts of it at the same instant. A host's command is over
+    /// when it is answered.
     Over { id: u64 },
+    /// A memory has data of this buffer from now on, and may write them or answer reads with them.
+    Hold { id: u64 },
+    /// A memory that had data of this buffer has none any more.
+    Release { id: u64 },
     /// A drive takes the place of a member, with nothing on it.
     Replace { member: u16 },
     /// The sector at `at` of the buffer of `into`, a write of an array's own, holds this word beside those that were said

@@ -1,5 +1,6 @@
 //! What a check has found wrong.
 use drivelab_core::Outcome;
+use drivelab_data::Fault;
 use drivelab_units::Instant;
 use std::fmt;
 use thiserror::Error;
@@ -17,16 +18,15 @@ pub struct Found {
 pub enum Wrong {
     /// A read has fetched a version that it must not.
     Read { command: u64, found: Found },
-    /// A drive has delivered from a segment of its buffer what that does not have.
-    NotHeld { command: u64, drive: u16, sector: u64 },
+    /// What the target says of data contradicts itself: a drive has delivered from a segment of its buffer what that does
+    /// not have, or the data of a command are a sum of themselves.
+    Contradiction(Fault),
     /// With nothing under way, a sector does not hold what was written last.
     Kept { found: Found },
     /// Copies of the array's address differ; `found.sector` is that address.
     Copy { slot: u16, found: Found },
     /// Parity does not fit its data; `found.sector` is the member's.
     Parity { slot: u16, which: u8, found: Found },
-    /// The data of a command are a sum of themselves.
-    Endless { command: u64 },
     /// A command has failed although there was no reason to.
     Failed { command: u64, outcome: Outcome },
     /// So many commands are not answered although nothing is due any more.
@@ -53,18 +53,12 @@ impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Wrong::Read { command, found } => write!(f, "read {command} has fetched, of {found}"),
-            Wrong::NotHeld { command, drive, sector } => {
-                write!(
-                    f,
-                    "drive {drive} answers read {command} from a buffer that does not have sector {sector}"
-                )
-            }
+            Wrong::Contradiction(fault) => write!(f, "{fault}"),
             Wrong::Kept { found } => write!(f, "after all that, there is at {found}"),
             Wrong::Copy { slot, found } => write!(f, "member {slot} has another copy of {found}"),
             Wrong::Parity { slot, which, found } => {
                 write!(f, "parity {which} on member {slot} does not fit, of {found}")
             }
-            Wrong::Endless { command } => write!(f, "the data of command {command} are made of themselves"),
             Wrong::Failed { command, outcome } => write!(f, "command {command} has ended as {outcome:?}"),
             Wrong::Unanswered { commands } => write!(f, "nothing is due, and {commands} are not answered"),
         }

@@ -1,17 +1,13 @@
 //! The data of a run, followed beside its clock: everything that a [`Witness`] must hear, in the order in which it
 //! happens, and what is looked at when the run is over.
-use super::consistent::that_counts;
-use super::contents::Contents;
 use super::error::{Found, Untruth, Wrong};
-use super::field::{BLANK, stamp, write_of};
-use super::media::Media;
+use super::map::Map;
+use super::power;
 use super::sector::INITIAL;
 use super::sharing;
-use super::sparse::Map;
 use super::verdict::Verdict;
 use super::watched::Watched;
 use super::witness::Witness;
-use super::{consistent, power};
 use crate::run::RunError;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::layout::Layout;
@@ -21,6 +17,9 @@ use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::OWN_IDS;
 use drivelab_core::storage::{Target, TargetParams};
 use drivelab_core::{Access, Command, Completion, Outcome, Setup};
+use drivelab_data::consistent::{self, that_counts};
+use drivelab_data::stamp::{BLANK, stamp, write_of};
+use drivelab_data::{Contents, Media, Stamp};
 use drivelab_record::data::{Compared, CutRecord, DataRecord};
 use drivelab_units::Instant;
 use std::borrow::Cow;
@@ -48,7 +47,7 @@ pub struct Followed {
 /// Where an address of the target lies: the drive's number and its own address.
 fn place_of(target: &Target, address: u64) -> (u16, u64) {
     let Some(array) = array_of(target) else { return (0, address) };
-    let (drives, media) = (consistent::whole(array), Media::new(0));
+    let (drives, media) = (consistent::whole(array), Media::<Stamp>::new(0));
     let layout = Some(array.layout());
     let home = Contents::new(layout, &drives, &media).home(address);
     (array.members().get(home.slot).drive, home.at)
@@ -210,8 +209,8 @@ fn at_rest(watched: &Watched) -> Result<(Option<Compared>, Option<u64>), Untruth
         compared = what.map(|what| Compared { what, rows: fit.rows, sectors: fit.sectors });
     }
     let layout = array_of(target).map(Array::layout);
-    let media =
-        array_of(target).map_or(Cow::Borrowed(&witness.media), |array| that_counts(array, &witness.media));
+    let media = array_of(target)
+        .map_or(Cow::Borrowed(witness.data.media()), |array| that_counts(array, witness.data.media()));
     let contents = Contents::new(layout, &drives, &media);
     let above = watched.in_memories();
     let mut kept = 0;

@@ -14,10 +14,10 @@
 //! commands are under way and whatever they have in common.
 use super::error::Found;
 use super::extents::Extents;
-use super::field::{BLANK, stamp, write_of};
+use super::map::Map;
 use super::sector::{Answered, INITIAL, NEVER, Reads, Sectors, Standing};
-use super::sparse::Map;
 use drivelab_core::{Access, Command, Outcome};
+use drivelab_data::stamp::{BLANK, stamp, write_of};
 use std::collections::BTreeSet;
 
 /// What a stretch of sectors and a write take, in bytes.

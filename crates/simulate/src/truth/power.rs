@@ -6,21 +6,21 @@
 //! lose nothing: nobody was promised anything. Of an array the rows are compared before and after its consistency policy
 //! has done its work; and for each member in turn its sectors are made of the others', as a read would with that member
 //! gone: what comes out must be something that the sector may hold after a cut.
-use super::consistent::{self, Fit};
-use super::contents::Contents;
 use super::error::Untruth;
 use super::followed::{array_of, redundancy};
-use super::media::Media;
+use super::map::Map;
 use super::oracle::Oracle;
-use super::recovery::{Cut, Nothing, PolicyRecovery, Recovery};
-use super::sparse::Map;
 use super::verdict::Verdict;
 use super::watched::Watched;
+use super::{Cut, Nothing, PolicyRecovery, Recovery};
 use drivelab_core::Command;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::layout::Layout;
 use drivelab_core::storage::array::params::ConsistencyPolicy;
 use drivelab_core::storage::write_behind::{Piece, WriteBehind};
+use drivelab_data::consistent::{self, Fit};
+use drivelab_data::stamp::stamp;
+use drivelab_data::{Contents, Media};
 use drivelab_record::data::{CutArray, CutRecord, Dirty, InFlight, Lost, LostFrom, SectorRange};
 use drivelab_units::Instant;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ pub fn cut(mut watched: Watched, answered: &[(u64, Instant)]) -> Result<CutRecor
     let after = watched.cut_power(&[], &mut study)?;
     let array = array_of(after.target());
     let drives = array.map_or_else(|| vec![Some(0)], consistent::whole);
-    let contents = Contents::new(array.map(Array::layout), &drives, &after.witness().media);
+    let contents = Contents::new(array.map(Array::layout), &drives, after.witness().data.media());
     let mut taken = Taken::default();
     // What cannot be had any more is not the cut's loss.
     before.judge_all(
@@ -89,7 +89,7 @@ fn volatile(watched: &Watched) -> Map<(Place, u64)> {
     let mut add = |memory: &WriteBehind, place| {
         // What is newer comes first, and stays.
         for Piece { write, first, count } in memory.volatile() {
-            let stamps = watched.witness().buffers.look(write, first.get(), count.get()).unwrap_or_default();
+            let stamps = watched.witness().data.look(write, first.get(), count.get()).unwrap_or_default();
             for (sector, stamp) in (first.get()..).zip(stamps) {
                 all.entry(sector).or_insert((place, stamp));
             }
@@ -107,7 +107,7 @@ fn dirty(watched: &Watched) -> Dirty {
     };
     let target = watched.target();
     let by_drive: Vec<u64> =
-        watched.witness().media.dirty().into_iter().map(|sectors| sectors * SECTOR_BYTES).collect();
+        watched.witness().data.media().dirty().into_iter().map(|sectors| sectors * SECTOR_BYTES).collect();
     Dirty {
         host_memory_bytes: (0..).map_while(|initiator| target.host_cache(initiator)).map(bytes).sum(),
         controller_memory_bytes: target.controller_cache().map_or(0, bytes),
@@ -125,7 +125,7 @@ fn kept_by_battery(watched: &Watched) -> Map<u64> {
     }
     // What is newer comes later.
     for Piece { write, first, count } in memory.unwritten() {
-        let stamps = watched.witness().buffers.look(write, first.get(), count.get()).unwrap_or_default();
+        let stamps = watched.witness().data.look(write, first.get(), count.get()).unwrap_or_default();
         kept.extend((first.get()..).zip(stamps));
     }
     kept
@@ -161,7 +161,7 @@ impl Taken {
         *self.lost.entry(write).or_default() += 1;
         self.sectors += 1;
         self.although_flushed += u64::from(was_durable);
-        let is_its = |(_, stamp): &&(Place, u64)| *stamp == super::field::stamp(write, sector);
+        let is_its = |(_, found): &&(Place, u64)| *found == stamp(write, sector);
         match memories.get(&sector).filter(is_its).map(|(place, _)| *place) {
             Some(Place::Host) => self.from.host_memory_sectors += 1,
             Some(Place::Controller) => self.from.controller_memory_sectors += 1,

@@ -1,9 +1,9 @@
 //! What is to be thought of all sectors at once: at the end of a run, and where the power goes.
 use super::extents::Extents;
-use super::field::{BLANK, write_of};
 use super::oracle::{Oracle, Write};
 use super::sector::{Answered, INITIAL, NEVER, Sectors};
 use drivelab_core::{Access, Command};
+use drivelab_data::stamp::{BLANK, write_of};
 
 /// What a sector is found to hold, against what it should.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,8 @@
 //! A target in virtual time under the eyes of a witness.
 use super::error::{Untruth, Wrong};
+use super::map::Map;
 use super::oracle::Oracle;
-use super::recovery::{Cut, Recovery};
-use super::sparse::Map;
 use super::witness::Witness;
-use super::{consistent, recovery};
 use crate::run::HORIZON;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
@@ -13,6 +11,7 @@ use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::{Piece, WriteBehind};
 use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
+use drivelab_data::{Recovery, consistent};
 use drivelab_units::{Instant, Lba, Sectors};
 use std::collections::{HashMap, VecDeque};
 
@@ -113,7 +112,7 @@ impl Watched {
         let memories: Vec<&WriteBehind> = self.memories().collect();
         for piece in memories.iter().rev().flat_map(|memory| memory.unwritten()) {
             let (first, count) = (piece.first.get(), piece.count.get());
-            let stamps = self.witness.buffers.look(piece.write, first, count).unwrap_or_default();
+            let stamps = self.witness.data.look(piece.write, first, count).unwrap_or_default();
             all.extend((first..).zip(stamps));
         }
         all
@@ -299,41 +298,15 @@ impl Watched {
     pub fn cut_power(mut self, missing: &[u16], recovery: &mut dyn Recovery) -> Result<Watched, Untruth> {
         let kept = self.kept_by_battery()?;
         let Watched { mut params, seed, target, mut witness, looks, apart, tap, .. } = self;
-        witness.media.cut_power();
         witness.oracle.cut_power();
-        let buffers = witness.forget_commands();
-        if let (Some(array), Some(of_array)) =
-            (target.system().and_then(|system| system.array()), &mut params.array)
-        {
-            // The note of what is stale lies on the members, and what it says is copied before anything else.
-            witness.media = consistent::that_counts(array, &witness.media).into_owned();
-            let last = params.drives.len() as u16 - 1;
-            let consistency_policy = of_array.consistency_policy;
-            recovery.look(&Cut {
-                array,
-                consistency_policy,
-                last,
-                missing,
-                buffers: &buffers,
-                media: &witness.media,
-            });
-            let mut drives = consistent::whole(array);
-            let rest = params.drives.len() - drives.len();
-            missing.iter().for_each(|&slot| drives[usize::from(slot)] = None);
-            let journal = u16::from(recovery::has_journal(of_array));
-            let mut order = drives.clone();
-            order.extend((0..rest).map(|_| None));
-            if journal > 0 {
-                let last = order.len() - 1;
-                order[last] = Some(last as u16);
+        match (target.system().and_then(|system| system.array()), &mut params.array) {
+            (Some(array), Some(of_array)) => {
+                let consistency_policy = of_array.consistency_policy;
+                of_array.missing =
+                    witness.data.cut_power_of_array(array, consistency_policy, missing, recovery);
+                of_array.failures.clear();
             }
-            witness.media.reorder(&order);
-            let gone = (0..).zip(&drives).filter(|(_, drive)| drive.is_none()).map(|(slot, _)| slot);
-            of_array.missing = gone.collect();
-            of_array.failures.clear();
-            let slots: Vec<Option<u16>> =
-                (0..).zip(&drives).map(|(slot, drive)| drive.map(|_| slot)).collect();
-            recovery.recover(array.layout(), &slots, &mut witness.media);
+            _ => _ = witness.data.cut_power(),
         }
         let mut after = Watched { looks, apart, tap, ..Self::with(&params, seed, witness) };
         after.target.come_up_after(&target);
@@ -352,9 +325,8 @@ impl Watched {
         let Some(cache) = self.target.controller_cache() else { return Ok(Vec::new()) };
         let look = |piece: Piece| {
             let (id, first, count) = (piece.write, piece.first.get(), piece.count.get());
-            let stamps = self.witness.buffers.look(id, first, count);
-            let stamps = stamps.ok_or_else(|| self.witness.untruth(self.now, Wrong::Endless { command: id }));
-            stamps.map(|stamps| (first, stamps))
+            let stamps = self.witness.data.look(id, first, count);
+            stamps.map(|stamps| (first, stamps)).map_err(|fault| self.witness.contradicts(self.now, fault))
         };
         cache.unwritten().map(look).collect()
     }
@@ -363,7 +335,7 @@ impl Watched {
     fn write_kept(&mut self, first: u64, stamps: &[u64]) -> Result<(), Untruth> {
         let command = own(self.looks, Access::Write, first, stamps.len() as u64);
         self.looks += 1;
-        self.witness.buffers.bring(command.id, first, stamps.to_vec());
+        self.witness.data.write_data(command.id, first, stamps);
         self.outstanding.insert(command.id, command);
         self.target.handle(self.now, TargetInput::Submit(command));
         self.look()?;

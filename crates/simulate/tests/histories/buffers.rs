@@ -4,6 +4,7 @@ use crate::setups::{self, Dice};
 use drivelab_core::data::{DataOp, Source};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Access, Completion};
+use drivelab_data::Fault;
 use drivelab_simulate::truth::watched::Tap;
 use drivelab_simulate::truth::{Untruth, Watched, Wrong};
 use drivelab_units::Sectors;
@@ -95,7 +96,7 @@ fn a_segment_that_is_not_given_up_is_found() {
         for seed in 0..SEEDS {
             if let Err(Untruth { wrong, .. }) = play(&setups::alone(drive), seed, Some(kept_for_ever())) {
                 assert!(
-                    matches!(wrong, Wrong::Read { .. } | Wrong::NotHeld { .. }),
+                    matches!(wrong, Wrong::Read { .. } | Wrong::Contradiction(Fault::NotHeld { .. })),
                     "drive {drive}: {wrong}"
                 );
                 found += u64::from(matches!(wrong, Wrong::Read { .. }));

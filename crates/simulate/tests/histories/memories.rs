@@ -10,7 +10,7 @@ use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorPa
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::params::{ReadAhead, WriteBehindParams};
 use drivelab_core::{Access, Command, Outcome};
-use drivelab_simulate::truth::field::BLANK;
+use drivelab_data::stamp::BLANK;
 use drivelab_simulate::truth::{PolicyRecovery, Untruth, Watched, Wrong};
 use drivelab_units::Sectors;
 

@@ -14,7 +14,7 @@
 mod avoids;
 mod claims;
 mod errors;
-mod gf;
+pub mod gf;
 mod health;
 pub mod layout;
 mod losses;

@@ -2,7 +2,7 @@
 //! could not be read is planned anew.
 use super::stripe_request::{Op, Owner, Phase};
 use super::{Array, ArrayEvent, sync};
-use crate::command::{Attribute, Breakdown, Command, Completion, Outcome, Priority};
+use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
 use crate::data::DataOp;
 use crate::storage::context::{Context, Event};
 use crate::storage::tree::{NONE, Slot};
@@ -203,7 +203,7 @@ impl Array {
     ) {
         let op = self.ops.get_mut(at);
         op.is_out = false;
-        let (id, slot, repairs) = (op.id, op.stripe_request, op.repairs);
+        let (id, slot, repairs, access) = (op.id, op.stripe_request, op.repairs, op.access);
         self.ops.free(at);
         let stripe_request = self.stripe_requests.get_mut(slot);
         stripe_request.pending -= 1;
@@ -216,8 +216,8 @@ impl Array {
             let op = *self.ops.get(at);
             self.answer_early(context, &op, breakdown);
         }
-        // One that has failed its drive may still carry out.
-        if outcome == Outcome::Done {
+        // A write that is not answered in time its drive may still carry out.
+        if access == Access::Read || outcome != Outcome::TimedOut {
             context.data_op(DataOp::Over { id });
         }
         let stripe_request = self.stripe_requests.get_mut(slot);

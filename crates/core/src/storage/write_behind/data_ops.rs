@@ -4,7 +4,7 @@
 //! so has a part of a read that the device answers, over whatever the device brings for it: that may be older. A read
 //! that is served by lines has each part from memory, or from the fetch that brings it. What memory keeps of what came is
 //! a copy: the read goes on to memories above, which may have something newer or older of it. What memory gives up it
-//! names.
+//! names. It says which buffers it needs (see `holds.rs`), and when a command of its own is over.
 use super::WriteBehind;
 use super::extents::{Extent, State};
 use super::pieces::{Chain, Piece};
@@ -16,12 +16,23 @@ impl WriteBehind {
     /// From now on data operations are kept until [`Self::poll_data`] takes them.
     pub fn keep_data(&mut self) {
         self.ops.get_or_insert_default();
+        self.extents.changes.keep();
+        self.pieces.changes.keep();
     }
 
     /// The next data operation. All of them are to be taken before a command is handed on or an answer given.
     #[inline]
     pub fn poll_data(&mut self) -> Option<DataOp> {
-        self.ops.as_mut()?.pop_front()
+        let ops = self.ops.as_mut()?;
+        if ops.is_empty() && !(self.extents.changes.is_empty() && self.pieces.changes.is_empty()) {
+            self.holds.settle([&mut self.extents.changes, &mut self.pieces.changes], ops);
+        }
+        ops.pop_front()
+    }
+
+    /// A command of its own is done.
+    pub(super) fn end_own(&mut self, id: u64) {
+        self.ops.iter_mut().for_each(|ops| ops.push_back(DataOp::Over { id }));
     }
 
     /// Part of a read gets what memory holds now, and the rest from a fetch.
@@ -60,6 +71,7 @@ impl WriteBehind {
                 let (kept, read) = (*copied, command.id);
                 *copied += 1;
                 ops.push_back(DataOp::Keep { kept, read, first, count: end - first });
+                ops.push_back(DataOp::Over { id: kept });
                 extents.refer(place, kept);
             }
         });

@@ -4,6 +4,7 @@
 //! be flushed, those that may not yet, and those that may make room, each by age. Every step costs O(log n). Slots are
 //! allocated only while more extents are held than ever before. In front of an array with parity what may be flushed is
 //! counted by row too.
+use super::holds::Changes;
 use super::rows::Rows;
 use crate::storage::tree::{NONE, Slot, Tree};
 use alloc::vec::Vec;
@@ -75,6 +76,8 @@ pub struct Extents {
     /// By what [`sum_of`] tells of their state.
     sectors: [u64; 4],
     rows: Option<Rows>,
+    /// Whose data they have.
+    pub(super) changes: Changes,
 }
 
 /// The set by age that an extent belongs in.
@@ -111,6 +114,7 @@ impl Extents {
             ages: [NONE; 3],
             sectors: [0; 4],
             rows: stripe.map(|stripe| Rows::new(stripe.get())),
+            changes: Changes::default(),
         }
     }
 
@@ -155,6 +159,7 @@ impl Extents {
 
     /// Keeps an extent where nothing is.
     pub fn insert(&mut self, extent: Extent) -> Slot {
+        self.changes.say(extent.command, true);
         let slot = if let Some(slot) = self.free.pop() {
             self.extents[slot as usize] = extent;
             slot
@@ -168,6 +173,7 @@ impl Extents {
     }
 
     pub fn remove(&mut self, slot: Slot) {
+        self.changes.say(self.get(slot).command, false);
         self.unfile(slot);
         self.by_address.remove(&mut self.all, slot);
         self.free.push(slot);
@@ -182,7 +188,9 @@ impl Extents {
 
     /// The data of an extent are those of another command's buffer.
     pub fn refer(&mut self, slot: Slot, command: u64) {
-        self.extents[slot as usize].command = command;
+        let before = core::mem::replace(&mut self.extents[slot as usize].command, command);
+        self.changes.say(before, false);
+        self.changes.say(command, true);
     }
 
     /// The flush of an extent has failed.

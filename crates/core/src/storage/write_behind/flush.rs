@@ -316,6 +316,7 @@ impl WriteBehind {
         let done = outcome == Outcome::Done;
         let entry = self.table.get(flush);
         let (first, end, pieces) = (entry.command.first, entry.command.end(), entry.pieces);
+        let id = entry.command.id;
         let (keeps, used) = (self.params.keeps_reads, self.tick_clock());
         self.flights.retain(|&flight| flight != flush);
         self.in_flight -= (end - first).get();
@@ -335,5 +336,6 @@ impl WriteBehind {
         }
         self.pieces.free(pieces);
         self.table.free(flush);
+        self.end_own(id);
     }
 }

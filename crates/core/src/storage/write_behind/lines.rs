@@ -201,6 +201,7 @@ impl WriteBehind {
             self.copy_part(now, read, count);
         }
         self.table.free(fetch);
+        self.end_own(completion.id);
     }
 
     /// So many parts of a read are done; with the last of them it is, or it goes to the device after all.

@@ -28,6 +28,7 @@ mod data_ops;
 mod extents;
 mod failures;
 mod flush;
+mod holds;
 mod lines;
 mod memory;
 pub mod params;
@@ -50,6 +51,7 @@ use extents::{Extent, Extents, Set, State};
 use failures::Failures;
 pub use failures::GivenUp;
 use flush::Barrier;
+use holds::Holds;
 use lines::Parts;
 use memory::Memory;
 use params::WriteBehindParams;
@@ -127,6 +129,8 @@ pub struct WriteBehind {
     answers: VecDeque<Answer>,
     /// Where the data operations are kept, when they are.
     ops: Option<VecDeque<DataOp>>,
+    /// The buffers that it needs, then.
+    holds: Holds,
 }
 
 impl WriteBehind {
@@ -165,6 +169,7 @@ impl WriteBehind {
             below: VecDeque::with_capacity(64),
             answers: VecDeque::with_capacity(64),
             ops: None,
+            holds: Holds::default(),
         }
     }
 

@@ -1,4 +1,5 @@
 //! Which write each part of a flush is of: a chain of pieces for each flush that is with the device.
+use super::holds::Changes;
 use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
@@ -31,11 +32,13 @@ impl Chain {
 pub struct Pieces {
     pieces: Vec<(Piece, Slot)>,
     free: Vec<Slot>,
+    /// Whose data they are.
+    pub(super) changes: Changes,
 }
 
 impl Pieces {
     pub fn new() -> Self {
-        Pieces { pieces: Vec::new(), free: Vec::new() }
+        Pieces { pieces: Vec::new(), free: Vec::new(), changes: Changes::default() }
     }
 
     pub fn places(&self) -> usize {
@@ -43,6 +46,7 @@ impl Pieces {
     }
 
     pub fn push(&mut self, chain: &mut Chain, piece: Piece) {
+        self.changes.say(piece.write, true);
         let place = if let Some(place) = self.free.pop() {
             self.pieces[place as usize] = (piece, NONE);
             place
@@ -71,7 +75,9 @@ impl Pieces {
         let mut at = chain.first;
         while at != NONE {
             self.free.push(at);
-            at = self.pieces[at as usize].1;
+            let (piece, next) = self.pieces[at as usize];
+            self.changes.say(piece.write, false);
+            at = next;
         }
     }
 }

@@ -97,6 +97,11 @@ pub struct Rig {
     fetched: BTreeMap<u64, (usize, Vec<u64>)>,
     /// Those of them that are copies of what a read fetched.
     copies: BTreeSet<u64>,
+    /// The buffers that memory has said to need, and the commands of its own that it has said to be over.
+    held: BTreeSet<u64>,
+    over: BTreeSet<u64>,
+    /// So many commands of its own are done.
+    own_done: usize,
     pub most_fetching: usize,
     /// How often a write's data have failed, by sector and write.
     tries: BTreeMap<(usize, u64), u8>,
@@ -139,6 +144,9 @@ impl Rig {
             flying: BTreeMap::new(),
             fetched: BTreeMap::new(),
             copies: BTreeSet::new(),
+            held: BTreeSet::new(),
+            over: BTreeSet::new(),
+            own_done: 0,
             most_fetching: 0,
             tries: BTreeMap::new(),
             given_up: BTreeSet::new(),
@@ -313,8 +321,30 @@ impl Rig {
                     );
                 }
             }
+            DataOp::Hold { id } => assert!(self.held.insert(id), "{id} is held already"),
+            DataOp::Release { id } => assert!(self.held.remove(&id), "{id} is not held"),
+            DataOp::Over { id } => assert!(self.over.insert(id), "{id} is over already"),
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Memory holds the buffers that it has data of, or is to get: those that it tells of, and of reads under way what
+    /// they are to bring or are to be given. Commands of its own are over when they are done.
+    fn check_holds(&self) {
+        assert_eq!(
+            self.over.len(),
+            self.own_done + self.copies.len(),
+            "own commands and copies that are over"
+        );
+        // It takes long, and what is held too long is held for ever.
+        if !self.events.is_multiple_of(16) {
+            return;
+        }
+        let all = self.cache.holds(Lba::ZERO, Lba::new(u64::MAX)).chain(self.cache.unwritten());
+        let needed: BTreeSet<u64> = all.map(|piece| piece.write).collect();
+        assert!(self.held.is_superset(&needed), "{:?} of {needed:?} are held", self.held);
+        let is_quiet = self.busy.is_empty() && self.unanswered().is_empty();
+        assert!(!is_quiet || self.held == needed, "{:?} are held, and {needed:?} needed", self.held);
     }
 
     /// Whether a fetch is with the device, or about to be.
@@ -337,6 +367,7 @@ impl Rig {
             self.goes(&command);
             self.given(command);
         }
+        self.check_holds();
     }
 
     /// A write that waited for room goes through, once memory has given up data.
@@ -533,6 +564,7 @@ impl Rig {
     fn done(&mut self, which: usize) {
         self.sent[which].done = Some(self.now);
         let Sent { at, command, service, .. } = self.sent[which].clone();
+        self.own_done += usize::from(command.id >= OWN_IDS);
         let Command { id, initiator, tag, first, count, access, .. } = command;
         if let Some(pieces) = self.flying.remove(&tag).filter(|_| id >= OWN_IDS && access == Access::Write) {
             for piece in pieces.iter().filter(|_| service.fails) {

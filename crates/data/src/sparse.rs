@@ -1,31 +1,13 @@
 //! A table by address of which only the touched pages exist.
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use crate::map::Map;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
+/// Addresses of a page.
 pub const PAGE: u64 = 32;
 
-/// Numbers are their own hashes, spread over all bits: keys here are addresses and ids, which nobody forges.
-#[derive(Clone, Copy, Default)]
-pub struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(byte.into());
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-    }
-}
-
-pub type Map<V> = HashMap<u64, V, BuildHasherDefault<Spread>>;
-
+/// A table by address. What was never touched is nowhere.
 #[derive(Clone)]
 pub struct Sparse<T> {
     pages: Map<Box<[T]>>,
@@ -45,15 +27,20 @@ pub fn addresses(mut pages: Vec<u64>) -> Vec<u64> {
 }
 
 impl<T: Clone + Default> Sparse<T> {
+    /// What an address has, if its page was ever touched.
     #[inline]
     pub fn get(&self, at: u64) -> Option<&T> {
-        self.pages.get(&(at / PAGE)).map(|page| &page[(at % PAGE) as usize])
+        self.pages.get(at / PAGE).map(|page| &page[(at % PAGE) as usize])
     }
 
+    /// What an address has; its page is touched.
     #[inline]
     pub fn get_mut(&mut self, at: u64) -> &mut T {
-        let page = self.pages.entry(at / PAGE);
-        &mut page.or_insert_with(|| vec![T::default(); PAGE as usize].into())[(at % PAGE) as usize]
+        &mut self.page_mut(at / PAGE)[(at % PAGE) as usize]
+    }
+
+    fn page_mut(&mut self, page: u64) -> &mut [T] {
+        self.pages.get_or_insert_with(page, || vec![T::default(); PAGE as usize].into())
     }
 
     /// Calls `each` with every address of these, page by page.
@@ -61,8 +48,7 @@ impl<T: Clone + Default> Sparse<T> {
         let (mut at, end) = (first, first + count);
         while at < end {
             let next = (at / PAGE + 1) * PAGE;
-            let page = self.pages.entry(at / PAGE);
-            let page = page.or_insert_with(|| vec![T::default(); PAGE as usize].into());
+            let page = self.page_mut(at / PAGE);
             while at < end.min(next) {
                 each(at, &mut page[(at % PAGE) as usize]);
                 at += 1;
@@ -83,12 +69,12 @@ impl<T: Clone + Default> Sparse<T> {
     /// All of a touched page: the one with these addresses of [`PAGE`] from `PAGE * page` on.
     #[inline]
     pub fn page(&self, page: u64) -> Option<&[T]> {
-        self.pages.get(&page).map(|page| &page[..])
+        self.pages.get(page).map(|page| &page[..])
     }
 
     /// The numbers of all touched pages, in no order.
     pub fn pages(&self) -> impl Iterator<Item = u64> {
-        self.pages.keys().copied()
+        self.pages.keys()
     }
 
     /// The addresses of all touched pages, upward.

@@ -1,19 +1,24 @@
 //! The buffers of commands, each by its command's id: full from the host, filled by a member, or a sum of others'.
 //!
 //! Sums are kept as they were said and computed when somebody looks: what they are made of may come later. A host's write
-//! needs no memory, because its stamps follow from its id. A buffer is given up when its command is over, no drive has data
-//! of it that are not on its media, no sum is made of it, and no log says anything of it. What a
-//! memory before the array may still write stays.
-use super::field::{stamp, times};
-use super::sparse::Map;
+//! that was given no data needs no memory, because its cells follow from its id.
+//!
+//! A buffer is given up when its command is over, no memory holds it, no drive has data of it that are not on its media, no
+//! sum is made of it, and no record of a log that counts says anything of it. See [`DataOp`].
+use crate::cell::{Cell, Stamp};
+use crate::map::Map;
+use crate::words::Words;
+use alloc::vec;
+use alloc::vec::Vec;
 use drivelab_core::data::{DataOp, Word};
+use drivelab_core::storage::array::gf;
 use drivelab_units::{Lba, Sectors};
 
 /// Sums of sums of sums: what an array, two caches and two schedulers make of each other is far below this.
 const DEEPEST: u32 = 64;
-/// What a buffer and a part of a sum take, in sectors of a drive.
-const BUFFER: u64 = 8;
-const TERM: u64 = 3;
+/// What a buffer and a part of a sum take, in bytes.
+const BUFFER: u64 = 128;
+const TERM: u64 = 48;
 
 /// Part of a sum.
 #[derive(Clone, Copy, Debug)]
@@ -25,45 +30,65 @@ struct Term {
     factor: u8,
 }
 
-#[derive(Clone, Default, Debug)]
-struct Buffer {
+#[derive(Clone, Debug)]
+struct Buffer<C> {
     /// What a member, or whoever plays the host, has fetched, by address.
-    fetched: Vec<(u64, Vec<u64>)>,
+    fetched: Vec<(u64, Vec<C>)>,
     terms: Vec<Term>,
-    /// The addresses of a host's write.
+    /// The addresses of a host's write that was given no data.
     written: Option<(u64, u64)>,
+    /// The sectors of an array's metadata in it.
+    told: Vec<u64>,
     /// Parts of sums that are made of it, and what logs say of it.
     uses: u32,
+    /// Memories that have data of it.
+    holds: u32,
     /// Sectors that drives have accepted, and that are not on their media yet.
     waiting: u64,
     is_over: bool,
 }
 
-#[derive(Default)]
-pub struct Buffers {
-    buffers: Map<Buffer>,
-    /// What sectors of an array's metadata say, by their stamps. It stays, and with it what logs had of it.
-    told: Map<Vec<Word>>,
-    /// Whether what metadata say is never asked for.
-    is_cut_never: bool,
+impl<C> Buffer<C> {
+    fn new() -> Self {
+        let (fetched, terms, told) = (Vec::new(), Vec::new(), Vec::new());
+        Buffer { fetched, terms, written: None, told, uses: 0, holds: 0, waiting: 0, is_over: false }
+    }
+}
+
+/// All of them.
+pub struct Buffers<C = Stamp> {
+    buffers: Map<Buffer<C>>,
+    words: Words,
     /// Buffers to be looked at: they may not be needed any more.
     idle: Vec<u64>,
-    /// Memory that all of them take, in sectors of a drive.
+    /// Memory that all of them take, in bytes.
     size: u64,
 }
 
-impl Buffers {
+impl<C> Default for Buffers<C> {
+    fn default() -> Self {
+        Buffers { buffers: Map::default(), words: Words::default(), idle: Vec::new(), size: 0 }
+    }
+}
+
+impl<C: Cell> Buffers<C> {
     /// Of a target whose power is never cut: what its metadata say nobody asks for.
+    #[must_use]
     pub fn without_words(self) -> Self {
-        Buffers { is_cut_never: true, ..self }
+        Buffers { words: Words::not_kept(), ..self }
+    }
+
+    /// Whether what metadata say is kept.
+    pub fn keeps_words(&self) -> bool {
+        self.words.is_kept()
     }
 
     /// The buffer of a command, with the memory that it takes counted by [`Self::count`] when it has changed.
-    fn entry(&mut self, id: u64) -> &mut Buffer {
+    fn entry(&mut self, id: u64) -> &mut Buffer<C> {
         let size = &mut self.size;
-        self.buffers.entry(id).or_insert_with(|| {
+        self.buffers.get_or_insert_with(id, || {
             *size += BUFFER;
-            Buffer::default()
+            Buffer::new()
         })
     }
 
@@ -72,20 +97,21 @@ impl Buffers {
         self.size = self.size + after - before;
     }
 
-    /// A host issues a write: its buffer is full of its own stamps.
+    /// A host issues a write without data: its buffer is full of [`Cell::version`].
     pub fn write(&mut self, id: u64, first: Lba, count: Sectors) {
         let buffer = self.entry(id);
         (buffer.written, buffer.is_over) = (Some((first.get(), count.get())), false);
     }
 
-    /// These stamps come from elsewhere.
-    pub fn bring(&mut self, id: u64, first: u64, stamps: Vec<u64>) {
-        self.cut(id, first, stamps.len() as u64);
-        self.count(0, stamps.len() as u64 / 2);
-        self.entry(id).fetched.push((first, stamps));
+    /// These data come from elsewhere.
+    pub fn bring(&mut self, id: u64, first: u64, cells: Vec<C>) {
+        self.cut(id, first, cells.len() as u64);
+        self.count(0, cells.len() as u64 * C::SIZE);
+        self.entry(id).fetched.push((first, cells));
         self.give_up();
     }
 
+    /// Part of a buffer gets part of another one added; of other operations nothing.
     pub fn mix(&mut self, op: &DataOp) {
         let DataOp::Mix { into, at, from, from_at, count, factor } = *op else { return };
         let (at, from_at, count) = (at.get(), from_at.get(), count.get());
@@ -94,68 +120,112 @@ impl Buffers {
         self.is_used(from);
     }
 
-    /// A sector of a write of an array's own holds this word beside those that were said before. Its stamp is its own,
+    /// A sector of a write of an array's own holds this word beside those that were said before. What it holds is its own,
     /// whatever else is said of it.
     pub fn tell(&mut self, into: u64, at: Lba, word: Word) {
-        let stamp = stamp(into, at.get());
-        if self.is_cut_never {
-            let buffer = self.entry(into);
-            if buffer.fetched.iter().all(|(other, _)| *other != at.get()) {
-                buffer.fetched.push((at.get(), vec![stamp]));
-            }
-            return;
-        }
-        let told = self.told.entry(stamp).or_default();
-        let is_new = told.is_empty();
-        told.push(word);
-        self.size += 1;
-        if is_new {
-            self.size += BUFFER;
-            self.entry(into).fetched.push((at.get(), vec![stamp]));
-        }
-        if let Word::Logged(entry) = word {
+        let cell = C::version(into, at.get());
+        if self.words.tell(cell.head(), word)
+            && let Word::Logged(entry) = word
+            && !entry.is_whole
+        {
             self.is_used(entry.op);
         }
+        let buffer = self.entry(into);
+        if !buffer.told.contains(&at.get()) {
+            buffer.told.push(at.get());
+            buffer.fetched.push((at.get(), vec![cell]));
+            self.count(0, C::SIZE);
+        }
     }
 
-    /// What a sector with this stamp says, if it is one of metadata.
-    pub fn words(&self, stamp: u64) -> &[Word] {
-        self.told.get(&stamp).map_or(&[], Vec::as_slice)
+    /// What a sector with this says, if it is one of metadata.
+    pub fn words(&self, cell: &C) -> &[Word] {
+        self.words.get(cell.head())
     }
 
+    /// What was said of part of a buffer does not hold any more.
     pub fn forget(&mut self, id: u64, first: Lba, count: Sectors) {
         self.cut(id, first.get(), count.get());
         self.give_up();
     }
 
+    /// A memory has data of this from now on.
+    pub fn hold(&mut self, id: u64) {
+        self.entry(id).holds += 1;
+    }
+
+    /// One that had data of it has none any more.
+    pub fn release(&mut self, id: u64) {
+        if let Some(buffer) = self.buffers.get_mut(id) {
+            buffer.holds = buffer.holds.saturating_sub(1);
+            self.idle.push(id);
+            self.give_up();
+        }
+    }
+
     /// A drive has taken so many sectors of a write.
     pub fn accepted(&mut self, id: u64, count: u64) {
-        if let Some(buffer) = self.buffers.get_mut(&id) {
+        if let Some(buffer) = self.buffers.get_mut(id) {
             buffer.waiting += count;
         }
     }
 
     /// So many sectors of a write that a drive has taken are on its media, or never will be.
     pub fn dropped(&mut self, id: u64, count: u64) {
-        if let Some(buffer) = self.buffers.get_mut(&id) {
+        if let Some(buffer) = self.buffers.get_mut(id) {
             buffer.waiting = buffer.waiting.saturating_sub(count);
-            self.idle.push(id);
-            self.give_up();
+            if buffer.waiting == 0 && buffer.is_over {
+                self.idle.push(id);
+                self.give_up();
+            }
         }
+    }
+
+    /// Part of a write is on the media of a drive: what metadata lay there are gone.
+    pub fn persisted(&mut self, id: u64, drive: u16, first: u64, count: u64) {
+        if self.words.is_kept() {
+            let told = self.buffers.get(id).map_or(&[][..], |buffer| &buffer.told);
+            let inside = told.iter().copied().filter(|at| (first..first + count).contains(at));
+            self.words.lie(drive, first, count, inside.map(|at| (at, C::version(id, at).head())));
+            self.forget_words();
+        }
+        self.dropped(id, count);
+    }
+
+    /// Another drive has this number, with nothing on it.
+    pub fn replace(&mut self, drive: u16) {
+        self.words.replace(drive);
+        self.forget_words();
+        self.give_up();
     }
 
     /// The command is done, and nobody will ask for its data but those who have said so.
     pub fn over(&mut self, id: u64) {
-        if let Some(buffer) = self.buffers.get_mut(&id) {
+        if let Some(buffer) = self.buffers.get_mut(id) {
             buffer.is_over = true;
             self.idle.push(id);
             self.give_up();
         }
     }
 
-    /// How much memory all of them take, in sectors of a drive.
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.buffers.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.buffers.is_empty()
+    }
+
+    /// The commands that have one, in no order.
+    pub fn ids(&self) -> impl Iterator<Item = u64> + '_ {
+        self.buffers.keys()
+    }
+
+    /// How much memory all of them take, in bytes.
     pub fn size(&self) -> u64 {
-        self.size
+        self.size + self.words.size()
     }
 
     /// Something is made of this buffer, or tells of it.
@@ -164,20 +234,35 @@ impl Buffers {
     }
 
     fn is_not_used(&mut self, id: u64) {
-        if let Some(buffer) = self.buffers.get_mut(&id) {
+        if let Some(buffer) = self.buffers.get_mut(id) {
             buffer.uses = buffer.uses.saturating_sub(1);
             self.idle.push(id);
+        }
+    }
+
+    /// What logs say of buffers, and nobody can find any more.
+    fn forget_words(&mut self) {
+        while let Some(id) = self.words.poll_unused() {
+            self.is_not_used(id);
         }
     }
 
     /// Gives up the buffers that nobody needs, and what was kept for them alone.
     fn give_up(&mut self) {
         while let Some(id) = self.idle.pop() {
-            let Some(buffer) = self.buffers.get(&id) else { continue };
-            if !buffer.is_over || buffer.uses > 0 || buffer.waiting > 0 {
+            let Some(buffer) = self.buffers.get_mut(id) else { continue };
+            if !buffer.is_over || buffer.holds > 0 || buffer.waiting > 0 {
                 continue;
             }
-            let Some(buffer) = self.buffers.remove(&id) else { continue };
+            // Nobody writes it any more. Its metadata may tell of the command itself.
+            for at in core::mem::take(&mut buffer.told) {
+                self.words.is_written(C::version(id, at).head());
+            }
+            self.forget_words();
+            if self.buffers.get(id).is_none_or(|buffer| buffer.uses > 0) {
+                continue;
+            }
+            let Some(buffer) = self.buffers.remove(id) else { continue };
             self.count(BUFFER + buffer.size(), 0);
             buffer.terms.iter().for_each(|term| self.is_not_used(term.from));
         }
@@ -185,12 +270,12 @@ impl Buffers {
 
     /// Takes out what was said of these addresses of a buffer.
     fn cut(&mut self, id: u64, first: u64, count: u64) {
-        let Some(buffer) = self.buffers.get_mut(&id) else { return };
+        let Some(buffer) = self.buffers.get_mut(id) else { return };
         if buffer.terms.is_empty() && buffer.fetched.is_empty() {
             return;
         }
         let had = buffer.size();
-        let before = std::mem::take(&mut buffer.terms);
+        let before = core::mem::take(&mut buffer.terms);
         buffer.cut(first, count, &before);
         let has = buffer.size();
         // Those that are left are counted first, so that none is given up between.
@@ -202,29 +287,29 @@ impl Buffers {
     }
 
     /// What is in part of a buffer now. `None` where it is a sum of itself.
-    pub fn look(&self, id: u64, first: u64, count: u64) -> Option<Vec<u64>> {
-        let mut stamps = vec![0; count as usize];
-        self.add(&mut stamps, id, first, 1, DEEPEST).then_some(stamps)
+    pub fn look(&self, id: u64, first: u64, count: u64) -> Option<Vec<C>> {
+        let mut cells = vec![C::default(); count as usize];
+        self.add(&mut cells, id, first, 1, DEEPEST).then_some(cells)
     }
 
     /// Adds part of a buffer, multiplied with a factor.
-    fn add(&self, sum: &mut [u64], id: u64, first: u64, factor: u8, depth: u32) -> bool {
+    fn add(&self, sum: &mut [C], id: u64, first: u64, factor: u8, depth: u32) -> bool {
         let end = first + sum.len() as u64;
-        let Some(buffer) = self.buffers.get(&id) else { return true };
+        let Some(buffer) = self.buffers.get(id) else { return true };
         if depth == 0 {
             return false;
         }
         if let Some((written, count)) = buffer.written {
             for sector in first.max(written)..end.min(written + count) {
-                sum[(sector - first) as usize] ^= times(stamp(id, sector), factor);
+                sum[(sector - first) as usize].add(&C::version(id, sector), factor);
             }
         }
-        for (at, stamps) in &buffer.fetched {
-            let (from, to) = (first.max(*at), end.min(at + stamps.len() as u64));
+        for (at, cells) in &buffer.fetched {
+            let (from, to) = (first.max(*at), end.min(at + cells.len() as u64));
             if from < to {
                 let sum = &mut sum[(from - first) as usize..(to - first) as usize];
-                let there = &stamps[(from - at) as usize..];
-                sum.iter_mut().zip(there).for_each(|(sum, &stamp)| *sum ^= times(stamp, factor));
+                let there = &cells[(from - at) as usize..];
+                sum.iter_mut().zip(there).for_each(|(sum, cell)| sum.add(cell, factor));
             }
         }
         buffer.terms.iter().all(|term| {
@@ -233,17 +318,17 @@ impl Buffers {
                 return true;
             }
             let part = &mut sum[(from - first) as usize..(to - first) as usize];
-            let factor = times(term.factor.into(), factor) as u8;
+            let factor = gf::mul(term.factor, factor);
             self.add(part, term.from, term.from_at + (from - term.at), factor, depth - 1)
         })
     }
 }
 
-impl Buffer {
-    /// What is in it, in sectors of a drive.
+impl<C: Cell> Buffer<C> {
+    /// What is in it, in bytes.
     fn size(&self) -> u64 {
-        let fetched: u64 = self.fetched.iter().map(|(_, stamps)| stamps.len() as u64 / 2).sum();
-        fetched + self.terms.len() as u64 * TERM
+        let fetched: u64 = self.fetched.iter().map(|(_, cells)| cells.len() as u64).sum();
+        fetched * C::SIZE + self.terms.len() as u64 * TERM
     }
 
     /// Takes out what was said of these addresses: these parts of sums, and what was fetched.
@@ -261,14 +346,14 @@ impl Buffer {
                 self.terms.push(Term { at, from_at, count: behind - at, ..term });
             }
         }
-        for (at, stamps) in std::mem::take(&mut self.fetched) {
-            let behind = at + stamps.len() as u64;
+        for (at, cells) in core::mem::take(&mut self.fetched) {
+            let behind = at + cells.len() as u64;
             if at < first {
-                self.fetched.push((at, stamps[..(behind.min(first) - at) as usize].to_vec()));
+                self.fetched.push((at, cells[..(behind.min(first) - at) as usize].to_vec()));
             }
             if behind > end {
                 let from = at.max(end);
-                self.fetched.push((from, stamps[(from - at) as usize..].to_vec()));
+                self.fetched.push((from, cells[(from - at) as usize..].to_vec()));
             }
         }
     }
@@ -277,6 +362,7 @@ impl Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stamp::{stamp, times};
 
     fn mix(into: u64, at: u64, from: u64, from_at: u64, count: u64, factor: u8) -> DataOp {
         let (at, from_at, count) = (Lba::new(at), Lba::new(from_at), Sectors::new(count));
@@ -285,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_sum_is_computed_when_it_is_looked_at() {
-        let mut buffers = Buffers::default();
+        let mut buffers = Buffers::<Stamp>::default();
         buffers.mix(&mix(9, 100, 1, 8, 4, 3));
         buffers.mix(&mix(9, 102, 2, 0, 2, 1));
         buffers.bring(2, 0, vec![70, 80]);
@@ -297,7 +383,7 @@ mod tests {
 
     #[test]
     fn what_is_forgotten_or_brought_anew_leaves_its_neighbours_alone() {
-        let mut buffers = Buffers::default();
+        let mut buffers = Buffers::<Stamp>::default();
         buffers.bring(2, 0, vec![1, 2, 3, 4, 5]);
         buffers.mix(&mix(9, 10, 2, 0, 5, 1));
         buffers.forget(9, Lba::new(11), Sectors::new(2));
@@ -308,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_sum_of_itself_is_found() {
-        let mut buffers = Buffers::default();
+        let mut buffers = Buffers::<Stamp>::default();
         buffers.mix(&mix(1, 0, 2, 0, 1, 1));
         buffers.mix(&mix(2, 0, 1, 0, 1, 1));
         assert_eq!(buffers.look(1, 0, 1), None);

@@ -1,27 +1,30 @@
 //! What a read of any address of a target would find on its drives: where it lies, or, where that member is missing, what
 //! the others make of it. Without the way there: what is under way, and what memories hold, is not looked at.
-use super::consistent::{index_of, touched};
-use super::field::{BLANK, solve, times, weight};
-use super::media::{Media, Sector};
-use super::sparse::PAGE;
+use crate::cell::{Cell, Stamp};
+use crate::consistent::{index_of, touched};
+use crate::media::{Media, Sector};
+use crate::sparse::PAGE;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cell;
+use drivelab_core::storage::array::gf;
 use drivelab_core::storage::array::layout::{Held, Layout, RaidZ, Rows, Spot};
-use std::cell::Cell;
 
 /// The drives of a target and what is on them.
-pub struct Contents<'a> {
+pub struct Contents<'a, C = Stamp> {
     /// None where there is one drive.
     layout: Option<&'a Layout>,
     /// The drive of each slot that has one.
     pub drives: &'a [Option<u16>],
-    pub media: &'a Media,
+    pub media: &'a Media<C>,
     /// The drive's page that was looked at last: addresses mostly come one behind the other.
-    last: Cell<(u16, u64, &'a [Sector])>,
+    last: cell::Cell<(u16, u64, &'a [Sector<C>])>,
 }
 
-impl<'a> Contents<'a> {
+impl<'a, C: Cell> Contents<'a, C> {
     /// `drives` are those of the slots that have one; without a layout there is one.
-    pub fn new(layout: Option<&'a Layout>, drives: &'a [Option<u16>], media: &'a Media) -> Self {
-        Contents { layout, drives, media, last: Cell::new((0, u64::MAX, &[])) }
+    pub fn new(layout: Option<&'a Layout>, drives: &'a [Option<u16>], media: &'a Media<C>) -> Self {
+        Contents { layout, drives, media, last: cell::Cell::new((0, u64::MAX, &[])) }
     }
 
     pub fn layout(&self) -> Option<&'a Layout> {
@@ -29,7 +32,7 @@ impl<'a> Contents<'a> {
     }
 
     /// What a read finds; `None` where too little is left.
-    pub fn get(&self, address: u64) -> Option<u64> {
+    pub fn get(&self, address: u64) -> Option<C> {
         let home = self.home(address);
         if let Some(drive) = self.drives[usize::from(home.slot)] {
             return Some(self.on(drive, home.at));
@@ -46,18 +49,18 @@ impl<'a> Contents<'a> {
         }
     }
 
-    fn at(&self, spot: Spot) -> Option<u64> {
+    fn at(&self, spot: Spot) -> Option<C> {
         Some(self.media.get(self.drives[usize::from(spot.slot)]?, spot.at))
     }
 
     /// What a drive has at a place of its own.
-    fn on(&self, drive: u16, at: u64) -> u64 {
+    fn on(&self, drive: u16, at: u64) -> C {
         let (of, page, mut sectors) = self.last.get();
         if (of, page) != (drive, at / PAGE) {
             sectors = self.media.page(drive, at / PAGE).unwrap_or(&[]);
             self.last.set((drive, at / PAGE, sectors));
         }
-        sectors.get((at % PAGE) as usize).map_or(BLANK, |sector| sector.accepted)
+        sectors.get((at % PAGE) as usize).map_or_else(C::default, |sector| sector.accepted.clone())
     }
 
     /// Where an address lies while nothing is missing: of copies the first.
@@ -79,30 +82,30 @@ impl<'a> Contents<'a> {
         }
     }
 
-    fn made_of_row(&self, rows: &Rows, address: u64) -> Option<u64> {
+    fn made_of_row(&self, rows: &Rows, address: u64) -> Option<C> {
         let cell = rows.cell(address, address + 1);
         let row = rows.row(cell.row);
         let at = row.at + cell.offset;
         let data = |column| self.at(Spot { slot: rows.data_of(&row, column), at });
         let parity = |which| self.at(Spot { slot: rows.parity_of(&row, which), at });
-        let factor = |which, column| weight(which, index_of(rows, cell.row, column));
-        made_of_sums(cell.column, rows.columns(), rows.parities(), data, parity, factor)
+        let index = |column| index_of(rows, cell.row, column);
+        made_of_sums(cell.column, rows.columns(), rows.parities(), data, parity, index)
     }
 
-    fn made_of_record(&self, pool: &RaidZ, address: u64) -> Option<u64> {
+    fn made_of_record(&self, pool: &RaidZ, address: u64) -> Option<C> {
         let map = pool.map();
         let (parities, columns) = (map.parities(), map.columns());
         let (place, wanted, offset) = column_of(pool, address);
         let found = |index: usize| {
             let column = pool.column(place, index);
             let spot = Spot { slot: column.slot, at: column.at + offset };
-            if offset < column.count { self.at(spot) } else { Some(BLANK) }
+            if offset < column.count { self.at(spot) } else { Some(C::default()) }
         };
         let first = usize::from(parities);
         let data = |column: u32| found(first + column as usize);
-        let factor = |which, column: u32| weight(which, (columns - 1 - first) as u32 - column);
+        let index = |column: u32| (columns - 1 - first) as u32 - column;
         let parity = |which: u8| found(which.into());
-        made_of_sums((wanted - first) as u32, (columns - first) as u32, parities, data, parity, factor)
+        made_of_sums((wanted - first) as u32, (columns - first) as u32, parities, data, parity, index)
     }
 
     /// All addresses that lie where any drive has been touched, upward.
@@ -141,21 +144,31 @@ fn column_of(pool: &RaidZ, address: u64) -> (u64, usize, u64) {
 }
 
 /// One datum of a row from the others and its parities; `None` where more are missing than there are parities left.
-fn made_of_sums(
+fn made_of_sums<C: Cell>(
     wanted: u32,
     columns: u32,
     parities: u8,
-    data: impl Fn(u32) -> Option<u64>,
-    parity: impl Fn(u8) -> Option<u64>,
-    factor: impl Fn(u8, u32) -> u8,
-) -> Option<u64> {
-    let mut missing = vec![wanted];
-    missing.extend((0..columns).filter(|&column| column != wanted && data(column).is_none()));
-    let equation = |which: u8| {
-        let there = (0..columns).filter_map(|column| Some(times(data(column)?, factor(which, column))));
-        let sum = there.fold(parity(which)?, |sum, part| sum ^ part);
-        Some((missing.iter().map(|&column| factor(which, column)).collect(), sum))
-    };
-    let equations: Vec<(Vec<u8>, u64)> = (0..parities).filter_map(equation).take(missing.len()).collect();
-    if equations.len() < missing.len() { None } else { solve(equations) }
+    data: impl Fn(u32) -> Option<C>,
+    parity: impl Fn(u8) -> Option<C>,
+    index: impl Fn(u32) -> u32,
+) -> Option<C> {
+    let (mut missing, mut there) = (vec![index(wanted)], Vec::new());
+    for column in (0..columns).filter(|&column| column != wanted) {
+        match data(column) {
+            Some(data) => there.push((index(column), data)),
+            None => missing.push(index(column)),
+        }
+    }
+    let left: Vec<(u8, C)> = (0..parities).filter_map(|which| Some((which, parity(which)?))).collect();
+    if left.len() < missing.len() {
+        return None;
+    }
+    let which: Vec<u8> = left.iter().map(|(which, _)| *which).take(missing.len()).collect();
+    let shares = gf::solve(&missing, &which)[0];
+    let mut sum = C::default();
+    for ((which, parity), share) in left.iter().zip(&shares[..missing.len()]) {
+        sum.add(parity, *share);
+        there.iter().for_each(|(index, data)| sum.add(data, gf::mul(*share, gf::factor(*which, *index))));
+    }
+    Some(sum)
 }

@@ -33,7 +33,8 @@ fn place(sector: u64) -> u64 {
     sector.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0xd6e8_feb8_6659_fd93)
 }
 
-/// Each of eight bytes, multiplied with a factor in the field.
+/// Each of eight bytes, multiplied with a factor in the field, all at once: what
+/// [`gf::mul`](drivelab_core::storage::array::gf::mul) makes of each.
 #[inline]
 pub fn times(mut stamp: u64, factor: u8) -> u64 {
     if factor == 1 {
@@ -53,73 +54,18 @@ pub fn times(mut stamp: u64, factor: u8) -> u64 {
     product
 }
 
-/// The generator to the power of `which` times `index`: what the data unit with this index is multiplied with for parity
-/// `which`, where the first parity is the plain sum.
-pub fn weight(which: u8, index: u32) -> u8 {
-    (0..u32::from(which) * (index % 255) % 255).fold(1, |power, _| times(power.into(), 2) as u8)
-}
-
-/// What a factor is to be multiplied with to make 1; of 0 nothing.
-pub fn inverse(factor: u8) -> u8 {
-    // The 255th power of everything but 0 is 1.
-    (0..254).fold(1, |power, _| times(power, factor)) as u8
-}
-
-/// The first of so many unknowns, from as many equations: each with the factors of the unknowns and what their sum is.
-/// `None` where the equations do not tell.
-pub fn solve(mut equations: Vec<(Vec<u8>, u64)>) -> Option<u64> {
-    let unknowns = equations.first()?.0.len();
-    for unknown in (0..unknowns).rev() {
-        let at = equations.iter().position(|(factors, _)| factors[unknown] != 0)?;
-        let (factors, sum) = equations.swap_remove(at);
-        let own = inverse(factors[unknown]);
-        if unknown == 0 {
-            return Some(times(sum, own));
-        }
-        for (others, other_sum) in &mut equations {
-            let factor = times(others[unknown].into(), own) as u8;
-            *other_sum ^= times(sum, factor);
-            others.iter_mut().zip(&factors).for_each(|(a, b)| *a ^= times((*b).into(), factor) as u8);
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn unknowns_are_found_from_as_many_sums() {
-        for factor in 1..=255 {
-            assert_eq!(times(u64::from(inverse(factor)), factor), 1);
-        }
-        let unknown = [stamp(1, 1), stamp(2, 1), stamp(3, 1)];
-        let equation = |which: u8| {
-            let factors: Vec<u8> = [0, 3, 7].iter().map(|&index| weight(which, index)).collect();
-            let sum = factors.iter().zip(unknown).fold(0, |sum, (&factor, data)| sum ^ times(data, factor));
-            (factors, sum)
-        };
-        assert_eq!(solve((0..3).map(equation).collect()), Some(unknown[0]));
-        assert_eq!(solve(vec![equation(1), equation(1), equation(2)]), None);
-    }
-
-    #[test]
-    fn the_field_is_that_of_raid_6() {
-        // Anvin: the powers of two go 1, 2, 4 .. 128, 29, 58, and come back to one after 255 steps, not before.
-        let powers: Vec<u8> = (0..256).map(|column| weight(1, column)).collect();
-        assert_eq!(powers[..10], [1, 2, 4, 8, 16, 32, 64, 128, 29, 58]);
-        assert_eq!(powers[255], 1);
-        assert!(powers[1..255].iter().all(|&power| power != 1));
-        assert_eq!(weight(2, 4), 29);
-    }
+    use drivelab_core::storage::array::gf;
+    use std::vec::Vec;
 
     #[test]
     fn products_are_byte_by_byte_and_distribute_over_sums() {
         let (a, b) = (stamp(3, 5), stamp(4, 5));
         for factor in 0..=255 {
             assert_eq!(times(a, factor) ^ times(b, factor), times(a ^ b, factor));
-            let bytes = a.to_le_bytes().map(|byte| times(byte.into(), factor) as u8);
+            let bytes = a.to_le_bytes().map(|byte| gf::mul(byte, factor));
             assert_eq!(times(a, factor), u64::from_le_bytes(bytes));
         }
         assert_eq!((times(a, 0), times(a, 1)), (0, a));

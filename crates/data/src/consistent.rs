@@ -1,14 +1,16 @@
 //! Whether the members of an array fit each other: copies that are alike, parity that is the sum of its data. For an array
 //! at which nothing is under way, over all that its drives have accepted.
-use super::error::{Found, Wrong};
-use super::field::{BLANK, times, weight};
-use super::media::{Media, Sector};
-use super::sparse::{PAGE, addresses};
+use crate::cell::{Cell, Stamp};
+use crate::media::{Media, Sector};
+use crate::sparse::{PAGE, addresses};
+use alloc::borrow::Cow;
+use alloc::vec;
+use alloc::vec::Vec;
 use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::gf;
 use drivelab_core::storage::array::layout::raidz::Column;
 use drivelab_core::storage::array::layout::{Copied, Layout, RaidZ, Rows, Spot};
 use drivelab_core::storage::array::members::State;
-use std::borrow::Cow;
 
 /// The drive of each slot of which all data are right.
 pub fn whole(array: &Array) -> Vec<Option<u16>> {
@@ -39,7 +41,7 @@ pub fn bears(layout: &Layout, drives: &[Option<u16>]) -> bool {
 }
 
 /// What counts of the members' data: where one has a copy that nobody reads any more, the copy that stands.
-pub fn that_counts<'a>(array: &Array, media: &'a Media) -> Cow<'a, Media> {
+pub fn that_counts<'a, C: Cell>(array: &Array, media: &'a Media<C>) -> Cow<'a, Media<C>> {
     let Layout::Copied(copied) = array.layout() else { return Cow::Borrowed(media) };
     let drives = whole(array);
     let mut counts = Cow::Borrowed(media);
@@ -51,8 +53,8 @@ pub fn that_counts<'a>(array: &Array, media: &'a Media) -> Cow<'a, Media> {
             if let Some(other) = copied.places(address).find(stands)
                 && let Some(from) = drives[usize::from(other.slot)]
             {
-                let stamp = media.get(from, other.at);
-                counts.to_mut().set(drive, at, stamp);
+                let cell = media.get(from, other.at);
+                counts.to_mut().set(drive, at, cell);
             }
         }
     }
@@ -76,31 +78,56 @@ fn piece_of(copied: &Copied) -> u64 {
     copied.unit().min(PIECE)
 }
 
+/// What of a member does not fit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// A copy; the sector is the array's address.
+    Copy,
+    /// A parity, by its number; the sector is the member's.
+    Parity(u8),
+}
+
+/// A sector of a member that does not fit the others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unfit<C = Stamp> {
+    pub what: What,
+    pub slot: u16,
+    pub sector: u64,
+    /// What it should hold if the others are right.
+    pub expected: C,
+    pub found: C,
+}
+
 /// How members fit each other.
-#[derive(Default)]
-pub struct Fit {
+pub struct Fit<C = Stamp> {
     /// Rows of stripe units, pieces of copies, or records, of which anything was touched and compared; and the
     /// sectors of their members.
     pub rows: u64,
     pub sectors: u64,
     /// Those of them that do not fit, upward, and the first place where one does not.
     pub unfit: Vec<u64>,
-    pub first: Option<Wrong>,
+    pub first: Option<Unfit<C>>,
 }
 
-impl Fit {
-    /// Something of a row was compared; it fits, or not. Rows come in any order.
-    fn add(&mut self, row: u64, fits: Result<(), Wrong>) {
+impl<C> Default for Fit<C> {
+    fn default() -> Self {
+        Fit { rows: 0, sectors: 0, unfit: Vec::new(), first: None }
+    }
+}
+
+impl<C: PartialEq> Fit<C> {
+    /// Something of a row was compared. Rows come in any order.
+    fn add(&mut self, row: u64, what: What, (slot, sector): (u16, u64), expected: C, found: C) {
         self.sectors += 1;
-        if let Err(wrong) = fits {
+        if expected != found {
             self.unfit.push(row);
-            self.first.get_or_insert(wrong);
+            self.first.get_or_insert(Unfit { what, slot, sector, expected, found });
         }
     }
 }
 
 /// How the members fit each other, over those slots that have a drive here.
-pub fn compare(layout: &Layout, drives: &[Option<u16>], media: &Media) -> Fit {
+pub fn compare<C: Cell>(layout: &Layout, drives: &[Option<u16>], media: &Media<C>) -> Fit<C> {
     let mut fit = Fit::default();
     match layout {
         Layout::Copied(copied) => compare_copies(copied, drives, media, &mut fit),
@@ -114,11 +141,11 @@ pub fn compare(layout: &Layout, drives: &[Option<u16>], media: &Media) -> Fit {
 }
 
 /// Sectors of the members that any of them has touched.
-pub fn touched(drives: &[Option<u16>], media: &Media) -> Vec<u64> {
+pub fn touched<C: Cell>(drives: &[Option<u16>], media: &Media<C>) -> Vec<u64> {
     addresses(drives.iter().flatten().flat_map(|&drive| media.pages(drive)).collect())
 }
 
-fn compare_copies(copied: &Copied, drives: &[Option<u16>], media: &Media, fit: &mut Fit) {
+fn compare_copies<C: Cell>(copied: &Copied, drives: &[Option<u16>], media: &Media<C>, fit: &mut Fit<C>) {
     let mut chunks = Vec::new();
     for (slot, drive) in (0..).zip(drives) {
         let Some(drive) = *drive else { continue };
@@ -133,10 +160,7 @@ fn compare_copies(copied: &Copied, drives: &[Option<u16>], media: &Media, fit: &
             for other in others {
                 let Some(drive_of_other) = drives[usize::from(other.slot)] else { continue };
                 let found = media.get(drive_of_other, other.at);
-                let wrong = || Found { sector: address, expected: vec![expected], found };
-                let fits = expected == found;
-                let fits = if fits { Ok(()) } else { Err(Wrong::Copy { slot: other.slot, found: wrong() }) };
-                fit.add(chunk, fits);
+                fit.add(chunk, What::Copy, (other.slot, address), expected.clone(), found);
             }
         }
     }
@@ -152,7 +176,7 @@ pub struct Stripe {
 }
 
 /// The stripes that any member has touched.
-pub fn stripes(rows: &Rows, drives: &[Option<u16>], media: &Media) -> Vec<Stripe> {
+pub fn stripes<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>) -> Vec<Stripe> {
     let members = rows.members() as usize;
     let groups = (0..).zip(drives.chunks(members));
     let stripes = groups.flat_map(|(group, drives)| {
@@ -164,27 +188,29 @@ pub fn stripes(rows: &Rows, drives: &[Option<u16>], media: &Media) -> Vec<Stripe
 }
 
 /// What a parity of a stripe is to be, when all of its data can be read.
-pub fn parity_of(
+pub fn parity_of<C: Cell>(
     rows: &Rows,
     stripe: &Stripe,
     which: u8,
     drives: &[Option<u16>],
-    media: &Media,
-) -> Option<u64> {
-    (0..rows.columns()).try_fold(0, |sum, column| {
+    media: &Media<C>,
+) -> Option<C> {
+    (0..rows.columns()).try_fold(C::default(), |mut sum, column| {
         let drive = drives[usize::from(rows.data(stripe.row, column))]?;
-        Some(sum ^ times(media.get(drive, stripe.at), weight(which, index_of(rows, stripe.row, column))))
+        let factor = gf::factor(which, index_of(rows, stripe.row, column));
+        sum.add(&media.get(drive, stripe.at), factor);
+        Some(sum)
     })
 }
 
 /// The index of a data unit in the sums of RAID 6: as in md, how far it lies behind the parities, round the group.
-pub(super) fn index_of(rows: &Rows, row: u64, column: u32) -> u32 {
+pub fn index_of(rows: &Rows, row: u64, column: u32) -> u32 {
     let inside = |slot: u16| u64::from(slot) % rows.members();
     let (data, parity) = (inside(rows.data(row, column)), inside(rows.parity(row, 0)));
     ((data + 2 * rows.members() - parity - u64::from(rows.parities())) % rows.members()) as u32
 }
 
-fn compare_rows(rows: &Rows, drives: &[Option<u16>], media: &Media, fit: &mut Fit) {
+fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, fit: &mut Fit<C>) {
     let mut last = None;
     let mut glance = Glance { page: None, sectors: vec![None; drives.len()] };
     for stripe in stripes(rows, drives, media) {
@@ -194,17 +220,16 @@ fn compare_rows(rows: &Rows, drives: &[Option<u16>], media: &Media, fit: &mut Fi
         for which in 0..rows.parities() {
             let slot = rows.parity_of(&row, which);
             let Some(found) = glance.get(slot, stripe.at) else { continue };
-            let expected = (0..rows.columns()).try_fold(0, |sum, column| {
+            let expected = (0..rows.columns()).try_fold(C::default(), |mut sum, column| {
                 let data = glance.get(rows.data_of(&row, column), stripe.at)?;
-                let factor = if which == 0 { 1 } else { weight(which, index_of(rows, stripe.row, column)) };
-                Some(sum ^ times(data, factor))
+                let factor =
+                    if which == 0 { 1 } else { gf::factor(which, index_of(rows, stripe.row, column)) };
+                sum.add(&data, factor);
+                Some(sum)
             });
             let Some(expected) = expected else { continue };
             is_known = true;
-            let wrong = || Found { sector: stripe.at, expected: vec![expected], found };
-            let fits = found == expected;
-            let fits = if fits { Ok(()) } else { Err(Wrong::Parity { slot, which, found: wrong() }) };
-            fit.add(stripe.row, fits);
+            fit.add(stripe.row, What::Parity(which), (slot, stripe.at), expected, found);
         }
         // Upward on the members of a group the rows of the array go upward too.
         if is_known && last != Some(stripe.row) {
@@ -215,14 +240,14 @@ fn compare_rows(rows: &Rows, drives: &[Option<u16>], media: &Media, fit: &mut Fi
 }
 
 /// One page of all slots, looked up once.
-struct Glance<'a> {
+struct Glance<'a, C> {
     page: Option<u64>,
     /// None where there is no drive; nothing in it where nobody has written.
-    sectors: Vec<Option<&'a [Sector]>>,
+    sectors: Vec<Option<&'a [Sector<C>]>>,
 }
 
-impl<'a> Glance<'a> {
-    fn turn_to(&mut self, page: u64, drives: &[Option<u16>], media: &'a Media) {
+impl<'a, C: Cell> Glance<'a, C> {
+    fn turn_to(&mut self, page: u64, drives: &[Option<u16>], media: &'a Media<C>) {
         if self.page.replace(page) == Some(page) {
             return;
         }
@@ -231,13 +256,13 @@ impl<'a> Glance<'a> {
         }
     }
 
-    fn get(&self, slot: u16, at: u64) -> Option<u64> {
+    fn get(&self, slot: u16, at: u64) -> Option<C> {
         let sectors = self.sectors[usize::from(slot)]?;
-        Some(sectors.get((at % PAGE) as usize).map_or(BLANK, |sector| sector.accepted))
+        Some(sectors.get((at % PAGE) as usize).map_or_else(C::default, |sector| sector.accepted.clone()))
     }
 }
 
-fn compare_records(pool: &RaidZ, drives: &[Option<u16>], media: &Media, fit: &mut Fit) {
+fn compare_records<C: Cell>(pool: &RaidZ, drives: &[Option<u16>], media: &Media<C>, fit: &mut Fit<C>) {
     let map = pool.map();
     let (parities, columns) = (usize::from(map.parities()), map.columns());
     let is_touched = touched_places(pool, drives, media);
@@ -248,29 +273,30 @@ fn compare_records(pool: &RaidZ, drives: &[Option<u16>], media: &Media, fit: &mu
             let Column { slot, at, count } = pool.column(place, column);
             // A column may be a row shorter than the others.
             let drive = drives[usize::from(slot)]?;
-            Some(if offset < count { media.get(drive, at + offset) } else { BLANK })
+            Some(if offset < count { media.get(drive, at + offset) } else { C::default() })
         };
         for which in 0..parities {
             let Column { slot, at, count } = pool.column(place, which);
             for offset in 0..count {
                 let Some(parity) = found(which, offset) else { continue };
-                let sum = (parities..columns).try_fold(BLANK, |sum, column| {
-                    let factor = weight(which as u8, (columns - 1 - column) as u32);
-                    Some(sum ^ times(found(column, offset)?, factor))
+                let sum = (parities..columns).try_fold(C::default(), |mut sum, column| {
+                    let factor = gf::factor(which as u8, (columns - 1 - column) as u32);
+                    sum.add(&found(column, offset)?, factor);
+                    Some(sum)
                 });
                 let Some(sum) = sum else { continue };
-                let wrong = || Found { sector: at + offset, expected: vec![sum], found: parity };
-                let which = which as u8;
-                let fits =
-                    if sum == parity { Ok(()) } else { Err(Wrong::Parity { slot, which, found: wrong() }) };
-                fit.add(record, fits);
+                fit.add(record, What::Parity(which as u8), (slot, at + offset), sum, parity);
             }
         }
     }
 }
 
 /// Whether a member has touched any of a place of a pool.
-fn touched_places(pool: &RaidZ, drives: &[Option<u16>], media: &Media) -> impl Fn(u64) -> bool {
+fn touched_places<C: Cell>(
+    pool: &RaidZ,
+    drives: &[Option<u16>],
+    media: &Media<C>,
+) -> impl Fn(u64) -> bool + use<C> {
     let (members, taken) = (drives.len() as u64, pool.map().taken());
     // How many sectors of 512 bytes one of the pool's has.
     let sector = pool.used() / (pool.places() * taken).div_ceil(members).max(1);

@@ -4,18 +4,24 @@
 //! but for the sectors that have changed since: their data of then are kept. Of written data that waited over a sector as
 //! it was read the segment has nothing of its own: once they are on the media, it has what the media had before. A drive
 //! that is right never delivers such a sector, because it gives up a segment of which anything changes.
-use super::media::Media;
-use std::collections::BTreeMap;
+use crate::cell::{Cell, Stamp};
+use crate::media::Media;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
-#[derive(Clone, Default)]
-struct Segment {
+#[derive(Clone)]
+struct Segment<C> {
     first: u64,
     end: u64,
     /// What has changed since it was read, as it was.
-    kept: BTreeMap<u64, u64>,
+    kept: BTreeMap<u64, C>,
 }
 
-impl Segment {
+impl<C> Segment<C> {
+    fn new() -> Self {
+        Segment { first: 0, end: 0, kept: BTreeMap::new() }
+    }
+
     /// Has these addresses too, if they lie at what it has; else these alone.
     fn reach(&mut self, first: u64, end: u64, most: u64) {
         let touches = self.first < self.end && first <= self.end && self.first <= end;
@@ -39,32 +45,37 @@ impl Segment {
 
 /// Those of all drives.
 #[derive(Clone)]
-pub struct Segments {
+pub struct Segments<C = Stamp> {
     /// By drive: the most that is kept of a segment, and by place what it holds.
-    drives: Vec<(u64, Vec<Segment>)>,
+    drives: Vec<(u64, Vec<Segment<C>>)>,
 }
 
 /// A drive delivers from a segment what was never there: the first such sector.
 pub struct NotHeld(pub u64);
 
-impl Segments {
+impl<C: Cell> Segments<C> {
     /// For drives whose segments have no more sectors than these.
     pub fn new(most: impl Iterator<Item = u64>) -> Self {
         Segments { drives: most.map(|most| (most, Vec::new())).collect() }
     }
 
-    fn at(&mut self, drive: u16, place: u32) -> (u64, &mut Segment) {
+    /// How many drives there are.
+    pub fn drives(&self) -> usize {
+        self.drives.len()
+    }
+
+    fn at(&mut self, drive: u16, place: u32) -> (u64, &mut Segment<C>) {
         let (most, all) = &mut self.drives[usize::from(drive)];
         let place = place as usize;
         if all.len() <= place {
-            all.resize_with(place + 1, Segment::default);
+            all.resize_with(place + 1, Segment::new);
         }
         (*most, &mut all[place])
     }
 
     /// A segment is begun anew, with all that another one has.
     pub fn begin(&mut self, drive: u16, place: u32, joins: Option<u32>) {
-        let before = joins.map_or_else(Segment::default, |joined| self.at(drive, joined).1.clone());
+        let before = joins.map_or_else(Segment::new, |joined| self.at(drive, joined).1.clone());
         *self.at(drive, place).1 = before;
     }
 
@@ -77,8 +88,8 @@ impl Segments {
     /// A segment gets what another one has of these sectors.
     pub fn copy(&mut self, drive: u16, place: u32, from: u32, first: u64, count: u64) {
         let end = first + count;
-        let had: Vec<(u64, u64)> =
-            self.at(drive, from).1.kept.range(first..end).map(|(&at, &stamp)| (at, stamp)).collect();
+        let kept = self.at(drive, from).1.kept.range(first..end);
+        let had: Vec<(u64, C)> = kept.map(|(&at, cell)| (at, cell.clone())).collect();
         let (most, segment) = self.at(drive, place);
         segment.load(first, end, most);
         segment.kept.extend(had);
@@ -91,34 +102,34 @@ impl Segments {
         place: u32,
         first: u64,
         count: u64,
-        media: &Media,
-    ) -> Result<Vec<u64>, NotHeld> {
+        media: &Media<C>,
+    ) -> Result<Vec<C>, NotHeld> {
         let end = first + count;
         let segment = self.drives[usize::from(drive)].1.get(place as usize).ok_or(NotHeld(first))?;
         if first < segment.first || end > segment.end {
             return Err(NotHeld(if first < segment.first { first } else { segment.end.max(first) }));
         }
-        let mut stamps = media.read(drive, first, count);
-        for (&at, &stamp) in segment.kept.range(first..end) {
-            stamps[(at - first) as usize] = stamp;
+        let mut cells = media.read(drive, first, count);
+        for (&at, cell) in segment.kept.range(first..end) {
+            cells[(at - first) as usize] = cell.clone();
         }
-        Ok(stamps)
+        Ok(cells)
     }
 
     /// A drive is about to accept something for these sectors: segments keep what they have of them.
-    pub fn accept(&mut self, drive: u16, first: u64, count: u64, media: &Media) {
+    pub fn accept(&mut self, drive: u16, first: u64, count: u64, media: &Media<C>) {
         self.keep(drive, first, count, |at| Some(media.get(drive, at)));
     }
 
     /// These sectors are about to come to the media of a drive.
-    pub fn persist(&mut self, drive: u16, first: u64, count: u64, media: &Media) {
+    pub fn persist(&mut self, drive: u16, first: u64, count: u64, media: &Media<C>) {
         self.keep(drive, first, count, |at| {
             let there = media.sector(drive, at);
             (there.accepted != there.persisted).then_some(there.persisted)
         });
     }
 
-    fn keep(&mut self, drive: u16, first: u64, count: u64, had: impl Fn(u64) -> Option<u64>) {
+    fn keep(&mut self, drive: u16, first: u64, count: u64, had: impl Fn(u64) -> Option<C>) {
         for segment in &mut self.drives[usize::from(drive)].1 {
             for at in first.max(segment.first)..(first + count).min(segment.end) {
                 if let Some(had) = had(at) {

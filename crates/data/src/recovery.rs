@@ -6,19 +6,21 @@
 //!
 //! All that is known of logs and bitmaps is what lies on the media of drives that are still there: words, and checksums of
 //! what the words are about. What the array knew when the power went is gone.
-use super::buffers::Buffers;
-use super::consistent::{Stripe, parity_of, stripes, whole};
-use super::field::BLANK;
-use super::media::Media;
+use crate::buffers::Buffers;
+use crate::cell::{Cell, Stamp};
+use crate::consistent::{Stripe, parity_of, stripes, whole};
+use crate::media::Media;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
 use drivelab_core::data::Word;
 use drivelab_core::storage::array::layout::{Held, Layout, Spot};
-use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy};
+use drivelab_core::storage::array::params::ConsistencyPolicy;
 use drivelab_core::storage::array::{Array, Logged};
-use std::ops::Range;
 
 /// What there is to recover from, as the power went. Of the array no more may be asked than what was put in for good: its
 /// layout, and which drives are its members. All else must be on their media.
-pub struct Cut<'a> {
+pub struct Cut<'a, C = Stamp> {
     pub array: &'a Array,
     pub consistency_policy: ConsistencyPolicy,
     /// The number of the last drive: the journal, if there is one.
@@ -26,25 +28,25 @@ pub struct Cut<'a> {
     /// Members that are found to be gone as the array comes up again.
     pub missing: &'a [u16],
     /// What commands carried: what the words on the media say, and what the checksums beside them are of.
-    pub buffers: &'a Buffers,
+    pub buffers: &'a Buffers<C>,
     /// With the drives' numbers of before.
-    pub media: &'a Media,
+    pub media: &'a Media<C>,
 }
 
 /// A way of recovery.
-pub trait Recovery {
+pub trait Recovery<C = Stamp> {
     /// Takes what it needs of what was there when the power went.
-    fn look(&mut self, _cut: &Cut<'_>) {}
+    fn look(&mut self, _cut: &Cut<'_, C>) {}
 
     /// Puts the members right. `drives` names the drive of each slot that has one.
-    fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media);
+    fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media<C>);
 }
 
 /// Whatever is there is taken as it is.
 pub struct Nothing;
 
-impl Recovery for Nothing {
-    fn recover(&mut self, _: &Layout, _: &[Option<u16>], _: &mut Media) {}
+impl<C: Cell> Recovery<C> for Nothing {
+    fn recover(&mut self, _: &Layout, _: &[Option<u16>], _: &mut Media<C>) {}
 }
 
 /// Everything is made consistent, or only what lies in these regions, in the numbers of [`Array::marked`].
@@ -62,8 +64,8 @@ impl Resync {
     }
 }
 
-impl Recovery for Resync {
-    fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media) {
+impl<C: Cell> Recovery<C> for Resync {
+    fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media<C>) {
         match layout {
             Layout::Copied(copied) => {
                 for (slot, drive) in (0..).zip(drives) {
@@ -79,7 +81,7 @@ impl Recovery for Resync {
                             .filter_map(|spot| Some((drives[usize::from(spot.slot)]?, spot.at)))
                             .collect();
                         let right = media.get(there[0].0, there[0].1);
-                        there[1..].iter().for_each(|&(drive, at)| media.set(drive, at, right));
+                        there[1..].iter().for_each(|&(drive, at)| media.set(drive, at, right.clone()));
                     }
                 }
             }
@@ -103,24 +105,29 @@ impl Recovery for Resync {
 }
 
 /// What a log gives back of one of its entries.
-struct Kept {
+struct Kept<C> {
     of: Spot,
     /// The columns whose data belong to the sum; none for what is written as it is.
     columns: Range<u32>,
-    stamps: Vec<u64>,
+    cells: Vec<C>,
 }
 
 /// What the array's own consistency policy does; all of it is made consistent where it has none.
-#[derive(Default)]
-pub struct PolicyRecovery {
+pub struct PolicyRecovery<C = Stamp> {
     /// What is written before anything else, in this order.
-    kept: Vec<Kept>,
+    kept: Vec<Kept<C>>,
     resync: Option<Resync>,
     /// The journal's drive.
     journal: Option<u16>,
 }
 
-impl PolicyRecovery {
+impl<C> Default for PolicyRecovery<C> {
+    fn default() -> Self {
+        PolicyRecovery { kept: Vec::new(), resync: None, journal: None }
+    }
+}
+
+impl<C: Cell> PolicyRecovery<C> {
     /// The regions that are made consistent, if not everything is: see [`Array::marked`].
     pub fn regions(&self) -> Option<&[Range<u64>]> {
         self.resync.as_ref()?.regions.as_deref()
@@ -135,14 +142,14 @@ impl PolicyRecovery {
     /// that are not needed any more say what is there already, or what a newer one says again. Of records that were
     /// written at once any may be missing: they are of different rows, and nobody was told that one is done before all of
     /// it was there.
-    fn look_at_journal(&mut self, cut: &Cut<'_>) {
+    fn look_at_journal(&mut self, cut: &Cut<'_, C>) {
         self.journal = Some(cut.last);
         let mut records = cut.records(cut.last);
         records.sort_by_key(|&(number, _)| number);
         for (_, entries) in records {
-            let stamps: Option<Vec<_>> = entries.iter().map(|entry| cut.logged(entry, cut.last)).collect();
-            for (entry, stamps) in entries.iter().zip(stamps.into_iter().flatten()) {
-                self.kept.push(Kept { of: entry.of, columns: 0..0, stamps });
+            let cells: Option<Vec<_>> = entries.iter().map(|entry| cut.logged(entry, cut.last)).collect();
+            for (entry, cells) in entries.iter().zip(cells.into_iter().flatten()) {
+                self.kept.push(Kept { of: entry.of, columns: 0..0, cells });
             }
         }
     }
@@ -150,7 +157,7 @@ impl PolicyRecovery {
     /// Each sum counts by itself: nothing is written to the members before all sums of a stripe request are on their
     /// media. The newest one of a place comes last. Those that any other record of the same log has outlived do not
     /// count: newer ones of the same place may be overwritten already.
-    fn look_at_sums(&mut self, cut: &Cut<'_>) {
+    fn look_at_sums(&mut self, cut: &Cut<'_, C>) {
         let members = cut.survivors();
         let mut records: Vec<_> = members
             .flat_map(|drive| cut.records(drive).into_iter().map(move |record| (drive, record)))
@@ -158,16 +165,16 @@ impl PolicyRecovery {
         records.sort_by_key(|&(_, (number, _))| number);
         for (drive, (_, entries)) in records {
             for entry in entries {
-                let blank = || Some(vec![BLANK; entry.count as usize]);
-                let stamps = if entry.is_whole { blank() } else { cut.logged(&entry, drive) };
+                let blank = || Some(vec![C::default(); entry.count as usize]);
+                let cells = if entry.is_whole { blank() } else { cut.logged(&entry, drive) };
                 let columns = entry.columns.0..entry.columns.1;
-                self.kept.extend(stamps.map(|stamps| Kept { of: entry.of, columns, stamps }));
+                self.kept.extend(cells.map(|cells| Kept { of: entry.of, columns, cells }));
             }
         }
     }
 
     /// What any member has marked.
-    fn look_at_bitmap(&mut self, cut: &Cut<'_>) {
+    fn look_at_bitmap(&mut self, cut: &Cut<'_, C>) {
         let bit = |word: &Word| {
             if let Word::Bit { first, count } = *word { Some(first..first + count) } else { None }
         };
@@ -182,7 +189,7 @@ impl PolicyRecovery {
     }
 }
 
-impl Cut<'_> {
+impl<C: Cell> Cut<'_, C> {
     /// The drives of members that have all of their data and are still there.
     fn survivors(&self) -> impl Iterator<Item = u16> {
         let whole = (0..).zip(whole(self.array));
@@ -191,7 +198,7 @@ impl Cut<'_> {
 
     /// What a sector on the media says.
     fn words(&self, drive: u16, at: u64) -> &[Word] {
-        self.buffers.words(self.media.get(drive, at))
+        self.buffers.words(&self.media.get(drive, at))
     }
 
     /// The records that begin on a drive, of those that count.
@@ -216,14 +223,14 @@ impl Cut<'_> {
     }
 
     /// What the log on a drive has of an entry, if that has the entry's checksum.
-    fn logged(&self, entry: &Logged, drive: u16) -> Option<Vec<u64>> {
-        let stamps = self.media.read(drive, entry.log.at, entry.count);
-        (self.buffers.look(entry.op, entry.log.at, entry.count)? == stamps).then_some(stamps)
+    fn logged(&self, entry: &Logged, drive: u16) -> Option<Vec<C>> {
+        let cells = self.media.read(drive, entry.log.at, entry.count);
+        (self.buffers.look(entry.op, entry.log.at, entry.count)? == cells).then_some(cells)
     }
 }
 
-impl Recovery for PolicyRecovery {
-    fn look(&mut self, cut: &Cut<'_>) {
+impl<C: Cell> Recovery<C> for PolicyRecovery<C> {
+    fn look(&mut self, cut: &Cut<'_, C>) {
         match cut.consistency_policy {
             ConsistencyPolicy::None => self.resync = Some(Resync::all()),
             ConsistencyPolicy::Bitmap { .. } => self.look_at_bitmap(cut),
@@ -232,14 +239,18 @@ impl Recovery for PolicyRecovery {
         }
     }
 
-    fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media) {
-        for Kept { of, columns, stamps } in &self.kept {
+    fn recover(&mut self, layout: &Layout, drives: &[Option<u16>], media: &mut Media<C>) {
+        for Kept { of, columns, cells } in &self.kept {
             let (Layout::Rows(rows), Some(drive)) = (layout, drives[usize::from(of.slot)]) else { continue };
             let group = u64::from(of.slot) / rows.members();
-            for (at, &stamp) in (of.at..).zip(stamps) {
+            for (at, cell) in (of.at..).zip(cells) {
                 // With a member that was being written gone as well, nobody knows its part, and nobody needs it.
-                let sum = columns.clone().try_fold(stamp, |sum, column| {
-                    Some(sum ^ media.get(drives[usize::from(rows.data(rows.row_at(group, at), column))]?, at))
+                let sum = columns.clone().try_fold(cell.clone(), |mut sum, column| {
+                    sum.add(
+                        &media.get(drives[usize::from(rows.data(rows.row_at(group, at), column))]?, at),
+                        1,
+                    );
+                    Some(sum)
                 });
                 sum.into_iter().for_each(|sum| media.set(drive, at, sum));
             }
@@ -256,13 +267,8 @@ impl Recovery for PolicyRecovery {
         let logs = drives.iter().flatten().map(|&drive| (drive, start));
         for (drive, end) in logs.chain(self.journal.map(|journal| (journal, u64::MAX))) {
             for at in media.touched(drive).into_iter().filter(|&at| at < end) {
-                media.set(drive, at, BLANK);
+                media.set(drive, at, C::default());
             }
         }
     }
-}
-
-/// Whether the last drive is a journal.
-pub fn has_journal(params: &ArrayParams) -> bool {
-    params.consistency_policy == ConsistencyPolicy::Journal
 }

@@ -1,0 +1,237 @@
+//! Carries out the stream of a target's data operations.
+//!
+//! Whoever drives a target gives the executor each write as it is issued ([`Executor::write_data`], or
+//! [`Executor::write`] where nobody cares what is written), each operation in order ([`Executor::apply`]), and asks for a
+//! read's data when the target has answered it ([`Executor::answered`]). As a read leaves a drive its data are copied, so
+//! what comes later to the media does not change them.
+use crate::buffers::Buffers;
+use crate::cell::{Cell, Stamp};
+use crate::media::{Media, Sector};
+use crate::segments::{NotHeld, Segments};
+use alloc::vec::Vec;
+use core::fmt;
+use drivelab_core::data::{DataOp, Source};
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::{Access, Command, Completion, Outcome};
+use drivelab_units::{Instant, Lba, Sectors};
+
+/// A stream of operations that cannot be carried out: the target that says it is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// The data of a command are a sum of themselves.
+    Endless { command: u64 },
+    /// A drive delivers from a segment of its buffer what that does not have: the first such sector.
+    NotHeld { command: u64, drive: u16, sector: u64 },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Endless { command } => write!(f, "the data of command {command} are made of themselves"),
+            Fault::NotHeld { command, drive, sector } => {
+                write!(
+                    f,
+                    "drive {drive} answers read {command} from a buffer that does not have sector {sector}"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for Fault {}
+
+/// The data of a target: those of its commands and those of its drives.
+pub struct Executor<C: Cell = Stamp> {
+    buffers: Buffers<C>,
+    media: Media<C>,
+    segments: Segments<C>,
+    /// Commands that are over. What they were merged with is over at the same instant, and looks at theirs.
+    over: Vec<(Instant, u64)>,
+    /// What a drive has accepted or persisted last.
+    last: (DataOp, Vec<C>),
+}
+
+impl<C: Cell> Executor<C> {
+    /// For as many drives as there are numbers: of each the most sectors that a segment of its buffer has, with what the
+    /// head has yet to read for it.
+    pub fn new(segments: impl Iterator<Item = u64>) -> Self {
+        let segments = Segments::new(segments);
+        Executor {
+            buffers: Buffers::default(),
+            media: Media::new(segments.drives()),
+            segments,
+            over: Vec::new(),
+            last: (DataOp::Replace { member: 0 }, Vec::new()),
+        }
+    }
+
+    /// For the drives of a system.
+    pub fn of_system(params: &SystemParams) -> Self {
+        let most = |size: u64, ahead: u64| 4 * size + ahead;
+        Self::new(
+            params.drives.iter().map(|drive| {
+                drive.cache.map_or(0, |cache| most(cache.size.get(), cache.read_ahead.limit.get()))
+            }),
+        )
+    }
+
+    /// Of a target whose power is never cut: what its metadata say is not kept.
+    #[must_use]
+    pub fn without_words(self) -> Self {
+        Executor { buffers: self.buffers.without_words(), ..self }
+    }
+
+    /// A host issues a write of which nobody cares what is in it: each sector gets its [`Cell::version`], and that takes
+    /// no memory before a drive has it.
+    pub fn write(&mut self, id: u64, first: Lba, count: Sectors) {
+        self.buffers.write(id, first, count);
+    }
+
+    /// A host issues a write of these data, from a sector on.
+    pub fn write_data(&mut self, id: u64, first: u64, cells: &[C]) {
+        self.buffers.bring(id, first, cells.to_vec());
+    }
+
+    /// Carries out an operation, which the target has said at this instant or before.
+    ///
+    /// # Errors
+    /// Where the target's operations contradict each other.
+    ///
+    /// # Panics
+    /// Where there is no drive with the operation's number.
+    pub fn apply(&mut self, now: Instant, op: DataOp) -> Result<(), Fault> {
+        while let Some((_, id)) = self.over.pop_if(|(over, _)| *over < now) {
+            self.buffers.over(id);
+        }
+        match op {
+            DataOp::Mix { .. } => self.buffers.mix(&op),
+            DataOp::Forget { id, first, count } => self.buffers.forget(id, first, count),
+            DataOp::Accept { write, member, first, count } => {
+                let cells = self.look(write, first.get(), count.get())?;
+                self.segments.accept(member, first.get(), count.get(), &self.media);
+                self.media.accept(member, first.get(), &cells);
+                self.buffers.accepted(write, count.get());
+                self.last = (op, cells);
+            }
+            DataOp::Persist { write, member, first, count } => {
+                // Without a write cache the media have at once what the drive has accepted.
+                if self.last.0 != (DataOp::Accept { write, member, first, count }) {
+                    self.last.1 = self.look(write, first.get(), count.get())?;
+                }
+                self.segments.persist(member, first.get(), count.get(), &self.media);
+                self.media.persist(member, first.get(), &self.last.1);
+                self.last.0 = op;
+                self.buffers.persisted(write, member, first.get(), count.get());
+            }
+            DataOp::Drop { write, count, .. } => self.buffers.dropped(write, count.get()),
+            DataOp::Deliver { read, member, first, count, from } => {
+                self.deliver(read, member, (first.get(), count.get()), from)?;
+            }
+            DataOp::Begin { member, segment, joins } => self.segments.begin(member, segment, joins),
+            DataOp::Load { member, segment, first, count } => {
+                self.segments.load(member, segment, first.get(), count.get());
+            }
+            DataOp::Copy { member, segment, from, first, count } => {
+                self.segments.copy(member, segment, from, first.get(), count.get());
+            }
+            DataOp::Keep { kept, read, first, count } => {
+                let cells = self.look(read, first.get(), count.get())?;
+                self.buffers.bring(kept, first.get(), cells);
+            }
+            DataOp::Hold { id } => self.buffers.hold(id),
+            DataOp::Release { id } => self.buffers.release(id),
+            DataOp::GiveUp { .. } => {}
+            DataOp::Replace { member } => {
+                self.media.replace(member);
+                self.segments.replace(member);
+                self.buffers.replace(member);
+            }
+            DataOp::Tell { into, at, word } => self.buffers.tell(into, at, word),
+            DataOp::Over { id } => self.over.push((now, id)),
+        }
+        Ok(())
+    }
+
+    /// A drive delivers part of a read: the read's buffer has it as it is now.
+    fn deliver(
+        &mut self,
+        read: u64,
+        member: u16,
+        (first, count): (u64, u64),
+        from: Source,
+    ) -> Result<(), Fault> {
+        let cells = match from {
+            Source::Media => self.media.read(member, first, count),
+            Source::Written { write } => self.look(write, first, count)?,
+            Source::Segment(place) => self
+                .segments
+                .read(member, place, first, count, &self.media)
+                .map_err(|NotHeld(sector)| Fault::NotHeld { command: read, drive: member, sector })?,
+        };
+        self.buffers.bring(read, first, cells);
+        Ok(())
+    }
+
+    /// What a command's buffer has of these addresses now.
+    ///
+    /// # Errors
+    /// Where it is a sum of itself.
+    pub fn look(&self, id: u64, first: u64, count: u64) -> Result<Vec<C>, Fault> {
+        self.buffers.look(id, first, count).ok_or(Fault::Endless { command: id })
+    }
+
+    /// The target has answered a host's command, all of whose operations were carried out: its buffer is needed for
+    /// nothing but what has been said of it. Returns the data of a read that was done, and nothing else.
+    ///
+    /// # Errors
+    /// Where the data are a sum of themselves.
+    pub fn answered(&mut self, command: &Command, completion: &Completion) -> Result<Vec<C>, Fault> {
+        let is_read = command.access == Access::Read && completion.outcome == Outcome::Done;
+        let (first, count) = (command.first.get(), command.count.get());
+        let found = if is_read { self.look(command.id, first, count)? } else { Vec::new() };
+        self.over.push((completion.completed, command.id));
+        Ok(found)
+    }
+
+    /// The power goes: each drive has what is on its media and nothing else, and commands that come now may have the ids of
+    /// old ones. Returns what all had carried, for the recovery of an array.
+    pub fn cut_power(&mut self) -> Buffers<C> {
+        self.over.clear();
+        self.segments.clear();
+        self.media.cut_power();
+        self.last.0 = DataOp::Replace { member: 0 };
+        let next =
+            if self.buffers.keeps_words() { Buffers::default() } else { Buffers::default().without_words() };
+        core::mem::replace(&mut self.buffers, next)
+    }
+
+    /// What the drives have.
+    pub fn media(&self) -> &Media<C> {
+        &self.media
+    }
+
+    /// The same, to put something right or wrong where it lies.
+    pub fn media_mut(&mut self) -> &mut Media<C> {
+        &mut self.media
+    }
+
+    /// The data of commands.
+    pub fn buffers(&self) -> &Buffers<C> {
+        &self.buffers
+    }
+
+    /// Commands whose buffers go with the next instant: everything of this one has been carried out.
+    pub fn settle(&mut self) {
+        while let Some((_, id)) = self.over.pop() {
+            self.buffers.over(id);
+        }
+    }
+
+    /// About how much memory all that takes, in bytes.
+    pub fn bytes(&self) -> u64 {
+        /// What a sector takes that a segment keeps, beside its data.
+        const KEPT: u64 = 24;
+        let sector = size_of::<Sector<C>>().max(2 * C::SIZE as usize) as u64;
+        self.media.size() * sector + self.buffers.size() + self.segments.kept() * (KEPT + C::SIZE)
+    }
+}

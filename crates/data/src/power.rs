@@ -1,0 +1,44 @@
+//! The power goes and comes back: an array comes up with what its members have on their media, and puts them right by its
+//! consistency policy before anybody is served.
+use crate::cell::Cell;
+use crate::consistent::{that_counts, whole};
+use crate::executor::Executor;
+use crate::recovery::{Cut, Recovery};
+use alloc::vec::Vec;
+use drivelab_core::storage::array::Array;
+use drivelab_core::storage::array::params::ConsistencyPolicy;
+
+impl<C: Cell> Executor<C> {
+    /// Cuts the power of an array and puts its members right. `array` is as it was when the power went, `missing` names the
+    /// members that are found to be gone now. Afterwards the drives have new numbers, those of the slots that they are the
+    /// members of; a journal is the last one, as before. Returns the slots that have no drive: the array that comes up is to
+    /// be given them as missing, see
+    /// [`ArrayParams::missing`](drivelab_core::storage::array::params::ArrayParams::missing), and
+    /// [`Target::come_up_after`](drivelab_core::storage::Target::come_up_after).
+    pub fn cut_power_of_array(
+        &mut self,
+        array: &Array,
+        consistency_policy: ConsistencyPolicy,
+        missing: &[u16],
+        recovery: &mut dyn Recovery<C>,
+    ) -> Vec<u16> {
+        let buffers = self.cut_power();
+        // The note of what is stale lies on the members, and what it says is copied before anything else.
+        *self.media_mut() = that_counts(array, self.media()).into_owned();
+        let all = self.media().drives();
+        let last = all as u16 - 1;
+        let media = self.media();
+        recovery.look(&Cut { array, consistency_policy, last, missing, buffers: &buffers, media });
+        let mut drives = whole(array);
+        missing.iter().for_each(|&slot| drives[usize::from(slot)] = None);
+        let mut order = drives.clone();
+        order.resize(all, None);
+        if consistency_policy == ConsistencyPolicy::Journal {
+            order[usize::from(last)] = Some(last);
+        }
+        self.media_mut().reorder(&order);
+        let slots: Vec<Option<u16>> = (0..).zip(&drives).map(|(slot, drive)| drive.map(|_| slot)).collect();
+        recovery.recover(array.layout(), &slots, self.media_mut());
+        (0..).zip(&drives).filter(|(_, drive)| drive.is_none()).map(|(slot, _)| slot).collect()
+    }
+}

@@ -1,0 +1,207 @@
+//! What sectors of an array's metadata say: records of logs, bits of bitmaps. Words are kept by the head of the sector that
+//! has them.
+//!
+//! Words end when nobody can find them any more: the command that writes them is over, and on the media they were
+//! written over, or never came there; or they are of a record of a journal that its superblock on the same drive does not
+//! count any more.
+use crate::map::Map;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use drivelab_core::data::Word;
+
+/// What a sector of metadata and a word take, in bytes.
+const SECTOR: u64 = 128;
+const WORD: u64 = 96;
+
+#[derive(Default, Debug)]
+struct Told {
+    words: Vec<Word>,
+    /// Places on media that have them.
+    places: u32,
+    /// Whether the command that writes them is over, and has nothing in a cache.
+    is_written: bool,
+}
+
+impl Told {
+    fn size(&self) -> u64 {
+        SECTOR + self.words.len() as u64 * WORD
+    }
+
+    fn record(&self) -> Option<u64> {
+        self.words
+            .iter()
+            .find_map(|word| if let Word::Record { number } = *word { Some(number) } else { None })
+    }
+
+    /// The first record that counts, of a superblock.
+    fn tail(&self) -> Option<u64> {
+        let tail = |word: &Word| if let Word::Tail { number } = *word { Some(number) } else { None };
+        if self.record().is_some() { None } else { self.words.iter().find_map(tail) }
+    }
+}
+
+/// All of them.
+#[derive(Default)]
+pub struct Words {
+    told: Map<Told>,
+    /// By drive and address: which lie there, by their heads.
+    lying: BTreeMap<u16, BTreeMap<u64, u64>>,
+    /// Commands of which a record told that is gone.
+    unused: Vec<u64>,
+    is_not_kept: bool,
+    size: u64,
+}
+
+impl Words {
+    /// Where nobody asks for any: none is kept.
+    pub fn not_kept() -> Self {
+        Words { is_not_kept: true, ..Words::default() }
+    }
+
+    /// Whether they are kept.
+    pub fn is_kept(&self) -> bool {
+        !self.is_not_kept
+    }
+
+    /// A sector with this head holds this word too. Returns whether it is kept.
+    pub fn tell(&mut self, head: u64, word: Word) -> bool {
+        if self.is_not_kept {
+            return false;
+        }
+        let size = &mut self.size;
+        let told = self.told.get_or_insert_with(head, || {
+            *size += SECTOR;
+            Told::default()
+        });
+        told.words.push(word);
+        *size += WORD;
+        true
+    }
+
+    /// What a sector with this head says, if it is one of metadata.
+    pub fn get(&self, head: u64) -> &[Word] {
+        self.told.get(head).map_or(&[], |told| &told.words)
+    }
+
+    /// These addresses of a drive's media are written, with metadata in these sectors: by address, their heads.
+    pub fn lie(&mut self, drive: u16, first: u64, count: u64, written: impl Iterator<Item = (u64, u64)>) {
+        let mut gone = Vec::new();
+        if let Some(lying) = self.lying.get_mut(&drive).filter(|lying| !lying.is_empty()) {
+            gone.extend(lying.range(first..first + count).map(|(&at, _)| at));
+        }
+        gone.into_iter().for_each(|at| self.take_from(drive, at));
+        for (at, head) in written {
+            let Some(told) = self.told.get_mut(head) else { continue };
+            told.places += 1;
+            let tail = told.tail();
+            self.lying.entry(drive).or_default().insert(at, head);
+            if let Some(tail) = tail {
+                self.pass(drive, tail);
+            }
+        }
+    }
+
+    /// Records of this drive below this number do not count any more.
+    fn pass(&mut self, drive: u16, tail: u64) {
+        let Some(lying) = self.lying.get(&drive) else { return };
+        let is_past =
+            |head: u64| self.told.get(head).and_then(Told::record).is_some_and(|number| number < tail);
+        let past: Vec<u64> = lying.iter().filter(|&(_, &head)| is_past(head)).map(|(&at, _)| at).collect();
+        past.into_iter().for_each(|at| self.take_from(drive, at));
+    }
+
+    /// What lies at an address does not any more.
+    fn take_from(&mut self, drive: u16, at: u64) {
+        let Some(head) = self.lying.get_mut(&drive).and_then(|lying| lying.remove(&at)) else { return };
+        if let Some(told) = self.told.get_mut(head) {
+            told.places -= 1;
+        }
+        self.end(head);
+    }
+
+    /// Another drive has this number.
+    pub fn replace(&mut self, drive: u16) {
+        for head in self.lying.remove(&drive).into_iter().flat_map(BTreeMap::into_values) {
+            if let Some(told) = self.told.get_mut(head) {
+                told.places -= 1;
+            }
+            self.end(head);
+        }
+    }
+
+    /// The command that writes the sector with this head is over, and nothing of it waits to be written.
+    pub fn is_written(&mut self, head: u64) {
+        if let Some(told) = self.told.get_mut(head) {
+            told.is_written = true;
+            self.end(head);
+        }
+    }
+
+    /// Words are gone when nobody can find them.
+    fn end(&mut self, head: u64) {
+        let is_over = |told: &Told| told.is_written && told.places == 0;
+        if self.told.get(head).is_some_and(is_over)
+            && let Some(told) = self.told.remove(head)
+        {
+            self.size -= told.size();
+            let logged = |word: &Word| if let Word::Logged(entry) = word { Some(entry.op) } else { None };
+            self.unused.extend(told.words.iter().filter_map(logged));
+        }
+    }
+
+    /// The next command of which a record told that is gone, once for each time that it told of it.
+    pub fn poll_unused(&mut self) -> Option<u64> {
+        self.unused.pop()
+    }
+
+    /// How much memory they take, in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(words: &mut Words, head: u64, number: u64, at: u64) {
+        words.tell(head, Word::Record { number });
+        words.lie(0, at, 8, [(at, head)].into_iter());
+        words.is_written(head);
+    }
+
+    #[test]
+    fn words_last_until_they_are_written_over() {
+        let mut words = Words::default();
+        record(&mut words, 10, 1, 0);
+        record(&mut words, 11, 2, 8);
+        words.lie(1, 0, 8, [].into_iter());
+        assert_eq!((words.get(10).len(), words.get(11).len()), (1, 1));
+        words.lie(0, 4, 8, [].into_iter());
+        assert_eq!((words.get(10).len(), words.get(11).len()), (1, 0));
+        words.replace(0);
+        assert_eq!((words.get(10).len(), words.size()), (0, 0));
+    }
+
+    #[test]
+    fn what_a_buffer_may_still_write_stays() {
+        let mut words = Words::default();
+        words.tell(10, Word::Bits);
+        words.lie(0, 0, 1, [(0, 10)].into_iter());
+        words.lie(0, 0, 1, [].into_iter());
+        assert_eq!(words.get(10), [Word::Bits]);
+        words.is_written(10);
+        assert_eq!((words.get(10).len(), words.size()), (0, 0));
+    }
+
+    #[test]
+    fn a_superblock_ends_the_records_that_it_does_not_count() {
+        let mut words = Words::default();
+        (0..4).for_each(|number| record(&mut words, 10 + number, number, 8 + 8 * number));
+        words.tell(20, Word::Tail { number: 2 });
+        words.lie(0, 0, 1, [(0, 20)].into_iter());
+        words.is_written(20);
+        let left: Vec<bool> = [10, 11, 12, 13, 20].iter().map(|&head| !words.get(head).is_empty()).collect();
+        assert_eq!(left, [false, false, true, true, true]);
+    }
+}

@@ -1,0 +1,13 @@
+//! The operations of real targets carried out on stamps and on bytes at once.
+#![allow(clippy::print_stdout, reason = "what was measured, for whoever asks for it")]
+#[path = "../../../core/tests/common/mod.rs"]
+mod common;
+#[allow(dead_code, reason = "the checker's histories use the rest")]
+#[path = "../../../simulate/tests/histories/setups.rs"]
+mod setups;
+
+mod agree;
+mod cuts;
+mod lasting;
+mod parity;
+mod play;
