@@ -30,6 +30,8 @@ pub mod seek;
 mod service;
 pub mod spindle;
 mod tasks;
+#[cfg(test)]
+mod tests;
 
 use super::context::{Context, Event};
 use alloc::sync::Arc;
