@@ -134,6 +134,7 @@ impl Buffer {
 
     /// From which block on what a read has had of the buffer is still there as it ends: data that were written meanwhile
     /// have taken its place, and may be on the media by now. And the segment that has it.
+    #[inline]
     pub fn held_before(
         &mut self,
         first: Lba,
@@ -151,6 +152,7 @@ impl Buffer {
     }
 
     /// A segment has served a read that ends at `end`.
+    #[inline]
     pub fn consume(&mut self, context: &mut Context, segment: SegmentIndex, end: Lba, motion: Motion<'_>) {
         if segment != NONE
             && let Some(cache) = &mut self.cache
@@ -163,6 +165,7 @@ impl Buffer {
     }
 
     /// What the buffer holds of these blocks for reads is no longer good.
+    #[inline]
     pub fn forget(&mut self, first: Lba, end: Lba) {
         self.cache.iter_mut().for_each(|cache| cache.segments.forget(first, end));
     }
@@ -341,11 +344,13 @@ impl Buffer {
     }
 
     /// Whether a read that the buffer can answer must wait while the arm is at work for the cache.
+    #[inline]
     pub fn holds_hits(&self) -> bool {
         self.cache.as_ref().is_some_and(|cache| !cache.params.hits_while_busy)
     }
 
     /// Whether a command may only go on when all that the cache has accepted is on the media: then it waits here.
+    #[inline]
     pub fn holds_up(&mut self, slot: SlotIndex, command: &Command) -> bool {
         let Some(dirty) = self.dirty() else { return false };
         let waits = match command.access {

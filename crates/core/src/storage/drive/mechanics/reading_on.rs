@@ -38,6 +38,7 @@ pub struct ReadEnd {
 
 impl Mechanics {
     /// The waiting read that begins nearest behind what the head has read last, or in it, on the arm's cylinder.
+    #[inline]
     pub fn next_on_the_way(&self, buffer: &Buffer, now: Instant) -> Option<SlotIndex> {
         let start = buffer.cache()?.segments.front(now)?.start;
         if self.slots.is_empty() || !self.model.queue.sees_all(self.slots.len()) {
@@ -74,6 +75,7 @@ impl Mechanics {
 
     /// How a waiting read can be served without turning to it: the buffer has got it since it came, or the head comes to it
     /// by simply going on where it is, or has just stopped; then it does.
+    #[inline]
     pub fn in_passing(&self, buffer: &mut Buffer, command: &Command, now: Instant) -> Option<Passing> {
         let (first, end) = (command.first, command.end());
         if command.access == Access::Write || command.force_unit_access || self.is_unreadable(command) {
@@ -110,8 +112,8 @@ impl Mechanics {
     #[inline]
     pub fn may_meet(&self) -> bool {
         let when_queued = || {
-            let read_ahead = self.model.cache.map(|cache| cache.read_ahead);
-            read_ahead.is_some_and(|ReadAheadParams { when_queued, least, .. }| {
+            self.model.cache.as_ref().is_some_and(|cache| {
+                let ReadAheadParams { when_queued, least, .. } = cache.read_ahead;
                 when_queued || least > Sectors::ZERO
             })
         };
@@ -120,6 +122,7 @@ impl Mechanics {
 
     /// The head goes on behind this read, where the drive reads on at all and nobody else wants the arm. Returns until when
     /// the arm stays whoever wants it.
+    #[inline]
     pub fn read_on(
         &mut self,
         context: &mut Context,
@@ -130,7 +133,7 @@ impl Mechanics {
     ) -> Instant {
         let &ReadEnd { first, sought, end, held, holder } = read;
         let sequential = first == self.read_end;
-        let when_sequential = self.model.cache.is_some_and(|cache| cache.read_ahead.when_sequential);
+        let when_sequential = self.model.cache.as_ref().is_some_and(|cache| cache.read_ahead.when_sequential);
         self.may_read_on = sequential || !when_sequential;
         self.read_end = end;
         let waits = !self.slots.is_empty() && !self.is_followed(end);
@@ -196,6 +199,7 @@ impl Mechanics {
 
     /// How a read's media transfer has left the head, and from which block on the buffer has its track, where it has the
     /// read's own blocks from `held` on.
+    #[inline]
     pub fn left_by(&self, flight: &InFlight, held: Lba, now: Instant) -> (Lba, Ended) {
         let (begin, ahead) = self.passed_by(flight, held);
         (begin, Ended { at: now, arm: self.arm, track_left: flight.track_left, ahead })
@@ -220,6 +224,7 @@ impl Mechanics {
     }
 
     /// The arm is needed elsewhere. Returns how long the sector under the head still keeps it.
+    #[inline]
     pub fn stop_reading_on(&mut self, buffer: &mut Buffer, now: Instant) -> Span {
         let Some(cache) = buffer.cache_mut() else { return Span::ZERO };
         let Some((arm, residue)) = cache.segments.stop(now, self.motion()) else { return Span::ZERO };

@@ -262,7 +262,7 @@ impl Tasks {
     /// Whether a command waits that the mechanism may turn to, where some wait in the queue or none do.
     #[inline]
     pub fn want_arm(&self, queued: bool) -> bool {
-        let waits = queued || self.ahead.interrupted().is_some();
+        let waits = queued || self.ahead.has_interrupted();
         waits && !self.allegiances.stands_still() || self.ahead.has_urgent() && self.urgent().is_some()
     }
 

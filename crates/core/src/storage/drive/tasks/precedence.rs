@@ -62,6 +62,12 @@ impl Precedence {
         !self.urgent.is_empty()
     }
 
+    /// Whether a command is next once what came between is over.
+    #[inline]
+    pub fn has_interrupted(&self) -> bool {
+        !self.interrupted.is_empty()
+    }
+
     /// The command that is next now that what came between is over.
     pub fn interrupted(&self) -> Option<SlotIndex> {
         self.interrupted.front().copied()
