@@ -1,6 +1,6 @@
 //! Written data that wait, held to one entry a sector: who has each block, what a launch takes along, how much room is
 //! left, what is volatile and what a FLUSH still waits for.
-use drivelab_core::storage::drive::cache::dirty::{Dirty, Piece};
+use drivelab_core::storage::drive::cache::dirty::{Dirty, DirtyPiece};
 use drivelab_core::storage::drive::cache::params::WriteBackParams;
 use drivelab_core::storage::drive::queue::{Entry, Slots};
 use drivelab_units::{Instant, Lba, Sectors};
@@ -119,7 +119,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-fn file(slots: &mut Slots, slot: u32, piece: &Piece) {
+fn file(slots: &mut Slots, slot: u32, piece: &DirtyPiece) {
     let entry = Entry { first: piece.first, write: true, ..Entry::default() };
     slots.insert(slot, entry);
 }
@@ -187,7 +187,7 @@ impl Both {
         let at = Instant::from_ns;
         let (since, from, coming, there_at) = (at(self.now), at(self.now), at(self.now), at(there));
         let (first_block, end_block) = (Lba::new(first), Lba::new(end));
-        let piece = Piece {
+        let piece = DirtyPiece {
             first: first_block,
             end: end_block,
             write,

@@ -15,7 +15,7 @@ pub const PIECES_MAX: u32 = 1 << 14;
 
 /// Part of a write, or all of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece {
+pub struct DirtyPiece {
     pub first: Lba,
     pub end: Lba,
     /// The id of the command that wrote it.
@@ -30,7 +30,7 @@ pub struct Piece {
     pub there: Instant,
 }
 
-impl Piece {
+impl DirtyPiece {
     pub fn count(&self) -> Sectors {
         self.end - self.first
     }
@@ -38,7 +38,7 @@ impl Piece {
 
 #[derive(Clone, Copy)]
 struct Kept {
-    piece: Piece,
+    piece: DirtyPiece,
     older: Slot,
     younger: Slot,
 }
@@ -56,7 +56,7 @@ pub struct Dirty {
     /// The pieces by cylinder and angle.
     pub slots: Slots,
     /// What the arm is writing, in order of address.
-    pub flying: Vec<Piece>,
+    pub flying: Vec<DirtyPiece>,
     /// Stretches of neighbouring pieces, those in flight included.
     runs: u32,
     sectors: u64,
@@ -128,7 +128,7 @@ impl Dirty {
     }
 
     #[inline]
-    pub fn piece(&self, slot: Slot) -> &Piece {
+    pub fn piece(&self, slot: Slot) -> &DirtyPiece {
         &self.kept[slot as usize].piece
     }
 
@@ -146,7 +146,7 @@ impl Dirty {
     }
 
     /// The pieces that wait, oldest first.
-    pub fn by_age(&self) -> impl Iterator<Item = &Piece> + '_ {
+    pub fn by_age(&self) -> impl Iterator<Item = &DirtyPiece> + '_ {
         let mut at = self.oldest;
         core::iter::from_fn(move || {
             let kept = self.kept.get(at as usize)?;
@@ -179,16 +179,16 @@ impl Dirty {
     /// The write whose data a read of this block finds here at `now`, and up to which block it has them from there: newer
     /// data that wait lie over what is on its way.
     pub fn newest(&self, at: Lba, now: Instant) -> Option<(u64, Lba)> {
-        let Piece { write, end, .. } = *self.holder(at, now)?;
+        let DirtyPiece { write, end, .. } = *self.holder(at, now)?;
         let newer = self.first_behind(at).map(|slot| self.piece(slot).first).filter(|&first| first > at);
         Some((write, newer.map_or(end, |newer| newer.min(end))))
     }
 
     #[inline]
-    fn holder(&self, at: Lba, now: Instant) -> Option<&Piece> {
+    fn holder(&self, at: Lba, now: Instant) -> Option<&DirtyPiece> {
         let waits = self.first_behind(at).map(|slot| self.piece(slot));
         let flies = self.flying.iter().find(|piece| piece.first <= at && at < piece.end);
-        let holds = |piece: &&Piece| piece.first <= at && piece.there <= now;
+        let holds = |piece: &&DirtyPiece| piece.first <= at && piece.there <= now;
         waits.filter(holds).or(flies.filter(holds))
     }
 
@@ -205,12 +205,12 @@ impl Dirty {
     /// Accepts a write: older data of its blocks make room. `file` puts a piece into the slots; the sequence is set here.
     pub fn accept(
         &mut self,
-        new: Piece,
+        new: DirtyPiece,
         dropped: impl FnMut(u64, Lba, Sectors),
-        mut file: impl FnMut(&mut Slots, Slot, &Piece),
+        mut file: impl FnMut(&mut Slots, Slot, &DirtyPiece),
     ) -> Slot {
         self.carve(new.first, new.end, dropped, &mut file);
-        let piece = Piece { sequence: self.accepted, ..new };
+        let piece = DirtyPiece { sequence: self.accepted, ..new };
         self.accepted += 1;
         let slot = self.add(piece, NONE);
         file(&mut self.slots, slot, &piece);
@@ -223,7 +223,7 @@ impl Dirty {
         first: Lba,
         end: Lba,
         mut dropped: impl FnMut(u64, Lba, Sectors),
-        file: &mut impl FnMut(&mut Slots, Slot, &Piece),
+        file: &mut impl FnMut(&mut Slots, Slot, &DirtyPiece),
     ) {
         while let Some(slot) = self.first_behind(first) {
             let piece = *self.piece(slot);
@@ -235,8 +235,8 @@ impl Dirty {
             let (from, to) = (piece.first.max(first), piece.end.min(end));
             dropped(piece.write, from, to - from);
             // What is left of it keeps its age.
-            let left = Piece { end: first, ..piece };
-            let right = Piece { first: end, ..piece };
+            let left = DirtyPiece { end: first, ..piece };
+            let right = DirtyPiece { first: end, ..piece };
             for rest in [left, right] {
                 if rest.first < rest.end {
                     let slot = self.add(rest, younger);
@@ -247,7 +247,7 @@ impl Dirty {
     }
 
     /// Keeps a piece, in order of age before another one, or as the youngest.
-    fn add(&mut self, piece: Piece, younger: Slot) -> Slot {
+    fn add(&mut self, piece: DirtyPiece, younger: Slot) -> Slot {
         self.runs = self.runs + 1 - self.neighbours(&piece);
         self.sectors += piece.count().get();
         let older = if younger == NONE { self.youngest } else { self.kept[younger as usize].older };
@@ -276,14 +276,14 @@ impl Dirty {
     }
 
     /// How many of the blocks just before and just behind a piece wait too.
-    fn neighbours(&self, piece: &Piece) -> u32 {
+    fn neighbours(&self, piece: &DirtyPiece) -> u32 {
         let before = self.by_address.below(self.root, &piece.first.get());
         let before = before.is_some_and(|slot| self.piece(slot).end == piece.first);
         u32::from(before) + u32::from(self.at(piece.end).is_some())
     }
 
     /// Takes a piece out of what waits.
-    pub fn take(&mut self, slot: Slot) -> Piece {
+    pub fn take(&mut self, slot: Slot) -> DirtyPiece {
         let Kept { piece, older, younger } = self.kept[slot as usize];
         self.by_address.remove(&mut self.root, slot);
         self.slots.remove(slot);
@@ -325,7 +325,7 @@ impl Dirty {
     ///
     /// # Panics
     /// When nothing was on its way.
-    pub fn land(&mut self, persisted: impl FnMut(&Piece)) -> (Lba, Lba) {
+    pub fn land(&mut self, persisted: impl FnMut(&DirtyPiece)) -> (Lba, Lba) {
         let (first, end) = (self.flying[0].first, self.flying[self.flying.len() - 1].end);
         self.flying.iter().for_each(persisted);
         self.sectors -= (end - first).get();

@@ -1,6 +1,6 @@
 //! Which segments meet a stretch of blocks. A few are found by looking at each; of many, a tree by first block knows how
 //! far each subtree reaches.
-use super::segments::Place;
+use super::segments::SegmentIndex;
 use crate::storage::tree::{NONE, Slot, Summary, Tree};
 use alloc::vec::Vec;
 use drivelab_units::Lba;
@@ -29,7 +29,7 @@ const FEW: u32 = 64;
 
 pub struct Index {
     bounds: Vec<Bounds>,
-    tree: Option<Tree<(u64, Place), Farthest>>,
+    tree: Option<Tree<(u64, SegmentIndex), Farthest>>,
     root: Slot,
 }
 
@@ -40,13 +40,13 @@ impl Index {
     }
 
     #[inline]
-    pub fn get(&self, place: Place) -> Bounds {
+    pub fn get(&self, place: SegmentIndex) -> Bounds {
         self.bounds[place as usize]
     }
 
     /// Sets what a place holds; returns what it held before.
     #[inline]
-    pub fn set(&mut self, place: Place, bounds: Bounds) -> Bounds {
+    pub fn set(&mut self, place: SegmentIndex, bounds: Bounds) -> Bounds {
         while self.bounds.len() <= place as usize {
             self.bounds.push(EMPTY);
         }
@@ -66,14 +66,14 @@ impl Index {
 
     /// Calls `visit` with each segment that holds one of the blocks `first .. end`, or reaches just up to `first`.
     #[inline]
-    pub fn meeting(&self, first: Lba, end: Lba, mut visit: impl FnMut(Place)) {
+    pub fn meeting(&self, first: Lba, end: Lba, mut visit: impl FnMut(SegmentIndex)) {
         let (first, end) = (first.get(), end.get());
         match &self.tree {
             Some(tree) => descend(tree, self.root, first, end, &mut visit),
             None => {
                 for (place, bounds) in self.bounds.iter().enumerate() {
                     if bounds.start < end && bounds.limit >= first {
-                        visit(place as Place);
+                        visit(place as SegmentIndex);
                     }
                 }
             }
@@ -82,11 +82,11 @@ impl Index {
 }
 
 fn descend(
-    tree: &Tree<(u64, Place), Farthest>,
+    tree: &Tree<(u64, SegmentIndex), Farthest>,
     at: Slot,
     first: u64,
     end: u64,
-    visit: &mut impl FnMut(Place),
+    visit: &mut impl FnMut(SegmentIndex),
 ) {
     if at == NONE {
         return;

@@ -14,7 +14,7 @@ use dirty::Dirty;
 use drivelab_units::{Instant, Lba};
 use params::CacheParams;
 use segment::{Cover, Motion};
-use segments::{Place, Segments};
+use segments::{SegmentIndex, Segments};
 
 pub struct Cache {
     pub params: CacheParams,
@@ -33,7 +33,7 @@ impl Cache {
 
     /// What the cache can do for a read at `now`, and the segment that does it: the newest data first.
     #[inline]
-    pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, Place) {
+    pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, SegmentIndex) {
         let written = self.written(first, end, now);
         if written >= end {
             return (Cover::Hit, crate::storage::tree::NONE);

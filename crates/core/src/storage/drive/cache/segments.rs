@@ -9,13 +9,13 @@ use crate::storage::tree::NONE;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
-/// Which place of the table.
-pub type Place = u32;
+/// Which segment of the table.
+pub type SegmentIndex = u32;
 
 /// The segment that has, or has just had, a head behind it.
 #[derive(Clone, Copy)]
 pub struct Front {
-    pub place: Place,
+    pub place: SegmentIndex,
     pub start: Lba,
     /// Where reading on would end of itself.
     pub limit: Lba,
@@ -34,8 +34,8 @@ impl Front {
 /// The neighbours of a place in order of use.
 #[derive(Clone, Copy)]
 struct Links {
-    older: Place,
-    younger: Place,
+    older: SegmentIndex,
+    younger: SegmentIndex,
 }
 
 pub struct Segments {
@@ -45,19 +45,19 @@ pub struct Segments {
     segments: Vec<Segment>,
     index: Index,
     /// What a search has found.
-    found: Vec<Place>,
+    found: Vec<SegmentIndex>,
     links: Vec<Links>,
-    oldest: Place,
-    youngest: Place,
-    empty: Vec<Place>,
+    oldest: SegmentIndex,
+    youngest: SegmentIndex,
+    empty: Vec<SegmentIndex>,
     /// Segments that are kept.
     kept: u32,
     /// Blocks in them, those that the head is on its way to included.
     blocks: u64,
     /// The one with a head behind it.
-    active: Place,
+    active: SegmentIndex,
     /// The one that had a head behind it last.
-    left: Place,
+    left: SegmentIndex,
     /// A segment that was given up while the head was reading on behind it: the arm is still there.
     given_up: Option<Segment>,
     /// Most segments and blocks that may be kept at present.
@@ -112,7 +112,7 @@ impl Segments {
 
     /// What the buffer can do for a read at `now`, and the segment that does it.
     #[inline]
-    pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, Place) {
+    pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, SegmentIndex) {
         let mut best = (Cover::Miss, NONE);
         self.find(first, first + Sectors::new(1));
         while let Some(place) = self.found.pop() {
@@ -135,7 +135,7 @@ impl Segments {
         self.index.meeting(first, end, |place| found.push(place));
     }
 
-    fn ask(&mut self, place: Place, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> Cover {
+    fn ask(&mut self, place: SegmentIndex, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> Cover {
         let with = (&self.params.read_ahead, self.window());
         let cover = self.segments[place as usize].cover(first, end, now, with, motion);
         self.note(place);
@@ -144,7 +144,7 @@ impl Segments {
 
     /// Brings what lookups read of a segment up to date.
     #[inline]
-    fn note(&mut self, place: Place) {
+    fn note(&mut self, place: SegmentIndex) {
         let Segment { start, limit, .. } = self.segments[place as usize];
         let new = Bounds { start: start.get(), limit: limit.get() };
         let old = self.index.set(place, new);
@@ -158,7 +158,7 @@ impl Segments {
     }
 
     #[inline]
-    fn unlink(&mut self, place: Place) {
+    fn unlink(&mut self, place: SegmentIndex) {
         let Links { older, younger } = self.links[place as usize];
         if older == NONE {
             self.oldest = younger;
@@ -173,7 +173,7 @@ impl Segments {
     }
 
     #[inline]
-    fn link(&mut self, place: Place) {
+    fn link(&mut self, place: SegmentIndex) {
         let older = self.youngest;
         self.links[place as usize] = Links { older, younger: NONE };
         if older == NONE {
@@ -186,14 +186,14 @@ impl Segments {
 
     /// The segment has been used just now.
     #[inline]
-    pub fn touch(&mut self, place: Place) {
+    pub fn touch(&mut self, place: SegmentIndex) {
         if self.youngest != place {
             self.unlink(place);
             self.link(place);
         }
     }
 
-    fn clear(&mut self, place: Place) {
+    fn clear(&mut self, place: SegmentIndex) {
         let old = self.index.set(place, EMPTY);
         self.blocks -= self.held(old);
         self.kept -= 1;
@@ -203,7 +203,7 @@ impl Segments {
     }
 
     /// What a place held is no longer good; where a head was behind it the arm stays.
-    fn lose_head(&mut self, place: Place) {
+    fn lose_head(&mut self, place: SegmentIndex) {
         if self.active == place {
             self.given_up = Some(self.segments[place as usize]);
             self.active = NONE;
@@ -220,7 +220,7 @@ impl Segments {
 
     // Part of its callers, so that the segment is written once, where it stays.
     #[inline(always)]
-    fn place(&mut self, segment: Segment) -> Place {
+    fn place(&mut self, segment: Segment) -> SegmentIndex {
         if self.most == 0 || self.room == 0 {
             return NONE;
         }
@@ -239,7 +239,7 @@ impl Segments {
         let place = self.empty.pop().unwrap_or_else(|| {
             self.segments.push(segment);
             self.links.push(Links { older: NONE, younger: NONE });
-            self.segments.len() as Place - 1
+            self.segments.len() as SegmentIndex - 1
         });
         self.segments[place as usize] = segment;
         self.kept += 1;
@@ -250,7 +250,7 @@ impl Segments {
 
     /// Gives up what was used longest ago until all fits. The place is the youngest.
     #[inline]
-    fn fit(&mut self, place: Place) -> Place {
+    fn fit(&mut self, place: SegmentIndex) -> SegmentIndex {
         while self.blocks > self.room && self.kept > self.least_kept() {
             self.clear(self.oldest);
         }
@@ -267,7 +267,7 @@ impl Segments {
         end: Lba,
         ended: &Ended,
         motion: Motion<'_>,
-    ) -> (Place, Place) {
+    ) -> (SegmentIndex, SegmentIndex) {
         let (mut begin, mut joined) = (first, NONE);
         if sought > first {
             self.find(first, first + Sectors::new(1));
@@ -290,7 +290,7 @@ impl Segments {
     }
 
     /// Whether a segment at rest holds all up to this block, at least one.
-    fn continues(&mut self, place: Place, first: Lba, now: Instant, motion: Motion<'_>) -> bool {
+    fn continues(&mut self, place: SegmentIndex, first: Lba, now: Instant, motion: Motion<'_>) -> bool {
         if first == Lba::ZERO || place == self.active {
             return false;
         }
@@ -300,7 +300,7 @@ impl Segments {
 
     /// Written data have reached the media, and the buffer still has them.
     /// Returns where, if it does.
-    pub fn keep(&mut self, first: Lba, end: Lba, now: Instant) -> Place {
+    pub fn keep(&mut self, first: Lba, end: Lba, now: Instant) -> SegmentIndex {
         if !self.params.keeps_written || self.params.separate_writes {
             return NONE;
         }
@@ -309,24 +309,24 @@ impl Segments {
 
     /// Where reading on ends of itself in this segment.
     #[inline]
-    pub fn limit(&self, place: Place) -> Lba {
+    pub fn limit(&self, place: SegmentIndex) -> Lba {
         self.segments[place as usize].limit
     }
 
     /// The segment that the head has just read up to `end` in, as part of reading on.
-    pub fn met(&self, end: Lba) -> Option<Place> {
+    pub fn met(&self, end: Lba) -> Option<SegmentIndex> {
         self.continues_to(end).then_some(self.active)
     }
 
     /// A read that ends at `end` was served from this segment or from the head behind it.
-    pub fn consume(&mut self, place: Place, end: Lba, now: Instant, motion: Motion<'_>) {
+    pub fn consume(&mut self, place: SegmentIndex, end: Lba, now: Instant, motion: Motion<'_>) {
         self.segments[place as usize].consume(end, now, &self.params.read_ahead, motion);
         self.touch(place);
         self.note(place);
     }
 
     /// A read was answered whole by this segment while the arm is idle: whether the arm goes on reading behind it.
-    pub fn goes_on(&self, place: Place) -> bool {
+    pub fn goes_on(&self, place: SegmentIndex) -> bool {
         let params = &self.params.read_ahead;
         let idle = self.active == NONE && self.given_up.is_none();
         params.on_hit && params.reach != Reach::Nothing && idle && place != NONE
@@ -335,7 +335,7 @@ impl Segments {
     /// Returns what the head is to read, from where on and up to where; nothing where it stays.
     pub fn go_on(
         &mut self,
-        place: Place,
+        place: SegmentIndex,
         end: Lba,
         from: Instant,
         arm: Arm,
@@ -397,7 +397,7 @@ impl Segments {
     }
 
     /// The head goes on as if it had not stopped.
-    pub fn resume(&mut self, place: Place) {
+    pub fn resume(&mut self, place: SegmentIndex) {
         self.segments[place as usize].resume();
         (self.active, self.given_up) = (place, None);
     }

@@ -31,6 +31,7 @@ struct Filed {
     behind: SlotIndex,
 }
 
+/// What a place holds where no command is filed: no blocks.
 const FREE: Filed = Filed {
     initiator: 0,
     first: Lba::ZERO,
@@ -66,6 +67,13 @@ impl Overlaps {
             sequence: 0,
             ended: Vec::new(),
         }
+    }
+
+    /// Whether a command is filed here.
+    #[inline]
+    pub fn holds(&self, slot: SlotIndex) -> bool {
+        let Filed { first, end, .. } = self.filed[slot as usize];
+        first < end
     }
 
     fn place(&self, stretch: u64) -> usize {
@@ -134,7 +142,7 @@ impl Overlaps {
     /// first.
     pub fn leaves(&mut self, slot: SlotIndex, enable: impl FnMut(SlotIndex)) {
         let Filed { initiator, first, end, write, waits_for, holds_up, sequence, before, behind } =
-            self.filed[slot as usize];
+            core::mem::replace(&mut self.filed[slot as usize], FREE);
         match before {
             NONE => {
                 let place = self.place(first.get() >> SHIFT);

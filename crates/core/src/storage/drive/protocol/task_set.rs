@@ -5,7 +5,7 @@
 //! unfinished; SIMPLE when neither an ORDERED nor a HEAD OF QUEUE command that came before it is; HEAD OF QUEUE at once.
 //! So the first dormant command decides, and looking at it is all the work there is: what is enabled came before it, but
 //! for HEAD OF QUEUE commands.
-//! There is one task set for all initiators, or one for each ([`TaskSets`]).
+//! There is one task set for all initiators, or one for each ([`InitiatorSets`]).
 //! Source: SAM-2 (T10/1157-D) 7.5 and 7.6, task states and attributes; SPC-3 7.4.6, TST.
 use super::super::queue::SlotIndex;
 use crate::command::Attribute;
@@ -89,16 +89,16 @@ impl TaskSet {
 }
 
 /// The task set of all initiators, or that of each.
-pub struct TaskSets {
+pub struct InitiatorSets {
     apart: bool,
     /// Of all initiators, or of the first.
     first: TaskSet,
     others: Vec<TaskSet>,
 }
 
-impl TaskSets {
+impl InitiatorSets {
     pub fn new(apart: bool) -> Self {
-        TaskSets { apart, first: TaskSet::default(), others: Vec::new() }
+        InitiatorSets { apart, first: TaskSet::default(), others: Vec::new() }
     }
 
     #[inline]

@@ -6,7 +6,13 @@
 //! When A goes before the older B, w times their difference in age is at most B's positioning time less A's, so at most
 //! P. So no command goes before one that is older by more than (P + 1 ns) / w, the nanosecond being that of rounding: a
 //! command that has reached this age waits for those alone that wait beside it, at most the depth less one.
-//! Source: D. M. Jacobson, J. Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7 (ASPTF).
+//!
+//! The order `firmware` is this one under the name by which a measured drive is described: positioning time as far as the
+//! drive knows it, less a credit for the time waited, among as many of the oldest entries as it looks at. Nothing is
+//! implied: each property counts as far as it is set.
+//! Source: B. L. Worthington, G. R. Ganger, Y. N. Patt, J. Wilkes, "On-line extraction of SCSI disk drive parameters",
+//! SIGMETRICS 1995 (the properties by which drives differ);
+//! D. M. Jacobson, J. Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7 (ASPTF).
 use super::outward::Cost;
 use super::{Entry, SlotIndex, Slots, View, aged, sptf};
 

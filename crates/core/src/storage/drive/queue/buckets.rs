@@ -6,7 +6,7 @@
 use super::angles::Angles;
 use super::bitmap::Bitmap;
 use super::params::QueueParams;
-use super::slots::{NONE, Place, SlotIndex};
+use super::slots::{NONE, SlotEntry, SlotIndex};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -50,7 +50,7 @@ impl Buckets {
     }
 
     /// Files the youngest entry.
-    pub fn insert(&mut self, places: &mut [Place], slot: SlotIndex) {
+    pub fn insert(&mut self, places: &mut [SlotEntry], slot: SlotIndex) {
         let cylinder = places[slot as usize].entry.cylinder;
         let above = self.at_or_above(cylinder + 1);
         let below = if above == NONE { self.highest } else { places[above as usize].links.by_cylinder.below };
@@ -71,8 +71,8 @@ impl Buckets {
         }
     }
 
-    pub fn remove(&mut self, places: &mut [Place], slot: SlotIndex) {
-        let Place { ref entry, ref links } = places[slot as usize];
+    pub fn remove(&mut self, places: &mut [SlotEntry], slot: SlotIndex) {
+        let SlotEntry { ref entry, ref links } = places[slot as usize];
         let (Neighbours { below, above }, cylinder) = (links.by_cylinder, entry.cylinder);
         if let Some(angles) = &mut self.angles {
             angles.remove(slot, entry);
@@ -101,6 +101,6 @@ impl Buckets {
     }
 }
 
-fn is_on(places: &[Place], slot: SlotIndex, cylinder: u32) -> bool {
+fn is_on(places: &[SlotEntry], slot: SlotIndex, cylinder: u32) -> bool {
     slot != NONE && places[slot as usize].entry.cylinder == cylinder
 }

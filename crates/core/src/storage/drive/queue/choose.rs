@@ -1,8 +1,8 @@
 //! Choosing: the rules that hold for every policy, then the policy itself.
 use super::params::{Order, QueueParams};
 use super::{
-    Entry, SlotIndex, Slots, View, aged_sptf, clook, fcfs, firmware, look, read_first_sptf, sptf, sstf,
-    vscan, weighted_sptf,
+    Entry, SlotIndex, Slots, View, aged_sptf, clook, fcfs, look, read_first_sptf, sptf, sstf, vscan,
+    weighted_sptf,
 };
 
 /// The entry that goes next; `None` when nothing waits. Changes nothing.
@@ -49,10 +49,9 @@ fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
         Order::CLook => clook::pick(slots, view),
         Order::VScan => vscan::pick(slots, view),
         Order::Sptf => sptf::pick(slots, view),
-        Order::AgedSptf => aged_sptf::pick(slots, view),
+        Order::AgedSptf | Order::Firmware => aged_sptf::pick(slots, view),
         Order::WeightedSptf => weighted_sptf::pick(slots, view),
         Order::ReadFirstSptf => read_first_sptf::pick(slots, view),
-        Order::Firmware => firmware::pick(slots, view),
     }
 }
 
@@ -65,10 +64,9 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
         Order::CLook => clook::cost(entry, view),
         Order::VScan => vscan::cost(entry, view),
         Order::Sptf => sptf::cost(entry, view),
-        Order::AgedSptf => aged_sptf::cost(entry, view),
+        Order::AgedSptf | Order::Firmware => aged_sptf::cost(entry, view),
         Order::WeightedSptf => weighted_sptf::cost(entry, view),
         Order::ReadFirstSptf => read_first_sptf::cost(entry, view),
-        Order::Firmware => firmware::cost(entry, view),
     }
 }
 

@@ -4,7 +4,7 @@ use super::angles::Angles;
 use super::buckets::{Buckets, Neighbours};
 use super::params::QueueParams;
 use super::row::Row;
-use super::slots::{NONE, Place, SlotIndex, some};
+use super::slots::{NONE, SlotEntry, SlotIndex, some};
 
 /// Neighbours of an entry in its lane.
 #[derive(Clone, Copy)]
@@ -95,7 +95,7 @@ impl Lane {
 
     /// Files an entry, which is the youngest, in both orders.
     #[inline]
-    pub fn insert(&mut self, places: &mut [Place], slot: SlotIndex, cylinder: u32) {
+    pub fn insert(&mut self, places: &mut [SlotEntry], slot: SlotIndex, cylinder: u32) {
         let place = &mut places[slot as usize];
         (place.links.older, place.links.younger) = (self.youngest, NONE);
         match self.youngest {
@@ -110,8 +110,8 @@ impl Lane {
     }
 
     #[inline]
-    pub fn remove(&mut self, places: &mut [Place], slot: SlotIndex) {
-        let Place { ref entry, links: Links { older, younger, .. } } = places[slot as usize];
+    pub fn remove(&mut self, places: &mut [SlotEntry], slot: SlotIndex) {
+        let SlotEntry { ref entry, links: Links { older, younger, .. } } = places[slot as usize];
         match &mut self.by_cylinder {
             ByCylinder::Row(row) => row.remove(entry.cylinder, slot),
             ByCylinder::Buckets(buckets) => buckets.remove(places, slot),
@@ -137,7 +137,7 @@ impl Lane {
 
     /// The youngest entry on the highest cylinder below this one.
     #[inline]
-    pub fn below(&self, places: &[Place], cylinder: u32) -> Cursor {
+    pub fn below(&self, places: &[SlotEntry], cylinder: u32) -> Cursor {
         match &self.by_cylinder {
             ByCylinder::Row(row) => Cursor((row.below(cylinder) as u32).wrapping_sub(1)),
             ByCylinder::Buckets(buckets) => match buckets.at_or_above(cylinder) {

@@ -12,7 +12,6 @@ pub mod choose;
 pub mod clook;
 pub mod crowd;
 pub mod fcfs;
-pub mod firmware;
 mod lane;
 pub mod look;
 pub mod outward;

@@ -38,9 +38,9 @@ pub struct Entry {
     pub write: bool,
 }
 
-/// One slot.
+/// One slot: what waits in it, and its neighbours in the lane.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct SlotEntry {
     pub entry: Entry,
     pub links: Links,
 }
@@ -54,7 +54,7 @@ pub enum Kind {
 }
 
 pub struct Slots {
-    places: Vec<Place>,
+    places: Vec<SlotEntry>,
     main: Lane,
     /// The writes, where they are kept apart.
     writes: Option<Lane>,
@@ -69,7 +69,10 @@ impl Slots {
     pub fn new(params: &QueueParams, cylinders: u32, period: u64) -> Self {
         let lane = || Lane::new(params, cylinders, period);
         Slots {
-            places: vec![Place { entry: Entry::default(), links: Links::UNLINKED }; params.depth as usize],
+            places: vec![
+                SlotEntry { entry: Entry::default(), links: Links::UNLINKED };
+                params.depth as usize
+            ],
             main: lane(),
             writes: params.order.keeps_writes_apart().then(lane),
             deep: params.is_deep(),
@@ -115,7 +118,7 @@ impl Slots {
 
     /// Makes room for slots up to this one.
     pub fn reach(&mut self, slot: SlotIndex) {
-        let free = Place { entry: Entry::default(), links: Links::UNLINKED };
+        let free = SlotEntry { entry: Entry::default(), links: Links::UNLINKED };
         while self.places.len() <= slot as usize {
             self.places.push(free);
         }

@@ -1,51 +1,58 @@
 //! What the segments of the buffer hold, told in data operations, and where the data of each read are from.
-use super::Drive;
-use super::cache::segments::Place;
+use super::super::cache::segments::SegmentIndex;
+use super::Buffer;
 use crate::data::{DataOp, Source};
 use crate::storage::context::Context;
 use crate::storage::tree::NONE;
 use drivelab_units::Lba;
 
-impl Drive {
+impl Buffer {
     fn deliver(&self, context: &mut Context, read: u64, first: Lba, end: Lba, from: Source) {
-        let member = self.index;
+        let member = self.drive;
         if first < end {
             context.data_op(DataOp::Deliver { read, member, first, count: end - first, from });
         }
     }
 
     /// A read gets these blocks from the media.
-    pub(super) fn deliver_read(&self, context: &mut Context, read: u64, first: Lba, end: Lba) {
+    pub fn deliver_read(&self, context: &mut Context, read: u64, first: Lba, end: Lba) {
         self.deliver(context, read, first, end, Source::Media);
     }
 
     /// A read gets these blocks from the buffer: the first of them from written data that wait, as far as those go, and the
     /// others from a segment.
     #[inline]
-    pub(super) fn deliver_held(&self, context: &mut Context, read: u64, first: Lba, end: Lba, place: Place) {
+    pub fn deliver_held(
+        &self,
+        context: &mut Context,
+        read: u64,
+        first: Lba,
+        end: Lba,
+        segment: SegmentIndex,
+    ) {
         if context.data.is_some() {
-            self.deliver_parts(context, read, first, end, place);
+            self.deliver_parts(context, read, first, end, segment);
         }
     }
 
     /// A read gets these blocks as the head passes them for a segment. Of a read that is larger than the segment the blocks
     /// that had to make room went to the host as they came from the media.
     #[inline]
-    pub(super) fn deliver_met(
+    pub fn deliver_met(
         &self,
         context: &mut Context,
         read: u64,
         (first, end): (Lba, Lba),
-        place: Place,
+        segment: SegmentIndex,
     ) {
         let window = self.cache.as_ref().map_or(0, |cache| cache.params.segment().get());
         let kept = first.max(Lba::new(end.get().saturating_sub(window)));
         self.deliver_read(context, read, first, kept);
-        self.deliver_held(context, read, kept, end, place);
+        self.deliver_held(context, read, kept, end, segment);
     }
 
     #[cold]
-    fn deliver_parts(&self, context: &mut Context, read: u64, first: Lba, end: Lba, place: Place) {
+    fn deliver_parts(&self, context: &mut Context, read: u64, first: Lba, end: Lba, segment: SegmentIndex) {
         let (now, mut at) = (context.now, first);
         if let Some(cache) = &self.cache
             && let Some(dirty) = &cache.dirty
@@ -59,37 +66,37 @@ impl Drive {
                 at = until;
             }
         }
-        self.deliver(context, read, at, end, Source::Segment(place));
+        self.deliver(context, read, at, end, Source::Segment(segment));
     }
 
     /// The head is to read these blocks, or has, for a segment.
     #[inline]
-    pub(super) fn loads(&self, context: &mut Context, place: Place, first: Lba, end: Lba) {
+    pub fn loads(&self, context: &mut Context, segment: SegmentIndex, first: Lba, end: Lba) {
         if first < end {
-            let (member, count) = (self.index, end - first);
-            context.data_op(DataOp::Load { member, segment: place, first, count });
+            let (member, count) = (self.drive, end - first);
+            context.data_op(DataOp::Load { member, segment, first, count });
         }
     }
 
     /// A segment is begun anew, behind what another one has had if `joined` is any.
     #[inline]
-    pub(super) fn begins_segment(&self, context: &mut Context, place: Place, joined: Place) {
+    pub fn begins_segment(&self, context: &mut Context, segment: SegmentIndex, joined: SegmentIndex) {
         let joins = (joined != NONE).then_some(joined);
-        context.data_op(DataOp::Begin { member: self.index, segment: place, joins });
+        context.data_op(DataOp::Begin { member: self.drive, segment, joins });
     }
 
     /// The segment that a read has left, behind what one that was `joined` had: from `begin` on the head has passed it, but
     /// what lies between `held` and `sought` was in the buffer before: in the segment `holder`, or among the written data.
     #[inline]
-    pub(super) fn tell_segment(
+    pub fn tell_segment(
         &self,
         context: &mut Context,
         bounds: (Lba, Lba, Lba),
-        (place, joined): (Place, Place),
-        holder: Place,
+        (segment, joined): (SegmentIndex, SegmentIndex),
+        holder: SegmentIndex,
     ) {
-        if context.data.is_some() && place != NONE {
-            self.tell_contents(context, bounds, (place, joined), holder);
+        if context.data.is_some() && segment != NONE {
+            self.tell_contents(context, bounds, (segment, joined), holder);
         }
     }
 
@@ -98,18 +105,18 @@ impl Drive {
         &self,
         context: &mut Context,
         (begin, held, sought): (Lba, Lba, Lba),
-        (place, joined): (Place, Place),
-        holder: Place,
+        (segment, joined): (SegmentIndex, SegmentIndex),
+        holder: SegmentIndex,
     ) {
         let Some(cache) = &self.cache else { return };
         if joined != NONE && holder != NONE && held < sought {
-            let (member, count) = (self.index, sought - held);
+            let (member, count) = (self.drive, sought - held);
             context.data_op(DataOp::Copy { member, segment: joined, from: holder, first: held, count });
         }
-        self.begins_segment(context, place, if joined == NONE { holder } else { joined });
+        self.begins_segment(context, segment, if joined == NONE { holder } else { joined });
         // Written data that wait lie over it.
         let written = cache.written(held, sought, context.now).min(sought);
-        self.loads(context, place, begin, written);
-        self.loads(context, place, sought, cache.segments.limit(place));
+        self.loads(context, segment, begin, written);
+        self.loads(context, segment, sought, cache.segments.limit(segment));
     }
 }

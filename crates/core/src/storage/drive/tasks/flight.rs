@@ -1,13 +1,17 @@
 //! A command in the drive: what it is, where it is, and what it has lived through so far.
-use super::mechanism::Landing;
-use super::protocol::names::Name;
+use super::super::mechanics::Course;
+use super::super::mechanism::Landing;
+use super::super::protocol::names::Name;
+use super::super::queue::SlotIndex;
 use crate::command::{Breakdown, Command, Outcome};
 use crate::trace::{CommandTrace, Served};
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
 use drivelab_units::{Instant, Lba, Span};
 
-/// Where a command is.
+/// The state of a command, as task set and drive see it (SAM-2 7.5 names the first and the last of them).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stage {
+pub enum TaskState {
     /// Something must end before it may begin.
     Dormant,
     /// It waits for the mechanism.
@@ -20,16 +24,14 @@ pub(super) enum Stage {
 
 /// A command that holds a tag, with what it has lived through so far.
 #[derive(Clone, Copy)]
-pub(super) struct InFlight {
+pub struct InFlight {
     pub command: Command,
-    pub stage: Stage,
+    pub state: TaskState,
     pub outcome: Outcome,
-    /// The drive's so many-th command.
+    /// How many commands the drive had taken with this one.
     pub serial: u32,
-    /// Whether the table of overlaps knows it.
-    pub is_filed: bool,
-    /// Whether the drive has let go of the bus and must call the host before data can flow.
-    pub is_released: bool,
+    /// What it takes to call the host before data can flow: nothing unless the drive has let go of the bus.
+    pub call: Span,
     pub submitted: Instant,
     /// When the drive took it.
     pub accepted: Instant,
@@ -61,11 +63,10 @@ impl InFlight {
     pub fn new(command: &Command) -> Self {
         InFlight {
             command: *command,
-            stage: Stage::Free,
+            state: TaskState::Free,
             outcome: Outcome::Done,
             serial: 0,
-            is_filed: false,
-            is_released: false,
+            call: Span::ZERO,
             submitted: Instant::ZERO,
             accepted: Instant::ZERO,
             arrived: Instant::ZERO,
@@ -89,11 +90,26 @@ impl InFlight {
         self.command = *command;
         let Name { initiator, tag, attempt } = name;
         (self.command.initiator, self.command.tag, self.command.attempt) = (initiator, tag, attempt);
-        (self.stage, self.outcome, self.serial) = (Stage::Dormant, Outcome::Done, serial);
-        (self.is_filed, self.is_released) = (false, false);
+        (self.state, self.outcome, self.serial) = (TaskState::Dormant, Outcome::Done, serial);
+        self.call = Span::ZERO;
         (self.submitted, self.accepted, self.begun) = (submitted, now, now);
         self.service.served = Served::Not;
         self.breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
+    }
+
+    /// The arm starts for the command on this course.
+    #[inline(always)]
+    pub fn starts(&mut self, course: &Course, service: Service) {
+        let passage = &course.passage;
+        self.state = TaskState::Serving;
+        if course.fails {
+            self.outcome = Outcome::MediaError;
+        }
+        self.breakdown.seek = passage.seek;
+        self.breakdown.rotation = passage.rotation;
+        self.breakdown.transfer = passage.transfer;
+        self.track_left = passage.track_left;
+        self.service = Service { ended: passage.end, to_cylinder: passage.arm.cylinder, ..service };
     }
 
     /// The command's trace, when it has ended.
@@ -128,9 +144,75 @@ impl InFlight {
     }
 }
 
+/// All commands that the drive holds, by slot, and the slots that are free.
+pub struct Flights {
+    /// What a free slot holds is left over.
+    by_slot: Vec<InFlight>,
+    free: Vec<SlotIndex>,
+    taken: u32,
+}
+
+impl Flights {
+    pub fn new(depth: u32) -> Self {
+        let by_slot = Vec::with_capacity(depth as usize);
+        Flights { by_slot, free: (0..depth).rev().collect(), taken: 0 }
+    }
+
+    /// A command arrives now and takes a slot; `None` when all are taken.
+    #[inline]
+    pub fn begin(
+        &mut self,
+        command: &Command,
+        name: Name,
+        submitted: Instant,
+        now: Instant,
+    ) -> Option<SlotIndex> {
+        let slot = self.free.pop()?;
+        self.taken = self.taken.wrapping_add(1);
+        if self.by_slot.len() <= slot as usize {
+            // Slots are first used in the order of their numbers.
+            self.by_slot.push(InFlight::new(command));
+        }
+        self.by_slot[slot as usize].begin(command, name, self.taken, submitted, now);
+        Some(slot)
+    }
+
+    /// The slot is free again.
+    #[inline]
+    pub fn end(&mut self, slot: SlotIndex) {
+        self.free.push(slot);
+    }
+
+    /// All slots that have ever been used.
+    pub fn slots(&self) -> core::ops::Range<SlotIndex> {
+        0..self.by_slot.len() as SlotIndex
+    }
+
+    /// The command that holds this slot, if one does.
+    pub fn held(&self, slot: SlotIndex) -> Option<&InFlight> {
+        self.by_slot.get(slot as usize).filter(|flight| flight.state != TaskState::Free)
+    }
+}
+
+impl Index<SlotIndex> for Flights {
+    type Output = InFlight;
+
+    #[inline]
+    fn index(&self, slot: SlotIndex) -> &InFlight {
+        &self.by_slot[slot as usize]
+    }
+}
+
+impl IndexMut<SlotIndex> for Flights {
+    #[inline]
+    fn index_mut(&mut self, slot: SlotIndex) -> &mut InFlight {
+        &mut self.by_slot[slot as usize]
+    }
+}
+
 /// What a command's trace tells beyond its breakdown.
 #[derive(Clone, Copy)]
-pub(super) struct Service {
+pub struct Service {
     pub served: Served,
     pub chosen: Instant,
     pub ended: Instant,

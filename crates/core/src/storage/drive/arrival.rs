@@ -1,0 +1,412 @@
+//! A command's way into the drive and out of it: arrival, taking up, the place where it waits; its completion, and what
+//! becomes of the others when it fails or its host gives it up.
+use super::cache::segment::Cover;
+use super::firmware::{Help, TakenUp};
+use super::mechanism::Landing;
+use super::protocol::names::Name;
+use super::protocol::{Clears, Protocol};
+use super::queue::SlotIndex;
+use super::tasks::flight::{InFlight, TaskState};
+use super::tasks::{Refusal, Waits};
+use super::{Drive, DriveEvent};
+use crate::command::{Access, Command, Outcome};
+use crate::storage::context::Context;
+use crate::storage::tree::NONE;
+use alloc::vec::Vec;
+use drivelab_units::Instant;
+
+/// In.
+impl Drive {
+    /// Takes a command under this name.
+    ///
+    /// # Errors
+    /// Says why not, when the protocol has something against it or the drive holds as many as it can.
+    pub fn submit(
+        &mut self,
+        context: &mut Context,
+        command: &Command,
+        name: Name,
+        submitted: Instant,
+    ) -> Result<(), Outcome> {
+        if let Some(refusal) = self.tasks.refusal(command, name) {
+            return Err(self.refuse(context, command, name, refusal));
+        }
+        let Some((slot, enabled)) = self.tasks.begin(command, name, submitted, context.now) else {
+            return Err(Outcome::Full);
+        };
+        context.held.add_one(context.now);
+        if enabled {
+            self.enable(context, slot);
+        }
+        Ok(())
+    }
+
+    /// A command is refused, which may be an error that the others feel.
+    #[cold]
+    fn refuse(&mut self, context: &mut Context, command: &Command, name: Name, refusal: Refusal) -> Outcome {
+        let Name { initiator, tag, .. } = name;
+        match refusal {
+            Refusal::Only(outcome) => outcome,
+            Refusal::Overlapped(outcome) => {
+                self.clear(context, |other| other == initiator);
+                self.failed(context, &Command { initiator, tag, ..*command });
+                // Not before: what is done and not reported is cleared too.
+                self.report_if_idle(context);
+                outcome
+            }
+            Refusal::Queue(outcome) => {
+                self.fail_queue(context, tag, None);
+                outcome
+            }
+        }
+    }
+
+    /// Nothing in the task set stands before this command any more; older ones that it overlaps may.
+    // Part of its callers, as taking up is: this is the way of every command.
+    #[inline(always)]
+    fn enable(&mut self, context: &mut Context, slot: SlotIndex) {
+        if !self.tasks.passes_overlaps(slot) {
+            return;
+        }
+        if let Some(due) = self.tasks.aborts_at(slot) {
+            let serial = self.tasks[slot].serial;
+            self.schedule(context, due.max(context.now), DriveEvent::Deadline(slot, serial));
+        }
+        self.take_up(context, slot);
+    }
+
+    /// The command may begin: the firmware takes it up, one after the other.
+    #[inline(always)]
+    fn take_up(&mut self, context: &mut Context, slot: SlotIndex) {
+        let now = context.now;
+        let command = &self.tasks[slot].command;
+        let (access, first, end) = (command.access, command.first, command.end());
+        let bad = self.mechanics.is_unreadable(command);
+        let may_go = self.tasks.may_go_at_once(command) && !bad;
+        let buffered = access == Access::Read && !command.force_unit_access && may_go;
+        let motion = self.mechanics.motion();
+        let (cover, segment) =
+            if buffered { self.buffer.cover(first, end, now, motion) } else { (Cover::Miss, NONE) };
+        let takes = self.buffer.takes(command);
+        let taken_up = self.firmware.take_up(&self.model, command, Help { cover, takes }, now);
+        let TakenUp { ready, data, call, last_steps } = taken_up;
+        let flight = &mut self.tasks[slot];
+        (flight.arrived, flight.ready, flight.begun, flight.data_from) = (now, ready, ready, data);
+        (flight.state, flight.call, flight.sought) = (TaskState::Serving, call, first);
+        flight.last_steps = last_steps;
+        flight.breakdown.queue = now - flight.accepted;
+        if takes {
+            return self.write_back(context, slot);
+        }
+        match cover {
+            Cover::Hit if self.buffer.holds_hits() && self.mechanics.destages() => {
+                self.tasks[slot].state = TaskState::Waiting;
+                self.buffer.waiting.add_hit(slot);
+            }
+            Cover::Hit => self.serve_from_buffer(context, slot, segment),
+            Cover::Coming(at) if self.mechanics.may_meet() && self.may_go_out_of_turn(now) => {
+                self.meet_head(context, slot, segment, at);
+            }
+            Cover::Partial(sought) => {
+                let id = self.tasks[slot].command.id;
+                self.buffer.deliver_held(context, id, first, sought, segment);
+                self.tasks[slot].sought = sought;
+                self.enqueue(context, slot);
+            }
+            _ if self.waits_for_media(slot) => self.choose(context),
+            _ if access == Access::Flush => self.flushed(context, slot),
+            _ => self.enqueue(context, slot),
+        }
+    }
+
+    /// Whether a command waits until written data are on the media.
+    #[inline]
+    fn waits_for_media(&mut self, slot: SlotIndex) -> bool {
+        let waits = self.buffer.holds_up(slot, &self.tasks[slot].command);
+        if waits {
+            self.tasks[slot].state = TaskState::Waiting;
+        }
+        waits
+    }
+
+    /// The command needs the mechanism: it joins what the mechanism is at, or waits for its turn.
+    pub(super) fn enqueue(&mut self, context: &mut Context, slot: SlotIndex) {
+        let flight = &self.tasks[slot];
+        let (first, access) = (flight.sought, flight.command.access);
+        let count = flight.command.end() - first;
+        let landing = self.mechanics.landing(first, count, access);
+        self.tasks[slot].landing = landing;
+        if self.mechanics.fits_sweep(context.now, first, access) && self.may_go_out_of_turn(context.now) {
+            self.mechanics.join(slot);
+        } else if !self.starts_at_once(context, slot) {
+            self.file(slot, landing);
+            self.choose(context);
+        }
+    }
+
+    /// A command with this landing waits for the mechanism.
+    // The landing as its caller has just reckoned it: to read again what was written a moment ago in parts is slow.
+    #[inline(always)]
+    pub(super) fn file(&mut self, slot: SlotIndex, landing: Landing) {
+        match self.tasks.waits(slot) {
+            Waits::KeptOut => {}
+            Waits::Ahead => {
+                self.unjoin();
+                self.tasks.ahead.add_urgent(slot);
+            }
+            Waits::InQueue => {
+                let flight = &self.tasks[slot];
+                self.mechanics.file(slot, flight, landing, self.port.lead(&flight.command));
+                let (mechanics, port) = (&self.mechanics, &self.port);
+                self.tasks
+                    .add_ahead(slot, |flight| mechanics.longest(flight) + port.longest(&flight.command));
+            }
+        }
+    }
+
+    /// Takes a waiting command out of wherever it waits for the mechanism.
+    pub(super) fn take_out(&mut self, slot: SlotIndex) {
+        if !self.buffer.leaves(slot) {
+            self.leave_queue(slot);
+        }
+    }
+
+    /// Takes a waiting command out of the queue, or out of what stands beside it.
+    fn leave_queue(&mut self, slot: SlotIndex) {
+        if self.tasks.leaves_queue(slot) {
+            self.mechanics.slots.remove(slot);
+        }
+    }
+}
+
+/// Out.
+impl Drive {
+    /// Mechanism and firmware are done at `done`, the link at `sent`: returns when the completion follows.
+    pub(super) fn finish(
+        &mut self,
+        context: &mut Context,
+        slot: SlotIndex,
+        done: Instant,
+        sent: Instant,
+    ) -> Instant {
+        let flight = &mut self.tasks[slot];
+        let completion = self.port.completes(flight.command.access, sent);
+        flight.breakdown.link += sent - done;
+        flight.breakdown.overhead += completion;
+        let completed = sent + completion;
+        self.schedule(context, completed, DriveEvent::Complete(slot));
+        completed
+    }
+
+    /// A command is done: it is reported, or held back with the others of its round.
+    #[inline]
+    pub(super) fn on_complete(&mut self, context: &mut Context, slot: SlotIndex) {
+        if self.port.reports_each() {
+            return self.end(context, slot);
+        }
+        if self.port.hold_back(slot) { self.report(context) } else { self.report_if_idle(context) }
+    }
+
+    /// Reports what was held back when nothing is left to do: no completion would end the round.
+    fn report_if_idle(&mut self, context: &mut Context) {
+        // What the cache does for itself completes no command.
+        if self.port.has_unreported() && !self.mechanics.serves() && !self.is_wanted() {
+            self.report(context);
+        }
+    }
+
+    fn report(&mut self, context: &mut Context) {
+        // One of them may take others with it, whose ends must not begin another report.
+        let mut round = self.port.take_round();
+        let now = context.now;
+        for slot in round.drain(..) {
+            let flight = &mut self.tasks[slot];
+            // While it was held back the mechanism served others.
+            let done = flight.submitted + flight.breakdown.total();
+            flight.breakdown.queue += now - done;
+            self.end(context, slot);
+        }
+        self.port.give_back(round);
+    }
+
+    /// The host hears how a command ended, and the slot is free.
+    fn end(&mut self, context: &mut Context, slot: SlotIndex) {
+        let flight = &mut self.tasks[slot];
+        self.port.answer(context, flight);
+        let state = core::mem::replace(&mut flight.state, TaskState::Free);
+        if flight.outcome == Outcome::MediaError {
+            let command = flight.command;
+            self.failed(context, &command);
+        }
+        self.tasks.end(slot, state);
+        context.held.drop_one(context.now);
+        self.unfile(context, slot);
+        self.release(context);
+    }
+
+    /// What overlaps a command comes after it from now on, so it may be chosen: its media access has begun, or ended where
+    /// a cache could come between, or there will be none.
+    #[inline(always)]
+    pub(super) fn unfile(&mut self, context: &mut Context, slot: SlotIndex) {
+        if self.tasks.is_filed(slot) {
+            self.let_go(context, slot);
+        }
+    }
+
+    /// Those that waited for this command alone may begin.
+    #[inline(never)]
+    fn let_go(&mut self, context: &mut Context, slot: SlotIndex) {
+        for slot in self.tasks.unfile(slot) {
+            if self.tasks[slot].outcome == Outcome::Done {
+                self.take_up(context, slot);
+            }
+        }
+    }
+
+    /// Enables what the task set lets go.
+    #[inline]
+    fn release(&mut self, context: &mut Context) {
+        if self.tasks.has_dormant() {
+            self.release_dormant(context);
+        }
+    }
+
+    #[inline(never)]
+    fn release_dormant(&mut self, context: &mut Context) {
+        for initiator in self.tasks.initiators() {
+            while let Some(slot) = self.tasks.release(initiator) {
+                self.enable(context, slot);
+            }
+        }
+    }
+}
+
+/// Errors, and what the host gives up.
+impl Drive {
+    /// A command of this initiator has failed: what the protocol does to the others.
+    fn failed(&mut self, context: &mut Context, command: &Command) {
+        match self.model.protocol {
+            protocol if protocol.leaves_allegiance(command.initiator) => {
+                self.begin_allegiance(command.initiator);
+            }
+            Protocol::None => {}
+            Protocol::ScsiTcq(_) | Protocol::AtaTcq | Protocol::Ncq(_) => {
+                self.fail_queue(context, command.tag, Some(command.initiator));
+            }
+        }
+    }
+
+    /// Clears what an error clears. `by` is the initiator whose command failed.
+    fn fail_queue(&mut self, context: &mut Context, tag: u32, by: Option<u16>) {
+        let clears = self.tasks.queue_fails(tag);
+        if clears == Clears::Nothing {
+            return;
+        }
+        let own = |initiator| by.is_none_or(|by| by == initiator);
+        let cleared = self.clear(context, |initiator| clears == Clears::All || own(initiator));
+        self.report_if_idle(context);
+        self.tasks.owe_attention(cleared.into_iter().filter(|&initiator| !own(initiator)));
+        if clears == Clears::All {
+            self.firmware.drop_rest(context.now);
+        }
+    }
+
+    /// Aborts all commands of these initiators. Returns whose commands there were, as often as there were any.
+    fn clear(&mut self, context: &mut Context, whose: impl Fn(u16) -> bool) -> Vec<u16> {
+        self.unjoin();
+        let slots = self.tasks.slots();
+        let mut cleared = Vec::new();
+        // All of them first, so that none begins because another one has ended.
+        for slot in slots.clone() {
+            let initiator = self.tasks[slot].command.initiator;
+            if whose(initiator) && self.withdraw(slot, Outcome::Aborted) {
+                cleared.push(initiator);
+            }
+        }
+        for slot in slots {
+            self.end_withdrawn(context, slot);
+        }
+        cleared
+    }
+
+    /// Ends a command before it is done. Returns whether it was there and not given up before.
+    fn give_up(&mut self, context: &mut Context, slot: SlotIndex, outcome: Outcome) -> bool {
+        if self.mechanics.has_joined(slot) {
+            self.unjoin();
+        }
+        let given_up = self.withdraw(slot, outcome);
+        self.end_withdrawn(context, slot);
+        given_up
+    }
+
+    /// A command is to end like this, whatever becomes of it: it leaves the place where it waits.
+    fn withdraw(&mut self, slot: SlotIndex, outcome: Outcome) -> bool {
+        let Some(state) = self.tasks.give_up(slot, outcome) else { return false };
+        if state == TaskState::Waiting {
+            self.take_out(slot);
+        }
+        true
+    }
+
+    /// Ends a command that has left the place where it waited. What the mechanism or the link is at ends when they do.
+    fn end_withdrawn(&mut self, context: &mut Context, slot: SlotIndex) {
+        let InFlight { state, outcome, .. } = self.tasks[slot];
+        if matches!(state, TaskState::Dormant | TaskState::Waiting) && outcome != Outcome::Done {
+            self.end(context, slot);
+        }
+    }
+
+    /// The host gives a command up (ABORT TASK, the abort subcommand). Succeeds even if there is nothing to abort.
+    pub fn abort(&mut self, context: &mut Context, initiator: u16, tag: u32) {
+        if let Some(slot) = self.tasks.find(initiator, tag) {
+            self.give_up(context, slot, Outcome::Aborted);
+            self.report_if_idle(context);
+        }
+    }
+
+    /// A deadline has passed and the drive was told to abort then.
+    pub(super) fn on_deadline(&mut self, context: &mut Context, slot: SlotIndex, serial: u32) {
+        let InFlight { command, state, .. } = self.tasks[slot];
+        if state == TaskState::Free || self.tasks[slot].serial != serial {
+            return;
+        }
+        self.unjoin();
+        if self.give_up(context, slot, Outcome::TimedOut) {
+            self.fail_queue(context, command.tag, Some(command.initiator));
+        }
+        self.report_if_idle(context);
+    }
+
+    /// An error leaves an allegiance: what is queued waits; QERR decides when the initiator clears the condition.
+    fn begin_allegiance(&mut self, initiator: u16) {
+        self.unjoin();
+        let buffer = &self.buffer;
+        for slot in self.tasks.begin_allegiance(initiator, |slot| buffer.keeps_waiting(slot)) {
+            self.leave_queue(slot);
+            self.tasks.allegiances.keep_out(slot);
+        }
+    }
+
+    /// What an allegiance kept out of the queue goes there, behind what has come meanwhile.
+    fn unblock(&mut self, now: Instant) {
+        for slot in self.tasks.allegiances.let_in() {
+            let flight = &mut self.tasks[slot];
+            flight.breakdown.queue += now - flight.arrived;
+            flight.arrived = now;
+            let landing = flight.landing;
+            // Another allegiance may keep it out again.
+            self.file(slot, landing);
+        }
+    }
+
+    /// The initiator clears its auto contingent allegiance.
+    pub fn clear_allegiance(&mut self, context: &mut Context, initiator: u16) {
+        if !self.tasks.allegiances.clear(initiator) {
+            return;
+        }
+        self.fail_queue(context, 0, Some(initiator));
+        self.unblock(context.now);
+        self.release(context);
+        self.choose(context);
+    }
+}

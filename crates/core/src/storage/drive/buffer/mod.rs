@@ -1,0 +1,402 @@
+//! The drive's buffer at work: what the cache does for reads and writes, who waits for it, and how much it wants the arm.
+//!
+//! With write-back a write completes when its data are in the cache, and the arm takes them to the media later. When:
+//! with the write itself, when the drive is idle, when the cache fills, when data have waited long enough, or when a
+//! command waits for them (FLUSH, a FUA read). Where to: the piece that the arm reaches first, with its neighbours behind
+//! it. While host and cache both want the arm they have it in turn, so that neither waits for ever.
+//!
+//! The buffer never moves the arm: it is told where arm and platter are ([`Motion`], [`View`]), and the drive carries out
+//! what it wants. Start reading at [`Buffer::urge`].
+mod data_ops;
+pub mod waiting;
+
+use super::cache::Cache;
+use super::cache::dirty::{Dirty, DirtyPiece};
+use super::cache::params::{Destage, WriteBackParams};
+use super::cache::segment::{Cover, Motion};
+use super::cache::segments::SegmentIndex;
+use super::mechanism::Landing;
+use super::params::DriveModel;
+use super::queue::choose::cost;
+use super::queue::{Entry, SlotIndex, Slots, View, choose};
+use crate::command::{Access, Command};
+use crate::data::DataOp;
+use crate::storage::context::Context;
+use crate::storage::link::Carried;
+use crate::storage::tree::{NONE, Slot};
+use drivelab_units::{Instant, Lba, Sectors};
+use waiting::{Waiting, WaitsFor};
+
+/// How much the cache wants the arm.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Urge {
+    /// It has nothing that could go now.
+    None,
+    /// From this instant on, if nothing comes before.
+    Later(Instant),
+    /// If nobody else does.
+    Idle,
+    /// As much as the host does.
+    Press,
+}
+
+/// Who has the arm when cache and host want it as much.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Turn {
+    Host,
+    Cache,
+}
+
+/// Which of the pieces goes next, once some have waited long enough.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum NextPiece {
+    Oldest,
+    Nearest,
+}
+
+/// Why the cache sends data to the media.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Destaging {
+    /// One of its own rules asks for it.
+    ByRule,
+    /// Nothing else is to be done: it empties itself.
+    Draining,
+}
+
+/// Data that the arm is to take to the media.
+#[derive(Clone, Copy, Debug)]
+pub struct Launched {
+    pub first: Lba,
+    pub end: Lba,
+    /// From when on the arm may start for them.
+    pub from: Instant,
+    /// When those of the piece that was chosen came across the link.
+    pub data: Carried,
+}
+
+/// The cache of a drive, and the commands that wait for it.
+pub struct Buffer {
+    /// Which of the target's drives.
+    drive: u16,
+    cache: Option<Cache>,
+    /// The commands that wait for the cache.
+    pub waiting: Waiting,
+    turn: Turn,
+    next: NextPiece,
+    destaging: Destaging,
+}
+
+/// The cache.
+impl Buffer {
+    /// The buffer of the drive with this index.
+    pub fn new(drive: u16, model: &DriveModel) -> Self {
+        let new = |params| Cache::new(params, &model.mechanism, model.period.as_ns());
+        Buffer {
+            drive,
+            cache: model.cache.as_ref().map(new),
+            waiting: Waiting::default(),
+            turn: Turn::Host,
+            next: NextPiece::Oldest,
+            destaging: Destaging::ByRule,
+        }
+    }
+
+    /// The cache with its segments, where the drive has one.
+    #[inline]
+    pub fn cache(&self) -> Option<&Cache> {
+        self.cache.as_ref()
+    }
+
+    /// The same, to change what its segments hold.
+    #[inline]
+    pub fn cache_mut(&mut self) -> Option<&mut Cache> {
+        self.cache.as_mut()
+    }
+
+    /// Written data that the media do not have, where the drive keeps any.
+    #[inline]
+    fn dirty(&self) -> Option<&Dirty> {
+        self.cache.as_ref()?.dirty.as_ref()
+    }
+
+    /// Whether the cache takes writes.
+    #[inline]
+    pub fn is_write_back(&self) -> bool {
+        self.dirty().is_some()
+    }
+
+    /// What the buffer can do for a read, and the segment that does it.
+    #[inline]
+    pub fn cover(&mut self, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> (Cover, SegmentIndex) {
+        let Some(cache) = &mut self.cache else { return (Cover::Miss, NONE) };
+        cache.cover(first, end, now, motion)
+    }
+
+    /// From which block on what a read has had of the buffer is still there as it ends: data that were written meanwhile
+    /// have taken its place, and may be on the media by now. And the segment that has it.
+    #[inline]
+    pub fn held_before(
+        &mut self,
+        first: Lba,
+        sought: Lba,
+        now: Instant,
+        motion: Motion<'_>,
+    ) -> (Lba, SegmentIndex) {
+        if first == sought {
+            return (first, NONE);
+        }
+        match self.cover(first, sought, now, motion) {
+            (Cover::Hit, segment) => (first, segment),
+            _ => (sought, NONE),
+        }
+    }
+
+    /// A segment has served a read that ends at `end`.
+    #[inline]
+    pub fn consume(&mut self, context: &mut Context, segment: SegmentIndex, end: Lba, motion: Motion<'_>) {
+        if segment != NONE
+            && let Some(cache) = &mut self.cache
+        {
+            let before = cache.segments.limit(segment);
+            cache.segments.consume(segment, end, context.now, motion);
+            let behind = cache.segments.limit(segment);
+            self.loads(context, segment, before, behind);
+        }
+    }
+
+    /// What the buffer holds of these blocks for reads is no longer good.
+    #[inline]
+    pub fn forget(&mut self, first: Lba, end: Lba) {
+        self.cache.iter_mut().for_each(|cache| cache.segments.forget(first, end));
+    }
+
+    /// Segments and sectors of the cache that are in use, for reads and for writes.
+    pub fn used(&self) -> Option<[(u32, u64); 2]> {
+        let cache = self.cache.as_ref()?;
+        Some([cache.segments.kept(), cache.dirty.as_ref().map_or((0, 0), Dirty::taken)])
+    }
+
+    /// All that would be lost if power failed now: what the cache has accepted and the media do not have.
+    pub fn volatile(&self) -> impl Iterator<Item = DirtyPiece> + '_ {
+        self.dirty().into_iter().flat_map(|dirty| dirty.by_age().chain(&dirty.flying).copied())
+    }
+}
+
+/// Writes, and their way to the media.
+impl Buffer {
+    /// Whether the cache takes this write and answers for it.
+    #[inline]
+    pub fn takes(&self, command: &Command) -> bool {
+        let Some(dirty) = self.dirty() else { return false };
+        command.access == Access::Write && !command.force_unit_access && command.count <= dirty.params.limit
+    }
+
+    /// Whether there is room for a write now, with the arm at work or not.
+    pub fn admits(&self, first: Lba, count: Sectors, arm_works: bool) -> bool {
+        let Some(dirty) = self.dirty() else { return false };
+        let busy = arm_works || !dirty.is_still();
+        // What a FLUSH waits for must reach the media before newer data take its place.
+        let flushing = self.waiting.has_barriers() && dirty.waits(first, first + count);
+        !flushing
+            && dirty.has_room(first, count)
+            && (dirty.params.while_busy || !busy || dirty.continues(first))
+    }
+
+    /// Written data are on their way into the cache.
+    pub fn accept(&mut self, context: &mut Context, piece: DirtyPiece, motion: Motion<'_>) {
+        let DirtyPiece { first, end, write, .. } = piece;
+        let member = self.drive;
+        let Some(cache) = &mut self.cache else { return };
+        cache.segments.forget(first, end);
+        let Some(dirty) = &mut cache.dirty else { return };
+        let dropped = |write, first, count| context.data_op(DataOp::Drop { write, member, first, count });
+        dirty.accept(piece, dropped, filing(motion));
+        cache.share();
+        context.data_op(DataOp::Accept { write, member, first, count: end - first });
+    }
+
+    /// Data that a write has taken past the cache are newer than what waits there for the same blocks.
+    pub fn overwrite(&mut self, context: &mut Context, first: Lba, end: Lba, motion: Motion<'_>) {
+        let member = self.drive;
+        let Some(cache) = &mut self.cache else { return };
+        let Some(dirty) = &mut cache.dirty else { return };
+        let dropped = |write, first, count| context.data_op(DataOp::Drop { write, member, first, count });
+        dirty.carve(first, end, dropped, &mut filing(motion));
+        cache.share();
+    }
+
+    /// How much the cache wants the arm now, where the drive has had nothing to do since `quiet`.
+    #[inline]
+    pub fn urge(&self, now: Instant, quiet: Instant) -> Urge {
+        match self.dirty() {
+            Some(dirty) if !dirty.is_still() => self.urge_of(dirty, now, quiet),
+            _ => Urge::None,
+        }
+    }
+
+    fn urge_of(&self, dirty: &Dirty, now: Instant, quiet: Instant) -> Urge {
+        let WriteBackParams { destage, idle, age, press_from, .. } = dirty.params;
+        let (runs, sectors) = dirty.taken();
+        let many =
+            u64::from(runs) * dirty.params.limit.get() >= press_from.get() * u64::from(dirty.params.segments);
+        let full = sectors >= press_from.get() || many;
+        if full || self.waiting.presses() {
+            return Urge::Press;
+        }
+        let due = dirty.oldest().zip(age).map(|(oldest, age)| dirty.piece(oldest).since + age);
+        if due.is_some_and(|due| due <= now) {
+            return Urge::Press;
+        }
+        if destage == Destage::AtOnce || self.destaging == Destaging::Draining {
+            return Urge::Idle;
+        }
+        let quiet = quiet + idle;
+        if quiet <= now { Urge::Idle } else { Urge::Later(due.map_or(quiet, |due| due.min(quiet))) }
+    }
+
+    /// Whether the cache, or a command that waits for it, must have its turn.
+    pub fn presses(&self, now: Instant, quiet: Instant) -> bool {
+        self.waiting.presses() || self.urge(now, quiet) == Urge::Press
+    }
+
+    /// Whether it is the cache's turn when it wants the arm as much as the host does.
+    pub fn has_turn(&self) -> bool {
+        self.turn == Turn::Cache
+    }
+
+    /// The host has the arm: the next turn is the cache's.
+    #[inline]
+    pub fn host_has_arm(&mut self) {
+        self.turn = Turn::Cache;
+        self.destaging = Destaging::ByRule;
+    }
+
+    /// The piece that goes next: the oldest when it has waited long enough or a command waits for it; else the one that
+    /// the arm reaches first.
+    pub fn next_piece(&self, now: Instant, view: View<'_>) -> Option<Slot> {
+        let dirty = self.dirty()?;
+        let oldest = dirty.oldest()?;
+        // In turn with the nearest: once many are that old, going by age alone would only make more of them old.
+        if self.next == NextPiece::Oldest
+            && dirty.params.age.is_some_and(|age| dirty.piece(oldest).since + age <= now)
+        {
+            return Some(oldest);
+        }
+        let nearest = choose(&dirty.slots, &View { params: &dirty.queue, ..view })?;
+        // What comes in meanwhile must not keep a barrier waiting.
+        let passes = self.waiting.lets_go(dirty.piece(nearest).sequence);
+        Some(if passes { nearest } else { oldest })
+    }
+
+    /// Whether the arm is at this piece sooner than at a command that waits.
+    pub fn is_nearer(&self, piece: Slot, command: &Entry, view: View<'_>) -> bool {
+        let Some(dirty) = self.dirty() else { return false };
+        let view = View { params: &dirty.queue, ..view };
+        cost(dirty.slots.entry(piece), &view) < cost(command, &view)
+    }
+
+    /// The arm takes a piece and its neighbours to the media; `idle` when it has nothing else to do.
+    pub fn launch(&mut self, piece: Slot, now: Instant, idle: bool) -> Option<Launched> {
+        if idle {
+            self.destaging = Destaging::Draining;
+        }
+        let cache = self.cache.as_mut()?;
+        let dirty = cache.dirty.as_mut()?;
+        let DirtyPiece { from, coming, there, .. } = *dirty.piece(piece);
+        let (first, end) = dirty.launch(piece, now);
+        cache.share();
+        self.turn = Turn::Host;
+        self.next = match self.next {
+            NextPiece::Oldest => NextPiece::Nearest,
+            NextPiece::Nearest => NextPiece::Oldest,
+        };
+        Some(Launched { first, end, from, data: Carried { begun: coming, ended: there } })
+    }
+
+    /// What the arm was taking to the media is there.
+    pub fn land(&mut self, context: &mut Context) {
+        let (now, member) = (context.now, self.drive);
+        let Some(cache) = &mut self.cache else { return };
+        let Some(dirty) = &mut cache.dirty else { return };
+        let (first, end) = dirty.land(|piece| {
+            let DirtyPiece { write, first, .. } = *piece;
+            context.data_op(DataOp::Persist { write, member, first, count: piece.count() });
+        });
+        // What was read of these blocks while they waited here is older than what lies there now.
+        cache.segments.forget(first, end);
+        let kept = if dirty.touches(first, end) { NONE } else { cache.segments.keep(first, end, now) };
+        if dirty.is_still() {
+            self.destaging = Destaging::ByRule;
+        }
+        cache.share();
+        if kept != NONE {
+            self.begins_segment(context, kept, NONE);
+            self.loads(context, kept, first, end);
+        }
+    }
+}
+
+/// Who waits for the cache.
+impl Buffer {
+    /// Whether writes that wait for room wait in the queue of the mechanism as well.
+    pub fn queues_writers(&self) -> bool {
+        self.dirty().is_some_and(|dirty| dirty.params.while_busy)
+    }
+
+    /// Whether a read that the buffer can answer must wait while the arm is at work for the cache.
+    #[inline]
+    pub fn holds_hits(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| !cache.params.hits_while_busy)
+    }
+
+    /// Whether a command may only go on when all that the cache has accepted is on the media: then it waits here.
+    #[inline]
+    pub fn holds_up(&mut self, slot: SlotIndex, command: &Command) -> bool {
+        let Some(dirty) = self.dirty() else { return false };
+        let waits = match command.access {
+            Access::Flush => !dirty.is_empty(),
+            Access::Read => command.force_unit_access && dirty.touches(command.first, command.end()),
+            Access::Write => false,
+        };
+        if waits {
+            let sequence = dirty.accepted();
+            self.waiting.add_barrier(slot, sequence);
+        }
+        waits
+    }
+
+    /// The command that has waited longest for data to reach the media, of those that nothing else holds up, once they
+    /// are there: it waits no longer.
+    pub fn take_persisted(&mut self, is_blocked: impl FnMut(SlotIndex) -> bool) -> Option<SlotIndex> {
+        let dirty = self.cache.as_ref().and_then(|cache| cache.dirty.as_ref());
+        let is_persisted = |sequence| dirty.is_none_or(|dirty| dirty.is_persisted(sequence));
+        self.waiting.take_persisted(is_blocked, is_persisted)
+    }
+
+    /// Whether a command waits for the cache and for nothing else.
+    pub fn keeps_waiting(&self, slot: SlotIndex) -> bool {
+        self.waiting.waits_for(slot).is_some_and(|waited| self.waits_here_alone(waited))
+    }
+
+    /// A command waits for the cache no longer. Returns whether it waited nowhere else.
+    pub fn leaves(&mut self, slot: SlotIndex) -> bool {
+        self.waiting.forget(slot).is_some_and(|waited| self.waits_here_alone(waited))
+    }
+
+    fn waits_here_alone(&self, waited: WaitsFor) -> bool {
+        waited != WaitsFor::Room || !self.queues_writers()
+    }
+}
+
+/// Puts a piece into the slots by its place on the media.
+fn filing(motion: Motion<'_>) -> impl FnMut(&mut Slots, Slot, &DirtyPiece) {
+    move |slots, slot, piece| slots.insert(slot, entry(piece, motion))
+}
+
+fn entry(piece: &DirtyPiece, motion: Motion<'_>) -> Entry {
+    let landing = motion.mechanism.landing(piece.first, piece.count(), Access::Write, motion.spindle);
+    let Landing { cylinder, head, start, longest_wait, .. } = landing;
+    let (arrived, ready) = (piece.since.as_ns(), piece.there.as_ns());
+    let (first, write) = (piece.first, true);
+    Entry { arrived, ready, first, cylinder, head, start, longest_wait, write, ..Entry::default() }
+}

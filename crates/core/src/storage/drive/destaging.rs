@@ -1,0 +1,163 @@
+//! What arm and buffer do for written data: writes come into the cache, the arm takes them to the media, and what waits
+//! for either goes on.
+use super::cache::dirty::DirtyPiece;
+use super::cache::segment::Cover;
+use super::queue::{SlotIndex, choose};
+use super::tasks::flight::{Service, TaskState};
+use super::{Drive, DriveEvent};
+use crate::command::{Access, Command};
+use crate::storage::context::Context;
+use crate::storage::link::{Carried, Transfer};
+use crate::storage::tree::Slot;
+use crate::trace::Served;
+use drivelab_units::{Instant, Span};
+
+impl Drive {
+    /// The firmware has taken up a write that the cache is to take: its data come when there is room for them.
+    pub(super) fn write_back(&mut self, context: &mut Context, slot: SlotIndex) {
+        if !self.buffer.waiting.has_writers() && !self.tasks.is_blocked(slot) && self.admits(slot) {
+            self.accept(context, slot);
+        } else {
+            self.tasks[slot].state = TaskState::Waiting;
+            self.buffer.waiting.add_writer(slot);
+            if self.buffer.queues_writers() {
+                // Should the arm come by before there is room, it goes to the media past the cache.
+                let Command { first, count, access, .. } = self.tasks[slot].command;
+                let landing = self.mechanics.landing(first, count, access);
+                self.tasks[slot].landing = landing;
+                self.file(slot, landing);
+            }
+        }
+        self.choose(context);
+    }
+
+    fn admits(&self, slot: SlotIndex) -> bool {
+        let Command { first, count, .. } = self.tasks[slot].command;
+        self.buffer.admits(first, count, self.mechanics.sweep.is_some())
+    }
+
+    /// The cache takes a write: the data cross the link, and the command is done when they have.
+    fn accept(&mut self, context: &mut Context, slot: SlotIndex) {
+        let now = context.now;
+        let service = self.mechanics.turn_to(Served::Buffered, now);
+        let flight = &mut self.tasks[slot];
+        let from = flight.ready.max(now);
+        flight.state = TaskState::Serving;
+        (flight.begun, flight.service) = (from, Service { ended: from, ..service });
+        flight.breakdown.queue += now - flight.arrived;
+        flight.breakdown.overhead = from - now;
+        let Command { first, count, id: write, .. } = flight.command;
+        let data_from = from.max(flight.data_from);
+        let transfer =
+            Transfer { access: Access::Write, count, from: data_from, last: data_from, call: Span::ZERO };
+        let Carried { begun: coming, ended: there } = self.port.carry(context, &transfer);
+        let (since, end) = (now, first + count);
+        self.mechanics.heal(first, end);
+        let piece = DirtyPiece { first, end, write, sequence: 0, since, from, coming, there };
+        self.buffer.accept(context, piece, self.mechanics.motion());
+        self.finish(context, slot, from, there);
+    }
+
+    /// Serves what has waited for the cache, as far as it can be: reads that waited for the end of its work, commands whose
+    /// data have reached the media, writes for which there is room.
+    pub(super) fn serve_waiting_for_cache(&mut self, context: &mut Context) {
+        while let Some(slot) = self.buffer.waiting.take_hit(|slot| self.tasks.is_blocked(slot)) {
+            self.serve_hit(context, slot);
+        }
+        while let Some(slot) = self.buffer.take_persisted(|slot| self.tasks.is_blocked(slot)) {
+            self.persisted(context, slot);
+        }
+        while let Some(slot) = self.buffer.waiting.next_writer(|slot| self.tasks.is_blocked(slot))
+            && self.admits(slot)
+        {
+            self.take_out(slot);
+            self.accept(context, slot);
+        }
+    }
+
+    /// A read that waited until the arm had done the cache's work.
+    fn serve_hit(&mut self, context: &mut Context, slot: SlotIndex) {
+        let flight = &mut self.tasks[slot];
+        flight.state = TaskState::Serving;
+        let Command { first, count, .. } = flight.command;
+        match self.buffer.cover(first, first + count, context.now, self.mechanics.motion()) {
+            (Cover::Hit, segment) => self.serve_from_buffer(context, slot, segment),
+            _ => self.enqueue(context, slot),
+        }
+    }
+
+    /// What a command had to wait for is on the media.
+    fn persisted(&mut self, context: &mut Context, slot: SlotIndex) {
+        let flight = &mut self.tasks[slot];
+        if flight.command.access == Access::Flush {
+            return self.flushed(context, slot);
+        }
+        flight.state = TaskState::Serving;
+        self.enqueue(context, slot);
+    }
+
+    /// All that a FLUSH asks for is on the media.
+    pub(super) fn flushed(&mut self, context: &mut Context, slot: SlotIndex) {
+        let now = context.now;
+        let service = self.mechanics.turn_to(Served::Buffered, now);
+        let flight = &mut self.tasks[slot];
+        let from = flight.ready.max(now);
+        flight.breakdown.queue += now - flight.arrived;
+        flight.breakdown.overhead = from - now;
+        (flight.state, flight.begun) = (TaskState::Serving, from);
+        flight.service = Service { ended: from, ..service };
+        self.finish(context, slot, from, from);
+    }
+
+    /// The cache may have the arm, which the host wants too if `wanted`. Returns whether it takes it.
+    pub(super) fn destages(&mut self, context: &mut Context, wanted: bool) -> bool {
+        let now = context.now;
+        let Some(piece) = self.buffer.next_piece(now, self.mechanics.view(now)) else { return false };
+        let goes = !wanted || self.cache_goes_first(piece, now);
+        if goes {
+            self.destage(context, piece, !wanted);
+        }
+        goes
+    }
+
+    /// Whether the cache's piece goes before what the host wants: in turn with reads; before a write, which is there to
+    /// make room as well, when the arm is there sooner.
+    fn cache_goes_first(&self, piece: Slot, now: Instant) -> bool {
+        if self.tasks.is_pressed() {
+            return self.buffer.has_turn();
+        }
+        let view = self.mechanics.view(now);
+        let Some(next) = choose(&self.mechanics.slots, &view) else { return true };
+        let entry = self.mechanics.slots.entry(next);
+        if !entry.write || self.mechanics.is_overdue(now) {
+            return self.buffer.has_turn();
+        }
+        self.buffer.is_nearer(piece, entry, view)
+    }
+
+    /// The arm takes a piece and its neighbours to the media; `idle` when it has nothing else to do.
+    fn destage(&mut self, context: &mut Context, piece: Slot, idle: bool) {
+        let now = context.now;
+        let left = self.mechanics.leave_segment(&mut self.buffer, now);
+        let Some(launched) = self.buffer.launch(piece, now, idle) else { return };
+        let (first, end, data) = (launched.first, launched.end, launched.data);
+        let port = &self.port;
+        let ended = self.mechanics.destage(first, end, left.max(launched.from), |started, passage| {
+            if data.ended > started {
+                port.turns_lost(&data, end - first, started, passage)
+            } else {
+                Span::ZERO
+            }
+        });
+        context.digest.fold(now.as_ns() ^ first.get() << 32);
+        self.schedule(context, ended, DriveEvent::Destaged);
+    }
+
+    /// What the arm was taking to the media is there.
+    pub(super) fn on_destaged(&mut self, context: &mut Context) {
+        self.mechanics.sweep = None;
+        self.mechanics.free_since = context.now;
+        self.buffer.land(context);
+        self.choose(context);
+    }
+}

@@ -1,0 +1,297 @@
+//! The drive's mechanics at work: where arm and platter are, what they carry out, what waits for them and what the drive
+//! knows when it chooses among that.
+//!
+//! What goes on without a gap where the command in service ends is carried out in the same sweep, without a choice
+//! ([`sweep`]). Behind a read that nothing else follows the head reads on ([`reading_on`]). The physics are in
+//! [`super::mechanism`], the order of the queue in [`super::queue`]. Start reading at [`Mechanics::pass`].
+pub mod reading_on;
+pub mod sweep;
+
+use super::cache::segment::Motion;
+use super::faults::Faults;
+use super::mechanism::{Arm, Landing, Passage};
+use super::params::DriveModel;
+use super::queue::{self, Entry, SlotIndex, Slots, View, look};
+use super::spindle::Spindle;
+use super::tasks::flight::{InFlight, Service};
+use crate::command::{Access, Command};
+use crate::rng::Stream;
+use crate::trace::Served;
+use alloc::format;
+use alloc::sync::Arc;
+use drivelab_units::{Instant, Lba, Sectors, Span};
+use sweep::Sweep;
+
+/// Commands that may go out of turn, because they join or meet the head, while others or the cache wait: then the drive
+/// chooses, so that a stream cannot keep those out for ever. A choice of the model: no source tells such a bound.
+const OUT_OF_TURN_MAX: u32 = 32;
+
+/// Arm, platter and head at work, and the queue of what waits for them.
+pub struct Mechanics {
+    model: Arc<DriveModel>,
+    /// No access takes longer to position and to turn to its first sector.
+    longest_positioning: Span,
+    spindle: Spindle,
+    arm: Arm,
+    /// Towards higher cylinders (LOOK).
+    upward: bool,
+    /// What the mechanism is carrying out.
+    pub sweep: Option<Sweep>,
+    /// Commands since the last choice that went past others.
+    out_of_turn: u32,
+    /// Since when the mechanism has been free.
+    pub free_since: Instant,
+    /// Before this the drive does not choose.
+    pub choose_from: Instant,
+    /// When it looks next, if that is on the agenda.
+    choose_scheduled: Option<Instant>,
+    /// What waits for the mechanism and goes by the order of the queue.
+    pub slots: Slots,
+    faults: Option<Faults>,
+    /// Where the last media access ended.
+    media_end: Lba,
+    /// Where the last read ended, and whether the head may read on behind that.
+    pub read_end: Lba,
+    may_read_on: bool,
+    /// Commands that the mechanism or the buffer has turned to.
+    turned_to: u64,
+}
+
+impl Mechanics {
+    /// Those of the drive with this index. The platter turns with that of drive `other`, whose angle is drawn from the
+    /// stream `drive/<other>/rotation`.
+    pub fn new(model: Arc<DriveModel>, index: u16, other: u16, seed: u64) -> Self {
+        let phase = Stream::named(seed, &format!("drive/{other}/rotation")).below(model.period.as_ns());
+        Mechanics {
+            longest_positioning: model.mechanism.longest_positioning() + model.period,
+            spindle: Spindle::new(model.period, Span::from_ns(phase)),
+            arm: Arm::default(),
+            upward: true,
+            sweep: None,
+            out_of_turn: 0,
+            free_since: Instant::ZERO,
+            choose_from: Instant::ZERO,
+            choose_scheduled: None,
+            slots: Slots::new(&model.queue, model.mechanism.geometry.cylinders(), model.period.as_ns()),
+            faults: model.faults.as_ref().map(|params| Faults::new(params, index, seed)),
+            media_end: Lba::ZERO,
+            read_end: Lba::ZERO,
+            may_read_on: true,
+            turned_to: 0,
+            model,
+        }
+    }
+
+    /// What the drive knows when it chooses at this instant.
+    #[inline]
+    pub fn view(&self, now: Instant) -> View<'_> {
+        View {
+            mechanism: &self.model.mechanism,
+            params: &self.model.queue,
+            arm: self.arm,
+            upward: self.upward,
+            now: now.as_ns(),
+            turned: self.spindle.turned(now),
+            period: self.spindle.period(),
+        }
+    }
+
+    /// The moving parts that the buffer's state follows from.
+    #[inline]
+    pub fn motion(&self) -> Motion<'_> {
+        Motion { mechanism: &self.model.mechanism, spindle: &self.spindle }
+    }
+
+    /// Where an access begins, and how much of it lies there.
+    // Always part of its caller, so that the landing is written once, where it stays.
+    #[inline(always)]
+    pub fn landing(&self, first: Lba, count: Sectors, access: Access) -> Landing {
+        self.model.mechanism.landing(first, count, access, &self.spindle)
+    }
+
+    /// Puts a command into the queue that needs its data so long before the arm may start.
+    // The landing as its caller has just reckoned it: to read again what was written a moment ago in parts is slow.
+    #[inline(always)]
+    pub fn file(&mut self, slot: SlotIndex, flight: &InFlight, landing: Landing, lead: Span) {
+        let &InFlight { ref command, arrived, ready, sought, .. } = flight;
+        let Landing { cylinder, head, start, longest_wait, .. } = landing;
+        let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), lead.as_ns());
+        let (first, write) = (sought, command.access == Access::Write);
+        let set_there = Entry::default();
+        let entry =
+            Entry { arrived, ready, lead, first, cylinder, head, start, longest_wait, write, ..set_there };
+        self.slots.insert(slot, entry);
+    }
+
+    /// Whether nothing may go past the command that has waited longest.
+    pub fn is_overdue(&self, now: Instant) -> bool {
+        queue::is_overdue(&self.slots, &self.model.queue, now.as_ns())
+    }
+
+    /// The drive is to look again at this instant. Returns whether that must be put on the agenda: not when it looks
+    /// earlier anyway.
+    pub fn choose_at(&mut self, now: Instant, at: Instant) -> bool {
+        let sooner = self.choose_scheduled.is_none_or(|known| at < known || known < now);
+        if sooner {
+            self.choose_scheduled = Some(at);
+        }
+        sooner
+    }
+
+    /// The drive looks now.
+    pub fn looks(&mut self, now: Instant) {
+        if self.choose_scheduled == Some(now) {
+            self.choose_scheduled = None;
+        }
+    }
+
+    /// The drive turns to a command: what its trace tells of that.
+    #[inline]
+    pub fn turn_to(&mut self, served: Served, now: Instant) -> Service {
+        let cylinder = self.arm.cylinder;
+        let (from_cylinder, to_cylinder, rank) = (cylinder, cylinder, self.turned_to);
+        self.turned_to += 1;
+        Service { served, chosen: now, ended: now, from_cylinder, to_cylinder, rank }
+    }
+}
+
+/// An access as the mechanism is to carry it out.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    pub passage: Passage,
+    /// When the arm is there already, at most a switch of track away.
+    pub is_near: bool,
+    /// Whether the media fail it.
+    pub fails: bool,
+}
+
+/// Media accesses.
+impl Mechanics {
+    /// Carries out a command that starts at `started`; `late` tells how long its data keep the media waiting.
+    #[inline(always)]
+    pub fn pass(
+        &mut self,
+        flight: &InFlight,
+        started: Instant,
+        late: impl FnOnce(&Passage) -> Span,
+    ) -> Course {
+        let (command, landing) = (&flight.command, &flight.landing);
+        let (first, end, access) = (command.first, command.end(), command.access);
+        let is_near = self.arm.cylinder.abs_diff(landing.cylinder) <= 1;
+        self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
+        let mut passage = self.reach(landing, (first, end), access, started);
+        let late = late(&passage);
+        let (fails, again) = self.strike(command);
+        passage.rotation += late + again;
+        passage.end += late + again;
+        (self.arm, self.media_end) = (passage.arm, end);
+        Course { passage, is_near, fails }
+    }
+
+    /// Takes data of the cache to the media, from `started` on; `late` tells how long they keep the media waiting.
+    /// Returns when they are there.
+    pub fn destage(
+        &mut self,
+        first: Lba,
+        end: Lba,
+        started: Instant,
+        late: impl FnOnce(Instant, &Passage) -> Span,
+    ) -> Instant {
+        let landing = self.landing(first, end - first, Access::Write);
+        let hold = self.least_hold(&landing, first, Access::Write);
+        let started = started + hold;
+        let last = Lba::new(end.get() - 1);
+        let mechanism = &self.model.mechanism;
+        let passage = mechanism.pass(&self.spindle, started, self.arm, &landing, last, Access::Write);
+        (self.arm, self.media_end) = (passage.arm, end);
+        self.sweep = Some(Sweep::of_the_cache(end));
+        passage.end + late(started, &passage)
+    }
+
+    /// The way to an access and through it.
+    #[inline(always)]
+    fn reach(
+        &self,
+        landing: &Landing,
+        (first, end): (Lba, Lba),
+        access: Access,
+        started: Instant,
+    ) -> Passage {
+        let last = Lba::new(end.get() - 1);
+        let hold = self.least_hold(landing, first, access);
+        let mechanism = &self.model.mechanism;
+        let mut passage = mechanism.pass(&self.spindle, started + hold, self.arm, landing, last, access);
+        passage.seek += hold;
+        passage
+    }
+
+    /// How much longer than the arm needs a write's positioning takes, where it must take a while.
+    #[inline]
+    fn least_hold(&self, landing: &Landing, first: Lba, access: Access) -> Span {
+        let least = self.model.mechanism.settle.write_least;
+        if least.is_zero() || access != Access::Write || first == self.media_end {
+            return Span::ZERO;
+        }
+        let Landing { cylinder, head, .. } = *landing;
+        let moved = self.model.mechanism.positioning(self.arm, cylinder, head, access);
+        Span::from_ns(least.as_ns().saturating_sub(moved))
+    }
+
+    /// The way of a command if the arm turned to it now, without what a write must take at the least.
+    pub fn passage(&self, flight: &InFlight, started: Instant) -> Passage {
+        let InFlight { command, landing, .. } = flight;
+        let last = Lba::new(command.end().get() - 1);
+        let mechanism = &self.model.mechanism;
+        mechanism.pass(&self.spindle, started, self.arm, landing, last, command.access)
+    }
+
+    /// The longest that a command's access can take, its positioning and a turn that a switch of track may cost included.
+    pub fn longest(&self, flight: &InFlight) -> Span {
+        // Where the access begins within a turn may cost its first switch of track another one.
+        let turn = Span::from_ns(self.spindle.period());
+        self.longest_positioning + self.passage(flight, flight.ready).transfer + turn
+    }
+
+    /// When the first sector that the host can take has been read: the one in which the head landed if data may come out
+    /// of order, the first of the command otherwise.
+    #[inline]
+    pub fn first_datum(&self, landing: &Landing, started: Instant, passage: &Passage) -> Instant {
+        let sector = self.model.mechanism.sector_time(landing);
+        let begun = started + passage.seek + passage.rotation;
+        let lands_inside = u64::from(landing.longest_wait) < self.spindle.period();
+        if !lands_inside || self.model.protocol.delivers_out_of_order() {
+            return begun + sector;
+        }
+        let there = started + passage.seek;
+        begun.max(there + Span::from_ns(self.spindle.until(there, landing.start.into()))) + sector
+    }
+
+    /// Nanoseconds of its track that pass from the landing to the first sector; all of it when the head lands inside.
+    #[inline]
+    pub fn passed(&self, landing: &Landing, passage: &Passage) -> u64 {
+        let inside = u64::from(landing.longest_wait) < self.spindle.period()
+            && passage.rotation.as_ns() == u64::from(landing.longest_wait);
+        if inside { self.spindle.period() } else { passage.rotation.as_ns() }
+    }
+
+    /// Whether the media fail this attempt at a command, and how long the drive then tries again before it gives up.
+    #[inline]
+    pub fn strike(&self, command: &Command) -> (bool, Span) {
+        let (Some(faults), Some(params)) = (&self.faults, &self.model.faults) else {
+            return (false, Span::ZERO);
+        };
+        let failing = faults.strike(command);
+        (failing, if failing { params.retries } else { Span::ZERO })
+    }
+
+    /// Whether a command touches sectors that no attempt can read.
+    #[inline]
+    pub fn is_unreadable(&self, command: &Command) -> bool {
+        self.faults.as_ref().is_some_and(|faults| faults.is_unreadable(command))
+    }
+
+    /// These sectors are written, or will be before anybody reads them.
+    pub fn heal(&mut self, first: Lba, end: Lba) {
+        self.faults.iter_mut().for_each(|faults| faults.heal(first, end));
+    }
+}

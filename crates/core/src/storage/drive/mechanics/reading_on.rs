@@ -1,0 +1,240 @@
+//! Reading on: what the head does behind a read that nothing else follows, and the reads that it meets on its way.
+use super::super::buffer::Buffer;
+use super::super::cache::params::ReadAheadParams;
+use super::super::cache::segment::{Cover, Ended};
+use super::super::cache::segments::SegmentIndex;
+use super::super::queue::{Chooses, SlotIndex};
+use super::super::tasks::flight::InFlight;
+use super::Mechanics;
+use crate::command::{Access, Command};
+use crate::storage::context::Context;
+use crate::trace::Served;
+use drivelab_units::{Instant, Lba, Sectors, Span};
+
+/// Of so many waiting commands that begin on a cylinder the head's way is looked at; a crowd there may be any number. A
+/// bound on the model's work: a firmware that looks at fewer is described by the queue's window.
+const SCANNED_MAX: usize = 64;
+
+/// How a read is served that the mechanism need not turn to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Passing {
+    /// The buffer has it.
+    Held(SegmentIndex),
+    /// The head will have read it at this instant.
+    Coming(SegmentIndex, Instant),
+}
+
+/// A read as it ends: what the buffer keeps of it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadEnd {
+    pub first: Lba,
+    /// The first block that the media gave.
+    pub sought: Lba,
+    pub end: Lba,
+    /// From here on up to `sought` the buffer still has what it had, in this segment.
+    pub held: Lba,
+    pub holder: SegmentIndex,
+}
+
+impl Mechanics {
+    /// The waiting read that begins nearest behind what the head has read last, or in it, on the arm's cylinder.
+    #[inline]
+    pub fn next_on_the_way(&self, buffer: &Buffer, now: Instant) -> Option<SlotIndex> {
+        let start = buffer.cache()?.segments.front(now)?.start;
+        if self.slots.is_empty() || !self.model.queue.sees_all(self.slots.len()) {
+            return None;
+        }
+        self.waiting_from(start, self.arm.cylinder)
+    }
+
+    /// The waiting read on a cylinder that begins at this block or as little behind it as any, of the first few there.
+    fn waiting_from(&self, start: Lba, cylinder: u32) -> Option<SlotIndex> {
+        let kind = self.slots.kind(false);
+        let row = self.slots.row(kind);
+        let mut at = self.slots.first_from(kind, cylinder);
+        let mut nearest: Option<(Lba, SlotIndex)> = None;
+        for _ in 0..SCANNED_MAX {
+            let Some(slot) = self.slots.slot_at(row, at) else { break };
+            let entry = self.slots.entry(slot);
+            if entry.cylinder != cylinder {
+                break;
+            }
+            if !entry.write && entry.first >= start && nearest.is_none_or(|(first, _)| entry.first < first) {
+                nearest = Some((entry.first, slot));
+            }
+            at = self.slots.next(row, at, true);
+        }
+        nearest.map(|(_, slot)| slot)
+    }
+
+    /// When the head comes to the first block of a read that it will have read at this instant: nanoseconds from now.
+    pub fn comes_in(&self, flight: &InFlight, at: Instant, now: Instant) -> u64 {
+        let sector = self.model.mechanism.sector_time(&flight.landing).as_ns();
+        at.since(now).as_ns().saturating_sub(sector * flight.command.count.get())
+    }
+
+    /// How a waiting read can be served without turning to it: the buffer has got it since it came, or the head comes to it
+    /// by simply going on where it is, or has just stopped; then it does.
+    #[inline]
+    pub fn in_passing(&self, buffer: &mut Buffer, command: &Command, now: Instant) -> Option<Passing> {
+        let (first, end) = (command.first, command.end());
+        if command.access == Access::Write || command.force_unit_access || self.is_unreadable(command) {
+            return None;
+        }
+        let motion = self.motion();
+        let cache = buffer.cache_mut()?;
+        let front = cache.segments.front(now).filter(|front| front.start <= first && first <= front.limit)?;
+        if front.has_stopped {
+            cache.segments.resume(front.place);
+        }
+        match cache.cover(first, end, now, motion) {
+            (Cover::Hit, segment) => {
+                // A head that was not to read on behind its read does not begin to.
+                if front.has_stopped && !self.may_read_on {
+                    cache.segments.stop(now, motion);
+                }
+                Some(Passing::Held(segment))
+            }
+            (Cover::Coming(at), segment) if front.is_at(first) || cache.segments.still_reads(now, motion) => {
+                Some(Passing::Coming(segment, at))
+            }
+            _ => {
+                if front.has_stopped {
+                    cache.segments.stop(now, motion);
+                }
+                None
+            }
+        }
+    }
+
+    /// Whether the head that is on its way to a read that comes now may serve it: not while it reads on only because the
+    /// drive has yet to choose.
+    #[inline]
+    pub fn may_meet(&self) -> bool {
+        let when_queued = || {
+            self.model.cache.as_ref().is_some_and(|cache| {
+                let ReadAheadParams { when_queued, least, .. } = cache.read_ahead;
+                when_queued || least > Sectors::ZERO
+            })
+        };
+        self.sweep.is_none() && (self.slots.is_empty() || when_queued())
+    }
+
+    /// The head goes on behind this read, where the drive reads on at all and nobody else wants the arm. Returns until when
+    /// the arm stays whoever wants it.
+    #[inline]
+    pub fn read_on(
+        &mut self,
+        context: &mut Context,
+        buffer: &mut Buffer,
+        read: &ReadEnd,
+        ended: &Ended,
+        wanted: bool,
+    ) -> Instant {
+        let &ReadEnd { first, sought, end, held, holder } = read;
+        let sequential = first == self.read_end;
+        let when_sequential = self.model.cache.as_ref().is_some_and(|cache| cache.read_ahead.when_sequential);
+        self.may_read_on = sequential || !when_sequential;
+        self.read_end = end;
+        let waits = !self.slots.is_empty() && !self.is_followed(end);
+        let Some(cache) = buffer.cache_mut() else { return ended.at };
+        if !cache.segments.continues_to(end) {
+            let segments = cache.segments.start(first, sought, end, ended, self.motion());
+            buffer.tell_segment(context, (first, held, sought), segments, holder);
+        }
+        let Some(cache) = buffer.cache_mut() else { return ended.at };
+        let ReadAheadParams { when_queued, least, .. } = cache.params.read_ahead;
+        let queued = waits && !when_queued;
+        if wanted || !self.may_read_on || queued && least == Sectors::ZERO {
+            self.stop_reading_on(buffer, ended.at);
+            return ended.at;
+        }
+        if least == Sectors::ZERO { ended.at } else { cache.segments.read_by(end + least, self.motion()) }
+    }
+
+    /// Whether a read waits that begins here or as little ahead as the head may go on for, and the drive has yet to choose:
+    /// until then it reads on towards that. For no other command does it: the mixed columns of LKML (docs/accuracy.md) show
+    /// reads no faster than the writes between them, so a drive that is to write does not read on meanwhile.
+    fn is_followed(&self, end: Lba) -> bool {
+        let Some(cache) =
+            self.model.cache.as_ref().filter(|_| self.model.queue.chooses != Chooses::AtMediaEnd)
+        else {
+            return false;
+        };
+        if end.get() >= self.model.capacity().get() {
+            return false;
+        }
+        let landing = self.landing(end, Sectors::new(1), Access::Read);
+        let sector = self.model.mechanism.sector_time(&landing).as_ns();
+        let soon = |slot: SlotIndex| {
+            let gap = (self.slots.entry(slot).first - end).get();
+            gap.saturating_mul(sector) <= cache.read_ahead.covers_within.as_ns()
+        };
+        self.waiting_from(end, landing.cylinder).is_some_and(soon)
+    }
+
+    /// What the buffer has got beside the blocks of a read that it has from `first` on: from which block on, and what
+    /// lies behind it on the track, from the first block up to before the second.
+    fn passed_by(&self, flight: &InFlight, first: Lba) -> (Lba, (Lba, Lba)) {
+        let none = (first, (Lba::ZERO, Lba::ZERO));
+        let Some(cache) = &self.model.cache else { return none };
+        let chosen = flight.service.served == Served::Chosen && flight.landing.is_whole();
+        if !(cache.keeps_passing && chosen) {
+            return none;
+        }
+        let (geometry, sought) = (&self.model.mechanism.geometry, flight.sought);
+        let at = geometry.locate(sought);
+        let per_track = u64::from(geometry.sectors_per_track(at.zone));
+        let passed = flight.passed * per_track / self.spindle.period();
+        let (track, track_end) = geometry.track_blocks(sought);
+        let before = passed.min(at.sector.into());
+        let begin = Lba::new(sought.get().saturating_sub(before)).max(track).min(first);
+        let behind = passed - before;
+        if behind == 0 || !self.model.mechanism.settle.read_on_arrival {
+            return (begin, none.1);
+        }
+        let from = Lba::new(track_end.get().saturating_sub(behind)).max(flight.command.end());
+        (begin, if from < track_end { (from, track_end) } else { none.1 })
+    }
+
+    /// How a read's media transfer has left the head, and from which block on the buffer has its track, where it has the
+    /// read's own blocks from `held` on.
+    #[inline]
+    pub fn left_by(&self, flight: &InFlight, held: Lba, now: Instant) -> (Lba, Ended) {
+        let (begin, ahead) = self.passed_by(flight, held);
+        (begin, Ended { at: now, arm: self.arm, track_left: flight.track_left, ahead })
+    }
+
+    /// A read was answered from a segment while the arm has nothing to do: it reads on behind what is there, from this
+    /// instant on.
+    pub fn go_on_behind(
+        &self,
+        context: &mut Context,
+        buffer: &mut Buffer,
+        segment: SegmentIndex,
+        end: Lba,
+        from: Instant,
+    ) {
+        let Some(cache) = buffer.cache_mut() else { return };
+        if cache.segments.goes_on(segment)
+            && let Some((first, end)) = cache.segments.go_on(segment, end, from, self.arm, self.motion())
+        {
+            buffer.loads(context, segment, first, end);
+        }
+    }
+
+    /// The arm is needed elsewhere. Returns how long the sector under the head still keeps it.
+    #[inline]
+    pub fn stop_reading_on(&mut self, buffer: &mut Buffer, now: Instant) -> Span {
+        let Some(cache) = buffer.cache_mut() else { return Span::ZERO };
+        let Some((arm, residue)) = cache.segments.stop(now, self.motion()) else { return Span::ZERO };
+        self.arm = arm;
+        residue
+    }
+
+    /// The arm is called away from a read-ahead: when it can start.
+    #[inline]
+    pub fn leave_segment(&mut self, buffer: &mut Buffer, now: Instant) -> Instant {
+        now + self.stop_reading_on(buffer, now)
+    }
+}

@@ -1,0 +1,149 @@
+//! Joining: what goes on without a gap where the command in service ends is carried out in the same sweep, without a
+//! choice.
+use super::super::queue::{Joins, SlotIndex};
+use super::{Mechanics, OUT_OF_TURN_MAX};
+use crate::command::Access;
+use drivelab_units::{Instant, Lba, Sectors};
+
+/// Who has the mechanism.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum WorksFor {
+    Command,
+    /// Data of the cache are on their way to the media: no command waits for that.
+    Cache,
+}
+
+/// What the mechanism is carrying out, and what may be joined to it.
+#[derive(Clone, Copy)]
+pub struct Sweep {
+    /// Where it ends.
+    end: Lba,
+    access: Access,
+    /// Until then a command that begins at `end` is carried out in the same sweep; never when `None`.
+    join_until: Option<Instant>,
+    /// What follows without a choice.
+    pub joined: Option<SlotIndex>,
+    works_for: WorksFor,
+}
+
+impl Sweep {
+    /// A read that the head meets: what goes on there can join until its end.
+    pub fn reading_on(end: Lba, until: Instant) -> Self {
+        let (access, works_for) = (Access::Read, WorksFor::Command);
+        Sweep { end, access, join_until: Some(until), joined: None, works_for }
+    }
+
+    /// Data of the cache on their way to the media: nothing joins them.
+    pub fn of_the_cache(end: Lba) -> Self {
+        let (access, works_for) = (Access::Write, WorksFor::Cache);
+        Sweep { end, access, join_until: None, joined: None, works_for }
+    }
+
+    /// Whether no command is waiting for it.
+    pub fn is_of_the_cache(&self) -> bool {
+        self.works_for == WorksFor::Cache
+    }
+}
+
+impl Mechanics {
+    /// Until when a command may join one of this kind that starts and ends then, if it ever may.
+    #[inline]
+    pub fn joins_until(&self, access: Access, started: Instant, ended: Instant) -> Option<Instant> {
+        let queue = &self.model.queue;
+        match if access == Access::Read { queue.joins_reads } else { queue.joins_writes } {
+            Joins::Never => None,
+            Joins::BeforeStart => Some(started),
+            Joins::UntilEnd => Some(ended),
+        }
+    }
+
+    /// The mechanism is busy with a command that ends at `end`, and what may be joined to it is settled.
+    #[inline]
+    pub fn begin_sweep(
+        &mut self,
+        end: Lba,
+        access: Access,
+        join_until: Option<Instant>,
+        joined: Option<SlotIndex>,
+    ) {
+        self.sweep = Some(Sweep { end, access, join_until, joined, works_for: WorksFor::Command });
+    }
+
+    /// Whether the mechanism is at work for a command.
+    pub fn serves(&self) -> bool {
+        self.sweep.is_some_and(|sweep| !sweep.is_of_the_cache())
+    }
+
+    /// Whether the mechanism is at work for the cache.
+    pub fn destages(&self) -> bool {
+        self.sweep.is_some_and(|sweep| sweep.is_of_the_cache())
+    }
+
+    /// The drive has chosen.
+    #[inline]
+    pub fn chosen(&mut self) {
+        self.out_of_turn = 0;
+    }
+
+    /// A command goes past those that wait.
+    #[inline]
+    pub fn goes_out_of_turn(&mut self) {
+        self.out_of_turn = self.out_of_turn.saturating_add(1);
+    }
+
+    /// Whether one more command may go past those that wait in the queue, which `presses` tells of what waits for the
+    /// cache.
+    #[inline]
+    pub fn may_go_out_of_turn(&self, now: Instant, presses: impl FnOnce() -> bool) -> bool {
+        let may_pass = self.out_of_turn < OUT_OF_TURN_MAX || self.slots.is_empty() && !presses();
+        may_pass && !self.is_overdue(now)
+    }
+
+    /// The oldest command of the queue that goes on at `end` with the same access, if there is one.
+    pub fn queued_behind(&self, end: Lba, access: Access) -> Option<SlotIndex> {
+        if self.slots.is_empty() || end.get() >= self.model.capacity().get() {
+            return None;
+        }
+        let cylinder = self.landing(end, Sectors::new(1), access).cylinder;
+        let write = access == Access::Write;
+        let kind = self.slots.kind(write);
+        let mut at = self.slots.first_from(kind, cylinder);
+        loop {
+            let slot = self.slots.slot_at(self.slots.row(kind), at)?;
+            let entry = self.slots.entry(slot);
+            if entry.cylinder != cylinder {
+                return None;
+            }
+            if entry.first == end && entry.write == write {
+                return Some(slot);
+            }
+            at = self.slots.next(self.slots.row(kind), at, true);
+        }
+    }
+
+    /// Whether a command that arrives goes on where the one in service ends, in time to follow it.
+    #[inline]
+    pub fn fits_sweep(&self, now: Instant, first: Lba, access: Access) -> bool {
+        self.sweep.as_ref().is_some_and(|sweep| {
+            let goes_on = sweep.joined.is_none() && sweep.end == first && sweep.access == access;
+            goes_on && sweep.join_until.is_some_and(|until| now <= until)
+        })
+    }
+
+    /// A command follows the one in service.
+    pub fn join(&mut self, slot: SlotIndex) {
+        if let Some(sweep) = &mut self.sweep {
+            sweep.joined = Some(slot);
+        }
+    }
+
+    /// What was to follow the command in service does not.
+    pub fn unjoin(&mut self) -> Option<SlotIndex> {
+        self.sweep.as_mut()?.joined.take()
+    }
+
+    /// Whether this command follows the one in service.
+    pub fn has_joined(&self, slot: SlotIndex) -> bool {
+        self.sweep.is_some_and(|sweep| sweep.joined == Some(slot))
+    }
+}

@@ -1,0 +1,135 @@
+//! Reads that the arm need not turn to: those that the head meets on its way, and those that the buffer answers.
+use super::buffer::Urge;
+use super::cache::segments::SegmentIndex;
+use super::mechanics::reading_on::Passing;
+use super::mechanics::sweep::Sweep;
+use super::queue::SlotIndex;
+use super::queue::choose::is_cheaper_so;
+use super::tasks::flight::{Service, TaskState};
+use super::{Drive, DriveEvent};
+use crate::command::{Access, Command, Outcome};
+use crate::storage::context::Context;
+use crate::storage::link::Transfer;
+use crate::trace::Served;
+use drivelab_units::{Instant, Lba, Span};
+
+impl Drive {
+    /// Serves a read that lies on the head's way before the one that the drive has chosen, unless the order would have that
+    /// first although the head is at the read so soon. Returns whether it did.
+    pub(super) fn goes_before(
+        &mut self,
+        context: &mut Context,
+        nearest: SlotIndex,
+        chosen: SlotIndex,
+        from: Instant,
+    ) -> bool {
+        let now = context.now;
+        if !self.may_go_out_of_turn(now) {
+            return false;
+        }
+        let Some(passing) = self.in_passing(nearest, now) else { return false };
+        if let Passing::Coming(_, at) = passing {
+            let begins = self.mechanics.comes_in(&self.tasks[nearest], at, now);
+            let (view, slots) = (self.mechanics.view(from), &self.mechanics.slots);
+            if !is_cheaper_so(slots.entry(nearest), begins, slots.entry(chosen), &view) {
+                self.mechanics.stop_reading_on(&mut self.buffer, now);
+                return false;
+            }
+        }
+        self.take_out(nearest);
+        self.serve_in_passing(context, nearest, passing);
+        true
+    }
+
+    /// How a waiting read can be served without turning to it.
+    pub(super) fn in_passing(&mut self, slot: SlotIndex, now: Instant) -> Option<Passing> {
+        self.mechanics.in_passing(&mut self.buffer, &self.tasks[slot].command, now)
+    }
+
+    /// Serves a read so.
+    pub(super) fn serve_in_passing(&mut self, context: &mut Context, slot: SlotIndex, passing: Passing) {
+        match passing {
+            Passing::Held(segment) => {
+                let call = self.model.disconnect.reconnection();
+                let flight = &mut self.tasks[slot];
+                flight.state = TaskState::Serving;
+                flight.ready = flight.ready.max(context.now) + call;
+                self.serve_from_buffer(context, slot, segment);
+            }
+            Passing::Coming(segment, at) => self.meet_head(context, slot, segment, at),
+        }
+    }
+
+    /// A read that the head, reading on, is just about to pass: no arm movement, no rotation.
+    pub(super) fn meet_head(
+        &mut self,
+        context: &mut Context,
+        slot: SlotIndex,
+        segment: SegmentIndex,
+        at: Instant,
+    ) {
+        let now = context.now;
+        let service = self.mechanics.turn_to(Served::Met, now);
+        self.mechanics.slots.begin_service();
+        let (failing, again) = self.mechanics.strike(&self.tasks[slot].command);
+        let at = at + again;
+        let flight = &mut self.tasks[slot];
+        flight.sought = flight.command.first;
+        let (arrived, ready, end) = (flight.arrived, flight.ready, flight.command.end());
+        let started = now.max(ready);
+        flight.state = TaskState::Serving;
+        flight.service = Service { ended: at, ..service };
+        (flight.begun, flight.data_from) = (started, started);
+        flight.breakdown.queue += now - arrived;
+        flight.breakdown.overhead = started - now;
+        flight.breakdown.transfer = at.since(started);
+        flight.track_left = Span::ZERO;
+        if failing {
+            flight.outcome = Outcome::MediaError;
+        }
+        self.buffer.consume(context, segment, end, self.mechanics.motion());
+        self.mechanics.goes_out_of_turn();
+        // The head reads on anyway, so what goes on there can join until the end.
+        self.mechanics.sweep = Some(Sweep::reading_on(end, at));
+        context.digest.fold(now.as_ns());
+        self.schedule(context, at, DriveEvent::MediaEnd(slot));
+        self.begins(context, slot);
+    }
+
+    /// A read whose data are all in the buffer: only the link has work.
+    pub(super) fn serve_from_buffer(
+        &mut self,
+        context: &mut Context,
+        slot: SlotIndex,
+        segment: SegmentIndex,
+    ) {
+        let service = self.mechanics.turn_to(Served::Buffered, context.now);
+        let flight = &mut self.tasks[slot];
+        let Command { id, first, count, .. } = flight.command;
+        let (ready, end, call) = (flight.ready, first + count, flight.call);
+        let base = flight.arrived.max(context.now);
+        let ready = ready.max(base);
+        flight.breakdown.queue += base - flight.arrived;
+        flight.breakdown.overhead = ready - base;
+        (flight.ready, flight.begun, flight.service) = (ready, ready, Service { ended: ready, ..service });
+        self.buffer.deliver_held(context, id, first, end, segment);
+        self.buffer.consume(context, segment, end, self.mechanics.motion());
+        self.goes_on_behind(context, segment, end);
+        self.mechanics.read_end = end;
+        // Who waited for the media has let go of the bus.
+        let transfer = Transfer { access: Access::Read, count, from: ready, last: ready, call };
+        let sent = self.port.carry(context, &transfer).ended;
+        self.finish(context, slot, ready, sent);
+        self.unfile(context, slot);
+    }
+
+    /// A read was answered from a segment: if the arm has nothing to do, it reads on behind what is there.
+    fn goes_on_behind(&mut self, context: &mut Context, segment: SegmentIndex, end: Lba) {
+        let now = context.now;
+        let idle = self.mechanics.sweep.is_none() && !self.is_wanted() && self.urge(now) != Urge::Press;
+        if idle {
+            let from = now.max(self.mechanics.choose_from) + self.firmware.read_miss(&self.model);
+            self.mechanics.go_on_behind(context, &mut self.buffer, segment, end, from);
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! The drive's task set: the commands that it holds, which it takes, which of them may begin, which stand before the
+//! order of the queue, and what an error does to them.
+//!
+//! It knows neither platters nor buffer: the drive tells it what arrives, what waits and what ends, and carries out what
+//! it answers. The rules of the protocols are in [`super::protocol`]. Start reading at [`Tasks::refusal`] and
+//! [`Tasks::begin`].
+pub mod allegiance;
+pub mod flight;
+pub mod precedence;
+
+use super::protocol::names::{Name, Names};
+use super::protocol::overlap::Overlaps;
+use super::protocol::task_set::InitiatorSets;
+use super::protocol::{Clears, Protocol};
+use super::queue::SlotIndex;
+use crate::command::{Access, Attribute, Command, Outcome, Priority};
+use allegiance::Allegiances;
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+use drivelab_units::{Instant, Span};
+use flight::{Flights, InFlight, TaskState};
+use precedence::{Precedence, deadline, jumps};
+
+/// Why the drive does not take a command, and what that does to the others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// Nothing else happens.
+    Only(Outcome),
+    /// An error that clears all commands of its initiator, and does what an error does beside that (SCSI).
+    Overlapped(Outcome),
+    /// An error that fails the queue (ATA).
+    Queue(Outcome),
+}
+
+/// Where a command waits that needs the mechanism.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waits {
+    /// Nowhere until an allegiance is cleared.
+    KeptOut,
+    /// Before all that is in the queue.
+    Ahead,
+    InQueue,
+}
+
+/// Whether what a drive holds leaves room for another command beside it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Holds {
+    /// Any number of commands that go beside each other, or none.
+    Several,
+    /// One that must have the drive to itself.
+    OneAlone,
+}
+
+/// All commands that the drive holds, as the protocol sees them.
+pub struct Tasks {
+    protocol: Protocol,
+    /// Tags that an initiator may use.
+    tags: u32,
+    flights: Flights,
+    sets: InitiatorSets,
+    overlaps: Option<Overlaps>,
+    names: Names,
+    /// Commands held, dormant ones and those in service included.
+    held: u32,
+    holds: Holds,
+    /// What goes before the order of the queue.
+    pub ahead: Precedence,
+    /// What keeps commands out of the queue.
+    pub allegiances: Allegiances,
+    /// The tag that failed, until the host reads the log (NCQ).
+    log: Option<u32>,
+    /// Initiators that another one's error has cleared commands of.
+    attentions: Vec<u16>,
+}
+
+impl Index<SlotIndex> for Tasks {
+    type Output = InFlight;
+
+    #[inline]
+    fn index(&self, slot: SlotIndex) -> &InFlight {
+        &self.flights[slot]
+    }
+}
+
+impl IndexMut<SlotIndex> for Tasks {
+    #[inline]
+    fn index_mut(&mut self, slot: SlotIndex) -> &mut InFlight {
+        &mut self.flights[slot]
+    }
+}
+
+/// What arrives.
+impl Tasks {
+    /// The task set of a drive with this protocol that holds so many commands.
+    pub fn new(protocol: Protocol, depth: u32) -> Self {
+        Tasks {
+            protocol,
+            tags: if protocol.is_tagged() { protocol.tags() } else { u32::MAX },
+            flights: Flights::new(depth),
+            sets: InitiatorSets::new(protocol.keeps_sets_apart()),
+            overlaps: protocol.keeps_overlaps().then(|| Overlaps::new(depth as usize)),
+            names: Names::default(),
+            held: 0,
+            holds: Holds::Several,
+            ahead: Precedence::default(),
+            allegiances: Allegiances::new(protocol.keeps_sets_apart()),
+            log: None,
+            attentions: Vec::new(),
+        }
+    }
+
+    /// Why the drive does not take a command under this name, if it does not.
+    #[inline]
+    pub fn refusal(&mut self, command: &Command, name: Name) -> Option<Refusal> {
+        if self.is_plain(command, name) { None } else { self.refusal_of_any(command, name) }
+    }
+
+    /// Whether no protocol has anything against a command under this name: what holds of nearly all.
+    #[inline]
+    fn is_plain(&self, command: &Command, name: Name) -> bool {
+        let Tasks { log, attentions, allegiances, .. } = self;
+        let plain = command.attribute == Attribute::Simple
+            && command.priority == Priority::Normal
+            && command.access != Access::Flush;
+        let calm = log.is_none() && attentions.is_empty() && allegiances.is_empty();
+        let mixed = self.holds == Holds::OneAlone;
+        let named = name.tag >= self.tags || self.names.find(name.initiator, name.tag).is_some();
+        plain && calm && !mixed && !named
+    }
+
+    fn refusal_of_any(&mut self, command: &Command, name: Name) -> Option<Refusal> {
+        let Name { initiator, tag, .. } = name;
+        let protocol = self.protocol;
+        if let Some(refusal) = protocol.refuses(command, tag) {
+            return Some(Refusal::Only(refusal));
+        }
+        if !protocol.is_tagged() {
+            return None;
+        }
+        if self.log.is_some() {
+            return Some(Refusal::Only(Outcome::Aborted));
+        }
+        if let Some(refusal) = self.refused_in_allegiance(command, initiator) {
+            return Some(Refusal::Only(refusal));
+        }
+        if let Some(attention) = self.attentions.iter().position(|&other| other == initiator) {
+            self.attentions.swap_remove(attention);
+            return Some(Refusal::Only(Outcome::UnitAttention));
+        }
+        if command.attribute == Attribute::Aca && !self.allegiances.holds(initiator) {
+            return Some(Refusal::Only(Outcome::Invalid));
+        }
+        let in_use = self.names.find(initiator, tag).is_some();
+        let mixed = self.held > 0 && (self.holds == Holds::OneAlone || protocol.is_alone(command));
+        let outcome = if in_use { Outcome::DuplicateTag } else { Outcome::Aborted };
+        let scsi = matches!(protocol, Protocol::ScsiTcq(_));
+        let error = if scsi { Refusal::Overlapped(outcome) } else { Refusal::Queue(outcome) };
+        (in_use || mixed).then_some(error)
+    }
+
+    /// Why an allegiance keeps a command out of its task set, if one does: it is no part of the recovery, or not the only
+    /// one; of another initiator, which knows of such conditions if its commands have NACA.
+    fn refused_in_allegiance(&self, command: &Command, initiator: u16) -> Option<Outcome> {
+        if !self.allegiances.is_held_up(initiator) {
+            return None;
+        }
+        let recovers = command.attribute == Attribute::Aca;
+        if !self.allegiances.holds(initiator) {
+            let knows = self.protocol.leaves_allegiance(initiator);
+            return Some(if knows { Outcome::AcaActive } else { Outcome::Busy });
+        }
+        let is_apart = self.protocol.keeps_sets_apart();
+        let beside = |slot| {
+            self.flights.held(slot).is_some_and(|flight| {
+                let Command { attribute, initiator: other, .. } = flight.command;
+                attribute == Attribute::Aca && (!is_apart || other == initiator)
+            })
+        };
+        (!recovers || self.flights.slots().any(beside)).then_some(Outcome::AcaActive)
+    }
+
+    /// Takes a command that is not refused. Returns its slot, and whether nothing in the task set stands before it; `None`
+    /// when the drive holds as many as it can.
+    #[inline]
+    pub fn begin(
+        &mut self,
+        command: &Command,
+        name: Name,
+        submitted: Instant,
+        now: Instant,
+    ) -> Option<(SlotIndex, bool)> {
+        let protocol = self.protocol;
+        let slot = self.flights.begin(command, name, submitted, now)?;
+        if protocol.is_tagged() {
+            self.names.set(name.initiator, name.tag, slot);
+        }
+        self.held += 1;
+        self.holds = if protocol.is_alone(command) { Holds::OneAlone } else { Holds::Several };
+        let attribute = protocol.acts_as(command.attribute);
+        Some((slot, self.sets.of(name.initiator).arrives(slot, attribute)))
+    }
+
+    /// Nothing in the task set stands before this command any more. Returns whether no older one that it overlaps does.
+    #[inline]
+    pub fn passes_overlaps(&mut self, slot: SlotIndex) -> bool {
+        let Some(overlaps) = &mut self.overlaps else { return true };
+        let Command { initiator, first, count, access, attribute, .. } = self.flights[slot].command;
+        if jumps(attribute) || access == Access::Flush {
+            return true;
+        }
+        overlaps.arrives(slot, initiator, (first, first + count), access == Access::Write)
+    }
+
+    /// When the drive must abort what it holds unless this command has ended, if it must.
+    #[inline]
+    pub fn aborts_at(&self, slot: SlotIndex) -> Option<Instant> {
+        let InFlight { command, accepted, .. } = &self.flights[slot];
+        match (self.protocol, command.priority) {
+            (Protocol::Ncq(ncq), Priority::Isochronous(within)) if ncq.aborts_late(command.access) => {
+                Some(deadline(*accepted, within))
+            }
+            _ => None,
+        }
+    }
+
+    /// The slot that a command of this name holds.
+    pub fn find(&self, initiator: u16, tag: u32) -> Option<SlotIndex> {
+        if self.protocol.is_tagged() {
+            return self.names.find(initiator, tag);
+        }
+        // Without a queue there is one command at most.
+        let InFlight { command, .. } = self.flights.held(0)?;
+        ((command.initiator, command.tag) == (initiator, tag)).then_some(0)
+    }
+
+    /// All slots that have ever been used.
+    pub fn slots(&self) -> core::ops::Range<SlotIndex> {
+        self.flights.slots()
+    }
+}
+
+/// What waits.
+impl Tasks {
+    /// Whether something goes before whatever the policy would choose.
+    #[inline]
+    pub fn is_pressed(&self) -> bool {
+        !(self.ahead.is_empty() && self.allegiances.is_empty())
+    }
+
+    /// Whether an allegiance keeps the command in this slot waiting.
+    #[inline]
+    pub fn is_blocked(&self, slot: SlotIndex) -> bool {
+        self.allegiances.blocks(&self.flights[slot].command)
+    }
+
+    /// Whether the buffer may answer this command before all that waits.
+    #[inline]
+    pub fn may_go_at_once(&self, command: &Command) -> bool {
+        !self.allegiances.blocks(command) && (jumps(command.attribute) || !self.ahead.has_urgent())
+    }
+
+    /// Whether a command waits that the mechanism may turn to, where some wait in the queue or none do.
+    #[inline]
+    pub fn want_arm(&self, queued: bool) -> bool {
+        let waits = queued || self.ahead.has_interrupted();
+        waits && !self.allegiances.stands_still() || self.ahead.has_urgent() && self.urgent().is_some()
+    }
+
+    /// What goes next whatever waits in the queue: the last HEAD OF QUEUE command, while an allegiance holds the last that
+    /// belongs to the recovery; then what was to be next when something came between.
+    #[cold]
+    pub fn first_in_line(&self) -> Option<SlotIndex> {
+        self.urgent().or_else(|| self.ahead.interrupted())
+    }
+
+    #[cold]
+    fn urgent(&self) -> Option<SlotIndex> {
+        self.ahead.urgent().find(|&slot| !self.is_blocked(slot))
+    }
+
+    /// Where a command waits that needs the mechanism. What is kept out of the queue has been put aside.
+    #[inline]
+    pub fn waits(&mut self, slot: SlotIndex) -> Waits {
+        let flight = &mut self.flights[slot];
+        flight.state = TaskState::Waiting;
+        if self.allegiances.blocks(&flight.command) && !self.allegiances.stands_still() {
+            self.allegiances.keep_out(slot);
+            return Waits::KeptOut;
+        }
+        if jumps(flight.command.attribute) { Waits::Ahead } else { Waits::InQueue }
+    }
+
+    /// A command is in the queue of the mechanism; it takes no more than `longest` from its choice until the host has it.
+    #[inline]
+    pub fn add_ahead(&mut self, slot: SlotIndex, longest: impl FnOnce(&InFlight) -> Span) {
+        let flight = &self.flights[slot];
+        self.ahead.add(slot, flight.command.priority, flight.accepted, || longest(flight));
+    }
+
+    /// A waiting command leaves. Returns whether it waited in the queue of the mechanism.
+    pub fn leaves_queue(&mut self, slot: SlotIndex) -> bool {
+        !self.allegiances.forget(slot) && self.ahead.forget(slot, &self.flights[slot].command)
+    }
+
+    /// An error of this initiator leaves an allegiance. Returns the commands that must leave the queue for it, oldest
+    /// first: what waits for the mechanism and is no part of the recovery. `elsewhere` is what waits for something else.
+    pub fn begin_allegiance(
+        &mut self,
+        initiator: u16,
+        elsewhere: impl Fn(SlotIndex) -> bool,
+    ) -> Vec<SlotIndex> {
+        if !self.allegiances.begin(initiator) {
+            return Vec::new();
+        }
+        let is_held_back = |slot: &SlotIndex| {
+            let InFlight { command, state, .. } = &self.flights[*slot];
+            let own = command.initiator == initiator && *state == TaskState::Waiting;
+            let kept_out = self.allegiances.keeps_out(*slot) || elsewhere(*slot);
+            own && command.attribute != Attribute::Aca && !kept_out
+        };
+        let mut own: Vec<SlotIndex> = self.flights.slots().filter(is_held_back).collect();
+        own.sort_unstable_by_key(|&slot| {
+            let InFlight { accepted, serial, .. } = self.flights[slot];
+            (accepted, serial)
+        });
+        own
+    }
+}
+
+/// What ends.
+impl Tasks {
+    /// A command is to end like this, whatever becomes of it. Returns the state that it was in; `None` when it was not
+    /// there, or given up before.
+    pub fn give_up(&mut self, slot: SlotIndex, outcome: Outcome) -> Option<TaskState> {
+        let flight = &mut self.flights[slot];
+        let state = flight.state;
+        if state == TaskState::Free || !matches!(flight.outcome, Outcome::Done | Outcome::MediaError) {
+            return None;
+        }
+        flight.outcome = outcome;
+        if state == TaskState::Dormant {
+            let initiator = flight.command.initiator;
+            self.sets.of(initiator).forget(slot);
+        }
+        Some(state)
+    }
+
+    /// A command has ended, in whatever way: its slot and its name are free. It was in this state.
+    #[inline]
+    pub fn end(&mut self, slot: SlotIndex, state: TaskState) {
+        let Command { initiator, tag, attribute, .. } = self.flights[slot].command;
+        if self.protocol.is_tagged() {
+            self.names.clear(initiator, tag);
+        }
+        self.held -= 1;
+        self.holds = Holds::Several;
+        self.flights.end(slot);
+        if state != TaskState::Dormant || self.is_filed(slot) {
+            self.sets.of(initiator).ends(slot, self.protocol.acts_as(attribute));
+        }
+    }
+
+    /// Whether others may wait for this command because they overlap it.
+    #[inline]
+    pub fn is_filed(&self, slot: SlotIndex) -> bool {
+        self.overlaps.as_ref().is_some_and(|overlaps| overlaps.holds(slot))
+    }
+
+    /// What overlaps this command comes after it from now on. Returns those that waited for it alone, oldest first.
+    pub fn unfile(&mut self, slot: SlotIndex) -> Vec<SlotIndex> {
+        let mut freed = Vec::new();
+        if let Some(overlaps) = &mut self.overlaps {
+            overlaps.leaves(slot, |slot| freed.push(slot));
+        }
+        freed
+    }
+
+    /// Whether any command is dormant.
+    #[inline]
+    pub fn has_dormant(&self) -> bool {
+        self.sets.has_dormant()
+    }
+
+    /// One initiator of each task set that there has been.
+    pub fn initiators(&self) -> core::ops::RangeInclusive<u16> {
+        self.sets.initiators()
+    }
+
+    /// The next dormant command of this initiator's task set before which nothing stands any more.
+    pub fn release(&mut self, initiator: u16) -> Option<SlotIndex> {
+        if self.allegiances.is_held_up(initiator) { None } else { self.sets.of(initiator).release() }
+    }
+
+    /// The queue fails with this tag. Returns which of the other commands that clears.
+    pub fn queue_fails(&mut self, tag: u32) -> Clears {
+        if let Protocol::Ncq(_) = self.protocol {
+            self.log = Some(tag);
+        }
+        self.protocol.clears()
+    }
+
+    /// Commands of these initiators were cleared by an error of another one: their next command finds that, unless the
+    /// cleared commands themselves have told them.
+    pub fn owe_attention(&mut self, cleared: impl Iterator<Item = u16>) {
+        if matches!(self.protocol, Protocol::ScsiTcq(scsi) if scsi.task_aborted) {
+            return;
+        }
+        for initiator in cleared {
+            if !self.attentions.contains(&initiator) {
+                self.attentions.push(initiator);
+            }
+        }
+    }
+
+    /// Reads the log of a failed queue: the tag that failed. Commands are accepted again.
+    pub fn read_log(&mut self) -> Option<u32> {
+        self.log.take()
+    }
+}
