@@ -7,12 +7,12 @@ use super::sparse::{PAGE, addresses};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::layout::raidz::Column;
 use drivelab_core::storage::array::layout::{Copied, Layout, RaidZ, Rows, Spot};
-use drivelab_core::storage::array::members::State;
+use drivelab_core::storage::array::members::MemberState;
 use std::borrow::Cow;
 
 /// The drive of each slot of which all data are right.
 pub fn whole(array: &Array) -> Vec<Option<u16>> {
-    let whole = |state| state == State::Whole;
+    let whole = |state| state == MemberState::Whole;
     array.members().iter().map(|(_, member)| whole(member.state).then_some(member.drive)).collect()
 }
 

@@ -12,28 +12,25 @@
 //! Two stripe requests that touch the same blocks, of which one writes, never run at once where that could leave copies
 //! that differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
 mod avoids;
+pub mod background;
+mod bitmap;
 mod claims;
 mod errors;
-mod gf;
 mod health;
-pub mod layout;
-mod losses;
+pub mod levels;
+pub mod logs;
 pub mod members;
 pub mod params;
 mod phases;
 mod plan;
-mod pool_losses;
 pub mod report;
 mod room;
 mod stripe_request;
-pub mod sync;
 mod traces;
 
-use super::bad_blocks::BadBlocks;
 use super::context::Context;
 use super::drive::Drive;
 use super::overlap::Claim;
-use super::slab::Slab;
 use super::tree::{NONE, Slot};
 use super::write_behind::OWN_IDS;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
@@ -41,18 +38,21 @@ use crate::fifo::Fifo;
 use crate::trace::CommandTrace;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use avoids::Unreadable;
+use background::Background;
+pub use bitmap::Bit;
+use bitmap::Bitmap;
 use claims::Claims;
 use drivelab_units::{Instant, Lba, Sectors};
 use errors::Errors;
 use health::Condition;
-use layout::{Layout, LevelError};
+pub use levels as layout;
+use levels::{Layout, LevelError};
+pub use logs::Logged;
+use logs::Logs;
 use members::Members;
 use params::ArrayParams;
-pub use plan::{Bit, Logged};
-use plan::{Bitmap, Fetched, LastOps, Logs};
-use stripe_request::{Op, Owner, Request, StripeRequest};
-use sync::Sync;
+use plan::Planner;
+use stripe_request::{Owner, Request, StripeRequest};
 
 /// The ids of members' commands begin here, among those that no host has issued.
 const OP_IDS: u64 = OWN_IDS | 1 << 51;
@@ -72,43 +72,19 @@ pub enum ArrayEvent {
 }
 
 pub struct Array {
-    params: ArrayParams,
     layout: Layout,
-    members: Members,
-    requests: Slab<Request>,
-    stripe_requests: Slab<StripeRequest>,
-    ops: Slab<Op>,
+    planner: Planner,
     claims: Claims,
-    /// What a plan has added last for each member, so that what lies behind it becomes part of the same command.
-    last: LastOps,
-    /// What a plan reads of a row, and what it writes of it.
-    fetched: Fetched,
-    written: Vec<Option<u64>>,
-    logs: Logs,
     bitmap: Option<Bitmap>,
-    /// Which drives answer writes that are not on their media, and whether any of a member or a spare does.
-    forgets: Vec<bool>,
-    any_forgets: bool,
-    sync: Sync,
+    background: Background,
     /// Which of the spares are left.
     spares: VecDeque<u16>,
-    /// What a rebuild could not read.
-    bad_blocks: BadBlocks,
-    /// What stripe requests have met that cannot be read.
-    unreadable: Unreadable,
-    /// Sectors that were written back because they could not be read.
-    repaired: u64,
     errors: Errors,
     condition: Condition,
-    /// Goes on with each stripe request.
-    clock: u64,
-    ids: u64,
     /// Whoever answers that data are gone is busy until then.
     refusing_until: Instant,
     /// Whoever computes parity is busy until then.
     computing_until: Instant,
-    /// Reads so far that could have come from several copies.
-    turns: u64,
     /// Commands of hosts so far, and when the last one came or was answered.
     taken: u64,
     busy_at: Instant,
@@ -145,32 +121,18 @@ impl Array {
         let is_back = |drive: &&Drive| drive.model().cache.is_some_and(|cache| cache.write_back.is_some());
         let forgets: Vec<bool> = drives.iter().map(is_back).collect();
         let least = capacities[..usize::from(members)].iter().min().map_or(0, |least| least.get());
+        let logs = Logs::new(params, &capacities.iter().map(|capacity| capacity.get()).collect::<Vec<_>>());
         Array {
             layout,
-            members: Members::new(members),
-            requests: Slab::default(),
-            stripe_requests: Slab::default(),
-            ops: Slab::default(),
+            planner: Planner::new(params, Members::new(members, spares, forgets), logs),
             claims: Claims::default(),
-            last: LastOps::new(members),
-            fetched: Fetched::new(members),
-            written: Vec::new(),
-            logs: Logs::new(params, &drives.iter().map(|drive| drive.capacity().get()).collect::<Vec<_>>()),
             bitmap: Bitmap::new(params, least),
-            any_forgets: forgets[..usize::from(members + spares)].contains(&true),
-            forgets,
-            sync: Sync::new(&params.sync),
+            background: Background::new(&params.sync),
             spares: (members..members + spares).collect(),
-            bad_blocks: BadBlocks::default(),
-            unreadable: Unreadable::default(),
-            repaired: 0,
             errors: Errors::default(),
             condition: Condition::default(),
-            clock: 0,
-            ids: 0,
             refusing_until: Instant::ZERO,
             computing_until: Instant::ZERO,
-            turns: 0,
             taken: 0,
             busy_at: Instant::ZERO,
             asked: 0,
@@ -184,7 +146,6 @@ impl Array {
             told: VecDeque::new(),
             trace: None,
             traces: Vec::new(),
-            params: params.clone(),
         }
     }
 
@@ -199,13 +160,11 @@ impl Array {
     /// To be called before anything else by an array that comes up where another one was cut off: metadata on the members
     /// tell where the records of a pool lie.
     pub fn come_up_after(&mut self, before: &Array) {
-        if let (Layout::RaidZ(pool), Layout::RaidZ(before)) = (&mut self.layout, &before.layout) {
-            pool.lie_as(before);
-        }
+        self.layout.take_over(&before.layout);
     }
 
     pub fn members(&self) -> &Members {
-        &self.members
+        &self.planner.members
     }
 
     /// Takes a command of a host.
@@ -226,7 +185,7 @@ impl Array {
     fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
         self.outstanding += 1;
         let outcome = self.meet_bad_blocks(command);
-        let request = self.requests.add(Request {
+        let request = self.planner.requests.add(Request {
             command: *command,
             submitted,
             // Until all its stripe requests have begun.
@@ -236,8 +195,8 @@ impl Array {
         let (first, end) = (command.first.get(), command.end().get());
         let mut at = first;
         loop {
-            let next = self.cut(command.access, at, end);
-            self.requests.get_mut(request).stripe_requests += 1;
+            let next = self.layout.cut(&self.planner, command.access, at, end);
+            self.planner.requests.get_mut(request).stripe_requests += 1;
             let stripe_request =
                 self.add_stripe_request(submitted, Owner::Request(request), command.access, at, next);
             self.enter(context, stripe_request);
@@ -261,9 +220,10 @@ impl Array {
         first: u64,
         end: u64,
     ) -> Slot {
-        self.clock += 1;
-        let serial = self.clock as u32;
-        let slot = self.stripe_requests.add(StripeRequest::new(owner, access, first, end, since, serial));
+        self.planner.clock += 1;
+        let serial = self.planner.clock as u32;
+        let slot =
+            self.planner.stripe_requests.add(StripeRequest::new(owner, access, first, end, since, serial));
         // They are kept.
         if !self.traces.is_empty() {
             self.forget_trace(slot);
@@ -274,7 +234,7 @@ impl Array {
     /// A stripe request comes: it begins, unless it must wait for an older one that has some of its blocks.
     #[inline(always)]
     fn enter(&mut self, context: &mut Context, slot: Slot) {
-        if let Some(blocks) = self.blocks_of(self.stripe_requests.get(slot))
+        if let Some(blocks) = self.blocks_of(self.planner.stripe_requests.get(slot))
             && let Some(blocker) = self.claim(slot, blocks)
         {
             return self.hold(blocker, slot);
@@ -284,24 +244,24 @@ impl Array {
 
     /// A stripe request is to have these blocks to itself. Returns for whom it must wait until then.
     fn claim(&mut self, slot: Slot, (write, first, end): (bool, u64, u64)) -> Option<Slot> {
-        let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.clock };
+        let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.planner.clock };
         let blocker = self.claims.blocker(&claim);
         self.claims.insert(slot, &claim);
-        self.stripe_requests.get_mut(slot).claim = Some(claim);
+        self.planner.stripe_requests.get_mut(slot).claim = Some(claim);
         blocker
     }
 
     /// A stripe request waits until another one is done.
     fn hold(&mut self, blocker: Slot, slot: Slot) {
-        let held = core::mem::replace(&mut self.stripe_requests.get_mut(blocker).held, slot);
-        self.stripe_requests.get_mut(slot).next_held = held;
+        let held = core::mem::replace(&mut self.planner.stripe_requests.get_mut(blocker).held, slot);
+        self.planner.stripe_requests.get_mut(slot).next_held = held;
     }
 
     /// A stripe request has gone through all its phases, or cannot go on.
     fn end_stripe_request(&mut self, context: &mut Context, slot: Slot) {
-        self.settle_records(slot);
-        self.unreadable.clear(&mut self.stripe_requests.get_mut(slot).avoids);
-        let stripe_request = self.stripe_requests.get(slot);
+        self.layout.settle(&mut self.planner, slot);
+        self.planner.defects.unreadable.clear(&mut self.planner.stripe_requests.get_mut(slot).avoids);
+        let stripe_request = self.planner.stripe_requests.get(slot);
         let (owner, first, end) = (stripe_request.owner, stripe_request.first, stripe_request.end);
         if stripe_request.claim.is_some() {
             if stripe_request.is_marked {
@@ -309,17 +269,17 @@ impl Array {
             }
             self.claims.remove(slot);
         }
-        let record = self.logs.leave(slot);
-        let held = core::mem::replace(&mut self.stripe_requests.get_mut(slot).held, NONE);
-        self.stripe_requests.free(slot);
+        let record = self.planner.logs.leave(slot);
+        let held = core::mem::replace(&mut self.planner.stripe_requests.get_mut(slot).held, NONE);
+        self.planner.stripe_requests.free(slot);
         // Its place still has what it was until another stripe request comes.
-        let stripe_request = self.stripe_requests.get(slot);
+        let stripe_request = self.planner.stripe_requests.get(slot);
         match owner {
             Owner::Request(NONE) => {}
             Owner::Request(request) => {
                 let (outcome, breakdown) = (stripe_request.outcome, stripe_request.breakdown);
                 // What was lost before is no less so.
-                let known = &mut self.requests.get_mut(request).outcome;
+                let known = &mut self.planner.requests.get_mut(request).outcome;
                 if outcome != Outcome::Done && *known != Outcome::Lost {
                     *known = outcome;
                 }
@@ -334,7 +294,7 @@ impl Array {
         if held != NONE {
             self.release(context, held);
         }
-        if self.logs.is_kept() {
+        if self.planner.logs.is_kept() {
             self.leave_logs(context, record);
         }
     }
@@ -345,7 +305,7 @@ impl Array {
     fn release(&mut self, context: &mut Context, held: Slot) {
         let mut last = held;
         while last != NONE {
-            let next = &mut self.stripe_requests.get_mut(last).next_held;
+            let next = &mut self.planner.stripe_requests.get_mut(last).next_held;
             last = *next;
             if last == NONE {
                 *next = self.released;
@@ -357,7 +317,8 @@ impl Array {
         }
         while self.released != NONE {
             let slot = self.released;
-            self.released = core::mem::replace(&mut self.stripe_requests.get_mut(slot).next_held, NONE);
+            self.released =
+                core::mem::replace(&mut self.planner.stripe_requests.get_mut(slot).next_held, NONE);
             self.look_again(context, slot);
         }
         self.releases = false;
@@ -365,7 +326,7 @@ impl Array {
 
     /// A stripe request that held this one is done.
     fn look_again(&mut self, context: &mut Context, slot: Slot) {
-        match self.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
+        match self.planner.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
             Some(blocker) => self.hold(blocker, slot),
             None => self.begin(context, slot),
         }
@@ -374,7 +335,7 @@ impl Array {
     /// One of a request's stripe requests is done. Returns whether it was the last of them.
     #[inline]
     fn is_last(&mut self, request: Slot) -> bool {
-        let stripe_requests = &mut self.requests.get_mut(request).stripe_requests;
+        let stripe_requests = &mut self.planner.requests.get_mut(request).stripe_requests;
         *stripe_requests -= 1;
         *stripe_requests == 0
     }
@@ -383,10 +344,10 @@ impl Array {
     /// members.
     fn answer(&mut self, context: &mut Context, request: Slot, breakdown: &Breakdown, stripe_request: Slot) {
         let completed = context.now;
-        self.requests.free(request);
+        self.planner.requests.free(request);
         self.outstanding -= 1;
         self.busy_at = completed;
-        let &Request { ref command, submitted, outcome, .. } = self.requests.get(request);
+        let &Request { ref command, submitted, outcome, .. } = self.planner.requests.get(request);
         let &Command { id, initiator, tag, .. } = command;
         debug_assert_eq!(breakdown.total(), completed - submitted);
         // Written where it stays: to copy what was written a moment ago in parts is slow.
@@ -413,7 +374,7 @@ impl Array {
     pub fn on_event(&mut self, context: &mut Context, event: ArrayEvent) {
         match event {
             ArrayEvent::Computed { stripe_request: slot, serial } => {
-                let stripe_request = self.stripe_requests.get_mut(slot);
+                let stripe_request = self.planner.stripe_requests.get_mut(slot);
                 debug_assert_eq!(stripe_request.serial, serial);
                 stripe_request.breakdown.overhead += context.now - stripe_request.since;
                 stripe_request.since = context.now;

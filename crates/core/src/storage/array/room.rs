@@ -6,7 +6,7 @@ impl Array {
     /// Commands that wait begin, as many as may. One that ends at once makes room for the next in the same loop: there may
     /// be more of them than the stack is deep.
     #[cold]
-    pub(super) fn let_in(&mut self, context: &mut Context) {
+    pub(crate) fn let_in(&mut self, context: &mut Context) {
         if core::mem::replace(&mut self.lets_in, true) {
             return;
         }
@@ -18,7 +18,7 @@ impl Array {
         self.lets_in = false;
     }
 
-    pub(super) fn has_room(&self) -> bool {
-        self.params.depth.is_none_or(|depth| self.outstanding < depth)
+    pub(crate) fn has_room(&self) -> bool {
+        self.planner.params.depth.is_none_or(|depth| self.outstanding < depth)
     }
 }

@@ -4,7 +4,7 @@
 //! planned, and goes through phases, one after the other. All commands of a phase are with the members at once; the phase
 //! ends with the last of them. A request is done when all its stripe requests are.
 use super::avoids::Avoids;
-use super::layout::Spot;
+use super::levels::Spot;
 use crate::command::{Access, Breakdown, Command, Outcome};
 use crate::storage::overlap::Claim;
 use crate::storage::tree::{NONE, Slot};

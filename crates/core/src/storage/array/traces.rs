@@ -10,8 +10,8 @@ use crate::trace::{CommandTrace, OfMember};
 impl Array {
     /// Keeps the trace of the last answer.
     #[cold]
-    pub(super) fn tell_of(&mut self, request: Slot, stripe_request: Slot) {
-        let command = self.requests.get(request).command;
+    pub(crate) fn tell_of(&mut self, request: Slot, stripe_request: Slot) {
+        let command = self.planner.requests.get(request).command;
         if let Some(&completion) = self.answers.back() {
             let trace = self.story_of(stripe_request, &command, &completion);
             self.told.push_back(trace);
@@ -25,13 +25,13 @@ impl Array {
 
     /// Tells the trace of a member's command, and keeps it as that of its stripe request.
     #[cold]
-    pub(super) fn tell(&mut self, context: &mut Context, op: &Op, breakdown: Breakdown) {
+    pub(crate) fn tell(&mut self, context: &mut Context, op: &Op, breakdown: Breakdown) {
         let Some(trace) = self.trace.take_if(|trace| trace.command.id == op.id) else { return };
         let &Op { stripe_request, drive, .. } = op;
-        let owner = self.stripe_requests.get(stripe_request).owner;
+        let owner = self.planner.stripe_requests.get(stripe_request).owner;
         let part_of = match owner {
             Owner::Request(NONE) | Owner::Sync | Owner::Bitmap | Owner::Log => None,
-            Owner::Request(request) => Some(self.requests.get(request).command.id),
+            Owner::Request(request) => Some(self.planner.requests.get(request).command.id),
         };
         let member = Some(OfMember { drive, part_of, breakdown });
         context.traces.iter_mut().for_each(|traces| traces.push_back(CommandTrace { member, ..trace }));
@@ -47,7 +47,7 @@ impl Array {
 
     /// Another stripe request takes this place: what is kept of the one before is not its trace.
     #[cold]
-    pub(super) fn forget_trace(&mut self, stripe_request: Slot) {
+    pub(crate) fn forget_trace(&mut self, stripe_request: Slot) {
         if let Some(trace) = self.traces.get_mut(stripe_request as usize) {
             *trace = None;
         }
@@ -55,7 +55,7 @@ impl Array {
 
     /// The trace of a host's command: that of the member's command that was done last.
     #[cold]
-    pub(super) fn story_of(
+    pub(crate) fn story_of(
         &mut self,
         stripe_request: Slot,
         command: &Command,
