@@ -225,7 +225,7 @@ impl Array {
             if core::mem::take(&mut is_first) {
                 // Not behind what it may have logged before.
                 self.planner.clock += 1;
-                self.planner.stripe_requests.get_mut(slot).serial = self.planner.clock as u32;
+                self.planner.stripe_requests.get_mut(slot).plan.serial = self.planner.clock as u32;
                 self.planner.flush_members(context, slot, Phase::Read, |_| true);
             }
             self.write_bits(context, slot, granule);

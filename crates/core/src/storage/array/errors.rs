@@ -1,6 +1,6 @@
 //! What follows when a member does not do a command: it timed out, or its drive answered with an error.
 //!
-//! A **read** is planned anew without what could not be read, and that is written back from the others (`plan/repair.rs`).
+//! A **read** is planned anew without what could not be read, and that is written back from the others (`repair.rs` of the levels).
 //! A **write** leaves a member that holds neither the old data nor the new ones for sure, so it fails the member, whoever
 //! sent it: a host, a repair, a rebuild, a bitmap or a log. So does a FLUSH that a log asks for, because what the log has
 //! is freed after it. Who keeps the array makes no difference.
@@ -27,7 +27,6 @@ use super::report::Happened;
 use super::stripe_request::{Op, Owner};
 use crate::command::{Access, Completion, Outcome};
 use crate::storage::context::Context;
-use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
 
@@ -147,25 +146,5 @@ impl Array {
     /// Sectors that could not be read, and that have been written back since the run began.
     pub fn repaired(&self) -> u64 {
         self.planner.defects.repaired
-    }
-
-    /// What has not been handed over to a drive stays here.
-    pub(crate) fn keep_from(&mut self, drive: u16) {
-        let mut at = core::mem::replace(&mut self.below, (NONE, NONE)).0;
-        while at != NONE {
-            let op = self.planner.ops.get_mut(at);
-            let (place, is_kept): (Slot, bool) = (at, op.drive == drive);
-            at = core::mem::replace(&mut op.next, NONE);
-            if is_kept {
-                continue;
-            }
-            match self.below {
-                (NONE, _) => self.below = (place, place),
-                (_, last) => {
-                    self.planner.ops.get_mut(last).next = place;
-                    self.below.1 = place;
-                }
-            }
-        }
     }
 }

@@ -15,7 +15,9 @@ use crate::command::{Access, Breakdown, Command, Outcome};
 use crate::data::DataOp;
 use crate::storage::context::{Context, Event};
 use crate::storage::tree::Slot;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::ops::Range;
 use drivelab_units::{Instant, Span};
 
 /// How the array has been so far.
@@ -30,6 +32,15 @@ pub struct Condition {
     pub(crate) is_broken: bool,
     /// Slots for which a spare is to be taken when its time has come.
     awaited: u32,
+    /// Which of the spares are left.
+    spares: VecDeque<u16>,
+}
+
+impl Condition {
+    /// With these spares.
+    pub fn new(spares: Range<u16>) -> Self {
+        Condition { spares: spares.collect(), ..Condition::default() }
+    }
 }
 
 impl Array {
@@ -70,7 +81,7 @@ impl Array {
     /// Drives that fail after so many commands.
     pub(crate) fn fail_by_count(&mut self, context: &mut Context) {
         for failure in &self.planner.params.failures {
-            if failure.when == When::Commands(self.taken) {
+            if failure.when == When::Commands(self.intake.taken()) {
                 context.agenda.schedule(context.now, 0, Event::Fails { drive: failure.drive });
             }
         }
@@ -85,8 +96,8 @@ impl Array {
             return self.let_in_to_logs(context);
         }
         let Some(slot) = self.planner.members.slot_of(drive) else {
-            if self.spares.contains(&drive) {
-                self.spares.retain(|&spare| spare != drive);
+            if self.condition.spares.contains(&drive) {
+                self.condition.spares.retain(|&spare| spare != drive);
                 self.report(context, 0, Happened::SpareFailed { drive });
             }
             return;
@@ -102,12 +113,12 @@ impl Array {
         self.note_condition(context.now);
         self.await_spare(context, slot);
         self.end_ops_of(context, drive);
-        self.pump_sync(context);
+        self.pump_background(context);
     }
 
     /// What is with a drive, or on its way there, ends as it fails.
     fn end_ops_of(&mut self, context: &mut Context, drive: u16) {
-        self.keep_from(drive);
+        self.below.keep_from(&mut self.planner.ops, drive);
         let gone: Vec<Slot> = self
             .planner
             .ops
@@ -150,15 +161,15 @@ impl Array {
             op.count,
         );
         let stripe_request = self.planner.stripe_requests.get_mut(op.stripe_request);
-        if stripe_request.owner == Owner::Sync {
-            return self.sync_op_failed(op, outcome);
+        if stripe_request.owner == Owner::Background {
+            return self.window_op_failed(op, outcome);
         }
         match (op.access, outcome) {
-            (Access::Read, Outcome::Failed) => stripe_request.is_spoilt = true,
+            (Access::Read, Outcome::Failed) => stripe_request.plan.is_spoilt = true,
             // Several of its commands may have met something unreadable before it is planned anew.
-            (Access::Read, _) if is_unread(outcome) && (stripe_request.is_spoilt || !has_met) => {
+            (Access::Read, _) if is_unread(outcome) && (stripe_request.plan.is_spoilt || !has_met) => {
                 self.planner.defects.unreadable.add(&mut stripe_request.avoids, op.spot(), op.count, outcome);
-                stripe_request.is_spoilt = true;
+                stripe_request.plan.is_spoilt = true;
             }
             // The journal is missed.
             (_, Outcome::Failed) if op.slot == self.planner.params.members => {
@@ -178,10 +189,10 @@ impl Array {
         if self.planner.members.get(slot).state == MemberState::Missing
             && !self.refuses_writes()
             && self.can_be_rebuilt(slot)
-            && let Some(drive) = self.spares.pop_front()
+            && let Some(drive) = self.condition.spares.pop_front()
         {
             self.put_in(context, slot, drive);
-            self.pump_sync(context);
+            self.pump_background(context);
         }
     }
 
@@ -276,13 +287,13 @@ impl Array {
     pub fn awaits_rebuild(&self, now: Instant) -> bool {
         let is_to_come = |when| match when {
             When::At(at) => at > now,
-            When::Commands(count) => count > self.taken,
+            When::Commands(count) => count > self.intake.taken(),
         };
         let may_come = || {
             let to_come = self.planner.params.failures.iter().any(|failure| is_to_come(failure.when));
             self.condition.awaited > 0 || to_come
         };
-        self.is_rebuilding() || !self.refuses_writes() && !self.spares.is_empty() && may_come()
+        self.is_rebuilding() || !self.refuses_writes() && !self.condition.spares.is_empty() && may_come()
     }
 
     /// How long some member was not whole, up to an instant.

@@ -1,30 +1,37 @@
 //! Arrays: several drives that look like one. A host's command becomes members' commands, with an order among them.
 //!
-//! - [`layout`] says where the addresses of the array lie, one file a family of levels.
-//! - [`plan`] turns a stripe request into members' commands, one file a way of reading or writing.
-//! - [`stripe_request`] says what one is; this file lets them in and answers hosts, [`claims`] says who has which blocks,
-//!   [`phases`] takes a stripe request through its phases.
+//! - [`levels`] has a folder for each family of RAID levels: where addresses lie, how they are read and written, what a
+//!   failure takes, what background work goes over. The array asks a level what [`levels::RaidLevel`] lists, and no more.
+//! - [`plan`] is what a level makes the commands of a stripe request with; [`logs`] and [`bitmap`] add what goes on record
+//!   before the members are written.
+//! - [`stripe_request`] says what one is; [`intake`] counts hosts' commands and keeps those that wait, this file cuts them
+//!   and answers hosts, [`claims`] says who has which blocks, [`holds`] who waits for whom, [`phases`] takes a stripe
+//!   request through its phases, [`processors`] says what that takes of whoever keeps the array, [`below`] hands members'
+//!   commands over.
 //! - [`members`] knows which drive has which slot and what of it is right; [`errors`] says what follows when a member does
-//!   not do a command, [`health`] acts on failures, [`avoids`] keeps what could not be read, [`sync`] goes over the members
-//!   by itself.
-//! - [`losses`] and, for records, [`pool_losses`] say what a failure takes; [`report`] tells of it, [`traces`] of commands.
+//!   not do a command, [`health`] acts on failures, [`avoids`] keeps what could not be read, [`background`] goes over the
+//!   members by itself.
+//! - [`report`] tells of what happened, [`traces`] of commands.
 //!
 //! Two stripe requests that touch the same blocks, of which one writes, never run at once where that could leave copies
 //! that differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
 mod avoids;
 pub mod background;
+mod below;
 mod bitmap;
 mod claims;
 mod errors;
 mod health;
+mod holds;
+mod intake;
 pub mod levels;
 pub mod logs;
 pub mod members;
 pub mod params;
 mod phases;
 mod plan;
+mod processors;
 pub mod report;
-mod room;
 mod stripe_request;
 mod traces;
 
@@ -36,15 +43,17 @@ use super::write_behind::OWN_IDS;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::fifo::Fifo;
 use crate::trace::CommandTrace;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use background::Background;
+use below::Below;
 pub use bitmap::Bit;
 use bitmap::Bitmap;
 use claims::Claims;
 use drivelab_units::{Instant, Lba, Sectors};
 use errors::Errors;
 use health::Condition;
+use holds::Holds;
+use intake::Intake;
 pub use levels as layout;
 use levels::{Layout, LevelError};
 pub use logs::Logged;
@@ -52,7 +61,9 @@ use logs::Logs;
 use members::Members;
 use params::ArrayParams;
 use plan::Planner;
+use processors::Processors;
 use stripe_request::{Owner, Request, StripeRequest};
+use traces::Traces;
 
 /// The ids of members' commands begin here, among those that no host has issued.
 const OP_IDS: u64 = OWN_IDS | 1 << 51;
@@ -61,8 +72,8 @@ const OP_IDS: u64 = OWN_IDS | 1 << 51;
 pub enum ArrayEvent {
     /// The parity of the stripe request that took this place as the so many-th is computed.
     Computed { stripe_request: u32, serial: u32 },
-    /// The array looks after its own work.
-    Sync,
+    /// The array looks after its background work.
+    Background,
     /// A new drive takes this slot.
     Replace { slot: u16 },
     /// This region may have been left alone for long enough to clear its bit.
@@ -74,41 +85,17 @@ pub enum ArrayEvent {
 pub struct Array {
     layout: Layout,
     planner: Planner,
+    intake: Intake,
     claims: Claims,
+    holds: Holds,
     bitmap: Option<Bitmap>,
     background: Background,
-    /// Which of the spares are left.
-    spares: VecDeque<u16>,
     errors: Errors,
     condition: Condition,
-    /// Whoever answers that data are gone is busy until then.
-    refusing_until: Instant,
-    /// Whoever computes parity is busy until then.
-    computing_until: Instant,
-    /// Commands of hosts so far, and when the last one came or was answered.
-    taken: u64,
-    busy_at: Instant,
-    /// Sectors that hosts have asked for.
-    asked: u64,
-    /// Commands of hosts that are not answered.
-    outstanding: u32,
-    /// Commands of hosts that wait for one of those, and when they came.
-    waiting: VecDeque<(Command, Instant)>,
-    /// Whether they are being let in.
-    lets_in: bool,
-    /// Stripe requests that nothing holds any more and that have not been looked at again, in a chain through `next_held`.
-    released: Slot,
-    /// Whether those are being looked at.
-    releases: bool,
-    /// Members' commands that have not been handed over: the first and the last of a chain through their `next`.
-    below: (Slot, Slot),
+    processors: Processors,
+    below: Below,
     answers: Fifo<Completion>,
-    /// When traces are kept, that of each answer: of the member's command that was done last, told of the host's.
-    told: VecDeque<CommandTrace>,
-    /// The last trace of a member's command.
-    trace: Option<CommandTrace>,
-    /// By stripe request: the trace of what ended last, when traces are kept.
-    traces: Vec<Option<CommandTrace>>,
+    traces: Traces,
 }
 
 impl Array {
@@ -125,27 +112,17 @@ impl Array {
         Array {
             layout,
             planner: Planner::new(params, Members::new(members, spares, forgets), logs),
+            intake: Intake::default(),
             claims: Claims::default(),
+            holds: Holds::default(),
             bitmap: Bitmap::new(params, least),
             background: Background::new(&params.sync),
-            spares: (members..members + spares).collect(),
             errors: Errors::default(),
-            condition: Condition::default(),
-            refusing_until: Instant::ZERO,
-            computing_until: Instant::ZERO,
-            taken: 0,
-            busy_at: Instant::ZERO,
-            asked: 0,
-            outstanding: 0,
-            waiting: VecDeque::new(),
-            lets_in: false,
-            released: NONE,
-            releases: false,
-            below: (NONE, NONE),
+            condition: Condition::new(members..members + spares),
+            processors: Processors::default(),
+            below: Below::default(),
             answers: Fifo::default(),
-            told: VecDeque::new(),
-            trace: None,
-            traces: Vec::new(),
+            traces: Traces::default(),
         }
     }
 
@@ -169,21 +146,31 @@ impl Array {
 
     /// Takes a command of a host.
     pub fn submit(&mut self, context: &mut Context, command: &Command) {
-        self.taken += 1;
-        self.asked += command.count.get();
-        self.busy_at = context.now;
+        self.intake.hears(command, context.now);
         self.fail_by_count(context);
-        if self.has_room() {
+        if self.intake.has_room(self.planner.params.depth) {
             self.take(context, command, context.now);
         } else {
-            self.waiting.push_back((*command, context.now));
+            self.intake.puts_off(command, context.now);
+        }
+    }
+
+    /// Commands that wait begin, as many as may. One that ends at once makes room for the next in the same loop: there may
+    /// be more of them than the stack is deep.
+    #[cold]
+    fn let_in(&mut self, context: &mut Context) {
+        if !self.intake.begins_to_let_in() {
+            return;
+        }
+        while let Some((command, came)) = self.intake.next_waiting(self.planner.params.depth) {
+            self.take(context, &command, came);
         }
     }
 
     /// A command begins that came at `submitted`.
     #[inline(always)]
     fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
-        self.outstanding += 1;
+        self.intake.begins();
         let outcome = self.meet_bad_blocks(command);
         let request = self.planner.requests.add(Request {
             command: *command,
@@ -225,8 +212,8 @@ impl Array {
         let slot =
             self.planner.stripe_requests.add(StripeRequest::new(owner, access, first, end, since, serial));
         // They are kept.
-        if !self.traces.is_empty() {
-            self.forget_trace(slot);
+        if self.traces.are_kept() {
+            self.traces.forget(slot);
         }
         slot
     }
@@ -253,8 +240,7 @@ impl Array {
 
     /// A stripe request waits until another one is done.
     fn hold(&mut self, blocker: Slot, slot: Slot) {
-        let held = core::mem::replace(&mut self.planner.stripe_requests.get_mut(blocker).held, slot);
-        self.planner.stripe_requests.get_mut(slot).next_held = held;
+        Holds::hold(&mut self.planner.stripe_requests, blocker, slot);
     }
 
     /// A stripe request has gone through all its phases, or cannot go on.
@@ -287,7 +273,7 @@ impl Array {
                     self.answer(context, request, &breakdown, slot);
                 }
             }
-            Owner::Sync => self.sync_is_done(context, slot),
+            Owner::Background => self.window_is_done(context, slot),
             Owner::Bitmap => self.is_cleared(context, first),
             Owner::Log => self.log_is_free(context, first, end),
         }
@@ -303,25 +289,12 @@ impl Array {
     /// missing, leaves those that it held to the same loop: a chain of them may be longer than the stack is deep.
     #[cold]
     fn release(&mut self, context: &mut Context, held: Slot) {
-        let mut last = held;
-        while last != NONE {
-            let next = &mut self.planner.stripe_requests.get_mut(last).next_held;
-            last = *next;
-            if last == NONE {
-                *next = self.released;
-                self.released = held;
-            }
-        }
-        if core::mem::replace(&mut self.releases, true) {
+        if !self.holds.release(&mut self.planner.stripe_requests, held) {
             return;
         }
-        while self.released != NONE {
-            let slot = self.released;
-            self.released =
-                core::mem::replace(&mut self.planner.stripe_requests.get_mut(slot).next_held, NONE);
+        while let Some(slot) = self.holds.next(&mut self.planner.stripe_requests) {
             self.look_again(context, slot);
         }
-        self.releases = false;
     }
 
     /// A stripe request that held this one is done.
@@ -345,8 +318,7 @@ impl Array {
     fn answer(&mut self, context: &mut Context, request: Slot, breakdown: &Breakdown, stripe_request: Slot) {
         let completed = context.now;
         self.planner.requests.free(request);
-        self.outstanding -= 1;
-        self.busy_at = completed;
+        self.intake.ends(completed);
         let &Request { ref command, submitted, outcome, .. } = self.planner.requests.get(request);
         let &Command { id, initiator, tag, .. } = command;
         debug_assert_eq!(breakdown.total(), completed - submitted);
@@ -363,10 +335,10 @@ impl Array {
         if context.traces.is_some() {
             self.tell_of(request, stripe_request);
         }
-        if !self.waiting.is_empty() {
+        if self.intake.has_waiting() {
             self.let_in(context);
         }
-        if self.outstanding == 0 {
+        if self.intake.is_quiet() {
             self.may_become_idle(context);
         }
     }
@@ -375,12 +347,12 @@ impl Array {
         match event {
             ArrayEvent::Computed { stripe_request: slot, serial } => {
                 let stripe_request = self.planner.stripe_requests.get_mut(slot);
-                debug_assert_eq!(stripe_request.serial, serial);
+                debug_assert_eq!(stripe_request.plan.serial, serial);
                 stripe_request.breakdown.overhead += context.now - stripe_request.since;
                 stripe_request.since = context.now;
                 self.go_on(context, slot);
             }
-            ArrayEvent::Sync => self.wake_sync(context),
+            ArrayEvent::Background => self.wake_background(context),
             ArrayEvent::Replace { slot } => self.replace(context, slot),
             ArrayEvent::Unmark { region } => self.clear_region(context, region),
             ArrayEvent::Begin { scheduled } => self.begin_scheduled(context, scheduled),
@@ -390,7 +362,7 @@ impl Array {
     /// Whether there is a command for a drive: see [`Self::next_below`].
     #[inline]
     pub fn has_below(&self) -> bool {
-        self.below.0 != NONE
+        !self.below.is_empty()
     }
 
     /// The next answer to above, which stays the next one until [`Self::drop_answer`].
@@ -406,6 +378,6 @@ impl Array {
 
     /// The trace of the answer that was dropped last, when traces are kept.
     pub fn poll_trace(&mut self) -> Option<CommandTrace> {
-        self.told.pop_front()
+        self.traces.poll()
     }
 }

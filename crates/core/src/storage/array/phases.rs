@@ -23,14 +23,14 @@ impl Array {
         if let Err(outcome) = self.plan(context, slot) {
             self.planner.forget_ops(context, slot);
             let stripe_request = self.planner.stripe_requests.get_mut(slot);
-            (stripe_request.outcome, stripe_request.computes) = (outcome, 0);
-            if stripe_request.owner == Owner::Sync {
+            (stripe_request.outcome, stripe_request.plan.computes) = (outcome, 0);
+            if stripe_request.owner == Owner::Background {
                 return self.end_stripe_request(context, slot);
             }
             // A host that asks again at once must not stop the time.
-            let event = ArrayEvent::Computed { stripe_request: slot, serial: stripe_request.serial };
-            self.refusing_until = self.refusing_until.max(now) + self.planner.params.refusal;
-            return context.agenda.schedule(self.refusing_until, 2, Event::Array(event));
+            let event = ArrayEvent::Computed { stripe_request: slot, serial: stripe_request.plan.serial };
+            let due = self.processors.refuse(now, self.planner.params.refusal);
+            return context.agenda.schedule(due, 2, Event::Array(event));
         }
         if self.planner.logs.is_kept() && self.waits_for_room(context, slot) {
             return;
@@ -45,7 +45,7 @@ impl Array {
             self.planner.forget_ops(context, slot);
             return self.end_stripe_request(context, slot);
         }
-        let has_read = self.planner.stripe_requests.get(slot).unsent[Phase::Read as usize] == NONE;
+        let has_read = self.planner.stripe_requests.get(slot).plan.unsent[Phase::Read as usize] == NONE;
         if has_read && self.bitmap.is_some() && !self.mark(context, slot) {
             return;
         }
@@ -56,7 +56,7 @@ impl Array {
                 return self.end_stripe_request(context, slot);
             }
             let Some(phase) = stripe_request.next_phase() else { break };
-            if phase > Phase::Read && stripe_request.computes > 0 {
+            if phase > Phase::Read && stripe_request.plan.computes > 0 {
                 return self.compute(context, slot);
             }
             stripe_request.phase = phase;
@@ -66,7 +66,7 @@ impl Array {
                 return;
             }
             // Nobody was there to send a read to.
-            if stripe_request.is_spoilt {
+            if stripe_request.plan.is_spoilt {
                 return self.plan_anew(context, slot);
             }
             // What is on its log stays there.
@@ -75,7 +75,7 @@ impl Array {
             }
         }
         // What a read could not get as it lies.
-        if self.planner.stripe_requests.get(slot).computes > 0 {
+        if self.planner.stripe_requests.get(slot).plan.computes > 0 {
             return self.compute(context, slot);
         }
         self.end_stripe_request(context, slot);
@@ -84,22 +84,22 @@ impl Array {
     /// Parity is computed, by one for all, before anything is written.
     pub(crate) fn compute(&mut self, context: &mut Context, slot: Slot) {
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
-        let bytes = core::mem::take(&mut stripe_request.computes);
+        let bytes = core::mem::take(&mut stripe_request.plan.computes);
         let time =
             self.planner.params.parity.rate.map_or(Span::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
         if time.is_zero() {
             return self.go_on(context, slot);
         }
-        self.computing_until = self.computing_until.max(context.now) + time;
-        let event = ArrayEvent::Computed { stripe_request: slot, serial: stripe_request.serial };
-        context.agenda.schedule(self.computing_until, 2, Event::Array(event));
+        let due = self.processors.compute(context.now, time);
+        let event = ArrayEvent::Computed { stripe_request: slot, serial: stripe_request.plan.serial };
+        context.agenda.schedule(due, 2, Event::Array(event));
     }
 
     /// The commands of a phase are to go to their members.
     #[inline(always)]
     fn send(&mut self, slot: Slot, phase: Phase) {
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
-        let mut at = core::mem::replace(&mut stripe_request.unsent[phase as usize], NONE);
+        let mut at = core::mem::replace(&mut stripe_request.plan.unsent[phase as usize], NONE);
         while at != NONE {
             let &Op { slot: member, at: first, count, next, .. } = self.planner.ops.get(at);
             let place = core::mem::replace(&mut at, next);
@@ -118,13 +118,7 @@ impl Array {
                 member.head = first + count;
             }
             self.planner.stripe_requests.get_mut(slot).pending += 1;
-            match self.below {
-                (NONE, _) => self.below = (place, place),
-                (_, last) => {
-                    self.planner.ops.get_mut(last).next = place;
-                    self.below.1 = place;
-                }
-            }
+            self.below.push(&mut self.planner.ops, place);
         }
     }
 
@@ -132,12 +126,11 @@ impl Array {
     /// array's own.
     #[inline(always)]
     pub fn next_below(&mut self) -> (u16, Command) {
-        let place = self.below.0;
+        let place = self.below.pop(&self.planner.ops);
         let op = self.planner.ops.get(place);
-        self.below.0 = op.next;
         let like = match self.planner.stripe_requests.get(op.stripe_request).owner {
             Owner::Request(request) if request != NONE => &self.planner.requests.get(request).command,
-            Owner::Request(_) | Owner::Sync | Owner::Bitmap | Owner::Log => &background::COMMAND,
+            Owner::Request(_) | Owner::Background | Owner::Bitmap | Owner::Log => &background::COMMAND,
         };
         let command = Command {
             id: op.id,
@@ -158,7 +151,7 @@ impl Array {
     /// All commands of a stripe request's phase are back.
     #[inline]
     pub(crate) fn next_phase(&mut self, context: &mut Context, slot: Slot) {
-        if self.planner.stripe_requests.get(slot).is_spoilt {
+        if self.planner.stripe_requests.get(slot).plan.is_spoilt {
             self.plan_anew(context, slot);
         } else {
             self.go_on(context, slot);
@@ -214,7 +207,7 @@ impl Array {
             self.op_failed(&op, outcome);
         } else if repairs > 0 {
             self.planner.defects.repaired += u64::from(repairs);
-        } else if stripe_request.takes_first && !stripe_request.is_spoilt {
+        } else if stripe_request.plan.takes_first && !stripe_request.plan.is_spoilt {
             let op = *self.planner.ops.get(at);
             self.answer_early(context, &op, breakdown);
         }
@@ -237,9 +230,9 @@ impl Array {
         self.planner.first_answer(context, op);
         let slot = op.stripe_request;
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
-        stripe_request.takes_first = false;
+        stripe_request.plan.takes_first = false;
         // What others could not give is written back once all have answered.
-        stripe_request.is_spoilt = !stripe_request.avoids.is_empty();
+        stripe_request.plan.is_spoilt = !stripe_request.avoids.is_empty();
         let mut total = stripe_request.breakdown;
         total.add(breakdown);
         if let Owner::Request(request) = stripe_request.owner {
@@ -258,9 +251,9 @@ impl Array {
         self.planner.clock += 1;
         let serial = self.planner.clock as u32;
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
-        (stripe_request.is_spoilt, stripe_request.computes, stripe_request.phase) = (false, 0, Phase::Read);
-        stripe_request.takes_first = false;
-        stripe_request.serial = serial;
+        let plan = &mut stripe_request.plan;
+        (plan.is_spoilt, plan.takes_first, plan.computes, plan.serial) = (false, false, 0, serial);
+        stripe_request.phase = Phase::Read;
         let is_free = stripe_request.claim.is_none();
         // What lay as it was needs the rest of its rows now.
         if is_free { self.enter(context, slot) } else { self.begin(context, slot) }
@@ -273,7 +266,7 @@ impl Array {
     pub(crate) fn blocks_of(&self, stripe_request: &StripeRequest) -> Option<Blocks> {
         match (stripe_request.access, stripe_request.owner) {
             (Access::Flush, _) => None,
-            (_, Owner::Sync) => self.layout.blocks_of_window(stripe_request.first, stripe_request.end),
+            (_, Owner::Background) => self.layout.blocks_of_window(stripe_request.first, stripe_request.end),
             _ => self.layout.blocks(&self.planner, stripe_request),
         }
     }
@@ -282,7 +275,7 @@ impl Array {
     #[inline(always)]
     fn plan(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let &StripeRequest { access, owner, .. } = self.planner.stripe_requests.get(slot);
-        if owner == Owner::Sync {
+        if owner == Owner::Background {
             return self.plan_window(context, slot);
         }
         if access != Access::Read && self.refuses_writes() {

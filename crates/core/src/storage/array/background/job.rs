@@ -1,7 +1,7 @@
 //! One going over the members: its windows, in order, and how far it is.
 use super::super::levels::Stretch;
 use super::super::report::SyncKind;
-use super::pace::{Hosts, Pace};
+use super::pace::Pace;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::Instant;
@@ -64,6 +64,16 @@ impl Window {
     }
 }
 
+/// What has been gone over, and when.
+pub struct Done {
+    /// Before the run.
+    pub before: u64,
+    /// In the run, all sweeps together.
+    pub swept: u64,
+    pub began: Instant,
+    pub ended: Option<Instant>,
+}
+
 pub struct Job {
     pub kind: SyncKind,
     pub group: u16,
@@ -80,19 +90,10 @@ pub struct Job {
     pub windows: VecDeque<Window>,
     /// The number of the first of them.
     pub number: u64,
-    /// What had been gone over before the run.
-    pub before: u64,
-    /// What has been gone over, all sweeps together.
-    pub swept: u64,
-    pub began: Instant,
-    pub ended: Option<Instant>,
+    pub done: Done,
     pub pace: Pace,
-    /// What hosts had asked for when it looked last.
-    pub hosts: Hosts,
     /// Whether something could not be gone over: it timed out again and again.
     pub has_skipped: bool,
-    /// Nothing more begins before what is under way is done.
-    pub drains: bool,
 }
 
 impl Job {
@@ -115,14 +116,9 @@ impl Job {
             step,
             windows: VecDeque::new(),
             number: 0,
-            before: 0,
-            swept: 0,
-            began: now,
-            ended: None,
-            pace: Pace::beginning(now),
-            hosts: Hosts::from(asked),
+            done: Done { before: 0, swept: 0, began: now, ended: None },
+            pace: Pace::beginning(now, asked),
             has_skipped: false,
-            drains: false,
         }
     }
 

@@ -2,9 +2,10 @@
 //!
 //! A *job* goes over one group of members, from the beginning to the end, in *windows* of `request` sectors of each, up
 //! to `outstanding` at once. A window is a stripe request: it has its blocks to itself, so that hosts' writes wait for it
-//! and it for them; it reads, then writes. Windows of a pool hold no writes back, because those go to other places: see
-//! [`records`]. [`plan`] says what, [`windows`] how one goes, [`pace`] how fast. As windows are done in order, what lies
-//! below becomes readable on a new member; in the end the members flush, and the new ones are whole.
+//! and it for them; it reads, then writes. Windows of a pool hold no writes back, because those go to other places.
+//! What a window reads and writes is its level's to say (`windows.rs` of each), [`windows`] says how one goes, [`pace`] how
+//! fast. As windows are done in order, what lies below becomes readable on a new member; in the end the members flush, and
+//! the new ones are whole.
 //!
 //! - A **rebuild** reads all other members of a group with parity, or of each stripe unit one other copy, and writes to the
 //!   new members. A member that joins later makes it begin anew, for that member alone up to where the others are. Where
@@ -14,7 +15,7 @@
 //!
 //! In each group one job runs at a time: a rebuild before all others, then the oldest. What cannot be read sends a window
 //! back to be gone over in pieces of the parity's granule; what is lost of such a piece is said exactly, and the rebuild
-//! goes on. Start reading at [`Array::pump_sync`].
+//! goes on. Start reading at [`Array::pump_background`].
 //! Source: the Linux kernel, drivers/md/md.c, raid5.c and raid10.c, for the order of jobs and what is read and written.
 mod job;
 mod pace;
@@ -111,11 +112,11 @@ impl Array {
             Progress {
                 kind: job.kind,
                 group: job.group,
-                began: job.began,
-                ended: job.ended,
+                began: job.done.began,
+                ended: job.done.ended,
                 is_given_up: job.stage == JobStage::GivenUp,
-                before: Sectors::new(share(job.before)),
-                swept: Sectors::new(share(job.swept)),
+                before: Sectors::new(share(job.done.before)),
+                swept: Sectors::new(share(job.done.swept)),
                 of: Sectors::new(share(of)),
             }
         })
@@ -135,14 +136,14 @@ impl Array {
 
     /// The array looks after its own work, now that its time has come, unless an earlier instant has taken the place of
     /// this.
-    pub(crate) fn wake_sync(&mut self, context: &mut Context) {
+    pub(crate) fn wake_background(&mut self, context: &mut Context) {
         if self.background.wakes.take_if(|wakes| *wakes == context.now).is_some() {
-            self.pump_sync(context);
+            self.pump_background(context);
         }
     }
 
     /// The array looks after its own work.
-    pub(crate) fn pump_sync(&mut self, context: &mut Context) {
+    pub(crate) fn pump_background(&mut self, context: &mut Context) {
         self.background.again = true;
         if core::mem::replace(&mut self.background.is_pumping, true) {
             return;
@@ -170,7 +171,7 @@ impl Array {
     pub(crate) fn wake_at(&mut self, context: &mut Context, due: Instant) {
         if self.background.wakes.is_none_or(|known| due < known) {
             self.background.wakes = Some(due);
-            context.agenda.schedule(due, 5, Event::Array(ArrayEvent::Sync));
+            context.agenda.schedule(due, 5, Event::Array(ArrayEvent::Background));
         }
     }
 
@@ -199,8 +200,8 @@ impl Array {
         for job in &mut self.background.jobs {
             let whole = self.layout.filled(job).saturating_sub(job.begin);
             let passed = ((u128::from(whole) * u128::from(self.planner.params.rebuilt.bits())) >> 32) as u64;
-            job.before = passed - passed % job.step;
-            job.next = job.begin + job.before;
+            job.done.before = passed - passed % job.step;
+            job.next = job.begin + job.done.before;
             let edge = self.layout.edge(job.next);
             for target in &job.targets {
                 self.planner.members.set(target.slot, MemberState::Rebuilding { done: edge });
@@ -237,12 +238,12 @@ impl Array {
         for group in 0..members / self.layout.group_members().unwrap_or(members) {
             self.begin_job(context, kind, group);
         }
-        self.pump_sync(context);
+        self.pump_background(context);
     }
 
     fn begin_job(&mut self, context: &mut Context, kind: SyncKind, group: u16) {
         let (step, range) = self.layout.range(kind, self.background.params.request.get().max(1));
-        self.background.jobs.push(Job::new(kind, group, step, range, (context.now, self.asked)));
+        self.background.jobs.push(Job::new(kind, group, step, range, (context.now, self.intake.asked())));
         let slot = self.first_slot(group);
         self.report(context, slot, Happened::Began(kind));
     }
@@ -253,7 +254,7 @@ impl Array {
         let job = &mut jobs[at];
         job.windows.clear();
         job.pace.passes(context.now, params, is_idle);
-        (job.stage, job.ended) = (stage, Some(context.now));
+        (job.stage, job.done.ended) = (stage, Some(context.now));
         let (kind, group) = (job.kind, job.group);
         let what = if stage == JobStage::Ended { Happened::Ended(kind) } else { Happened::GivenUp(kind) };
         self.report(context, self.first_slot(group), what);
@@ -271,7 +272,7 @@ impl Array {
         while let Some(&Window { end, count, is_done: true, .. }) = job.windows.front() {
             job.windows.pop_front();
             job.number += 1;
-            job.swept += count;
+            job.done.swept += count;
             for target in &job.targets {
                 let end = end.min(target.until);
                 let edge = self.layout.edge(end);
@@ -326,51 +327,60 @@ impl Array {
         }
         let waits = self.background.params.gives_way == GivesWay::ByWaiting;
         let idle_from =
-            if waits { (self.outstanding == 0).then(|| self.idle_from()) } else { Some(Instant::ZERO) };
+            if waits { self.intake.is_quiet().then(|| self.idle_from()) } else { Some(Instant::ZERO) };
         let is_idle = self.is_idle(context.now);
-        loop {
-            let job = &mut self.background.jobs[at];
-            let most = self.background.params.outstanding.max(1) as usize;
-            if job.next >= job.end || job.windows.len() >= most {
-                return;
-            }
-            // Nothing is left: the job may end now.
-            let Some(stretch) = self.layout.next_stretch(&self.planner.members, &self.background.jobs[at])
-            else {
-                (self.background.jobs[at].next, self.background.again) = (self.background.jobs[at].end, true);
-                return;
-            };
-            // What windows that compare copies count is left as it is: see [`RaidLevel::share`].
-            let share = self.layout.share(SyncKind::Rebuild, stretch.count);
-            let count = Sectors::new(share.min(self.background.params.request.get()));
-            let job = &mut self.background.jobs[at];
-            job.next = stretch.first;
-            if job.drains && !job.windows.is_empty() && job.pace.has_had_floor(context.now) {
-                return;
-            }
-            job.drains = false;
-            let due = job.pace.due(idle_from);
-            if due > context.now {
-                self.background.is_held |= waits && !is_idle;
-                return self.wake_at(context, due);
-            }
-            job.next = stretch.end;
-            job.windows.push_back(Window { waits: false, ..Window::new(stretch) });
-            job.pace.begins(context.now, &self.background.params, is_idle, count);
-            job.drains =
-                self.background.params.gives_way == GivesWay::ByDraining && job.hosts.were_busy(self.asked);
-            let i = job.windows.len() - 1;
-            self.begin_window(context, at, i);
+        while self.begins_next(context, at, idle_from, is_idle) {}
+    }
+
+    /// Begins the next window of a job, if it may begin now. Returns whether it has.
+    fn begins_next(
+        &mut self,
+        context: &mut Context,
+        at: usize,
+        idle_from: Option<Instant>,
+        is_idle: bool,
+    ) -> bool {
+        let SyncParams { gives_way, outstanding, request, .. } = self.background.params;
+        let job = &self.background.jobs[at];
+        if job.next >= job.end || job.windows.len() >= outstanding.max(1) as usize {
+            return false;
         }
+        // Nothing is left: the job may end now.
+        let Some(stretch) = self.layout.next_stretch(&self.planner.members, job) else {
+            (self.background.jobs[at].next, self.background.again) = (job.end, true);
+            return false;
+        };
+        // What is paced is sectors of a member, or for copies that are compared the addresses themselves.
+        let share = self.layout.share(SyncKind::Rebuild, stretch.count);
+        let count = Sectors::new(share.min(request.get()));
+        let job = &mut self.background.jobs[at];
+        job.next = stretch.first;
+        if job.pace.drains && !job.windows.is_empty() && job.pace.has_had_floor(context.now) {
+            return false;
+        }
+        job.pace.drains = false;
+        let due = job.pace.due(idle_from);
+        if due > context.now {
+            self.background.is_held |= gives_way == GivesWay::ByWaiting && !is_idle;
+            self.wake_at(context, due);
+            return false;
+        }
+        job.next = stretch.end;
+        job.windows.push_back(Window { waits: false, ..Window::new(stretch) });
+        job.pace.begins(context.now, &self.background.params, is_idle, count);
+        job.pace.drains = gives_way == GivesWay::ByDraining && job.pace.hosts.were_busy(self.intake.asked());
+        let i = job.windows.len() - 1;
+        self.begin_window(context, at, i);
+        true
     }
 
     /// Whether no host has used the array for long enough.
     fn is_idle(&self, now: Instant) -> bool {
-        self.outstanding == 0 && self.idle_from() <= now
+        self.intake.is_quiet() && self.idle_from() <= now
     }
 
     /// When the array has been idle long enough, unless another command comes.
     fn idle_from(&self) -> Instant {
-        if self.taken == 0 { Instant::ZERO } else { self.busy_at + self.background.params.idle_after }
+        self.intake.idle_from(self.background.params.idle_after)
     }
 }

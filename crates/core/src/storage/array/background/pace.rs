@@ -15,14 +15,10 @@ const CATCH_UP: Span = Span::from_s(3);
 const UNNOTICED: Sectors = Sectors::new(64);
 
 /// What hosts had asked for when a job last saw that they use the array.
+#[derive(Default)]
 pub struct Hosts(u64);
 
 impl Hosts {
-    /// A job begins when they have asked for so many sectors.
-    pub fn from(asked: u64) -> Self {
-        Hosts(asked)
-    }
-
     /// Whether they have used it since, when they have asked for so many sectors in all.
     pub fn were_busy(&mut self, asked: u64) -> bool {
         let busy = asked - self.0 > UNNOTICED.get();
@@ -41,6 +37,10 @@ pub struct Pace {
     /// When the last window began that had the turn, and how much of each member it is.
     last: Option<(Instant, Sectors)>,
     under_load: UnderLoad,
+    /// What hosts had asked for when it looked last.
+    pub hosts: Hosts,
+    /// Nothing more begins before what is under way is done.
+    pub drains: bool,
 }
 
 fn go_on(due: Instant, now: Instant, rate: Option<Rate>, count: Sectors) -> Instant {
@@ -49,8 +49,9 @@ fn go_on(due: Instant, now: Instant, rate: Option<Rate>, count: Sectors) -> Inst
 }
 
 impl Pace {
-    pub fn beginning(now: Instant) -> Self {
-        Pace { floor: now, ceiling: now, ..Pace::default() }
+    /// A job begins when hosts have asked for so many sectors.
+    pub fn beginning(now: Instant, asked: u64) -> Self {
+        Pace { floor: now, ceiling: now, hosts: Hosts(asked), ..Pace::default() }
     }
 
     /// When the next window may begin. `idle_from` is when the array will be idle, or has become so, if nothing more comes;

@@ -21,7 +21,7 @@ impl Array {
         let flushes = job.stage == JobStage::Flushing;
         let (first, end) = if flushes { (0, 0) } else { self.layout.around(job, window.at, window.to) };
         let access = if flushes { Access::Flush } else { Access::Write };
-        let slot = self.add_stripe_request(context.now, Owner::Sync, access, first, end);
+        let slot = self.add_stripe_request(context.now, Owner::Background, access, first, end);
         let tickets = &mut self.background.tickets;
         if tickets.len() <= slot as usize {
             tickets.resize(slot as usize + 1, Ticket::default());
@@ -71,7 +71,7 @@ impl Array {
     /// Whom a stripe request must wait for although nobody has its blocks.
     #[inline]
     pub(crate) fn keeper(&mut self, slot: Slot) -> Option<Slot> {
-        if self.planner.stripe_requests.get(slot).owner != Owner::Sync {
+        if self.planner.stripe_requests.get(slot).owner != Owner::Background {
             return self.layout.keeper(&self.planner, slot, None);
         }
         let ticket = self.background.tickets[slot as usize];
@@ -81,7 +81,7 @@ impl Array {
     }
 
     /// A command of a window has failed.
-    pub(crate) fn sync_op_failed(&mut self, op: &Op, outcome: Outcome) {
+    pub(crate) fn window_op_failed(&mut self, op: &Op, outcome: Outcome) {
         if op.access != Access::Read {
             // A member that is gone is not missed.
             if outcome != Outcome::Failed {
@@ -90,7 +90,7 @@ impl Array {
             return;
         }
         let stripe_request = self.planner.stripe_requests.get_mut(op.stripe_request);
-        stripe_request.is_spoilt = true;
+        stripe_request.plan.is_spoilt = true;
         let Some(window) = self.background.window(self.background.tickets[op.stripe_request as usize]) else {
             return;
         };
@@ -105,7 +105,7 @@ impl Array {
     }
 
     /// A window, or a part of one, has been gone over.
-    pub(crate) fn sync_is_done(&mut self, context: &mut Context, slot: Slot) {
+    pub(crate) fn window_is_done(&mut self, context: &mut Context, slot: Slot) {
         let outcome = self.planner.stripe_requests.get(slot).outcome;
         let granule = self.layout.smallest_window(self.planner.granule());
         let ticket = self.background.tickets[slot as usize];
@@ -133,7 +133,7 @@ impl Array {
                 window.to = window.at.saturating_add(piece - window.at % piece).min(window.end);
             }
         }
-        self.pump_sync(context);
+        self.pump_background(context);
     }
 }
 

@@ -59,6 +59,13 @@ pub enum Held {
     Nothing,
 }
 
+impl Held {
+    /// The first of the addresses, if it is data.
+    pub fn address(self) -> Option<u64> {
+        if let Held::Data { first, .. } = self { Some(first) } else { None }
+    }
+}
+
 /// What a window of background work goes over, in the numbers of its job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stretch {
@@ -91,6 +98,13 @@ pub trait RaidLevel {
     fn whole_write(&self) -> Option<u64> {
         None
     }
+
+    /// Where an address lies while nothing is missing: of copies the first.
+    fn home(&self, address: u64) -> Spot;
+
+    /// The address that lies at a place, which may have a copy of it; none where parity or nothing is, or where addresses
+    /// come and go.
+    fn address_at(&self, spot: Spot) -> Option<u64>;
 
     // Requests of hosts.
 
@@ -293,6 +307,14 @@ impl Layout {
     }
 
     // The questions of [`RaidLevel`], passed on.
+
+    pub fn home(&self, address: u64) -> Spot {
+        ask!(self, level => RaidLevel::home(level, address))
+    }
+
+    pub fn address_at(&self, spot: Spot) -> Option<u64> {
+        ask!(self, level => RaidLevel::address_at(level, spot))
+    }
 
     pub fn group_members(&self) -> Option<u16> {
         ask!(self, level => RaidLevel::group_members(level))

@@ -27,9 +27,9 @@ impl Planner {
     #[inline]
     pub(crate) fn note(&mut self, context: &mut Context, op: u64, spot: Spot, count: u64) {
         if self.logs.is_journal() {
-            self.logs.sectors += count;
+            self.logs.draft.sectors += count;
             if context.data.is_some() {
-                self.logs.noted.push(Noted { op, spot, count });
+                self.logs.draft.noted.push(Noted { op, spot, count });
             }
         }
     }
@@ -40,15 +40,15 @@ impl Planner {
             return;
         }
         let granule = self.granule();
-        if self.stands_behind(slot) || self.logs.rings[0].free() < granule + self.logs.sectors {
+        if self.stands_behind(slot) || self.logs.rings[0].free() < granule + self.logs.draft.sectors {
             return self.logs.is_short(0);
         }
         let record = self.logs.record(slot);
-        self.logs.body.clear();
+        self.logs.draft.body.clear();
         self.write_on(context, slot, record, granule);
         // The same commands whether data are kept or not.
-        let head = self.logs.body.len();
-        self.write_on(context, slot, record, self.logs.sectors);
+        let head = self.logs.draft.body.len();
+        self.write_on(context, slot, record, self.logs.draft.sectors);
         if context.data.is_some() {
             self.describe_on(context, record, head);
         }
@@ -64,7 +64,7 @@ impl Planner {
             let log = Spot { slot: journal, at };
             let op = self.add(context, slot, Phase::Log, Access::Write, log, part);
             if context.data.is_some() {
-                self.logs.body.push((op, at, part));
+                self.logs.draft.body.push((op, at, part));
             }
             done += part;
         }
@@ -73,12 +73,12 @@ impl Planner {
     /// Says what the commands of a record carry, of which the first ones, so many, describe it: what the stripe request
     /// writes, one piece behind the other.
     fn describe_on(&mut self, context: &mut Context, record: u64, head: usize) {
-        let (journal, body) = (self.params.members, core::mem::take(&mut self.logs.body));
+        let (journal, body) = (self.params.members, core::mem::take(&mut self.logs.draft.body));
         let (describes, description, _) = body[0];
         context.tell(describes, description, Word::Record { number: record });
         let mut commands = body[head..].iter().copied();
         let (mut op, mut at, mut left) = (0, 0, 0);
-        for &Noted { op: id, spot, count } in &self.logs.noted {
+        for &Noted { op: id, spot, count } in &self.logs.draft.noted {
             let mut done = 0;
             while done < count {
                 if left == 0 {
@@ -94,14 +94,14 @@ impl Planner {
                 (done, at, left) = (done + part, at + part, left - part);
             }
         }
-        self.logs.body = body;
+        self.logs.draft.body = body;
     }
 }
 
 impl Array {
     /// Reclaims the journal if that is due.
     pub(crate) fn reclaim(&mut self, context: &mut Context) {
-        if self.planner.logs.reclaims || self.planner.logs.drive().is_none() {
+        if self.planner.logs.journal.reclaims || self.planner.logs.drive().is_none() {
             return;
         }
         let ring = &self.planner.logs.rings[0];
@@ -110,7 +110,7 @@ impl Array {
         if sectors == 0 || !is_due {
             return;
         }
-        self.planner.logs.reclaims = true;
+        self.planner.logs.journal.reclaims = true;
         let stripe_request = self.add_of_log(context, 0, number);
         self.planner.flush_members(context, stripe_request, Phase::Read, |_| true);
         let super_block = Spot { slot: self.planner.params.members, at: 0 };

@@ -61,38 +61,58 @@ struct Waiting {
     passed: u8,
 }
 
-pub struct Logs {
-    /// The drive of the journal.
-    journal: Option<u16>,
+/// The drive of a journal.
+struct Journal {
+    drive: Option<u16>,
     is_lost: bool,
-    /// The journal alone, or the partial parity log of each member.
-    pub(crate) rings: Vec<Ring>,
-    /// By partial parity log.
-    pub(crate) units: Vec<partial_parity::Unit>,
+    /// Whether what it does not need is being freed.
+    reclaims: bool,
+}
+
+/// The numbers of records.
+#[derive(Default)]
+struct Numbers {
     /// By stripe request: the number of its record, or zero.
     records: Vec<u64>,
     /// The number of the newest record.
     newest: u64,
-    /// Sectors that the stripe request being planned writes, and what they are when data operations are kept.
-    pub(crate) sectors: u64,
-    pub(crate) noted: Vec<Noted>,
+}
+
+/// What the stripe request being planned puts on a log.
+pub struct Draft {
+    /// Sectors that it writes, and what they are when data operations are kept.
+    pub sectors: u64,
+    pub noted: Vec<Noted>,
     /// The commands that write them to the journal: which, where, and how many sectors.
-    pub(crate) body: Vec<(u64, u64, u64)>,
-    /// By member: the command and the place of the words that describe the record being planned.
-    pub(crate) described: Vec<(u64, u64)>,
-    /// The log that has no room for the stripe request being planned.
+    pub body: Vec<(u64, u64, u64)>,
+    /// By member: the command and the place of the words that describe the record.
+    pub described: Vec<(u64, u64)>,
+    /// The log that has no room for it.
     short: Option<u16>,
+}
+
+/// Stripe requests that wait for room.
+struct Queue {
     waiting: VecDeque<Waiting>,
     /// The one of them that is being looked at.
     looked_at: Slot,
     /// Whether they are being looked at, for the so many-th time, and whether that is to be done once more.
     is_looking: bool,
-    pub(crate) looks: u64,
+    looks: u64,
     again: bool,
     /// Whether a record has been given up since they were looked at.
     has_given_up: bool,
-    /// Whether what the journal does not need is being freed.
-    pub(crate) reclaims: bool,
+}
+
+pub struct Logs {
+    journal: Journal,
+    /// The journal alone, or the partial parity log of each member.
+    pub(crate) rings: Vec<Ring>,
+    /// By partial parity log.
+    pub(crate) units: Vec<partial_parity::Unit>,
+    numbers: Numbers,
+    pub(crate) draft: Draft,
+    queue: Queue,
 }
 
 impl Logs {
@@ -115,47 +135,48 @@ impl Logs {
             ConsistencyPolicy::None | ConsistencyPolicy::Bitmap { .. } => Vec::new(),
         };
         Logs {
-            journal,
-            is_lost: false,
+            journal: Journal { drive: journal, is_lost: false, reclaims: false },
             units: (0..members).map(|_| Default::default()).collect(),
             rings,
-            records: Vec::new(),
-            newest: 0,
-            sectors: 0,
-            noted: Vec::new(),
-            body: Vec::new(),
-            described: alloc::vec![(0, 0); usize::from(members)],
-            short: None,
-            waiting: VecDeque::new(),
-            looked_at: NONE,
-            is_looking: false,
-            looks: 0,
-            again: false,
-            has_given_up: false,
-            reclaims: false,
+            numbers: Numbers::default(),
+            draft: Draft {
+                sectors: 0,
+                noted: Vec::new(),
+                body: Vec::new(),
+                described: alloc::vec![(0, 0); usize::from(members)],
+                short: None,
+            },
+            queue: Queue {
+                waiting: VecDeque::new(),
+                looked_at: NONE,
+                is_looking: false,
+                looks: 0,
+                again: false,
+                has_given_up: false,
+            },
         }
     }
 
     /// The drive of the journal has failed.
     pub fn lose(&mut self) {
-        self.is_lost = true;
+        self.journal.is_lost = true;
     }
 
     /// Whether the journal's drive has failed.
     pub fn is_lost(&self) -> bool {
-        self.is_lost
+        self.journal.is_lost
     }
 
     /// The drive of the journal, while there is one.
     #[inline]
     pub fn drive(&self) -> Option<u16> {
-        self.journal.filter(|_| !self.is_lost)
+        self.journal.drive.filter(|_| !self.journal.is_lost)
     }
 
     /// Whether there is a journal, be it lost.
     #[inline]
     pub(crate) fn is_journal(&self) -> bool {
-        self.journal.is_some()
+        self.journal.drive.is_some()
     }
 
     /// Whether there is a log.
@@ -166,48 +187,53 @@ impl Logs {
 
     /// The number of the next record that anybody begins.
     pub(crate) fn next(&self) -> u64 {
-        self.newest + 1
+        self.numbers.newest + 1
     }
 
     /// The number of a stripe request's record, which it gets with the first question.
     pub(crate) fn record(&mut self, stripe_request: Slot) -> u64 {
         let at = stripe_request as usize;
-        if self.records.len() <= at {
-            self.records.resize(at + 1, 0);
+        if self.numbers.records.len() <= at {
+            self.numbers.records.resize(at + 1, 0);
         }
-        if self.records[at] == 0 {
-            self.newest += 1;
-            self.records[at] = self.newest;
+        if self.numbers.records[at] == 0 {
+            self.numbers.newest += 1;
+            self.numbers.records[at] = self.numbers.newest;
         }
-        self.records[at]
+        self.numbers.records[at]
     }
 
     /// There is no room for the stripe request that is being planned.
     pub(crate) fn is_short(&mut self, ring: u16) {
-        self.short = Some(ring);
+        self.draft.short = Some(ring);
     }
 
     /// A stripe request has no record any more. Returns the number that it had.
     #[inline]
     pub fn leave(&mut self, stripe_request: Slot) -> Option<u64> {
-        let number = core::mem::take(self.records.get_mut(stripe_request as usize)?);
+        let number = core::mem::take(self.numbers.records.get_mut(stripe_request as usize)?);
         (number != 0).then_some(number)
     }
 
     /// A stripe request will not write what its record is for.
     pub fn give_up(&mut self, stripe_request: Slot) {
-        self.short = None;
+        self.draft.short = None;
         if let Some(number) = self.leave(stripe_request) {
             self.free(number);
-            self.has_given_up = true;
+            self.queue.has_given_up = true;
         }
+    }
+
+    /// How often those that wait have been looked at.
+    pub(crate) fn looks(&self) -> u64 {
+        self.queue.looks
     }
 
     /// A stripe request has room for its record, if it has one: older ones that wait have been passed.
     fn goes_by(&mut self, stripe_request: Slot) {
-        if self.records.get(stripe_request as usize).is_some_and(|&number| number != 0) {
+        if self.numbers.records.get(stripe_request as usize).is_some_and(|&number| number != 0) {
             for older in
-                self.waiting.iter_mut().take_while(|waiting| waiting.stripe_request != stripe_request)
+                self.queue.waiting.iter_mut().take_while(|waiting| waiting.stripe_request != stripe_request)
             {
                 older.passed = older.passed.saturating_add(1);
             }
@@ -216,16 +242,16 @@ impl Logs {
 
     /// Whether the oldest one that waits lets no other one by. It has been passed most often.
     fn is_held(&self) -> bool {
-        self.waiting.front().is_some_and(|first| self.is_journal() || first.passed >= PASSED_MOST)
+        self.queue.waiting.front().is_some_and(|first| self.is_journal() || first.passed >= PASSED_MOST)
     }
 
     pub(crate) fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+        !self.queue.waiting.is_empty()
     }
 
     /// Whether those that wait are being looked at: what they log goes together.
     pub(crate) fn is_joining(&self) -> bool {
-        self.is_looking
+        self.queue.is_looking
     }
 
     fn free(&mut self, number: u64) {
@@ -242,14 +268,14 @@ impl Planner {
     /// A plan that may write begins.
     #[inline]
     pub(crate) fn begin_log(&mut self) -> Result<(), Outcome> {
-        self.logs.sectors = 0;
-        self.logs.noted.clear();
-        if self.logs.is_lost { Err(Outcome::Failed) } else { Ok(()) }
+        self.logs.draft.sectors = 0;
+        self.logs.draft.noted.clear();
+        if self.logs.journal.is_lost { Err(Outcome::Failed) } else { Ok(()) }
     }
 
     /// Whether a stripe request must stand behind those that wait for room.
     pub(crate) fn stands_behind(&self, slot: Slot) -> bool {
-        self.logs.looked_at != slot && self.logs.is_held()
+        self.logs.queue.looked_at != slot && self.logs.is_held()
     }
 
     /// Members that forget, of those that are meant, put on their media what they have answered.
@@ -272,7 +298,7 @@ impl Array {
     /// Whether a stripe request that has been planned waits for room in a log.
     #[inline]
     pub(crate) fn waits_for_room(&mut self, context: &mut Context, slot: Slot) -> bool {
-        let Some(ring) = self.planner.logs.short.take() else {
+        let Some(ring) = self.planner.logs.draft.short.take() else {
             self.planner.logs.goes_by(slot);
             return false;
         };
@@ -282,12 +308,12 @@ impl Array {
         self.planner.forget_ops(context, slot);
         self.planner.clock += 1;
         let stripe_request = self.planner.stripe_requests.get_mut(slot);
-        (stripe_request.computes, stripe_request.serial) = (0, self.planner.clock as u32);
-        if self.planner.logs.looked_at == slot {
-            self.planner.logs.short = Some(ring);
+        (stripe_request.plan.computes, stripe_request.plan.serial) = (0, self.planner.clock as u32);
+        if self.planner.logs.queue.looked_at == slot {
+            self.planner.logs.draft.short = Some(ring);
             return true;
         }
-        self.planner.logs.waiting.push_back(Waiting { stripe_request: slot, ring, passed: 0 });
+        self.planner.logs.queue.waiting.push_back(Waiting { stripe_request: slot, ring, passed: 0 });
         self.make_room(context, ring);
         // It may have been its own leavings that were in its way.
         self.let_in_to_logs(context);
@@ -296,17 +322,17 @@ impl Array {
 
     /// Stripe requests that wait for room are planned again, as far as there is some.
     pub(crate) fn let_in_to_logs(&mut self, context: &mut Context) {
-        self.planner.logs.again = true;
-        if core::mem::replace(&mut self.planner.logs.is_looking, true) {
+        self.planner.logs.queue.again = true;
+        if core::mem::replace(&mut self.planner.logs.queue.is_looking, true) {
             return;
         }
-        while core::mem::take(&mut self.planner.logs.again) {
-            self.planner.logs.looks += 1;
-            self.planner.logs.has_given_up = false;
+        while core::mem::take(&mut self.planner.logs.queue.again) {
+            self.planner.logs.queue.looks += 1;
+            self.planner.logs.queue.has_given_up = false;
             // Those that begin to wait meanwhile come behind.
-            let (mut at, count) = (0, self.planner.logs.waiting.len());
+            let (mut at, count) = (0, self.planner.logs.queue.waiting.len());
             for _ in 0..count {
-                let Waiting { stripe_request, ring, .. } = self.planner.logs.waiting[at];
+                let Waiting { stripe_request, ring, .. } = self.planner.logs.queue.waiting[at];
                 let is_held = at > 0 && self.planner.logs.is_held();
                 let short = if is_held || !self.planner.may_join(ring) {
                     Some(ring)
@@ -314,23 +340,23 @@ impl Array {
                     self.goes_in(context, stripe_request)
                 };
                 if let Some(ring) = short {
-                    self.planner.logs.waiting[at].ring = ring;
+                    self.planner.logs.queue.waiting[at].ring = ring;
                     self.make_room(context, ring);
                     at += 1;
                 } else {
-                    self.planner.logs.waiting.remove(at);
+                    self.planner.logs.queue.waiting.remove(at);
                 }
             }
         }
-        self.planner.logs.is_looking = false;
+        self.planner.logs.queue.is_looking = false;
     }
 
     /// Plans a stripe request again that has waited for room. Returns the log that has none.
     fn goes_in(&mut self, context: &mut Context, stripe_request: Slot) -> Option<u16> {
-        let before = core::mem::replace(&mut self.planner.logs.looked_at, stripe_request);
+        let before = core::mem::replace(&mut self.planner.logs.queue.looked_at, stripe_request);
         self.begin(context, stripe_request);
-        self.planner.logs.looked_at = before;
-        self.planner.logs.short.take()
+        self.planner.logs.queue.looked_at = before;
+        self.planner.logs.draft.short.take()
     }
 
     /// What nobody needs of a log becomes free, because somebody waits for it.
@@ -345,7 +371,7 @@ impl Array {
     /// A stripe request is done that had this record, if it had one.
     pub(crate) fn leave_logs(&mut self, context: &mut Context, record: Option<u64>) {
         let Some(number) = record else {
-            if self.planner.logs.has_given_up && self.planner.logs.has_waiting() {
+            if self.planner.logs.queue.has_given_up && self.planner.logs.has_waiting() {
                 self.let_in_to_logs(context);
             }
             return;
@@ -361,7 +387,7 @@ impl Array {
     /// A stripe request of a log's own is done.
     pub(crate) fn log_is_free(&mut self, context: &mut Context, which: u64, number: u64) {
         if self.planner.logs.is_journal() {
-            self.planner.logs.reclaims = false;
+            self.planner.logs.journal.reclaims = false;
             self.planner.logs.rings[0].free_below(number);
             self.reclaim(context);
         } else {

@@ -57,7 +57,7 @@ impl Planner {
             return true;
         }
         let (ring, unit) = (&self.logs.rings[usize::from(ring)], &self.logs.units[usize::from(ring)]);
-        let is_open = ring.is_empty() || self.logs.is_joining() && unit.began == self.logs.looks;
+        let is_open = ring.is_empty() || self.logs.is_joining() && unit.began == self.logs.queue.looks;
         !unit.is_flushing && is_open
     }
 
@@ -82,7 +82,7 @@ impl Planner {
         let tail = ring.oldest().unwrap_or(record);
         let count = count.min(taken - granule);
         let op = self.add(context, slot, Phase::Log, Access::Write, Spot { at, ..parity }, granule + count);
-        self.logs.described[member] = (op, at);
+        self.logs.draft.described[member] = (op, at);
         if context.data.is_some() {
             context.tell(op, at, Word::Record { number: record });
             context.tell(op, at, Word::Tail { number: tail });

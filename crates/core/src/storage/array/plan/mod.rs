@@ -1,4 +1,4 @@
-//! How a stripe request becomes members' commands: one file a way of reading or writing.
+//! What a level makes the members' commands of a stripe request with: [`Planner`].
 //!
 //! A plan adds commands in any order; what lies behind the last one for the same member, phase and direction becomes part
 //! of it. A plan that cannot be made, because too many members are missing, says so.
@@ -162,7 +162,7 @@ impl Planner {
         let most = self.params.request.get();
         let entry = self.stripe_requests.get_mut(stripe_request);
         let last = &mut self.last.0[usize::from(spot.slot)][phase as usize];
-        if last.0 == entry.serial && last.1 != NONE {
+        if last.0 == entry.plan.serial && last.1 != NONE {
             let op = self.ops.get_mut(last.1);
             let goes_on = op.at + op.count == spot.at && op.access == access && (op.repairs > 0) == repairs;
             if goes_on && op.count + count <= most && op.stripe_request == stripe_request && !op.is_out {
@@ -177,21 +177,23 @@ impl Planner {
             Op { id, stripe_request, slot, drive, access, phase, at, count, is_out, repairs: 0, next: NONE };
         let place = self.ops.add(op);
         // Sent in the order in which they were added.
-        let (head, tail) = (&mut entry.unsent[phase as usize], &mut entry.last_unsent[phase as usize]);
+        let (head, tail) =
+            (&mut entry.plan.unsent[phase as usize], &mut entry.plan.last_unsent[phase as usize]);
         if *head == NONE {
             *head = place;
         } else {
             self.ops.get_mut(*tail).next = place;
         }
         *tail = place;
-        *last = (entry.serial, place);
+        *last = (entry.plan.serial, place);
         id
     }
 
     /// The command that the plan of a stripe request has added last for a member.
     pub(crate) fn last_added(&self, stripe_request: Slot, slot: u16, phase: Phase) -> Option<&Op> {
         let (serial, op) = self.last.0[usize::from(slot)][phase as usize];
-        (serial == self.stripe_requests.get(stripe_request).serial && op != NONE).then(|| self.ops.get(op))
+        (serial == self.stripe_requests.get(stripe_request).plan.serial && op != NONE)
+            .then(|| self.ops.get(op))
     }
 
     /// Says where so many sectors of a command's data come from, when data operations are kept.
@@ -218,7 +220,7 @@ impl Planner {
         }
         for phase in Phase::ALL {
             let mut at =
-                core::mem::replace(&mut self.stripe_requests.get_mut(slot).unsent[phase as usize], NONE);
+                core::mem::replace(&mut self.stripe_requests.get_mut(slot).plan.unsent[phase as usize], NONE);
             while at != NONE {
                 self.ops.free(at);
                 let op = self.ops.get(at);

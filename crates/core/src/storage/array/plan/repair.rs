@@ -47,10 +47,10 @@ impl Planner {
                 self.defects.unreadable.add(&mut stripe_request.avoids, op.spot(), op.count, outcome);
             }
             // What is to be written back has not come, wherever it is to be read from.
-            stripe_request.is_spoilt = !stripe_request.avoids.is_empty();
+            stripe_request.plan.is_spoilt = !stripe_request.avoids.is_empty();
             return true;
         }
-        if !stripe_request.takes_first || stripe_request.pending == 0 {
+        if !stripe_request.plan.takes_first || stripe_request.pending == 0 {
             return false;
         }
         if is_unread(outcome) {

@@ -2,7 +2,7 @@
 use super::Copied;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{Job, Part};
-use crate::storage::array::levels::{Blocks, RaidLevel};
+use crate::storage::array::levels::{Blocks, RaidLevel, Spot};
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::{Run, SyncKind};
@@ -19,6 +19,14 @@ impl RaidLevel for Copied {
 
     fn used(&self) -> u64 {
         self.used()
+    }
+
+    fn home(&self, address: u64) -> Spot {
+        self.spot(&self.piece(address, address + 1), 0)
+    }
+
+    fn address_at(&self, spot: Spot) -> Option<u64> {
+        self.held(spot).0.address()
     }
 
     fn blocks(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {

@@ -14,7 +14,7 @@ use crate::storage::array::avoids::Avoids;
 use crate::storage::array::levels::Spot;
 use crate::storage::array::params::ReadChoice;
 use crate::storage::array::plan::{Planner, Source};
-use crate::storage::array::stripe_request::{Phase, StripeRequest};
+use crate::storage::array::stripe_request::{Phase, Planned, StripeRequest};
 use crate::storage::context::Context;
 use crate::storage::tree::{NONE, Slot};
 
@@ -55,7 +55,8 @@ impl Copied {
     }
 
     pub(crate) fn read(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
-        let StripeRequest { first, end, avoids, serial, .. } = *plan.stripe_requests.get(slot);
+        let StripeRequest { first, end, avoids, plan: Planned { serial, .. }, .. } =
+            *plan.stripe_requests.get(slot);
         let most = plan.params.request.get();
         let has_copies = self.copies() > 1;
         // What one could not give is read from another, to write it back.
@@ -153,7 +154,7 @@ impl Copied {
         }
     }
 
-    /// Asks every copy for a piece. Whose data the host gets is known with the first answer: see [`Self::first_answer`].
+    /// Asks every copy for a piece. Whose data the host gets is known with the first answer: see [`Planner::first_answer`].
     fn ask_all(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
         let StripeRequest { first, end, avoids, .. } = *plan.stripe_requests.get(slot);
         let piece = self.piece(first, end);
@@ -165,7 +166,7 @@ impl Copied {
                 asked += 1;
             }
         }
-        plan.stripe_requests.get_mut(slot).takes_first = asked > 0;
+        plan.stripe_requests.get_mut(slot).plan.takes_first = asked > 0;
         if asked == 0 { Err(plan.gone(avoids)) } else { Ok(()) }
     }
 }

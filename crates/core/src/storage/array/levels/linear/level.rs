@@ -21,6 +21,14 @@ impl RaidLevel for Linear {
         self.used()
     }
 
+    fn home(&self, address: u64) -> Spot {
+        self.spot(address).0
+    }
+
+    fn address_at(&self, spot: Spot) -> Option<u64> {
+        Some(self.address(spot))
+    }
+
     fn blocks(&self, _plan: &Planner, _stripe_request: &StripeRequest) -> Option<Blocks> {
         None
     }

@@ -2,7 +2,7 @@
 use super::RaidZ;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{Job, JobStage, Part};
-use crate::storage::array::levels::{Blocks, RaidLevel, Stretch};
+use crate::storage::array::levels::{Blocks, RaidLevel, Spot, Stretch};
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::{Run, SyncKind};
@@ -20,6 +20,17 @@ impl RaidLevel for Box<RaidZ> {
 
     fn used(&self) -> u64 {
         (**self).used()
+    }
+
+    fn home(&self, address: u64) -> Spot {
+        let (place, column, offset) = self.column_at(address);
+        let column = self.column(place, column);
+        Spot { slot: column.slot, at: column.at + offset }
+    }
+
+    /// Records come and go.
+    fn address_at(&self, _spot: Spot) -> Option<u64> {
+        None
     }
 
     /// Numbers count records. Readers keep a record from being moved under them.
@@ -116,7 +127,7 @@ impl RaidLevel for Box<RaidZ> {
     /// What hosts have written since is not gone over.
     fn length(&self, job: &Job) -> u64 {
         if job.stage == JobStage::Ended {
-            job.before + job.swept
+            job.done.before + job.done.swept
         } else if job.is_empty() {
             job.end - job.begin
         } else {

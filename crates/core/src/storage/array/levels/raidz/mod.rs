@@ -171,6 +171,15 @@ impl RaidZ {
         self.map.column(place * self.map.taken(), column)
     }
 
+    /// Where the record of an address lies, and which of its columns, from where on, has the address.
+    pub fn column_at(&self, address: u64) -> (u64, usize, u64) {
+        let (record, inside) = (address / self.record, address % self.record);
+        let data = usize::from(self.map.parities())..self.map.columns();
+        let column = data.rev().find(|&column| self.map.begins(column) <= inside);
+        let column = column.unwrap_or(self.map.columns() - 1);
+        (self.place(record), column, inside - self.map.begins(column))
+    }
+
     /// What rounding leaves over at a place.
     pub fn padding(&self, place: u64) -> impl Iterator<Item = Spot> + use<> {
         self.map.padding(place * self.map.taken())

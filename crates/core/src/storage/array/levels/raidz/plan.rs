@@ -140,7 +140,7 @@ impl RaidZ {
             };
             let place = self.take(slot, record);
             self.write_record(plan, context, slot, place, &part, old.as_ref());
-            plan.stripe_requests.get_mut(slot).computes += size * 512;
+            plan.stripe_requests.get_mut(slot).plan.computes += size * 512;
             at = part.record_at + part.end;
         }
         Ok(())
@@ -150,7 +150,7 @@ impl RaidZ {
     /// or come to too few of those that are there now.
     pub(crate) fn settle_records(&mut self, plan: &mut Planner, slot: Slot) {
         let StripeRequest { owner, access, outcome, .. } = *plan.stripe_requests.get(slot);
-        if owner == Owner::Sync {
+        if owner == Owner::Background {
             return self.unpin(slot);
         }
         if access != Access::Write {
@@ -181,7 +181,7 @@ impl RaidZ {
     ) -> Option<Slot> {
         let StripeRequest { owner, access, first, end, .. } = *plan.stripe_requests.get(slot);
         // It may be planned anew.
-        if owner == Owner::Sync {
+        if owner == Owner::Background {
             self.unpin(slot);
             let (job, places) = window?;
             return self.writer_in(&plan.members, job, places);

@@ -51,7 +51,7 @@ impl RaidZ {
         if context.data.is_some() {
             old.solved.solve(map.columns());
         }
-        plan.stripe_requests.get_mut(stripe_request).computes += Sectors::new(sectors).bytes().get();
+        plan.stripe_requests.get_mut(stripe_request).plan.computes += Sectors::new(sectors).bytes().get();
         old
     }
 

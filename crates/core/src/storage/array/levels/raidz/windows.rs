@@ -11,6 +11,7 @@
 //! Source: OpenZFS, dsl_scan.c ("scan queue sorting"). Not modelled: blocks of metadata, and the memory that sorting takes.
 use super::RaidZ;
 use super::map::Column;
+use super::plan::Old;
 use crate::command::Access;
 use crate::storage::array::background::{Job, JobStage, Part, Target};
 use crate::storage::array::members::Members;
@@ -66,7 +67,7 @@ impl RaidZ {
         }
         part.window().avoids = avoids;
         if part.job.kind != SyncKind::Rebuild {
-            plan.stripe_requests.get_mut(stripe_request).computes = 0;
+            plan.stripe_requests.get_mut(stripe_request).plan.computes = 0;
         }
     }
 
@@ -120,14 +121,26 @@ impl RaidZ {
                 self.make_column(plan, context, write, &old, index);
             }
         }
-        // What could not be read goes back to its members.
+        self.give_back(plan, context, stripe_request, &old, avoids);
+        true
+    }
+
+    /// What could not be read of a record goes back to its members.
+    fn give_back(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        stripe_request: Slot,
+        old: &Old,
+        avoids: &[u16],
+    ) {
+        let map = self.map();
         for index in (0..map.columns()).filter(|_| !avoids.is_empty()) {
-            let column = self.column(place, index);
-            if avoids.contains(&column.slot) && self.can_read_column(&plan.members, place, &column) {
+            let column = self.column(old.place, index);
+            if avoids.contains(&column.slot) && self.can_read_column(&plan.members, old.place, &column) {
                 let write = plan.repair(stripe_request, column.spot(), column.count);
-                self.make_column(plan, context, write, &old, index);
+                self.make_column(plan, context, write, old, index);
             }
         }
-        true
     }
 }

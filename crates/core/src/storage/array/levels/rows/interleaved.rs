@@ -61,7 +61,7 @@ impl Rows {
         self.bring_nothing(plan, &band);
         let units = self.bring_all(plan, context, slot, &band)?;
         if band.lost > 0 {
-            plan.stripe_requests.get_mut(slot).computes += units * band.count * 512;
+            plan.stripe_requests.get_mut(slot).plan.computes += units * band.count * 512;
             self.repair_band(plan, context, slot, &band, 0..0);
         }
         if context.data.is_some() {
@@ -103,7 +103,7 @@ impl Rows {
                 self.mix_around(plan, context, stretch, ragged * columns, &band);
             }
         }
-        plan.stripe_requests.get_mut(slot).computes += sectors * 512;
+        plan.stripe_requests.get_mut(slot).plan.computes += sectors * 512;
         if context.data.is_some() {
             let id = plan.command_id(slot);
             for address in stretch.begin..stretch.end {

@@ -2,7 +2,7 @@
 use super::Rows;
 use crate::command::{Access, Outcome};
 use crate::storage::array::background::{Job, Part};
-use crate::storage::array::levels::{Blocks, RaidLevel};
+use crate::storage::array::levels::{Blocks, RaidLevel, Spot};
 use crate::storage::array::members::Members;
 use crate::storage::array::plan::Planner;
 use crate::storage::array::report::{Run, SyncKind};
@@ -18,6 +18,16 @@ impl RaidLevel for Rows {
 
     fn used(&self) -> u64 {
         self.used()
+    }
+
+    fn home(&self, address: u64) -> Spot {
+        let cell = self.cell(address, address + 1);
+        let row = self.row(cell.row);
+        Spot { slot: self.data_of(&row, cell.column), at: row.at + cell.offset }
+    }
+
+    fn address_at(&self, spot: Spot) -> Option<u64> {
+        self.held(spot).0.address()
     }
 
     fn group_members(&self) -> Option<u16> {

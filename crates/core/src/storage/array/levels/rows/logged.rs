@@ -49,7 +49,7 @@ impl Rows {
         }
         let whole = touched.is_whole(band);
         let body = if whole { 0 } else { band.count };
-        let is_open = plan.last.has(parity.slot, Phase::Log, plan.stripe_requests.get(slot).serial);
+        let is_open = plan.last.has(parity.slot, Phase::Log, plan.stripe_requests.get(slot).plan.serial);
         if !is_open && (plan.stands_behind(slot) || !plan.may_join(parity.slot)) {
             return plan.logs.is_short(parity.slot);
         }
@@ -60,7 +60,7 @@ impl Rows {
             if !is_open && plan.begin_in_log(context, slot, parity, record, 0).is_none() {
                 return plan.logs.is_short(parity.slot);
             }
-            let log = Spot { at: plan.logs.described[member].1, ..parity };
+            let log = Spot { at: plan.logs.draft.described[member].1, ..parity };
             self.describe(plan, context, touched, way, (u64::MAX, log, record), band);
         }
         let mut done = 0;
@@ -93,7 +93,7 @@ impl Rows {
         }
         let (of, count, is_whole) = (band.parity(0), band.count, touched.is_whole(band));
         let columns = (touched.first, touched.end);
-        let (describes, description) = plan.logs.described[usize::from(of.slot)];
+        let (describes, description) = plan.logs.draft.described[usize::from(of.slot)];
         let logged = Logged { op, log, of, count, columns, is_whole, record };
         context.tell(describes, description, Word::Logged(logged));
         if is_whole {
@@ -110,7 +110,7 @@ impl Rows {
 
     /// A record of a log of members that forget has these members written.
     fn join_unit(&self, plan: &mut Planner, band: &Band, touched: &Touched, begins: bool) {
-        let looks = plan.logs.looks;
+        let looks = plan.logs.looks();
         let unit = &mut plan.logs.units[usize::from(band.parity(0).slot)];
         if begins {
             unit.began = looks;

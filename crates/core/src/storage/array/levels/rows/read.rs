@@ -114,7 +114,7 @@ impl Rows {
         if !(first..end).all(is_there) {
             band = self.band(plan, row, lo, hi, avoids);
             let units = self.bring_all(plan, context, slot, &band)?;
-            plan.stripe_requests.get_mut(slot).computes += units * band.count * 512;
+            plan.stripe_requests.get_mut(slot).plan.computes += units * band.count * 512;
             self.repair_band(plan, context, slot, &band, 0..0);
         } else {
             for column in first..end {

@@ -67,7 +67,8 @@ impl Rows {
                 self.mix_member(plan, context, part, Spot { slot, at: from }, write);
             }
         }
-        plan.stripe_requests.get_mut(stripe_request).computes = Sectors::new(count * readable).bytes().get();
+        plan.stripe_requests.get_mut(stripe_request).plan.computes =
+            Sectors::new(count * readable).bytes().get();
         if part.has_met_errors() {
             self.rewrite_rows(plan, context, part);
         }
@@ -149,6 +150,6 @@ impl Rows {
             at += count;
         }
         let data = (part.to - part.at) * u64::from(self.columns());
-        plan.stripe_requests.get_mut(part.stripe_request).computes = Sectors::new(data).bytes().get();
+        plan.stripe_requests.get_mut(part.stripe_request).plan.computes = Sectors::new(data).bytes().get();
     }
 }

@@ -150,7 +150,7 @@ impl Rows {
             self.repair_band(plan, context, slot, &band, touched.first..touched.end);
         }
         if way != Way::Without {
-            plan.stripe_requests.get_mut(slot).computes += (units * band.count + touched.new) * 512;
+            plan.stripe_requests.get_mut(slot).plan.computes += (units * band.count + touched.new) * 512;
         }
         self.write_data(plan, context, slot, &band, (reach, &touched, lo), way);
         self.write_parity(plan, context, slot, &band, (reach, &touched, lo), way);
