@@ -173,7 +173,7 @@ impl Array {
             }
             // The journal is missed.
             (_, Outcome::Failed) if op.slot == self.planner.params.members => {
-                stripe_request.outcome = outcome
+                stripe_request.outcome = outcome;
             }
             (Access::Write | Access::Flush, Outcome::Failed) if !is_kept => {
                 stripe_request.outcome = Outcome::Lost;

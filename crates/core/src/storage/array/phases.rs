@@ -151,8 +151,11 @@ impl Array {
     /// All commands of a stripe request's phase are back.
     #[inline]
     pub(crate) fn next_phase(&mut self, context: &mut Context, slot: Slot) {
-        if self.planner.stripe_requests.get(slot).plan.is_spoilt {
+        let stripe_request = self.planner.stripe_requests.get(slot);
+        if stripe_request.plan.is_spoilt {
             self.plan_anew(context, slot);
+        } else if stripe_request.is_read_through() {
+            self.end_stripe_request(context, slot);
         } else {
             self.go_on(context, slot);
         }

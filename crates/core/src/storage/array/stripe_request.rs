@@ -119,6 +119,17 @@ impl StripeRequest {
         }
     }
 
+    /// Whether it is a read that has all it asked for and nothing left to do, as nearly all are when their commands are
+    /// back.
+    #[inline]
+    pub fn is_read_through(&self) -> bool {
+        let Planned { unsent, computes, .. } = self.plan;
+        self.access == Access::Read
+            && self.outcome == Outcome::Done
+            && unsent == [NONE; Phase::COUNT]
+            && computes == 0
+    }
+
     /// The next phase that it has commands for.
     #[inline]
     pub fn next_phase(&self) -> Option<Phase> {

@@ -361,7 +361,7 @@ impl Layout {
 
     #[inline(always)]
     pub fn settle(&mut self, plan: &mut Planner, slot: Slot) {
-        ask!(self, level => RaidLevel::settle(level, plan, slot))
+        ask!(self, level => RaidLevel::settle(level, plan, slot));
     }
 
     #[inline(always)]
@@ -402,7 +402,7 @@ impl Layout {
     }
 
     pub fn joins(&mut self, slot: u16) {
-        ask!(self, level => RaidLevel::joins(level, slot))
+        ask!(self, level => RaidLevel::joins(level, slot));
     }
 
     pub fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64)) {
@@ -422,7 +422,7 @@ impl Layout {
     }
 
     pub fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
-        ask!(self, level => RaidLevel::plan_window(level, plan, context, part))
+        ask!(self, level => RaidLevel::plan_window(level, plan, context, part));
     }
 
     pub fn edge(&self, numbers: u64) -> u64 {

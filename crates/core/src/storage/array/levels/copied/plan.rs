@@ -59,6 +59,10 @@ impl Copied {
             *plan.stripe_requests.get(slot);
         let most = plan.params.request.get();
         let has_copies = self.copies() > 1;
+        if !has_copies && plan.members.impaired == 0 && avoids.is_empty() {
+            self.read_as_it_lies(plan, context, slot);
+            return Ok(());
+        }
         // What one could not give is read from another, to write it back.
         let is_plain = avoids.is_empty() && !plan.defects.has_stale();
         if has_copies && plan.params.reads == ReadChoice::AskAll && is_plain {
@@ -93,6 +97,20 @@ impl Copied {
             at += piece.count;
         }
         Ok(())
+    }
+
+    /// Reads single copies of which all are there.
+    fn read_as_it_lies(&self, plan: &mut Planner, context: &mut Context, slot: Slot) {
+        let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
+        let (id, most) = (plan.command_id(slot), plan.params.request.get());
+        let mut at = first;
+        while at < end {
+            let piece = self.piece(at, end.min(at + most));
+            let spot = self.spot(&piece, 0);
+            let op = plan.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
+            plan.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
+            at += piece.count;
+        }
     }
 
     /// The copies of a piece that can be read.

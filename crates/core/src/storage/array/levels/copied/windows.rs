@@ -20,7 +20,7 @@ impl Copied {
                     let piece = self.piece(first, first + count);
                     match self.other_copy(plan, part, &piece, copy) {
                         Some(from) => {
-                            self.copy(plan, context, part.stripe_request, from, Spot { slot, at }, count)
+                            self.copy(plan, context, part.stripe_request, from, Spot { slot, at }, count);
                         }
                         None if part.has_met_errors() => {
                             plan.lose_range(context, part.job.group, first, count);

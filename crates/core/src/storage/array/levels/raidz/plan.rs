@@ -279,12 +279,12 @@ impl RaidZ {
                 continue;
             }
             if index >= parities {
-                self.mix_new_record(plan, context, (op, column.at), index, part, old, 1);
+                self.mix_new_record(plan, context, (op, column.at), (index, 1), part, old);
                 continue;
             }
             for data in parities..map.columns() {
                 let factor = Solved::factor(index, data, map.columns());
-                self.mix_new_record(plan, context, (op, column.at), data, part, old, factor);
+                self.mix_new_record(plan, context, (op, column.at), (data, factor), part, old);
             }
         }
         for spot in self.padding(place) {
@@ -315,10 +315,9 @@ impl RaidZ {
         plan: &Planner,
         context: &mut Context,
         (into, into_at): (u64, u64),
-        column: usize,
+        (column, factor): (usize, u8),
         part: &Covered,
         old: Option<&Old>,
-        factor: u8,
     ) {
         let begins = self.map().begins(column);
         let ColumnPart { offset, count, .. } = self.part_of(column, part.first, part.end);

@@ -249,7 +249,7 @@ impl Rows {
             let op = plan.add(context, slot, Phase::Write, Access::Write, spot, until - from);
             plan.note(context, op, spot, until - from);
             if context.data.is_some() {
-                self.mix_new(plan, context, slot, (op, spot.at), (reach, column, from, until), band, (lo, 1));
+                self.mix_new(plan, context, slot, (op, spot.at), (reach, column, from, until), (band, lo, 1));
             }
         }
     }
@@ -263,8 +263,7 @@ impl Rows {
         slot: Slot,
         (into, at): (u64, u64),
         (reach, column, from, until): (&Reach, u32, u64, u64),
-        band: &Band,
-        (lo, factor): (u64, u8),
+        (band, lo, factor): (&Band, u64, u8),
     ) {
         let (begin, end) = reach.part(column, from, until);
         let (begin, end) = if begin < end { (begin, end) } else { (until, until) };
@@ -306,8 +305,7 @@ impl Rows {
                         slot,
                         into,
                         (reach, column, lo, hi),
-                        band,
-                        (lo, factor(column)),
+                        (band, lo, factor(column)),
                     );
                 }
                 continue;
