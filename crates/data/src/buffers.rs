@@ -11,7 +11,7 @@ use crate::words::Words;
 use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_core::data::{DataOp, Word};
-use drivelab_core::storage::array::gf;
+use drivelab_core::storage::array::levels::gf;
 use drivelab_units::{Lba, Sectors};
 
 /// Sums of sums of sums: what an array, two caches and two schedulers make of each other is far below this.

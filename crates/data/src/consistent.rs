@@ -7,14 +7,14 @@ use alloc::borrow::Cow;
 use alloc::vec;
 use alloc::vec::Vec;
 use drivelab_core::storage::array::Array;
-use drivelab_core::storage::array::gf;
-use drivelab_core::storage::array::layout::raidz::Column;
-use drivelab_core::storage::array::layout::{Copied, Layout, RaidZ, Rows, Spot};
-use drivelab_core::storage::array::members::State;
+use drivelab_core::storage::array::levels::gf;
+use drivelab_core::storage::array::levels::raidz::Column;
+use drivelab_core::storage::array::levels::{Copied, Layout, RaidZ, Rows, Spot};
+use drivelab_core::storage::array::members::MemberState;
 
 /// The drive of each slot of which all data are right.
 pub fn whole(array: &Array) -> Vec<Option<u16>> {
-    let whole = |state| state == State::Whole;
+    let whole = |state| state == MemberState::Whole;
     array.members().iter().map(|(_, member)| whole(member.state).then_some(member.drive)).collect()
 }
 
@@ -318,7 +318,7 @@ trait Places {
 
 impl Places for Copied {
     fn address(&self, spot: Spot) -> Option<u64> {
-        use drivelab_core::storage::array::layout::Held;
+        use drivelab_core::storage::array::levels::Held;
         match self.held(spot) {
             (Held::Data { first, .. }, _) => Some(first),
             _ => None,

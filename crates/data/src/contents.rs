@@ -7,8 +7,8 @@ use crate::sparse::PAGE;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cell;
-use drivelab_core::storage::array::gf;
-use drivelab_core::storage::array::layout::{Held, Layout, RaidZ, Rows, Spot};
+use drivelab_core::storage::array::levels::gf;
+use drivelab_core::storage::array::levels::{Layout, RaidZ, Rows, Spot};
 
 /// The drives of a target and what is on them.
 pub struct Contents<'a, C = Stamp> {
@@ -65,21 +65,7 @@ impl<'a, C: Cell> Contents<'a, C> {
 
     /// Where an address lies while nothing is missing: of copies the first.
     pub fn home(&self, address: u64) -> Spot {
-        match self.layout {
-            None => Spot { slot: 0, at: address },
-            Some(Layout::Linear(linear)) => linear.spot(address).0,
-            Some(Layout::Copied(copied)) => copied.spot(&copied.piece(address, address + 1), 0),
-            Some(Layout::Rows(rows)) => {
-                let cell = rows.cell(address, address + 1);
-                let row = rows.row(cell.row);
-                Spot { slot: rows.data_of(&row, cell.column), at: row.at + cell.offset }
-            }
-            Some(Layout::RaidZ(pool)) => {
-                let (place, column, offset) = column_of(pool, address);
-                let column = pool.column(place, column);
-                Spot { slot: column.slot, at: column.at + offset }
-            }
-        }
+        self.layout.map_or(Spot { slot: 0, at: address }, |layout| layout.home(address))
     }
 
     fn made_of_row(&self, rows: &Rows, address: u64) -> Option<C> {
@@ -95,7 +81,7 @@ impl<'a, C: Cell> Contents<'a, C> {
     fn made_of_record(&self, pool: &RaidZ, address: u64) -> Option<C> {
         let map = pool.map();
         let (parities, columns) = (map.parities(), map.columns());
-        let (place, wanted, offset) = column_of(pool, address);
+        let (place, wanted, offset) = pool.column_at(address);
         let found = |index: usize| {
             let column = pool.column(place, index);
             let spot = Spot { slot: column.slot, at: column.at + offset };
@@ -115,32 +101,12 @@ impl<'a, C: Cell> Contents<'a, C> {
         for (slot, drive) in (0..).zip(self.drives) {
             let Some(drive) = *drive else { continue };
             let there = self.media.touched(drive).into_iter();
-            all.extend(there.filter_map(|at| address_at(layout, Spot { slot, at })));
+            all.extend(there.filter_map(|at| layout.address_at(Spot { slot, at })));
         }
         all.sort_unstable();
         all.dedup();
         all
     }
-}
-
-/// The address of the array that lies at a place, of which a pool tells nothing.
-fn address_at(layout: &Layout, spot: Spot) -> Option<u64> {
-    let of = |held: Held| if let Held::Data { first, .. } = held { Some(first) } else { None };
-    match layout {
-        Layout::Linear(linear) => Some(linear.address(spot)),
-        Layout::Copied(copied) => of(copied.held(spot).0),
-        Layout::Rows(rows) => of(rows.held(spot).0),
-        Layout::RaidZ(_) => None,
-    }
-}
-
-/// Where the record of an address lies, and which of its columns, from where on, has the address.
-fn column_of(pool: &RaidZ, address: u64) -> (u64, usize, u64) {
-    let (record, inside) = (address / pool.record(), address % pool.record());
-    let (map, place) = (pool.map(), pool.place(record));
-    let data = usize::from(map.parities())..map.columns();
-    let column = data.rev().find(|&column| map.begins(column) <= inside).unwrap_or(map.columns() - 1);
-    (place, column, inside - map.begins(column))
 }
 
 /// One datum of a row from the others and its parities; `None` where more are missing than there are parities left.

@@ -14,7 +14,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 use drivelab_core::data::Word;
-use drivelab_core::storage::array::layout::{Held, Layout, Spot};
+use drivelab_core::storage::array::levels::{Held, Layout, Spot};
 use drivelab_core::storage::array::params::ConsistencyPolicy;
 use drivelab_core::storage::array::{Array, Logged};
 

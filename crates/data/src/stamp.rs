@@ -34,7 +34,7 @@ fn place(sector: u64) -> u64 {
 }
 
 /// Each of eight bytes, multiplied with a factor in the field, all at once: what
-/// [`gf::mul`](drivelab_core::storage::array::gf::mul) makes of each.
+/// [`gf::mul`](drivelab_core::storage::array::levels::gf::mul) makes of each.
 #[inline]
 pub fn times(mut stamp: u64, factor: u8) -> u64 {
     if factor == 1 {
@@ -57,7 +57,7 @@ pub fn times(mut stamp: u64, factor: u8) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drivelab_core::storage::array::gf;
+    use drivelab_core::storage::array::levels::gf;
     use std::vec::Vec;
 
     #[test]

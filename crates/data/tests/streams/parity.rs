@@ -3,7 +3,7 @@
 use crate::play::Play;
 use crate::setups::{self, Dice};
 use drivelab_core::Access;
-use drivelab_core::storage::array::layout::Layout;
+use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::params::{ArrayParams, Copies, Level, Rotation};
 use drivelab_data::{Bytes, Cell};
 use drivelab_units::Sectors;

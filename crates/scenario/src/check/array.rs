@@ -11,7 +11,7 @@ use crate::raw::array::{ArrayRaw, HoleName, LayoutName, LevelName, PartialName, 
 use crate::raw::switch::{OrNone, Switch};
 use crate::raw::system::FaultsRaw;
 use crate::text::problem::{Log, Place};
-use drivelab_core::storage::array::layout::LevelError;
+use drivelab_core::storage::array::levels::LevelError;
 use drivelab_core::storage::array::params::{
     ArrayParams, ConsistencyPolicy, Copies, GivesWay, Keeper, Level, ParityParams, PartialWrites, Rotation,
     SplitReads, SyncParams,

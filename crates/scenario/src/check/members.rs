@@ -15,7 +15,7 @@ use crate::raw::scenario::TargetRaw;
 use crate::raw::switch::Switch;
 use crate::raw::system::{ControllerRaw, FaultsRaw, Interface};
 use crate::text::problem::{Log, Place};
-use drivelab_core::storage::array::layout::Layout;
+use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::params::{ArrayParams, Keeper};
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::protocol::Protocol;

@@ -10,7 +10,7 @@ use super::watched::Watched;
 use super::witness::Witness;
 use crate::run::RunError;
 use drivelab_core::storage::array::Array;
-use drivelab_core::storage::array::layout::Layout;
+use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::report::Health;
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::system::SystemParams;

@@ -15,7 +15,7 @@ use super::watched::Watched;
 use super::{Cut, Nothing, PolicyRecovery, Recovery};
 use drivelab_core::Command;
 use drivelab_core::storage::array::Array;
-use drivelab_core::storage::array::layout::Layout;
+use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::params::ConsistencyPolicy;
 use drivelab_core::storage::write_behind::{Piece, WriteBehind};
 use drivelab_data::consistent::{self, Fit};

@@ -3,7 +3,7 @@ use crate::setups::{self, Dice};
 use drivelab_core::Access;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
-use drivelab_core::storage::array::layout::Layout;
+use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Level, Rotation};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_simulate::truth::watched::Tap;

@@ -3,7 +3,7 @@
 use crate::setups::{self, Dice};
 use drivelab_core::Access;
 use drivelab_core::data::{DataOp, Word};
-use drivelab_core::storage::array::layout::reserved::PARTIAL_PARITY_LOG;
+use drivelab_core::storage::array::levels::reserved::PARTIAL_PARITY_LOG;
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Copies, Level, Rotation};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_simulate::truth::watched::Tap;

@@ -5,7 +5,7 @@
 //! member: the same member may give another part of the same command.
 use super::super::slab::Slab;
 use super::super::tree::{NONE, Slot};
-use super::layout::Spot;
+use super::levels::Spot;
 use crate::command::Outcome;
 
 /// What one stripe request has met.

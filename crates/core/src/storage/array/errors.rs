@@ -1,6 +1,6 @@
 //! What follows when a member does not do a command: it timed out, or its drive answered with an error.
 //!
-//! A **read** is planned anew without what could not be read, and that is written back from the others (`plan/repair.rs`).
+//! A **read** is planned anew without what could not be read, and that is written back from the others (`repair.rs` of the levels).
 //! A **write** leaves a member that holds neither the old data nor the new ones for sure, so it fails the member, whoever
 //! sent it: a host, a repair, a rebuild, a bitmap or a log. So does a FLUSH that a log asks for, because what the log has
 //! is freed after it. Who keeps the array makes no difference.
@@ -21,15 +21,12 @@
 //! the transaction in the device's DTL, and its daemon faults the device at the tenth error within ten minutes, unless
 //! the pool needs it. Here the first error faults it.
 use super::Array;
-use super::layout::{Copied, Layout, Spot};
-use super::losses::Runs;
-use super::members::State;
+use super::levels::Spot;
+use super::members::MemberState;
 use super::report::Happened;
 use super::stripe_request::{Op, Owner};
 use crate::command::{Access, Completion, Outcome};
-use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
-use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors};
 
@@ -39,8 +36,6 @@ pub struct Errors {
     reads: u64,
     /// And FLUSHes.
     writes: u64,
-    /// By slot, or nothing at all: what members that stay did not take.
-    stale: Vec<BadBlocks>,
     /// Drives that were given up, and that the system has not heard of.
     given_up: Vec<u16>,
 }
@@ -65,28 +60,28 @@ impl Array {
 
     /// Whether every write is refused, because the last copy of something did not do one.
     #[inline]
-    pub(super) fn refuses_writes(&self) -> bool {
+    pub(crate) fn refuses_writes(&self) -> bool {
         self.condition.is_broken
     }
 
     /// The same, or because the journal is gone.
     pub fn takes_no_writes(&self) -> bool {
-        self.refuses_writes() || self.logs.is_lost()
+        self.refuses_writes() || self.planner.logs.is_lost()
     }
 
     /// A member has not done a command. Returns whether that has ended with its drive.
     #[cold]
-    pub(super) fn has_erred(&mut self, context: &mut Context, completion: &Completion) -> bool {
-        let op = *self.ops.get(completion.tag);
+    pub(crate) fn has_erred(&mut self, context: &mut Context, completion: &Completion) -> bool {
+        let op = *self.planner.ops.get(completion.tag);
         let is_read = op.access == Access::Read;
         *if is_read { &mut self.errors.reads } else { &mut self.errors.writes } += 1;
-        let is_of_log = self.stripe_requests.get(op.stripe_request).owner == Owner::Log;
+        let is_of_log = self.planner.stripe_requests.get(op.stripe_request).owner == Owner::Log;
         if is_read || op.access == Access::Flush && !is_of_log || !self.may_do_without(op.slot) {
             return false;
         }
         let Op { slot, drive, .. } = op;
         let what = Happened::WriteError { slot, drive, outcome: completion.outcome };
-        if slot < self.params.members && (self.refuses_writes() || self.is_needed(slot)) {
+        if slot < self.planner.params.members && (self.refuses_writes() || self.is_needed(slot)) {
             if !core::mem::replace(&mut self.condition.is_broken, true) {
                 self.report(context, slot, what);
                 self.report(context, slot, Happened::Broken);
@@ -94,7 +89,7 @@ impl Array {
             self.make_stale(context, &op);
             return false;
         }
-        self.report(context, slot.min(self.params.members - 1), what);
+        self.report(context, slot.min(self.planner.params.members - 1), what);
         self.errors.given_up.push(drive);
         self.fail(context, drive);
         true
@@ -102,119 +97,54 @@ impl Array {
 
     /// Whether the level has anything beside what a member holds. The journal can be done without.
     fn may_do_without(&self, slot: u16) -> bool {
-        match &self.layout {
-            _ if slot == self.params.members => true,
-            Layout::Linear(_) => false,
-            Layout::Copied(copied) => copied.copies() > 1,
-            Layout::Rows(_) | Layout::RaidZ(_) => true,
-        }
+        slot == self.planner.params.members || self.layout.is_redundant()
     }
 
     /// Whether a member has the last copy of something, or a pool would be lost with it. In RAID 01 its striped set goes
     /// with it.
     fn is_needed(&mut self, slot: u16) -> bool {
-        if matches!(self.layout, Layout::Rows(_)) {
+        if self.layout.fails_the_last() {
             return false;
         }
-        let set = self.striped_set(slot);
-        let before: Vec<State> = set.clone().map(|slot| self.members.get(slot).state).collect();
-        set.clone().for_each(|slot| self.members.set(slot, State::Missing));
+        let set = self.layout.companions(slot);
+        let before: Vec<MemberState> = set.clone().map(|slot| self.planner.members.get(slot).state).collect();
+        set.clone().for_each(|slot| self.planner.members.set(slot, MemberState::Missing));
         let is_needed = !set.clone().all(|slot| self.can_be_rebuilt(slot));
-        set.zip(before).for_each(|(slot, state)| self.members.set(slot, state));
+        set.zip(before).for_each(|(slot, state)| self.planner.members.set(slot, state));
         is_needed
     }
 
     /// What a write was to bring to a member that stays is read from the other copies, as far as there are any.
     fn make_stale(&mut self, context: &mut Context, op: &Op) {
-        let Layout::Copied(copied) = &self.layout else { return };
-        let (copied, Op { slot, drive, .. }) = (*copied, *op);
-        let mut began = None;
-        for at in op.at..=op.at + op.count {
-            let has_other = at < op.at + op.count && self.has_other_copy(&copied, Spot { slot, at });
-            match (began, has_other) {
-                (None, true) => began = Some(at),
-                (Some(first), false) => {
-                    began = None;
-                    let stale = &mut self.errors.stale;
-                    stale.resize_with(usize::from(self.params.members), BadBlocks::default);
-                    stale[usize::from(slot)].add(first, at);
-                    let (first, count) = (Lba::new(first), Sectors::new(at - first));
-                    self.report(context, slot, Happened::Stale { slot, drive, first, count });
-                }
-                _ => {}
-            }
+        let Op { slot, drive, .. } = *op;
+        for (first, end) in self.layout.others_have(&self.planner, op) {
+            self.planner.defects.make_stale(self.planner.params.members, slot, (first, end));
+            let (first, count) = (Lba::new(first), Sectors::new(end - first));
+            self.report(context, slot, Happened::Stale { slot, drive, first, count });
         }
     }
 
     /// A member is gone: where it had the copy that stood, the addresses are lost.
-    pub(super) fn lose_stale(&mut self, context: &mut Context) {
-        let Layout::Copied(copied) = &self.layout else { return };
-        let copied = *copied;
-        let sectors = |(slot, first, end)| (first..end).map(move |at| Spot { slot, at });
-        let mut runs = Runs::default();
-        for spot in self.stale().flat_map(sectors) {
-            let Some((piece, _)) = copied.pieces_of(spot.slot, spot.at, spot.at + 1).next() else { continue };
-            if self.members.can_read(spot, 1) && !self.has_other_copy(&copied, spot) {
-                runs.add(piece.chunk * copied.unit() + piece.offset, 1, 1, 1);
-            }
-        }
-        for run in runs.joined() {
+    pub(crate) fn lose_stale(&mut self, context: &mut Context) {
+        for run in self.layout.lost_but_for_stale(&self.planner) {
             self.condition.has_lost = true;
             self.report(context, 0, Happened::Lost(run));
         }
     }
 
-    /// Whether a sector of a member can be read from another copy.
-    fn has_other_copy(&self, copied: &Copied, spot: Spot) -> bool {
-        let mut pieces = copied.pieces_of(spot.slot, spot.at, spot.at + 1);
-        pieces.any(|(piece, _)| {
-            let spots = (0..copied.copies()).map(|copy| (copy, copied.spot(&piece, copy)));
-            let mut others = spots.filter(|(_, other)| other.slot != spot.slot || other.at != spot.at);
-            others.any(|(copy, other)| self.is_right(other, 1) && !self.is_given_up(copied, copy))
-        })
-    }
-
-    /// Whether a member is there, and what it holds in so many sectors from a spot on is what it should be.
-    #[inline]
-    pub(super) fn is_right(&self, spot: Spot, count: u64) -> bool {
-        self.members.can_read(spot, count) && !self.is_stale(spot, count)
-    }
-
     /// Whether any of these sectors of a member are read from other copies, because it did not take them.
     #[inline]
     pub fn is_stale(&self, spot: Spot, count: u64) -> bool {
-        let stale = self.errors.stale.get(usize::from(spot.slot));
-        stale.is_some_and(|stale| stale.touch(spot.at, spot.at + count))
-    }
-
-    #[inline]
-    pub(super) fn has_stale(&self) -> bool {
-        !self.errors.stale.is_empty()
+        self.planner.defects.is_stale(spot, count)
     }
 
     /// All that is stale: which slot, the first sector, and the one behind the last.
     pub fn stale(&self) -> impl Iterator<Item = (u16, u64, u64)> {
-        let slots = (0..).zip(&self.errors.stale);
-        slots.flat_map(|(slot, stale)| stale.iter().map(move |(first, end)| (slot, first, end)))
+        self.planner.defects.stale()
     }
 
-    /// What has not been handed over to a drive stays here.
-    pub(super) fn keep_from(&mut self, drive: u16) {
-        let mut at = core::mem::replace(&mut self.below, (NONE, NONE)).0;
-        while at != NONE {
-            let op = self.ops.get_mut(at);
-            let (place, is_kept): (Slot, bool) = (at, op.drive == drive);
-            at = core::mem::replace(&mut op.next, NONE);
-            if is_kept {
-                continue;
-            }
-            match self.below {
-                (NONE, _) => self.below = (place, place),
-                (_, last) => {
-                    self.ops.get_mut(last).next = place;
-                    self.below.1 = place;
-                }
-            }
-        }
+    /// Sectors that could not be read, and that have been written back since the run began.
+    pub fn repaired(&self) -> u64 {
+        self.planner.defects.repaired
     }
 }

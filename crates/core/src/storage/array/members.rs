@@ -1,9 +1,9 @@
 //! The members of an array: which drive has which slot, and what of it is right.
-use super::layout::Spot;
+use super::levels::Spot;
 use alloc::vec::Vec;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
+pub enum MemberState {
     /// All of its data are right.
     Whole,
     /// There is no drive.
@@ -18,7 +18,7 @@ pub enum State {
 pub struct Member {
     /// The number of the drive that has the slot, or had it last.
     pub drive: u16,
-    pub state: State,
+    pub state: MemberState,
     /// Commands that are with the drive.
     pub outstanding: u32,
     /// Where its last command ends.
@@ -29,12 +29,32 @@ pub struct Members {
     members: Vec<Member>,
     /// Slots that are not whole.
     pub impaired: u16,
+    /// By drive: whether it answers writes that are not on its media.
+    forgets: Vec<bool>,
+    /// Whether any drive does that is or may become a member.
+    any_forgets: bool,
 }
 
 impl Members {
-    pub fn new(count: u16) -> Self {
-        let member = |drive| Member { drive, state: State::Whole, outstanding: 0, head: 0 };
-        Members { members: (0..count).map(member).collect(), impaired: 0 }
+    /// So many, and spares behind them; `forgets` says of all drives whether they answer writes that are not on their media.
+    pub fn new(count: u16, spares: u16, forgets: Vec<bool>) -> Self {
+        let member = |drive| Member { drive, state: MemberState::Whole, outstanding: 0, head: 0 };
+        Members {
+            members: (0..count).map(member).collect(),
+            impaired: 0,
+            any_forgets: forgets[..usize::from(count + spares)].contains(&true),
+            forgets,
+        }
+    }
+
+    /// Whether any drive that is or may become a member answers writes that are not on its media.
+    pub fn any_forgets(&self) -> bool {
+        self.any_forgets
+    }
+
+    /// Whether the drive of a slot answers writes that are not on its media.
+    pub fn forgets(&self, slot: u16) -> bool {
+        self.forgets[usize::from(self.get(slot).drive)]
     }
 
     #[inline]
@@ -55,21 +75,21 @@ impl Members {
         self.members.len() as u16
     }
 
-    pub fn set(&mut self, slot: u16, state: State) {
+    pub fn set(&mut self, slot: u16, state: MemberState) {
         let member = &mut self.members[usize::from(slot)];
-        self.impaired -= u16::from(member.state != State::Whole);
+        self.impaired -= u16::from(member.state != MemberState::Whole);
         member.state = state;
-        self.impaired += u16::from(state != State::Whole);
+        self.impaired += u16::from(state != MemberState::Whole);
     }
 
     /// Slots without a drive.
     pub fn missing(&self) -> u16 {
-        self.members.iter().filter(|member| member.state == State::Missing).count() as u16
+        self.members.iter().filter(|member| member.state == MemberState::Missing).count() as u16
     }
 
     /// The slot that a drive has.
     pub fn slot_of(&self, drive: u16) -> Option<u16> {
-        let has = |member: &Member| member.drive == drive && member.state != State::Missing;
+        let has = |member: &Member| member.drive == drive && member.state != MemberState::Missing;
         self.members.iter().position(has).map(|slot| slot as u16)
     }
 
@@ -77,24 +97,24 @@ impl Members {
     #[inline]
     pub fn can_read(&self, spot: Spot, count: u64) -> bool {
         match self.get(spot.slot).state {
-            State::Whole => true,
-            State::Missing | State::Aside => false,
-            State::Rebuilding { done } => spot.at + count <= done,
+            MemberState::Whole => true,
+            MemberState::Missing | MemberState::Aside => false,
+            MemberState::Rebuilding { done } => spot.at + count <= done,
         }
     }
 
     /// Whether there is a drive to write to.
     #[inline]
     pub fn can_write(&self, slot: u16) -> bool {
-        !matches!(self.get(slot).state, State::Missing | State::Aside)
+        !matches!(self.get(slot).state, MemberState::Missing | MemberState::Aside)
     }
 
     /// Below which place a member can be read.
     pub fn frontier(&self, slot: u16) -> u64 {
         match self.get(slot).state {
-            State::Whole => super::losses::ALL,
-            State::Missing | State::Aside => 0,
-            State::Rebuilding { done } => done,
+            MemberState::Whole => super::levels::ALL,
+            MemberState::Missing | MemberState::Aside => 0,
+            MemberState::Rebuilding { done } => done,
         }
     }
 

@@ -1,58 +1,68 @@
 //! Arrays: several drives that look like one. A host's command becomes members' commands, with an order among them.
 //!
-//! - [`layout`] says where the addresses of the array lie, one file a family of levels.
-//! - [`plan`] turns a stripe request into members' commands, one file a way of reading or writing.
-//! - [`stripe_request`] says what one is; this file lets them in and answers hosts, [`claims`] says who has which blocks,
-//!   [`phases`] takes a stripe request through its phases.
+//! - [`levels`] has a folder for each family of RAID levels: where addresses lie, how they are read and written, what a
+//!   failure takes, what background work goes over. The array asks a level what [`levels::RaidLevel`] lists, and no more.
+//! - [`plan`] is what a level makes the commands of a stripe request with; [`logs`] and [`bitmap`] add what goes on record
+//!   before the members are written.
+//! - [`stripe_request`] says what one is; [`intake`] counts hosts' commands and keeps those that wait, this file cuts them
+//!   and answers hosts, [`claims`] says who has which blocks, [`holds`] who waits for whom, [`phases`] takes a stripe
+//!   request through its phases, [`processors`] says what that takes of whoever keeps the array, [`below`] hands members'
+//!   commands over.
 //! - [`members`] knows which drive has which slot and what of it is right; [`errors`] says what follows when a member does
-//!   not do a command, [`health`] acts on failures, [`avoids`] keeps what could not be read, [`sync`] goes over the members
-//!   by itself.
-//! - [`losses`] and, for records, [`pool_losses`] say what a failure takes; [`report`] tells of it, [`traces`] of commands.
+//!   not do a command, [`health`] acts on failures, [`avoids`] keeps what could not be read, [`background`] goes over the
+//!   members by itself.
+//! - [`report`] tells of what happened, [`traces`] of commands.
 //!
 //! Two stripe requests that touch the same blocks, of which one writes, never run at once where that could leave copies
 //! that differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
 mod avoids;
+pub mod background;
+mod below;
+mod bitmap;
 mod claims;
 mod errors;
-pub mod gf;
 mod health;
-pub mod layout;
-mod losses;
+mod holds;
+mod intake;
+pub mod levels;
+pub mod logs;
 pub mod members;
 pub mod params;
 mod phases;
 mod plan;
-mod pool_losses;
+mod processors;
 pub mod report;
-mod room;
 mod stripe_request;
-pub mod sync;
 mod traces;
 
-use super::bad_blocks::BadBlocks;
 use super::context::Context;
 use super::drive::Drive;
 use super::overlap::Claim;
-use super::slab::Slab;
 use super::tree::{NONE, Slot};
 use super::write_behind::OWN_IDS;
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use crate::fifo::Fifo;
 use crate::trace::CommandTrace;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use avoids::Unreadable;
+use background::Background;
+use below::Below;
+pub use bitmap::Bit;
+use bitmap::Bitmap;
 use claims::Claims;
 use drivelab_units::{Instant, Lba, Sectors};
 use errors::Errors;
 use health::Condition;
-use layout::{Layout, LevelError};
+use holds::Holds;
+use intake::Intake;
+use levels::{Layout, LevelError};
+pub use logs::Logged;
+use logs::Logs;
 use members::Members;
 use params::ArrayParams;
-pub use plan::{Bit, Logged};
-use plan::{Bitmap, Fetched, LastOps, Logs};
-use stripe_request::{Op, Owner, Request, StripeRequest};
-use sync::Sync;
+use plan::Planner;
+use processors::Processors;
+use stripe_request::{Owner, Request, StripeRequest};
+use traces::Traces;
 
 /// The ids of members' commands begin here, among those that no host has issued.
 const OP_IDS: u64 = OWN_IDS | 1 << 51;
@@ -61,8 +71,8 @@ const OP_IDS: u64 = OWN_IDS | 1 << 51;
 pub enum ArrayEvent {
     /// The parity of the stripe request that took this place as the so many-th is computed.
     Computed { stripe_request: u32, serial: u32 },
-    /// The array looks after its own work.
-    Sync,
+    /// The array looks after its background work.
+    Background,
     /// A new drive takes this slot.
     Replace { slot: u16 },
     /// This region may have been left alone for long enough to clear its bit.
@@ -72,67 +82,19 @@ pub enum ArrayEvent {
 }
 
 pub struct Array {
-    params: ArrayParams,
     layout: Layout,
-    members: Members,
-    requests: Slab<Request>,
-    stripe_requests: Slab<StripeRequest>,
-    ops: Slab<Op>,
+    planner: Planner,
+    intake: Intake,
     claims: Claims,
-    /// What a plan has added last for each member, so that what lies behind it becomes part of the same command.
-    last: LastOps,
-    /// What a plan reads of a row, and what it writes of it.
-    fetched: Fetched,
-    written: Vec<Option<u64>>,
-    logs: Logs,
+    holds: Holds,
     bitmap: Option<Bitmap>,
-    /// Which drives answer writes that are not on their media, and whether any of a member or a spare does.
-    forgets: Vec<bool>,
-    any_forgets: bool,
-    sync: Sync,
-    /// Which of the spares are left.
-    spares: VecDeque<u16>,
-    /// What a rebuild could not read.
-    bad_blocks: BadBlocks,
-    /// What stripe requests have met that cannot be read.
-    unreadable: Unreadable,
-    /// Sectors that were written back because they could not be read.
-    repaired: u64,
+    background: Background,
     errors: Errors,
     condition: Condition,
-    /// Goes on with each stripe request.
-    clock: u64,
-    ids: u64,
-    /// Whoever answers that data are gone is busy until then.
-    refusing_until: Instant,
-    /// Whoever computes parity is busy until then.
-    computing_until: Instant,
-    /// Reads so far that could have come from several copies.
-    turns: u64,
-    /// Commands of hosts so far, and when the last one came or was answered.
-    taken: u64,
-    busy_at: Instant,
-    /// Sectors that hosts have asked for.
-    asked: u64,
-    /// Commands of hosts that are not answered.
-    outstanding: u32,
-    /// Commands of hosts that wait for one of those, and when they came.
-    waiting: VecDeque<(Command, Instant)>,
-    /// Whether they are being let in.
-    lets_in: bool,
-    /// Stripe requests that nothing holds any more and that have not been looked at again, in a chain through `next_held`.
-    released: Slot,
-    /// Whether those are being looked at.
-    releases: bool,
-    /// Members' commands that have not been handed over: the first and the last of a chain through their `next`.
-    below: (Slot, Slot),
+    processors: Processors,
+    below: Below,
     answers: Fifo<Completion>,
-    /// When traces are kept, that of each answer: of the member's command that was done last, told of the host's.
-    told: VecDeque<CommandTrace>,
-    /// The last trace of a member's command.
-    trace: Option<CommandTrace>,
-    /// By stripe request: the trace of what ended last, when traces are kept.
-    traces: Vec<Option<CommandTrace>>,
+    traces: Traces,
 }
 
 impl Array {
@@ -145,46 +107,21 @@ impl Array {
         let is_back = |drive: &&Drive| drive.model().cache.is_some_and(|cache| cache.write_back.is_some());
         let forgets: Vec<bool> = drives.iter().map(is_back).collect();
         let least = capacities[..usize::from(members)].iter().min().map_or(0, |least| least.get());
+        let logs = Logs::new(params, &capacities.iter().map(|capacity| capacity.get()).collect::<Vec<_>>());
         Array {
             layout,
-            members: Members::new(members),
-            requests: Slab::default(),
-            stripe_requests: Slab::default(),
-            ops: Slab::default(),
+            planner: Planner::new(params, Members::new(members, spares, forgets), logs),
+            intake: Intake::default(),
             claims: Claims::default(),
-            last: LastOps::new(members),
-            fetched: Fetched::new(members),
-            written: Vec::new(),
-            logs: Logs::new(params, &drives.iter().map(|drive| drive.capacity().get()).collect::<Vec<_>>()),
+            holds: Holds::default(),
             bitmap: Bitmap::new(params, least),
-            any_forgets: forgets[..usize::from(members + spares)].contains(&true),
-            forgets,
-            sync: Sync::new(&params.sync),
-            spares: (members..members + spares).collect(),
-            bad_blocks: BadBlocks::default(),
-            unreadable: Unreadable::default(),
-            repaired: 0,
+            background: Background::new(&params.sync),
             errors: Errors::default(),
-            condition: Condition::default(),
-            clock: 0,
-            ids: 0,
-            refusing_until: Instant::ZERO,
-            computing_until: Instant::ZERO,
-            turns: 0,
-            taken: 0,
-            busy_at: Instant::ZERO,
-            asked: 0,
-            outstanding: 0,
-            waiting: VecDeque::new(),
-            lets_in: false,
-            released: NONE,
-            releases: false,
-            below: (NONE, NONE),
+            condition: Condition::new(members..members + spares),
+            processors: Processors::default(),
+            below: Below::default(),
             answers: Fifo::default(),
-            told: VecDeque::new(),
-            trace: None,
-            traces: Vec::new(),
-            params: params.clone(),
+            traces: Traces::default(),
         }
     }
 
@@ -199,34 +136,42 @@ impl Array {
     /// To be called before anything else by an array that comes up where another one was cut off: metadata on the members
     /// tell where the records of a pool lie.
     pub fn come_up_after(&mut self, before: &Array) {
-        if let (Layout::RaidZ(pool), Layout::RaidZ(before)) = (&mut self.layout, &before.layout) {
-            pool.lie_as(before);
-        }
+        self.layout.take_over(&before.layout);
     }
 
     pub fn members(&self) -> &Members {
-        &self.members
+        &self.planner.members
     }
 
     /// Takes a command of a host.
     pub fn submit(&mut self, context: &mut Context, command: &Command) {
-        self.taken += 1;
-        self.asked += command.count.get();
-        self.busy_at = context.now;
+        self.intake.hears(command, context.now);
         self.fail_by_count(context);
-        if self.has_room() {
+        if self.intake.has_room(self.planner.params.depth) {
             self.take(context, command, context.now);
         } else {
-            self.waiting.push_back((*command, context.now));
+            self.intake.puts_off(command, context.now);
+        }
+    }
+
+    /// Commands that wait begin, as many as may. One that ends at once makes room for the next in the same loop: there may
+    /// be more of them than the stack is deep.
+    #[cold]
+    fn let_in(&mut self, context: &mut Context) {
+        if !self.intake.begins_to_let_in() {
+            return;
+        }
+        while let Some((command, came)) = self.intake.next_waiting(self.planner.params.depth) {
+            self.take(context, &command, came);
         }
     }
 
     /// A command begins that came at `submitted`.
     #[inline(always)]
     fn take(&mut self, context: &mut Context, command: &Command, submitted: Instant) {
-        self.outstanding += 1;
+        self.intake.begins();
         let outcome = self.meet_bad_blocks(command);
-        let request = self.requests.add(Request {
+        let request = self.planner.requests.add(Request {
             command: *command,
             submitted,
             // Until all its stripe requests have begun.
@@ -236,8 +181,8 @@ impl Array {
         let (first, end) = (command.first.get(), command.end().get());
         let mut at = first;
         loop {
-            let next = self.cut(command.access, at, end);
-            self.requests.get_mut(request).stripe_requests += 1;
+            let next = self.layout.cut(&self.planner, command.access, at, end);
+            self.planner.requests.get_mut(request).stripe_requests += 1;
             let stripe_request =
                 self.add_stripe_request(submitted, Owner::Request(request), command.access, at, next);
             self.enter(context, stripe_request);
@@ -261,12 +206,13 @@ impl Array {
         first: u64,
         end: u64,
     ) -> Slot {
-        self.clock += 1;
-        let serial = self.clock as u32;
-        let slot = self.stripe_requests.add(StripeRequest::new(owner, access, first, end, since, serial));
+        self.planner.clock += 1;
+        let serial = self.planner.clock as u32;
+        let slot =
+            self.planner.stripe_requests.add(StripeRequest::new(owner, access, first, end, since, serial));
         // They are kept.
-        if !self.traces.is_empty() {
-            self.forget_trace(slot);
+        if self.traces.are_kept() {
+            self.traces.forget(slot);
         }
         slot
     }
@@ -274,7 +220,7 @@ impl Array {
     /// A stripe request comes: it begins, unless it must wait for an older one that has some of its blocks.
     #[inline(always)]
     fn enter(&mut self, context: &mut Context, slot: Slot) {
-        if let Some(blocks) = self.blocks_of(self.stripe_requests.get(slot))
+        if let Some(blocks) = self.blocks_of(self.planner.stripe_requests.get(slot))
             && let Some(blocker) = self.claim(slot, blocks)
         {
             return self.hold(blocker, slot);
@@ -284,24 +230,23 @@ impl Array {
 
     /// A stripe request is to have these blocks to itself. Returns for whom it must wait until then.
     fn claim(&mut self, slot: Slot, (write, first, end): (bool, u64, u64)) -> Option<Slot> {
-        let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.clock };
+        let claim = Claim { write, first: Lba::new(first), end: Lba::new(end), age: self.planner.clock };
         let blocker = self.claims.blocker(&claim);
         self.claims.insert(slot, &claim);
-        self.stripe_requests.get_mut(slot).claim = Some(claim);
+        self.planner.stripe_requests.get_mut(slot).claim = Some(claim);
         blocker
     }
 
     /// A stripe request waits until another one is done.
     fn hold(&mut self, blocker: Slot, slot: Slot) {
-        let held = core::mem::replace(&mut self.stripe_requests.get_mut(blocker).held, slot);
-        self.stripe_requests.get_mut(slot).next_held = held;
+        Holds::hold(&mut self.planner.stripe_requests, blocker, slot);
     }
 
     /// A stripe request has gone through all its phases, or cannot go on.
     fn end_stripe_request(&mut self, context: &mut Context, slot: Slot) {
-        self.settle_records(slot);
-        self.unreadable.clear(&mut self.stripe_requests.get_mut(slot).avoids);
-        let stripe_request = self.stripe_requests.get(slot);
+        self.layout.settle(&mut self.planner, slot);
+        self.planner.defects.unreadable.clear(&mut self.planner.stripe_requests.get_mut(slot).avoids);
+        let stripe_request = self.planner.stripe_requests.get(slot);
         let (owner, first, end) = (stripe_request.owner, stripe_request.first, stripe_request.end);
         if stripe_request.claim.is_some() {
             if stripe_request.is_marked {
@@ -309,17 +254,17 @@ impl Array {
             }
             self.claims.remove(slot);
         }
-        let record = self.logs.leave(slot);
-        let held = core::mem::replace(&mut self.stripe_requests.get_mut(slot).held, NONE);
-        self.stripe_requests.free(slot);
+        let record = self.planner.logs.leave(slot);
+        let held = core::mem::replace(&mut self.planner.stripe_requests.get_mut(slot).held, NONE);
+        self.planner.stripe_requests.free(slot);
         // Its place still has what it was until another stripe request comes.
-        let stripe_request = self.stripe_requests.get(slot);
+        let stripe_request = self.planner.stripe_requests.get(slot);
         match owner {
             Owner::Request(NONE) => {}
             Owner::Request(request) => {
                 let (outcome, breakdown) = (stripe_request.outcome, stripe_request.breakdown);
                 // What was lost before is no less so.
-                let known = &mut self.requests.get_mut(request).outcome;
+                let known = &mut self.planner.requests.get_mut(request).outcome;
                 if outcome != Outcome::Done && *known != Outcome::Lost {
                     *known = outcome;
                 }
@@ -327,14 +272,14 @@ impl Array {
                     self.answer(context, request, &breakdown, slot);
                 }
             }
-            Owner::Sync => self.sync_is_done(context, slot),
+            Owner::Background => self.window_is_done(context, slot),
             Owner::Bitmap => self.is_cleared(context, first),
             Owner::Log => self.log_is_free(context, first, end),
         }
         if held != NONE {
             self.release(context, held);
         }
-        if self.logs.is_kept() {
+        if self.planner.logs.is_kept() {
             self.leave_logs(context, record);
         }
     }
@@ -343,29 +288,17 @@ impl Array {
     /// missing, leaves those that it held to the same loop: a chain of them may be longer than the stack is deep.
     #[cold]
     fn release(&mut self, context: &mut Context, held: Slot) {
-        let mut last = held;
-        while last != NONE {
-            let next = &mut self.stripe_requests.get_mut(last).next_held;
-            last = *next;
-            if last == NONE {
-                *next = self.released;
-                self.released = held;
-            }
-        }
-        if core::mem::replace(&mut self.releases, true) {
+        if !self.holds.release(&mut self.planner.stripe_requests, held) {
             return;
         }
-        while self.released != NONE {
-            let slot = self.released;
-            self.released = core::mem::replace(&mut self.stripe_requests.get_mut(slot).next_held, NONE);
+        while let Some(slot) = self.holds.next(&mut self.planner.stripe_requests) {
             self.look_again(context, slot);
         }
-        self.releases = false;
     }
 
     /// A stripe request that held this one is done.
     fn look_again(&mut self, context: &mut Context, slot: Slot) {
-        match self.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
+        match self.planner.stripe_requests.get(slot).claim.and_then(|claim| self.claims.blocker(&claim)) {
             Some(blocker) => self.hold(blocker, slot),
             None => self.begin(context, slot),
         }
@@ -374,7 +307,7 @@ impl Array {
     /// One of a request's stripe requests is done. Returns whether it was the last of them.
     #[inline]
     fn is_last(&mut self, request: Slot) -> bool {
-        let stripe_requests = &mut self.requests.get_mut(request).stripe_requests;
+        let stripe_requests = &mut self.planner.requests.get_mut(request).stripe_requests;
         *stripe_requests -= 1;
         *stripe_requests == 0
     }
@@ -383,10 +316,9 @@ impl Array {
     /// members.
     fn answer(&mut self, context: &mut Context, request: Slot, breakdown: &Breakdown, stripe_request: Slot) {
         let completed = context.now;
-        self.requests.free(request);
-        self.outstanding -= 1;
-        self.busy_at = completed;
-        let &Request { ref command, submitted, outcome, .. } = self.requests.get(request);
+        self.planner.requests.free(request);
+        self.intake.ends(completed);
+        let &Request { ref command, submitted, outcome, .. } = self.planner.requests.get(request);
         let &Command { id, initiator, tag, .. } = command;
         debug_assert_eq!(breakdown.total(), completed - submitted);
         // Written where it stays: to copy what was written a moment ago in parts is slow.
@@ -402,10 +334,10 @@ impl Array {
         if context.traces.is_some() {
             self.tell_of(request, stripe_request);
         }
-        if !self.waiting.is_empty() {
+        if self.intake.has_waiting() {
             self.let_in(context);
         }
-        if self.outstanding == 0 {
+        if self.intake.is_quiet() {
             self.may_become_idle(context);
         }
     }
@@ -413,13 +345,13 @@ impl Array {
     pub fn on_event(&mut self, context: &mut Context, event: ArrayEvent) {
         match event {
             ArrayEvent::Computed { stripe_request: slot, serial } => {
-                let stripe_request = self.stripe_requests.get_mut(slot);
-                debug_assert_eq!(stripe_request.serial, serial);
+                let stripe_request = self.planner.stripe_requests.get_mut(slot);
+                debug_assert_eq!(stripe_request.plan.serial, serial);
                 stripe_request.breakdown.overhead += context.now - stripe_request.since;
                 stripe_request.since = context.now;
                 self.go_on(context, slot);
             }
-            ArrayEvent::Sync => self.wake_sync(context),
+            ArrayEvent::Background => self.wake_background(context),
             ArrayEvent::Replace { slot } => self.replace(context, slot),
             ArrayEvent::Unmark { region } => self.clear_region(context, region),
             ArrayEvent::Begin { scheduled } => self.begin_scheduled(context, scheduled),
@@ -429,7 +361,7 @@ impl Array {
     /// Whether there is a command for a drive: see [`Self::next_below`].
     #[inline]
     pub fn has_below(&self) -> bool {
-        self.below.0 != NONE
+        !self.below.is_empty()
     }
 
     /// The next answer to above, which stays the next one until [`Self::drop_answer`].
@@ -445,6 +377,6 @@ impl Array {
 
     /// The trace of the answer that was dropped last, when traces are kept.
     pub fn poll_trace(&mut self) -> Option<CommandTrace> {
-        self.told.pop_front()
+        self.traces.poll()
     }
 }

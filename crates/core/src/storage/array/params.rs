@@ -1,5 +1,5 @@
 //! The documented properties of an array: its level, how it reads and writes, what it does about failures.
-use super::layout::{Layout, LevelError};
+use super::levels::{Layout, LevelError};
 use crate::rng::Stream;
 use crate::storage::drive::Drive;
 use crate::storage::drive::params::DriveModel;

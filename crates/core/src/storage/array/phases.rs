@@ -1,7 +1,8 @@
 //! How a stripe request goes through its phases: it is planned, its commands go to the members and come back, and what
 //! could not be read is planned anew.
-use super::stripe_request::{Op, Owner, Phase};
-use super::{Array, ArrayEvent, sync};
+use super::levels::Blocks;
+use super::stripe_request::{Op, Owner, Phase, StripeRequest};
+use super::{Array, ArrayEvent, background};
 use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
 use crate::data::DataOp;
 use crate::storage::context::{Context, Event};
@@ -10,62 +11,62 @@ use drivelab_units::{Bytes, Lba, Sectors, Span};
 
 impl Array {
     /// Nothing is in a stripe request's way: it is planned, and goes.
-    pub(super) fn begin(&mut self, context: &mut Context, slot: Slot) {
+    pub(crate) fn begin(&mut self, context: &mut Context, slot: Slot) {
         if let Some(keeper) = self.keeper(slot) {
             return self.hold(keeper, slot);
         }
         let now = context.now;
-        let stripe_request = self.stripe_requests.get_mut(slot);
+        let stripe_request = self.planner.stripe_requests.get_mut(slot);
         stripe_request.breakdown.queue += now - stripe_request.since;
         stripe_request.since = now;
-        self.forget_read(context, slot);
+        self.planner.forget_read(context, slot);
         if let Err(outcome) = self.plan(context, slot) {
-            self.forget_ops(context, slot);
-            let stripe_request = self.stripe_requests.get_mut(slot);
-            (stripe_request.outcome, stripe_request.computes) = (outcome, 0);
-            if stripe_request.owner == Owner::Sync {
+            self.planner.forget_ops(context, slot);
+            let stripe_request = self.planner.stripe_requests.get_mut(slot);
+            (stripe_request.outcome, stripe_request.plan.computes) = (outcome, 0);
+            if stripe_request.owner == Owner::Background {
                 return self.end_stripe_request(context, slot);
             }
             // A host that asks again at once must not stop the time.
-            let event = ArrayEvent::Computed { stripe_request: slot, serial: stripe_request.serial };
-            self.refusing_until = self.refusing_until.max(now) + self.params.refusal;
-            return context.agenda.schedule(self.refusing_until, 2, Event::Array(event));
+            let event = ArrayEvent::Computed { stripe_request: slot, serial: stripe_request.plan.serial };
+            let due = self.processors.refuse(now, self.planner.params.refusal);
+            return context.agenda.schedule(due, 2, Event::Array(event));
         }
-        if self.logs.is_kept() && self.waits_for_room(context, slot) {
+        if self.planner.logs.is_kept() && self.waits_for_room(context, slot) {
             return;
         }
         self.go_on(context, slot);
     }
 
     /// Sends the commands of the next phase that has any; a stripe request that has none left is done.
-    pub(super) fn go_on(&mut self, context: &mut Context, slot: Slot) {
+    pub(crate) fn go_on(&mut self, context: &mut Context, slot: Slot) {
         // What is refused marks nothing.
-        if self.stripe_requests.get(slot).outcome != Outcome::Done {
-            self.forget_ops(context, slot);
+        if self.planner.stripe_requests.get(slot).outcome != Outcome::Done {
+            self.planner.forget_ops(context, slot);
             return self.end_stripe_request(context, slot);
         }
-        let has_read = self.stripe_requests.get(slot).unsent[Phase::Read as usize] == NONE;
+        let has_read = self.planner.stripe_requests.get(slot).plan.unsent[Phase::Read as usize] == NONE;
         if has_read && self.bitmap.is_some() && !self.mark(context, slot) {
             return;
         }
         loop {
-            let stripe_request = self.stripe_requests.get_mut(slot);
+            let stripe_request = self.planner.stripe_requests.get_mut(slot);
             if stripe_request.outcome != Outcome::Done {
-                self.forget_ops(context, slot);
+                self.planner.forget_ops(context, slot);
                 return self.end_stripe_request(context, slot);
             }
             let Some(phase) = stripe_request.next_phase() else { break };
-            if phase > Phase::Read && stripe_request.computes > 0 {
+            if phase > Phase::Read && stripe_request.plan.computes > 0 {
                 return self.compute(context, slot);
             }
             stripe_request.phase = phase;
             self.send(slot, phase);
-            let stripe_request = self.stripe_requests.get(slot);
+            let stripe_request = self.planner.stripe_requests.get(slot);
             if stripe_request.pending > 0 {
                 return;
             }
             // Nobody was there to send a read to.
-            if stripe_request.is_spoilt {
+            if stripe_request.plan.is_spoilt {
                 return self.plan_anew(context, slot);
             }
             // What is on its log stays there.
@@ -74,55 +75,50 @@ impl Array {
             }
         }
         // What a read could not get as it lies.
-        if self.stripe_requests.get(slot).computes > 0 {
+        if self.planner.stripe_requests.get(slot).plan.computes > 0 {
             return self.compute(context, slot);
         }
         self.end_stripe_request(context, slot);
     }
 
     /// Parity is computed, by one for all, before anything is written.
-    pub(super) fn compute(&mut self, context: &mut Context, slot: Slot) {
-        let stripe_request = self.stripe_requests.get_mut(slot);
-        let bytes = core::mem::take(&mut stripe_request.computes);
-        let time = self.params.parity.rate.map_or(Span::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
+    pub(crate) fn compute(&mut self, context: &mut Context, slot: Slot) {
+        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        let bytes = core::mem::take(&mut stripe_request.plan.computes);
+        let time =
+            self.planner.params.parity.rate.map_or(Span::ZERO, |rate| rate.time_for(Bytes::new(bytes)));
         if time.is_zero() {
             return self.go_on(context, slot);
         }
-        self.computing_until = self.computing_until.max(context.now) + time;
-        let event = ArrayEvent::Computed { stripe_request: slot, serial: stripe_request.serial };
-        context.agenda.schedule(self.computing_until, 2, Event::Array(event));
+        let due = self.processors.compute(context.now, time);
+        let event = ArrayEvent::Computed { stripe_request: slot, serial: stripe_request.plan.serial };
+        context.agenda.schedule(due, 2, Event::Array(event));
     }
 
     /// The commands of a phase are to go to their members.
     #[inline(always)]
     fn send(&mut self, slot: Slot, phase: Phase) {
-        let stripe_request = self.stripe_requests.get_mut(slot);
-        let mut at = core::mem::replace(&mut stripe_request.unsent[phase as usize], NONE);
+        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        let mut at = core::mem::replace(&mut stripe_request.plan.unsent[phase as usize], NONE);
         while at != NONE {
-            let &Op { slot: member, at: first, count, next, .. } = self.ops.get(at);
+            let &Op { slot: member, at: first, count, next, .. } = self.planner.ops.get(at);
             let place = core::mem::replace(&mut at, next);
             // It has failed since the stripe request was planned: there is nobody to send it to.
             let Some(drive) = self.drive_of(member) else {
-                self.ops.free(place);
-                let op = *self.ops.get(place);
+                self.planner.ops.free(place);
+                let op = *self.planner.ops.get(place);
                 self.op_failed(&op, Outcome::Failed);
                 continue;
             };
-            let op = self.ops.get_mut(place);
+            let op = self.planner.ops.get_mut(place);
             (op.drive, op.is_out, op.next) = (drive, true, NONE);
-            if member < self.params.members {
-                let member = self.members.get_mut(member);
+            if member < self.planner.params.members {
+                let member = self.planner.members.get_mut(member);
                 member.outstanding += 1;
                 member.head = first + count;
             }
-            self.stripe_requests.get_mut(slot).pending += 1;
-            match self.below {
-                (NONE, _) => self.below = (place, place),
-                (_, last) => {
-                    self.ops.get_mut(last).next = place;
-                    self.below.1 = place;
-                }
-            }
+            self.planner.stripe_requests.get_mut(slot).pending += 1;
+            self.below.push(&mut self.planner.ops, place);
         }
     }
 
@@ -130,12 +126,11 @@ impl Array {
     /// array's own.
     #[inline(always)]
     pub fn next_below(&mut self) -> (u16, Command) {
-        let place = self.below.0;
-        let op = self.ops.get(place);
-        self.below.0 = op.next;
-        let like = match self.stripe_requests.get(op.stripe_request).owner {
-            Owner::Request(request) if request != NONE => &self.requests.get(request).command,
-            Owner::Request(_) | Owner::Sync | Owner::Bitmap | Owner::Log => &sync::COMMAND,
+        let place = self.below.pop(&self.planner.ops);
+        let op = self.planner.ops.get(place);
+        let like = match self.planner.stripe_requests.get(op.stripe_request).owner {
+            Owner::Request(request) if request != NONE => &self.planner.requests.get(request).command,
+            Owner::Request(_) | Owner::Background | Owner::Bitmap | Owner::Log => &background::COMMAND,
         };
         let command = Command {
             id: op.id,
@@ -155,9 +150,12 @@ impl Array {
 
     /// All commands of a stripe request's phase are back.
     #[inline]
-    pub(super) fn next_phase(&mut self, context: &mut Context, slot: Slot) {
-        if self.stripe_requests.get(slot).is_spoilt {
+    pub(crate) fn next_phase(&mut self, context: &mut Context, slot: Slot) {
+        let stripe_request = self.planner.stripe_requests.get(slot);
+        if stripe_request.plan.is_spoilt {
             self.plan_anew(context, slot);
+        } else if stripe_request.is_read_through() {
+            self.end_stripe_request(context, slot);
         } else {
             self.go_on(context, slot);
         }
@@ -165,16 +163,16 @@ impl Array {
 
     /// The drive that has a slot; the journal's is the one behind the members'.
     #[inline]
-    pub(super) fn drive_of(&self, slot: u16) -> Option<u16> {
-        if slot == self.params.members {
-            return self.logs.drive();
+    pub(crate) fn drive_of(&self, slot: u16) -> Option<u16> {
+        if slot == self.planner.params.members {
+            return self.planner.logs.drive();
         }
-        self.members.can_write(slot).then(|| self.members.get(slot).drive)
+        self.planner.members.can_write(slot).then(|| self.planner.members.get(slot).drive)
     }
 
     /// A member's command is done.
     pub fn completed(&mut self, context: &mut Context, completion: &Completion) {
-        let &Op { id, slot, is_out, .. } = self.ops.get(completion.tag);
+        let &Op { id, slot, is_out, .. } = self.planner.ops.get(completion.tag);
         // Its drive has been given up, by the error of a command that was merged with it.
         if !is_out || id != completion.id {
             return;
@@ -182,11 +180,11 @@ impl Array {
         if completion.outcome != Outcome::Done && self.has_erred(context, completion) {
             return;
         }
-        if slot < self.params.members {
-            self.members.get_mut(slot).outstanding -= 1;
+        if slot < self.planner.params.members {
+            self.planner.members.get_mut(slot).outstanding -= 1;
         }
         if context.traces.is_some() {
-            let op = *self.ops.get(completion.tag);
+            let op = *self.planner.ops.get(completion.tag);
             self.tell(context, &op, completion.breakdown);
         }
         self.end_op(context, completion.tag, completion.outcome, &completion.breakdown);
@@ -194,33 +192,33 @@ impl Array {
 
     /// A command is not with its member any more.
     #[inline(always)]
-    pub(super) fn end_op(
+    pub(crate) fn end_op(
         &mut self,
         context: &mut Context,
         at: Slot,
         outcome: Outcome,
         breakdown: &Breakdown,
     ) {
-        let op = self.ops.get_mut(at);
+        let op = self.planner.ops.get_mut(at);
         op.is_out = false;
         let (id, slot, repairs, access) = (op.id, op.stripe_request, op.repairs, op.access);
-        self.ops.free(at);
-        let stripe_request = self.stripe_requests.get_mut(slot);
+        self.planner.ops.free(at);
+        let stripe_request = self.planner.stripe_requests.get_mut(slot);
         stripe_request.pending -= 1;
         if outcome != Outcome::Done {
-            let op = *self.ops.get(at);
+            let op = *self.planner.ops.get(at);
             self.op_failed(&op, outcome);
         } else if repairs > 0 {
-            self.repaired += u64::from(repairs);
-        } else if stripe_request.takes_first && !stripe_request.is_spoilt {
-            let op = *self.ops.get(at);
+            self.planner.defects.repaired += u64::from(repairs);
+        } else if stripe_request.plan.takes_first && !stripe_request.plan.is_spoilt {
+            let op = *self.planner.ops.get(at);
             self.answer_early(context, &op, breakdown);
         }
         // A write that is not answered in time its drive may still carry out.
         if access == Access::Read || outcome != Outcome::TimedOut {
             context.data_op(DataOp::Over { id });
         }
-        let stripe_request = self.stripe_requests.get_mut(slot);
+        let stripe_request = self.planner.stripe_requests.get_mut(slot);
         if stripe_request.pending > 0 {
             return;
         }
@@ -231,13 +229,13 @@ impl Array {
 
     /// Of several copies that were asked one has answered: the host need not wait for the others.
     #[cold]
-    pub(super) fn answer_early(&mut self, context: &mut Context, op: &Op, breakdown: &Breakdown) {
-        self.first_answer(context, op);
+    pub(crate) fn answer_early(&mut self, context: &mut Context, op: &Op, breakdown: &Breakdown) {
+        self.planner.first_answer(context, op);
         let slot = op.stripe_request;
-        let stripe_request = self.stripe_requests.get_mut(slot);
-        stripe_request.takes_first = false;
+        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        stripe_request.plan.takes_first = false;
         // What others could not give is written back once all have answered.
-        stripe_request.is_spoilt = !stripe_request.avoids.is_empty();
+        stripe_request.plan.is_spoilt = !stripe_request.avoids.is_empty();
         let mut total = stripe_request.breakdown;
         total.add(breakdown);
         if let Owner::Request(request) = stripe_request.owner {
@@ -250,17 +248,46 @@ impl Array {
 
     /// A stripe request could not read what it wanted to: it begins once more, with what it knows now.
     #[cold]
-    pub(super) fn plan_anew(&mut self, context: &mut Context, slot: Slot) {
-        self.forget_ops(context, slot);
+    pub(crate) fn plan_anew(&mut self, context: &mut Context, slot: Slot) {
+        self.planner.forget_ops(context, slot);
         // Nothing is to become part of a command of the first plan.
-        self.clock += 1;
-        let serial = self.clock as u32;
-        let stripe_request = self.stripe_requests.get_mut(slot);
-        (stripe_request.is_spoilt, stripe_request.computes, stripe_request.phase) = (false, 0, Phase::Read);
-        stripe_request.takes_first = false;
-        stripe_request.serial = serial;
+        self.planner.clock += 1;
+        let serial = self.planner.clock as u32;
+        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        let plan = &mut stripe_request.plan;
+        (plan.is_spoilt, plan.takes_first, plan.computes, plan.serial) = (false, false, 0, serial);
+        stripe_request.phase = Phase::Read;
         let is_free = stripe_request.claim.is_none();
         // What lay as it was needs the rest of its rows now.
         if is_free { self.enter(context, slot) } else { self.begin(context, slot) }
+    }
+}
+
+impl Array {
+    /// The blocks that a stripe request must have to itself.
+    #[inline]
+    pub(crate) fn blocks_of(&self, stripe_request: &StripeRequest) -> Option<Blocks> {
+        match (stripe_request.access, stripe_request.owner) {
+            (Access::Flush, _) => None,
+            (_, Owner::Background) => self.layout.blocks_of_window(stripe_request.first, stripe_request.end),
+            _ => self.layout.blocks(&self.planner, stripe_request),
+        }
+    }
+
+    /// Makes the commands of a stripe request.
+    #[inline(always)]
+    fn plan(&mut self, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        let &StripeRequest { access, owner, .. } = self.planner.stripe_requests.get(slot);
+        if owner == Owner::Background {
+            return self.plan_window(context, slot);
+        }
+        if access != Access::Read && self.refuses_writes() {
+            return Err(Outcome::Failed);
+        }
+        match access {
+            Access::Read => self.layout.plan_read(&mut self.planner, context, slot),
+            Access::Write => self.layout.plan_write(&mut self.planner, context, slot),
+            Access::Flush => self.planner.plan_flush(context, slot, self.has_lost()),
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! planned, and goes through phases, one after the other. All commands of a phase are with the members at once; the phase
 //! ends with the last of them. A request is done when all its stripe requests are.
 use super::avoids::Avoids;
-use super::layout::Spot;
+use super::levels::Spot;
 use crate::command::{Access, Breakdown, Command, Outcome};
 use crate::storage::overlap::Claim;
 use crate::storage::tree::{NONE, Slot};
@@ -40,11 +40,27 @@ impl Phase {
 pub enum Owner {
     Request(Slot),
     /// The array's own: rebuild, resync, scrub.
-    Sync,
+    Background,
     /// The array's own: bits of the bitmap are cleared.
     Bitmap,
     /// The array's own: room in a log becomes free.
     Log,
+}
+
+/// How a stripe request goes on, as it was planned last.
+#[derive(Clone, Copy)]
+pub struct Planned {
+    /// Commands that have not been sent, by phase, chained through their `next`.
+    pub unsent: [Slot; Phase::COUNT],
+    pub last_unsent: [Slot; Phase::COUNT],
+    /// Some of what it wanted to read cannot be read: it is planned anew when its commands are back.
+    pub is_spoilt: bool,
+    /// Whether its first answer is enough.
+    pub takes_first: bool,
+    /// Bytes that parity is computed over before its writes.
+    pub computes: u64,
+    /// Which plan of which use of its place in the table this is.
+    pub serial: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -56,9 +72,6 @@ pub struct StripeRequest {
     pub end: u64,
     /// The blocks that it must have to itself, if any.
     pub claim: Option<Claim>,
-    /// Commands that have not been sent, by phase, chained through their `next`.
-    pub unsent: [Slot; Phase::COUNT],
-    pub last_unsent: [Slot; Phase::COUNT],
     /// The phase that it is in, while commands of it are with the members.
     pub phase: Phase,
     /// Commands with the members.
@@ -68,18 +81,11 @@ pub struct StripeRequest {
     /// Of all phases so far: the way of what ended last in each.
     pub breakdown: Breakdown,
     pub outcome: Outcome,
-    /// Some of what it wanted to read cannot be read: it is planned anew when its commands are back.
-    pub is_spoilt: bool,
     /// What it has met that cannot be read.
     pub avoids: Avoids,
     /// Whether the bitmap counts it among those that write.
     pub is_marked: bool,
-    /// Whether its first answer is enough.
-    pub takes_first: bool,
-    /// Bytes that parity is computed over before its writes.
-    pub computes: u64,
-    /// Which use of its place in the table this is.
-    pub serial: u32,
+    pub plan: Planned,
     /// The stripe requests that wait until this one is done with its blocks, in a chain through `next_held`.
     pub held: Slot,
     pub next_held: Slot,
@@ -93,28 +99,41 @@ impl StripeRequest {
             first,
             end,
             claim: None,
-            unsent: [NONE; Phase::COUNT],
-            last_unsent: [NONE; Phase::COUNT],
             phase: Phase::Read,
             pending: 0,
             since,
             breakdown: Breakdown::default(),
             outcome: Outcome::Done,
-            is_spoilt: false,
             avoids: Avoids::NOTHING,
             is_marked: false,
-            takes_first: false,
-            computes: 0,
-            serial,
+            plan: Planned {
+                unsent: [NONE; Phase::COUNT],
+                last_unsent: [NONE; Phase::COUNT],
+                is_spoilt: false,
+                takes_first: false,
+                computes: 0,
+                serial,
+            },
             held: NONE,
             next_held: NONE,
         }
     }
 
+    /// Whether it is a read that has all it asked for and nothing left to do, as nearly all are when their commands are
+    /// back.
+    #[inline]
+    pub fn is_read_through(&self) -> bool {
+        let Planned { unsent, computes, .. } = self.plan;
+        self.access == Access::Read
+            && self.outcome == Outcome::Done
+            && unsent == [NONE; Phase::COUNT]
+            && computes == 0
+    }
+
     /// The next phase that it has commands for.
     #[inline]
     pub fn next_phase(&self) -> Option<Phase> {
-        Phase::ALL.into_iter().find(|&phase| self.unsent[phase as usize] != NONE)
+        Phase::ALL.into_iter().find(|&phase| self.plan.unsent[phase as usize] != NONE)
     }
 }
 

@@ -6,64 +6,53 @@ use crate::command::{Breakdown, Command, Completion};
 use crate::storage::context::Context;
 use crate::storage::tree::{NONE, Slot};
 use crate::trace::{CommandTrace, OfMember};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
-impl Array {
-    /// Keeps the trace of the last answer.
-    #[cold]
-    pub(super) fn tell_of(&mut self, request: Slot, stripe_request: Slot) {
-        let command = self.requests.get(request).command;
-        if let Some(&completion) = self.answers.back() {
-            let trace = self.story_of(stripe_request, &command, &completion);
-            self.told.push_back(trace);
-        }
+/// What is kept when traces are.
+#[derive(Default)]
+pub struct Traces {
+    /// That of each answer: of the member's command that was done last, told of the host's.
+    told: VecDeque<CommandTrace>,
+    /// The last trace of a member's command.
+    last: Option<CommandTrace>,
+    /// By stripe request: the trace of what ended last.
+    of: Vec<Option<CommandTrace>>,
+}
+
+impl Traces {
+    /// Whether any were told so far.
+    #[inline]
+    pub fn are_kept(&self) -> bool {
+        !self.of.is_empty()
     }
 
-    /// The trace of a member's command that is about to end.
-    pub fn lived(&mut self, trace: CommandTrace) {
-        self.trace = Some(trace);
-    }
-
-    /// Tells the trace of a member's command, and keeps it as that of its stripe request.
-    #[cold]
-    pub(super) fn tell(&mut self, context: &mut Context, op: &Op, breakdown: Breakdown) {
-        let Some(trace) = self.trace.take_if(|trace| trace.command.id == op.id) else { return };
-        let &Op { stripe_request, drive, .. } = op;
-        let owner = self.stripe_requests.get(stripe_request).owner;
-        let part_of = match owner {
-            Owner::Request(NONE) | Owner::Sync | Owner::Bitmap | Owner::Log => None,
-            Owner::Request(request) => Some(self.requests.get(request).command.id),
-        };
-        let member = Some(OfMember { drive, part_of, breakdown });
-        context.traces.iter_mut().for_each(|traces| traces.push_back(CommandTrace { member, ..trace }));
-        // Nobody asks for the traces of the array's own stripe requests.
-        if part_of.is_none() {
-            return;
-        }
-        if self.traces.len() <= stripe_request as usize {
-            self.traces.resize(stripe_request as usize + 1, None);
-        }
-        self.traces[stripe_request as usize] = Some(trace);
+    /// The trace of the answer that was dropped last.
+    pub fn poll(&mut self) -> Option<CommandTrace> {
+        self.told.pop_front()
     }
 
     /// Another stripe request takes this place: what is kept of the one before is not its trace.
     #[cold]
-    pub(super) fn forget_trace(&mut self, stripe_request: Slot) {
-        if let Some(trace) = self.traces.get_mut(stripe_request as usize) {
+    pub fn forget(&mut self, stripe_request: Slot) {
+        if let Some(trace) = self.of.get_mut(stripe_request as usize) {
             *trace = None;
         }
     }
 
-    /// The trace of a host's command: that of the member's command that was done last.
-    #[cold]
-    pub(super) fn story_of(
-        &mut self,
-        stripe_request: Slot,
-        command: &Command,
-        completion: &Completion,
-    ) -> CommandTrace {
-        let last = self.traces.get_mut(stripe_request as usize).and_then(Option::take);
+    /// Keeps the trace of what ended last of a stripe request.
+    fn keep(&mut self, stripe_request: Slot, trace: CommandTrace) {
+        if self.of.len() <= stripe_request as usize {
+            self.of.resize(stripe_request as usize + 1, None);
+        }
+        self.of[stripe_request as usize] = Some(trace);
+    }
+
+    /// Keeps the trace of a host's command: that of the member's command that was done last.
+    fn answer(&mut self, stripe_request: Slot, command: &Command, completion: &Completion) {
+        let last = self.of.get_mut(stripe_request as usize).and_then(Option::take);
         let Completion { outcome, submitted, completed, .. } = *completion;
-        match last {
+        self.told.push_back(match last {
             Some(trace) => CommandTrace {
                 command: *command,
                 carried_by: command.id,
@@ -73,6 +62,40 @@ impl Array {
                 ..trace
             },
             None => CommandTrace::in_memory(command, completion),
+        });
+    }
+}
+
+impl Array {
+    /// Keeps the trace of the last answer.
+    #[cold]
+    pub(crate) fn tell_of(&mut self, request: Slot, stripe_request: Slot) {
+        let command = &self.planner.requests.get(request).command;
+        if let Some(completion) = self.answers.back() {
+            self.traces.answer(stripe_request, command, completion);
+        }
+    }
+
+    /// The trace of a member's command that is about to end.
+    pub fn lived(&mut self, trace: CommandTrace) {
+        self.traces.last = Some(trace);
+    }
+
+    /// Tells the trace of a member's command, and keeps it as that of its stripe request.
+    #[cold]
+    pub(crate) fn tell(&mut self, context: &mut Context, op: &Op, breakdown: Breakdown) {
+        let Some(trace) = self.traces.last.take_if(|trace| trace.command.id == op.id) else { return };
+        let &Op { stripe_request, drive, .. } = op;
+        let owner = self.planner.stripe_requests.get(stripe_request).owner;
+        let part_of = match owner {
+            Owner::Request(NONE) | Owner::Background | Owner::Bitmap | Owner::Log => None,
+            Owner::Request(request) => Some(self.planner.requests.get(request).command.id),
+        };
+        let member = Some(OfMember { drive, part_of, breakdown });
+        context.traces.iter_mut().for_each(|traces| traces.push_back(CommandTrace { member, ..trace }));
+        // Nobody asks for the traces of the array's own stripe requests.
+        if part_of.is_some() {
+            self.traces.keep(stripe_request, trace);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! A cache of a system, and its instants on the agenda.
 use crate::storage::array::Array;
-use crate::storage::array::layout::Layout;
 use crate::storage::context::{Context, Event};
 use crate::storage::write_behind::params::WriteBehindParams;
 use crate::storage::write_behind::{Place, WriteBehind};
@@ -24,12 +23,9 @@ impl Cache {
 
     /// The controller's, before this array if there is one: what it flushes it collects by the array's rows.
     pub fn of_controller(params: &WriteBehindParams, array: Option<&Array>, capacity: Sectors) -> Self {
-        let row = array.and_then(|array| match array.layout() {
-            Layout::Rows(rows) => {
-                let least = COLLECTED_LEAST.max(params.limit.get().div_ceil(WriteBehindParams::ROWS_MAX));
-                Some(least.next_multiple_of(rows.row_data()))
-            }
-            _ => None,
+        let row = array.and_then(|array| array.layout().whole_write()).map(|row| {
+            let least = COLLECTED_LEAST.max(params.limit.get().div_ceil(WriteBehindParams::ROWS_MAX));
+            least.next_multiple_of(row)
         });
         let stripe = params.stripe.or(row.map(Sectors::new));
         Self::new(&WriteBehindParams { stripe, ..*params }, Place::Controller, capacity)

@@ -3,7 +3,7 @@ use super::bytes::{Bytes, bytes, sets};
 use super::rig::{array, array_on, probe};
 use crate::common::{Probe, command, drive, ms, next_due, response};
 use drivelab_core::data::DataOp;
-use drivelab_core::storage::array::layout::Layout;
+use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::params::{
     ArrayParams, Copies, Failure, Level, ReadChoice, SplitReads, When,
 };

@@ -1,6 +1,6 @@
 //! Where copies lie, against worked examples of md(4) and against what must hold for every size; and what a user is told
 //! when a level cannot be built.
-use drivelab_core::storage::array::layout::{Copied, Held, Layout, Spot};
+use drivelab_core::storage::array::levels::{Copied, Held, Layout, Spot};
 use drivelab_core::storage::array::params::{
     ArrayParams, ConsistencyPolicy, Copies, Failure, Level, Rotation, SplitReads, When,
 };

@@ -1,5 +1,5 @@
 //! Where rows of stripe units lie: md's formulas, and every place held once.
-use drivelab_core::storage::array::layout::{Held, Rows, Spot};
+use drivelab_core::storage::array::levels::{Held, Rows, Spot};
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Level, Rotation};
 use drivelab_units::{Sectors, Span};
 use proptest::prelude::*;

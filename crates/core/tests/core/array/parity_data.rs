@@ -3,7 +3,7 @@ use super::rig::{array, array_of};
 use super::stamps::Stamped;
 use crate::common::{TRACK, drive, flat_seek, layout, ms, queue, us, zone};
 use drivelab_core::storage::TargetParams;
-use drivelab_core::storage::array::members::State;
+use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::params::{
     ArrayParams, ConsistencyPolicy, Failure, Level, PartialWrites, Rotation, When,
 };
@@ -139,7 +139,7 @@ proptest! {
         play(&mut array, commands)?;
         array.wait(ms(1_100));
         array.drain();
-        let whole = array.array().members().iter().filter(|(_, member)| member.state == State::Whole).count() as u16;
+        let whole = array.array().members().iter().filter(|(_, member)| member.state == MemberState::Whole).count() as u16;
         prop_assert_eq!(whole, array.array().members().count() - gone + replaced);
         array.check_media();
         array.check_read(0, 500);

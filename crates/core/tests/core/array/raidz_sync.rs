@@ -4,8 +4,8 @@ use super::hearing::{Hearing, at_ms, fails};
 use super::rig::array_on;
 use crate::common::{TRACK, TURN, drive, flat_seek, layout, ms, zone};
 use drivelab_core::data::DataOp;
-use drivelab_core::storage::array::layout::{Layout, RaidZ};
-use drivelab_core::storage::array::members::State;
+use drivelab_core::storage::array::levels::{Layout, RaidZ};
+use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::params::{ArrayParams, GivesWay, Level, Scheduled, SyncParams};
 use drivelab_core::storage::array::report::{Happened, Health, SyncKind};
 use drivelab_core::storage::drive::faults::FaultParams;
@@ -65,7 +65,7 @@ fn duration(hearing: &Hearing) -> u64 {
 /// What is right of the first member.
 fn frontier(hearing: &Hearing) -> u64 {
     match hearing.array().members().get(0).state {
-        State::Rebuilding { done } => done,
+        MemberState::Rebuilding { done } => done,
         state => panic!("{state:?}"),
     }
 }

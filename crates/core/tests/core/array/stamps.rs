@@ -4,8 +4,8 @@ use super::field::product;
 use super::rig::array;
 use crate::common::{command, next_due};
 use drivelab_core::data::{DataOp, Word};
-use drivelab_core::storage::array::layout::{Copied, Layout, RaidZ, Rows};
-use drivelab_core::storage::array::members::State;
+use drivelab_core::storage::array::levels::{Copied, Layout, RaidZ, Rows};
+use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy};
 use drivelab_core::storage::array::report::Report;
 use drivelab_core::storage::array::{Array, Logged};
@@ -288,7 +288,7 @@ impl Stamped {
     /// What a member that is whole has at a place.
     fn on_member(&self, slot: u16, at: u64) -> Option<Stamp> {
         let member = self.array().members().get(slot);
-        (member.state == State::Whole).then(|| self.on_media(member.drive, at))
+        (member.state == MemberState::Whole).then(|| self.on_media(member.drive, at))
     }
 
     /// All that was ever written is as the model has it, on all members that are whole, with its parity.

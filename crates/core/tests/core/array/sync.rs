@@ -2,7 +2,7 @@
 use super::hearing::{Hearing, at_ms, fails};
 use crate::common::{TRACK, TURN, drive, flat_seek, layout, ms, zone};
 use drivelab_core::Outcome;
-use drivelab_core::storage::array::members::State;
+use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::params::{
     ArrayParams, Copies, GivesWay, Level, ReadChoice, Rotation, Scheduled, SyncParams,
 };
@@ -56,7 +56,7 @@ fn duration(hearing: &Hearing, kind: SyncKind) -> Span {
 /// What is right of the first member.
 fn frontier(hearing: &Hearing) -> u64 {
     match hearing.array().members().get(0).state {
-        State::Rebuilding { done } => done,
+        MemberState::Rebuilding { done } => done,
         state => panic!("{state:?}"),
     }
 }

@@ -1,0 +1,43 @@
+//! What a window of background work is about, as its level plans it.
+use super::job::{Job, Window};
+use crate::storage::array::levels::Spot;
+use crate::storage::array::plan::Planner;
+use crate::storage::tree::Slot;
+
+/// The part of a window that is under way.
+pub struct Part<'a> {
+    pub job: &'a mut Job,
+    /// Which of the job's windows it belongs to.
+    pub window: usize,
+    pub stripe_request: Slot,
+    /// From where to where it goes, in the job's numbers.
+    pub at: u64,
+    pub to: u64,
+}
+
+impl Part<'_> {
+    pub fn window(&mut self) -> &mut Window {
+        &mut self.job.windows[self.window]
+    }
+
+    /// Whether a place can be read, as far as this window knows.
+    pub fn can_read(&self, plan: &Planner, spot: Spot, count: u64) -> bool {
+        plan.is_right(spot, count) && !self.job.windows[self.window].avoids.contains(&spot.slot)
+    }
+
+    /// Whether a place could not be read by this window, on a member that is there.
+    pub fn is_bad(&self, plan: &Planner, spot: Spot, count: u64) -> bool {
+        plan.is_right(spot, count) && !self.can_read(plan, spot, count)
+    }
+
+    pub fn has_met_errors(&self) -> bool {
+        !self.job.windows[self.window].avoids.is_empty()
+    }
+
+    /// Whether a new member of the job needs the part: its slot, and where the part begins for it.
+    pub fn needs(&self, plan: &Planner, target: usize) -> Option<(u16, u64)> {
+        let target = self.job.targets[target];
+        let done = plan.members.frontier(target.slot);
+        (done < self.to && target.until > self.at).then(|| (target.slot, done.max(self.at)))
+    }
+}

@@ -1,0 +1,147 @@
+//! A window on its way: it gets a stripe request, and what comes back says whether it is done, is to be gone over in
+//! pieces, or cannot be had.
+use super::super::levels::Spot;
+use super::super::report::SyncKind;
+use super::super::stripe_request::{Op, Owner, Phase};
+use super::job::{Job, JobStage, Ticket};
+use super::part::Part;
+use super::{Array, Context};
+use crate::command::{Access, Outcome};
+use crate::storage::tree::Slot;
+
+/// How often a window is gone over that fails for no lasting reason.
+const TRIES: u8 = 8;
+
+impl Array {
+    /// The part of a window that is to be gone over gets its stripe request.
+    pub(crate) fn begin_window(&mut self, context: &mut Context, at: usize, i: usize) {
+        let job = &self.background.jobs[at];
+        let ticket = Ticket { job: at, sweep: job.sweep, number: job.number + i as u64 };
+        let window = &job.windows[i];
+        let flushes = job.stage == JobStage::Flushing;
+        let (first, end) = if flushes { (0, 0) } else { self.layout.around(job, window.at, window.to) };
+        let access = if flushes { Access::Flush } else { Access::Write };
+        let slot = self.add_stripe_request(context.now, Owner::Background, access, first, end);
+        let tickets = &mut self.background.tickets;
+        if tickets.len() <= slot as usize {
+            tickets.resize(slot as usize + 1, Ticket::default());
+        }
+        tickets[slot as usize] = ticket;
+        self.enter(context, slot);
+    }
+
+    /// Makes the commands of a window's stripe request.
+    pub(crate) fn plan_window(&mut self, context: &mut Context, stripe_request: Slot) -> Result<(), Outcome> {
+        let ticket = self.background.tickets[stripe_request as usize];
+        let Some(window) = self.background.window(ticket) else { return Ok(()) };
+        if window.is_bad {
+            return Err(self.planner.stripe_requests.get(stripe_request).outcome);
+        }
+        let (at, to) = (window.at, window.to);
+        let job = &mut self.background.jobs[ticket.job];
+        if job.stage == JobStage::Flushing {
+            self.plan_flush_of_job(context, stripe_request, ticket);
+            return Ok(());
+        }
+        let window = (ticket.number - job.number) as usize;
+        let mut part = Part { job, window, stripe_request, at, to };
+        self.layout.plan_window(&mut self.planner, context, &mut part);
+        Ok(())
+    }
+
+    /// Those that were written put it on their media.
+    fn plan_flush_of_job(&mut self, context: &mut Context, stripe_request: Slot, ticket: Ticket) {
+        let job = &self.background.jobs[ticket.job];
+        for slot in 0..self.planner.params.members {
+            let is_target = job.targets.iter().any(|target| target.slot == slot);
+            let was_written = is_target || job.kind != SyncKind::Rebuild && self.group_of(slot) == job.group;
+            if was_written && self.planner.members.can_write(slot) {
+                self.planner.add(
+                    context,
+                    stripe_request,
+                    Phase::Write,
+                    Access::Flush,
+                    Spot { slot, at: 0 },
+                    0,
+                );
+            }
+        }
+    }
+
+    /// Whom a stripe request must wait for although nobody has its blocks.
+    #[inline]
+    pub(crate) fn keeper(&mut self, slot: Slot) -> Option<Slot> {
+        if self.planner.stripe_requests.get(slot).owner != Owner::Background {
+            return self.layout.keeper(&self.planner, slot, None);
+        }
+        let ticket = self.background.tickets[slot as usize];
+        let window = self.background.window(ticket).map(|window| window.at..window.to);
+        let window = window.map(|places| (&self.background.jobs[ticket.job], places));
+        self.layout.keeper(&self.planner, slot, window)
+    }
+
+    /// A command of a window has failed.
+    pub(crate) fn window_op_failed(&mut self, op: &Op, outcome: Outcome) {
+        if op.access != Access::Read {
+            // A member that is gone is not missed.
+            if outcome != Outcome::Failed {
+                self.planner.stripe_requests.get_mut(op.stripe_request).outcome = outcome;
+            }
+            return;
+        }
+        let stripe_request = self.planner.stripe_requests.get_mut(op.stripe_request);
+        stripe_request.plan.is_spoilt = true;
+        let Some(window) = self.background.window(self.background.tickets[op.stripe_request as usize]) else {
+            return;
+        };
+        match outcome {
+            Outcome::Failed => {}
+            Outcome::MediaError if window.is_fine => window.avoids.push(op.slot),
+            _ => {
+                window.is_bad = true;
+                stripe_request.outcome = outcome;
+            }
+        }
+    }
+
+    /// A window, or a part of one, has been gone over.
+    pub(crate) fn window_is_done(&mut self, context: &mut Context, slot: Slot) {
+        let outcome = self.planner.stripe_requests.get(slot).outcome;
+        let granule = self.layout.smallest_window(self.planner.granule());
+        let ticket = self.background.tickets[slot as usize];
+        if let Some(window) = self.background.window(ticket) {
+            window.is_bad = false;
+            window.avoids.clear();
+            match outcome {
+                Outcome::Done => window.at = window.to,
+                Outcome::MediaError if !window.is_fine => window.is_fine = true,
+                _ => {
+                    window.tries += 1;
+                    if window.tries >= TRIES {
+                        let first = window.first;
+                        window.at = window.end;
+                        let job = &mut self.background.jobs[ticket.job];
+                        job.stop_at(first);
+                        job.has_skipped = true;
+                    }
+                }
+            }
+            if let Some(window) = self.background.window(ticket) {
+                window.is_done = window.at >= window.end;
+                window.waits = !window.is_done;
+                let piece = if window.is_fine { granule } else { u64::MAX };
+                window.to = window.at.saturating_add(piece - window.at % piece).min(window.end);
+            }
+        }
+        self.pump_background(context);
+    }
+}
+
+impl Job {
+    /// None of its new members can be had from here on.
+    pub(crate) fn stop_at(&mut self, first: u64) {
+        for target in &mut self.targets {
+            target.until = target.until.min(first);
+        }
+    }
+}

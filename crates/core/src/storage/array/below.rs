@@ -1,0 +1,54 @@
+//! Members' commands that have not been handed over, first come first.
+use super::stripe_request::Op;
+use crate::storage::slab::Slab;
+use crate::storage::tree::{NONE, Slot};
+
+/// The first and the last of a chain through their `next`.
+pub struct Below {
+    first: Slot,
+    last: Slot,
+}
+
+impl Default for Below {
+    fn default() -> Self {
+        Below { first: NONE, last: NONE }
+    }
+}
+
+impl Below {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.first == NONE
+    }
+
+    #[inline]
+    pub fn push(&mut self, ops: &mut Slab<Op>, place: Slot) {
+        if self.first == NONE {
+            self.first = place;
+        } else {
+            ops.get_mut(self.last).next = place;
+        }
+        self.last = place;
+    }
+
+    /// Takes out the first, of which there must be one.
+    #[inline]
+    pub fn pop(&mut self, ops: &Slab<Op>) -> Slot {
+        let place = self.first;
+        self.first = ops.get(place).next;
+        place
+    }
+
+    /// What has not been handed over to a drive stays here.
+    pub fn keep_from(&mut self, ops: &mut Slab<Op>, drive: u16) {
+        let mut at = core::mem::take(self).first;
+        while at != NONE {
+            let op = ops.get_mut(at);
+            let (place, is_kept) = (at, op.drive == drive);
+            at = core::mem::replace(&mut op.next, NONE);
+            if !is_kept {
+                self.push(ops, place);
+            }
+        }
+    }
+}

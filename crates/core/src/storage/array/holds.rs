@@ -1,0 +1,51 @@
+//! Stripe requests that wait for another one which has their blocks, in a chain at that one.
+use super::stripe_request::StripeRequest;
+use crate::storage::slab::Slab;
+use crate::storage::tree::{NONE, Slot};
+
+/// Those that nothing holds any more and that have not been looked at again.
+pub struct Holds {
+    /// The first of a chain through `next_held`.
+    released: Slot,
+    /// Whether they are being looked at.
+    releases: bool,
+}
+
+impl Default for Holds {
+    fn default() -> Self {
+        Holds { released: NONE, releases: false }
+    }
+}
+
+impl Holds {
+    /// A stripe request waits until another one is done.
+    pub fn hold(stripe_requests: &mut Slab<StripeRequest>, blocker: Slot, slot: Slot) {
+        let held = core::mem::replace(&mut stripe_requests.get_mut(blocker).held, slot);
+        stripe_requests.get_mut(slot).next_held = held;
+    }
+
+    /// All of a chain are held no more. Returns whether they are to be looked at now: not where somebody does so already.
+    pub fn release(&mut self, stripe_requests: &mut Slab<StripeRequest>, held: Slot) -> bool {
+        let mut last = held;
+        while last != NONE {
+            let next = &mut stripe_requests.get_mut(last).next_held;
+            last = *next;
+            if last == NONE {
+                *next = self.released;
+                self.released = held;
+            }
+        }
+        !core::mem::replace(&mut self.releases, true)
+    }
+
+    /// The next that is to be looked at again. With none the looking is over.
+    pub fn next(&mut self, stripe_requests: &mut Slab<StripeRequest>) -> Option<Slot> {
+        let slot = self.released;
+        self.releases = slot != NONE;
+        if !self.releases {
+            return None;
+        }
+        self.released = core::mem::replace(&mut stripe_requests.get_mut(slot).next_held, NONE);
+        Some(slot)
+    }
+}

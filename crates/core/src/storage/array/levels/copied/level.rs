@@ -1,0 +1,119 @@
+//! RAID 0, 1, 01 and 10 as a level.
+use super::Copied;
+use crate::command::{Access, Outcome};
+use crate::storage::array::background::{Job, Part};
+use crate::storage::array::levels::{Blocks, RaidLevel, Spot};
+use crate::storage::array::members::Members;
+use crate::storage::array::plan::Planner;
+use crate::storage::array::report::{Run, SyncKind};
+use crate::storage::array::stripe_request::{Op, StripeRequest};
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+impl RaidLevel for Copied {
+    fn capacity(&self) -> u64 {
+        self.capacity()
+    }
+
+    fn used(&self) -> u64 {
+        self.used()
+    }
+
+    fn home(&self, address: u64) -> Spot {
+        self.spot(&self.piece(address, address + 1), 0)
+    }
+
+    fn address_at(&self, spot: Spot) -> Option<u64> {
+        self.held(spot).0.address()
+    }
+
+    fn blocks(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
+        let StripeRequest { access, first, end, avoids, .. } = *stripe_request;
+        // What is written back must not be older than what a host writes meanwhile.
+        if self.copies() == 1 || access == Access::Read && avoids.is_empty() {
+            return None;
+        }
+        Some((access == Access::Write, first, end))
+    }
+
+    #[inline]
+    fn cut(&self, plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
+        if access == Access::Read { self.cut_at_piece(plan, at, end) } else { end }
+    }
+
+    #[inline]
+    fn plan_read(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        self.read(plan, context, slot)
+    }
+
+    #[inline]
+    fn plan_write(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        self.write(plan, context, slot)
+    }
+
+    fn is_redundant(&self) -> bool {
+        self.copies() > 1
+    }
+
+    fn companions(&self, slot: u16) -> Range<u16> {
+        let mut sets = (0..self.copies()).filter_map(|copy| self.set(copy));
+        sets.find(|set| set.contains(&slot)).unwrap_or(slot..slot + 1)
+    }
+
+    fn is_kept_without(&self, members: &Members, op: &Op) -> bool {
+        let mut pieces = self.pieces_of(op.slot, op.at, op.at + op.count);
+        pieces.all(|(piece, _)| {
+            let mut spots = (0..self.copies()).map(|copy| self.spot(&piece, copy));
+            spots.any(|spot| members.can_write(spot.slot))
+        })
+    }
+
+    fn losses(&self, members: &Members, before: &[u64], _failed: u16) -> Vec<Run> {
+        self.losses_between(before, &members.frontiers())
+    }
+
+    fn reach(&self, members: &Members, slot: u16) -> u64 {
+        self.reach_of(&members.frontiers(), slot)
+    }
+
+    fn others_have(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
+        self.others_have(plan, op)
+    }
+
+    fn lost_but_for_stale(&self, plan: &Planner) -> Vec<Run> {
+        self.lost_but_for_stale(plan)
+    }
+
+    fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64)) {
+        if kind == SyncKind::Rebuild {
+            return (request, (self.start(), self.used()));
+        }
+        let columns = self.members() / u64::from(self.copies());
+        (request * columns.max(1), (0, self.capacity()))
+    }
+
+    fn around(&self, job: &Job, at: u64, to: u64) -> (u64, u64) {
+        if job.kind == SyncKind::Rebuild { self.around(at, to) } else { (at, to) }
+    }
+
+    fn blocks_of_window(&self, first: u64, end: u64) -> Option<Blocks> {
+        (self.copies() > 1).then_some((true, first, end))
+    }
+
+    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+        match part.job.kind {
+            SyncKind::Rebuild => self.rebuild_copies(plan, context, part),
+            SyncKind::Resync | SyncKind::Scrub => self.compare_copies(plan, context, part),
+        }
+    }
+
+    /// Where copies are compared, addresses of the array over all its members.
+    fn share(&self, kind: SyncKind, numbers: u64) -> u64 {
+        if kind == SyncKind::Rebuild {
+            return numbers;
+        }
+        numbers * u64::from(self.copies()) / self.members()
+    }
+}

@@ -1,0 +1,100 @@
+//! What survives of levels with copies when members are gone, or did not do a write.
+use super::{Copied, Piece};
+use crate::storage::array::levels::Spot;
+use crate::storage::array::levels::losses::{ALL, Runs, Units};
+use crate::storage::array::plan::Planner;
+use crate::storage::array::report::Run;
+use crate::storage::array::stripe_request::Op;
+use alloc::vec::Vec;
+
+impl Copied {
+    /// From where in it on no copy of a stripe unit can be read.
+    fn readable_upto(&self, chunk: u64, frontiers: &[u64]) -> u64 {
+        let from = |copy| {
+            let Spot { slot, at } = self.spot(&self.whole(chunk), copy);
+            let frontier = frontiers[usize::from(slot)];
+            if frontier == ALL { ALL } else { frontier.saturating_sub(at) }
+        };
+        (0..self.copies()).map(from).max().unwrap_or(0)
+    }
+
+    /// All of a stripe unit.
+    fn whole(&self, chunk: u64) -> Piece {
+        Piece { chunk, offset: 0, count: self.unit() }
+    }
+
+    /// What is lost with the frontiers `after` that was not with those `before`.
+    pub(crate) fn losses_between(&self, before: &[u64], after: &[u64]) -> Vec<Run> {
+        let mut runs = Runs::default();
+        let (members, unit) = (after.len() as u64, self.unit());
+        let chunks = self.capacity() / unit;
+        let at = |chunk| self.spot(&self.whole(chunk), 0).at;
+        for chunk in 0..members.min(chunks) {
+            let (stride, times) = (at(chunk + members) - at(chunk), (chunks - chunk).div_ceil(members));
+            let units = Units { address: chunk * unit, band: members * unit, stride, unit, times };
+            let from = |frontiers| self.readable_upto(chunk, frontiers);
+            runs.lose(&units, from(after), from(before));
+        }
+        runs.joined()
+    }
+
+    /// Up to which place the others make up for what a slot is to hold.
+    pub(crate) fn reach_of(&self, frontiers: &[u64], slot: u16) -> u64 {
+        let chunks = 0..(self.capacity() / self.unit()).min(frontiers.len() as u64);
+        let reach = |chunk| self.reach_of_chunk(chunk, frontiers, slot);
+        chunks.map(reach).min().unwrap_or(ALL)
+    }
+
+    /// The first place on a slot at which a stripe unit or one of its like is lost.
+    fn reach_of_chunk(&self, chunk: u64, frontiers: &[u64], slot: u16) -> u64 {
+        let (members, unit) = (frontiers.len() as u64, self.unit());
+        let from = self.readable_upto(chunk, frontiers);
+        let spot = |chunk, copy| self.spot(&self.whole(chunk), copy);
+        let mut here = (0..self.copies()).map(|copy| spot(chunk, copy)).filter(|spot| spot.slot == slot);
+        let Some(at) = here.next().filter(|_| from < ALL).map(|spot| spot.at) else { return ALL };
+        let stride = spot(chunk + members, 0).at - spot(chunk, 0).at;
+        let from = if from % stride < unit { from } else { from.next_multiple_of(stride) };
+        let times = (self.capacity() / unit - chunk).div_ceil(members);
+        if from / stride < times { at + from } else { ALL }
+    }
+
+    /// What of a write that a member did not do is read from other copies from now on.
+    pub(super) fn others_have(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
+        let (slot, end, mut found, mut began) = (op.slot, op.at + op.count, Vec::new(), None);
+        for at in op.at..=end {
+            let has_other = at < end && self.has_other_copy(plan, Spot { slot, at });
+            match (began, has_other) {
+                (None, true) => began = Some(at),
+                (Some(first), false) => {
+                    began = None;
+                    found.push((first, at));
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Where a member is gone that had the copy that stood, the addresses are lost.
+    pub(super) fn lost_but_for_stale(&self, plan: &Planner) -> Vec<Run> {
+        let sectors = |(slot, first, end)| (first..end).map(move |at| Spot { slot, at });
+        let mut runs = Runs::default();
+        for spot in plan.defects.stale().flat_map(sectors) {
+            let Some((piece, _)) = self.pieces_of(spot.slot, spot.at, spot.at + 1).next() else { continue };
+            if plan.members.can_read(spot, 1) && !self.has_other_copy(plan, spot) {
+                runs.add(piece.chunk * self.unit() + piece.offset, 1, 1, 1);
+            }
+        }
+        runs.joined()
+    }
+
+    /// Whether a sector of a member can be read from another copy.
+    fn has_other_copy(&self, plan: &Planner, spot: Spot) -> bool {
+        let mut pieces = self.pieces_of(spot.slot, spot.at, spot.at + 1);
+        pieces.any(|(piece, _)| {
+            let spots = (0..self.copies()).map(|copy| (copy, self.spot(&piece, copy)));
+            let mut others = spots.filter(|(_, other)| other.slot != spot.slot || other.at != spot.at);
+            others.any(|(copy, other)| plan.is_right(other, 1) && !self.is_given_up(plan, copy))
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! RAID 0, 1, 01 and 10: stripe units, each with so many copies.
+//!
+//! - **near**: copies one behind the other over the members, row by row: with two copies on four members the rows are
+//!   `0 0 1 1 / 2 2 3 3`; on three, `0 0 1 / 1 2 2`. The number of members need not be a multiple of that of the copies.
+//! - **far**: each member is cut in as many parts as there are copies. The first part is striped as in RAID 0; the others
+//!   hold the same, each one member further on.
+//!   The first copy of everything lies on the first, fastest part of all members: reads of the first copy are those of
+//!   RAID 0, which is what md chooses with this layout.
+//! - **offset**: each row of stripe units is repeated right below, one member further on.
+//! - **sets**: a striped set of the first members, and further ones with the same (RAID 01).
+//!
+//! Source: the Linux kernel, drivers/md/raid10.c, and md(4), for near, far and offset.
+mod level;
+mod losses;
+mod plan;
+mod repair;
+mod windows;
+
+use super::{Held, Spot};
+use crate::storage::array::params::Copies;
+use core::ops::Range;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Near,
+    Far,
+    Offset,
+    Sets,
+}
+
+/// Part of one stripe unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// The so many-th stripe unit of the array, and where in it the piece begins.
+    pub chunk: u64,
+    pub offset: u64,
+    pub count: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Copied {
+    kind: Kind,
+    members: u64,
+    copies: u64,
+    unit: u64,
+    /// Rows of stripe units on each member.
+    rows: u64,
+    /// Stripe units of the array.
+    chunks: u64,
+    /// Where on each member its first stripe unit begins.
+    start: u64,
+}
+
+impl Copied {
+    pub fn striped(members: u64, unit: u64, least: u64) -> Self {
+        Self::new(Kind::Near, members, 1, unit, least)
+    }
+
+    pub fn mirrored(members: u64, least: u64) -> Self {
+        Self::new(Kind::Near, members, members, least, least)
+    }
+
+    pub fn sets(members: u64, copies: u64, unit: u64, least: u64) -> Self {
+        Self::new(Kind::Sets, members, copies, unit, least)
+    }
+
+    pub fn spread(members: u64, copies: u64, layout: Copies, unit: u64, least: u64) -> Self {
+        let kind = match layout {
+            Copies::Near => Kind::Near,
+            Copies::Far => Kind::Far,
+            Copies::Offset => Kind::Offset,
+        };
+        Self::new(kind, members, copies, unit, least)
+    }
+
+    fn new(kind: Kind, members: u64, copies: u64, unit: u64, least: u64) -> Self {
+        let whole = least / unit;
+        let (rows, chunks) = match kind {
+            Kind::Near => (whole, whole * members / copies),
+            // Each part, and each repeated row, must be whole.
+            Kind::Far | Kind::Offset => (whole / copies * copies, whole / copies * members),
+            Kind::Sets => (whole, whole * (members / copies)),
+        };
+        Copied { kind, members, copies, unit, rows, chunks, start: 0 }
+    }
+
+    /// The same behind so many sectors of each member, which are left out.
+    pub fn behind(self, start: u64) -> Self {
+        Copied { start, ..self }
+    }
+
+    pub fn capacity(&self) -> u64 {
+        self.chunks * self.unit
+    }
+
+    pub fn copies(&self) -> u16 {
+        self.copies as u16
+    }
+
+    pub fn members(&self) -> u64 {
+        self.members
+    }
+
+    pub fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    /// Where on each member its first stripe unit begins.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The members that go with a copy: of striped sets each is given up whole when one of them is missing.
+    #[inline]
+    pub fn set(&self, copy: u16) -> Option<Range<u16>> {
+        let columns = (self.members / self.copies) as u16;
+        (self.kind == Kind::Sets).then(|| copy * columns..(copy + 1) * columns)
+    }
+
+    /// Sectors of each member that the array uses.
+    pub fn used(&self) -> u64 {
+        self.start + self.rows * self.unit
+    }
+
+    /// The piece that begins at an address and ends with its stripe unit, or before `end`.
+    #[inline]
+    pub fn piece(&self, at: u64, end: u64) -> Piece {
+        let (chunk, offset) = (at / self.unit, at % self.unit);
+        Piece { chunk, offset, count: (end - at).min(self.unit - offset) }
+    }
+
+    /// Where a copy of a piece lies.
+    #[inline]
+    pub fn spot(&self, piece: &Piece, copy: u16) -> Spot {
+        let (n, k, copy) = (self.members, self.copies, u64::from(copy));
+        let (slot, row) = match self.kind {
+            Kind::Near => {
+                let place = piece.chunk * k + copy;
+                (place % n, place / n)
+            }
+            Kind::Far => ((piece.chunk + copy) % n, copy * (self.rows / k) + piece.chunk / n),
+            Kind::Offset => ((piece.chunk + copy) % n, piece.chunk / n * k + copy),
+            Kind::Sets => {
+                let columns = n / k;
+                (copy * columns + piece.chunk % columns, piece.chunk / columns)
+            }
+        };
+        Spot { slot: slot as u16, at: self.start + row * self.unit + piece.offset }
+    }
+
+    /// What lies at a place, and how many sectors of its stripe unit go on from there.
+    pub fn held(&self, spot: Spot) -> (Held, u64) {
+        let (n, k, slot) = (self.members, self.copies, u64::from(spot.slot));
+        let Some(at) = spot.at.checked_sub(self.start) else {
+            return (Held::Nothing, self.start - spot.at);
+        };
+        let (row, offset) = (at / self.unit, at % self.unit);
+        let left = self.unit - offset;
+        // On the member that is `copy` before this one.
+        let before = |copy: u64| (slot + n - copy % n) % n;
+        let (chunk, copy) = match self.kind {
+            Kind::Near => ((row * n + slot) / k, (row * n + slot) % k),
+            Kind::Far => {
+                let part = self.rows / k;
+                let copy = row / part.max(1);
+                (row % part.max(1) * n + before(copy), copy)
+            }
+            Kind::Offset => (row / k * n + before(row % k), row % k),
+            Kind::Sets => {
+                let columns = n / k;
+                (row * columns + slot % columns, slot / columns)
+            }
+        };
+        if row >= self.rows || chunk >= self.chunks || copy >= k {
+            return (Held::Nothing, left);
+        }
+        (Held::Data { first: chunk * self.unit + offset, copy: copy as u16 }, left)
+    }
+
+    /// First and end of the addresses among which is all that lies on any member from `first` up to `end`.
+    pub fn around(&self, first: u64, end: u64) -> (u64, u64) {
+        let (n, k) = (self.members, self.copies);
+        let (first, end) = (first.saturating_sub(self.start), end.saturating_sub(self.start));
+        let (from, to) = (first / self.unit, end.div_ceil(self.unit));
+        let (from, to) = match self.kind {
+            // Every member has the same at the same place.
+            Kind::Near if n == k => return (first, end.min(self.capacity())),
+            Kind::Near => (from * n / k, (to * n).div_ceil(k)),
+            Kind::Far => {
+                let part = (self.rows / k).max(1);
+                let is_one = from / part == (to - 1) / part;
+                if is_one { (from % part * n, ((to - 1) % part + 1) * n) } else { (0, part * n) }
+            }
+            Kind::Offset => (from / k * n, to.div_ceil(k) * n),
+            Kind::Sets => (from * (n / k), to * (n / k)),
+        };
+        (from * self.unit, (to * self.unit).min(self.capacity()))
+    }
+
+    /// What lies on a member from `first` up to `end`: pieces, and where each begins there.
+    pub fn pieces_of(&self, slot: u16, first: u64, end: u64) -> impl Iterator<Item = (Piece, u64)> {
+        let mut at = first;
+        let next = move || {
+            (at < end).then(|| {
+                let spot = Spot { slot, at };
+                let (held, left) = self.held(spot);
+                let count = left.min(end - at);
+                at += count;
+                let Held::Data { first, .. } = held else { return None };
+                Some((self.piece(first, first + count), spot.at))
+            })
+        };
+        core::iter::from_fn(next).flatten()
+    }
+}

@@ -1,0 +1,190 @@
+//! RAID 0, 1, 01 and 10: a write goes to all copies that there are, a read to one of them.
+//!
+//! Of several copies the array chooses for each piece. A copy on which the read goes on where the piece before it ended
+//! is at no distance, so that pieces that lie one behind the other stay one command. Sources: the Linux kernel,
+//! drivers/md/raid1.c and raid10.c (`read_balance`), for the nearest head, for idle members before busy ones and for the
+//! fewest commands. Of several idle members md takes the first, and so leaves the others idle while one command at a time
+//! is outstanding; here it is the nearest.
+//!
+//! A striped set of RAID 01 that misses a member is given up whole, because whoever stripes it can do nothing with what
+//! is left; RAID 10 goes on with each pair by itself.
+use super::{Copied, Piece};
+use crate::command::{Access, Outcome};
+use crate::storage::array::avoids::Avoids;
+use crate::storage::array::levels::Spot;
+use crate::storage::array::params::ReadChoice;
+use crate::storage::array::plan::{Planner, Source};
+use crate::storage::array::stripe_request::{Phase, Planned, StripeRequest};
+use crate::storage::context::Context;
+use crate::storage::tree::{NONE, Slot};
+
+/// What decides between copies for all pieces of a stripe request.
+struct Wish {
+    stripe_request: Slot,
+    serial: u32,
+    avoids: Avoids,
+    /// Copies to be passed over before one is taken, where they take turns.
+    turn: u64,
+    takes_turns: bool,
+}
+
+impl Copied {
+    pub(crate) fn write(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
+        let most = plan.params.request.get();
+        let id = plan.command_id(slot);
+        let mut at = first;
+        while at < end {
+            let piece = self.piece(at, end.min(at + most));
+            let mut written = 0;
+            for copy in 0..self.copies() {
+                let spot = self.spot(&piece, copy);
+                if !plan.members.can_write(spot.slot) || self.is_given_up(plan, copy) {
+                    continue;
+                }
+                written += 1;
+                let op = plan.add(context, slot, Phase::Write, Access::Write, spot, piece.count);
+                plan.mix(context, op, spot.at, Source { id, at, factor: 1 }, piece.count);
+            }
+            if written == 0 {
+                return Err(Outcome::Lost);
+            }
+            at += piece.count;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        let StripeRequest { first, end, avoids, plan: Planned { serial, .. }, .. } =
+            *plan.stripe_requests.get(slot);
+        let most = plan.params.request.get();
+        let has_copies = self.copies() > 1;
+        if !has_copies && plan.members.impaired == 0 && avoids.is_empty() {
+            self.read_as_it_lies(plan, context, slot);
+            return Ok(());
+        }
+        // What one could not give is read from another, to write it back.
+        let is_plain = avoids.is_empty() && !plan.defects.has_stale();
+        if has_copies && plan.params.reads == ReadChoice::AskAll && is_plain {
+            return self.ask_all(plan, context, slot);
+        }
+        let split = plan.params.split.filter(|split| has_copies && end - first >= split.from.get());
+        let takes_turns = split.is_some() || plan.params.reads == ReadChoice::RoundRobin;
+        let mut wish = Wish { stripe_request: slot, serial, avoids, turn: plan.turns, takes_turns };
+        plan.turns += u64::from(has_copies);
+        let id = plan.command_id(slot);
+        let mut at = first;
+        while at < end {
+            let mut upto = end.min(at + most);
+            if let Some(split) = split {
+                wish.turn = at / split.unit.get();
+                upto = upto.min((wish.turn + 1) * split.unit.get());
+            }
+            let mut piece = self.piece(at, upto);
+            let mut chosen = self.choose(plan, &piece, &wish);
+            // Parts of it may stand on several members.
+            if chosen.is_none() && plan.defects.has_stale() {
+                piece = self.piece(at, at + 1);
+                chosen = self.choose(plan, &piece, &wish);
+            }
+            let Some(spot) = chosen else { return Err(plan.gone(avoids)) };
+            let op = plan.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
+            // Where the host has its answer already this is read to be written back.
+            if id != u64::MAX {
+                plan.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
+            }
+            self.repair_copies(plan, context, slot, &piece, (op, spot));
+            at += piece.count;
+        }
+        Ok(())
+    }
+
+    /// Reads single copies of which all are there.
+    fn read_as_it_lies(&self, plan: &mut Planner, context: &mut Context, slot: Slot) {
+        let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
+        let (id, most) = (plan.command_id(slot), plan.params.request.get());
+        let mut at = first;
+        while at < end {
+            let piece = self.piece(at, end.min(at + most));
+            let spot = self.spot(&piece, 0);
+            let op = plan.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
+            plan.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, piece.count);
+            at += piece.count;
+        }
+    }
+
+    /// The copies of a piece that can be read.
+    fn readable<'a>(
+        &'a self,
+        plan: &'a Planner,
+        piece: &'a Piece,
+        avoids: Avoids,
+    ) -> impl Iterator<Item = Spot> + 'a {
+        (0..self.copies()).filter_map(move |copy| {
+            let spot = self.spot(piece, copy);
+            (plan.can_read(spot, piece.count, avoids) && !self.is_given_up(plan, copy)).then_some(spot)
+        })
+    }
+
+    /// The copy that a piece is read from, if any can be.
+    fn choose(&self, plan: &Planner, piece: &Piece, wish: &Wish) -> Option<Spot> {
+        let mut readable = self.readable(plan, piece, wish.avoids);
+        if self.copies() == 1 {
+            return readable.next();
+        }
+        if wish.takes_turns {
+            let count = self.readable(plan, piece, wish.avoids).count() as u64;
+            return readable.nth(wish.turn.checked_rem(count)? as usize);
+        }
+        match plan.params.reads {
+            ReadChoice::NearestHead => readable.min_by_key(|spot| {
+                let distance = self.distance(plan, wish, spot);
+                (distance > 0 && plan.members.get(spot.slot).outstanding > 0, distance)
+            }),
+            ReadChoice::LeastQueued => readable.min_by_key(|spot| {
+                (plan.members.get(spot.slot).outstanding, self.distance(plan, wish, spot))
+            }),
+            ReadChoice::First | ReadChoice::RoundRobin | ReadChoice::AskAll => readable.next(),
+        }
+    }
+
+    /// How far a spot lies from where the last command of its member ends, counting those that the stripe request has
+    /// planned.
+    fn distance(&self, plan: &Planner, wish: &Wish, spot: &Spot) -> u64 {
+        let (serial, last) = plan.last.0[usize::from(spot.slot)][Phase::Read as usize];
+        let planned = (serial == wish.serial && last != NONE).then(|| plan.ops.get(last));
+        let planned = planned.filter(|op| op.stripe_request == wish.stripe_request && !op.is_out);
+        planned.map_or(plan.members.get(spot.slot).head, |op| op.at + op.count).abs_diff(spot.at)
+    }
+
+    /// Whether a copy cannot be had because another member of its striped set is missing.
+    pub(crate) fn is_given_up(&self, plan: &Planner, copy: u16) -> bool {
+        let is_short = |mut set: core::ops::Range<u16>| set.any(|slot| !plan.members.can_write(slot));
+        plan.members.impaired > 0 && self.set(copy).is_some_and(is_short)
+    }
+
+    /// Where a read of copies that are all asked is cut: the first answer must be one to all of it.
+    pub(crate) fn cut_at_piece(&self, plan: &Planner, at: u64, end: u64) -> u64 {
+        if plan.params.reads == ReadChoice::AskAll && self.copies() > 1 {
+            at + self.piece(at, end.min(at + plan.params.request.get())).count
+        } else {
+            end
+        }
+    }
+
+    /// Asks every copy for a piece. Whose data the host gets is known with the first answer: see [`Planner::first_answer`].
+    fn ask_all(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        let StripeRequest { first, end, avoids, .. } = *plan.stripe_requests.get(slot);
+        let piece = self.piece(first, end);
+        let mut asked = 0;
+        for copy in 0..self.copies() {
+            let spot = self.spot(&piece, copy);
+            if self.readable(plan, &piece, avoids).any(|readable| readable == spot) {
+                plan.add(context, slot, Phase::Read, Access::Read, spot, piece.count);
+                asked += 1;
+            }
+        }
+        plan.stripe_requests.get_mut(slot).plan.takes_first = asked > 0;
+        if asked == 0 { Err(plan.gone(avoids)) } else { Ok(()) }
+    }
+}

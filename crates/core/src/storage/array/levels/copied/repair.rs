@@ -1,0 +1,33 @@
+//! What could not be read of one copy is written back from another.
+use super::{Copied, Piece};
+use crate::storage::array::levels::Spot;
+use crate::storage::array::plan::{Planner, Source};
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+
+impl Copied {
+    /// Writes a piece back to the copies that could not give it, from the one that is read at `from` by the command `read`.
+    pub(crate) fn repair_copies(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        stripe_request: Slot,
+        piece: &Piece,
+        (read, from): (u64, Spot),
+    ) {
+        let avoids = plan.stripe_requests.get(stripe_request).avoids;
+        for copy in (0..self.copies()).filter(|_| !avoids.is_empty()) {
+            let spot = self.spot(piece, copy);
+            if !plan.is_right(spot, piece.count) || self.is_given_up(plan, copy) {
+                continue;
+            }
+            let mut rest = avoids;
+            while let Some((at, count, others)) = plan.defects.unreadable.first(rest, spot, piece.count) {
+                rest = others;
+                let op = plan.repair(stripe_request, Spot { at, ..spot }, count);
+                let source = Source { id: read, at: from.at + (at - spot.at), factor: 1 };
+                plan.mix(context, op, at, source, count);
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! RAID-Z as a level.
+use super::RaidZ;
+use crate::command::{Access, Outcome};
+use crate::storage::array::background::{Job, JobStage, Part};
+use crate::storage::array::levels::{Blocks, RaidLevel, Spot, Stretch};
+use crate::storage::array::members::Members;
+use crate::storage::array::plan::Planner;
+use crate::storage::array::report::{Run, SyncKind};
+use crate::storage::array::stripe_request::{Op, StripeRequest};
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+impl RaidLevel for Box<RaidZ> {
+    fn capacity(&self) -> u64 {
+        (**self).capacity()
+    }
+
+    fn used(&self) -> u64 {
+        (**self).used()
+    }
+
+    fn home(&self, address: u64) -> Spot {
+        let (place, column, offset) = self.column_at(address);
+        let column = self.column(place, column);
+        Spot { slot: column.slot, at: column.at + offset }
+    }
+
+    /// Records come and go.
+    fn address_at(&self, _spot: Spot) -> Option<u64> {
+        None
+    }
+
+    /// Numbers count records. Readers keep a record from being moved under them.
+    fn blocks(&self, _plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
+        let StripeRequest { access, first, end, .. } = *stripe_request;
+        Some((access == Access::Write, first / self.record(), (end - 1) / self.record() + 1))
+    }
+
+    fn cut(&self, _plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
+        if access == Access::Write { self.cut_at_records(at, end) } else { end }
+    }
+
+    fn plan_read(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        self.read(plan, context, slot)
+    }
+
+    fn plan_write(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        self.write(plan, context, slot)
+    }
+
+    fn keeper(&mut self, plan: &Planner, slot: Slot, window: Option<(&Job, Range<u64>)>) -> Option<Slot> {
+        (**self).keeper(plan, slot, window)
+    }
+
+    fn settle(&mut self, plan: &mut Planner, slot: Slot) {
+        self.settle_records(plan, slot);
+    }
+
+    /// When nothing older has the records.
+    fn looks_up_losses(&self) -> bool {
+        true
+    }
+
+    fn is_redundant(&self) -> bool {
+        true
+    }
+
+    /// Found out as the stripe request ends.
+    fn is_kept_without(&self, _members: &Members, _op: &Op) -> bool {
+        true
+    }
+
+    fn losses(&self, members: &Members, before: &[u64], failed: u16) -> Vec<Run> {
+        self.losses_since(members, before, failed)
+    }
+
+    fn reach(&self, members: &Members, slot: u16) -> u64 {
+        self.reach_of(members, slot)
+    }
+
+    fn joins(&mut self, slot: u16) {
+        self.births_mut().join(slot);
+    }
+
+    fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64)) {
+        // A record is written anew elsewhere: nothing is left in doubt.
+        if kind == SyncKind::Resync {
+            return (request, (0, 0));
+        }
+        let sectors = request / self.map().sector() * self.map().members();
+        ((sectors / self.map().taken()).max(1), (0, self.places()))
+    }
+
+    /// Places are pinned.
+    fn blocks_of_window(&self, _first: u64, _end: u64) -> Option<Blocks> {
+        None
+    }
+
+    fn next_stretch(&self, members: &Members, job: &Job) -> Option<Stretch> {
+        self.stretch(job.next, job.step, |place| self.is_wanted(members, job, place))
+    }
+
+    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+        self.go_over_records(plan, context, part);
+    }
+
+    fn edge(&self, numbers: u64) -> u64 {
+        (**self).edge(numbers)
+    }
+
+    fn share(&self, _kind: SyncKind, numbers: u64) -> u64 {
+        self.share_of(numbers)
+    }
+
+    fn smallest_window(&self, _granule: u64) -> u64 {
+        1
+    }
+
+    /// Of a pool that nobody has written to yet, what lies in it lies in front.
+    fn filled(&self, _job: &Job) -> u64 {
+        self.records()
+    }
+
+    /// What hosts have written since is not gone over.
+    fn length(&self, job: &Job) -> u64 {
+        if job.stage == JobStage::Ended {
+            job.done.before + job.done.swept
+        } else if job.is_empty() {
+            job.end - job.begin
+        } else {
+            self.records()
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! RAID-Z: each record is spread anew over the members, with parity of its own, wherever the pool has room for it.
+//!
+//! A pool is numbered sector by sector across its members: sector `b` lies on member `b % n`, in its row `b / n`. A record
+//! of `s` sectors on `n` members with `p` parities takes `s + p * ceil(s / (n - p))` neighbouring ones, in *columns*: the
+//! first `p` hold parity, the others data, one column a member. Columns of the first kind have one sector more than the
+//! others when the data do not fill whole rows. What is taken is rounded up to a multiple of `p + 1`, so that no gap is
+//! left that is too small for the smallest record. With single parity the first two columns change places in every other
+//! MiB of the pool: otherwise a pool of equal records could have all its parity on some members.
+//! Source: OpenZFS, vdev_raidz.c, `vdev_raidz_map_alloc`.
+use crate::storage::array::levels::Spot;
+
+/// A record's share of one member.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Column {
+    pub slot: u16,
+    /// Sectors of 512 bytes, as everywhere else.
+    pub at: u64,
+    pub count: u64,
+}
+
+impl Column {
+    pub fn spot(&self) -> Spot {
+        Spot { slot: self.slot, at: self.at }
+    }
+}
+
+/// How records of one size lie on the members.
+#[derive(Clone, Copy, Debug)]
+pub struct Map {
+    members: u64,
+    parities: u64,
+    /// The sector of the pool, as a power of two of 512 bytes: OpenZFS's ashift less 9.
+    shift: u32,
+    /// Rows that all columns have.
+    whole: u64,
+    /// Columns that have a row more, those of parity among them.
+    longer: u64,
+    /// Columns that have anything.
+    columns: u64,
+    /// Sectors of the pool with data and parity, and those taken.
+    total: u64,
+    taken: u64,
+}
+
+impl Map {
+    /// Most members of a pool.
+    pub const COLUMNS_MAX: usize = u8::MAX as usize;
+
+    /// Of records of so many sectors of 512 bytes; `sector` is the pool's in the same.
+    pub fn new(members: u64, parities: u8, record: u64, sector: u64) -> Self {
+        let (p, shift) = (u64::from(parities), sector.trailing_zeros());
+        let sectors = record >> shift;
+        let (whole, rest) = (sectors / (members - p), sectors % (members - p));
+        let longer = if rest == 0 { 0 } else { rest + p };
+        let total = sectors + p * (whole + u64::from(rest > 0));
+        let columns = if whole == 0 { longer } else { members };
+        let taken = total.next_multiple_of(p + 1);
+        Map { members, parities: p, shift, whole, longer, columns, total, taken }
+    }
+
+    pub fn members(&self) -> u64 {
+        self.members
+    }
+
+    /// The sector of the pool, in sectors of 512 bytes.
+    pub fn sector(&self) -> u64 {
+        1 << self.shift
+    }
+
+    pub fn parities(&self) -> u8 {
+        self.parities as u8
+    }
+
+    /// Columns of parity and of data.
+    pub fn columns(&self) -> usize {
+        self.columns as usize
+    }
+
+    /// Sectors of the pool that hold data or parity.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Sectors of the pool that a record takes, with what is left over for rounding.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// A column of the record that begins at a sector of the pool.
+    #[inline]
+    pub fn column(&self, begin: u64, column: usize) -> Column {
+        let sector = begin + self.swapped(begin, column as u64);
+        let rows = self.whole + u64::from((column as u64) < self.longer);
+        let (slot, row) = ((sector % self.members) as u16, sector / self.members);
+        Column { slot, at: row << self.shift, count: rows << self.shift }
+    }
+
+    /// The sectors that rounding leaves over behind the record that begins at a sector of the pool.
+    pub fn padding(&self, begin: u64) -> impl Iterator<Item = Spot> + use<> {
+        let (members, shift) = (self.members, self.shift);
+        (begin + self.total..begin + self.taken)
+            .map(move |sector| Spot { slot: (sector % members) as u16, at: (sector / members) << shift })
+    }
+
+    /// How far behind the first of its record a column lies, and which column lies so far behind it. The first two change
+    /// places in every other MiB, for single parity.
+    #[inline]
+    fn swapped(&self, begin: u64, column: u64) -> u64 {
+        let swaps = self.parities == 1 && begin << (self.shift + 9) & 1 << 20 != 0;
+        if swaps && column < 2 { 1 - column } else { column }
+    }
+
+    /// The column that a member has of the record that begins at a sector of the pool.
+    #[inline]
+    pub fn column_on(&self, begin: u64, slot: u16) -> Option<usize> {
+        let behind = (u64::from(slot) + self.members - begin % self.members) % self.members;
+        (behind < self.columns).then(|| self.swapped(begin, behind) as usize)
+    }
+
+    /// How far into the record a column of data begins.
+    #[inline]
+    pub fn begins(&self, column: usize) -> u64 {
+        let before = column as u64 - self.parities;
+        let longer = self.longer.saturating_sub(self.parities).min(before);
+        (before * self.whole + longer) << self.shift
+    }
+}

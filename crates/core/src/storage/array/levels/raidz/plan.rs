@@ -1,0 +1,367 @@
+//! RAID-Z: records are read and written whole.
+//!
+//! A read takes all data of each record that it touches, because the record's checksum covers them; parity is read only
+//! in place of what is missing. A write of a part reads the record first. Each write puts the whole record, data and
+//! parity, at a new place, so no write leaves parity that does not fit its data. Not modelled: blocks of metadata, the
+//! intent log, transaction groups, which collect writes for seconds, and reads that go on over the gaps that parity leaves
+//! between neighbouring records (the drives read on over those).
+//! Source: OpenZFS, vdev_raidz.c.
+use super::super::gf;
+use super::RaidZ;
+use super::map::{Column, Map};
+use super::sums::Solved;
+use crate::command::{Access, Outcome};
+use crate::storage::array::avoids::Avoids;
+use crate::storage::array::background::Job;
+use crate::storage::array::levels::Spot;
+use crate::storage::array::members::Members;
+use crate::storage::array::plan::{Planner, Source};
+use crate::storage::array::stripe_request::{Owner, Phase, StripeRequest};
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+use core::ops::Range;
+
+/// A record as it lies on the members, and who reads it.
+pub(crate) struct Old {
+    pub place: u64,
+    /// By column: the command that reads it.
+    pub(crate) ops: [u64; Map::COLUMNS_MAX],
+    /// What parity is read for.
+    pub(crate) solved: Solved,
+}
+
+/// The part of a record that a host's command covers.
+#[derive(Clone, Copy)]
+struct Covered {
+    id: u64,
+    /// The array's address of the record.
+    record_at: u64,
+    /// In the record.
+    first: u64,
+    end: u64,
+}
+
+/// A stretch of a column.
+#[derive(Clone, Copy)]
+pub(crate) struct ColumnPart {
+    pub column: usize,
+    pub offset: u64,
+    pub count: u64,
+}
+
+impl Old {
+    pub(crate) fn at(place: u64) -> Self {
+        Old { place, ops: [0; Map::COLUMNS_MAX], solved: Solved::default() }
+    }
+}
+
+impl RaidZ {
+    /// A write is cut where whole records begin and end: its ends need what is already there. There must be room for all of
+    /// a part.
+    pub(crate) fn cut_at_records(&self, at: u64, end: u64) -> u64 {
+        let end = end.min((at / self.record() + self.most_at_once()) * self.record());
+        let (next, last) = (at.next_multiple_of(self.record()), end / self.record() * self.record());
+        if at < next && next < end {
+            next
+        } else if at < last {
+            last
+        } else {
+            end
+        }
+    }
+
+    /// What a stripe request covers of the record at an address.
+    fn covered(&self, plan: &Planner, slot: Slot, at: u64) -> Covered {
+        let (StripeRequest { end, .. }, record) = (*plan.stripe_requests.get(slot), self.record());
+        let (record_at, first) = (at / record * record, at % record);
+        Covered { id: plan.command_id(slot), record_at, first, end: (end - record_at).min(record) }
+    }
+
+    /// A pool with more members missing than it has parities is given up whole, as OpenZFS does.
+    fn is_pool_lost(&self, members: &Members) -> bool {
+        members.impaired > 0 && members.missing() > self.map().parities().into()
+    }
+
+    pub(crate) fn read(
+        &mut self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+    ) -> Result<(), Outcome> {
+        if self.is_pool_lost(&plan.members) {
+            return Err(Outcome::Lost);
+        }
+        let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
+        if plan.defects.bad_blocks.touch(first, end) {
+            return Err(Outcome::Lost);
+        }
+        let mut at = first;
+        while at < end {
+            let part = self.covered(plan, slot, at);
+            let place = self.place(part.record_at / self.record());
+            let old = self.read_record(plan, context, slot, place)?;
+            self.repair_record(plan, context, slot, &old);
+            if context.data.is_some() {
+                let map = *self.map();
+                for column in usize::from(map.parities())..map.columns() {
+                    let begins = map.begins(column);
+                    let stretch = self.part_of(column, part.first, part.end);
+                    let into_at = part.record_at + begins + stretch.offset;
+                    self.mix_old_record(plan, context, (part.id, into_at), &old, stretch, 1);
+                }
+            }
+            at = part.record_at + part.end;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn write(
+        &mut self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+    ) -> Result<(), Outcome> {
+        if self.is_pool_lost(&plan.members) {
+            return Err(Outcome::Lost);
+        }
+        let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
+        let mut at = first;
+        while at < end {
+            let part = self.covered(plan, slot, at);
+            let size = self.record();
+            let record = part.record_at / size;
+            let old = if part.end - part.first < size {
+                if plan.defects.bad_blocks.touch(part.record_at, part.record_at + size) {
+                    return Err(Outcome::Lost);
+                }
+                Some(self.read_record(plan, context, slot, self.place(record))?)
+            } else {
+                None
+            };
+            let place = self.take(slot, record);
+            self.write_record(plan, context, slot, place, &part, old.as_ref());
+            plan.stripe_requests.get_mut(slot).plan.computes += size * 512;
+            at = part.record_at + part.end;
+        }
+        Ok(())
+    }
+
+    /// A stripe request has ended: see [`RaidZ::settle`]. What it has written may have lost too many members on the way,
+    /// or come to too few of those that are there now.
+    pub(crate) fn settle_records(&mut self, plan: &mut Planner, slot: Slot) {
+        let StripeRequest { owner, access, outcome, .. } = *plan.stripe_requests.get(slot);
+        if owner == Owner::Background {
+            return self.unpin(slot);
+        }
+        if access != Access::Write {
+            return;
+        }
+        let is_lost = self.is_pool_lost(&plan.members)
+            || self.targets(slot).any(|place| self.is_record_lost(&plan.members, place));
+        if is_lost {
+            plan.stripe_requests.get_mut(slot).outcome = Outcome::Lost;
+        }
+        let is_written = !is_lost && outcome == Outcome::Done;
+        // A window may have found them lost where they lay while they were on their way.
+        if is_written && !plan.defects.bad_blocks.is_empty() {
+            let StripeRequest { first, end, .. } = *plan.stripe_requests.get(slot);
+            let record = self.record();
+            plan.defects.bad_blocks.fill(first / record * record, end.next_multiple_of(record));
+        }
+        self.settle(slot, is_written);
+    }
+
+    /// Whom a stripe request must wait for although nobody has its records: see [`RaidZ::keeper_of_places`], and for a
+    /// window [`RaidZ::writer_in`].
+    pub(crate) fn keeper(
+        &mut self,
+        plan: &Planner,
+        slot: Slot,
+        window: Option<(&Job, Range<u64>)>,
+    ) -> Option<Slot> {
+        let StripeRequest { owner, access, first, end, .. } = *plan.stripe_requests.get(slot);
+        // It may be planned anew.
+        if owner == Owner::Background {
+            self.unpin(slot);
+            let (job, places) = window?;
+            return self.writer_in(&plan.members, job, places);
+        }
+        if access != Access::Write {
+            return None;
+        }
+        self.settle(slot, false);
+        self.keeper_of_places(end.div_ceil(self.record()) - first / self.record())
+    }
+
+    /// Whether a column of what lies at a place can be read: on a new member, if it was gone over there already, or written
+    /// since that member came.
+    pub(crate) fn can_read_column(&self, members: &Members, place: u64, column: &Column) -> bool {
+        members.can_read(column.spot(), column.count)
+            || members.can_write(column.slot) && self.births().knows(place, column.slot)
+    }
+
+    /// The same for a stripe request that has met what cannot be read.
+    fn can_read_column_now(&self, plan: &Planner, place: u64, column: &Column, avoids: Avoids) -> bool {
+        !plan.defects.unreadable.has(avoids, column.spot(), column.count)
+            && self.can_read_column(&plan.members, place, column)
+    }
+
+    /// Whether more columns of what lies at a place are gone than it has parities.
+    pub(crate) fn is_record_lost(&self, members: &Members, place: u64) -> bool {
+        let map = self.map();
+        if members.impaired <= map.parities().into() {
+            return false;
+        }
+        let columns = (0..map.columns()).map(|index| self.column(place, index));
+        columns.filter(|column| !self.can_read_column(members, place, column)).count() > map.parities().into()
+    }
+
+    /// Reads all data of a record, and parity in place of what is missing.
+    fn read_record(
+        &mut self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        place: u64,
+    ) -> Result<Old, Outcome> {
+        let avoids = plan.stripe_requests.get(slot).avoids;
+        let map = *self.map();
+        let parities = usize::from(map.parities());
+        let mut old = Old::at(place);
+        for index in parities..map.columns() {
+            let column = self.column(place, index);
+            if self.can_read_column_now(plan, place, &column, avoids) {
+                old.ops[index] =
+                    plan.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
+            } else if !old.solved.wants(index) {
+                return Err(plan.gone(avoids));
+            }
+        }
+        for index in 0..parities {
+            let column = self.column(place, index);
+            if !old.solved.is_short() {
+                break;
+            }
+            if self.can_read_column_now(plan, place, &column, avoids) {
+                old.ops[index] =
+                    plan.add(context, slot, Phase::Read, Access::Read, column.spot(), column.count);
+                old.solved.has(index);
+            }
+        }
+        if old.solved.is_short() {
+            return Err(plan.gone(avoids));
+        }
+        if context.data.is_some() {
+            old.solved.solve(map.columns());
+        }
+        Ok(old)
+    }
+
+    /// Writes all columns of a record to the members that there are.
+    fn write_record(
+        &mut self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        place: u64,
+        part: &Covered,
+        old: Option<&Old>,
+    ) {
+        let map = *self.map();
+        let parities = usize::from(map.parities());
+        for index in 0..map.columns() {
+            let column = self.column(place, index);
+            if !plan.members.can_write(column.slot) {
+                continue;
+            }
+            let op = plan.add(context, slot, Phase::Write, Access::Write, column.spot(), column.count);
+            if context.data.is_none() {
+                continue;
+            }
+            if index >= parities {
+                self.mix_new_record(plan, context, (op, column.at), (index, 1), part, old);
+                continue;
+            }
+            for data in parities..map.columns() {
+                let factor = Solved::factor(index, data, map.columns());
+                self.mix_new_record(plan, context, (op, column.at), (data, factor), part, old);
+            }
+        }
+        for spot in self.padding(place) {
+            self.write_padding(plan, context, slot, spot);
+        }
+    }
+
+    /// What rounding leaves over behind a record is written along with what lies before it, so that records that follow
+    /// each other on a member are one command: with the gap the drive would lose a turn at each.
+    fn write_padding(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot, spot: Spot) {
+        let before = plan.last_added(slot, spot.slot, Phase::Write);
+        if before.is_some_and(|op| op.at + op.count == spot.at) {
+            plan.add(context, slot, Phase::Write, Access::Write, spot, self.map().sector());
+        }
+    }
+
+    /// What lies of a column between two places of the record.
+    pub(crate) fn part_of(&self, column: usize, first: u64, end: u64) -> ColumnPart {
+        let map = self.map();
+        let (begins, count) = (map.begins(column), map.column(0, column).count);
+        let (first, end) = (first.clamp(begins, begins + count), end.clamp(begins, begins + count));
+        ColumnPart { column, offset: first - begins, count: end - first }
+    }
+
+    /// What a column will hold, times a factor: the host's data, and around them what was there.
+    fn mix_new_record(
+        &self,
+        plan: &Planner,
+        context: &mut Context,
+        (into, into_at): (u64, u64),
+        (column, factor): (usize, u8),
+        part: &Covered,
+        old: Option<&Old>,
+    ) {
+        let begins = self.map().begins(column);
+        let ColumnPart { offset, count, .. } = self.part_of(column, part.first, part.end);
+        if count > 0 {
+            let from = Source { id: part.id, at: part.record_at + begins + offset, factor };
+            plan.mix(context, into, into_at + offset, from, count);
+        }
+        let Some(old) = old else { return };
+        let size = self.record();
+        for (first, end) in [(0, part.first), (part.end, size)] {
+            let stretch = self.part_of(column, first, end);
+            self.mix_old_record(plan, context, (into, into_at + stretch.offset), old, stretch, factor);
+        }
+    }
+
+    /// What was read of a column, times a factor: from its member, or computed from all others and parity.
+    pub(crate) fn mix_old_record(
+        &self,
+        plan: &Planner,
+        context: &mut Context,
+        (into, into_at): (u64, u64),
+        old: &Old,
+        ColumnPart { column, offset, count }: ColumnPart,
+        factor: u8,
+    ) {
+        if count == 0 {
+            return;
+        }
+        let mut add = |from: usize, factor: u8| {
+            let Column { at, count: all, .. } = self.column(old.place, from);
+            // A column may be a row shorter than the one that is missing.
+            let count = count.min(all.saturating_sub(offset));
+            if count > 0 && factor != 0 {
+                let from = Source { id: old.ops[from], at: at + offset, factor };
+                plan.mix(context, into, into_at, from, count);
+            }
+        };
+        if old.solved.has_data(column) {
+            return add(column, factor);
+        }
+        for from in 0..self.map().columns() {
+            let share =
+                old.solved.share(column, from, usize::from(self.map().parities()), self.map().columns());
+            add(from, gf::mul(share, factor));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What could not be read of a record is written back to where it lies.
+use super::RaidZ;
+use super::plan::{ColumnPart, Old};
+use super::sums::Solved;
+use crate::storage::array::levels::Spot;
+use crate::storage::array::plan::Planner;
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+
+impl RaidZ {
+    /// Writes what could not be read of a record back to where it lies.
+    pub(crate) fn repair_record(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        stripe_request: Slot,
+        old: &Old,
+    ) {
+        let avoids = plan.stripe_requests.get(stripe_request).avoids;
+        let map = *self.map();
+        let parities = usize::from(map.parities());
+        let column = |index| map.column(old.place * map.taken(), index);
+        for index in (0..map.columns()).filter(|_| !avoids.is_empty()) {
+            let (spot, whole, mut rest) = (column(index).spot(), column(index).count, avoids);
+            while let Some((at, count, others)) = plan.bad_of(rest, spot, whole) {
+                rest = others;
+                let (op, offset) = (plan.repair(stripe_request, Spot { at, ..spot }, count), at - spot.at);
+                if index >= parities {
+                    let stretch = ColumnPart { column: index, offset, count };
+                    self.mix_old_record(plan, context, (op, at), old, stretch, 1);
+                    continue;
+                }
+                for data in parities..map.columns() {
+                    // A column may be a row shorter than its parity.
+                    let count = count.min(column(data).count.saturating_sub(offset));
+                    let factor = Solved::factor(index, data, map.columns());
+                    self.mix_old_record(
+                        plan,
+                        context,
+                        (op, at),
+                        old,
+                        ColumnPart { column: data, offset, count },
+                        factor,
+                    );
+                }
+            }
+        }
+    }
+}

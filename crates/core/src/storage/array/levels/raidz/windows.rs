@@ -1,0 +1,146 @@
+//! Going over the records of a RAID-Z pool: a resilver, and a scrub.
+//!
+//! The job counts places, so that members are read and written upward however often records have moved, and passes over
+//! those at which nothing lies: OpenZFS, which finds its blocks by their trees, sorts them by address before it reads any.
+//! A window is so many records as bring `request` sectors of each member. A rebuild leaves out what was written since the
+//! new member came, because its column was written then.
+//!
+//! Hosts write while the pool is gone over, and no window holds their records back: what is written anew goes to another
+//! place. The places of a window are pinned until it is done. What was planned before the new member came does not bring
+//! it anything; a window waits for such writes to its places, and goes over them like over all others.
+//! Source: OpenZFS, dsl_scan.c ("scan queue sorting"). Not modelled: blocks of metadata, and the memory that sorting takes.
+use super::RaidZ;
+use super::map::Column;
+use super::plan::Old;
+use crate::command::Access;
+use crate::storage::array::background::{Job, JobStage, Part, Target};
+use crate::storage::array::members::Members;
+use crate::storage::array::plan::Planner;
+use crate::storage::array::report::SyncKind;
+use crate::storage::array::stripe_request::Phase;
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+use core::ops::Range;
+
+impl RaidZ {
+    /// Whether a target of a job has a column of what lies at a place, and does not have it yet.
+    fn lacks(&self, members: &Members, target: &Target, place: u64) -> Option<usize> {
+        if target.until <= place || self.births().knows(place, target.slot) {
+            return None;
+        }
+        let index = self.map().column_on(place * self.map().taken(), target.slot)?;
+        let column = self.column(place, index);
+        (!members.can_read(column.spot(), column.count)).then_some(index)
+    }
+
+    /// Whether a place is to be gone over, if a record lies there: for a scrub whatever can be read at all.
+    pub(super) fn is_wanted(&self, members: &Members, job: &Job, place: u64) -> bool {
+        if job.kind == SyncKind::Rebuild {
+            return job.targets.iter().any(|target| self.lacks(members, target, place).is_some());
+        }
+        !self.is_record_lost(members, place)
+    }
+
+    /// A host's write that began before a new member came, and goes to a place of this window: it is gone over when that is
+    /// done.
+    pub(super) fn writer_in(&self, members: &Members, job: &Job, places: Range<u64>) -> Option<Slot> {
+        if job.kind != SyncKind::Rebuild || job.stage == JobStage::Flushing {
+            return None;
+        }
+        self.writer_to(places, |place| self.is_wanted(members, job, place))
+    }
+
+    /// Goes over the records of a window: reads all there is of them, and writes what the new members lack.
+    pub(crate) fn go_over_records(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+        let Part { stripe_request, at, to, .. } = *part;
+        self.pin(stripe_request, at..to);
+        let avoids = core::mem::take(&mut part.window().avoids);
+        let mut next = at;
+        while let Some(place) = self.next_record(plan, part, next) {
+            next = place + 1;
+            if !self.go_over_record(plan, context, part, place, &avoids) {
+                break;
+            }
+            if self.next_record(plan, part, next) == Some(next) {
+                self.pass_over_rest(plan, stripe_request, place);
+            }
+        }
+        part.window().avoids = avoids;
+        if part.job.kind != SyncKind::Rebuild {
+            plan.stripe_requests.get_mut(stripe_request).plan.computes = 0;
+        }
+    }
+
+    /// The next place of a window at which a record lies that is to be gone over.
+    fn next_record(&self, plan: &Planner, part: &Part<'_>, from: u64) -> Option<u64> {
+        let job = &*part.job;
+        let lies =
+            |&place: &u64| self.record_at(place).is_some() && self.is_wanted(&plan.members, job, place);
+        self.taken_from(from).take_while(|&place| place < part.to).find(lies)
+    }
+
+    /// Whether the window can go on.
+    fn go_over_record(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        part: &mut Part<'_>,
+        place: u64,
+        avoids: &[u16],
+    ) -> bool {
+        let stripe_request = part.stripe_request;
+        let can_read = |members: &Members, column: &Column| {
+            !avoids.contains(&column.slot) && self.can_read_column(members, place, column)
+        };
+        let map = *self.map();
+        let columns = (0..map.columns()).map(|index| self.column(place, index));
+        let unreadable = columns.filter(|column| !can_read(&plan.members, column)).count();
+        if unreadable > map.parities().into() {
+            let size = self.record();
+            if let Some(record) = self.record_at(place).filter(|_| !avoids.is_empty()) {
+                plan.lose_range(context, part.job.group, record * size, size);
+            } else if part.job.kind == SyncKind::Rebuild {
+                part.job.stop_at(place);
+                return false;
+            }
+            return true;
+        }
+        let old = self.read_whole_record(plan, context, stripe_request, place, can_read);
+        for i in 0..part.job.targets.len() {
+            let target = part.job.targets[i];
+            if let Some(index) = self.lacks(&plan.members, &target, place) {
+                let column = self.column(place, index);
+                let write = plan.add(
+                    context,
+                    stripe_request,
+                    Phase::Write,
+                    Access::Write,
+                    column.spot(),
+                    column.count,
+                );
+                self.make_column(plan, context, write, &old, index);
+            }
+        }
+        self.give_back(plan, context, stripe_request, &old, avoids);
+        true
+    }
+
+    /// What could not be read of a record goes back to its members.
+    fn give_back(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        stripe_request: Slot,
+        old: &Old,
+        avoids: &[u16],
+    ) {
+        let map = self.map();
+        for index in (0..map.columns()).filter(|_| !avoids.is_empty()) {
+            let column = self.column(old.place, index);
+            if avoids.contains(&column.slot) && self.can_read_column(&plan.members, old.place, &column) {
+                let write = plan.repair(stripe_request, column.spot(), column.count);
+                self.make_column(plan, context, write, old, index);
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What an array keeps for itself at the beginning of each member, before its data.
+//!
+//! md puts its bitmap behind the superblock and the partial parity log of 1 MiB between that and the data (metadata 1.2).
+use crate::storage::array::params::{ArrayParams, ConsistencyPolicy, Level};
+
+/// Sectors of each member's partial parity log.
+pub const PARTIAL_PARITY_LOG: u64 = 2_048;
+
+/// Regions that a bitmap has at most.
+pub const REGIONS_MOST: u64 = 1 << 24;
+
+pub fn granule(params: &ArrayParams) -> u64 {
+    params.parity.granule.get().max(1)
+}
+
+/// Bits of the bitmap in a granule.
+pub fn bits(params: &ArrayParams) -> u64 {
+    granule(params) * 512 * 8
+}
+
+/// Where each member has this granule of the bitmap: the first one is the superblock's.
+pub fn bitmap_at(params: &ArrayParams, which: u64) -> u64 {
+    (1 + which) * granule(params)
+}
+
+/// Regions that the bitmap has bits for, on members that are at least so large.
+pub fn regions(params: &ArrayParams, least: u64) -> u64 {
+    let ConsistencyPolicy::Bitmap { region, .. } = params.consistency_policy else { return 0 };
+    counted(params, least).div_ceil(region.get().max(1))
+}
+
+/// Sectors that the bitmap counts, on members that are at least so large.
+pub fn counted(params: &ArrayParams, least: u64) -> u64 {
+    // Levels with parity count the sectors of one member, over all groups; the others those of the array.
+    let times = match params.level {
+        Level::Interleaved { groups } | Level::Parity { groups, .. } => u64::from(groups),
+        _ => u64::from(params.members),
+    };
+    least * times
+}
+
+/// Sectors of each member before its data.
+pub fn sectors(params: &ArrayParams, least: u64) -> u64 {
+    let taken = match params.consistency_policy {
+        ConsistencyPolicy::None | ConsistencyPolicy::Journal => 0,
+        ConsistencyPolicy::Bitmap { .. } => {
+            (1 + regions(params, least).div_ceil(bits(params))) * granule(params)
+        }
+        ConsistencyPolicy::PartialParityLog => PARTIAL_PARITY_LOG,
+    };
+    taken.min(least)
+}

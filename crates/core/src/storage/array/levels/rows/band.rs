@@ -1,0 +1,337 @@
+//! A band of a row: the same stretch of each of its stripe units. What of it can be read, what is computed from the rest,
+//! and what the parts of a command in it are.
+use super::super::gf;
+use super::{Row, Rows};
+use crate::command::{Access, Outcome};
+use crate::storage::array::avoids::Avoids;
+use crate::storage::array::levels::Spot;
+use crate::storage::array::plan::{Planner, Source};
+use crate::storage::array::stripe_request::Phase;
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+use alloc::vec::Vec;
+
+/// No command brings this unit.
+const NONE: u64 = u64::MAX;
+
+/// The part of a row that a command names: from one place in it to another.
+#[derive(Clone, Copy)]
+pub struct Reach {
+    /// The address of the array at which the row begins.
+    pub row_begin: u64,
+    pub unit: u64,
+    /// The first column, and where in its unit the part begins.
+    pub first: u32,
+    pub begin: u64,
+    /// The last column, and where in its unit the part ends.
+    pub last: u32,
+    pub end: u64,
+}
+
+impl Reach {
+    /// Of the addresses from `at` to before `end`, which lie in one row.
+    #[inline]
+    pub fn new(rows: &Rows, row: u64, at: u64, end: u64) -> Self {
+        let (row_begin, unit) = (row * rows.row_data(), rows.unit());
+        let (from, to) = (at - row_begin, end - 1 - row_begin);
+        let (first, last) = (from / unit, to / unit);
+        let (begin, end) = (from - first * unit, to - last * unit + 1);
+        Reach { row_begin, unit, first: first as u32, begin, last: last as u32, end }
+    }
+
+    /// What it has of a column's unit between two offsets; nothing when the end is not above the begin.
+    #[inline]
+    pub fn part(&self, column: u32, lo: u64, hi: u64) -> (u64, u64) {
+        if column < self.first || column > self.last {
+            return (hi, lo);
+        }
+        let begin = if column == self.first { self.begin.max(lo) } else { lo };
+        let end = if column == self.last { self.end.min(hi) } else { hi };
+        (begin, end)
+    }
+
+    /// The columns of which it has something between two offsets: they are neighbours.
+    #[inline]
+    pub fn touched(&self, lo: u64, hi: u64) -> (u32, u32) {
+        let has = |column| {
+            let (begin, end) = self.part(column, lo, hi);
+            begin < end
+        };
+        let (mut first, mut end) = (self.first, self.last + 1);
+        if !has(self.first) {
+            first += 1;
+        }
+        if first < end && !has(self.last) {
+            end -= 1;
+        }
+        (first, end.max(first))
+    }
+
+    /// The address of the array of an offset in a column's unit.
+    #[inline]
+    pub fn address(&self, column: u32, offset: u64) -> u64 {
+        self.row_begin + u64::from(column) * self.unit + offset
+    }
+}
+
+/// A stretch of a row on all its members.
+#[derive(Clone, Copy)]
+pub struct Band {
+    pub rows: Rows,
+    pub row: Row,
+    /// Where on each member it begins, and its length.
+    pub at: u64,
+    pub count: u64,
+    /// Data units that cannot be read: how many, and the first of them.
+    pub lost: usize,
+    pub lost_columns: [u32; gf::MOST],
+    /// Parity units that can be read, and those that there is a drive for, as bits.
+    pub readable: u8,
+    pub writable: u8,
+    /// Members that have nothing right here, whatever a read may have met.
+    pub gone: u32,
+}
+
+impl Band {
+    /// One of which everything can be read.
+    #[inline]
+    pub fn whole(rows: &Rows, row: Row, lo: u64, hi: u64) -> Self {
+        let all = ((1u32 << rows.parities()) - 1) as u8;
+        Band {
+            rows: *rows,
+            row,
+            at: row.at + lo,
+            count: hi - lo,
+            lost: 0,
+            lost_columns: [0; gf::MOST],
+            readable: all,
+            writable: all,
+            gone: 0,
+        }
+    }
+
+    pub fn columns(&self) -> u32 {
+        self.rows.columns()
+    }
+
+    #[inline]
+    pub fn data(&self, column: u32) -> Spot {
+        Spot { slot: self.rows.data_of(&self.row, column), at: self.at }
+    }
+
+    #[inline]
+    pub fn parity(&self, which: u8) -> Spot {
+        Spot { slot: self.rows.parity_of(&self.row, which), at: self.at }
+    }
+
+    pub fn parities(&self) -> impl Iterator<Item = u8> + use<> {
+        0..self.rows.parities()
+    }
+
+    pub fn can_read(&self, column: u32) -> bool {
+        // More are lost than are listed: nothing is computed then.
+        !self.lost_columns[..self.lost.min(gf::MOST)].contains(&column)
+    }
+
+    /// Whether the data that cannot be read can be computed from the rest.
+    pub fn can_be_computed(&self) -> bool {
+        self.lost <= self.readable.count_ones() as usize
+    }
+
+    /// The parities that what cannot be read is computed from.
+    pub fn chosen(&self) -> ([u8; gf::MOST], usize) {
+        let mut chosen = [0; gf::MOST];
+        let readable = self.parities().filter(|which| self.readable >> which & 1 == 1).take(self.lost);
+        let mut count = 0;
+        for which in readable {
+            chosen[count] = which;
+            count += 1;
+        }
+        (chosen, count)
+    }
+}
+
+/// The commands that bring a band's units, by column, then by parity; used again for each band.
+pub struct Fetched(Vec<u64>);
+
+impl Fetched {
+    pub fn new(members: u16) -> Self {
+        Fetched(alloc::vec![NONE; usize::from(members)])
+    }
+
+    fn get(&self, place: u32) -> Option<u64> {
+        Some(self.0[place as usize]).filter(|&id| id != NONE)
+    }
+}
+
+impl Rows {
+    /// Part of a row, and what can be read of it for a stripe request that has met unreadable sectors on some members.
+    #[inline]
+    pub(crate) fn band(&self, plan: &Planner, row: Row, lo: u64, hi: u64, avoids: Avoids) -> Band {
+        let mut band = Band::whole(self, row, lo, hi);
+        if plan.members.impaired > 0 || !avoids.is_empty() {
+            self.look(plan, &mut band, avoids);
+        }
+        band
+    }
+
+    /// Finds out what of a band cannot be read.
+    fn look(&self, plan: &Planner, band: &mut Band, avoids: Avoids) {
+        for column in 0..band.columns() {
+            let spot = band.data(column);
+            let is_there = plan.members.can_read(spot, band.count);
+            band.gone += u32::from(!is_there);
+            if !is_there || plan.defects.unreadable.has(avoids, spot, band.count) {
+                if let Some(place) = band.lost_columns.get_mut(band.lost) {
+                    *place = column;
+                }
+                band.lost += 1;
+            }
+        }
+        for which in band.parities() {
+            let spot = band.parity(which);
+            let is_there = plan.members.can_read(spot, band.count);
+            band.gone += u32::from(!is_there);
+            if !is_there || plan.defects.unreadable.has(avoids, spot, band.count) {
+                band.readable &= !(1 << which);
+            }
+            if !plan.members.can_write(spot.slot) {
+                band.writable &= !(1 << which);
+            }
+        }
+    }
+
+    /// Nothing of a band has been asked for.
+    #[inline]
+    pub(crate) fn bring_nothing(&self, plan: &mut Planner, band: &Band) {
+        plan.fetched.0[..band.rows.members() as usize].fill(NONE);
+    }
+
+    /// A command brings a unit of a band: by column, then by parity.
+    pub(crate) fn is_brought(&self, plan: &mut Planner, place: u32, id: u64) {
+        plan.fetched.0[place as usize] = id;
+    }
+
+    /// Reads a data unit of a band.
+    #[inline]
+    pub(crate) fn bring(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        band: &Band,
+        column: u32,
+    ) -> u64 {
+        let id = plan.add(context, slot, Phase::Read, Access::Read, band.data(column), band.count);
+        plan.fetched.0[column as usize] = id;
+        id
+    }
+
+    #[inline]
+    pub(crate) fn bring_parity(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        band: &Band,
+        which: u8,
+    ) {
+        let id = plan.add(context, slot, Phase::Read, Access::Read, band.parity(which), band.count);
+        plan.fetched.0[band.columns() as usize + usize::from(which)] = id;
+    }
+
+    /// Reads all data of a band that can be read, and as many parities as data cannot. Returns how many units.
+    pub(crate) fn bring_all(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        band: &Band,
+    ) -> Result<u64, Outcome> {
+        if !band.can_be_computed() {
+            return Err(plan.gone(plan.stripe_requests.get(slot).avoids));
+        }
+        let mut units = 0;
+        for column in 0..band.columns() {
+            if band.can_read(column) {
+                self.bring(plan, context, slot, band, column);
+                units += 1;
+            }
+        }
+        let (chosen, count) = band.chosen();
+        for &which in &chosen[..count] {
+            self.bring_parity(plan, context, slot, band, which);
+        }
+        Ok(units + count as u64)
+    }
+
+    /// Says that a command's data have, from `at` on, what a data unit holds from `from` on, multiplied: as it was read, or
+    /// computed from everything else.
+    pub(crate) fn mix_old(
+        &self,
+        plan: &Planner,
+        context: &mut Context,
+        (into, at): (u64, u64),
+        band: &Band,
+        (column, from, factor): (u32, u64, u8),
+        count: u64,
+    ) {
+        if context.data.is_none() || count == 0 {
+            return;
+        }
+        if let Some(id) = plan.fetched.get(column) {
+            return plan.mix(context, into, at, Source { id, at: from, factor }, count);
+        }
+        let row = &band.row;
+        let index = |column| self.index_of(row, column);
+        let Some(place) = band.lost_columns[..band.lost].iter().position(|&lost| lost == column) else {
+            return;
+        };
+        let lost = band.lost_columns.map(index);
+        let (chosen, parities) = band.chosen();
+        let solved = gf::solve(&lost[..band.lost], &chosen[..parities])[place];
+        for (&which, times) in chosen[..parities].iter().zip(solved) {
+            if let Some(id) = plan.fetched.get(band.columns() + u32::from(which)) {
+                let factor = gf::mul(factor, times);
+                plan.mix(context, into, at, Source { id, at: from, factor }, count);
+            }
+        }
+        for other in (0..band.columns()).filter(|&other| band.can_read(other)) {
+            let Some(id) = plan.fetched.get(other) else { continue };
+            let times = chosen[..parities]
+                .iter()
+                .zip(solved)
+                .fold(0, |sum, (&which, times)| sum ^ gf::mul(times, gf::factor(which, index(other))));
+            let factor = gf::mul(factor, times);
+            plan.mix(context, into, at, Source { id, at: from, factor }, count);
+        }
+    }
+
+    /// Says that a command's data have, from the band's begin on, its old parity.
+    pub(crate) fn mix_parity(
+        &self,
+        plan: &Planner,
+        context: &mut Context,
+        (into, at): (u64, u64),
+        band: &Band,
+        which: u8,
+    ) {
+        if let Some(id) = plan.fetched.get(band.columns() + u32::from(which)) {
+            plan.mix(context, into, at, Source { id, at: band.at, factor: 1 }, band.count);
+        }
+    }
+}
+
+/// The stretches of a stripe unit between these offsets, in their order, none longer than `most`.
+pub fn bands<const N: usize>(mut edges: [u64; N], most: u64) -> impl Iterator<Item = (u64, u64)> {
+    edges.sort_unstable();
+    let (mut at, mut next) = (edges[0], 1);
+    core::iter::from_fn(move || {
+        while next < N && edges[next] == at {
+            next += 1;
+        }
+        let from = at;
+        at = (*edges.get(next)?).min(from + most);
+        Some((from, at))
+    })
+}

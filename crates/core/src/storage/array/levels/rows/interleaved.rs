@@ -1,0 +1,172 @@
+//! RAID 3 and 30: units of one sector, so that every command takes all members of a group at once.
+//!
+//! A command is rounded outward to whole rows. A read goes to all data members, and to the parity where one of them is
+//! missing; a write goes to all, and first reads its first and its last row if it does not cover them.
+use super::super::gf;
+use super::Rows;
+use super::band::Band;
+use crate::command::{Access, Outcome};
+use crate::storage::array::plan::{Planner, Source};
+use crate::storage::array::stripe_request::Phase;
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+
+/// Whole rows of one group, and which of their addresses a command names.
+#[derive(Clone, Copy)]
+struct Stretch {
+    first_row: u64,
+    rows: u64,
+    begin: u64,
+    end: u64,
+}
+
+impl Rows {
+    pub(crate) fn plan_interleaved(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+    ) -> Result<(), Outcome> {
+        let stripe_request = plan.stripe_requests.get(slot);
+        let (mut at, end, access) = (stripe_request.first, stripe_request.end, stripe_request.access);
+        let columns = self.row_data();
+        let most = plan.params.request.get();
+        while at < end {
+            let first_row = at / columns;
+            let mut end_row = end.div_ceil(columns).min(first_row + most);
+            if self.groups() > 1 {
+                end_row = end_row.min((first_row / self.turn() + 1) * self.turn());
+            }
+            let until = end.min(end_row * columns);
+            let stretch = Stretch { first_row, rows: end_row - first_row, begin: at, end: until };
+            if access == Access::Read {
+                self.read_stretch(plan, context, slot, &stretch)?;
+            } else {
+                self.write_stretch(plan, context, slot, &stretch)?;
+            }
+            at = until;
+        }
+        Ok(())
+    }
+
+    fn read_stretch(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        stretch: &Stretch,
+    ) -> Result<(), Outcome> {
+        let avoids = plan.stripe_requests.get(slot).avoids;
+        let band = self.band(plan, self.row(stretch.first_row), 0, stretch.rows, avoids);
+        self.bring_nothing(plan, &band);
+        let units = self.bring_all(plan, context, slot, &band)?;
+        if band.lost > 0 {
+            plan.stripe_requests.get_mut(slot).plan.computes += units * band.count * 512;
+            self.repair_band(plan, context, slot, &band, 0..0);
+        }
+        if context.data.is_some() {
+            let id = plan.command_id(slot);
+            for address in stretch.begin..stretch.end {
+                let (column, at) = place(self, &band, stretch, address);
+                self.mix_old(plan, context, (id, address), &band, (column, at, 1), 1);
+            }
+        }
+        Ok(())
+    }
+
+    fn write_stretch(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        stretch: &Stretch,
+    ) -> Result<(), Outcome> {
+        let avoids = plan.stripe_requests.get(slot).avoids;
+        let row = self.row(stretch.first_row);
+        let whole = self.band(plan, row, 0, stretch.rows, avoids);
+        if whole.gone > u32::from(self.parities()) {
+            return Err(Outcome::Lost);
+        }
+        self.write_all(plan, context, slot, &whole);
+        let mut sectors = stretch.end - stretch.begin;
+        let (first, last) = (stretch.first_row, stretch.first_row + stretch.rows - 1);
+        let columns = self.row_data();
+        for ragged in [first, last].into_iter().take(if first == last { 1 } else { 2 }) {
+            if stretch.begin <= ragged * columns && stretch.end >= (ragged + 1) * columns {
+                continue;
+            }
+            let from = ragged - first;
+            let band = self.band(plan, row, from, from + 1, avoids);
+            self.bring_nothing(plan, &band);
+            sectors += self.bring_all(plan, context, slot, &band)?;
+            if context.data.is_some() {
+                self.mix_around(plan, context, stretch, ragged * columns, &band);
+            }
+        }
+        plan.stripe_requests.get_mut(slot).plan.computes += sectors * 512;
+        if context.data.is_some() {
+            let id = plan.command_id(slot);
+            for address in stretch.begin..stretch.end {
+                let (column, at) = place(self, &whole, stretch, address);
+                for (into, factor) in self.written_with(plan, &whole, column) {
+                    plan.mix(context, into, at, Source { id, at: address, factor }, 1);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes whole rows to all members that there are, and keeps the commands in mind.
+    fn write_all(&self, plan: &mut Planner, context: &mut Context, slot: Slot, band: &Band) {
+        let parities = band.parities().map(|which| band.parity(which));
+        plan.written.clear();
+        for spot in (0..band.columns()).map(|column| band.data(column)).chain(parities) {
+            let op = plan
+                .members
+                .can_write(spot.slot)
+                .then(|| plan.add(context, slot, Phase::Write, Access::Write, spot, band.count));
+            plan.written.push(op);
+        }
+    }
+
+    /// The commands that a data unit's sector goes into: its own and the parity's, with the factors.
+    fn written_with(
+        &self,
+        plan: &Planner,
+        band: &Band,
+        column: u32,
+    ) -> impl Iterator<Item = (u64, u8)> + use<> {
+        let parity = |which| {
+            let factor = gf::factor(which, band.rows.index_of(&band.row, column));
+            plan.written[band.columns() as usize + usize::from(which)].map(|op| (op, factor))
+        };
+        let own = plan.written[column as usize].map(|op| (op, 1));
+        [own, parity(0)].into_iter().flatten()
+    }
+
+    /// Says that a row that is not written whole keeps what it has.
+    fn mix_around(
+        &self,
+        plan: &Planner,
+        context: &mut Context,
+        stretch: &Stretch,
+        row_begin: u64,
+        band: &Band,
+    ) {
+        for column in 0..band.columns() {
+            let address = row_begin + u64::from(column);
+            if (stretch.begin..stretch.end).contains(&address) {
+                continue;
+            }
+            for (into, factor) in self.written_with(plan, band, column) {
+                self.mix_old(plan, context, (into, band.at), band, (column, band.at, factor), 1);
+            }
+        }
+    }
+}
+
+/// Where an address of a stretch lies: its column, and the place on the member.
+fn place(rows: &Rows, band: &Band, stretch: &Stretch, address: u64) -> (u32, u64) {
+    let columns = rows.row_data();
+    ((address % columns) as u32, band.at + (address / columns - stretch.first_row))
+}

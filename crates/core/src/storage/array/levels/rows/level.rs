@@ -1,0 +1,112 @@
+//! Levels with rows of stripe units and parity in each, as a level.
+use super::Rows;
+use crate::command::{Access, Outcome};
+use crate::storage::array::background::{Job, Part};
+use crate::storage::array::levels::{Blocks, RaidLevel, Spot};
+use crate::storage::array::members::Members;
+use crate::storage::array::plan::Planner;
+use crate::storage::array::report::{Run, SyncKind};
+use crate::storage::array::stripe_request::{Op, StripeRequest};
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+use alloc::vec::Vec;
+
+impl RaidLevel for Rows {
+    fn capacity(&self) -> u64 {
+        self.capacity()
+    }
+
+    fn used(&self) -> u64 {
+        self.used()
+    }
+
+    fn home(&self, address: u64) -> Spot {
+        let cell = self.cell(address, address + 1);
+        let row = self.row(cell.row);
+        Spot { slot: self.data_of(&row, cell.column), at: row.at + cell.offset }
+    }
+
+    fn address_at(&self, spot: Spot) -> Option<u64> {
+        self.held(spot).0.address()
+    }
+
+    fn group_members(&self) -> Option<u16> {
+        Some(self.members() as u16)
+    }
+
+    fn whole_write(&self) -> Option<u64> {
+        Some(self.row_data())
+    }
+
+    #[inline]
+    fn blocks(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
+        self.blocks_of_rows(plan, stripe_request)
+    }
+
+    #[inline]
+    fn cut(&self, plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
+        if access == Access::Write { self.cut_at_log(plan, at, self.cut_at_rows(at, end)) } else { end }
+    }
+
+    #[inline]
+    fn plan_read(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        if self.is_interleaved() {
+            self.plan_interleaved(plan, context, slot)
+        } else {
+            self.read(plan, context, slot)
+        }
+    }
+
+    #[inline]
+    fn plan_write(&mut self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        if self.is_interleaved() {
+            self.plan_interleaved(plan, context, slot)
+        } else {
+            self.write(plan, context, slot)
+        }
+    }
+
+    fn is_redundant(&self) -> bool {
+        true
+    }
+
+    fn fails_the_last(&self) -> bool {
+        true
+    }
+
+    fn is_kept_without(&self, members: &Members, op: &Op) -> bool {
+        let group = self.slots(op.slot / self.members() as u16);
+        let gone = group.filter(|&slot| !members.can_write(slot)).count();
+        gone <= usize::from(self.parities())
+    }
+
+    fn losses(&self, members: &Members, before: &[u64], _failed: u16) -> Vec<Run> {
+        self.losses_between(before, &members.frontiers())
+    }
+
+    fn reach(&self, members: &Members, slot: u16) -> u64 {
+        self.reach_of(&members.frontiers(), slot)
+    }
+
+    fn range(&self, _kind: SyncKind, request: u64) -> (u64, (u64, u64)) {
+        (request, (self.start(), self.used()))
+    }
+
+    fn around(&self, job: &Job, at: u64, to: u64) -> (u64, u64) {
+        let row = |place| self.row_at(job.group.into(), place);
+        (row(at) * self.row_data(), (row(to - 1) + 1) * self.row_data())
+    }
+
+    /// Windows need to keep writes out, and not each other: what they say of rows is true of all groups.
+    fn blocks_of_window(&self, first: u64, end: u64) -> Option<Blocks> {
+        let row = self.row_data();
+        Some((false, first / row * self.unit(), end.div_ceil(row) * self.unit()))
+    }
+
+    fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+        match part.job.kind {
+            SyncKind::Rebuild => self.rebuild_rows(plan, context, part),
+            SyncKind::Resync | SyncKind::Scrub => self.compare_rows(plan, context, part),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Reads of levels with parity: each stripe unit from its member, or computed from all others of its row.
+//!
+//! Where a unit must be computed, the row is read in bands at whose edges the set of columns asked for changes, so that
+//! what a computation needs and the host wants too is read once.
+use super::Rows;
+use super::band::{Band, Reach, bands};
+use crate::command::{Access, Outcome};
+use crate::storage::array::levels::Spot;
+use crate::storage::array::plan::{Planner, Source};
+use crate::storage::array::stripe_request::{Phase, StripeRequest};
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+
+impl Rows {
+    /// Numbers count sectors of a member over the rows of all groups. What changes parity, or needs it, excludes all else
+    /// that does; parity is changed in whole granules.
+    pub(crate) fn blocks_of_rows(
+        &self,
+        plan: &Planner,
+        stripe_request: &StripeRequest,
+    ) -> Option<(bool, u64, u64)> {
+        let write = stripe_request.access == Access::Write;
+        // What is read as it lies needs nobody else's parity.
+        if !write && plan.members.impaired == 0 && stripe_request.avoids.is_empty() {
+            return None;
+        }
+        let (first, unit) = (self.cell(stripe_request.first, stripe_request.end), self.unit());
+        // It ends in another stripe unit.
+        if first.count < stripe_request.end - stripe_request.first {
+            let last = self.cell(stripe_request.end - 1, stripe_request.end);
+            return Some((write, first.row * unit, (last.row + 1) * unit));
+        }
+        let spot =
+            || Spot { slot: self.data(first.row, first.column), at: self.at(first.row) + first.offset };
+        if !write && stripe_request.avoids.is_empty() && plan.members.can_read(spot(), first.count) {
+            return None;
+        }
+        let granule = if write { plan.granule() } else { 1 };
+        let begin = first.offset / granule * granule;
+        let end = (first.offset + first.count).next_multiple_of(granule).min(unit);
+        Some((write, first.row * unit + begin, first.row * unit + end))
+    }
+
+    pub(crate) fn read(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        let stripe_request = plan.stripe_requests.get(slot);
+        let (mut at, end, avoids) = (stripe_request.first, stripe_request.end, stripe_request.avoids);
+        if plan.members.impaired == 0 && avoids.is_empty() {
+            self.read_as_it_lies(plan, context, slot);
+            return Ok(());
+        }
+        while at < end {
+            let row = at / self.row_data();
+            let stop = end.min((row + 1) * self.row_data());
+            self.read_row(plan, context, slot, row, &Reach::new(self, row, at, stop))?;
+            at = stop;
+        }
+        Ok(())
+    }
+
+    fn read_as_it_lies(&self, plan: &mut Planner, context: &mut Context, slot: Slot) {
+        let stripe_request = plan.stripe_requests.get(slot);
+        let (mut at, end) = (stripe_request.first, stripe_request.end);
+        let id = plan.command_id(slot);
+        let most = plan.params.request.get();
+        while at < end {
+            let cell = self.cell(at, end);
+            let count = cell.count.min(most);
+            let row = self.row(cell.row);
+            let spot = Spot { slot: self.data_of(&row, cell.column), at: row.at + cell.offset };
+            let op = plan.add(context, slot, Phase::Read, Access::Read, spot, count);
+            plan.mix(context, id, at, Source { id: op, at: spot.at, factor: 1 }, count);
+            at += count;
+        }
+    }
+
+    /// Reads part of a row of which some may have to be computed.
+    fn read_row(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        row: u64,
+        reach: &Reach,
+    ) -> Result<(), Outcome> {
+        let edges = [0, reach.begin, reach.end, self.unit()];
+        for band in bands(edges, plan.params.request.get()) {
+            self.read_band(plan, context, slot, row, reach, band)?;
+        }
+        Ok(())
+    }
+
+    fn read_band(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        row: u64,
+        reach: &Reach,
+        (lo, hi): (u64, u64),
+    ) -> Result<(), Outcome> {
+        let (first, end) = reach.touched(lo, hi);
+        if first == end {
+            return Ok(());
+        }
+        let avoids = plan.stripe_requests.get(slot).avoids;
+        let row = self.row(row);
+        // What the units are that nobody asks for matters only when they must help out.
+        let mut band = Band::whole(self, row, lo, hi);
+        self.bring_nothing(plan, &band);
+        let is_there = |column| {
+            let spot = band.data(column);
+            plan.can_read(spot, band.count, avoids)
+        };
+        if !(first..end).all(is_there) {
+            band = self.band(plan, row, lo, hi, avoids);
+            let units = self.bring_all(plan, context, slot, &band)?;
+            plan.stripe_requests.get_mut(slot).plan.computes += units * band.count * 512;
+            self.repair_band(plan, context, slot, &band, 0..0);
+        } else {
+            for column in first..end {
+                self.bring(plan, context, slot, &band, column);
+            }
+        }
+        if context.data.is_some() {
+            let id = plan.command_id(slot);
+            for column in first..end {
+                let into = (id, reach.address(column, lo));
+                self.mix_old(plan, context, into, &band, (column, band.at, 1), band.count);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! What could not be read of a row is written back, computed from the rest.
+use super::super::gf;
+use super::Rows;
+use super::band::Band;
+use crate::storage::array::levels::Spot;
+use crate::storage::array::plan::Planner;
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+use core::ops::Range;
+
+impl Rows {
+    /// Writes what could not be read of a band back to its members; all data of the band are read or computed. The columns
+    /// `but` are written anyway, and so is parity if there are any.
+    pub(crate) fn repair_band(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        stripe_request: Slot,
+        band: &Band,
+        but: Range<u32>,
+    ) {
+        let avoids = plan.stripe_requests.get(stripe_request).avoids;
+        if avoids.is_empty() {
+            return;
+        }
+        for column in (0..band.columns()).filter(|column| !but.contains(column)) {
+            let (spot, mut rest) = (band.data(column), avoids);
+            while let Some((at, count, others)) = plan.bad_of(rest, spot, band.count) {
+                rest = others;
+                let op = plan.repair(stripe_request, Spot { at, ..spot }, count);
+                self.mix_old(plan, context, (op, at), band, (column, at, 1), count);
+            }
+        }
+        for which in band.parities().filter(|_| but.is_empty()) {
+            let (spot, mut rest) = (band.parity(which), avoids);
+            while let Some((at, count, others)) = plan.bad_of(rest, spot, band.count) {
+                rest = others;
+                let op = plan.repair(stripe_request, Spot { at, ..spot }, count);
+                for column in 0..band.columns() {
+                    let factor = gf::factor(which, band.rows.index_of(&band.row, column));
+                    self.mix_old(plan, context, (op, at), band, (column, at, factor), count);
+                }
+            }
+        }
+    }
+}

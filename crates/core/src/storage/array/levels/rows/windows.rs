@@ -1,0 +1,155 @@
+//! Windows of levels with parity: a rebuild reads all other members of the group, a resync and a scrub all of them.
+use super::Rows;
+use crate::command::Access;
+use crate::storage::array::background::Part;
+use crate::storage::array::levels::{Held, Spot};
+use crate::storage::array::plan::Planner;
+use crate::storage::array::report::SyncKind;
+use crate::storage::array::stripe_request::Phase;
+use crate::storage::context::Context;
+use core::ops::Range;
+use drivelab_units::Sectors;
+
+impl Rows {
+    /// Writes what could not be read of the part back to its members, made from what was read of the others.
+    fn rewrite_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+        let count = part.to - part.at;
+        for slot in self.slots(part.job.group) {
+            let spot = Spot { slot, at: part.at };
+            if part.is_bad(plan, spot, count) {
+                let write = plan.repair(part.stripe_request, spot, count);
+                if context.data.is_some() {
+                    self.mix_member(plan, context, part, spot, write);
+                }
+            }
+        }
+    }
+
+    /// The slots of a group.
+    pub(super) fn slots(&self, group: u16) -> Range<u16> {
+        let members = self.members() as u16;
+        group * members..(group + 1) * members
+    }
+
+    /// Reads every other member of the group, and writes what follows to the new ones.
+    pub(super) fn rebuild_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+        let Part { stripe_request, at, to, .. } = *part;
+        let count = to - at;
+        let slots = self.slots(part.job.group);
+        let parities = usize::from(self.parities());
+        let mut unreadable = 0;
+        for slot in slots.clone() {
+            unreadable += usize::from(!part.can_read(plan, Spot { slot, at }, count));
+        }
+        if unreadable > parities {
+            if part.has_met_errors() {
+                return self.lose_rows(plan, context, part);
+            }
+            return part.job.stop_at(at);
+        }
+        let readable = self.members() - unreadable as u64;
+        for slot in slots {
+            if part.can_read(plan, Spot { slot, at }, count) {
+                plan.add(context, stripe_request, Phase::Read, Access::Read, Spot { slot, at }, count);
+            }
+        }
+        for i in 0..part.job.targets.len() {
+            let Some((slot, from)) = part.needs(plan, i) else { continue };
+            let write = plan.add(
+                context,
+                stripe_request,
+                Phase::Write,
+                Access::Write,
+                Spot { slot, at: from },
+                to - from,
+            );
+            if context.data.is_some() {
+                self.mix_member(plan, context, part, Spot { slot, at: from }, write);
+            }
+        }
+        plan.stripe_requests.get_mut(stripe_request).plan.computes =
+            Sectors::new(count * readable).bytes().get();
+        if part.has_met_errors() {
+            self.rewrite_rows(plan, context, part);
+        }
+    }
+
+    /// Says how what is written to a new member follows from what was read, row by row.
+    fn mix_member(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        part: &mut Part<'_>,
+        into: Spot,
+        write: u64,
+    ) {
+        let mut at = into.at;
+        while at < part.to {
+            let row = self.row_at(part.job.group.into(), at);
+            let count = (self.at(row) + self.unit()).min(part.to) - at;
+            self.mix_made(plan, context, part.stripe_request, (write, row), Spot { at, ..into }, count);
+            at += count;
+        }
+    }
+
+    /// Of rows of which too much cannot be read, that is lost.
+    fn lose_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+        for slot in self.slots(part.job.group) {
+            let mut at = part.at;
+            while at < part.to {
+                let spot = Spot { slot, at };
+                let (held, left) = self.held(spot);
+                let count = left.min(part.to - at);
+                if let Held::Data { first, .. } = held
+                    && !part.can_read(plan, spot, count)
+                {
+                    plan.lose_range(context, part.job.group, first, count);
+                }
+                at += count;
+            }
+        }
+    }
+
+    /// Reads every member of the group; a resync then writes all parity that follows from what was read.
+    pub(super) fn compare_rows(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+        let Part { stripe_request, at, to, .. } = *part;
+        let (slots, parities) = (self.slots(part.job.group), usize::from(self.parities()));
+        let mut unreadable = 0;
+        for slot in slots.clone() {
+            let spot = Spot { slot, at };
+            if part.can_read(plan, spot, to - at) {
+                plan.add(context, stripe_request, Phase::Read, Access::Read, spot, to - at);
+            } else {
+                unreadable += 1;
+            }
+        }
+        if unreadable > parities && part.has_met_errors() {
+            return self.lose_rows(plan, context, part);
+        }
+        if part.job.kind == SyncKind::Resync && unreadable == 0 {
+            self.write_all_parity(plan, context, part);
+        }
+        if unreadable <= parities && part.has_met_errors() {
+            self.rewrite_rows(plan, context, part);
+        }
+    }
+
+    /// Writes all parity of the part, as it follows from its data.
+    fn write_all_parity(&self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+        let mut at = part.at;
+        while at < part.to {
+            let row = self.row_at(part.job.group.into(), at);
+            let count = (self.at(row) + self.unit()).min(part.to) - at;
+            for which in 0..self.parities() {
+                let spot = Spot { slot: self.parity(row, which), at };
+                let write = plan.add(context, part.stripe_request, Phase::Write, Access::Write, spot, count);
+                if context.data.is_some() {
+                    self.mix_made(plan, context, part.stripe_request, (write, row), spot, count);
+                }
+            }
+            at += count;
+        }
+        let data = (part.to - part.at) * u64::from(self.columns());
+        plan.stripe_requests.get_mut(part.stripe_request).plan.computes = Sectors::new(data).bytes().get();
+    }
+}

@@ -1,0 +1,324 @@
+//! Writes of levels with parity.
+//!
+//! A row that is not written whole is cut into bands at whose edges the set of columns written changes, rounded outward to
+//! what parity is computed over at once. Each band gets its parity by what reads less, as md counts for each page of a
+//! stripe (drivers/md/raid5.c, `handle_stripe_dirtying`): from the old data and the old parity (read-modify-write), or from
+//! the data that are not written (reconstruct-write). Where that needs what cannot be read, the other way is taken, and if
+//! that does as well, everything is read and the missing units are computed.
+use super::super::gf;
+use super::Rows;
+use super::band::{Band, Reach, bands};
+use crate::command::{Access, Outcome};
+use crate::storage::array::levels::Spot;
+use crate::storage::array::params::{ConsistencyPolicy, PartialWrites};
+use crate::storage::array::plan::{Planner, Source};
+use crate::storage::array::stripe_request::Phase;
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+
+/// How a band gets its parity.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From the old data and the old parity.
+    Old,
+    /// From the data that are not written.
+    Rest,
+    /// From everything that there is, with what is missing computed first.
+    All,
+    /// There is no drive for any parity.
+    Without,
+}
+
+/// The columns of a band that are written, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct Touched {
+    pub first: u32,
+    pub end: u32,
+    /// How many of them are written all over.
+    full: u32,
+    /// Sectors that the host brings.
+    new: u64,
+}
+
+impl Touched {
+    fn new(reach: &Reach, lo: u64, hi: u64) -> Self {
+        let (first, end) = reach.touched(lo, hi);
+        let (mut full, mut new) = (end - first, u64::from(end - first) * (hi - lo));
+        // Only the first and the last can be written in part.
+        for column in [first, end.saturating_sub(1)].into_iter().take((end - first).min(2) as usize) {
+            let (begin, until) = reach.part(column, lo, hi);
+            let kept = hi - lo - (until - begin);
+            if kept > 0 {
+                (full, new) = (full - 1, new - kept);
+            }
+        }
+        Touched { first, end, full, new }
+    }
+
+    pub fn count(&self) -> u32 {
+        self.end - self.first
+    }
+
+    /// Whether the host brings all of a band.
+    pub fn is_whole(&self, band: &Band) -> bool {
+        self.full == band.columns()
+    }
+
+    pub fn has(&self, column: u32) -> bool {
+        (self.first..self.end).contains(&column)
+    }
+}
+
+impl Rows {
+    /// A large write is cut where whole rows begin and end: its ends need what is already there, its middle does not.
+    pub(crate) fn cut_at_rows(&self, at: u64, end: u64) -> u64 {
+        if self.is_interleaved() {
+            return end;
+        }
+        let row = self.row_data();
+        let next = at.next_multiple_of(row);
+        if at < next {
+            return next.min(end);
+        }
+        let last = end / row * row;
+        if at < last { last } else { end }
+    }
+
+    pub(crate) fn write(&self, plan: &mut Planner, context: &mut Context, slot: Slot) -> Result<(), Outcome> {
+        let stripe_request = plan.stripe_requests.get(slot);
+        let (mut at, end) = (stripe_request.first, stripe_request.end);
+        plan.begin_log()?;
+        while at < end {
+            let row = at / self.row_data();
+            let stop = end.min((row + 1) * self.row_data());
+            self.write_row(plan, context, slot, row, &Reach::new(self, row, at, stop))?;
+            at = stop;
+        }
+        plan.write_journal(context, slot);
+        Ok(())
+    }
+
+    #[inline]
+    fn write_row(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        row: u64,
+        reach: &Reach,
+    ) -> Result<(), Outcome> {
+        let (granule, unit) = (plan.granule(), self.unit());
+        let most = plan.largest_band();
+        let down = |offset: u64| offset / granule * granule;
+        let up = |offset: u64| offset.next_multiple_of(granule).min(unit);
+        let (begin, end) = (reach.begin, reach.end);
+        // Most writes are of whole granules of one column.
+        if reach.first == reach.last && down(begin) == begin && up(end) == end && end - begin <= most {
+            return self.write_band(plan, context, slot, row, reach, (begin, end));
+        }
+        for band in bands([0, down(begin), up(begin), down(end), up(end), unit], most) {
+            self.write_band(plan, context, slot, row, reach, band)?;
+        }
+        Ok(())
+    }
+
+    fn write_band(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        row: u64,
+        reach: &Reach,
+        (lo, hi): (u64, u64),
+    ) -> Result<(), Outcome> {
+        let touched = Touched::new(reach, lo, hi);
+        if touched.count() == 0 {
+            return Ok(());
+        }
+        let avoids = plan.stripe_requests.get(slot).avoids;
+        let band = self.band(plan, self.row(row), lo, hi, avoids);
+        if band.gone > u32::from(self.parities()) {
+            return Err(Outcome::Lost);
+        }
+        if band.lost > gf::MOST {
+            return Err(plan.gone(avoids));
+        }
+        let way = self.way(plan, &band, reach, &touched, lo);
+        self.bring_nothing(plan, &band);
+        let units = self.bring_for(plan, context, slot, &band, (reach, &touched, lo), way)?;
+        if way == Way::All {
+            self.repair_band(plan, context, slot, &band, touched.first..touched.end);
+        }
+        if way != Way::Without {
+            plan.stripe_requests.get_mut(slot).plan.computes += (units * band.count + touched.new) * 512;
+        }
+        self.write_data(plan, context, slot, &band, (reach, &touched, lo), way);
+        self.write_parity(plan, context, slot, &band, (reach, &touched, lo), way);
+        if plan.params.consistency_policy == ConsistencyPolicy::PartialParityLog {
+            self.write_partial_parity(plan, context, slot, &band, &touched, way);
+        }
+        Ok(())
+    }
+
+    /// Whether a column's unit in the band is written all over.
+    fn is_full(reach: &Reach, column: u32, lo: u64, count: u64) -> bool {
+        reach.part(column, lo, lo + count) == (lo, lo + count)
+    }
+
+    fn way(&self, plan: &Planner, band: &Band, reach: &Reach, touched: &Touched, lo: u64) -> Way {
+        if band.writable == 0 {
+            return Way::Without;
+        }
+        let old = touched.count() + band.writable.count_ones();
+        let rest = band.columns() - touched.full;
+        let prefers_old = match plan.params.parity.partial {
+            PartialWrites::Cheaper { prefers_old } => old < rest || old == rest && prefers_old,
+            PartialWrites::Old => rest > 0,
+            PartialWrites::Rest => false,
+        };
+        if band.lost == 0 && band.readable == band.writable {
+            return if prefers_old { Way::Old } else { Way::Rest };
+        }
+        let columns = 0..band.columns();
+        let can_old = band.writable & !band.readable == 0
+            && columns.clone().all(|column| !touched.has(column) || band.can_read(column));
+        let can_rest = columns.clone().all(|c| band.can_read(c) || Self::is_full(reach, c, lo, band.count));
+        match (prefers_old, can_old, can_rest) {
+            (true, true, _) | (false, true, false) => Way::Old,
+            (false, _, true) | (true, false, true) => Way::Rest,
+            (_, false, false) => Way::All,
+        }
+    }
+
+    /// Reads what the parity of a band needs. Returns how many units.
+    fn bring_for(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        band: &Band,
+        (reach, touched, lo): (&Reach, &Touched, u64),
+        way: Way,
+    ) -> Result<u64, Outcome> {
+        let mut units = 0;
+        match way {
+            Way::Without => {}
+            Way::All => units = self.bring_all(plan, context, slot, band)?,
+            Way::Old => {
+                for column in touched.first..touched.end {
+                    self.bring(plan, context, slot, band, column);
+                }
+                for which in band.parities().filter(|which| band.writable >> which & 1 == 1) {
+                    self.bring_parity(plan, context, slot, band, which);
+                }
+                units = u64::from(touched.count() + band.writable.count_ones());
+            }
+            Way::Rest if touched.is_whole(band) => {}
+            Way::Rest => {
+                for column in 0..band.columns() {
+                    if !Self::is_full(reach, column, lo, band.count) {
+                        self.bring(plan, context, slot, band, column);
+                        units += 1;
+                    }
+                }
+            }
+        }
+        Ok(units)
+    }
+
+    /// Writes the data units of a band that the host changes, with what lies around its data in them.
+    fn write_data(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        band: &Band,
+        (reach, touched, lo): (&Reach, &Touched, u64),
+        way: Way,
+    ) {
+        let hi = lo + band.count;
+        for column in touched.first..touched.end {
+            let spot = band.data(column);
+            if !plan.members.can_write(spot.slot) {
+                continue;
+            }
+            let (begin, end) = reach.part(column, lo, hi);
+            // Without parity nothing asks for whole granules.
+            let (from, until) = if way == Way::Without { (begin, end) } else { (lo, hi) };
+            let spot = Spot { slot: spot.slot, at: band.at + (from - lo) };
+            let op = plan.add(context, slot, Phase::Write, Access::Write, spot, until - from);
+            plan.note(context, op, spot, until - from);
+            if context.data.is_some() {
+                self.mix_new(plan, context, slot, (op, spot.at), (reach, column, from, until), (band, lo, 1));
+            }
+        }
+    }
+
+    /// Says that a command's data have what the host brings of a column's unit and what is already there of it, between two
+    /// offsets.
+    fn mix_new(
+        &self,
+        plan: &Planner,
+        context: &mut Context,
+        slot: Slot,
+        (into, at): (u64, u64),
+        (reach, column, from, until): (&Reach, u32, u64, u64),
+        (band, lo, factor): (&Band, u64, u8),
+    ) {
+        let (begin, end) = reach.part(column, from, until);
+        let (begin, end) = if begin < end { (begin, end) } else { (until, until) };
+        let place = |offset| (into, at + (offset - from));
+        let old = |offset| (column, band.at + (offset - lo), factor);
+        self.mix_old(plan, context, place(from), band, old(from), begin - from);
+        if begin < end {
+            let id = plan.command_id(slot);
+            let host = Source { id, at: reach.address(column, begin), factor };
+            plan.mix(context, into, at + (begin - from), host, end - begin);
+        }
+        self.mix_old(plan, context, place(end), band, old(end), until - end);
+    }
+
+    fn write_parity(
+        &self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+        band: &Band,
+        (reach, touched, lo): (&Reach, &Touched, u64),
+        way: Way,
+    ) {
+        let hi = lo + band.count;
+        for which in band.parities().filter(|which| band.writable >> which & 1 == 1) {
+            let spot = band.parity(which);
+            let op = plan.add(context, slot, Phase::Write, Access::Write, spot, band.count);
+            plan.note(context, op, spot, band.count);
+            if context.data.is_none() {
+                continue;
+            }
+            let factor = |column| gf::factor(which, band.rows.index_of(&band.row, column));
+            if way != Way::Old {
+                for column in 0..band.columns() {
+                    let into = (op, spot.at);
+                    self.mix_new(
+                        plan,
+                        context,
+                        slot,
+                        into,
+                        (reach, column, lo, hi),
+                        (band, lo, factor(column)),
+                    );
+                }
+                continue;
+            }
+            self.mix_parity(plan, context, (op, spot.at), band, which);
+            let id = plan.command_id(slot);
+            for column in touched.first..touched.end {
+                let (begin, end) = reach.part(column, lo, hi);
+                let (at, factor, count) = (begin - lo, factor(column), end - begin);
+                self.mix_old(plan, context, (op, spot.at + at), band, (column, band.at + at, factor), count);
+                let host = Source { id, at: reach.address(column, begin), factor };
+                plan.mix(context, op, spot.at + at, host, count);
+            }
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! What keeps a power cut from leaving parity that does not fit its data: a journal, or a log of partial parity. Here is
+//! what holds for both; [`journal`](super::journal) and [`partial_parity`](super::partial_parity) say what each writes.
+//!
+//! A log is a [ring](super::ring). A stripe request takes its room as it is planned, and where there is none it is
+//! planned again when there is: it waits with nothing but its blocks in its hands, and those that have room need nothing
+//! that it has, so the oldest of them always ends. What it waits is the queue's in its breakdown. The oldest waits at the
+//! front; younger ones may go by where they use another log, but not for ever.
+//!
+//! Log writes are on the media when they are answered (force unit access). What a log says is on its sectors
+//! ([`Word`](crate::data::Word)), and nowhere else.
+mod journal;
+mod partial_parity;
+mod ring;
+
+use super::Array;
+use super::levels::{Spot, reserved};
+use super::params::{ArrayParams, ConsistencyPolicy};
+use super::plan::Planner;
+use super::stripe_request::{Owner, Phase};
+use crate::command::{Access, Outcome};
+use crate::storage::context::Context;
+use crate::storage::tree::{NONE, Slot};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use ring::{Fate, Ring};
+
+/// So often may a stripe request that waits for room be passed by a younger one.
+const PASSED_MOST: u8 = 16;
+
+/// What a log keeps of a command to a member.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Logged {
+    /// The command that writes it to the log, and where the log has it. The journal's slot is the number of members. What
+    /// the command carries there is what the record's checksum is made of.
+    pub op: u64,
+    pub log: Spot,
+    /// What it is for: the place that is written (journal), or that of the parity (partial parity log).
+    pub of: Spot,
+    pub count: u64,
+    /// Of a partial parity log: the columns that are written, from the first to before the last.
+    pub columns: (u32, u32),
+    /// Of a partial parity log: all of them are, and the log holds no more than that.
+    pub is_whole: bool,
+    /// The so many-th record.
+    pub record: u64,
+}
+
+/// A write that is to be logged.
+pub struct Noted {
+    pub op: u64,
+    pub spot: Spot,
+    pub count: u64,
+}
+
+/// A stripe request that waits for room.
+struct Waiting {
+    stripe_request: Slot,
+    /// The log that had none.
+    ring: u16,
+    /// How often a younger one has gone by and has got its room.
+    passed: u8,
+}
+
+/// The drive of a journal.
+struct Journal {
+    drive: Option<u16>,
+    is_lost: bool,
+    /// Whether what it does not need is being freed.
+    reclaims: bool,
+}
+
+/// The numbers of records.
+#[derive(Default)]
+struct Numbers {
+    /// By stripe request: the number of its record, or zero.
+    records: Vec<u64>,
+    /// The number of the newest record.
+    newest: u64,
+}
+
+/// What the stripe request being planned puts on a log.
+pub struct Draft {
+    /// Sectors that it writes, and what they are when data operations are kept.
+    pub sectors: u64,
+    pub noted: Vec<Noted>,
+    /// The commands that write them to the journal: which, where, and how many sectors.
+    pub body: Vec<(u64, u64, u64)>,
+    /// By member: the command and the place of the words that describe the record.
+    pub described: Vec<(u64, u64)>,
+    /// The log that has no room for it.
+    short: Option<u16>,
+}
+
+/// Stripe requests that wait for room.
+struct Queue {
+    waiting: VecDeque<Waiting>,
+    /// The one of them that is being looked at.
+    looked_at: Slot,
+    /// Whether they are being looked at, for the so many-th time, and whether that is to be done once more.
+    is_looking: bool,
+    looks: u64,
+    again: bool,
+    /// Whether a record has been given up since they were looked at.
+    has_given_up: bool,
+}
+
+pub struct Logs {
+    journal: Journal,
+    /// The journal alone, or the partial parity log of each member.
+    pub(crate) rings: Vec<Ring>,
+    /// By partial parity log.
+    pub(crate) units: Vec<partial_parity::Unit>,
+    numbers: Numbers,
+    pub(crate) draft: Draft,
+    queue: Queue,
+}
+
+impl Logs {
+    pub fn new(params: &ArrayParams, capacities: &[u64]) -> Self {
+        let ArrayParams { members, spares, .. } = *params;
+        let drive = members + spares;
+        let journal = (params.consistency_policy == ConsistencyPolicy::Journal).then_some(drive);
+        let rings = match params.consistency_policy {
+            ConsistencyPolicy::Journal => {
+                let capacity = capacities.get(usize::from(drive)).copied().unwrap_or(0);
+                let super_block = reserved::granule(params);
+                alloc::vec![Ring::new(super_block, capacity.saturating_sub(super_block))]
+            }
+            ConsistencyPolicy::PartialParityLog => {
+                // Of whole granules, so that none is cut in two at the end.
+                let granule = reserved::granule(params);
+                let capacity = reserved::PARTIAL_PARITY_LOG / granule * granule;
+                (0..members).map(|_| Ring::new(0, capacity)).collect()
+            }
+            ConsistencyPolicy::None | ConsistencyPolicy::Bitmap { .. } => Vec::new(),
+        };
+        Logs {
+            journal: Journal { drive: journal, is_lost: false, reclaims: false },
+            units: (0..members).map(|_| Default::default()).collect(),
+            rings,
+            numbers: Numbers::default(),
+            draft: Draft {
+                sectors: 0,
+                noted: Vec::new(),
+                body: Vec::new(),
+                described: alloc::vec![(0, 0); usize::from(members)],
+                short: None,
+            },
+            queue: Queue {
+                waiting: VecDeque::new(),
+                looked_at: NONE,
+                is_looking: false,
+                looks: 0,
+                again: false,
+                has_given_up: false,
+            },
+        }
+    }
+
+    /// The drive of the journal has failed.
+    pub fn lose(&mut self) {
+        self.journal.is_lost = true;
+    }
+
+    /// Whether the journal's drive has failed.
+    pub fn is_lost(&self) -> bool {
+        self.journal.is_lost
+    }
+
+    /// The drive of the journal, while there is one.
+    #[inline]
+    pub fn drive(&self) -> Option<u16> {
+        self.journal.drive.filter(|_| !self.journal.is_lost)
+    }
+
+    /// Whether there is a journal, be it lost.
+    #[inline]
+    pub(crate) fn is_journal(&self) -> bool {
+        self.journal.drive.is_some()
+    }
+
+    /// Whether there is a log.
+    #[inline]
+    pub fn is_kept(&self) -> bool {
+        !self.rings.is_empty()
+    }
+
+    /// The number of the next record that anybody begins.
+    pub(crate) fn next(&self) -> u64 {
+        self.numbers.newest + 1
+    }
+
+    /// The number of a stripe request's record, which it gets with the first question.
+    pub(crate) fn record(&mut self, stripe_request: Slot) -> u64 {
+        let at = stripe_request as usize;
+        if self.numbers.records.len() <= at {
+            self.numbers.records.resize(at + 1, 0);
+        }
+        if self.numbers.records[at] == 0 {
+            self.numbers.newest += 1;
+            self.numbers.records[at] = self.numbers.newest;
+        }
+        self.numbers.records[at]
+    }
+
+    /// There is no room for the stripe request that is being planned.
+    pub(crate) fn is_short(&mut self, ring: u16) {
+        self.draft.short = Some(ring);
+    }
+
+    /// A stripe request has no record any more. Returns the number that it had.
+    #[inline]
+    pub fn leave(&mut self, stripe_request: Slot) -> Option<u64> {
+        let number = core::mem::take(self.numbers.records.get_mut(stripe_request as usize)?);
+        (number != 0).then_some(number)
+    }
+
+    /// A stripe request will not write what its record is for.
+    pub fn give_up(&mut self, stripe_request: Slot) {
+        self.draft.short = None;
+        if let Some(number) = self.leave(stripe_request) {
+            self.free(number);
+            self.queue.has_given_up = true;
+        }
+    }
+
+    /// How often those that wait have been looked at.
+    pub(crate) fn looks(&self) -> u64 {
+        self.queue.looks
+    }
+
+    /// A stripe request has room for its record, if it has one: older ones that wait have been passed.
+    fn goes_by(&mut self, stripe_request: Slot) {
+        if self.numbers.records.get(stripe_request as usize).is_some_and(|&number| number != 0) {
+            for older in
+                self.queue.waiting.iter_mut().take_while(|waiting| waiting.stripe_request != stripe_request)
+            {
+                older.passed = older.passed.saturating_add(1);
+            }
+        }
+    }
+
+    /// Whether the oldest one that waits lets no other one by. It has been passed most often.
+    fn is_held(&self) -> bool {
+        self.queue.waiting.front().is_some_and(|first| self.is_journal() || first.passed >= PASSED_MOST)
+    }
+
+    pub(crate) fn has_waiting(&self) -> bool {
+        !self.queue.waiting.is_empty()
+    }
+
+    /// Whether those that wait are being looked at: what they log goes together.
+    pub(crate) fn is_joining(&self) -> bool {
+        self.queue.is_looking
+    }
+
+    fn free(&mut self, number: u64) {
+        let is_journal = self.is_journal();
+        for ring in &mut self.rings {
+            if ring.set(number, Fate::Free) && !is_journal {
+                ring.advance();
+            }
+        }
+    }
+}
+
+impl Planner {
+    /// A plan that may write begins.
+    #[inline]
+    pub(crate) fn begin_log(&mut self) -> Result<(), Outcome> {
+        self.logs.draft.sectors = 0;
+        self.logs.draft.noted.clear();
+        if self.logs.journal.is_lost { Err(Outcome::Failed) } else { Ok(()) }
+    }
+
+    /// Whether a stripe request must stand behind those that wait for room.
+    pub(crate) fn stands_behind(&self, slot: Slot) -> bool {
+        self.logs.queue.looked_at != slot && self.logs.is_held()
+    }
+
+    /// Members that forget, of those that are meant, put on their media what they have answered.
+    pub(crate) fn flush_members(
+        &mut self,
+        context: &mut Context,
+        stripe_request: Slot,
+        phase: Phase,
+        is_meant: impl Fn(u16) -> bool,
+    ) {
+        for slot in (0..self.params.members).filter(|&slot| is_meant(slot)) {
+            if self.members.can_write(slot) && self.members.forgets(slot) {
+                self.add(context, stripe_request, phase, Access::Flush, Spot { slot, at: 0 }, 0);
+            }
+        }
+    }
+}
+
+impl Array {
+    /// Whether a stripe request that has been planned waits for room in a log.
+    #[inline]
+    pub(crate) fn waits_for_room(&mut self, context: &mut Context, slot: Slot) -> bool {
+        let Some(ring) = self.planner.logs.draft.short.take() else {
+            self.planner.logs.goes_by(slot);
+            return false;
+        };
+        if let Some(number) = self.planner.logs.leave(slot) {
+            self.planner.logs.rings.iter_mut().for_each(|ring| ring.take_back(number));
+        }
+        self.planner.forget_ops(context, slot);
+        self.planner.clock += 1;
+        let stripe_request = self.planner.stripe_requests.get_mut(slot);
+        (stripe_request.plan.computes, stripe_request.plan.serial) = (0, self.planner.clock as u32);
+        if self.planner.logs.queue.looked_at == slot {
+            self.planner.logs.draft.short = Some(ring);
+            return true;
+        }
+        self.planner.logs.queue.waiting.push_back(Waiting { stripe_request: slot, ring, passed: 0 });
+        self.make_room(context, ring);
+        // It may have been its own leavings that were in its way.
+        self.let_in_to_logs(context);
+        true
+    }
+
+    /// Stripe requests that wait for room are planned again, as far as there is some.
+    pub(crate) fn let_in_to_logs(&mut self, context: &mut Context) {
+        self.planner.logs.queue.again = true;
+        if core::mem::replace(&mut self.planner.logs.queue.is_looking, true) {
+            return;
+        }
+        while core::mem::take(&mut self.planner.logs.queue.again) {
+            self.planner.logs.queue.looks += 1;
+            self.planner.logs.queue.has_given_up = false;
+            // Those that begin to wait meanwhile come behind.
+            let (mut at, count) = (0, self.planner.logs.queue.waiting.len());
+            for _ in 0..count {
+                let Waiting { stripe_request, ring, .. } = self.planner.logs.queue.waiting[at];
+                let is_held = at > 0 && self.planner.logs.is_held();
+                let short = if is_held || !self.planner.may_join(ring) {
+                    Some(ring)
+                } else {
+                    self.goes_in(context, stripe_request)
+                };
+                if let Some(ring) = short {
+                    self.planner.logs.queue.waiting[at].ring = ring;
+                    self.make_room(context, ring);
+                    at += 1;
+                } else {
+                    self.planner.logs.queue.waiting.remove(at);
+                }
+            }
+        }
+        self.planner.logs.queue.is_looking = false;
+    }
+
+    /// Plans a stripe request again that has waited for room. Returns the log that has none.
+    fn goes_in(&mut self, context: &mut Context, stripe_request: Slot) -> Option<u16> {
+        let before = core::mem::replace(&mut self.planner.logs.queue.looked_at, stripe_request);
+        self.begin(context, stripe_request);
+        self.planner.logs.queue.looked_at = before;
+        self.planner.logs.draft.short.take()
+    }
+
+    /// What nobody needs of a log becomes free, because somebody waits for it.
+    fn make_room(&mut self, context: &mut Context, ring: u16) {
+        if self.planner.logs.is_journal() {
+            self.reclaim(context);
+        } else {
+            self.may_flush_unit(context, ring);
+        }
+    }
+
+    /// A stripe request is done that had this record, if it had one.
+    pub(crate) fn leave_logs(&mut self, context: &mut Context, record: Option<u64>) {
+        let Some(number) = record else {
+            if self.planner.logs.queue.has_given_up && self.planner.logs.has_waiting() {
+                self.let_in_to_logs(context);
+            }
+            return;
+        };
+        if self.planner.logs.is_journal() {
+            self.planner.logs.rings[0].set(number, Fate::Answered);
+            self.reclaim(context);
+        } else {
+            self.is_answered(context, number);
+        }
+    }
+
+    /// A stripe request of a log's own is done.
+    pub(crate) fn log_is_free(&mut self, context: &mut Context, which: u64, number: u64) {
+        if self.planner.logs.is_journal() {
+            self.planner.logs.journal.reclaims = false;
+            self.planner.logs.rings[0].free_below(number);
+            self.reclaim(context);
+        } else {
+            self.unit_is_free(which as u16);
+        }
+        self.let_in_to_logs(context);
+    }
+
+    /// Begins a stripe request of a log's own.
+    pub(crate) fn add_of_log(&mut self, context: &mut Context, which: u64, number: u64) -> Slot {
+        self.add_stripe_request(context.now, Owner::Log, Access::Write, which, number)
+    }
+}

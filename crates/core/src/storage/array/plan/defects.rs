@@ -1,0 +1,63 @@
+//! What of the members' data is known not to be right, or not to be readable.
+use super::Planner;
+use crate::storage::array::avoids::Unreadable;
+use crate::storage::array::levels::Spot;
+use crate::storage::array::report::{Happened, Report, Run};
+use crate::storage::bad_blocks::BadBlocks;
+use crate::storage::context::Context;
+use alloc::vec::Vec;
+
+#[derive(Default)]
+pub struct Defects {
+    /// What stripe requests have met that cannot be read.
+    pub unreadable: Unreadable,
+    /// By slot, or nothing at all: what members that stay did not take.
+    stale: Vec<BadBlocks>,
+    /// Addresses of the array that background work could not read anywhere.
+    pub bad_blocks: BadBlocks,
+    /// Sectors that were written back because they could not be read.
+    pub repaired: u64,
+}
+
+impl Defects {
+    /// Whether any of these sectors of a member are read from other copies, because it did not take them.
+    #[inline]
+    pub fn is_stale(&self, spot: Spot, count: u64) -> bool {
+        let stale = self.stale.get(usize::from(spot.slot));
+        stale.is_some_and(|stale| stale.touch(spot.at, spot.at + count))
+    }
+
+    #[inline]
+    pub fn has_stale(&self) -> bool {
+        !self.stale.is_empty()
+    }
+
+    /// All that is stale: which slot, the first sector, and the one behind the last.
+    pub fn stale(&self) -> impl Iterator<Item = (u16, u64, u64)> {
+        let slots = (0..).zip(&self.stale);
+        slots.flat_map(|(slot, stale)| stale.iter().map(move |(first, end)| (slot, first, end)))
+    }
+
+    /// A member, of so many, did not take these sectors, and stays.
+    pub fn make_stale(&mut self, members: u16, slot: u16, (first, end): (u64, u64)) {
+        self.stale.resize_with(usize::from(members), BadBlocks::default);
+        self.stale[usize::from(slot)].add(first, end);
+    }
+}
+
+impl Planner {
+    /// Whether a member is there, and what it holds in so many sectors from a spot on is what it should be.
+    #[inline]
+    pub(crate) fn is_right(&self, spot: Spot, count: u64) -> bool {
+        self.members.can_read(spot, count) && !self.defects.is_stale(spot, count)
+    }
+
+    /// These addresses are lost, because sectors could not be read; a group of members is told of it.
+    pub(crate) fn lose_range(&mut self, context: &mut Context, group: u16, first: u64, count: u64) {
+        if !self.defects.bad_blocks.cover(first, first + count) {
+            self.defects.bad_blocks.add(first, first + count);
+            let what = Happened::Lost(Run::once(first, count));
+            context.reports.push_back(Report { at: context.now, group, what });
+        }
+    }
+}
