@@ -54,13 +54,13 @@ impl Zone {
 
     /// The slot of the zone's so many-th block.
     #[inline(always)]
-    fn slot(&self, zone: u32, block: u32) -> Slot {
+    fn slot(&self, zone: u32, block: u32) -> SectorSlot {
         let slot = match &self.gaps {
             None => block,
             Some(gaps) => gaps.slot(block),
         };
         let track = self.per_track.quotient(slot);
-        Slot { zone, track, sector: slot - track * self.sectors_per_track }
+        SectorSlot { zone, track, sector: slot - track * self.sectors_per_track }
     }
 
     /// Blocks of the zone before a track.
@@ -79,7 +79,7 @@ impl Zone {
 
 /// A slot on the media: the zone, the track in the zone's order, the slot in the track.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Slot {
+pub struct SectorSlot {
     pub zone: u32,
     pub track: u32,
     pub sector: u32,
@@ -253,13 +253,13 @@ impl Geometry {
     ///
     /// # Panics
     /// When `lba` is beyond the capacity.
-    pub fn locate(&self, lba: Lba) -> Slot {
+    pub fn locate(&self, lba: Lba) -> SectorSlot {
         self.find(lba)
     }
 
     /// The same as part of its caller.
     #[inline(always)]
-    pub fn find(&self, lba: Lba) -> Slot {
+    pub fn find(&self, lba: Lba) -> SectorSlot {
         let lba = lba.get();
         assert!(lba < self.capacity, "address beyond the drive");
         let mut zone = usize::from(self.index[(lba >> self.index_shift) as usize]);
@@ -327,7 +327,7 @@ impl Geometry {
 
     /// The blocks of the track that this block is on: the first, and the one behind the last.
     pub fn track_blocks(&self, lba: Lba) -> (Lba, Lba) {
-        let Slot { zone, track, .. } = self.locate(lba);
+        let SectorSlot { zone, track, .. } = self.locate(lba);
         let first = if track == 0 { self.zone_start(zone) } else { self.next_block(zone, track - 1) };
         (first, self.next_block(zone, track).min(Lba::new(self.capacity)))
     }
@@ -349,10 +349,10 @@ impl Geometry {
 
     /// The slot of the first block behind a track; `None` behind the last of the drive.
     #[inline]
-    pub fn next_slot(&self, zone: u32, track: u32) -> Option<Slot> {
+    pub fn next_slot(&self, zone: u32, track: u32) -> Option<SectorSlot> {
         let laid = &self.zones[zone as usize];
         if laid.gaps.is_none() && track + 1 < laid.tracks {
-            return Some(Slot { zone, track: track + 1, sector: 0 });
+            return Some(SectorSlot { zone, track: track + 1, sector: 0 });
         }
         let block = laid.blocks_before(track + 1);
         if u64::from(block) < self.zone_end(zone) - laid.first_lba {

@@ -129,7 +129,7 @@ fn tracks(zone: &ZoneParams, heads: u32, order: SurfaceOrder) -> Vec<(u32, u32)>
 
 #[derive(Clone, Copy)]
 struct Block {
-    slot: Slot,
+    slot: SectorSlot,
     cylinder: u32,
     head: u32,
 }
@@ -141,8 +141,11 @@ fn walk(params: &GeometryParams) -> Vec<Block> {
         let tracks = tracks(zone, params.heads, params.order);
         for slot in used(zone, params.heads) {
             let per_track = u64::from(zone.sectors_per_track);
-            let slot =
-                Slot { zone: number, track: (slot / per_track) as u32, sector: (slot % per_track) as u32 };
+            let slot = SectorSlot {
+                zone: number,
+                track: (slot / per_track) as u32,
+                sector: (slot % per_track) as u32,
+            };
             let (cylinder, head) = tracks[slot.track as usize];
             blocks.push(Block { slot, cylinder: zone.first_cylinder + cylinder, head });
         }
@@ -169,7 +172,7 @@ proptest! {
         let geometry = Geometry::new(&params, PERIOD).unwrap();
         let blocks = walk(&params);
         for (lba, block) in blocks.iter().enumerate() {
-            let Slot { zone, track, .. } = block.slot;
+            let SectorSlot { zone, track, .. } = block.slot;
             let is_on_it = |block: &Block| (block.slot.zone, block.slot.track) == (zone, track);
             let next = lba + blocks[lba..].iter().take_while(|&block| is_on_it(block)).count();
             prop_assert_eq!(geometry.next_block(zone, track), Lba::new(next as u64));

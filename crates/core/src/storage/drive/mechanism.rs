@@ -1,5 +1,5 @@
 //! The mechanism: arm, heads and platters together. How long an access takes from where the arm is now.
-use super::geometry::{Geometry, Slot};
+use super::geometry::{Geometry, SectorSlot};
 use super::seek::SeekCurve;
 use super::spindle::Spindle;
 use crate::command::Access;
@@ -130,8 +130,8 @@ impl Mechanism {
 
     /// The part of a track from a slot up to slot `end`.
     #[inline(always)]
-    fn piece(&self, slot: Slot, end: u32, whole: bool, access: Access, spindle: &Spindle) -> Landing {
-        let Slot { zone, track, sector } = slot;
+    fn piece(&self, slot: SectorSlot, end: u32, whole: bool, access: Access, spindle: &Spindle) -> Landing {
+        let SectorSlot { zone, track, sector } = slot;
         let (place, period) = (self.geometry.look_up(zone, track), spindle.period());
         let begin = self.geometry.boundary(zone, sector).as_ns();
         let end = self.geometry.boundary(zone, end).as_ns();

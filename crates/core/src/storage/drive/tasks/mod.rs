@@ -128,6 +128,7 @@ impl Tasks {
         plain && calm && !mixed && !named
     }
 
+    #[cold]
     fn refusal_of_any(&mut self, command: &Command, name: Name) -> Option<Refusal> {
         let Name { initiator, tag, .. } = name;
         let protocol = self.protocol;
