@@ -31,6 +31,14 @@ libm.workspace = true
 serde = "1"
 """
 
+DATA = """\
+[package]
+name = "drivelab-data"
+
+[dependencies]
+drivelab-core = { path = "../core" }
+"""
+
 RECORD = """\
 [package]
 name = "drivelab-record"
@@ -66,6 +74,8 @@ TREE = {
     "crates/units/src/lib.rs": LIBRARY,
     "crates/core/Cargo.toml": CORE,
     "crates/core/src/lib.rs": LIBRARY,
+    "crates/data/Cargo.toml": DATA,
+    "crates/data/src/lib.rs": LIBRARY,
     "crates/record/Cargo.toml": RECORD,
     "crates/record/src/lib.rs": "//! A room.\n",
     "python/drivelab/__init__.py": '"""The package."""\n',

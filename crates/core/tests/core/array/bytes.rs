@@ -1,93 +1,94 @@
-//! A target whose data operations are carried out on real bytes, one for each sector: what comes back is what was
+//! A target whose data operations are carried out on real bytes, each sector full of one: what comes back is what was
 //! written, or the array has read, written or computed something wrong.
-use super::field;
 use crate::common::{command, next_due};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Machine, Outcome};
+use drivelab_data::{Executor, SECTOR};
 use drivelab_units::Instant;
-use std::collections::HashMap;
 
-/// A target whose data operations are carried out on real bytes, one for each sector.
+type Sector = drivelab_data::Bytes;
+
+/// A target whose data operations are carried out on real bytes, each sector full of one.
 pub struct Bytes {
     pub target: Target,
     pub now: Instant,
     ids: u64,
-    /// By member and sector.
-    pub media: HashMap<(u16, u64), u8>,
-    /// By command and address: what it carries.
-    buffers: HashMap<(u64, u64), u8>,
-    mixes: Vec<DataOp>,
+    data: Executor<Sector>,
     /// Commands to members so far, with their sectors.
     pub reads: Vec<(u16, u64, u64)>,
     pub writes: Vec<(u16, u64, u64)>,
 }
 
+fn sector(byte: u8) -> Sector {
+    Sector::from([byte; SECTOR])
+}
+
+fn byte(sector: &Sector) -> u8 {
+    let first = sector.as_bytes()[0];
+    assert_eq!(sector.as_bytes(), &[first; SECTOR]);
+    first
+}
+
 impl Bytes {
     pub fn new(params: &TargetParams) -> Self {
+        let TargetParams::System(system) = params else { panic!("an array is a system") };
         let mut target = Target::new(params, 1);
         target.keep_data();
-        let (media, buffers) = (HashMap::new(), HashMap::new());
-        let (mixes, reads, writes) = (Vec::new(), Vec::new(), Vec::new());
-        Bytes { target, now: Instant::ZERO, ids: 0, media, buffers, mixes, reads, writes }
+        let (data, reads, writes) = (Executor::of_system(system), Vec::new(), Vec::new());
+        Bytes { target, now: Instant::ZERO, ids: 0, data, reads, writes }
     }
 
     /// The same data in the hands of another target of the same shape.
     pub fn moved_to(self, params: &TargetParams) -> Self {
         let mut moved = Self::new(params);
         moved.target.come_up_after(&self.target);
-        Bytes { media: self.media, ids: self.ids, ..moved }
+        *moved.data.media_mut() = self.data.media().clone();
+        Bytes { ids: self.ids, ..moved }
     }
 
-    /// What a command carries at an address.
-    fn value(&self, id: u64, at: u64) -> u8 {
-        let given = self.buffers.get(&(id, at)).copied().unwrap_or(0);
-        self.mixes.iter().fold(given, |sum, op| match *op {
-            DataOp::Mix { into, at: begin, from, from_at, count, factor }
-                if into == id && (begin.get()..begin.get() + count.get()).contains(&at) =>
-            {
-                sum ^ field::product(factor, self.value(from, from_at.get() + at - begin.get()))
-            }
-            _ => sum,
-        })
+    /// Everything that the members have, by member and sector.
+    pub fn all(&self) -> Vec<(u16, u64, u8)> {
+        let media = self.data.media();
+        let places = (0..media.drives() as u16)
+            .flat_map(|drive| media.touched(drive).into_iter().map(move |at| (drive, at)));
+        places.map(|(drive, at)| (drive, at, self.on(drive, at))).filter(|(_, _, byte)| *byte != 0).collect()
+    }
+
+    /// What a member has at a place.
+    pub fn on(&self, drive: u16, at: u64) -> u8 {
+        byte(&self.data.media().get(drive, at))
+    }
+
+    /// Puts something at a place of a member.
+    pub fn put(&mut self, drive: u16, at: u64, byte: u8) {
+        self.data.media_mut().set(drive, at, sector(byte));
     }
 
     fn carry_out(&mut self) {
         while let Some(op) = self.target.poll_data() {
             match op {
-                DataOp::Mix { .. } => self.mixes.push(op),
-                DataOp::Forget { id, .. } => {
-                    self.mixes.retain(|mix| !matches!(mix, DataOp::Mix { into, .. } if *into == id));
-                }
-                DataOp::Deliver { read, member, first, count, .. } => {
+                DataOp::Deliver { member, first, count, .. } => {
                     self.reads.push((member, first.get(), count.get()));
-                    for at in first.get()..first.get() + count.get() {
-                        let byte = self.media.get(&(member, at)).copied().unwrap_or(0);
-                        self.buffers.insert((read, at), byte);
-                    }
                 }
-                DataOp::Accept { write, member, first, count } => {
+                DataOp::Accept { member, first, count, .. } => {
                     self.writes.push((member, first.get(), count.get()));
-                    for at in first.get()..first.get() + count.get() {
-                        let byte = self.value(write, at);
-                        self.media.insert((member, at), byte);
-                    }
                 }
                 _ => {}
             }
+            self.data.apply(self.now, op).expect("the target does not contradict itself");
         }
     }
 
     pub fn go(&mut self, access: Access, first: u64, data: &[u8]) -> (Outcome, Vec<u8>) {
         let id = self.ids;
         self.ids += 1;
-        self.mixes.clear();
-        self.buffers.clear();
         self.reads.clear();
         self.writes.clear();
-        let (count, addresses) = (data.len() as u64, first..first + data.len() as u64);
+        let count = data.len() as u64;
         if access == Access::Write {
-            self.buffers.extend(addresses.clone().zip(data).map(|(at, &byte)| ((id, at), byte)));
+            let cells: Vec<Sector> = data.iter().map(|&byte| sector(byte)).collect();
+            self.data.write_data(id, first, &cells);
         }
         self.target.handle(self.now, TargetInput::Submit(command(id, access, first, count)));
         let answer = loop {
@@ -99,7 +100,8 @@ impl Bytes {
             self.target.handle(due, TargetInput::Tick);
             self.now = due;
         };
-        (answer.outcome, addresses.map(|at| self.value(id, at)).collect())
+        let found = self.data.look(id, first, count).expect("the target does not contradict itself");
+        (answer.outcome, found.iter().map(byte).collect())
     }
 
     /// Lets everything happen that is still to come.

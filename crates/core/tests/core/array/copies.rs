@@ -261,7 +261,7 @@ fn a_copy_is_avoided_where_it_cannot_be_read_and_nowhere_else() {
     let params = ArrayParams { request: Sectors::new(64), ..reading(Level::Mirrored, 2, ReadChoice::First) };
     // Each has what the other lacks.
     let mut mirror = Bytes::new(&array_on(params, &[unreadable(10, 1), unreadable(100, 1)]));
-    mirror.media.extend((0..200).flat_map(|at| [((0, at), at as u8), ((1, at), at as u8)]));
+    (0..200).for_each(|at| [0, 1].iter().for_each(|&drive| mirror.put(drive, at, at as u8)));
     assert_eq!(mirror.read(0, 192), (0..192).collect::<Vec<u8>>());
 }
 

@@ -177,7 +177,7 @@ fn parity_is_what_openzfs_computes() {
     let map = Map::new(6, 3, 256, 8);
     let at = |column: usize, row: u64| {
         let column = map.column(place * map.taken(), column);
-        if row < column.count { pool.media[&(column.slot, column.at + row)] } else { 0 }
+        if row < column.count { pool.on(column.slot, column.at + row) } else { 0 }
     };
     for row in 0..map.column(0, 0).count {
         for (parity, generator) in [(0, 1), (1, 2), (2, 4)] {

@@ -64,7 +64,7 @@ fn every_level_puts_right_what_it_knows_from_others() {
             for member in 0..members {
                 let mut array = Bytes::new(&array_of(params.clone(), &small()));
                 array.write(0, &bytes(5, 900));
-                let before = array.media.clone();
+                let before = array.all();
                 // The last two are where a pool writes first.
                 let bad = [(3, 1), (21, 40), (120, 9), (1_830, 3), (1_900, 40)];
                 let mut array = array.moved_to(&faulty(params.clone(), member, &bad, Span::ZERO));
@@ -73,7 +73,7 @@ fn every_level_puts_right_what_it_knows_from_others() {
                     assert!(array.read(0, 900) == bytes(5, 900), "{what}");
                     array.settle();
                 }
-                assert!(array.media == before, "{what}: what was written back is what was there");
+                assert!(array.all() == before, "{what}: what was written back is what was there");
                 let repaired = |array: &Bytes| array.target.system().unwrap().array().unwrap().repaired();
                 let known = repaired(&array);
                 written += known;

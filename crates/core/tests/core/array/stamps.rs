@@ -1,18 +1,20 @@
-//! A naive executor of data operations: a stamp of eight bytes stands for each sector, sums are done byte by byte, and all
-//! commands of the members are written down.
+//! A target whose data operations are carried out on a stamp of eight bytes for each sector; all commands of the members
+//! are written down, and what is on them is held to sums that are done here byte by byte.
 use super::field::product;
 use super::rig::array;
 use crate::common::{command, next_due};
 use drivelab_core::data::{DataOp, Word};
 use drivelab_core::storage::array::levels::{Copied, Layout, RaidZ, Rows};
 use drivelab_core::storage::array::members::MemberState;
-use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy};
+use drivelab_core::storage::array::params::ArrayParams;
 use drivelab_core::storage::array::report::Report;
 use drivelab_core::storage::array::{Array, Logged};
 use drivelab_core::storage::{Target, TargetInput, TargetParams};
 use drivelab_core::{Access, Completion, Machine};
+use drivelab_data::Executor;
+use drivelab_data::stamp::stamp;
 use drivelab_units::{Instant, Lba, Sectors, Span};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 pub type Stamp = [u8; 8];
 
@@ -34,28 +36,12 @@ pub struct Seen {
     pub count: u64,
 }
 
-#[derive(Clone, Copy)]
-struct Part {
-    at: u64,
-    from: u64,
-    from_at: u64,
-    count: u64,
-    factor: u8,
-}
-
 /// An array with stamps in place of data.
 pub struct Stamped {
     target: Target,
-    /// The drive of the journal.
-    journal: Option<u16>,
     pub now: Instant,
     next_id: u64,
-    /// By drive and address.
-    pub media: HashMap<(u16, u64), Stamp>,
-    /// By command and address: what was read.
-    delivered: HashMap<(u64, u64), Stamp>,
-    parts: HashMap<u64, Vec<Part>>,
-    writes: HashMap<u64, (u64, u64)>,
+    data: Executor,
     /// What each address of the array should hold.
     pub model: BTreeMap<u64, Stamp>,
     pub seen: Vec<Seen>,
@@ -70,20 +56,14 @@ impl Stamped {
 
     pub fn of(target: &TargetParams) -> Self {
         let TargetParams::System(system) = target else { panic!("an array is a system") };
-        let has_journal =
-            system.array.as_ref().is_some_and(|array| array.consistency_policy == ConsistencyPolicy::Journal);
-        let journal = has_journal.then(|| system.drives.len() as u16 - 1);
+        let data = Executor::of_system(system);
         let mut target = Target::new(target, 1);
         target.keep_data();
         Stamped {
             target,
-            journal,
             now: Instant::ZERO,
             next_id: 1,
-            media: HashMap::new(),
-            delivered: HashMap::new(),
-            parts: HashMap::new(),
-            writes: HashMap::new(),
+            data,
             model: BTreeMap::new(),
             seen: Vec::new(),
             logged: Vec::new(),
@@ -94,8 +74,9 @@ impl Stamped {
     pub fn moved_to(self, target: &TargetParams) -> Self {
         let mut moved = Self::of(target);
         moved.target.come_up_after(&self.target);
-        let Stamped { media, model, next_id, .. } = self;
-        Stamped { media, model, next_id, ..moved }
+        *moved.data.media_mut() = self.data.media().clone();
+        let Stamped { model, next_id, .. } = self;
+        Stamped { model, next_id, ..moved }
     }
 
     pub fn array(&self) -> &Array {
@@ -122,14 +103,14 @@ impl Stamped {
 
     /// What a command of a host brings for an address.
     fn fetched(id: u64, at: u64) -> Stamp {
-        (id.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at.wrapping_mul(0xd134_2543_de82_ef95) | 1).to_le_bytes()
+        stamp(id, at).to_le_bytes()
     }
 
     pub fn send(&mut self, access: Access, first: u64, count: u64) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
         if access == Access::Write {
-            self.writes.insert(id, (first, first + count));
+            self.data.write(id, Lba::new(first), Sectors::new(count));
             for at in first..first + count {
                 self.model.insert(at, Self::fetched(id, at));
             }
@@ -187,53 +168,13 @@ impl Stamped {
     }
 
     pub fn on_media(&self, drive: u16, at: u64) -> Stamp {
-        self.media.get(&(drive, at)).copied().unwrap_or_default()
+        self.data.media().get(drive, at).to_le_bytes()
     }
 
     /// What a command's buffer holds of an address.
     fn value(&self, id: u64, at: u64) -> Stamp {
-        self.buffer(id, at).unwrap_or_else(|| panic!("nobody says where address {at} of {id} comes from"))
-    }
-
-    fn buffer(&self, id: u64, at: u64) -> Option<Stamp> {
-        if let Some(&(first, end)) = self.writes.get(&id) {
-            assert!((first..end).contains(&at), "the host's write {id} has no address {at}");
-            return Some(Self::fetched(id, at));
-        }
-        if let Some(&stamp) = self.delivered.get(&(id, at)) {
-            return Some(stamp);
-        }
-        let parts = self.parts.get(&id).map(Vec::as_slice).unwrap_or_default();
-        let here: Vec<_> =
-            parts.iter().filter(|part| (part.at..part.at + part.count).contains(&at)).collect();
-        (!here.is_empty()).then(|| {
-            here.iter().fold([0; 8], |sum, part| {
-                added(sum, scaled(self.value(part.from, part.from_at + (at - part.at)), part.factor))
-            })
-        })
-    }
-
-    /// Whether something may be written at a place that nobody will ever ask for.
-    fn is_idle(&self, drive: u16, at: u64) -> bool {
-        self.is_log(drive, at) || self.is_left_over(drive, at)
-    }
-
-    /// Whether a place is left over behind a record, or on a drive that has failed meanwhile.
-    fn is_left_over(&self, drive: u16, at: u64) -> bool {
-        let Layout::RaidZ(pool) = self.array().layout() else { return false };
-        let Some(slot) = self.array().members().slot_of(drive) else { return true };
-        let map = pool.map();
-        let sector = at / map.sector() * map.members() + u64::from(slot);
-        sector % map.taken() >= map.total()
-    }
-
-    fn is_log(&self, drive: u16, at: u64) -> bool {
-        let start = match self.array().layout() {
-            Layout::Rows(rows) => rows.start(),
-            Layout::Copied(copied) => copied.start(),
-            Layout::Linear(_) | Layout::RaidZ(_) => 0,
-        };
-        Some(drive) == self.journal || at < start
+        let found = self.data.look(id, at, 1).expect("the target does not contradict itself");
+        found[0].to_le_bytes()
     }
 
     fn see(&mut self, seen: Seen) {
@@ -249,39 +190,23 @@ impl Stamped {
 
     fn execute(&mut self) {
         while let Some(op) = self.target.poll_data() {
-            match op {
-                DataOp::Accept { write, member, first, count } => {
-                    let (first, count) = (first.get(), count.get());
-                    self.see(Seen { id: write, drive: member, access: Access::Write, first, count });
-                    for at in first..first + count {
-                        // A log's own words have no stamp.
-                        let stamp = match self.is_idle(member, at) {
-                            true => self.buffer(write, at).unwrap_or_default(),
-                            false => self.value(write, at),
-                        };
-                        self.media.insert((member, at), stamp);
-                    }
+            let seen = match op {
+                DataOp::Accept { write: id, member: drive, first, count } => {
+                    Some((id, drive, Access::Write, first, count))
                 }
-                DataOp::Deliver { read, member, first, count, .. } => {
-                    let (first, count) = (first.get(), count.get());
-                    self.see(Seen { id: read, drive: member, access: Access::Read, first, count });
-                    for at in first..first + count {
-                        self.delivered.insert((read, at), self.on_media(member, at));
-                    }
+                DataOp::Deliver { read: id, member: drive, first, count, .. } => {
+                    Some((id, drive, Access::Read, first, count))
                 }
-                DataOp::Mix { into, at, from, from_at, count, factor } => {
-                    let (at, from_at, count) = (at.get(), from_at.get(), count.get());
-                    self.parts.entry(into).or_default().push(Part { at, from, from_at, count, factor });
+                DataOp::Tell { word: Word::Logged(entry), .. } => {
+                    self.logged.push(entry);
+                    None
                 }
-                DataOp::Forget { id, first, count } => {
-                    let (first, end): (Lba, Lba) = (first, first + Sectors::new(count.get()));
-                    let inside = |part: &Part| part.at >= first.get() && part.at + part.count <= end.get();
-                    self.parts.entry(id).or_default().retain(|part| !inside(part));
-                }
-                DataOp::Tell { word: Word::Logged(entry), .. } => self.logged.push(entry),
-                DataOp::Replace { member } => self.media.retain(|&(drive, _), _| drive != member),
-                _ => {}
+                _ => None,
+            };
+            if let Some((id, drive, access, first, count)) = seen {
+                self.see(Seen { id, drive, access, first: first.get(), count: count.get() });
             }
+            self.data.apply(self.now, op).expect("the target does not contradict itself");
         }
     }
 
@@ -394,8 +319,8 @@ impl Stamped {
                 Layout::Linear(_) | Layout::RaidZ(_) => {}
             }
         }
-        for &place in &wrong {
-            self.media.insert(place, [0x5a; 8]);
+        for &(drive, at) in &wrong {
+            self.data.media_mut().set(drive, at, u64::from_le_bytes([0x5a; 8]));
         }
         wrong.len() as u64
     }
