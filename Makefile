@@ -81,7 +81,7 @@ plant: $(VENV)/stamp-dev ## Faults planted in a copy of the tree, one at a time:
 test-python: $(VENV)/stamp-dev $(VENV)/stamp-package ## Types, then the tests of package, tools and tables
 	$(PY) -m mypy python/drivelab tools
 	$(PY) -m mypy.stubtest drivelab._core
-	$(PY) -m pytest
+	$(PY) -m pytest --numprocesses auto --dist loadgroup
 
 format: $(VENV)/stamp-dev ## Format everything
 	$(CARGO) fmt --all

@@ -2,8 +2,10 @@
 //!
 //! Draw an address with splitmix64, search its zone, look the seek up directly, take the angle with one modulo, count
 //! the result in one bucket.
+//!
+//! The workspace checks arithmetic for overflow in release too. This loop is to be the least, so Cargo.toml leaves the
+//! checks out of this package: the ratios then show what they cost the simulator, instead of hiding it on both sides.
 use std::hint::black_box;
-use std::time::Instant;
 
 /// First block, blocks per cylinder and first cylinder of a zone.
 struct Zone {
@@ -32,10 +34,9 @@ impl Floor {
         Floor { zones, seek, blocks: black_box(first), period: black_box(8_333_333) }
     }
 
-    /// Nanoseconds per command over so many commands.
-    pub fn time(&self, commands: u64) -> f64 {
+    /// Does so many commands.
+    pub fn run(&self, commands: u64) {
         let mut buckets = vec![0u32; 4096];
-        let begun = Instant::now();
         let (mut state, mut now, mut cylinder) = (black_box(1u64), 0u64, 0u64);
         for _ in 0..commands {
             state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -54,8 +55,6 @@ impl Floor {
             now += service;
             buckets[(service >> 13) as usize & 4095] += 1;
         }
-        let spent = begun.elapsed();
         black_box((buckets, now));
-        spent.as_nanos() as f64 / commands as f64
     }
 }

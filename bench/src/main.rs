@@ -1,56 +1,75 @@
 //! Simulated commands per second on fixed setups, as JSON lines, each with its ratio to a floor loop of the same run.
 //!
 //! The machines that run this are shared and noisy: quote the ratios, not the nanoseconds. The floor is the least that
-//! any simulation of a disk must do for a command; it is timed in turns with every case, and the medians are compared.
-//! `floor_ratio` is of times on the clock. It is too high where others want the processor: then a case, which runs far
-//! longer than its floor, is interrupted more of the time. `processor_ratio` is of the times that both had it.
+//! any simulation of a disk must do for a command. All cases are timed in nine rounds, each in turn with the floor; the
+//! least time of a case is compared with the least of the floor, since what disturbs a run only ever adds to it.
+//! `processor_ratio` is of the times that both had the processor, `floor_ratio` of times on the clock. `change_percent`
+//! is that of the processor ratio to the one in bench/baseline.json; below zero is faster.
 //!
 //! `drivelab-bench COMMANDS NAME` times the cases with that in their names. The deep queues are timed on request alone:
 //! `drivelab-bench 300000 deep`, or `deep/large/sptf`. So is the rebuild of an array: `drivelab-bench 1 rebuild`.
+//! `--keep` writes the ratios to bench/baseline.json; keep those of a release, timed on an idle machine.
 mod arrays;
+mod baseline;
 mod data;
+mod everyday;
 mod floor;
 mod rebuild;
 mod setups;
 
+use baseline::Baseline;
 use drivelab_core::Setup;
 use drivelab_simulate::{Control, run};
+use setups::Case;
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 9;
+/// Enough for a steady least, and few enough that all cases together take about a minute of one processor.
+const COMMANDS: u64 = 100_000;
+/// The floor is so much faster that its least is only steady over more commands.
+const FLOOR_COMMANDS: u64 = 2_000_000;
 
-/// Nanoseconds per command of one run, and its digest.
-fn time_run(setup: &Setup, commands: u64) -> (f64, String) {
+/// The digest of one run, or why there is none.
+fn digest(setup: &Setup) -> String {
     let stop = AtomicBool::new(false);
-    let begun = Instant::now();
-    let result = run(setup, &Control { stop: &stop, progress: &|_| {} });
-    let spent = begun.elapsed();
-    let digest = match result {
+    match run(setup, &Control { stop: &stop, progress: &|_| {} }) {
         Ok(point) => point.digest,
         Err(error) => error.to_string(),
-    };
-    (spent.as_nanos() as f64 / commands as f64, digest)
+    }
 }
 
-/// What something returns, and the nanoseconds of a processor that it took, where the system tells: the scheduler's own
-/// count, which does not grow while others have the processor.
-fn on_processor<T>(work: impl FnOnce() -> T) -> (T, Option<f64>) {
-    let spent = || {
-        // The count is fetched up to date as the thread gives way.
-        std::thread::yield_now();
-        let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        schedstat.split_whitespace().next()?.parse::<f64>().ok()
-    };
-    let begun = spent();
-    let result = work();
-    (result, spent().zip(begun).map(|(ended, begun)| ended - begun))
+/// The least times so far, in nanoseconds: on the clock, and on the processor where the system tells.
+#[derive(Clone, Copy)]
+struct Least {
+    clock: f64,
+    processor: f64,
 }
 
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+impl Least {
+    const NONE: Least = Least { clock: f64::INFINITY, processor: f64::INFINITY };
+
+    /// Does some work and takes its times into account.
+    fn time<T>(&mut self, count: u64, work: impl FnOnce() -> T) -> T {
+        let (begun, had) = (Instant::now(), on_processor());
+        let result = work();
+        let (spent, has) = (begun.elapsed().as_nanos() as f64, on_processor());
+        self.clock = self.clock.min(spent / count as f64);
+        if let Some((has, had)) = has.zip(had) {
+            self.processor = self.processor.min((has - had) / count as f64);
+        }
+        result
+    }
+}
+
+/// Nanoseconds that this thread has had a processor, where the system tells: the scheduler's own count, which does not
+/// grow while others have it.
+fn on_processor() -> Option<f64> {
+    // The count is fetched up to date as the thread gives way.
+    std::thread::yield_now();
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    schedstat.split_whitespace().next()?.parse::<f64>().ok()
 }
 
 /// Resident memory of this process in bytes, where the system tells.
@@ -60,67 +79,74 @@ fn resident_bytes() -> Option<u64> {
     Some(pages * 4096)
 }
 
+/// The least times of each case, in order, and of the floor; and the digests.
+fn time_all(cases: &[Case], commands: u64) -> (Vec<(Least, String)>, Least) {
+    let floor = floor::Floor::new();
+    let mut floor_least = Least::NONE;
+    let mut timed = vec![(Least::NONE, String::new()); cases.len()];
+    for _ in 0..ROUNDS {
+        for (case, (least, seen)) in cases.iter().zip(&mut timed) {
+            floor_least.time(FLOOR_COMMANDS, || floor.run(FLOOR_COMMANDS));
+            *seen = least.time(commands, || digest(&case.setup));
+        }
+    }
+    (timed, floor_least)
+}
+
 fn main() -> std::io::Result<()> {
-    let commands: u64 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
+    let (flags, words): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|word| word.starts_with("--"));
+    let commands: u64 = words.first().and_then(|n| n.parse().ok()).unwrap_or(COMMANDS);
     let mut out = std::io::stdout().lock();
-    let mut floors = Vec::new();
-    let floor_setup = floor::Floor::new();
-    let only = std::env::args().nth(2);
-    let wanted = |name: &str| only.as_ref().is_none_or(|only| name.contains(only.as_str()));
-    let deep = only.as_ref().is_some_and(|only| only.starts_with("deep"));
-    let cases = if deep { setups::deep(commands) } else { setups::cases(commands) };
-    for case in cases {
-        if !wanted(&case.name) {
-            continue;
-        }
-        let (mut spent, mut floor, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut digest, mut on_processor_ratios) = (String::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            let (floor_ns, floor_had) = on_processor(|| floor_setup.time(commands));
-            let ((ns, seen), had) = on_processor(|| time_run(&case.setup, commands));
-            ratios.push(ns / floor_ns);
-            on_processor_ratios.extend(had.zip(floor_had).map(|(had, floor_had)| had / floor_had));
-            spent.push(ns);
-            floor.push(floor_ns);
-            digest = seen;
-        }
-        let (ns, ratio) = (median(&mut spent), median(&mut ratios));
-        let on_processor = if on_processor_ratios.is_empty() {
-            String::new()
-        } else {
-            format!("\"processor_ratio\": {:.2}, ", median(&mut on_processor_ratios))
-        };
-        writeln!(
-            out,
-            "{{\"name\": \"{}\", \"commands_per_s\": {:.0}, \"ns_per_command\": {ns:.1}, \"floor_ratio\": {ratio:.2}, {on_processor}\"digest\": \"{digest}\"}}",
-            case.name,
-            1e9 / ns,
-        )?;
-        floors.extend(floor);
+    let only = words.get(1);
+    let wanted = |name: &str| only.is_none_or(|only| name.contains(only.as_str()));
+    let deep = only.is_some_and(|only| only.starts_with("deep"));
+    let mut cases = if deep { setups::deep(commands) } else { setups::cases(commands) };
+    cases.retain(|case| wanted(&case.name));
+    if !cases.is_empty() {
+        print(&mut out, &cases, commands, flags.iter().any(|flag| flag == "--keep"))?;
     }
-    if !floors.is_empty() {
-        print_floor(&mut out, &mut floors)?;
-    }
-    if only.as_ref().is_some_and(|only| only.starts_with("rebuild")) {
+    if only.is_some_and(|only| only.starts_with("rebuild")) {
         return rebuild::print(&mut out);
     }
     if wanted("memory") { memory(&mut out, commands) } else { Ok(()) }
 }
 
-fn print_floor(out: &mut impl Write, floors: &mut [f64]) -> std::io::Result<()> {
-    let ns = median(floors);
+/// Times the cases and prints a line for each.
+fn print(out: &mut impl Write, cases: &[Case], commands: u64, keep: bool) -> std::io::Result<()> {
+    let mut baseline = Baseline::read()?;
+    let (timed, floor) = time_all(cases, commands);
+    for (case, (least, digest)) in cases.iter().zip(timed) {
+        let (name, ns, ratio) = (&case.name, least.clock, least.clock / floor.clock);
+        let mut told = String::new();
+        let on_processor = least.processor / floor.processor;
+        if on_processor.is_finite() {
+            told = format!("\"processor_ratio\": {on_processor:.2}, ");
+            if let Some(change) = baseline.change(name, on_processor) {
+                told += &format!("\"change_percent\": {change:.1}, ");
+            }
+            baseline.keep(name, on_processor);
+        }
+        writeln!(
+            out,
+            "{{\"name\": \"{name}\", \"commands_per_s\": {:.0}, \"ns_per_command\": {ns:.1}, \"floor_ratio\": {ratio:.2}, {told}\"digest\": \"{digest}\"}}",
+            1e9 / ns,
+        )?;
+    }
+    let ns = floor.clock;
     writeln!(
         out,
         "{{\"name\": \"floor\", \"commands_per_s\": {:.0}, \"ns_per_command\": {ns:.1}, \"floor_ratio\": 1.00}}",
         1e9 / ns
-    )
+    )?;
+    if keep { baseline.write() } else { Ok(()) }
 }
 
 /// How memory grows with the length of a run.
 fn memory(out: &mut impl Write, commands: u64) -> std::io::Result<()> {
     let long = commands * 100;
     for (name, count) in [("memory/short", commands), ("memory/long", long)] {
-        time_run(&setups::queue_depth(1, count), count);
+        digest(&setups::queue_depth(1, count));
         if let Some(bytes) = resident_bytes() {
             writeln!(out, "{{\"name\": \"{name}\", \"commands\": {count}, \"resident_bytes\": {bytes}}}")?;
         }

@@ -32,12 +32,22 @@ pub fn cases(commands: u64) -> Vec<Case> {
     let case = |name: &str, depth| Case { name: name.to_owned(), setup: queue_depth(depth, commands) };
     let mut cases =
         vec![case("simulate/qd1", 1), case("simulate/sptf-qd32", 32), case("simulate/sptf-qd256", 256)];
+    cases.extend(aged(commands));
+    cases.extend(crate::everyday::cases(commands));
     cases.extend(protocols(commands));
     cases.extend(cached(commands));
     cases.extend(memories(commands));
     cases.extend(crate::arrays::cases(commands));
     cases.extend(crate::data::cases(commands));
     cases
+}
+
+/// Shortest positioning with credit for age, 2/3 reads: what most drives of the catalogue do.
+fn aged(commands: u64) -> [Case; 2] {
+    [32, 256].map(|depth| {
+        let setup = random(&drive(in_order(Order::AgedSptf, depth), 3_333), commands, 1);
+        Case { name: format!("simulate/aged-sptf-qd{depth}"), setup }
+    })
 }
 
 /// What each protocol, the host's scheduler and a controller that costs time add to the plain queue, `sptf-qd32`.

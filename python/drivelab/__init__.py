@@ -6,15 +6,21 @@ sets a drive beside the measurement of a real one, `compare_levels` the levels o
 The command `drivelab` does the same from a shell.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from drivelab import _core
-from drivelab.errors import InputError, Interrupted, OutputError, RunError, ScenarioError
-from drivelab.levels import Comparison, compare_levels
-from drivelab.library import catalogue, check, reproduce, schema
-from drivelab.point import Point
-from drivelab.result import Failure, Result, Skipped
-from drivelab.scanning import Scan, Scans, SizeScan, scan, scan_drives, scan_sizes
-from drivelab.simulation import simulate
-from drivelab.validation import Validation, validate
+
+if TYPE_CHECKING:
+    from drivelab.errors import InputError, Interrupted, OutputError, RunError, ScenarioError
+    from drivelab.levels import Comparison, compare_levels
+    from drivelab.library import catalogue, check, reproduce, schema
+    from drivelab.point import Point
+    from drivelab.result import Failure, Result, Skipped
+    from drivelab.scanning import Scan, Scans, SizeScan, scan_drives, scan_sizes
+    from drivelab.scanning.scan import scan
+    from drivelab.simulation import simulate
+    from drivelab.validation import Validation, validate
 
 __version__ = _core.VERSION
 
@@ -45,3 +51,43 @@ __all__ = [
     "simulate",
     "validate",
 ]
+
+# Where each name is: its module is loaded when the name is first used, so that the command line starts at once.
+_HOMES = {
+    "InputError": "drivelab.errors",
+    "Interrupted": "drivelab.errors",
+    "OutputError": "drivelab.errors",
+    "RunError": "drivelab.errors",
+    "ScenarioError": "drivelab.errors",
+    "Comparison": "drivelab.levels",
+    "compare_levels": "drivelab.levels",
+    "catalogue": "drivelab.library",
+    "check": "drivelab.library",
+    "reproduce": "drivelab.library",
+    "schema": "drivelab.library",
+    "Point": "drivelab.point",
+    "Failure": "drivelab.result",
+    "Result": "drivelab.result",
+    "Skipped": "drivelab.result",
+    "Scan": "drivelab.scanning",
+    "Scans": "drivelab.scanning",
+    "SizeScan": "drivelab.scanning",
+    "scan": "drivelab.scanning",
+    "scan_drives": "drivelab.scanning",
+    "scan_sizes": "drivelab.scanning",
+    "simulate": "drivelab.simulation",
+    "Validation": "drivelab.validation",
+    "validate": "drivelab.validation",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

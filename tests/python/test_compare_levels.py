@@ -11,7 +11,7 @@ import pytest
 
 import drivelab
 from drivelab import charts
-from drivelab.cli.app import app
+from drivelab.cli.app import program
 from drivelab.errors import InputError, RunError
 from drivelab.levels import Loads, compare, compare_levels, planning
 from drivelab.levels.formulas import Failures, chance_of_rate
@@ -328,7 +328,7 @@ def test_points_that_fail_leave_the_others(monkeypatch, capsys):
 
     monkeypatch.setattr(compare, "run_plans", failing)
     arguments = ["compare-levels", *FOUR, "--levels", "raid0", "--json"]
-    assert app(args=arguments, standalone_mode=False) == 1
+    assert program()(args=arguments, standalone_mode=False) == 1
     out, err = capsys.readouterr()
     at = "level = raid0, state = healthy, load = load"
     assert err == f"error: time does not pass (at {at})\n"
@@ -375,7 +375,7 @@ def test_what_had_finished_is_printed_after_ctrl_c(monkeypatch, capsys, form):
 
     monkeypatch.setattr(compare, "run_plans", stopped)
     arguments = ["compare-levels", *FOUR, "--levels", "raid0,raid1", "--states", "healthy", *form]
-    assert app(args=arguments, standalone_mode=False) == 130
+    assert program()(args=arguments, standalone_mode=False) == 130
     out, err = capsys.readouterr()
     assert f"interrupted: 1 of {34 if form else 2} points finished" in err
     if form:

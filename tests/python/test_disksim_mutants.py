@@ -17,7 +17,7 @@ from disksim_mutants import Mutant, mutants
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from drivelab.cli.app import app
+from drivelab.cli.app import program
 from drivelab.cli.boundary import guarded
 from drivelab.scenario import plan, read_source
 
@@ -57,7 +57,7 @@ MADE_UP = {
 
 def main(arguments: list[str]) -> int:
     """The command line, within this process."""
-    return guarded(lambda words: app(args=words, standalone_mode=False), arguments)
+    return guarded(lambda words: program()(args=words, standalone_mode=False), arguments)
 
 
 def import_one(folder, parv, mutant: Mutant, capsys) -> None:

@@ -25,6 +25,10 @@ ROOT = Path(__file__).resolve().parents[2]
 EXTENSION_MAX_BYTES = 6_000_000
 
 
+# Built once, by one worker.
+pytestmark = pytest.mark.xdist_group("packaging")
+
+
 @pytest.fixture(scope="module")
 def builder() -> dict[str, str]:
     """The environment of a build that fetches nothing. Without the build tool the tests are skipped by name."""

@@ -49,6 +49,6 @@ def _run(arguments: list[str]) -> object:
     from drivelab.cli.app import program  # noqa: PLC0415
     from drivelab.cli.repeated import check_once  # noqa: PLC0415
 
-    verbs = program()
+    verbs = program(arguments)
     check_once(verbs, arguments)
     return verbs(args=arguments, standalone_mode=False)

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from drivelab import _core
-from drivelab.cli.catalogue import catalogue
-from drivelab.cli.check import check
-from drivelab.cli.compare_levels import compare_levels
-from drivelab.cli.help import help_
-from drivelab.cli.import_drive import import_drive
 from drivelab.cli.output import emit
-from drivelab.cli.reproduce import reproduce
-from drivelab.cli.scan import scan
-from drivelab.cli.schema import schema
-from drivelab.cli.simulate import simulate
-from drivelab.cli.validate import validate
 
-app = typer.Typer(
+# In the order of the help: each verb, and the function that it is in the module of that name below drivelab.cli.
+_VERBS = {
+    "simulate": "simulate",
+    "scan": "scan",
+    "compare-levels": "compare_levels",
+    "check": "check",
+    "reproduce": "reproduce",
+    "validate": "validate",
+    "catalogue": "catalogue",
+    "schema": "schema",
+    # A word of the language cannot be a function's name.
+    "import": "import_drive",
+    "help": "help_",
+}
+
+_SETTINGS = dict[str, Any](
     help="A laboratory for disk drives under command queueing.",
     epilog="Exit codes: 0 ok, 1 the run failed, 2 usage or scenario, 3 a comparison failed, 4 refused, "
     "130 interrupted (Ctrl-C), 143 ended (SIGTERM); what had finished is kept.",
@@ -32,19 +39,29 @@ app = typer.Typer(
         "help_option_names": ["-h", "--help"],
     },
 )
-for verb in (simulate, scan, compare_levels, check, reproduce, validate, catalogue, schema):
-    app.command()(verb)
-# A word of the language cannot be a function's name.
-app.command("import")(import_drive)
-app.command("help")(help_)
 
 
-def program() -> TyperGroup:
-    """The verbs as one program."""
+def program(arguments: Sequence[str] = ()) -> TyperGroup:
+    """The verbs as one program: all, or that alone which the arguments begin with, so that it starts at once."""
+    app = typer.Typer(**_SETTINGS)
+    app.callback()(options)
+    for name in _wanted(arguments):
+        function = _VERBS[name]
+        module = import_module(f"drivelab.cli.{function.removesuffix('_')}")
+        app.command(name)(getattr(module, function))
     found = typer.main.get_command(app)
     if not isinstance(found, TyperGroup):
         raise TypeError(found)
     return found
+
+
+def _wanted(arguments: Sequence[str]) -> list[str]:
+    """The verbs that have to be known to understand the arguments."""
+    if list(arguments) == ["--version"]:
+        return []
+    first = arguments[0].replace("_", "-") if arguments else ""
+    # Help is of all verbs.
+    return [first] if first in _VERBS and first != "help" else list(_VERBS)
 
 
 def _print_version(asked: bool) -> None:
@@ -53,7 +70,6 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version")

@@ -9,10 +9,13 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from drivelab.errors import OutputError
-from drivelab.simulation import Progress
-from drivelab.table import Table
+
+if TYPE_CHECKING:
+    from drivelab.simulation import Progress
+    from drivelab.table import Table
 
 
 class ReaderGone(Exception):  # noqa: N818 - not an error: the reader has seen enough, as in `| head`

@@ -1,0 +1,42 @@
+"""That the command line starts without what takes long to load: the modules are counted, not the time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("altair", "numpy", "pandas", "polars", "rich", "vl_convert", "drivelab.charts")
+LOADED = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); sys.argv[0] = 'drivelab'"
+
+
+def loaded(environment: dict[str, str], *words: str) -> set[str]:
+    """The modules that are there when the command line has ended."""
+    code = f"{LOADED}; from drivelab.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], env=environment, capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("words", [("--version",), ("schema",)])
+def test_nothing_heavy_is_loaded(environment, words):
+    assert not loaded(environment, *words) & set(HEAVY)
+
+
+def test_the_version_loads_no_verb(environment):
+    found = loaded(environment, "--version")
+    assert "drivelab.cli.app" in found
+    assert not found & {
+        "drivelab.cli.simulate",
+        "drivelab.simulation",
+        "drivelab.levels",
+        "drivelab.scanning",
+    }
+
+
+def test_a_verb_loads_no_other(environment):
+    found = loaded(environment, "schema")
+    assert "drivelab.cli.schema" in found
+    assert not found & {"drivelab.cli.simulate", "drivelab.cli.validate", "drivelab.cli.compare_levels"}
