@@ -22,7 +22,7 @@ from drivelab.errors import InputError
 from drivelab.scanning import access, sizes, surface
 from drivelab.scanning.scan import Scan, SizeScan, scan_target, scan_target_sizes, target_of
 from drivelab.scanning.several import Scans, check_drives, scan_targets
-from drivelab.scanning.tables import scan_notes, sizes_notes
+from drivelab.scanning.tables import link_note, scan_notes, sizes_notes
 
 if TYPE_CHECKING:
     import altair
@@ -141,7 +141,11 @@ def _print_several(scans: Scans, *, as_json: bool, as_csv: bool, quiet: bool) ->
     else:
         emit_table(scans.table())
         if not quiet:
-            emit("\n" + "\n".join(f"{each.run.name}: {each.run.identity()}" for each in scans.scans))
+            lines = [
+                f"{each.run.name}: {text}" for each in scans.scans if (text := link_note(each)) is not None
+            ]
+            lines += [f"{each.run.name}: {each.run.identity()}" for each in scans.scans]
+            emit("\n" + "\n".join(lines))
 
 
 def _draw(

@@ -15,7 +15,7 @@ from drivelab.points_table import rate_text
 from drivelab.provenance import line, provenance
 from drivelab.result import combined_digest
 from drivelab.scanning import access, surface
-from drivelab.scanning.scan import Scan, Target, scan_target, target_of
+from drivelab.scanning.scan import Scan, Target, further, scan_target, target_of
 from drivelab.scenario import overrides_from
 from drivelab.simulation import Progress
 from drivelab.table import Cell, Table
@@ -115,14 +115,9 @@ def scan_targets(
     found: list[Scan] = []
     for target in targets:
         done = len(found) * (places + 2)
-        step = progress and partial(_further, progress, done)
+        step = progress and partial(further, progress, done)
         found.append(scan_target(target, rw, places, accesses, workers, step))
     return Scans(found)
-
-
-def _further(progress: Progress, done: int, part: float) -> None:
-    """Progress of one scan as that of all."""
-    progress(done + part)
 
 
 def check_drives(drives: Sequence[str | Path]) -> None:
