@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     import altair
 
 
-def _unasked(text: str, default: object, least: int | None = None) -> Any:  # noqa: ANN401 - as typer has it
+def _unasked(
+    text: str, default: object, least: int | None = None, names: completion.Complete | None = None
+) -> Any:  # noqa: ANN401 - as typer has it
     """An option that is None unless it is given, so that one without effect can be refused."""
-    return typer.Option(help=text, show_default=str(default), min=least)
+    return typer.Option(help=text, show_default=str(default), min=least, autocompletion=names)
 
 
 def _check_effective(by_size: bool, surface_only: Mapping[str, object], requests: int | None) -> None:
@@ -60,7 +62,10 @@ def scan(
     by_size: Annotated[
         bool, typer.Option("--sizes", help="Requests from 512 B to 512 MiB in place of the surface")
     ] = False,
-    rw: Annotated[str | None, _unasked("read or write: what the surface is scanned by", "read")] = None,
+    rw: Annotated[
+        str | None,
+        _unasked("read or write: what the surface is scanned by", "read", names=completion.surface_kinds),
+    ] = None,
     places: Annotated[int | None, _unasked("Places at which the rate is taken", surface.PLACES)] = None,
     accesses: Annotated[int | None, _unasked("Random accesses, a dot each", access.REQUESTS)] = None,
     access_size: Annotated[str | None, _unasked("How much an access transfers", access.BLOCK)] = None,

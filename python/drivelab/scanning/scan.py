@@ -228,8 +228,16 @@ def target_of(drive: str, controller: str | None, others: Iterable[Override]) ->
 def _target(
     drive: str | Path, controller: str | Mapping[str, object] | None, overrides: Mapping[str, object]
 ) -> Target:
+    check_one(drive)
     text = toml_text.value_text(controller) if isinstance(controller, Mapping) else controller
     return target_of(str(drive), text, overrides_from(overrides))
+
+
+def check_one(drive: object) -> None:
+    """Refuse several drives where one is scanned. Raises InputError."""
+    is_list = not isinstance(drive, str | Path)
+    if is_list or ("," in str(drive) and not Path(str(drive)).is_file()):
+        raise InputError(f"drive is {drive!r}: a scan takes one; scan_drives([..]) sets several side by side")
 
 
 def scan_target(

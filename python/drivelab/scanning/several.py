@@ -85,7 +85,7 @@ class Scans:
 
 
 def scan_drives(
-    drives: Sequence[str | Path],
+    drives: str | Sequence[str | Path],
     *,
     controller: str | Mapping[str, object] | None = None,
     rw: str = "read",
@@ -96,7 +96,12 @@ def scan_drives(
     progress: Progress | None = None,
     **overrides: object,
 ) -> Scans:
-    """Scan several drives in the same way. Parameters and errors are those of `scan`."""
+    """Scan several drives in the same way: names in a list, or in one text with commas between them.
+
+    The other parameters and the errors are those of `scan`.
+    """
+    if isinstance(drives, str):
+        drives = [name.strip() for name in drives.split(",") if name.strip()]
     check_drives(drives)
     text = toml_text.value_text(controller) if isinstance(controller, Mapping) else controller
     targets = [target_of(str(drive), text, overrides_from(overrides)) for drive in drives]

@@ -68,8 +68,8 @@ def link_note(found: Scan) -> str | None:
     if share is None or share < surface.LINK_BOUND:
         return None
     return (
-        f"At every place the link takes {int(100 * share)} % of the time or more: the rates are those of the link, not of the "
-        "platter; --set target.drive.link.rate=.. raises it."
+        f"At every place the link takes {int(100 * share)} % of the time or more: the rates are those of the link, "
+        "not of the platter; --set target.drive.link.rate=.. raises it."
     )
 
 

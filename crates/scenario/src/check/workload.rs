@@ -333,7 +333,7 @@ fn range(
         let place = raw.offset.as_ref().map_or(place, |at| at.place);
         log.contradiction(
             place,
-            format!("the range begins at sector {first}, behind the target's {all}"),
+            format!("`offset` is behind the end of the target: sector {first} of {all}"),
             "lower offset",
         );
         return None;
