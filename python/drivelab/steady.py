@@ -55,9 +55,9 @@ def ending(point: Mapping[str, Any]) -> Ending | None:
 
 def _rate_threshold(point: Mapping[str, Any]) -> float:
     """How far the rate of the last quarter may be from the mean. Without an interval chance is that of a count."""
-    error = point.get("iops_relative_error")
+    error: float | None = point.get("iops_relative_error")
     if error is None:
-        ios = sum(piece["ios"] for piece in point["series"])
+        ios: int = sum(piece["ios"] for piece in point["series"])
         # 1.96 standard deviations of a count, as the interval has it.
         return max(RATE_SHARE_MAX, _QUARTER_ERROR * 1.96 / max(ios, 1) ** 0.5)
     return min(max(RATE_SHARE, _QUARTER_ERROR * error), RATE_SHARE_MAX)

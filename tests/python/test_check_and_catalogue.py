@@ -148,7 +148,7 @@ def test_the_version_is_told(run):
 def test_what_a_base_states_is_among_the_facts(run, tmp_path):
     listed = run("catalogue").stdout.splitlines()
     row = next(line for line in listed if line.startswith("wd-wd740gd-00fla1 "))
-    assert row.split()[1:3] == ["WD", "Raptor"]
+    assert "Western Digital" in row
     assert row.split()[-1] == "10000rpm"
     (tmp_path / "mine.toml").write_text(
         'base = "wd-wd740gd-00fla1"\nrpm = "5400rpm"\nseek = { table = [[0, "0s"], [1, "1ms"], [70000, "9ms"]] }\n',
@@ -192,7 +192,7 @@ def test_the_same_error_for_several_values_is_told_once(run):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--offset", "100%"), "`offset` is behind the end of the target"),
+        (("--offset", "100%"), "`offset` leaves 2 sectors"),
         (("--rw", "flush"), "workload.commands = [{ rw ="),
         (
             ("--set", "target.controller={interface='ahci',timeout='1s',retries=3}"),

@@ -354,6 +354,12 @@ fn range(
         return None;
     }
     if largest.get() > count {
+        if let (None, Some(offset)) = (&raw.size, &raw.offset) {
+            let message =
+                format!("`offset` leaves {count} sectors, too few for an I/O of {}", largest.bytes());
+            log.contradiction(offset.place, message, "lower offset, or the size of the I/O");
+            return None;
+        }
         let place = raw
             .bs
             .as_ref()
