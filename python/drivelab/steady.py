@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,7 @@ def _rate_threshold(point: Mapping[str, Any]) -> float:
     if error is None:
         ios: int = sum(piece["ios"] for piece in point["series"])
         # 1.96 standard deviations of a count, as the interval has it.
-        return max(RATE_SHARE_MAX, _QUARTER_ERROR * 1.96 / max(ios, 1) ** 0.5)
+        return max(RATE_SHARE_MAX, _QUARTER_ERROR * 1.96 / math.sqrt(max(ios, 1)))
     return min(max(RATE_SHARE, _QUARTER_ERROR * error), RATE_SHARE_MAX)
 
 

@@ -151,7 +151,7 @@ def test_what_a_base_states_is_among_the_facts(run, tmp_path):
     assert "Western Digital" in row
     assert row.split()[-1] == "10000rpm"
     (tmp_path / "mine.toml").write_text(
-        'base = "wd-wd740gd-00fla1"\nrpm = "5400rpm"\nseek = { table = [[0, "0s"], [1, "1ms"], [70000, "9ms"]] }\n',
+        'base = "wd-wd740gd-00fla1"\nrpm = "5400rpm"\nseek = { table = [[1, "1ms"], [200000, "9ms"]] }\n',
         encoding="utf-8",
     )
     entry = json.loads(run("catalogue", "./mine.toml", "--json").stdout)
