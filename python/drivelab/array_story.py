@@ -53,7 +53,7 @@ def story(array: Mapping[str, Any]) -> list[tuple[int, str]]:
     What a rebuild could not read is lost piece by piece: pieces with nothing between them are one entry, at the first.
     """
     groups = {event["group"] for event in array["events"]}
-    instants = [list(events) for _, events in groupby(array["events"], key=itemgetter("at_ns"))]
+    instants = [list(events) for _, events in groupby(_with_new(array["events"]), key=itemgetter("at_ns"))]
     told = []
     for only_lost, run in groupby(instants, key=_is_lost_alone):
         if only_lost:
@@ -62,6 +62,19 @@ def story(array: Mapping[str, Any]) -> list[tuple[int, str]]:
         else:
             told += [(int(events[0]["at_ns"]), _together(events, several=len(groups) > 1)) for events in run]
     return told
+
+
+def _with_new(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The events, marked where a new drive takes the place, and the number, of the one that failed."""
+    failed = {
+        (event["group"], event["slot"], event["drive"]) for event in events if event["what"] == "failed"
+    }
+    return [
+        {**event, "is_new": (event["group"], event["slot"], event["drive"]) in failed}
+        if event["what"] == "replaced"
+        else event
+        for event in events
+    ]
 
 
 def _is_lost_alone(events: Sequence[Mapping[str, Any]]) -> bool:
@@ -185,7 +198,8 @@ def _event(event: Mapping[str, Any], *, several: bool) -> str:
     if what == "journal-failed":
         return f"journal drive {event['drive']} failed: writes are refused"
     if what == "replaced":
-        return f"drive {event['drive']} in place {event['slot']}"
+        drive = "a new drive" if event.get("is_new") else f"drive {event['drive']}"
+        return f"{drive} in place {event['slot']}"
     if what == "given-up":
         return f"{event['sync']}{where} given up"
     if what == "began-anew":

@@ -23,7 +23,8 @@ NAME_SHOWN = 80
 def catalogue(kind: str = "drives") -> list[dict[str, Any]]:
     """All drives of the catalogue, or all `controllers` or `workloads`.
 
-    Of each its name, its facts with mark and source, and the sources in full. Raises InputError for another kind.
+    Of each its name, its facts with mark and source, and the sources in full. What it takes over from the files that
+    it is based on is among the facts, with the name of that file as `base`. Raises InputError for another kind.
     """
     if kind not in _core.kinds():
         raise InputError(f"the catalogue has no {kind}: it has {', '.join(_core.kinds())}")
@@ -31,11 +32,42 @@ def catalogue(kind: str = "drives") -> list[dict[str, Any]]:
         {
             "name": entry["name"],
             "path": f"catalogue/{entry['path']}",
-            "facts": entry["facts"],
-            "sources": tomllib.loads(entry["text"]).get("sources", {}),
+            **_stated(kind, entry["text"]),
         }
         for entry in _core.entries(kind)
     ]
+
+
+def _stated(kind: str, text: str) -> dict[str, Any]:
+    """The facts of a file with those of its bases, its sources, and the bases with theirs."""
+    bases = _bases(kind, text)
+    return {
+        "facts": _core.facts(kind, text, bases),
+        "sources": _sources(text),
+        "bases": [{"name": name, "sources": _sources(below)} for name, below in bases],
+    }
+
+
+def _bases(kind: str, text: str) -> list[tuple[str, str]]:
+    """The files that a file is based on, the nearest first, each by its name and its text. Raises InputError."""
+    known = {entry["name"]: entry["text"] for entry in _core.entries(kind)}
+    found: list[tuple[str, str]] = []
+    name = _core.base(text)
+    # A chain without an end is refused where the drive is made.
+    while name is not None and name not in dict(found):
+        text = known[name] if name in known else read_text(Path(name))
+        found.append((name, text))
+        name = _core.base(text)
+    return found
+
+
+def _sources(text: str) -> dict[str, str]:
+    """The sources of a file; none where it cannot be read, which is told elsewhere."""
+    try:
+        found: dict[str, str] = tomllib.loads(text).get("sources", {})
+    except tomllib.TOMLDecodeError:
+        return {}
+    return found
 
 
 def catalogue_kinds() -> list[str]:
@@ -108,15 +140,17 @@ def own_entry(path: Path) -> dict[str, Any]:
     return {
         "name": path.stem,
         "path": str(path),
-        "facts": _core.facts(kind, text),
-        "sources": keys.get("sources", {}),
+        **_stated(kind, text),
         "assumed": assumed,
     }
 
 
 @speaks_of_arguments
-def check(scenario: Scenario, **overrides: object) -> list[Problem]:
-    """Everything that is wrong with a scenario; nothing when it can run. Raises InputError (no such file)."""
+def check(scenario: Scenario = "", **overrides: object) -> list[Problem]:
+    """Everything that is wrong with a scenario; nothing when it can run. Arguments are those of `simulate`.
+
+    Raises InputError (no such file).
+    """
     try:
         plan(read_source(scenario), overrides_from(overrides))
     except ScenarioError as error:

@@ -83,12 +83,18 @@ def topics() -> dict[str, str]:
     }
 
 
+def plain(term: str) -> str:
+    """A term as it is looked up: in lower case, words with blanks between them."""
+    return " ".join(re.split(r"[\s_-]+", term.lower().strip()))
+
+
 def terms() -> dict[str, str]:
-    """The glossary: each term, in lower case, with what it means."""
-    found = {}
-    for line in topics()["glossary"].splitlines():
+    """The glossary, and the columns and keys of results: each term as `plain` has it, with what it means."""
+    found: dict[str, str] = {}
+    texts = topics()
+    for line in [*texts["glossary"].splitlines(), *texts["results"].splitlines()]:
         cells = _cells(line)
         if len(cells) == 2 and cells[0] not in {"term", "---"}:
-            for term in cells[0].split(", "):
-                found[term.lower()] = cells[1]
+            for term in cells[0].replace("`", "").split(", "):
+                found.setdefault(plain(term), cells[1])
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +82,23 @@ def read_source(scenario: object) -> Source:
     if not isinstance(scenario, Path):
         kind = "None" if scenario is None else f"a {type(scenario).__name__}"
         raise InputError(f"{kind} is no scenario: give a path, TOML text or a dictionary")
-    return Source(read_text(scenario), str(scenario), scenario.parent)
+    text = read_text(scenario)
+    if (options := _of_fio(text)) is not None:
+        from drivelab.fio_file import refusal  # noqa: PLC0415 - it reads this module
+
+        raise InputError(refusal(str(scenario), options))
+    return Source(text, str(scenario), scenario.parent)
+
+
+def _of_fio(text: str) -> list[str] | None:
+    """The options of a job file of fio; None where the text is none, as all that is TOML."""
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        from drivelab.fio_file import options_of  # noqa: PLC0415
+
+        return options_of(text)
+    return None
 
 
 def overrides_from(values: Mapping[str, object]) -> list[Override]:

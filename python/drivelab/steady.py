@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ PIECES_MIN = 16
 # The difference of a quarter and the whole has a variance three times that of the whole; of that the interval by which
 # three points in a thousand are taken for unsteady by chance, not the one for fifty.
 _QUARTER_ERROR = 1.5 * 3**0.5
+# A run that is unsteady has a wide interval: whatever that says, a rate that differs by this is no chance.
+RATE_SHARE_MAX = 0.25
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,21 @@ def ending(point: Mapping[str, Any]) -> Ending | None:
     )
     mean = point["latency_ns"]["mean"]
     latency_change = latency / mean - 1 if latency is not None and mean else None
-    error = point.get("iops_relative_error")
-    rate_differs = error is not None and abs(change) > max(RATE_SHARE, _QUARTER_ERROR * error)
-    latency_differs = error is not None and latency_change is not None and abs(latency_change) > LATENCY_SHARE
+    rate_differs = not ios or abs(change) > _rate_threshold(point)
+    # Without an interval of the rate there are too few I/Os for a quarter's latency to tell.
+    is_told = latency_change is not None and point.get("iops_relative_error") is not None
+    latency_differs = is_told and abs(latency_change or 0) > LATENCY_SHARE
     return Ending(iops, latency, change, latency_change, not (rate_differs or latency_differs))
+
+
+def _rate_threshold(point: Mapping[str, Any]) -> float:
+    """How far the rate of the last quarter may be from the mean. Without an interval chance is that of a count."""
+    error: float | None = point.get("iops_relative_error")
+    if error is None:
+        ios: int = sum(piece["ios"] for piece in point["series"])
+        # 1.96 standard deviations of a count, as the interval has it.
+        return max(RATE_SHARE_MAX, _QUARTER_ERROR * 1.96 / math.sqrt(max(ios, 1)))
+    return min(max(RATE_SHARE, _QUARTER_ERROR * error), RATE_SHARE_MAX)
 
 
 def summary(points: Sequence[Mapping[str, Any]]) -> str:
@@ -63,13 +77,15 @@ def summary(points: Sequence[Mapping[str, Any]]) -> str:
 
 def note(points: Sequence[Mapping[str, Any]]) -> str:
     """What to do where a run is not steady; empty where all are."""
-    count = sum(end is not None and not end.is_steady for end in map(ending, points))
+    found = [end for end in map(ending, points) if end is not None and not end.is_steady]
+    count, silent = len(found), sum(not end.iops for end in found)
     if not count:
         return ""
     where = f"at {count} of {len(points)} points " if len(points) > 1 else ""
+    still = f", at {silent} nothing finished in it" if len(points) > 1 else ", nothing finished in it"
     return (
-        f"note: {where}the last quarter of the run differs from its mean (columns `end`): the run is not steady; "
-        "a longer --ramp-time leaves the beginning out, and --over-time FILE draws the course"
+        f"note: {where}the last quarter of the run differs from its mean (columns `end`){still * bool(silent)}: "
+        "the run is not steady; a longer --ramp-time leaves the beginning out, and --over-time FILE draws the course"
     )
 
 

@@ -143,3 +143,75 @@ def test_the_version_is_told(run):
     done = run("--version")
     assert done.returncode == 0
     assert done.stdout.startswith("drivelab ")
+
+
+def test_what_a_base_states_is_among_the_facts(run, tmp_path):
+    listed = run("catalogue").stdout.splitlines()
+    row = next(line for line in listed if line.startswith("wd-wd740gd-00fla1 "))
+    assert "Western Digital" in row
+    assert row.split()[-1] == "10000rpm"
+    (tmp_path / "mine.toml").write_text(
+        'base = "wd-wd740gd-00fla1"\nrpm = "5400rpm"\nseek = { table = [[1, "1ms"], [200000, "9ms"]] }\n',
+        encoding="utf-8",
+    )
+    entry = json.loads(run("catalogue", "./mine.toml", "--json").stdout)
+    facts = {fact["key"]: fact for fact in entry["facts"]}
+    assert [base["name"] for base in entry["bases"]] == ["wd-wd740gd-00fla1", "wd-wd740gd-00fla0"]
+    assert (facts["rpm"]["value"], facts["rpm"]["base"]) == ("5400rpm", None)
+    assert facts["identity.maker"]["base"] == "wd-wd740gd-00fla0"
+    # A seek curve of another form is displaced, not inherited.
+    assert [key for key in facts if key.startswith("seek.")] == ["seek.table"]
+    assert len(facts) == len(entry["facts"])
+    shown = run("catalogue", "./mine.toml").stdout
+    assert shown.startswith("mine, from mine.toml, based on wd-wd740gd-00fla1, based on wd-wd740gd-00fla0")
+    assert "inherited from" in shown
+
+
+def test_a_rate_above_the_standard_of_its_link_is_noted(run):
+    faster = ("--drive", "wd-4tb-7200", "--set", "target.drive.link={standard='sata-150',rate='600MB/s'}")
+    done = run("simulate", *faster, "--number-ios", "10")
+    assert done.returncode == 0
+    assert "note: link.rate is 600 MB/s, above the 150 MB/s of its standard sata-150" in done.stderr
+    slower = run(
+        "simulate",
+        *faster[:3],
+        "target.drive.link={standard='sata-150',rate='100MB/s'}",
+        "--number-ios",
+        "10",
+    )
+    assert "above" not in slower.stderr
+
+
+def test_the_same_error_for_several_values_is_told_once(run):
+    done = run("simulate", "--drive", "wd-4tb-7200", "--bs", "4k,100g,200g")
+    assert done.stderr.endswith("1 problem\n")
+    both = run("simulate", "--drive", "wd-4tb-7200", "--bs", "100g", "--set", "workload.max_transfer=100g")
+    assert both.stderr.endswith("2 problems\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--offset", "100%"), "`offset` leaves 2 sectors"),
+        (("--rw", "flush"), "workload.commands = [{ rw ="),
+        (
+            ("--set", "target.controller={interface='ahci',timeout='1s',retries=3}"),
+            "a command that `timeout` aborts is not retried",
+        ),
+    ],
+)
+def test_a_refusal_names_what_to_change(run, arguments, says):
+    done = run("simulate", "--drive", "wd-4tb-7200", *arguments)
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+def test_readwrite_is_rw(run):
+    found = [
+        json.loads(
+            run("simulate", "--drive", "wd-4tb-7200", "--rw", rw, "--number-ios", "50", "--json").stdout
+        )
+        for rw in ("rw", "readwrite")
+    ]
+    assert found[0]["scenario_hash"] == found[1]["scenario_hash"]
+    assert found[0]["digest"] == found[1]["digest"]

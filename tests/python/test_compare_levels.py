@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from csv import DictReader
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import drivelab
 from drivelab import charts
 from drivelab.cli.app import program
 from drivelab.errors import InputError, RunError
-from drivelab.levels import Loads, compare, compare_levels, planning
+from drivelab.levels import compare, compare_levels, planning
 from drivelab.levels.formulas import Failures, chance_of_rate
 from drivelab.levels.level import LEVELS, MEMBERS_MAX, Level
 from drivelab.levels.loads import RANDOM, STATES, STREAMS
@@ -99,12 +101,14 @@ def test_the_figures_are_those_of_simulate(run):
 
 
 def test_the_same_from_python(run):
-    loads = Loads(iodepths=(1, 4), requests=300, warm_up="1s", states=("degraded", "healthy"))
     found = compare_levels(
         DRIVE,
         3,
-        levels=["raid1", "raid10"],
-        loads=loads,
+        levels="raid1,raid10",
+        iodepth=(1, 4),
+        number_ios=300,
+        ramp_time="1s",
+        states=("degraded", "healthy"),
         mttf="1200000h",
         drive_price="1EUR",
         **{"run.seed": 3},
@@ -274,7 +278,20 @@ def test_a_key_that_only_some_levels_have_goes_to_them(run):
     [
         (("--drive", "no-such-drive"), "no-such-drive"),
         ((*FOUR, "--rw", "trim"), "--rw trim: it is read, write, rw, randread"),
-        ((*FOUR, "--rate_iops", "many"), "--> --rate-iops"),
+        (("--drive", DRIVE, "--rate_iops", "many"), "--> --rate-iops"),
+        ((*FOUR, "--rate_iops", "60"), "--iodepth changes nothing with --rate-iops"),
+        (
+            (*FOUR, "--pattern", "iometer/file-server", "--rw", "randread"),
+            "--rw changes nothing with --pattern",
+        ),
+        ((*FOUR, "--pattern", "iometer/file-server", "--bs", "8k"), "--bs changes nothing with --pattern"),
+        (
+            (*FOUR, "--pattern", "iometer/file-server", "--rwmixread", "50"),
+            "--rwmixread changes nothing with --p",
+        ),
+        ((*FOUR, "--rw", "randread", "--rwmixread", "50"), "--rwmixread changes nothing with --rw randread"),
+        ((*FOUR, "--members", "4,6"), "--members 4,6: a comparison has one number of drives; compare once"),
+        ((*FOUR, "--members", "four"), "one number of drives; such as --members 4"),
         ((*FOUR, "--pattern", "no/such"), "--> --pattern"),
         ((*FOUR, "--csv", "--full"), "choose one of --json, --csv and --full"),
         ((*FOUR, "--set", 'target.array.rebuilt="5%"'), "see --states"),
@@ -336,7 +353,7 @@ def test_points_that_fail_leave_the_others(monkeypatch, capsys):
     assert list(found["levels"][0]["states"]["healthy"]) == [*RANDOM, *STREAMS]
     assert len(found["failures"]) == 1
     with pytest.raises(RunError, match="time does not pass"):
-        compare_levels(DRIVE, levels=["raid0"], loads=Loads((1,), requests=128, warm_up="1s"))
+        compare_levels(DRIVE, levels=["raid0"], iodepth=1, number_ios=128, ramp_time="1s")
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "html"])
@@ -347,8 +364,9 @@ def test_pictures(run, tmp_path: Path, suffix: str):
 
 
 def test_the_picture_has_a_mark_for_each_figure():
-    loads = Loads(iodepths=(1, 4), requests=200, warm_up="1s")
-    found = compare_levels(DRIVE, 2, levels=["raid0", "raid1"], loads=loads)
+    found = compare_levels(
+        DRIVE, 2, levels=["raid0", "raid1"], iodepth=(1, 4), number_ios=200, ramp_time="1s"
+    )
     rows = [row for rows in found.chart().to_dict()["datasets"].values() for row in rows]
     # The load by state: two levels whole, one of them in two more states, as IOPS and as latency.
     by_state = [row for row in rows if row.get("series") in STATES]
@@ -390,3 +408,62 @@ def test_what_had_finished_is_printed_after_ctrl_c(monkeypatch, capsys, form):
 def test_keys_that_no_array_takes_are_refused_by_name():
     with pytest.raises(InputError, match="see --members"):
         planning.checked(DRIVE, [Override("target.array.members", "3", "--set target.array.members")])
+
+
+def test_a_level_that_falls_behind_is_ranked_by_what_it_does(run):
+    brief = ("--number-ios", "1500", "--ramp-time", "1s", "--levels", "raid10,raid5")
+    asked = ("--drive", "wd-4tb-7200", "--members", "4", *brief)
+    done = run("compare-levels", *asked, "--rate_iops", "2000")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("fastest: raid10, only ")
+    assert any(line.startswith("rebuilt, extrapolated: under this load in >") for line in lines)
+    behind = next(line for line in lines if line.startswith("cannot keep up with 2000 a second: "))
+    assert behind.endswith("all; all with a drive missing; all while it is rebuilt")
+    rows = [line for line in lines if line.startswith(("raid10 ", "raid5 "))]
+    assert all("cannot keep up  only" in " ".join(row.split(" ")) or "cannot keep up" in row for row in rows)
+    csv = list(DictReader(run("compare-levels", *asked, "--rate_iops", "2000", "--csv").stdout.splitlines()))
+    assert [row["keeps_up_healthy"] for row in csv] == ["False", "False"]
+    assert float(csv[0]["iops_healthy"]) > float(csv[1]["iops_healthy"])
+
+
+def test_with_a_rate_every_state_is_told_by_its_latency(run):
+    asked = (
+        "--drive",
+        DRIVE,
+        "--members",
+        "4",
+        "--levels",
+        "raid10",
+        "--number-ios",
+        "500",
+        "--ramp-time",
+        "1s",
+    )
+    out = run("compare-levels", *asked, "--rate_iops", "60").stdout
+    assert "cannot keep up" not in out
+    titles, values = (re.split(r"\s{2,}", line) for line in out.splitlines()[-2:])
+    row = dict(zip(titles, values, strict=True))
+    record = next(
+        iter(DictReader(run("compare-levels", *asked, "--rate_iops", "60", "--csv").stdout.splitlines()))
+    )
+    for state, title in (("healthy", "ms"), ("degraded", "degraded ms"), ("rebuilding", "rebuilding ms")):
+        assert float(row[title]) == pytest.approx(float(record[f"mean_latency_ns_{state}"]) / 1e6, rel=1e-3)
+
+
+def test_what_the_tables_take_is_not_refused_with_them(run):
+    whole = ("--levels", "raid0", "--states", "healthy", "--full", "-q")
+    assert run("compare-levels", *FOUR, *whole, "--rate_iops", "60").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"members": [4, 6]}, "members .4, 6.: a comparison has one number of drives"),
+        ({"rw": "randread", "rwmixread": 50, "full": False}, "rwmixread changes nothing with rw randread"),
+        ({"bs": "8k", "pattern": "iometer/file-server", "full": False}, "bs changes nothing with pattern"),
+        ({"iodepth": "1,x"}, "iodepth 1,x: numbers"),
+    ],
+)
+def test_arguments_are_named_as_arguments(words, says):
+    with pytest.raises(InputError, match=f"^{says}"):
+        compare_levels(DRIVE, **words)

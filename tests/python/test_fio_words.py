@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import drivelab
+from drivelab.cli.app import program
+from drivelab.result import Failure
+
+# The module, not the verb of the same name.
+verb = importlib.import_module("drivelab.cli.simulate")
 
 DRIVE = ("--drive", "wd-4tb-7200")
 QUICK = (*DRIVE, "--number-ios", "50")
@@ -109,3 +117,91 @@ def test_a_run_in_which_nothing_finished_has_failed(run):
     assert swept.returncode == 1
     assert "error: no I/O finished at run.duration=1ns" in swept.stderr
     assert len(json.loads(swept.stdout)["points"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--fio", "--chart", "a.svg"), "--chart changes nothing with --fio"),
+        (("--fio", "--out", "x"), "--out changes nothing with --fio"),
+        (("--fio", "--log", "5"), "--log changes nothing with --fio"),
+        (("--fio", "--check-data"), "--check-data changes nothing with --fio"),
+        (("--fio", "--breakdown"), "--breakdown changes nothing with --fio"),
+        (("--fio", "--breakdown-chart", "a.svg"), "--breakdown-chart changes nothing with --fio"),
+        (("--json", "--breakdown"), "--breakdown changes nothing with --json"),
+        (("--csv", "--breakdown"), "--breakdown changes nothing with --csv"),
+        (("--blocksize", "4k"), "No such option: --blocksize; here it is --bs"),
+        (("--seed=4",), "No such option: --seed; here it is --randseed"),
+        (("--zzz",), "No such option: --zzz"),
+    ],
+)
+def test_what_changes_nothing_or_is_called_otherwise_is_refused(run, tmp_path, arguments, says):
+    done = run("simulate", *QUICK, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+JOBS = """\
+; what a disk reviewer runs
+[global]
+ioengine=libaio
+direct=1
+blocksize=4k
+runtime=60
+
+[reads]
+filename=/dev/sdb
+rw=randread
+iodepth=16
+[writes]
+rw=randwrite
+"""
+
+
+@pytest.mark.parametrize("verb", ["simulate", "check"])
+def test_a_job_file_is_recognised(run, tmp_path, verb):
+    (tmp_path / "job.fio").write_text(JOBS, encoding="utf-8")
+    done = run(verb, "job.fio")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: job.fio is a job file of fio, which cannot be read yet")
+    assert "simulate --drive NAME --direct 1 --bs 4k --runtime 60 --rw randread --iodepth 16" in done.stderr
+
+
+def test_broken_toml_is_no_job_file(run, tmp_path):
+    (tmp_path / "broken.toml").write_text('[workload]\nrw = "randread"\nbs = 4k\n', encoding="utf-8")
+    done = run("simulate", "broken.toml")
+    assert done.returncode == 2
+    assert "job file" not in done.stderr
+    assert "broken.toml:3:" in done.stderr
+
+
+def test_every_verb_can_be_quiet(run, queue):
+    for words in (
+        ("check", queue),
+        ("catalogue",),
+        ("schema",),
+        ("help", "sptf"),
+        ("simulate", queue),
+        ("scan", *DRIVE, "--places", "2", "--accesses", "2"),
+    ):
+        done = run(*words, "-q")
+        assert (done.returncode, done.stderr) == (0, ""), words
+    noisy = run("check", queue, "--set", "workload.ioengine=libaio")
+    assert "note" in noisy.stderr
+    assert run("check", queue, "--set", "workload.ioengine=libaio", "-q").stderr == ""
+
+
+def test_the_same_failure_of_several_points_is_told_once(monkeypatch, capsys):
+    ran = verb.run_plan
+
+    def failing(*arguments: Any, **options: Any) -> Any:  # noqa: ANN401
+        done = ran(*arguments, **options)
+        failures = [Failure(point["axes"], "time does not pass") for point in done.points[1:]]
+        return replace(done, points=done.points[:1], failures=failures)
+
+    monkeypatch.setattr(verb, "run_plan", failing)
+    words = ["simulate", *QUICK, "--iodepth", "1,2,4", "-q"]
+    assert program()(args=words, standalone_mode=False) == 1
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
+    assert errors == ["error: at workload.iodepth=2 and 1 more point: time does not pass"]

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from drivelab import reference
+from drivelab.cli import completion
 
 
 def test_a_key_is_explained_with_its_names(run):
@@ -69,3 +70,58 @@ def test_every_key_has_words():
     keys = [key for section in reference.all_sections().values() for key in section.keys.values()]
     assert len(keys) > 300
     assert all(key.meaning and key.value for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("topic", "says"),
+    [
+        ("given_up", "could not hand on"),
+        ("iops", "per second"),
+        ("lost writes", "power cut"),
+        ("in drives", "the drives themselves"),
+        ("depth asked", "keep outstanding"),
+        ("depth_asked", "keep outstanding"),
+        ("breakdown_ns", "add up"),
+        ("wait", "free tag"),
+        ("MTTDL", "data loss"),
+        ("afr", "within a year"),
+        ("demerit", "distributions"),
+        ("workload.job.readers.rw", "Direction and pattern"),
+        ("workload.job.readers", "[workload.job.NAME]"),
+    ],
+)
+def test_what_a_result_shows_is_explained(run, topic, says):
+    done = run("help", topic)
+    assert done.returncode == 0, done.stderr
+    assert says in done.stdout
+
+
+def test_every_column_of_the_console_is_explained():
+    terms = reference.terms()
+    for title in (
+        "IOPS",
+        "MB/s",
+        "MiB/s",
+        "mean ms",
+        "p99 ms",
+        "depth asked",
+        "achieved",
+        "in drive",
+        "errors",
+    ):
+        assert reference.plain(title) in terms, title
+
+
+def test_no_suggestion_comes_twice(run):
+    for wrong in ("target.aray", "workload.iodpth", "target.quue"):
+        names = run("help", wrong).stderr.partition("did you mean ")[2].rstrip("?\n").split(" or ")
+        assert len(set(names)) == len(names) > 0
+
+
+def test_a_shell_completes_what_help_knows_and_what_set_takes():
+    assert "target.queue.order" in completion.help_topics("target.queue.o")
+    assert "breakdown ns" not in completion.help_topics("")
+    assert completion.settings("target.queue.ord") == ["target.queue.order="]
+    assert completion.settings("target.queue.order=s") == []
+    assert completion.loads("randr") == ["randread", "randrw"]
+    assert completion.surface_kinds("r") == ["read"]

@@ -156,3 +156,40 @@ def test_toml_reads_back_as_it_was_written(document):
 def test_what_toml_cannot_say_is_named():
     with pytest.raises(TypeError, match=r"a\.b: a NoneType"):
         toml_text.dumps({"a": {"b": None}})
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (
+            lambda: drivelab.simulate(drive="wd-4tb-7200", iodept=4),
+            "iodept is no argument: did you mean iodepth",
+        ),
+        (lambda: drivelab.check(io_depth=4), "io_depth is no argument: did you mean iodepth"),
+        (lambda: drivelab.scan("wd-4tb-7200", placs=4), "placs is no argument: did you mean places"),
+        (
+            lambda: drivelab.compare_levels("wd-4tb-7200", level="raid5"),
+            "level: target.array.level is what is",
+        ),
+        (lambda: drivelab.simulate(zzz=4), "zzz is no argument: a key of a scenario is given by its path"),
+        (
+            lambda: drivelab.scan(["wd-4tb-7200", "wd-wd2500"]),
+            r"scan_drives\(\[..\]\) sets several side by side",
+        ),
+        (lambda: drivelab.scan("wd-4tb-7200,wd-wd2500"), r"scan_drives\(\[..\]\) sets several side by side"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_the_right_one(call, says):
+    with pytest.raises(drivelab.InputError, match=says):
+        call()
+
+
+def test_check_takes_what_simulate_takes():
+    assert drivelab.check(drive="wd-4tb-7200", rw="randread", iodepth=[1, 4]) == []
+    (problem,) = drivelab.check(drive="wd-4tb-7200", rw="randrd")
+    assert problem["origin"] == "rw"
+
+
+def test_names_in_one_text_are_a_list():
+    found = drivelab.scan_drives("wd-wd740gd-00fla0, wd-wd2500", places=2, accesses=2)
+    assert [scan.run.name for scan in found.scans] == ["wd-wd740gd-00fla0", "wd-wd2500"]

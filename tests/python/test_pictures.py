@@ -130,6 +130,49 @@ def test_a_run_over_its_time_shows_its_last_quarter(run, tmp_path):
     assert ">last quarter " in (tmp_path / "o.svg").read_text(encoding="utf-8")
 
 
+def test_a_run_that_stands_still_is_not_steady(run):
+    done = run(
+        *("simulate", "--drive", "wd-4tb-7200", "--level", "raid1", "--members", "4", "--rw", "randwrite"),
+        *(
+            "--set",
+            "target.controller={interface='ahci',timeout='60ms'}",
+            "--set",
+            "target.host_cache.size=64MiB",
+        ),
+        *("--iodepth", "4", "--direct", "0", "--runtime", "60s"),
+    )
+    assert done.returncode == 0
+    # The interval of such a rate is as wide as the rate itself.
+    assert "nothing finished in it: the run is not steady" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("counts", "error", "is_steady"),
+    [
+        ([10] * 16, None, True),
+        ([10] * 12 + [0] * 4, None, False),
+        ([20] * 12 + [5] * 4, None, False),
+        ([2] * 12 + [1] * 4, None, True),
+        ([20] * 12 + [12] * 4, 0.9, False),
+        ([20] * 12 + [17] * 4, 0.9, True),
+        ([20] * 12 + [17] * 4, 0.001, False),
+    ],
+)
+def test_what_chance_explains_and_what_it_does_not(counts, error, is_steady):
+    series = [{"start_ns": n * 10**9, "ios": ios, "mean_latency_ns": 1e6} for n, ios in enumerate(counts)]
+    found = ending(
+        {
+            "series": series,
+            "window_ns": 16 * 10**9,
+            "iops": sum(counts) / 16,
+            "latency_ns": {"mean": 1e6},
+            "iops_relative_error": error,
+        }
+    )
+    assert found is not None
+    assert found.is_steady == is_steady
+
+
 def test_an_overloaded_open_loop_is_not_steady(run):
     done = run("simulate", "--drive", "wd-4tb-7200", "--rate-iops", "400", "--number-ios", "1000")
     assert "note: the last quarter of the run differs from its mean" in done.stderr

@@ -301,9 +301,43 @@ def test_reads_and_writes_have_rows_of_their_own_where_there_are_both(run, queue
 
 
 def test_an_io_that_starves_is_told_of(run):
-    words = ("simulate", "--drive", "wd-4tb-7200", "--rw", "randread", "--set", 'target.queue.order="sptf"')
-    for depth, runs, starves in (("32", "300", True), ("1", "2000", False)):
-        done = run(*words, "--iodepth", depth, "--number-ios", runs, "--json")
+    # Two parts of a drive: the shortest seek never leads from the one that is asked for all the time to the other.
+    for near, starves in (("16", True), ("1", False)):
+        done = run(
+            *(
+                "simulate",
+                "--drive",
+                "wd-4tb-7200",
+                "--runtime",
+                "20s",
+                "--set",
+                "target.queue.order=sstf",
+                "--json",
+            ),
+            *(
+                "--set",
+                f"workload.job={{near={{size='0.01%',iodepth={near}}},far={{offset='90%',iodepth=1}}}}",
+            ),
+        )
         record = json.loads(done.stdout)["points"][0]
-        assert (record["oldest_unfinished_ns"] > record["latency_ns"]["max"]) is starves
+        assert (record["oldest_unfinished_ns"] > 10 * record["latency_ns"]["max"]) is starves
         assert ("an I/O had waited for" in done.stderr) is starves, done.stderr
+
+
+def test_a_little_more_than_the_longest_is_no_starvation(run):
+    # As many wait at the end as did in between.
+    done = run(
+        *("simulate", "--drive", "wd-4tb-7200", "--rw", "randread", "--iodepth", "32", "--number-ios", "300"),
+        *("--set", "target.queue.order=sptf", "--json"),
+    )
+    record = json.loads(done.stdout)["points"][0]
+    assert record["latency_ns"]["max"] < record["oldest_unfinished_ns"] < 10 * record["latency_ns"]["max"]
+    assert "had waited" not in done.stderr
+
+
+def test_a_new_drive_in_a_place_is_not_the_one_that_failed(run):
+    done = run(
+        *("simulate", "--drive", "wd-wd360gd", "--level", "raid1", "--members", "2", "--number-ios", "20"),
+        *("--set", "target.array.missing=[0]", "--set", "target.array.rebuilding=true"),
+    )
+    assert "drive 0 missing, a new drive in place 0, rebuild began" in done.stdout

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import drivelab
-from drivelab.levels import Loads, compare_levels, rebuild
+from drivelab.levels import compare_levels, rebuild
 from drivelab.levels.level import LEVELS
 from drivelab.scenario import plan, read_source
 from drivelab.simulation import run_plan
@@ -99,7 +99,11 @@ def test_a_window_that_brings_nothing_leaves_a_time_that_it_takes_at_least():
         SMALL,
         2,
         levels=["raid1"],
-        loads=Loads((64,), requests=100, warm_up="1s", states=("rebuilding",), full=False),
+        iodepth=64,
+        number_ios=100,
+        ramp_time="1s",
+        states="rebuilding",
+        full=False,
         afr="5%",
         **{"target.array.rebuild": '{ gives_way = "waiting", floor = "1kB/s" }'},
     )

@@ -84,6 +84,46 @@ def test_a_burst_comes_from_the_buffer_and_is_bound_by_the_link(run):
     assert saved_s == pytest.approx(65536 / 150e6 - 65536 / 300e6, rel=1e-4)
 
 
+# What a data sheet says of a drive: its read-ahead takes the place of a block that is read again.
+SHEET = """\
+rpm = "7200rpm"
+link.standard = "sata-300"
+geometry = { heads = 8, capacity = "1TB", outer_rate = "105MB/s", inner_to_outer = "48%" }
+seek = { single = "1ms", average = "8.5ms", full = "15.9ms" }
+"""
+
+
+def test_a_burst_leaves_out_the_reads_that_missed_the_buffer(run, tmp_path):
+    (tmp_path / "sheet.toml").write_text(SHEET, encoding="utf-8")
+    done = run("scan", "--drive", "./sheet.toml", "--places", "2", "--json")
+    burst = json.loads(done.stdout)["burst"]
+    # Its firmware takes no time: what is left of a buffered read is the link.
+    assert burst["bytes_per_s"] == pytest.approx(300e6, rel=1e-4)
+    assert 0 < burst["buffered_reads"] < burst["reads"] == 1000
+    shown = run("scan", "--drive", "./sheet.toml", "--places", "2").stdout
+    assert f"of these the {burst['buffered_reads']} that the buffer served" in shown
+
+
+def test_a_drive_without_a_buffer_has_no_burst(run, tmp_path):
+    (tmp_path / "bare.toml").write_text(f"cache = false\nwrite_cache = false\n{SHEET}", encoding="utf-8")
+    done = run("scan", "--drive", "./bare.toml", "--places", "2")
+    assert "No burst rate" in done.stdout
+    assert done.stdout.splitlines()[4].split() == ["burst", "rate,", "MB/s", "-"]
+
+
+def test_a_scan_that_the_link_bounds_says_so(run):
+    bound = run("scan", "--drive", "seagate-cheetah-9lp", "--places", "2").stdout
+    assert "At every place the link takes 99 % of the time or more" in bound
+    two = run("scan", "--drive", f"seagate-cheetah-9lp,{DRIVE}", "--places", "2").stdout
+    assert "seagate-cheetah-9lp: At every place the link takes" in two
+    assert f"{DRIVE}: At every place" not in two
+    faster = "target.drive.link.rate=80MB/s"
+    assert (
+        "At every place"
+        not in run("scan", "--drive", "seagate-cheetah-9lp", "--places", "2", "--set", faster).stdout
+    )
+
+
 def test_writes_have_no_burst(run):
     found = scanned(run, "--drive", DRIVE, "--places", "2", "--rw", "write")
     assert (found["rw"], found["burst"]) == ("write", None)

@@ -11,7 +11,6 @@ struct Entry {
     /// Where the file lies in the repository.
     path: &'static str,
     text: &'static str,
-    facts: Vec<Fact>,
 }
 
 #[derive(Serialize)]
@@ -20,6 +19,8 @@ struct Fact {
     value: serde_json::Value,
     mark: Option<&'static str>,
     source: Option<String>,
+    /// The file that it is taken over from.
+    base: Option<String>,
 }
 
 fn mark(mark: Mark) -> &'static str {
@@ -37,7 +38,7 @@ pub fn kinds() -> [&'static str; 3] {
     catalogue::KINDS
 }
 
-/// Everything of one kind with its facts, each with its mark and source.
+/// Everything of one kind: name, path and text.
 #[pyfunction]
 pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyAny>> {
     if !catalogue::KINDS.contains(&kind) {
@@ -45,26 +46,39 @@ pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyAny>> 
     }
     let entry = |entry: catalogue::Entry| {
         let catalogue::Entry { name, path, text } = entry;
-        Entry { name, path, text, facts: facts_of(kind, text) }
+        Entry { name, path, text }
     };
     let entries: Vec<Entry> = catalogue::entries(kind).into_iter().map(entry).collect();
     to_python(py, &entries)
 }
 
-/// The facts of a file of one kind that is not in the catalogue; what cannot be read in it is left out.
+/// The facts of a file of one kind, and those that it takes over from its bases, each (name, text), the nearest first;
+/// what cannot be read is left out.
 #[pyfunction]
-pub fn facts<'py>(py: Python<'py>, kind: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    to_python(py, &facts_of(kind, text))
+pub fn facts<'py>(
+    py: Python<'py>,
+    kind: &str,
+    text: &str,
+    bases: Vec<(String, String)>,
+) -> PyResult<Bound<'py, PyAny>> {
+    to_python(py, &facts_of(kind, text, &bases))
 }
 
-fn facts_of(kind: &str, text: &str) -> Vec<Fact> {
+/// The name of the file that this one is based on.
+#[pyfunction]
+pub fn base(text: &str) -> Option<String> {
+    catalogue::base(text)
+}
+
+fn facts_of(kind: &str, text: &str, bases: &[(String, String)]) -> Vec<Fact> {
     let fact = |fact: catalogue::Fact| Fact {
         key: fact.key,
         value: fact.value,
         mark: fact.mark.map(mark),
         source: fact.source,
+        base: fact.base,
     };
-    catalogue::facts(kind, text).into_iter().map(fact).collect()
+    catalogue::facts_over(kind, text, bases).into_iter().map(fact).collect()
 }
 
 /// The published tables: the text of each experiment's file under its name.

@@ -24,7 +24,7 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::catalogue::{entries, experiments, facts, kinds};
+    use super::catalogue::{base, entries, experiments, facts, kinds};
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! The catalogue: drives and other content that come with the program, each fact with its source.
 use crate::keys::kind::{Kind, Section};
 use crate::keys::read::{Mark, Read};
+use crate::keys::section::displaced_by;
 use crate::raw::choice::Filed;
 use crate::raw::drive::DriveRaw;
 use crate::raw::system::ControllerRaw;
@@ -57,6 +58,8 @@ pub struct Fact {
     pub value: serde_json::Value,
     pub mark: Option<Mark>,
     pub source: Option<String>,
+    /// The file that states it, where that is not the file itself but one that it is based on.
+    pub base: Option<String>,
 }
 
 /// The kinds whose files state facts.
@@ -82,6 +85,56 @@ pub fn facts(kind: &str, text: &str) -> Vec<Fact> {
         collect(&root, section, "", &mut found, &mut log);
     }
     found
+}
+
+/// The name of the file that this one changes, by its key `base` (of a pattern: `pattern`).
+pub fn base(text: &str) -> Option<String> {
+    let mut log = Log::default();
+    let all = log.add("", text, true);
+    let table = document(text, all, &mut log)?;
+    let named = |key: &str| match &table.get(key)?.value {
+        Value::Text(name) => Some(name.clone()),
+        Value::Table(fact) => match &fact.get("value")?.value {
+            Value::Text(name) => Some(name.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    named("base").or_else(|| named("pattern"))
+}
+
+/// The facts of a file of one kind, and behind them those that it takes over from the files that it is based on, the
+/// nearest first: each by its name and its text.
+pub fn facts_over(kind: &str, text: &str, bases: &[(String, String)]) -> Vec<Fact> {
+    let mut found = facts(kind, text);
+    let Kind::Table(whole) = declared(kind).1 else { return found };
+    for (name, below) in bases {
+        let above: Vec<String> = found.iter().map(|fact| fact.key.clone()).collect();
+        let taken = facts(kind, below).into_iter().filter(|fact| is_taken_over(&fact.key, &above, &whole));
+        found.extend(taken.map(|fact| Fact { base: Some(name.clone()), ..fact }));
+    }
+    found
+}
+
+/// Whether a file with the facts `above` leaves this one of its base in force.
+fn is_taken_over(key: &str, above: &[String], whole: &Section) -> bool {
+    let (mut section, mut prefix) = (Some(whole), String::new());
+    for name in key.split('.') {
+        let set: Vec<&str> =
+            above.iter().filter_map(|other| other.strip_prefix(&prefix)?.split('.').next()).collect();
+        if section.is_some_and(|section| displaced_by(&set, section.exclusive).contains(&name)) {
+            return false;
+        }
+        prefix.push_str(name);
+        if above.contains(&prefix) {
+            return false;
+        }
+        prefix.push('.');
+        let keys = section.map_or(&[][..], |section| &section.keys);
+        section = keys.iter().find(|key| key.name == name).and_then(|key| key.kind.section());
+    }
+    // A value of its own in place of a table takes the table over.
+    !above.iter().any(|other| other.starts_with(&prefix))
 }
 
 /// Keys of the whole file that state nothing about its subject.
@@ -116,7 +169,7 @@ fn collect(node: &Node, section: &Section, prefix: &str, found: &mut Vec<Fact>, 
             inner.push((key, &entry.node, section));
             continue;
         }
-        found.push(Fact { key, value: value.to_json(), mark: how, source });
+        found.push(Fact { key, value: value.to_json(), mark: how, source, base: None });
     }
     for (key, node, section) in inner {
         collect(node, section, &key, found, log);

@@ -90,7 +90,9 @@ def _given(verdict: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> lis
     is_stream = (verdict.get("workload") or {}).get("rw") in {"read", "write", "rw"}
     rate = ("bytes_per_s", 1e6, "MB/s") if is_stream else ("iops", 1.0, "IOPS")
     found = []
+    # Of a level that falls behind the rate asked the latency is that of a queue that grows.
     for key, scale, title in (rate, ("mean_latency_ns", NS_PER_MS, "Mean latency, ms")):
+        is_latency = key == "mean_latency_ns"
         found.append(
             _Marks(
                 title,
@@ -99,6 +101,7 @@ def _given(verdict: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> lis
                     for row in rows
                     for state in _STATES
                     if row.get(f"{key}_{state}")
+                    and not (is_latency and row.get(f"keeps_up_{state}") is False)
                 ],
             )
         )

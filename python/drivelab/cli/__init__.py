@@ -47,8 +47,9 @@ class _Closed(io.TextIOBase):
 def _run(arguments: list[str]) -> object:
     # Inside the boundary, so that Ctrl-C while the verbs load ends as quietly as any other.
     from drivelab.cli.app import program  # noqa: PLC0415
-    from drivelab.cli.repeated import check_once  # noqa: PLC0415
+    from drivelab.cli.repeated import check_known, check_once  # noqa: PLC0415
 
     verbs = program(arguments)
+    check_known(verbs, arguments)
     check_once(verbs, arguments)
     return verbs(args=arguments, standalone_mode=False)

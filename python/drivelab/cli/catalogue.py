@@ -11,7 +11,7 @@ from drivelab import library
 from drivelab.cli import completion
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table
-from drivelab.cli.run_options import check_form
+from drivelab.cli.run_options import Quiet, check_form
 from drivelab.csv_text import rows_csv, tables_csv
 from drivelab.errors import InputError
 from drivelab.table import Cell, Table
@@ -52,6 +52,7 @@ def catalogue(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The facts as JSON")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="The tables as CSV")] = False,
+    quiet: Quiet = False,  # noqa: ARG001 - every verb has it; what is printed here is what was asked for
 ) -> int:
     """List the drives, controllers and workloads that are known, or show one with the source of each fact."""
     check_form(json=as_json, csv=as_csv)
@@ -78,10 +79,11 @@ def catalogue(
     elif as_csv:
         emit(rows_csv([{**fact, "value": _text(fact["value"])} for fact in entry["facts"]]))
     else:
-        emit(f"{entry['name']}, from {entry['path']}\n")
+        bases = "".join(f", based on {base['name']}" for base in entry["bases"])
+        emit(f"{entry['name']}, from {entry['path']}{bases}\n")
         emit_table(_facts(entry))
-        if entry["sources"]:
-            emit("\n" + "\n".join(f"{short}: {full}" for short, full in entry["sources"].items()))
+        if sources := _sources(entry):
+            emit("\n" + "\n".join(sources))
     return Exit.OK
 
 
@@ -95,20 +97,30 @@ def _list(kind: str, entries: list[dict[str, Any]]) -> Table:
 
 
 def _facts(drive: dict[str, Any]) -> Table:
+    """The facts; where some are taken over from a base, a column says from which."""
+    columns = ["fact", "value", "mark", *(["inherited from"] if drive["bases"] else []), "source"]
     rows = [
-        [
-            Cell(fact["key"]),
-            Cell(_value(fact["value"])),
-            Cell(fact["mark"] or "-"),
-            Cell(fact["source"] or "-"),
-        ]
+        [fact["key"], _value(fact["value"]), fact["mark"] or "-", fact["base"] or "-", fact["source"] or "-"]
         for fact in drive["facts"]
     ]
     rows += [
-        [Cell(one["key"]), Cell(_value(one["value"])), Cell("assumed"), Cell(one["because"])]
-        for one in drive.get("assumed", ())
+        [one["key"], _value(one["value"]), "assumed", "-", one["because"]] for one in drive.get("assumed", ())
     ]
-    return Table(["fact", "value", "mark", "source"], rows, left=frozenset(range(4)))
+    kept = [0, 1, 2, 3, 4] if drive["bases"] else [0, 1, 2, 4]
+    return Table(columns, [[Cell(row[i]) for i in kept] for row in rows], left=frozenset(range(len(columns))))
+
+
+def _sources(entry: dict[str, Any]) -> list[str]:
+    """The sources in full; behind those of the file itself those of its bases, each with its name."""
+    found = [f"{short}: {full}" for short, full in entry["sources"].items()]
+    for base in entry["bases"]:
+        named = {fact["source"] for fact in entry["facts"] if fact["base"] == base["name"]} - {None}
+        found += [
+            f"{short} in {base['name']}: {full}"
+            for short, full in base["sources"].items()
+            if any(short in source for source in named)
+        ]
+    return found
 
 
 def _text(value: object) -> str:

@@ -12,6 +12,7 @@ from drivelab.cli import workload_options as words
 from drivelab.cli.assumed import note_assumed
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
+from drivelab.cli.run_options import Quiet
 from drivelab.errors import ScenarioError
 from drivelab.points_table import axis_text
 from drivelab.scenario import plan, read_source
@@ -24,6 +25,7 @@ def check(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml")],
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: Annotated[bool, typer.Option("--json", help="The verdict as JSON")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Check a scenario without running it: all its problems, or what it would run."""
     try:
@@ -34,12 +36,14 @@ def check(
         else:
             say(str(error))
         return Exit.USAGE
-    words.note_words(checked)
+    if not quiet:
+        words.note_words(checked)
     if as_json:
         emit_json({"ok": True, "problems": [], **_facts(checked)})
     else:
         emit(_summary(checked))
-        note_assumed([checked])
+        if not quiet:
+            note_assumed([checked])
     return Exit.OK
 
 

@@ -21,7 +21,7 @@ from drivelab.levels import compare
 from drivelab.levels.compare import Comparison
 from drivelab.levels.cost import Prices
 from drivelab.levels.level import COPIES, GROUPS, LEVELS
-from drivelab.levels.loads import KINDS, STATES, Loads
+from drivelab.levels.loads import KINDS, REQUESTS, STATES, WARM_UP, Loads
 from drivelab.levels.odds import Lifetime, Repair
 from drivelab.levels.planning import Chosen, checked, named, planned
 from drivelab.levels.tables import notes
@@ -31,8 +31,8 @@ LOAD_PANEL = "The loads"
 RISK_PANEL = "Failures and prices"
 
 
-def _load(text: str) -> typer.models.OptionInfo:
-    found: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=LOAD_PANEL)
+def _load(text: str, names: completion.Complete | None = None) -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option(help=text, rich_help_panel=LOAD_PANEL, autocompletion=names)
     return found
 
 
@@ -52,7 +52,7 @@ def compare_levels(
             autocompletion=completion.drives,
         ),
     ],
-    members: Annotated[int, typer.Option(help="How many of them", metavar="N", min=1)] = 4,
+    members: Annotated[str, typer.Option(help="How many of them", metavar="N")] = "4",
     levels: Annotated[
         str,
         typer.Option(
@@ -73,9 +73,12 @@ def compare_levels(
     states: Annotated[
         str, typer.Option(help="Whole; without member 0; with a new one in its place", metavar="NAMES")
     ] = ",".join(STATES),
-    rw: Annotated[str, _load("What the load asks for: " + ", ".join(KINDS))] = "randrw",
+    rw: Annotated[
+        str | None, _load(f"What the load asks for: {', '.join(KINDS)} [randrw]", completion.loads)
+    ] = None,
     pattern: Annotated[
-        str | None, _load("A workload of the catalogue in place of --rw, --bs and --rwmixread")
+        str | None,
+        _load("A workload of the catalogue in place of --rw, --bs and --rwmixread", completion.patterns),
     ] = None,
     iodepth: Annotated[
         str | None,
@@ -84,10 +87,10 @@ def compare_levels(
     rate_iops: Annotated[
         str | None, _load("So many requests a second in place of so many outstanding")
     ] = None,
-    bs: Annotated[str, _load("Size of a request")] = "4KiB",
-    rwmixread: Annotated[int, _load("Share of reads where both are mixed, in percent")] = 70,
-    number_ios: Annotated[int, _load("Random requests for each figure")] = 4_000,
-    ramp_time: Annotated[str, _load("Time before they count")] = "10s",
+    bs: Annotated[str | None, _load("Size of a request [4KiB]")] = None,
+    rwmixread: Annotated[int | None, _load("Share of reads where both are mixed, in percent [70]")] = None,
+    number_ios: Annotated[int, _load("Random requests for each figure")] = REQUESTS,
+    ramp_time: Annotated[str, _load("Time before they count")] = WARM_UP,
     randseed: words.Randseed = None,
     afr: Annotated[str | None, _risk("Share of drives that fail within a year", "PERCENT")] = None,
     mttf: Annotated[str | None, _risk("The same as a mean time to failure", "TIME")] = None,
@@ -126,21 +129,21 @@ def compare_levels(
         others.insert(0, Override("target.controller", controller, "--controller"))
     if stripe_unit is not None:
         others.insert(0, Override("target.array.stripe_unit", stripe_unit, "--stripe-unit"))
-    lifetime = Lifetime.parse(afr, mttf)
+    count, lifetime = _count(members), Lifetime.parse(afr, mttf)
     chosen = Chosen(
         drive=drive,
-        members=members,
-        levels=named(levels.split(","), members, copies, groups),
-        loads=Loads(
-            iodepths=None if iodepth is None else _depths(iodepth),
-            bs=bs,
-            rwmixread=rwmixread,
-            requests=number_ios,
-            warm_up=ramp_time,
-            states=_names(states),
+        members=count,
+        levels=named(levels, count, copies, groups),
+        loads=Loads.chosen(
             rw=rw,
-            rate_iops=rate_iops,
             pattern=pattern,
+            bs=bs,
+            iodepth=iodepth,
+            rwmixread=rwmixread,
+            rate_iops=rate_iops,
+            number_ios=number_ios,
+            ramp_time=ramp_time,
+            states=states,
             full=full or as_json,
         ),
         overrides=checked(drive, others),
@@ -190,12 +193,10 @@ def _exit_code(found: Comparison, points: int) -> Exit:
     return Exit.FAILED if found.failures else Exit.OK
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-
-
-def _depths(text: str) -> tuple[int, ...]:
+def _count(members: str) -> int:
     try:
-        return tuple(int(depth) for depth in text.split(","))
+        return int(members)
     except ValueError as error:
-        raise InputError(f"--iodepth {text}: numbers with commas between them, 1,4,16,64") from error
+        why = "a comparison has one number of drives"
+        remedy = "compare once for each" if "," in members else "such as --members 4"
+        raise InputError(f"--members {members}: {why}; {remedy}") from error

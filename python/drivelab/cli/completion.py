@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from drivelab import _core
+from drivelab import _core, reference
 
 Complete = Callable[[str], list[str]]
 
@@ -71,6 +71,32 @@ patterns = _of_catalogue("workloads")
 experiments = _offering(_core.experiments)
 everything = _offering(lambda: [entry["name"] for kind in _core.kinds() for entry in _core.entries(kind)])
 kinds = _of_key("workload", "rw")
+loads = _offering(lambda: ["read", "write", "rw", "randread", "randwrite", "randrw"])
+surface_kinds = _offering(lambda: ["read", "write"])
 levels = _of_key("target", "array", "level")
 rate_processes = _of_key("workload", "rate_process")
+
+
+def _help_topics() -> Iterable[str]:
+    """Everything that `drivelab help` explains by one word, but the verbs."""
+    sections = reference.all_sections()
+    keys = [key.path for section in sections.values() for key in section.keys.values()]
+    one_word = [term for term in reference.terms() if " " not in term]
+    return dict.fromkeys([*(path for path in sections if path), *keys, *reference.topics(), *one_word])
+
+
+def settings(incomplete: str) -> list[str]:
+    """KEY= for `--set`."""
+    if "=" in incomplete:
+        return []
+    sections = reference.all_sections()
+    keys = [key.path for section in sections.values() for key in section.keys.values()]
+    return [f"{key}=" for key in keys if key.startswith(incomplete)]
+
+
+def help_topics(incomplete: str) -> list[str]:
+    """What `drivelab help` knows."""
+    return [name for name in _help_topics() if name.startswith(incomplete)]
+
+
 distributions = _offering(lambda: ["random", "zipf:", "pareto:", "normal:", "zoned:", "zoned_abs:"])

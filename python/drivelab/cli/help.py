@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import Annotated, Any
 
 import typer
 
 from drivelab import reference
+from drivelab.cli import completion
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json
+from drivelab.cli.run_options import Quiet
 from drivelab.errors import InputError
 from drivelab.reference import Key, Section
+
+# The keys of any job are those of the reference's one.
+JOB = re.compile(r"^(workload\.job\.)[^.]+")
 
 
 def help_(
     context: typer.Context,
     topic: Annotated[
-        str | None, typer.Argument(metavar="[TOPIC]", help="A verb, a key, a section, a topic, or a term")
+        str | None,
+        typer.Argument(
+            metavar="[TOPIC]",
+            help="A verb, a key, a section, a column, a topic, or a term",
+            autocompletion=completion.help_topics,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON")] = False,
+    quiet: Quiet = False,  # noqa: ARG001 - every verb has it
 ) -> int:
     """Explain a verb, a key such as target.queue.order, a section, or a term such as SPTF."""
     verbs = _verbs(context)
@@ -55,7 +67,8 @@ def _explained(topic: str, verbs: list[str]) -> dict[str, Any]:
     sections = reference.all_sections()
     keys = {key.path: key for section in sections.values() for key in section.keys.values()}
     topics, terms = reference.topics(), reference.terms()
-    # Keys of a drive file may be written as they stand in one.
+    # A job has any name; keys of a drive file may be written as they stand in one.
+    topic = JOB.sub(r"\1NAME", topic)
     for path in (topic, reference.DRIVE + topic):
         if path in sections and path:
             return _of_section(sections[path])
@@ -63,12 +76,15 @@ def _explained(topic: str, verbs: list[str]) -> dict[str, Any]:
             return _of_key(keys[path])
     if topic.lower() in topics:
         return {"topic": topic.lower(), "text": topics[topic.lower()]}
-    if topic.lower() in terms:
-        return {"term": topic, "meaning": terms[topic.lower()]}
+    plain = reference.plain(topic)
     ending = sorted(path for path in keys if path.endswith(f".{topic}"))
+    if plain in terms:
+        found: dict[str, Any] = {"term": topic, "meaning": terms[plain]}
+        # What a result calls so, and a scenario too.
+        return found | ({"keys": [_of_key(keys[path]) for path in ending]} if ending else {})
     if ending:
         return {"keys": [_of_key(keys[path]) for path in ending]}
-    known = [*verbs, *sections, *keys, *topics, *terms]
+    known = dict.fromkeys([*verbs, *sections, *keys, *topics, *terms])
     near = difflib.get_close_matches(topic, known, n=3)
     remedy = f"did you mean {' or '.join(near)}?" if near else "`drivelab help` lists what there is"
     raise InputError(f"nothing is known under {topic!r}: {remedy}")
@@ -102,7 +118,8 @@ def _text(explained: dict[str, Any]) -> str:
     if "text" in explained:
         return str(explained["text"])
     if "term" in explained:
-        return f"{explained['term']}: {explained['meaning']}"
+        text = f"{explained['term']}: {explained['meaning']}"
+        return "\n\n".join([text, *(_key_text(key, short=False) for key in explained.get("keys", ()))])
     if "section" in explained:
         head = [f"[{explained['section']}]", explained["meaning"], ""]
         return "\n".join([*head, *(_key_text(key, short=True) for key in explained["keys"])])

@@ -11,6 +11,7 @@ from drivelab import disksim
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, say
 from drivelab.cli.places import check_file, place
+from drivelab.cli.run_options import Quiet
 from drivelab.files import write_text
 
 FORMAT = "disksim"
@@ -37,6 +38,7 @@ def import_drive(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The drive as JSON")] = False,
+    quiet: Quiet = False,
 ) -> int:
     """Make a drive file of a drive's description for another simulator."""
     if out is not None:
@@ -44,7 +46,8 @@ def import_drive(
     drive = _imported(description)
     if out is not None:
         write_text(out, drive.text())
-        say(f"wrote {out}")
+        if not quiet:
+            say(f"wrote {out}")
     if as_json:
         emit_json({"format": kind, "name": drive.name, "drive": drive.keys})
     elif out is None:

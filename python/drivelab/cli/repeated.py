@@ -1,4 +1,8 @@
-"""An option that is given twice and takes one value: the first would be lost in silence, so it is refused."""
+"""What is refused of a command line before its verb reads it.
+
+An option that is given twice and takes one value: the first would be lost in silence. An option that fio or another
+program calls otherwise: the nearest by its letters is seldom the one that is meant.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,44 @@ from typer.core import TyperGroup, TyperOption
 
 from drivelab.errors import InputError
 from drivelab.scenario import WORDS
+
+ALIASES = {
+    "blocksize": "bs",
+    "block-size": "bs",
+    "readwrite": "rw",
+    "threads": "numjobs",
+    "jobs": "numjobs",
+    "qd": "iodepth",
+    "queue-depth": "iodepth",
+    "depth": "iodepth",
+    "rate": "rate-iops",
+    "duration": "runtime",
+    "time": "runtime",
+    "warmup": "ramp-time",
+    "ios": "number-ios",
+    "seed": "randseed",
+    "disk": "drive",
+    "filename": "drive",
+    "raid": "level",
+    "drives": "members",
+    "chunk": "stripe-unit",
+}
+"""What other programs call an option, with its name here."""
+
+
+def check_known(program: TyperGroup, arguments: Sequence[str]) -> None:
+    """Refuse `--blocksize` with the name that the option has here. Raises InputError."""
+    verb = next((program.commands[word] for word in arguments if word in program.commands), None)
+    if verb is None:
+        return
+    known = {name for option in verb.params for name in option.opts}
+    for word in arguments:
+        if word == "--":
+            return
+        name = word.partition("=")[0].lower().replace("_", "-")
+        here = f"--{ALIASES.get(name.removeprefix('--'), '')}"
+        if name.startswith("--") and name not in known and here in known:
+            raise InputError(f"No such option: {name}; here it is {here}")
 
 
 def check_once(program: TyperGroup, arguments: Sequence[str]) -> None:

@@ -22,15 +22,17 @@ from drivelab.errors import InputError
 from drivelab.scanning import access, sizes, surface
 from drivelab.scanning.scan import Scan, SizeScan, scan_target, scan_target_sizes, target_of
 from drivelab.scanning.several import Scans, check_drives, scan_targets
-from drivelab.scanning.tables import scan_notes, sizes_notes
+from drivelab.scanning.tables import link_note, scan_notes, sizes_notes
 
 if TYPE_CHECKING:
     import altair
 
 
-def _unasked(text: str, default: object, least: int | None = None) -> Any:  # noqa: ANN401 - as typer has it
+def _unasked(
+    text: str, default: object, least: int | None = None, names: completion.Complete | None = None
+) -> Any:  # noqa: ANN401 - as typer has it
     """An option that is None unless it is given, so that one without effect can be refused."""
-    return typer.Option(help=text, show_default=str(default), min=least)
+    return typer.Option(help=text, show_default=str(default), min=least, autocompletion=names)
 
 
 def _check_effective(by_size: bool, surface_only: Mapping[str, object], requests: int | None) -> None:
@@ -60,7 +62,10 @@ def scan(
     by_size: Annotated[
         bool, typer.Option("--sizes", help="Requests from 512 B to 512 MiB in place of the surface")
     ] = False,
-    rw: Annotated[str | None, _unasked("read or write: what the surface is scanned by", "read")] = None,
+    rw: Annotated[
+        str | None,
+        _unasked("read or write: what the surface is scanned by", "read", names=completion.surface_kinds),
+    ] = None,
     places: Annotated[int | None, _unasked("Places at which the rate is taken", surface.PLACES)] = None,
     accesses: Annotated[int | None, _unasked("Random accesses, a dot each", access.REQUESTS)] = None,
     access_size: Annotated[str | None, _unasked("How much an access transfers", access.BLOCK)] = None,
@@ -141,7 +146,11 @@ def _print_several(scans: Scans, *, as_json: bool, as_csv: bool, quiet: bool) ->
     else:
         emit_table(scans.table())
         if not quiet:
-            emit("\n" + "\n".join(f"{each.run.name}: {each.run.identity()}" for each in scans.scans))
+            lines = [
+                f"{each.run.name}: {text}" for each in scans.scans if (text := link_note(each)) is not None
+            ]
+            lines += [f"{each.run.name}: {each.run.identity()}" for each in scans.scans]
+            emit("\n" + "\n".join(lines))
 
 
 def _draw(

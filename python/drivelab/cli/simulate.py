@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drivelab import _core, steady
-from drivelab.array_story import duration_text, is_eventful
+from drivelab.array_story import counted, duration_text, is_eventful
 from drivelab.cli import workload_options as words
 from drivelab.cli.array_options import (
     Rebuild,
@@ -49,10 +49,11 @@ from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
 from drivelab.cli.run_options import Workers, check_form
+from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
 from drivelab.given_up_story import given_up_text, has_given_up
 from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
-from drivelab.result import Result
+from drivelab.result import Point, Result
 from drivelab.scenario import Source, plan, read_source
 from drivelab.simulation import run_plan
 from drivelab.subject import subject_of
@@ -65,6 +66,8 @@ Pictures = Sequence[tuple[Callable[[], "altair.TopLevelMixin"], Path]]
 
 # Of many points, or reasons, in one remark, so many are named.
 PLACES_NAMED_MAX = 4
+# An I/O that has waited so many times the longest response time starves.
+STARVED_FACTOR = 10
 # A run so long that nothing finished in it has hardly a load.
 LONG_NS = 60e9
 
@@ -136,6 +139,7 @@ def simulate(
     """
     options = dict(locals())
     check_form(json=as_json, csv=as_csv, fio=as_fio)
+    _check_effective(options)
     for path in chart:
         check_picture("--chart", path)
     wish = log_wish(log, log_to, timeline)
@@ -177,6 +181,39 @@ def simulate(
         if not quiet:
             say(f"wrote {path}")
     return _exit_code(result, len(checked), is_empty=is_empty)
+
+
+# What says how a run is shown or kept; --fio runs nothing.
+_OF_A_RUN = (
+    "out",
+    "chart",
+    "breakdown",
+    "breakdown_chart",
+    "over_time",
+    "title",
+    "width",
+    "dpi",
+    "provenance",
+    "rebuild",
+    "check_data",
+    "log",
+    "log_to",
+    "timeline",
+)
+
+
+def _check_effective(options: Mapping[str, object]) -> None:
+    """Refuse options that change nothing beside the form that was chosen. Raises InputError."""
+    given = [f"--{name.replace('_', '-')}" for name in _OF_A_RUN if options[name] not in (None, False, [])]
+    if options["as_fio"] and given:
+        raise InputError(
+            f"{given[0]} changes nothing with --fio, which runs nothing; leave one of the two out"
+        )
+    form = "--json" if options["as_json"] else "--csv" if options["as_csv"] else None
+    if options["breakdown"] and form is not None:
+        raise InputError(
+            f"--breakdown changes nothing with {form}, which has breakdown_ns of each point; leave it out"
+        )
 
 
 def _fio_files(checked: _core.Plan) -> Iterator[str]:
@@ -278,24 +315,29 @@ def _tell_empty(result: Result) -> bool:
     return has_failed
 
 
+def _is_starved(point: Point) -> bool:
+    """Whether an I/O has waited far longer than any that finished, and not because its array is gone."""
+    if point.get("array", {}).get("state") in {"failed", "broken"}:
+        return False
+    return (point["oldest_unfinished_ns"] or 0) > STARVED_FACTOR * (
+        point["latency_ns"]["max"] or float("inf")
+    )
+
+
 def _note_starved(result: Result) -> None:
-    """What never finishes is in no latency: say it where it has waited longer than anything that did."""
-    starved = [
-        point
-        for point in result.points
-        if (point["oldest_unfinished_ns"] or 0) > (point["latency_ns"]["max"] or float("inf"))
-    ]
+    """What never finishes is in no latency: say it where it has waited far longer than anything that did."""
+    starved = [point for point in result.points if _is_starved(point)]
     if not starved:
         return
     worst = max(starved, key=lambda point: point["oldest_unfinished_ns"] or 0)
     at = f" at {place}" if (place := _place(worst["axes"])) else ""
-    more = f", and longer than any there at {len(starved) - 1} more points" if len(starved) > 1 else ""
+    more = f", and far longer than any there at {len(starved) - 1} more points" if len(starved) > 1 else ""
     waited, longest = (
         duration_text(float(f"{ns:.3g}"))
         for ns in (worst["oldest_unfinished_ns"] or 0, worst["latency_ns"]["max"] or 0)
     )
     say(
-        f"note: when the run ended{at}, an I/O had waited for {waited}, longer than any that finished "
+        f"note: when the run ended{at}, an I/O had waited for {waited}, far longer than any that finished "
         f"({longest}){more}; it is in no latency (oldest_unfinished_ns)"
     )
 
@@ -318,9 +360,12 @@ def _place(axes: Mapping[str, object]) -> str:
 
 
 def _exit_code(result: Result, asked: int, *, is_empty: bool) -> Exit:
+    places: dict[str, list[str]] = {}
     for failure in result.failures:
-        at = _place(failure.axes)
-        say(f"error: {f'at {at}: ' if at else ''}{failure.message}")
+        places.setdefault(failure.message, []).append(_place(failure.axes))
+    for message, at in places.items():
+        more = f" and {counted(len(at) - 1, 'more point')}" if len(at) > 1 else ""
+        say(f"error: {f'at {at[0]}{more}: ' if at[0] else ''}{message}")
     if result.interrupted:
         say(f"interrupted: {len(result.points)} of {asked} points finished")
         return Exit.INTERRUPTED

@@ -93,7 +93,12 @@ Ioengine = Annotated[str | None, _option("fio's word; it changes nothing here", 
 TimeBased = Annotated[bool, _option("fio's word; every run is", "")]
 Set = Annotated[
     list[str],
-    typer.Option("--set", help="Replace any value of the scenario: --set run.seed=7", metavar="KEY=VALUE"),
+    typer.Option(
+        "--set",
+        help="Replace any value of the scenario: --set run.seed=7",
+        metavar="KEY=VALUE",
+        autocompletion=completion.settings,
+    ),
 ]
 
 

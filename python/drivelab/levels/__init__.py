@@ -5,6 +5,5 @@ loads.py what is simulated, planning.py which runs that takes; compare.py puts a
 """
 
 from drivelab.levels.compare import Comparison, compare_levels
-from drivelab.levels.loads import Loads
 
-__all__ = ["Comparison", "Loads", "compare_levels"]
+__all__ = ["Comparison", "compare_levels"]

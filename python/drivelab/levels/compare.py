@@ -108,9 +108,18 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
     drive: str | Path,
     members: int = 4,
     *,
-    levels: Iterable[str] = LEVELS,
+    levels: str | Iterable[str] = LEVELS,
     controller: str | None = None,
-    loads: Loads | None = None,
+    rw: str | None = None,
+    pattern: str | None = None,
+    bs: str | None = None,
+    iodepth: int | str | Iterable[int] | None = None,
+    rwmixread: int | None = None,
+    rate_iops: float | str | None = None,
+    number_ios: int = under.REQUESTS,
+    ramp_time: str = under.WARM_UP,
+    states: str | Iterable[str] = tuple(under.STATES),
+    full: bool = True,
     copies: int = COPIES,
     groups: int = GROUPS,
     afr: str | None = None,
@@ -124,8 +133,11 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
 ) -> Comparison:
     """Compare levels over so many drives of one kind: `compare_levels("wd-4tb-7200", 4, afr="2%")`.
 
-    `overrides` change the target, such as `**{"target.array.stripe_unit": "256KiB"}`, and `run.seed`. Raises
-    InputError, ScenarioError, RunError (a point failed) and KeyboardInterrupt.
+    The load is said in fio's words, as on the command line: `rw="randread", bs="8KiB", iodepth=4`. Unless `full` is
+    False, other loads and depths run as well, for the tables. `overrides` change the target, such as
+    `**{"target.array.stripe_unit": "256KiB"}`, and `run.seed`.
+
+    Raises InputError, ScenarioError, RunError (a point failed) and KeyboardInterrupt.
     """
     others = overrides_from(overrides)
     if controller is not None:
@@ -135,7 +147,18 @@ def compare_levels(  # noqa: PLR0913 - its parameters are the options of the ver
         drive=str(drive),
         members=members,
         levels=named(levels, members, copies, groups),
-        loads=loads or Loads(),
+        loads=Loads.chosen(
+            rw=rw,
+            pattern=pattern,
+            bs=bs,
+            iodepth=iodepth,
+            rwmixread=rwmixread,
+            rate_iops=rate_iops,
+            number_ios=number_ios,
+            ramp_time=ramp_time,
+            states=states,
+            full=full,
+        ),
         overrides=checked(str(drive), others),
         lifetime=lifetime,
         repair=Repair.parse(repair, lifetime),

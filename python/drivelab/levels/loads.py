@@ -7,8 +7,9 @@ its place that is being filled.
 
 from __future__ import annotations
 
+import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +51,10 @@ KINDS = {
     **RANDOM,
 }
 """Of the load, by fio's words."""
+REQUESTS, WARM_UP = 4_000, "10s"
+KEEPS_UP_SHARE = 0.95
+"""An array that does less of the rate asked, and less than chance explains, does not keep up with it."""
+_RATE = re.compile(r"(\d+(?:\.\d*)?)(?:/s)?")
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,8 @@ class Loads:
     """Of the load the first; in the tables all."""
     bs: str = "4KiB"
     rwmixread: int = 70
-    requests: int = 4_000
-    warm_up: str = "10s"
+    requests: int = REQUESTS
+    warm_up: str = WARM_UP
     states: Sequence[str] = field(default_factory=lambda: tuple(STATES))
     rw: str = "randrw"
     """What the load asks for, in fio's words."""
@@ -71,6 +76,37 @@ class Loads:
     """A workload of the catalogue is the load, in place of `rw`, `bs` and `rwmixread`."""
     full: bool = True
     """Whether anything but the load runs."""
+
+    @classmethod
+    def chosen(  # noqa: PLR0913 - its parameters are options
+        cls,
+        *,
+        rw: str | None = None,
+        pattern: str | None = None,
+        bs: str | None = None,
+        iodepth: int | str | Iterable[int] | None = None,
+        rwmixread: int | None = None,
+        rate_iops: float | str | None = None,
+        number_ios: int = REQUESTS,
+        ramp_time: str = WARM_UP,
+        states: str | Iterable[str] = tuple(STATES),
+        full: bool = True,
+    ) -> Loads:
+        """The loads in fio's words. Raises InputError, also for a word that changes nothing beside another one."""
+        _check_effective(
+            rw, pattern, bs=bs, rwmixread=rwmixread, rate_iops=rate_iops, iodepth=iodepth, full=full
+        )
+        given = {"rw": rw, "bs": bs, "rwmixread": rwmixread}
+        return cls(
+            iodepths=None if iodepth is None else _depths(iodepth),
+            requests=number_ios,
+            warm_up=ramp_time,
+            states=tuple(dict.fromkeys(names_of(states))),
+            rate_iops=None if rate_iops is None else str(rate_iops),
+            pattern=pattern,
+            full=full,
+            **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]
+        )
 
     def __post_init__(self) -> None:
         """Refuse what nothing could be said about. Raises InputError."""
@@ -98,6 +134,20 @@ class Loads:
     def is_stream(self) -> bool:
         """Whether the load goes from address to address: its rate says more than its IOPS."""
         return self.pattern is None and self.rw not in RANDOM
+
+    @property
+    def rate(self) -> float | None:
+        """The requests a second that are asked of the load; None where so many are kept outstanding."""
+        match = None if self.rate_iops is None else _RATE.fullmatch(self.rate_iops.strip())
+        return float(match[1]) if match else None
+
+    def keeps_up(self, figures: Mapping[str, Any]) -> bool | None:
+        """Whether an array with these figures did as much as was asked of it; None where no rate was asked."""
+        if self.rate is None or not figures:
+            return None
+        # Arrivals may come by chance: three standard deviations of a count.
+        chance = 3 / max(figures["latency_ns"]["n"], 1) ** 0.5
+        return bool(figures["iops"] >= (1 - max(1 - KEEPS_UP_SHARE, chance)) * self.rate)
 
     def workload(self) -> dict[str, Any]:
         """The load that was named."""
@@ -172,6 +222,48 @@ class Loads:
             for key, option in options.items()
             if key in workload
         ]
+
+
+def names_of(names: str | Iterable[str]) -> list[str]:
+    """Names in a list, or in one text with commas between them."""
+    found = names.split(",") if isinstance(names, str) else names
+    return [name.strip() for name in found if name.strip()]
+
+
+def _depths(iodepth: int | str | Iterable[int]) -> tuple[int, ...]:
+    if isinstance(iodepth, int):
+        return (iodepth,)
+    try:
+        return tuple(int(depth) for depth in (iodepth.split(",") if isinstance(iodepth, str) else iodepth))
+    except ValueError as error:
+        raise InputError(f"--iodepth {iodepth}: numbers with commas between them, 1,4,16,64") from error
+
+
+def _check_effective(rw: str | None, pattern: str | None, *, full: bool, **others: object) -> None:
+    """Refuse words that change nothing beside others. Raises InputError."""
+    given = {name for name, value in others.items() if value is not None}
+    tables = "or add --full, whose tables take it"
+    if pattern is not None and rw is not None:
+        raise InputError(
+            "--rw changes nothing with --pattern, which says what is asked for: keep one of the two"
+        )
+    if full:
+        return
+    if pattern is not None:
+        for name in ("bs", "rwmixread"):
+            if name in given:
+                raise InputError(
+                    f"--{name} changes nothing with --pattern, which has its own: leave it out, {tables}"
+                )
+    if "rwmixread" in given and rw in KINDS and rw not in {"rw", "randrw"}:
+        raise InputError(
+            f"--rwmixread changes nothing with --rw {rw}: set --rw to rw or randrw, or leave it out"
+        )
+    if {"rate_iops", "iodepth"} <= given:
+        raise InputError(
+            "--iodepth changes nothing with --rate-iops: a rate issues whatever has finished, a depth waits; keep one "
+            f"of the two, {tables}"
+        )
 
 
 def load_figures(points: Sequence[Point]) -> dict[str, Any] | None:

@@ -121,19 +121,23 @@ class Entry:
 
 
 def named(
-    levels: Iterable[str],
+    levels: str | Iterable[str],
     members: int,
     copies: int = COPIES,
     groups: int = GROUPS,
 ) -> list[Level]:
     """The levels by their names, each once. Raises InputError."""
+    if not isinstance(members, int):
+        raise InputError(
+            f"--members {members}: a comparison has one number of drives; compare once for each number"
+        )
     if not 1 <= members <= MEMBERS_MAX:
         raise InputError(f"--members {members}: an array has 1 to {MEMBERS_MAX:,}")
     if copies < 2:
         raise InputError(f"--copies {copies}: the data and at least one copy of them are 2")
     if groups < 1:
         raise InputError(f"--groups {groups}: a level in groups has at least one")
-    found = [Level.named(name, members, copies, groups) for name in levels if name.strip()]
+    found = [Level.named(name, members, copies, groups) for name in under.names_of(levels)]
     if not found:
         raise InputError(f"--levels: which? There are {', '.join(LEVELS)}")
     return list(dict.fromkeys(found))

@@ -1,7 +1,8 @@
 """What a comparison comes to: a few lines, and one table with a row for each level.
 
 What a level gives is what it does under the load that was named: requests or bytes a second where so many are kept
-outstanding, latency where so many come a second whatever has finished.
+outstanding, latency where so many come a second whatever has finished. A level that does clearly less of those than
+come cannot keep up: its queue grows as long as the run lasts, its latency says nothing, and its rate is what it gives.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.levels import loads as under
 from drivelab.levels.cost import GB
+from drivelab.levels.loads import Loads
 from drivelab.points_table import rate_text
 from drivelab.table import Cell, Table
 
@@ -39,6 +41,8 @@ class Verdict:
     """A level each: the table's figures."""
     title: str
     is_stream: bool
+    has_rate: bool
+    """Whether so many requests a second were asked: then latencies are compared."""
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON has it."""
@@ -52,7 +56,8 @@ class Verdict:
 
     def table(self) -> Table:
         """A row for each level; columns without any figure are left out."""
-        columns = [*_COLUMNS[:3], *(_STREAM if self.is_stream else _RANDOM), *_COLUMNS[3:]]
+        given = _RATE if self.has_rate else _STREAM if self.is_stream else _RANDOM
+        columns = [*_COLUMNS[:3], *given, *_COLUMNS[3:]]
         texts = [[text(row) for _, text in columns] for row in self.rows]
         kept = [i for i in range(len(columns)) if any(row[i] != NONE for row in texts)]
         return Table(
@@ -66,7 +71,7 @@ class Verdict:
 def judged(chosen: Chosen, drive_bytes: int, entries: Sequence[Entry]) -> Verdict:
     """The verdict over levels that can be."""
     loads = chosen.loads
-    rows = [_row(entry, chosen.members * drive_bytes) for entry in entries]
+    rows = [_row(entry, chosen.members * drive_bytes, loads) for entry in entries]
     judge = _Judge(chosen, rows)
     return Verdict(
         load=loads.text(),
@@ -76,10 +81,11 @@ def judged(chosen: Chosen, drive_bytes: int, entries: Sequence[Entry]) -> Verdic
         rows=rows,
         title=f"{chosen.name}: {loads.text()}",
         is_stream=loads.is_stream,
+        has_rate=loads.rate_iops is not None,
     )
 
 
-def _row(entry: Entry, whole: int) -> Row:
+def _row(entry: Entry, whole: int, loads: Loads) -> Row:
     """A level's figures, by the names of CSV and JSON."""
     found: Row = {
         "level": entry.level.label,
@@ -93,6 +99,7 @@ def _row(entry: Entry, whole: int) -> Row:
         found[f"bytes_per_s_{state}"] = figures.get("bytes_per_s")
         found[f"mean_latency_ns_{state}"] = (figures.get("latency_ns") or {}).get("mean")
         found[f"iops_relative_error_{state}"] = figures.get("iops_relative_error")
+        found[f"keeps_up_{state}"] = loads.keeps_up(figures)
     found["bears_any"], found["bears_at_best"] = entry.odds["bears_worst"], entry.odds["bears_best"]
     for name, rebuild in (("rebuild", entry.rebuild), ("rebuild_idle", entry.rebuild_idle)):
         duration_ns, at_least_ns = ((rebuild or {}).get(key) for key in ("duration_ns", "at_least_ns"))
@@ -118,17 +125,25 @@ class _Judge:
 
     def lines(self) -> list[str]:
         """The verdict, a few lines."""
-        return [*self._fastest(), *self._most_space(), *self._safest(), *self._rebuilds()]
+        return [
+            *self._fastest(),
+            *self._most_space(),
+            *self._safest(),
+            *self._rebuilds(),
+            *self._behind(),
+        ]
 
     def _speed(self, row: Row) -> float:
-        """The more the better: what is asked of an open load it gets, so its latency counts."""
-        if self.chosen.loads.rate_iops is not None:
+        """The more the better: what is asked of an open load it gets, so its latency counts, unless it falls behind."""
+        if row["keeps_up_healthy"]:
             return -float(row["mean_latency_ns_healthy"] or 0)
         return float(row["bytes_per_s_healthy" if self.chosen.loads.is_stream else "iops_healthy"])
 
     def _given(self, row: Row, state: str) -> str:
-        if self.chosen.loads.rate_iops is not None:
+        if row[f"keeps_up_{state}"]:
             return f"{(row[f'mean_latency_ns_{state}'] or 0) / MS:,.1f} ms"
+        if self.chosen.loads.rate_iops is not None:
+            return f"only {rate_text(row[f'iops_{state}'])} IOPS"
         if self.chosen.loads.is_stream:
             return f"{rate_text(row[f'bytes_per_s_{state}'] / MB)} MB/s"
         return f"{rate_text(row[f'iops_{state}'])} IOPS"
@@ -142,7 +157,8 @@ class _Judge:
         return self._given(row, "healthy") + (f" ({', '.join(others)})" if others else "")
 
     def _best(self, rows: Sequence[Row]) -> Row:
-        """The fastest; of those within its error the one that bears most."""
+        """The fastest; of those within its error the one that bears most. Who keeps up with a rate is before others."""
+        rows = [row for row in rows if row["keeps_up_healthy"]] or rows
         best = max(rows, key=self._speed)
         error = max(best["iops_relative_error_healthy"] or 0.0, ALIKE)
         near = [row for row in rows if self._speed(row) >= self._speed(best) - error * abs(self._speed(best))]
@@ -204,10 +220,25 @@ class _Judge:
             "the rebuild under this load" if repair is None or repair.hours is None else f"{repair.hours:g} h"
         )
 
+    def _behind(self) -> list[str]:
+        """Who does not do what is asked."""
+        words = {"healthy": "", "degraded": " with a drive missing", "rebuilding": " while it is rebuilt"}
+        parts = []
+        for state, where in words.items():
+            behind = [row["level"] for row in self.rows if row[f"keeps_up_{state}"] is False]
+            if behind:
+                names = "all" if len(behind) == len(self.rows) > 1 else ", ".join(behind)
+                parts.append(f"{names}{where}")
+        rate = self.chosen.loads.rate_iops
+        return [f"cannot keep up with {rate} a second: {'; '.join(parts)}"] if parts else []
+
     def _rebuilds(self) -> list[str]:
+        """How long rebuilds take; of those that brought nothing in some window, how long at least."""
         known = [row for row in self.all if row["rebuild_h"]]
+        stuck = [row for row in self.all if row["rebuild_at_least_h"]]
+        least = ", ".join(f"> {_hours(row['rebuild_at_least_h'])} h ({row['level']})" for row in stuck)
         if not known:
-            return []
+            return [f"rebuilt, extrapolated: under this load in {least}"] if stuck else []
         first = self._pick("soonest_rebuilt", min(known, key=lambda row: row["rebuild_h"]))
         last = max(known, key=lambda row: row["rebuild_h"])
         rest = f" to {_hours(last['rebuild_h'])} h ({last['level']})" if last is not first else ""
@@ -215,7 +246,9 @@ class _Judge:
         alone = (
             f"; idle in {' to '.join(dict.fromkeys(map(_hours, (min(idle), max(idle)))))} h" if idle else ""
         )
-        hours = f"{_hours(first['rebuild_h'])} h ({first['level']}){rest}{alone}"
+        hours = (
+            f"{_hours(first['rebuild_h'])} h ({first['level']}){rest}{f', {least}' if stuck else ''}{alone}"
+        )
         return [f"rebuilt, extrapolated: under this load in {hours}"]
 
 
@@ -235,6 +268,18 @@ def _state(key: str, scale: float, state: str) -> Callable[[Row], str]:
     def text(row: Row) -> str:
         figure = row[f"{key}_{state}"]
         return NONE if figure is None else rate_text(figure / scale)
+
+    return text
+
+
+def _latency(state: str) -> Callable[[Row], str]:
+    """Of an open load, in ms; of a level that falls behind how much it does."""
+
+    def text(row: Row) -> str:
+        figure, keeps_up = row[f"mean_latency_ns_{state}"], row[f"keeps_up_{state}"]
+        if keeps_up is False:
+            return "cannot keep up" if state == "healthy" else f"only {rate_text(row[f'iops_{state}'])} IOPS"
+        return NONE if figure is None else rate_text(figure / MS)
 
     return text
 
@@ -280,6 +325,12 @@ _RANDOM: list[Column] = [
     ("ms", _state("mean_latency_ns", MS, "healthy")),
     ("degraded", _state("iops", 1, "degraded")),
     ("rebuilding", _state("iops", 1, "rebuilding")),
+]
+_RATE: list[Column] = [
+    ("IOPS", _state("iops", 1, "healthy")),
+    ("ms", _latency("healthy")),
+    ("degraded ms", _latency("degraded")),
+    ("rebuilding ms", _latency("rebuilding")),
 ]
 _STREAM: list[Column] = [
     ("MB/s", _state("bytes_per_s", MB, "healthy")),

@@ -2,7 +2,8 @@
 
 A drive with a cache has it there after the first time, so that what is left is the way from the buffer to the
 host: firmware, link, controller, host, for each request anew. A rate far below the link's says that requests
-are short, not that the link is slow.
+are short, not that the link is slow. Reads that the buffer did not serve, because what was read ahead has taken
+the block's place, are left out of the rate.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from drivelab.scanning.surface import rate_of
 
 BLOCK = "64KiB"
 REQUESTS = 1_000
-LOGGED = 1
+"""All of them are logged: which the buffer served is known of each alone."""
+BLOCK_BYTES = 64 * 1024
 
 
 def document(block: str = BLOCK) -> dict[str, Any]:
@@ -29,20 +31,39 @@ def document(block: str = BLOCK) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Burst:
-    """The burst rate of a drive, and whether its buffer gave the data."""
+    """The burst rate of a drive, and how many of the reads its buffer served."""
 
     bytes_per_s: float
-    buffered: bool
+    """Of the reads that the buffer served; of all where it served none."""
+    reads: int
+    buffered_reads: int
+
+    @property
+    def buffered(self) -> bool:
+        """Whether there is a burst rate: the buffer served some of the reads."""
+        return self.buffered_reads > 0
 
     @classmethod
     def of(cls, point: Point) -> Burst:
-        """The burst rate from a point with a command in its log."""
-        commands = point.get("commands", ())
-        return cls(rate_of(point), any(command["served"] == "buffered" for command in commands))
+        """The burst rate from a point with all its commands in its log. Raises InputError where none took any time."""
+        served = [
+            command["completed_ns"] - command["submitted_ns"]
+            for command in point.get("commands", ())
+            if command["served"] == "buffered" and command["completed_ns"] is not None
+        ]
+        reads = point["latency_ns"]["n"]
+        if not any(served):
+            return cls(rate_of(point), reads, 0)
+        return cls(BLOCK_BYTES * len(served) / sum(served) * 1e9, reads, len(served))
 
     def to_dict(self) -> dict[str, Any]:
         """The burst as `scan --json` prints it."""
-        return {"bytes_per_s": self.bytes_per_s, "buffered": self.buffered}
+        return {
+            "bytes_per_s": self.bytes_per_s,
+            "buffered": self.buffered,
+            "reads": self.reads,
+            "buffered_reads": self.buffered_reads,
+        }
 
 
 def figures(points: Sequence[Point]) -> Mapping[str, float]:

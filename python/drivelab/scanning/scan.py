@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 # What a caller may set beside the target: the rest is the measurement.
 _FREE = ("run.seed", "workload.submit", "workload.max_transfer")
+# The order in which the digests of the measurements make that of the scan.
+_IN_DIGEST = ("surface", "access", "burst")
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ class Scan:
     access: Access
     burst: Burst | None
     """None where writes were scanned: a burst is read."""
+    link_share: float | None
+    """The share of the response time that the link takes, at the place where it is least; None where unknown."""
 
     def __repr__(self) -> str:
         """A line, however many places there are."""
@@ -87,6 +92,7 @@ class Scan:
             "surface": {
                 **self.surface.to_dict(),
                 "whole_s": self.surface.seconds_for(self.run.capacity_bytes),
+                "link_share_min": self.link_share,
             },
             "access": self.access.to_dict(),
             "burst": self.burst and self.burst.to_dict(),
@@ -222,8 +228,16 @@ def target_of(drive: str, controller: str | None, others: Iterable[Override]) ->
 def _target(
     drive: str | Path, controller: str | Mapping[str, object] | None, overrides: Mapping[str, object]
 ) -> Target:
+    check_one(drive)
     text = toml_text.value_text(controller) if isinstance(controller, Mapping) else controller
     return target_of(str(drive), text, overrides_from(overrides))
+
+
+def check_one(drive: object) -> None:
+    """Refuse several drives where one is scanned. Raises InputError."""
+    is_list = not isinstance(drive, str | Path)
+    if is_list or ("," in str(drive) and not Path(str(drive)).is_file()):
+        raise InputError(f"drive is {drive!r}: a scan takes one; scan_drives([..]) sets several side by side")
 
 
 def scan_target(
@@ -234,25 +248,31 @@ def scan_target(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Scan:
-    """Surface and burst, then the accesses: only they need a log of every command."""
+    """The three measurements, one after the other: each keeps a log as long as its figures need."""
     count, size = accesses
     documents = {
         "surface": surface.document(rw, places),
         "access": access.document(rw, size, count),
     }
+    logged = {"surface": surface.LOGGED, "access": count}
     if rw == "read":
-        documents["burst"] = burst.document()
+        documents["burst"], logged["burst"] = burst.document(), burst.REQUESTS
     plans = {name: _plan(name, document, target) for name, document in documents.items()}
-    short = [plans[name] for name in ("surface", "burst") if name in plans]
-    done = sum(map(len, short))
-    over = _run(short, workers, progress, surface.LOGGED)
-    at_random = _run([plans["access"]], workers, progress and (lambda part: progress(done + part)), count)[0]
+    results: dict[str, Result] = {}
+    done = 0
+    for name, checked in plans.items():
+        step = progress and partial(further, progress, done)
+        results[name] = _run([checked], workers, step, logged[name])[0]
+        done += len(checked)
     return Scan(
-        run=_identity(target, documents, list(plans.values()), [over[0], at_random, *over[1:]]),
+        run=_identity(
+            target, documents, list(plans.values()), [results[name] for name in _IN_DIGEST if name in results]
+        ),
         rw=rw,
-        surface=Surface.of(over[0].points),
-        access=Access.of(at_random.points[0]),
-        burst=Burst.of(over[1].points[0]) if rw == "read" else None,
+        surface=Surface.of(results["surface"].points),
+        access=Access.of(results["access"].points[0]),
+        burst=Burst.of(results["burst"].points[0]) if rw == "read" else None,
+        link_share=surface.link_share(results["surface"].points),
     )
 
 
@@ -271,6 +291,11 @@ def scan_target_sizes(
         for direction in sizes.DIRECTIONS
     ]
     return SizeScan(_identity(target, documents, [grid], found), directions)
+
+
+def further(progress: Progress, done: int, part: float) -> None:
+    """Progress of one part as that of all."""
+    progress(done + part)
 
 
 def _plan(name: str, document: Mapping[str, Any], target: Target) -> _core.Plan:

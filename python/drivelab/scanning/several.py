@@ -15,7 +15,7 @@ from drivelab.points_table import rate_text
 from drivelab.provenance import line, provenance
 from drivelab.result import combined_digest
 from drivelab.scanning import access, surface
-from drivelab.scanning.scan import Scan, Target, scan_target, target_of
+from drivelab.scanning.scan import Scan, Target, further, scan_target, target_of
 from drivelab.scenario import overrides_from
 from drivelab.simulation import Progress
 from drivelab.table import Cell, Table
@@ -85,7 +85,7 @@ class Scans:
 
 
 def scan_drives(
-    drives: Sequence[str | Path],
+    drives: str | Sequence[str | Path],
     *,
     controller: str | Mapping[str, object] | None = None,
     rw: str = "read",
@@ -96,7 +96,12 @@ def scan_drives(
     progress: Progress | None = None,
     **overrides: object,
 ) -> Scans:
-    """Scan several drives in the same way. Parameters and errors are those of `scan`."""
+    """Scan several drives in the same way: names in a list, or in one text with commas between them.
+
+    The other parameters and the errors are those of `scan`.
+    """
+    if isinstance(drives, str):
+        drives = [name.strip() for name in drives.split(",") if name.strip()]
     check_drives(drives)
     text = toml_text.value_text(controller) if isinstance(controller, Mapping) else controller
     targets = [target_of(str(drive), text, overrides_from(overrides)) for drive in drives]
@@ -115,14 +120,9 @@ def scan_targets(
     found: list[Scan] = []
     for target in targets:
         done = len(found) * (places + 2)
-        step = progress and partial(_further, progress, done)
+        step = progress and partial(further, progress, done)
         found.append(scan_target(target, rw, places, accesses, workers, step))
     return Scans(found)
-
-
-def _further(progress: Progress, done: int, part: float) -> None:
-    """Progress of one scan as that of all."""
-    progress(done + part)
 
 
 def check_drives(drives: Sequence[str | Path]) -> None:

@@ -25,6 +25,8 @@ REQUESTS = {"read": 512, "write": 1024}
 WARM_UP = {"read": "200ms", "write": "2s"}
 LOGGED = 1
 """Commands to log at each place: one tells the cylinder."""
+LINK_BOUND = 0.9
+"""Where the link takes this share of the response time everywhere, the rates are its own, not those of the platter."""
 
 
 def document(
@@ -133,6 +135,13 @@ def rate_of(point: Point) -> float:
         raise InputError(f"no request took any time, so there is no rate: {at_once.REMEDY}")
     data = point["read"]["bytes"] + point["write"]["bytes"]
     return float(data / (latency["n"] * latency["mean"]) * 1e9)
+
+
+def link_share(points: Sequence[Point]) -> float | None:
+    """The share of the response time that the link takes, at the place where it is least; None where none is known."""
+    splits = [(point["breakdown_ns"], point["latency_ns"]["mean"]) for point in points]
+    shares = [split["link"] / mean for split, mean in splits if split and mean]
+    return min(shares) if len(shares) == len(points) else None
 
 
 def _share(offset: object) -> float:

@@ -45,6 +45,8 @@ def scan_notes(found: Scan) -> list[str]:
             f"Rate squared over the share of the data: a line from {edges} MB/s, R2 {square.r2:.4f}"
             + (f"; rate over the cylinder: R2 {radius.r2:.4f}." if radius and radius.r2 is not None else ".")
         )
+    if (text := link_note(found)) is not None:
+        notes.append(text)
     if found.burst is not None and not found.burst.buffered:
         notes.append("No burst rate: the drive did not have the block in a buffer.")
     notes.append(
@@ -54,8 +56,21 @@ def scan_notes(found: Scan) -> list[str]:
     block = found.run.method["access"]["workload"]["bs"]
     notes.append(f"Access: {len(found.access.times_ns)} random {found.rw}s of {block}, one outstanding.")
     if found.burst is not None:
-        notes.append(f"Burst: the same {burst.BLOCK} read {burst.REQUESTS} times.")
+        counted = found.burst.buffered_reads
+        of = f"; of these the {counted} that the buffer served" if 0 < counted < found.burst.reads else ""
+        notes.append(f"Burst: the same {burst.BLOCK} read {burst.REQUESTS} times{of}.")
     return notes
+
+
+def link_note(found: Scan) -> str | None:
+    """That the rates are those of the link, where it bounds every place."""
+    share = found.link_share
+    if share is None or share < surface.LINK_BOUND:
+        return None
+    return (
+        f"At every place the link takes {int(100 * share)} % of the time or more: the rates are those of the link, "
+        "not of the platter; --set target.drive.link.rate=.. raises it."
+    )
 
 
 def sizes_table(found: SizeScan) -> Table:

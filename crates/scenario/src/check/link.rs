@@ -1,7 +1,7 @@
 //! Links and buses: what a standard's name says of the rate, and what the two ends of a link agree on.
 use super::system::bounded;
 use crate::check::given;
-use crate::keys::At;
+use crate::keys::{At, Read};
 use crate::raw::drive::LinkRaw;
 use crate::raw::link::{BusChoice, BusRaw, BusStandard, Standard};
 use crate::raw::system::PortRaw;
@@ -28,12 +28,13 @@ fn rate_of(standard: Standard) -> Option<Rate> {
     })
 }
 
-/// The rate that is given, or that of the standard. A standard of the scenario goes before the rate of a file.
-fn own_rate<S: Copy>(
+/// The rate that is given, or that of the standard; a rate above its standard is noted. A standard of the scenario goes before the rate of a file.
+fn own_rate<S: Copy + Read>(
     standard: Option<&At<S>>,
     rate_of: fn(S) -> Option<Rate>,
     rate: Option<&At<Rate>>,
-    log: &Log,
+    what: &str,
+    log: &mut Log,
 ) -> Option<Rate> {
     let newer = |rate: &&At<Rate>| {
         standard.is_some_and(|standard| {
@@ -41,13 +42,26 @@ fn own_rate<S: Copy>(
         })
     };
     let rate = rate.filter(|rate| !newer(rate));
-    given(rate).or_else(|| standard.and_then(|standard| rate_of(standard.value)))
+    let of_standard = standard.and_then(|standard| Some((standard.value, rate_of(standard.value)?)));
+    if let (Some(rate), Some((standard, most))) = (given(rate), of_standard)
+        && rate > most
+    {
+        let mut name = String::new();
+        standard.write(&mut name);
+        let [rate, most] = [rate, most].map(|rate| rate.bytes_per_s() as f64 / 1e6);
+        log.note(format!(
+            "{what}.rate is {rate} MB/s, above the {most} MB/s of its standard {name}: the rate counts, whatever the standard allows"
+        ));
+    }
+    given(rate).or(of_standard.map(|(_, rate)| rate))
 }
 
 /// The link of a drive at a controller with such ports.
-pub fn link(raw: Option<&LinkRaw>, port: Option<&PortRaw>, log: &Log) -> LinkParams {
-    let own = raw.and_then(|raw| own_rate(raw.standard.as_ref(), rate_of, raw.rate.as_ref(), log));
-    let port = port.and_then(|port| own_rate(port.standard.as_ref(), rate_of, port.rate.as_ref(), log));
+pub fn link(raw: Option<&LinkRaw>, port: Option<&PortRaw>, log: &mut Log) -> LinkParams {
+    let own = raw.and_then(|raw| own_rate(raw.standard.as_ref(), rate_of, raw.rate.as_ref(), "link", log));
+    let port = port.and_then(|port| {
+        own_rate(port.standard.as_ref(), rate_of, port.rate.as_ref(), "the controller's link", log)
+    });
     let rate = match (own, port) {
         (Some(own), Some(port)) => Some(own.min(port)),
         (own, port) => own.or(port),
@@ -83,7 +97,7 @@ pub fn bus(own: Option<&At<BusChoice>>, slot: Option<&At<BusChoice>>, log: &mut 
 
 fn one_bus(at: &At<BusChoice>, log: &mut Log) -> Option<BusParams> {
     let raw: &BusRaw = &at.value.0;
-    let rate = own_rate(raw.standard.as_ref(), bus_rate, raw.rate.as_ref(), log);
+    let rate = own_rate(raw.standard.as_ref(), bus_rate, raw.rate.as_ref(), "bus", log);
     if rate.is_none() && raw.readable("standard") && raw.readable("rate") {
         log.fault(at.place, "a bus of no rate", "write its standard, such as \"pci-32-33\", or its rate");
     }

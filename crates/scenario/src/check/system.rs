@@ -185,8 +185,11 @@ fn controller(
         if fails {
             log.has_effect(retries.place);
         } else if !log.is_of_a_named_file(retries.place) {
-            let message = "`retries` has no effect: nothing here makes a read fail";
-            log.no_effect(retries.place, message.to_owned(), "add target.faults, or leave it out".to_owned());
+            let mut message = "`retries` has no effect: nothing here makes a read fail".to_owned();
+            if raw.timeout.is_some() {
+                message += ", and a command that `timeout` aborts is not retried";
+            }
+            log.no_effect(retries.place, message, "add target.faults, or leave it out".to_owned());
         }
     }
     if let Some(timeout) = raw.timeout.as_ref().filter(|timeout| timeout.value.is_zero()) {

@@ -362,7 +362,7 @@ fn range(
         let place = raw.offset.as_ref().map_or(place, |at| at.place);
         log.contradiction(
             place,
-            format!("the range begins at sector {first}, behind the target's {all}"),
+            format!("`offset` is behind the end of the target: sector {first} of {all}"),
             "lower offset",
         );
         return None;
@@ -383,6 +383,12 @@ fn range(
         return None;
     }
     if largest.get() > count {
+        if let (None, Some(offset)) = (&raw.size, &raw.offset) {
+            let message =
+                format!("`offset` leaves {count} sectors, too few for an I/O of {}", largest.bytes());
+            log.contradiction(offset.place, message, "lower offset, or the size of the I/O");
+            return None;
+        }
         let place = raw
             .bs
             .as_ref()

@@ -17,7 +17,7 @@ macro_rules! choices {
                     _ => {}
                 }
                 let names = [$( $name ),+];
-                let (message, remedy) = $crate::raw::not_modelled(text).unwrap_or_else(|| {
+                let (message, remedy) = $crate::raw::not_modelled(text, &names).unwrap_or_else(|| {
                     (format!("\"{text}\" is not known here"), $crate::text::suggest::remedy(text, &names))
                 });
                 log.fault(node.place, message, remedy);

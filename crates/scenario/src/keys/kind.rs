@@ -47,6 +47,8 @@ pub struct Section {
     /// Whether values may carry where they come from: `{ value, source, mark }`.
     pub facts: bool,
     pub keys: Vec<Key>,
+    /// Groups of forms: the keys of one form exclude those of the others in its group.
+    pub exclusive: &'static [super::section::Forms],
 }
 
 /// One key of a section.

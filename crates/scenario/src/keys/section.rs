@@ -40,7 +40,8 @@ macro_rules! section {
                     kind: <$type as $crate::keys::Read>::kind(),
                 }, )*];
                 let doc = concat!($($doc, "\n"),+).trim().replace("\n ", "\n");
-                Kind::Table(Section { name: stringify!($name), doc, facts: $facts, keys })
+                let exclusive = Self::EXCLUSIVE;
+                Kind::Table(Section { name: stringify!($name), doc, facts: $facts, keys, exclusive })
             }
 
             fn read(node: &$crate::text::tree::Node, log: &mut $crate::text::problem::Log) -> Option<Self> {
@@ -146,10 +147,16 @@ pub fn check_forms(set: &[(&'static str, Place)], groups: &[Forms], log: &mut Lo
 
 /// The keys of the layer below that these keys put out of force, because they belong to another form.
 pub fn displaced(set: &[(&'static str, Place)], groups: &[Forms]) -> Vec<&'static str> {
+    let names: Vec<&str> = set.iter().map(|(key, _)| *key).collect();
+    displaced_by(&names, groups)
+}
+
+/// The same for the names of the keys alone.
+pub fn displaced_by(set: &[&str], groups: &[Forms]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for forms in groups {
-        let kept = |form: &&[&str]| set.iter().all(|(key, _)| form.contains(key) || !in_group(forms, key));
-        if !set.iter().any(|(key, _)| in_group(forms, key)) {
+        let kept = |form: &&[&str]| set.iter().all(|key| form.contains(key) || !in_group(forms, key));
+        if !set.iter().any(|key| in_group(forms, key)) {
             continue;
         }
         let keep: Vec<&str> = forms.iter().copied().filter(kept).flatten().copied().collect();

@@ -57,8 +57,15 @@ const ALIASES: [(&str, &str); 31] = [
     ("tag", "nothing: the controller gives each command a tag that is free among the outstanding ones"),
 ];
 
-/// What other tools can ask for and this model has not: the reason and the remedy.
-pub fn not_modelled(name: &str) -> Option<(String, String)> {
+/// What other tools can ask for and this model has not, or has elsewhere: the reason and the remedy. `known` are the
+/// names that may stand there.
+pub fn not_modelled(name: &str, known: &[&str]) -> Option<(String, String)> {
+    if matches!(name, "flush" | "sync" | "fsync") && known.contains(&"randrw") {
+        let message = format!("\"{name}\" is no kind of I/O: a job reads, writes, or does both");
+        let remedy = "set fsync, a flush after so many writes of a job, or list the commands: \
+                      workload.commands = [{ rw = \"flush\" }]";
+        return Some((message, remedy.to_owned()));
+    }
     matches!(name, "trim" | "randtrim" | "trimwrite" | "randtrimwrite" | "discard" | "unmap").then(|| {
         let message = format!(
             "\"{name}\" asks for discards, which are not modelled: no drive here has a TRIM or UNMAP command yet"

@@ -28,6 +28,7 @@ choices!(Rw {
     "randread" => Rw::RandRead, "random reads";
     "randwrite" => Rw::RandWrite, "random writes";
     "rw" => Rw::Mixed, "sequential reads and writes, mixed";
+    "readwrite" => Rw::Mixed, "the same, fio's synonym";
     "randrw" => Rw::RandMixed, "random reads and writes, mixed";
 });
 

@@ -164,11 +164,28 @@ impl Log {
     /// Records a problem; the same one at the same place only once.
     pub fn error(&mut self, place: Place, message: impl Into<String>, remedy: Option<String>) {
         let (message, remedy) = (shortened(message.into()), remedy.map(shortened));
-        if self.problems.len() >= PROBLEMS_MAX || !self.seen.insert((place, message.clone())) {
+        if self.problems.len() >= PROBLEMS_MAX
+            || !self.seen.insert((place, message.clone()))
+            || self.is_of_another_value(place, &message)
+        {
             return;
         }
         let problem = self.problem(place, message, remedy);
         self.problems.push((place, problem));
+    }
+
+    /// Whether the same is wrong with a value before this one in the list of an option: told once it is enough.
+    fn is_of_another_value(&self, place: Place, message: &str) -> bool {
+        let Some(text) = self.texts.get(place.source as usize).filter(|text| !text.in_file) else {
+            return false;
+        };
+        self.problems.iter().any(|(other, problem)| {
+            let between = text.text.get(other.end as usize..place.start as usize);
+            // With a `=` between them they are of two keys.
+            other.source == place.source
+                && problem.message == message
+                && between.is_some_and(|between| between.contains(',') && !between.contains('='))
+        })
     }
 
     /// An error whose remedy is known.
