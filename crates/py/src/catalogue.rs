@@ -55,6 +55,7 @@ pub fn entries<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyAny>> 
 /// The facts of a file of one kind, and those that it takes over from its bases, each (name, text), the nearest first;
 /// what cannot be read is left out.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what Python's list becomes is ours")]
 pub fn facts<'py>(
     py: Python<'py>,
     kind: &str,

@@ -9,6 +9,7 @@ pub mod controller;
 mod device;
 pub mod drive;
 pub mod elevator;
+mod index;
 pub mod link;
 pub mod overlap;
 pub mod server;

@@ -6,7 +6,8 @@
 //! counted by row too.
 use super::holds::Changes;
 use super::rows::Rows;
-use crate::storage::tree::{NONE, Slot, Tree};
+use crate::storage::index::Index;
+use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 
@@ -66,13 +67,10 @@ pub enum Set {
 pub struct Extents {
     extents: Vec<Extent>,
     free: Vec<Slot>,
-    by_address: Tree<u64>,
-    all: Slot,
-    to_flush: Tree<u64>,
-    ready: Slot,
-    by_age: Tree<(u64, u64)>,
-    /// By [`Set`].
-    ages: [Slot; 3],
+    by_address: Index<u64>,
+    to_flush: Index<u64>,
+    /// By [`Set`], each by age and then by address.
+    by_age: [Index<(u64, u64)>; 3],
     /// By what [`sum_of`] tells of their state.
     sectors: [u64; 4],
     rows: Option<Rows>,
@@ -106,12 +104,9 @@ impl Extents {
         Extents {
             extents: Vec::new(),
             free: Vec::new(),
-            by_address: Tree::new(),
-            all: NONE,
-            to_flush: Tree::new(),
-            ready: NONE,
-            by_age: Tree::new(),
-            ages: [NONE; 3],
+            by_address: Index::new(),
+            to_flush: Index::new(),
+            by_age: [Index::new(), Index::new(), Index::new()],
             sectors: [0; 4],
             rows: stripe.map(|stripe| Rows::new(stripe.get())),
             changes: Changes::default(),
@@ -167,7 +162,7 @@ impl Extents {
             self.extents.push(extent);
             self.extents.len() as Slot - 1
         };
-        self.by_address.insert(&mut self.all, slot, extent.first.get(), ());
+        self.by_address.insert(extent.first.get(), slot);
         self.file(slot);
         slot
     }
@@ -175,7 +170,7 @@ impl Extents {
     pub fn remove(&mut self, slot: Slot) {
         self.changes.say(self.get(slot).command, false);
         self.unfile(slot);
-        self.by_address.remove(&mut self.all, slot);
+        self.by_address.remove(self.get(slot).first.get());
         self.free.push(slot);
     }
 
@@ -202,10 +197,10 @@ impl Extents {
     fn file(&mut self, slot: Slot) {
         let Extent { first, age, since, state, .. } = *self.get(slot);
         if let Some(set) = set_of(state) {
-            self.by_age.insert(&mut self.ages[set as usize], slot, (age, first.get()), ());
+            self.by_age[set as usize].insert((age, first.get()), slot);
         }
         if state == State::Dirty {
-            self.to_flush.insert(&mut self.ready, slot, first.get(), ());
+            self.to_flush.insert(first.get(), slot);
             let count = self.get(slot).count().get();
             self.rows.iter_mut().for_each(|rows| rows.add(first, count, age, since));
         }
@@ -213,12 +208,12 @@ impl Extents {
     }
 
     fn unfile(&mut self, slot: Slot) {
-        let Extent { first, state, .. } = *self.get(slot);
+        let Extent { first, age, state, .. } = *self.get(slot);
         if let Some(set) = set_of(state) {
-            self.by_age.remove(&mut self.ages[set as usize], slot);
+            self.by_age[set as usize].remove((age, first.get()));
         }
         if state == State::Dirty {
-            self.to_flush.remove(&mut self.ready, slot);
+            self.to_flush.remove(first.get());
             let count = self.get(slot).count().get();
             self.rows.iter_mut().for_each(|rows| rows.take(first, count));
         }
@@ -228,10 +223,10 @@ impl Extents {
     /// The extent with the lowest address that ends behind this block.
     #[inline]
     fn at_or_behind(&self, lba: Lba) -> Option<Slot> {
-        let below = self.by_address.below(self.all, &(lba.get() + 1));
+        let below = self.by_address.below(&(lba.get() + 1));
         below
             .filter(|&slot| self.get(slot).end > lba)
-            .or_else(|| self.by_address.at_or_above(self.all, &(lba.get() + 1)))
+            .or_else(|| self.by_address.at_or_above(&(lba.get() + 1)))
     }
 
     /// The lowest extent that touches these blocks.
@@ -244,7 +239,7 @@ impl Extents {
 
     /// Whether any extent touches these blocks: most often none does, and one look is enough.
     fn is_touched(&self, first: Lba, end: Lba) -> bool {
-        let below = self.by_address.below(self.all, &end.get());
+        let below = self.by_address.below(&end.get());
         below.is_some_and(|slot| self.get(slot).end > first)
     }
 
@@ -269,22 +264,22 @@ impl Extents {
 
     /// Whether a set has nothing in it.
     pub fn is_empty(&self, set: Set) -> bool {
-        self.ages[set as usize] == NONE
+        self.by_age[set as usize].is_empty()
     }
 
     /// The oldest of a set.
     pub fn oldest(&self, set: Set) -> Option<Slot> {
-        self.by_age.at_or_above(self.ages[set as usize], &(0, 0))
+        self.by_age[set as usize].first()
     }
 
     /// The next extent upward that may be flushed.
     pub fn next_dirty(&self, from: Lba) -> Option<Slot> {
-        self.to_flush.at_or_above(self.ready, &from.get())
+        self.to_flush.at_or_above(&from.get())
     }
 
     /// The next extent downward that may be flushed.
     pub fn dirty_below(&self, at: Lba) -> Option<Slot> {
-        self.to_flush.below(self.ready, &at.get())
+        self.to_flush.below(&at.get())
     }
 
     /// Whether memory has all of these blocks.

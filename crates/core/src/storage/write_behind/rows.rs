@@ -5,7 +5,8 @@
 //! ago; *ripe*, when the rest has not come in time. Extents do not reach over the end of a row, so each counts for one.
 //! Every step costs O(log n) of the rows that wait; the row that was looked for last is found at once.
 use super::params::FlushOrder;
-use crate::storage::tree::{NONE, Slot, Tree};
+use crate::storage::index::Index;
+use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba};
 
@@ -33,14 +34,11 @@ pub struct Rows {
     stripe: u64,
     rows: Vec<Row>,
     free: Vec<Slot>,
-    by_number: Tree<u64>,
-    all: Slot,
+    by_number: Index<u64>,
     /// By [`Fill`], upward, but for the young ones.
-    by_place: Tree<u64>,
-    places: [Slot; 3],
+    by_place: [Index<u64>; 3],
     /// By [`Fill`], by age; the young ones by when they were touched.
-    by_age: Tree<(u64, u64)>,
-    ages: [Slot; 3],
+    by_age: [Index<(u64, u64)>; 3],
     /// The one that was looked for last.
     last: Slot,
 }
@@ -51,12 +49,9 @@ impl Rows {
             stripe,
             rows: Vec::new(),
             free: Vec::new(),
-            by_number: Tree::new(),
-            all: NONE,
-            by_place: Tree::new(),
-            places: [NONE; 3],
-            by_age: Tree::new(),
-            ages: [NONE; 3],
+            by_number: Index::new(),
+            by_place: [Index::new(), Index::new(), Index::new()],
+            by_age: [Index::new(), Index::new(), Index::new()],
             last: NONE,
         }
     }
@@ -81,7 +76,7 @@ impl Rows {
         {
             return Some(self.last);
         }
-        let found = self.by_number.at_or_above(self.all, &number)?;
+        let found = self.by_number.at_or_above(&number)?;
         (self.rows[found as usize].number == number).then_some(found)
     }
 
@@ -104,7 +99,7 @@ impl Rows {
             self.rows.push(row);
             self.rows.len() as Slot - 1
         };
-        self.by_number.insert(&mut self.all, slot, number, ());
+        self.by_number.insert(number, slot);
         self.rows[slot as usize].fill = if ready == self.stripe { Fill::Whole } else { Fill::Young };
         self.file(slot);
         self.last = slot;
@@ -118,7 +113,7 @@ impl Rows {
             return self.change(slot, |row| row.ready = ready);
         }
         self.unfile(slot);
-        self.by_number.remove(&mut self.all, slot);
+        self.by_number.remove(self.rows[slot as usize].number);
         self.rows[slot as usize].ready = 0;
         self.free.push(slot);
     }
@@ -156,17 +151,17 @@ impl Rows {
 
     fn file(&mut self, slot: Slot) {
         let row = self.rows[slot as usize];
-        self.by_age.insert(&mut self.ages[row.fill as usize], slot, key(&row), ());
+        self.by_age[row.fill as usize].insert(key(&row), slot);
         if row.fill != Fill::Young {
-            self.by_place.insert(&mut self.places[row.fill as usize], slot, row.number, ());
+            self.by_place[row.fill as usize].insert(row.number, slot);
         }
     }
 
     fn unfile(&mut self, slot: Slot) {
-        let fill = self.rows[slot as usize].fill;
-        self.by_age.remove(&mut self.ages[fill as usize], slot);
-        if fill != Fill::Young {
-            self.by_place.remove(&mut self.places[fill as usize], slot);
+        let row = self.rows[slot as usize];
+        self.by_age[row.fill as usize].remove(key(&row));
+        if row.fill != Fill::Young {
+            self.by_place[row.fill as usize].remove(row.number);
         }
     }
 
@@ -187,7 +182,7 @@ impl Rows {
     }
 
     fn youngest(&self) -> Option<(Slot, Instant)> {
-        let slot = self.by_age.at_or_above(self.ages[Fill::Young as usize], &(0, 0))?;
+        let slot = self.by_age[Fill::Young as usize].first()?;
         Some((slot, self.rows[slot as usize].touched))
     }
 
@@ -197,18 +192,17 @@ impl Rows {
     }
 
     pub fn is_empty(&self, fill: Fill) -> bool {
-        self.ages[fill as usize] == NONE
+        self.by_age[fill as usize].is_empty()
     }
 
     /// The next row of a set of rows that do not wait for more: its number, and the age of its oldest data.
     pub fn next(&self, fill: Fill, order: FlushOrder, from: Lba) -> Option<(u64, u64)> {
         debug_assert!(fill != Fill::Young);
         let slot = match order {
-            FlushOrder::Age => self.by_age.at_or_above(self.ages[fill as usize], &(0, 0)),
+            FlushOrder::Age => self.by_age[fill as usize].first(),
             FlushOrder::Address => {
-                let root = self.places[fill as usize];
-                let upward = self.by_place.at_or_above(root, &self.number(from));
-                upward.or_else(|| self.by_place.at_or_above(root, &0))
+                let places = &self.by_place[fill as usize];
+                places.at_or_above(&self.number(from)).or_else(|| places.first())
             }
         }?;
         let Row { number, age, .. } = self.rows[slot as usize];
