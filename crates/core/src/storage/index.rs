@@ -352,7 +352,7 @@ mod tests {
         ) {
             let (mut index, mut map) = (Index::new(), BTreeMap::new());
             for (at, &(kind, key, asked)) in steps.iter().enumerate() {
-                if let Some(_) = map.get(&key) {
+                if map.contains_key(&key) {
                     if kind > 0 {
                         index.remove(key);
                         map.remove(&key);
