@@ -352,14 +352,16 @@ mod tests {
         ) {
             let (mut index, mut map) = (Index::new(), BTreeMap::new());
             for (at, &(kind, key, asked)) in steps.iter().enumerate() {
-                if map.contains_key(&key) {
-                    if kind > 0 {
+                match (map.contains_key(&key), kind) {
+                    (true, 1..) => {
                         index.remove(key);
                         map.remove(&key);
                     }
-                } else if kind < 2 {
-                    index.insert(key, at as Slot);
-                    map.insert(key, at as Slot);
+                    (false, ..2) => {
+                        index.insert(key, at as Slot);
+                        map.insert(key, at as Slot);
+                    }
+                    _ => {}
                 }
                 agree(&index, &map, asked % 402);
                 agree(&index, &map, key);
