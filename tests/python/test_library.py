@@ -84,8 +84,10 @@ def test_fios_words_are_keywords():
     assert words.points == keys.points
     assert words.scenario_hash == keys.scenario_hash
     with pytest.raises(drivelab.ScenarioError) as caught:
-        drivelab.simulate(QUEUE, iodepth=0, iodept=1)
-    assert [problem["origin"] for problem in caught.value.problems] == ["iodepth", "iodept"]
+        drivelab.simulate(QUEUE, iodepth=0)
+    assert [problem["origin"] for problem in caught.value.problems] == ["iodepth"]
+    with pytest.raises(drivelab.InputError, match=r"iodept is no argument: did you mean iodepth\?"):
+        drivelab.simulate(QUEUE, iodept=1)
 
 
 def test_a_result_shows_itself_in_a_line():
@@ -131,7 +133,7 @@ def test_progress_reaches_the_number_of_points():
 
 
 def test_the_catalogue_and_the_schema():
-    assert {"name", "path", "facts", "sources"} == drivelab.catalogue()[0].keys()
+    assert {"name", "path", "facts", "sources", "bases"} == drivelab.catalogue()[0].keys()
     assert drivelab.schema()["properties"]["workload"]
 
 

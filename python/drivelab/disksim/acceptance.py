@@ -44,5 +44,7 @@ def _told(drive: Drive, above: list[str], message: str, remedy: str | None) -> s
     if zone:
         place = drive.zones[sum(1 for found in headers if found[2]) - 1]
     what = f"the drive's `{section}` cannot be used: " if section else "the drive cannot be used: "
-    at = f"{place}: " if place else ""
+    # What is wrong with several sections is told of the file that describes them.
+    files = [re.sub(r":\d+$", "", str(known)) for known in drive.places.values()]
+    at = f"{place or next(iter(files), 'the description')}: "
     return f"{at}{what}{message}{f' (in a drive file: {remedy})' if remedy else ''}"
