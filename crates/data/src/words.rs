@@ -1,7 +1,7 @@
 //! What sectors of an array's metadata say: records of logs, bits of bitmaps. Words are kept by the head of the sector that
 //! has them.
 //!
-//! Words end when nobody can find them any more: the command that writes them is over, and on the media they were
+//! Words can end when nobody can find them any more ([`Words::ends`] says whether they do): the command that writes them is over, and on the media they were
 //! written over, or never came there; or they are of a record of a journal that its superblock on the same drive does not
 //! count any more.
 use crate::map::Map;
@@ -49,6 +49,9 @@ pub struct Words {
     /// Commands of which a record told that is gone.
     unused: Vec<u64>,
     is_not_kept: bool,
+    /// Whether words end at all. Not yet: a few histories in 60 000 find parity that does not fit after a power cut when
+    /// they do, with a journal and with a partial parity log.
+    ends: bool,
     size: u64,
 }
 
@@ -140,11 +143,16 @@ impl Words {
     /// Words are gone when nobody can find them.
     fn end(&mut self, head: u64) {
         let is_over = |told: &Told| told.is_written && told.places == 0;
-        if self.told.get(head).is_some_and(is_over)
+        if self.ends
+            && self.told.get(head).is_some_and(is_over)
             && let Some(told) = self.told.remove(head)
         {
             self.size -= told.size();
-            let logged = |word: &Word| if let Word::Logged(entry) = word { Some(entry.op) } else { None };
+            // As many as were counted when they were told.
+            let logged = |word: &Word| match word {
+                Word::Logged(entry) if !entry.is_whole => Some(entry.op),
+                _ => None,
+            };
             self.unused.extend(told.words.iter().filter_map(logged));
         }
     }
@@ -172,7 +180,7 @@ mod tests {
 
     #[test]
     fn words_last_until_they_are_written_over() {
-        let mut words = Words::default();
+        let mut words = Words { ends: true, ..Words::default() };
         record(&mut words, 10, 1, 0);
         record(&mut words, 11, 2, 8);
         words.lie(1, 0, 8, [].into_iter());
@@ -185,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_a_buffer_may_still_write_stays() {
-        let mut words = Words::default();
+        let mut words = Words { ends: true, ..Words::default() };
         words.tell(10, Word::Bits);
         words.lie(0, 0, 1, [(0, 10)].into_iter());
         words.lie(0, 0, 1, [].into_iter());
@@ -196,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_superblock_ends_the_records_that_it_does_not_count() {
-        let mut words = Words::default();
+        let mut words = Words { ends: true, ..Words::default() };
         (0..4).for_each(|number| record(&mut words, 10 + number, number, 8 + 8 * number));
         words.tell(20, Word::Tail { number: 2 });
         words.lie(0, 0, 1, [(0, 20)].into_iter());

@@ -23,6 +23,8 @@ use drivelab_units::Span;
 use setups::{Dice, Draft};
 
 const HISTORIES: u64 = 3_000;
+/// Always played too: words of logs that were given up too early were found by these alone.
+const FOUND: [u64; 4] = [204_545, 225_494, 229_166, 259_535];
 /// About how long the hosts are busy.
 const BUSY: Span = Span::from_ms(60);
 
@@ -139,7 +141,7 @@ fn what_was_written_is_what_is_read() {
     let (from, count) =
         (numbered("DRIVELAB_HISTORY_FROM").unwrap_or(0), numbered("DRIVELAB_HISTORIES").unwrap_or(HISTORIES));
     let mut failed = Vec::new();
-    for seed in from..from + count {
+    for seed in (from..from + count).chain(FOUND) {
         let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| play(seed, &mut tally)));
         match told {
             Ok(Ok(())) => {}
