@@ -55,6 +55,7 @@ REGISTRY_HOST = re.compile(
     r"\b(?:(?:pypi|pythonhosted|npmjs)\.(?:org|com)|(?:static|index)\.crates\.io"
     r"|proxy\.golang\.|deb\.debian\.|repo1?\.maven\.)"
 )
+MERGE_LEFT = re.compile(r"^(?:<{7}|>{7}) ")
 INVISIBLE = re.compile("[\u00a0\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
@@ -223,6 +224,7 @@ def check_text(tree: Tree) -> Iterator[Finding]:
             "use a path from the root of the repository, or a temporary folder",
         ),
         (REGISTRY_HOST, "a package registry's host", "name the package, not the place it is fetched from"),
+        (MERGE_LEFT, "a merge that is not ended", "keep one of the two texts, and take the marks out"),
         (INVISIBLE, "an invisible character", "delete it, or write it as an escape"),
     )
     for name in tree.files:

@@ -198,6 +198,10 @@ FAULTS: dict[str, tuple[Callable[[Planter], None], str]] = {
         lambda t: t.write("requirements/run.txt", "--index-url https://py" + "pi.org/simple\n"),
         "requirements/run.txt:1: a package registry's host",
     ),
+    "a merge that is not ended": (
+        lambda t: t.write("README.md", "<" * 7 + " HEAD\n"),
+        "README.md:1: a merge that is not ended",
+    ),
     "an invisible character": (
         lambda t: t.write("README.md", "8.5\u00a0ms\n"),
         "README.md:1: an invisible character",
