@@ -39,8 +39,10 @@ struct Buffer<C> {
     written: Option<(u64, u64)>,
     /// The sectors of an array's metadata in it.
     told: Vec<u64>,
-    /// Parts of sums that are made of it, and what logs say of it.
+    /// Parts of sums that are made of it: what it has may still come to a drive with them.
     uses: u32,
+    /// What logs say of it: nothing more of it comes to a drive for that.
+    logged: u32,
     /// Memories that have data of it.
     holds: u32,
     /// Sectors that drives have accepted, and that are not on their media yet.
@@ -51,7 +53,17 @@ struct Buffer<C> {
 impl<C> Buffer<C> {
     fn new() -> Self {
         let (fetched, terms, told) = (Vec::new(), Vec::new(), Vec::new());
-        Buffer { fetched, terms, written: None, told, uses: 0, holds: 0, waiting: 0, is_over: false }
+        Buffer {
+            fetched,
+            terms,
+            written: None,
+            told,
+            uses: 0,
+            logged: 0,
+            holds: 0,
+            waiting: 0,
+            is_over: false,
+        }
     }
 }
 
@@ -128,7 +140,7 @@ impl<C: Cell> Buffers<C> {
             && let Word::Logged(entry) = word
             && !entry.is_whole
         {
-            self.is_used(entry.op);
+            self.entry(entry.op).logged += 1;
         }
         let buffer = self.entry(into);
         if !buffer.told.contains(&at.get()) {
@@ -181,12 +193,12 @@ impl<C: Cell> Buffers<C> {
         }
     }
 
-    /// Part of a write is on the media of a drive: what metadata lay there are gone.
-    pub fn persisted(&mut self, id: u64, drive: u16, first: u64, count: u64) {
-        if self.words.is_kept() {
-            let told = self.buffers.get(id).map_or(&[][..], |buffer| &buffer.told);
-            let inside = told.iter().copied().filter(|at| (first..first + count).contains(at));
-            self.words.lie(drive, first, count, inside.map(|at| (at, C::version(id, at).head())));
+    /// Part of a write is on the media of a drive, these cells: what metadata lay there are gone. Those that are written
+    /// may be another command's, which was merged into this one.
+    pub fn persisted(&mut self, id: u64, drive: u16, first: u64, cells: &[C]) {
+        let count = cells.len() as u64;
+        if !self.words.is_empty() {
+            self.words.lie(drive, first, count, (first..).zip(cells).map(|(at, cell)| (at, cell.head())));
             self.forget_words();
         }
         self.dropped(id, count);
@@ -228,7 +240,7 @@ impl<C: Cell> Buffers<C> {
         self.size + self.words.size()
     }
 
-    /// Something is made of this buffer, or tells of it.
+    /// Part of a sum is made of this buffer.
     fn is_used(&mut self, id: u64) {
         self.entry(id).uses += 1;
     }
@@ -243,7 +255,10 @@ impl<C: Cell> Buffers<C> {
     /// What logs say of buffers, and nobody can find any more.
     fn forget_words(&mut self) {
         while let Some(id) = self.words.poll_unused() {
-            self.is_not_used(id);
+            if let Some(buffer) = self.buffers.get_mut(id) {
+                buffer.logged = buffer.logged.saturating_sub(1);
+                self.idle.push(id);
+            }
         }
     }
 
@@ -251,7 +266,7 @@ impl<C: Cell> Buffers<C> {
     fn give_up(&mut self) {
         while let Some(id) = self.idle.pop() {
             let Some(buffer) = self.buffers.get_mut(id) else { continue };
-            if !buffer.is_over || buffer.holds > 0 || buffer.waiting > 0 {
+            if !buffer.is_over || buffer.holds > 0 || buffer.waiting > 0 || buffer.uses > 0 {
                 continue;
             }
             // Nobody writes it any more. Its metadata may tell of the command itself.
@@ -259,7 +274,7 @@ impl<C: Cell> Buffers<C> {
                 self.words.is_written(C::version(id, at).head());
             }
             self.forget_words();
-            if self.buffers.get(id).is_none_or(|buffer| buffer.uses > 0) {
+            if self.buffers.get(id).is_none_or(|buffer| buffer.logged > 0) {
                 continue;
             }
             let Some(buffer) = self.buffers.remove(id) else { continue };

@@ -121,7 +121,7 @@ impl<C: Cell> Executor<C> {
                 self.segments.persist(member, first.get(), count.get(), &self.media);
                 self.media.persist(member, first.get(), &self.last.1);
                 self.last.0 = op;
-                self.buffers.persisted(write, member, first.get(), count.get());
+                self.buffers.persisted(write, member, first.get(), &self.last.1);
             }
             DataOp::Drop { write, count, .. } => self.buffers.dropped(write, count.get()),
             DataOp::Deliver { read, member, first, count, from } => {

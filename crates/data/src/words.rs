@@ -1,9 +1,10 @@
 //! What sectors of an array's metadata say: records of logs, bits of bitmaps. Words are kept by the head of the sector that
 //! has them.
 //!
-//! Words can end when nobody can find them any more ([`Words::ends`] says whether they do): the command that writes them is over, and on the media they were
-//! written over, or never came there; or they are of a record of a journal that its superblock on the same drive does not
-//! count any more.
+//! Words end when nobody can find them any more: no command is left that may write them, and on the media they were written
+//! over, or never came there; or they are of a record of a journal that its superblock on the same drive does not count
+//! any more. What lies on the media is told by the sectors themselves, because a record may come there with a request
+//! that it was merged into.
 use crate::map::Map;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -18,7 +19,7 @@ struct Told {
     words: Vec<Word>,
     /// Places on media that have them.
     places: u32,
-    /// Whether the command that writes them is over, and has nothing in a cache.
+    /// Whether no command is left that may write them.
     is_written: bool,
 }
 
@@ -49,9 +50,6 @@ pub struct Words {
     /// Commands of which a record told that is gone.
     unused: Vec<u64>,
     is_not_kept: bool,
-    /// Whether words end at all. Not yet: a few histories in 60 000 find parity that does not fit after a power cut when
-    /// they do, with a journal and with a partial parity log.
-    ends: bool,
     size: u64,
 }
 
@@ -59,6 +57,11 @@ impl Words {
     /// Where nobody asks for any: none is kept.
     pub fn not_kept() -> Self {
         Words { is_not_kept: true, ..Words::default() }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.told.is_empty() && self.lying.values().all(BTreeMap::is_empty)
     }
 
     /// Whether they are kept.
@@ -86,7 +89,7 @@ impl Words {
         self.told.get(head).map_or(&[], |told| &told.words)
     }
 
-    /// These addresses of a drive's media are written, with metadata in these sectors: by address, their heads.
+    /// These addresses of a drive's media are written: by address, the heads of the sectors.
     pub fn lie(&mut self, drive: u16, first: u64, count: u64, written: impl Iterator<Item = (u64, u64)>) {
         let mut gone = Vec::new();
         if let Some(lying) = self.lying.get_mut(&drive).filter(|lying| !lying.is_empty()) {
@@ -132,7 +135,8 @@ impl Words {
         }
     }
 
-    /// The command that writes the sector with this head is over, and nothing of it waits to be written.
+    /// The command that writes the sector with this head is over, and nothing of it waits to be written, by itself or as
+    /// part of another one.
     pub fn is_written(&mut self, head: u64) {
         if let Some(told) = self.told.get_mut(head) {
             told.is_written = true;
@@ -143,8 +147,7 @@ impl Words {
     /// Words are gone when nobody can find them.
     fn end(&mut self, head: u64) {
         let is_over = |told: &Told| told.is_written && told.places == 0;
-        if self.ends
-            && self.told.get(head).is_some_and(is_over)
+        if self.told.get(head).is_some_and(is_over)
             && let Some(told) = self.told.remove(head)
         {
             self.size -= told.size();
@@ -180,7 +183,7 @@ mod tests {
 
     #[test]
     fn words_last_until_they_are_written_over() {
-        let mut words = Words { ends: true, ..Words::default() };
+        let mut words = Words::default();
         record(&mut words, 10, 1, 0);
         record(&mut words, 11, 2, 8);
         words.lie(1, 0, 8, [].into_iter());
@@ -193,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_a_buffer_may_still_write_stays() {
-        let mut words = Words { ends: true, ..Words::default() };
+        let mut words = Words::default();
         words.tell(10, Word::Bits);
         words.lie(0, 0, 1, [(0, 10)].into_iter());
         words.lie(0, 0, 1, [].into_iter());
@@ -204,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_superblock_ends_the_records_that_it_does_not_count() {
-        let mut words = Words { ends: true, ..Words::default() };
+        let mut words = Words::default();
         (0..4).for_each(|number| record(&mut words, 10 + number, number, 8 + 8 * number));
         words.tell(20, Word::Tail { number: 2 });
         words.lie(0, 0, 1, [(0, 20)].into_iter());

@@ -1,5 +1,4 @@
-//! Every buffer has an end: what the executor needs does not grow with the commands behind caches. (What logs and bitmaps
-//! say is kept to the end of the run.)
+//! Every buffer has an end: what the executor needs does not grow with the commands, behind caches and with logs.
 use crate::common::{command, ms};
 use crate::setups;
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Level, Rotation};
@@ -97,4 +96,20 @@ fn behind_both_caches_and_without_an_array_memory_stays_flat() {
     params.controller.cache = Some(memory(false));
     params.host_cache = Some(WriteBehindParams { keeps_reads: false, ..memory(false) });
     is_flat("both caches", &params);
+}
+
+#[test]
+fn with_a_journal_memory_stays_flat() {
+    is_flat("journal", &setups::reordering(raid5(ConsistencyPolicy::Journal)));
+}
+
+#[test]
+fn with_a_partial_parity_log_memory_stays_flat() {
+    is_flat("partial parity log", &setups::reordering(raid5(ConsistencyPolicy::PartialParityLog)));
+}
+
+#[test]
+fn with_a_bitmap_memory_stays_flat() {
+    let bitmap = ConsistencyPolicy::Bitmap { region: Sectors::new(32), clears_after: ms(5) };
+    is_flat("bitmap", &setups::forgetful(raid5(bitmap)));
 }

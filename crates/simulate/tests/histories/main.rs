@@ -23,7 +23,7 @@ use drivelab_units::Span;
 use setups::{Dice, Draft};
 
 const HISTORIES: u64 = 3_000;
-/// Always played too: words of logs that were given up too early were found by these alone.
+/// Always played too. In these a record of a log comes to the media merged into another request; its words ended too early.
 const FOUND: [u64; 4] = [204_545, 225_494, 229_166, 259_535];
 /// About how long the hosts are busy.
 const BUSY: Span = Span::from_ms(60);
