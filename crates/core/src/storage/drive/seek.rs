@@ -1,6 +1,9 @@
 //! The arm: how long a seek over a number of cylinders takes, and the least time of any seek at least that long.
+mod blocks;
+
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use blocks::Blocks;
 use core::fmt;
 use drivelab_units::Span;
 use libm::sqrt;
@@ -55,40 +58,27 @@ impl fmt::Display for SeekError {
 
 impl core::error::Error for SeekError {}
 
-/// Seek times by distance, looked up directly. Copies share the tables: drives of one array that differ in their period
-/// alone would otherwise drive each other's out of the processor's caches.
+/// Seek times by distance, looked up. Copies share the tables: drives of one array that differ in their period alone would
+/// otherwise drive each other's out of the processor's caches.
 #[derive(Clone, Debug)]
 pub struct SeekCurve {
-    /// By distance, in nanoseconds.
-    times: Arc<[u32]>,
+    /// The time of each distance; and for each 64th the least of any seek at least as long.
+    blocks: Blocks,
     /// The least time of any seek at least as long, for the first [`NEAR`] distances; of the longest beyond the last one.
     near: Arc<[u32; NEAR]>,
-    /// The same for every 64th distance. Searches look there far more often than at the times, and small tables stay
-    /// in the processor's nearest cache.
-    far: Arc<[u32]>,
+    /// Distances that there are.
+    cylinders: u32,
+    /// The longest time.
+    most: u32,
 }
 
 /// Distances whose floor is exact.
-const NEAR: usize = 4_096;
-/// One step of the floors beyond, as a power of two.
-const FAR_SHIFT: u32 = 6;
+const NEAR: usize = 1_024;
 
 impl SeekCurve {
     /// The curve for distances below `cylinders`.
     pub fn new(params: &SeekParams, cylinders: u32) -> Result<Self, SeekError> {
-        check_points(params)?;
-        let mut times = Vec::with_capacity(cylinders as usize);
-        times.push(0);
-        for distance in 1..cylinders.max(1) {
-            let ns = params.time_at(distance, cylinders);
-            if !(ns.is_finite() && ns > 0.0) {
-                return Err(SeekError::Absurd { distance });
-            }
-            if ns > 1e9 {
-                return Err(SeekError::OutOfRange { distance });
-            }
-            times.push((ns + 0.5) as u32);
-        }
+        let times = times(params, cylinders)?;
         let mut floors = times.clone();
         let mut floor = u32::MAX;
         for least in floors.iter_mut().rev() {
@@ -97,23 +87,24 @@ impl SeekCurve {
         }
         let last = floors.len() - 1;
         let near = Arc::new(core::array::from_fn(|distance| floors[distance.min(last)]));
-        let far = floors.iter().copied().step_by(1 << FAR_SHIFT).collect();
-        Ok(SeekCurve { times: times.into(), near, far })
+        let most = times.iter().copied().max().unwrap_or(0);
+        let blocks = Blocks::new(&times, &floors);
+        Ok(SeekCurve { blocks, near, cylinders: times.len() as u32, most })
     }
 
     /// The time of a seek over this many cylinders.
-    #[inline]
+    #[inline(always)]
     pub fn time(&self, distance: u32) -> u32 {
-        self.times[distance as usize]
+        self.blocks.time(distance)
     }
 
     /// No seek over this many cylinders or more takes less. For the near ones one takes just this; far out it may be less
-    /// than the least of them by what the curve rises within a step.
-    #[inline]
+    /// than the least of them by what the curve rises within 64 cylinders.
+    #[inline(always)]
     pub fn floor_beyond(&self, distance: u32) -> u32 {
         let near = self.near[(distance as usize).min(NEAR - 1)];
         // Both without a branch, which would be mispredicted: each holds for all distances from its own on.
-        near.max(self.far[(distance >> FAR_SHIFT) as usize])
+        near.max(self.blocks.floor(distance))
     }
 
     /// The shortest seek over any distance.
@@ -123,20 +114,38 @@ impl SeekCurve {
 
     /// The longest seek over any distance.
     pub fn most(&self) -> u32 {
-        self.times.iter().copied().max().unwrap_or(0)
+        self.most
     }
 
     /// Distances that the curve knows: 0 up to one below this.
     pub fn cylinders(&self) -> u32 {
-        self.times.len() as u32
+        self.cylinders
     }
 
     /// The mean time in nanoseconds between two cylinders drawn uniformly and independently.
     pub fn mean_of_random_pairs(&self) -> f64 {
-        let count = self.times.len() as f64;
-        let weighted = |(distance, &time): (usize, &u32)| 2.0 * (count - distance as f64) * f64::from(time);
-        self.times.iter().enumerate().map(weighted).sum::<f64>() / (count * count)
+        let count = f64::from(self.cylinders);
+        let weighted = |distance| 2.0 * (count - f64::from(distance)) * f64::from(self.time(distance));
+        (0..self.cylinders).map(weighted).sum::<f64>() / (count * count)
     }
+}
+
+/// The time of each distance below `cylinders`, in nanoseconds.
+fn times(params: &SeekParams, cylinders: u32) -> Result<Vec<u32>, SeekError> {
+    check_points(params)?;
+    let mut times = Vec::with_capacity(cylinders as usize);
+    times.push(0);
+    for distance in 1..cylinders.max(1) {
+        let ns = params.time_at(distance, cylinders);
+        if !(ns.is_finite() && ns > 0.0) {
+            return Err(SeekError::Absurd { distance });
+        }
+        if ns > 1e9 {
+            return Err(SeekError::OutOfRange { distance });
+        }
+        times.push((ns + 0.5) as u32);
+    }
+    Ok(times)
 }
 
 fn check_points(params: &SeekParams) -> Result<(), SeekError> {
@@ -188,6 +197,7 @@ fn between(points: &[(u32, Span)], distance: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::blocks::BLOCK_SHIFT;
     use super::*;
     use alloc::vec;
     use proptest::prelude::*;
@@ -239,13 +249,57 @@ mod tests {
         }
     }
 
+    /// Curves of every form, over few cylinders and over as many as the largest drives have.
+    fn any_curve() -> impl Strategy<Value = (SeekParams, u32)> {
+        let few = (prop::collection::btree_map(1u32..9_000, 1u64..20_000, 2..40), 2u32..9_000);
+        let table = |points: std::collections::BTreeMap<u32, u64>| {
+            SeekParams::Table(points.into_iter().map(|(distance, time)| (distance, us(time))).collect())
+        };
+        let lee = (200u64..2_000, 2_000u64..6_000, 2_000u64..9_000, 2u32..400_000);
+        let parts = (100u64..5_000, 1u64..400, 1u32..3_000, 1_000u64..9_000, 1u64..9_000, 2u32..100_000);
+        prop_oneof![
+            few.prop_map(move |(points, cylinders)| (table(points), cylinders)),
+            lee.prop_map(|(single, more, far, cylinders)| {
+                let average = single + more;
+                (
+                    SeekParams::Lee { single: us(single), average: us(average), full: us(average + far) },
+                    cylinders,
+                )
+            }),
+            parts.prop_map(|(a, b, limit, c, e, cylinders)| {
+                (SeekParams::ThreePart { a: us(a), b: us(b), limit, c: us(c), e: us(e) }, cylinders)
+            }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_time_is_that_of_the_form_to_the_nanosecond((params, cylinders) in any_curve()) {
+            let Ok(plain) = times(&params, cylinders) else { return Ok(()) };
+            let curve = SeekCurve::new(&params, cylinders).unwrap();
+            prop_assert_eq!(curve.cylinders() as usize, plain.len());
+            for (distance, &time) in (0u32..).zip(&plain) {
+                prop_assert_eq!(curve.time(distance), time, "over {} of {}", distance, cylinders);
+            }
+        }
+    }
+
+    /// What the blocks are for: a large drive's times stay in a small cache.
+    #[test]
+    fn the_times_of_a_large_drive_take_an_eighth_of_what_a_number_each_would() {
+        let lee = SeekParams::Lee { single: us(400), average: us(8_000), full: us(16_000) };
+        let curve = SeekCurve::new(&lee, 315_000).unwrap();
+        let plain = 4 * curve.cylinders() as usize;
+        assert!(curve.blocks.bytes() * 7 < plain, "{} of {plain} bytes", curve.blocks.bytes());
+    }
+
     #[test]
     fn far_out_the_floor_is_that_of_a_step_nearer() {
         let lee = SeekParams::Lee { single: us(1_000), average: us(8_500), full: us(18_000) };
         let curve = SeekCurve::new(&lee, 3 * NEAR as u32).unwrap();
         // The curve rises throughout, so the least time beyond a distance is that distance's own.
         for distance in 0..curve.cylinders() {
-            let step = (distance >> FAR_SHIFT) << FAR_SHIFT;
+            let step = (distance >> BLOCK_SHIFT) << BLOCK_SHIFT;
             let exact_to = if (distance as usize) < NEAR { distance } else { step };
             assert_eq!(curve.floor_beyond(distance), curve.time(exact_to));
         }

@@ -1,20 +1,55 @@
-//! The search for orders whose cost falls with age: outward from the arm and down from the oldest at once.
+//! The search for orders whose cost falls with age: outward from the arm and down from the oldest.
 //!
-//! What neither walk has come to lies at least so far out and is at most so old, which bounds its cost from below; when
-//! that is above the best cost found, the best is found. Far fewer are looked at than either walk alone would need: of
-//! n entries whose place and age have nothing to do with each other, about the root of n at most.
+//! Among few it goes outward alone, until not even an entry as old as the oldest could win. Among many that would be nearly
+//! all, as the oldest grows old enough to outweigh any way; so it goes both ways at once. What neither walk has come to lies
+//! at least so far out and is at most so old, which bounds its cost from below; when that is above the best cost found, the
+//! best is found. Far fewer are looked at than either walk alone would need: of n entries whose place and age have nothing
+//! to do with each other, about the root of n at most.
 //! Source: R. Fagin, A. Lotem, M. Naor, "Optimal aggregation algorithms for middleware", PODS 2001 (the threshold
 //! algorithm).
 use super::crowd::Search;
-use super::outward::{Best, Cost, sides};
+use super::outward::{Best, CLOSED, Cost, least_of_few, sides};
+use super::row::Row;
 use super::{Kind, SlotIndex, Slots, View};
+
+/// No more entries than this are few. To follow the links from the oldest down takes longer than to look at some more of
+/// those that lie side by side.
+const FEW: usize = 64;
 
 /// The entry with the least (cost, sequence), of all in the main lane.
 ///
 /// `bound(seek, age)` must be no higher than the cost of any entry that takes at least `seek` to reach and is at most
 /// `age` old.
-#[inline]
+#[inline(always)]
 pub fn least<C: Cost>(slots: &Slots, view: &View<'_>, bound: impl Fn(u64, u64) -> i64) -> Option<SlotIndex> {
+    match slots.row(Kind::Main) {
+        Some(row) if row.items().len() <= FEW => least_of_row::<C>(row, slots, view, bound),
+        _ => least_of_many::<C>(slots, view, bound),
+    }
+}
+
+/// Outward alone.
+#[inline(always)]
+fn least_of_row<C: Cost>(
+    row: &Row,
+    slots: &Slots,
+    view: &View<'_>,
+    bound: impl Fn(u64, u64) -> i64,
+) -> Option<SlotIndex> {
+    let age = view.now - slots.entry(slots.oldest_of(Kind::Main)?).arrived;
+    let settle = i64::from(view.least_settle());
+    least_of_few::<C>(row, slots, view, |floor, best| {
+        floor != CLOSED && bound((floor - settle).max(0) as u64, age) <= best
+    })
+}
+
+/// Outward and down from the oldest at once.
+#[inline(always)]
+fn least_of_many<C: Cost>(
+    slots: &Slots,
+    view: &View<'_>,
+    bound: impl Fn(u64, u64) -> i64,
+) -> Option<SlotIndex> {
     let (mut above, mut below) = sides(slots, Kind::Main, view);
     let mut aged = slots.oldest_of(Kind::Main);
     let mut best = Best::NONE;

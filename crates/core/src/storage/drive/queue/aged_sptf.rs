@@ -16,10 +16,13 @@
 use super::outward::Cost;
 use super::{Entry, SlotIndex, Slots, View, aged, sptf};
 
+// Part of the search, as all of it.
+#[inline(always)]
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     view.positioning(entry) as i64 - credit(view.now - entry.arrived, view)
 }
 
+#[inline(always)]
 fn credit(age: u64, view: &View<'_>) -> i64 {
     view.params.age_weight.credit(age) as i64
 }
@@ -34,9 +37,24 @@ impl Cost for AgedSptf {
     }
 }
 
+/// The same for a drive that treats reads and writes alike: what it does not have is not asked of each entry.
+struct Plain;
+
+impl Cost for Plain {
+    #[inline(always)]
+    fn of(entry: &Entry, view: &View<'_>) -> i64 {
+        view.plain_positioning(entry) as i64 - credit(view.now - entry.arrived, view)
+    }
+}
+
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     if view.params.age_weight.is_zero() {
         return sptf::pick(slots, view);
     }
-    aged::least::<AgedSptf>(slots, view, |seek, age| seek as i64 - credit(age, view))
+    if view.is_plain() { pick_with::<Plain>(slots, view) } else { pick_with::<AgedSptf>(slots, view) }
+}
+
+#[inline(never)]
+fn pick_with<C: Cost>(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
+    aged::least::<C>(slots, view, |seek, age| seek as i64 - credit(age, view))
 }

@@ -19,7 +19,10 @@ pub trait Cost {
 #[inline]
 pub fn least<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     match slots.row(kind) {
-        Some(row) => least_of_few::<C>(row, slots, view),
+        Some(row) => {
+            let settle = i64::from(view.least_settle());
+            least_of_few::<C>(row, slots, view, |floor, best| floor <= best + settle)
+        }
         None => least_of_many::<C>(slots, kind, view),
     }
 }
@@ -27,10 +30,16 @@ pub fn least<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<Slot
 /// With no more than this it takes less to look at all of them than to ask how far outward to look.
 const VERY_FEW: usize = 10;
 
-/// The same in a shallow queue.
-#[inline]
-fn least_of_few<C: Cost>(row: &Row, slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
-    let few = Few { items: row.items(), slots, view, settle: i64::from(view.least_settle()) };
+/// The same in a shallow queue: `can_win(floor, cost)` tells whether an entry whose seek takes no less than this floor, less
+/// a negative write settle, may cost as little; it may not from [`CLOSED`] on.
+#[inline(always)]
+pub fn least_of_few<C: Cost>(
+    row: &Row,
+    slots: &Slots,
+    view: &View<'_>,
+    can_win: impl Fn(i64, i64) -> bool,
+) -> Option<SlotIndex> {
+    let few = Few { items: row.items(), slots, view };
     if few.items.len() <= VERY_FEW {
         let mut best = Best::NONE;
         for at in 0..few.items.len() {
@@ -42,18 +51,17 @@ fn least_of_few<C: Cost>(row: &Row, slots: &Slots, view: &View<'_>) -> Option<Sl
     let mut down = up.wrapping_sub(1);
     let (mut above, mut below) = (few.floor(up), few.floor(down));
     let mut best = Best::NONE;
-    let mut bound = best.cost;
     // Both sides in turn: a direction that depends on the data would be mispredicted half of the time.
     loop {
-        if above <= bound {
-            bound = few.visit::<C>(up, &mut best);
+        if can_win(above, best.cost) {
+            few.visit::<C>(up, &mut best);
             up += 1;
             above = few.floor(up);
-        } else if below > bound {
+        } else if !can_win(below, best.cost) {
             return best.found();
         }
-        if below <= bound {
-            bound = few.visit::<C>(down, &mut best);
+        if can_win(below, best.cost) {
+            few.visit::<C>(down, &mut best);
             down = down.wrapping_sub(1);
             below = few.floor(down);
         }
@@ -65,8 +73,6 @@ struct Few<'a> {
     items: &'a [Item],
     slots: &'a Slots,
     view: &'a View<'a>,
-    /// By how much a seek may be shorter than its floor.
-    settle: i64,
 }
 
 impl Few<'_> {
@@ -78,13 +84,12 @@ impl Few<'_> {
         self.items.get(at).map_or(CLOSED, beyond)
     }
 
-    /// Looks at an entry; returns the floor up to which others can win.
+    /// Looks at an entry.
     #[inline(always)]
-    fn visit<C: Cost>(&self, at: usize, best: &mut Best) -> i64 {
+    fn visit<C: Cost>(&self, at: usize, best: &mut Best) {
         let slot = self.items[at].slot;
         let entry = self.slots.entry(slot);
         best.offer(slot, entry, C::of(entry, self.view));
-        best.cost + self.settle
     }
 }
 
@@ -178,7 +183,7 @@ pub fn sides(slots: &Slots, kind: Kind, view: &View<'_>) -> (Side, Side) {
 }
 
 /// The floor of a side that has no more entries: far above any cost, that of nothing found included.
-const CLOSED: i64 = i64::MAX;
+pub const CLOSED: i64 = i64::MAX;
 
 /// The next entry on one side of the arm, and the least that reaching it or any beyond it can take.
 #[derive(Clone, Copy)]
