@@ -6,6 +6,7 @@ use crate::data::{CutRecord, DataRecord};
 use crate::given_up::GivenUpRecord;
 use crate::latency::Latencies;
 use crate::series::Bucket;
+use drivelab_core::storage::drive::Turns;
 use drivelab_core::{Access, Breakdown};
 use drivelab_units::Span;
 use serde::Serialize;
@@ -100,6 +101,10 @@ pub struct Point {
     pub latency_ns: LatencySummary,
     /// Null when nothing finished.
     pub breakdown_ns: Option<BreakdownMeans>,
+    /// Movements of the arms after which the first sector came a turn later than the firmware had planned, of a thousand;
+    /// left out where no arm scatters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missed_turns_per_1000: Option<f64>,
     /// I/Os that ended with an error.
     pub errors: u64,
     /// The same by outcome.
@@ -171,6 +176,8 @@ pub struct Closing {
     pub depth_asked: Option<u64>,
     /// Commands in the drives, integrated over the window.
     pub in_drives_ns: Option<u128>,
+    /// What the scatter of the arms has cost in the window; none where no arm scatters.
+    pub turns: Option<Turns>,
     pub digest: u64,
 }
 
@@ -212,6 +219,9 @@ impl Point {
             },
             latency_ns: (&all).into(),
             breakdown_ns: means(collector.breakdown_ns(), all.count()),
+            missed_turns_per_1000: closing
+                .turns
+                .map(|turns| 1e3 * turns.missed as f64 / turns.movements.max(1) as f64),
             errors: collector.errors().iter().map(|(_, count)| count).sum(),
             errors_by_outcome: collector
                 .errors()

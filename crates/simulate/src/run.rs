@@ -5,6 +5,7 @@ use drivelab_core::host::params::JobError;
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::report::Happened;
+use drivelab_core::storage::drive::Turns;
 use drivelab_core::storage::{Target, TargetParams};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Ended, Point};
@@ -87,10 +88,12 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     let digest = clock.target.digest().value();
     let oldest_unfinished = clock.host.oldest_unfinished().map(|intended| ended.since(intended));
     let in_drives = |until| clock.target.in_drives_ns(until);
-    let before = clock.held_before.or_else(|| in_drives(clock.start));
-    let in_drives_ns = in_drives(ended).zip(before).map(|(after, before)| after.saturating_sub(before));
+    let before = clock.before.unwrap_or_else(|| Before::of(&clock.target, clock.start));
+    let in_drives_ns =
+        in_drives(ended).zip(before.in_drives_ns).map(|(after, before)| after.saturating_sub(before));
+    let turns = clock.target.turns().zip(before.turns).map(|(after, before)| after.since(before));
     let closing =
-        Closing { window, ended: why, oldest_unfinished, accounts, depth_asked, in_drives_ns, digest };
+        Closing { window, ended: why, oldest_unfinished, accounts, depth_asked, in_drives_ns, turns, digest };
     let point = Point::new(&clock.collector, &closing);
     let array = clock.array.and_then(|array| Some(array.close(array_of(&clock.target)?, ended)));
     let given_up = clock.target.system().filter(|_| has_memory(&setup.target));
@@ -135,15 +138,29 @@ fn platter(target: &TargetParams) -> Option<Platter> {
     Some(Platter { rotation_ns: model.period.as_ns(), cylinders })
 }
 
+/// What the drives' counters say as the window begins.
+#[derive(Clone, Copy)]
+struct Before {
+    /// Commands that they held, integrated over time.
+    in_drives_ns: Option<u128>,
+    turns: Option<Turns>,
+}
+
+impl Before {
+    fn of(target: &Target, start: Instant) -> Self {
+        Before { in_drives_ns: target.in_drives_ns(start), turns: target.turns() }
+    }
+}
+
 struct Clock {
     host: Host,
     /// I/Os that the host was fed so far.
     fed: usize,
     target: Target,
     collector: Collector,
-    /// When the window begins, and what the drives had held until then, integrated over time.
+    /// When the window begins, and what the drives' counters say then.
     start: Instant,
-    held_before: Option<u128>,
+    before: Option<Before>,
     /// What the first commands lived through, when somebody wants to know.
     log: Option<CommandLog>,
     /// What happens to the array, where there is one.
@@ -184,7 +201,7 @@ impl Clock {
             target,
             collector: Collector::new(setup.warmup),
             start: Instant::ZERO + setup.warmup,
-            held_before: None,
+            before: None,
             log,
             array,
             given_up: GivenUpCollector::default(),
@@ -259,8 +276,8 @@ impl Clock {
     /// Before anything happens at an instant, what was before it is closed.
     #[inline]
     fn pass_to(&mut self, now: Instant) {
-        if self.held_before.is_none() && now > self.start {
-            self.held_before = self.target.in_drives_ns(self.start);
+        if self.before.is_none() && now > self.start {
+            self.before = Some(Before::of(&self.target, self.start));
         }
         if self.collector.piece_ends_at() < now {
             self.collector.passes(now);

@@ -58,6 +58,7 @@ fn rich(queue: QueueParams) -> DriveParams {
         geometry: GeometryParams { order, ..layout(4, zones) },
         seek: SeekParams::Lee { single: us(600), average: us(4_700), full: us(10_500) },
         settle: SettleParams { head_switch: us(800), write_settle_ns: 300_000, ..SettleParams::default() },
+        scatter: None,
         firmware: FirmwareParams {
             read_hit: overhead(60, 90),
             read_miss: overhead(150, 210),

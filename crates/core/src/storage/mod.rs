@@ -28,9 +28,9 @@ use alloc::sync::Arc;
 use array::report::Report;
 use context::{Context, Event};
 use controller::params::ControllerParams;
-use drive::Drive;
 use drive::params::DriveModel;
 use drive::protocol::names::Name;
+use drive::{Drive, Turns};
 use drivelab_units::{Instant, Sectors};
 use link::Wires;
 use server::{Server, ServerParams};
@@ -174,6 +174,16 @@ impl Target {
     /// happened, in nanoseconds; none where there is no drive.
     pub fn in_drives_ns(&self, until: Instant) -> Option<u128> {
         (!matches!(self.body, Body::Server(_))).then(|| self.context.held.until(until))
+    }
+
+    /// What the scatter of the arms has cost so far, of all drives together; none where no arm scatters.
+    pub fn turns(&self) -> Option<Turns> {
+        let each = |drive: &Drive| drive.model().mechanism.scatter.is_some().then(|| drive.turns());
+        match &self.body {
+            Body::Server(_) => None,
+            Body::System(system) => system.drives().filter_map(each).reduce(Turns::and),
+            Body::Wire(drive) => each(drive),
+        }
     }
 
     /// The first drive inside, where there is one.

@@ -18,6 +18,7 @@ mod passing;
 mod policies;
 mod protocol;
 mod reports;
+mod scatter;
 mod sptf_optimality;
 mod system;
 mod wake_ups;

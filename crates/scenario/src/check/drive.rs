@@ -18,6 +18,7 @@ use drivelab_core::storage::drive::geometry::GeometryError;
 use drivelab_core::storage::drive::mechanism::SettleParams;
 use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams, FirmwareParams, Overhead};
 use drivelab_core::storage::drive::protocol::ExchangeParams;
+use drivelab_core::storage::drive::scatter::ScatterParams;
 use drivelab_core::storage::drive::seek::SeekError;
 use drivelab_units::Span;
 
@@ -67,6 +68,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
     let rpm = raw.rpm.as_ref().and_then(|rpm| check_spindle(rpm, log));
     let laid_out = raw.geometry.as_ref().filter(|at| is_complete(at, log));
     let (rpm, seek, laid_out) = (rpm?, seek?, laid_out?);
+    let scatter = raw.settle.as_ref().and_then(|at| scatter(&at.value));
     let skews = skews(raw.skew.as_ref().map(|at| &at.value), rpm.period(), &settle, &seek);
     let geometry = geometry(laid_out, skews, rpm.period(), log)?;
     let bridge = raw.link.as_ref().and_then(|at| at.value.bridge.as_ref());
@@ -78,6 +80,7 @@ pub fn params(raw: &DriveRaw, above: Above<'_>, place: Place, log: &mut Log) -> 
         geometry,
         seek,
         settle,
+        scatter,
         firmware,
         link,
         queue,
@@ -117,6 +120,12 @@ fn settle(raw: &SettleRaw) -> SettleParams {
         read_on_arrival: given(raw.read_on_arrival.as_ref()).unwrap_or(false),
         write_on_arrival: given(raw.write_on_arrival.as_ref()).unwrap_or(false),
     }
+}
+
+/// Widths of nothing are no scatter.
+fn scatter(raw: &SettleRaw) -> Option<ScatterParams> {
+    let widths = &raw.scatter.as_ref()?.value.0;
+    widths.widths.iter().any(|(_, width)| !width.is_zero()).then(|| widths.clone())
 }
 
 fn firmware(raw: &FirmwareRaw) -> FirmwareParams {
@@ -183,6 +192,11 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
         DriveError::Settle { .. } => {
             let settle = raw.settle.as_ref().and_then(|settle| settle.value.write_settle.as_ref());
             (at(settle.map(|settle| settle.place)), "correct settle.write_settle")
+        }
+        DriveError::Scatter(_) => {
+            let settle = raw.settle.as_ref();
+            let scatter = settle.and_then(|settle| settle.value.scatter.as_ref()).map(|at| at.place);
+            (at(scatter), "correct settle.scatter")
         }
         DriveError::Overlong => {
             (place, "correct the times of firmware, queue, settle, link, disconnect and faults")

@@ -113,6 +113,7 @@ impl BesideOrder<'_> {
         let timed_too = order.costs_time();
         let handicap = self.key("write_handicap", |raw| &raw.write_handicap, timed_too, timed, no_time, log);
         let margin = self.key("write_margin", |raw| &raw.write_margin, rotates, rotational, no_time, log);
+        let guard = self.key("read_margin", |raw| &raw.read_margin, rotates, rotational, no_time, log);
         let (aged, those) = (order.credits_age(), "aged-sptf or firmware");
         let weight = self.key("age_weight", |raw| &raw.age_weight, aged, those, |weight| weight.0 == 0, log);
         let (weighted, that) = (order == Order::WeightedSptf, "weighted-sptf");
@@ -129,6 +130,7 @@ impl BesideOrder<'_> {
             look_time: look_time.unwrap_or(Span::ZERO),
             write_handicap: handicap.unwrap_or(Span::ZERO),
             write_margin: margin.unwrap_or(Span::ZERO),
+            read_margin: guard.unwrap_or(Span::ZERO),
             age_weight: credit(weight.map_or(unasked, |weight| weight.0)),
             age_full: full.map_or(QueueParams::NONE.age_full, AgeFull::new),
             write_deadline: deadline.unwrap_or(WRITE_DEADLINE),

@@ -3,6 +3,7 @@ use super::cache::CacheRaw;
 use super::disconnect::DisconnectRaw;
 use super::link::Standard;
 use super::queue::QueueRaw;
+use super::scatter::Widths;
 use super::switch::Switch;
 use crate::keys::numbers::Count;
 use crate::keys::quantities::{Extent, Length, LinearDensity, SignedSpan, TrackDensity};
@@ -304,6 +305,9 @@ section! {
         write_settle: SignedSpan = "0s",
         /// The least that it takes to position for a write that does not go on where the arm has just been.
         write_least: Span = "0s",
+        /// By how much movements miss the seek curve: a standard deviation, or `[cylinders, "time"]` for several distances. A
+        /// head that comes later than planned waits another turn.
+        scatter: Widths = "0s",
         /// Whether a read may begin in the middle of its part of a track.
         read_on_arrival: bool = "false",
         /// Whether a write may.

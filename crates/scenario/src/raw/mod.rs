@@ -12,6 +12,7 @@ pub mod drive;
 pub mod link;
 pub mod protocol;
 pub mod queue;
+pub mod scatter;
 pub mod scenario;
 pub mod switch;
 pub mod system;

@@ -65,6 +65,8 @@ section! {
         write_handicap: Span = "0s",
         /// How much earlier than needed a write is planned to arrive at its sector.
         write_margin: Span = "0s",
+        /// The same for a read: the firmware's guard against an arm that comes late.
+        read_margin: Span = "0s",
         /// Until when a read that begins where the one in service ends is carried out with it in one sweep.
         joins_reads: Joins = "never",
         /// The same for writes.

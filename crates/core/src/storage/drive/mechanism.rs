@@ -1,5 +1,6 @@
 //! The mechanism: arm, heads and platters together. How long an access takes from where the arm is now.
 use super::geometry::{Geometry, SectorSlot};
+use super::scatter::Scatter;
 use super::seek::SeekCurve;
 use super::spindle::Spindle;
 use crate::command::Access;
@@ -72,6 +73,8 @@ pub struct Mechanism {
     pub geometry: Geometry,
     pub seek: SeekCurve,
     pub settle: SettleParams,
+    /// How far movements miss the curve.
+    pub scatter: Option<Scatter>,
 }
 
 impl Mechanism {
@@ -92,7 +95,14 @@ impl Mechanism {
     pub fn longest_positioning(&self) -> Span {
         let settle = self.settle.write_settle_ns.max(0) as u64;
         let most = Span::from_ns(u64::from(self.seek.most()).max(self.settle.head_switch.as_ns()) + settle);
-        most.max(self.settle.write_least)
+        most.max(self.settle.write_least) + self.scatter.as_ref().map_or(Span::ZERO, Scatter::most)
+    }
+
+    /// What a movement takes that the curve gives so long, by 64 random bits: at least half of that.
+    #[inline]
+    pub fn scattered(&self, moved: u64, distance: u32, bits: u64) -> u64 {
+        let Some(scatter) = self.scatter.as_ref().filter(|_| moved > 0) else { return moved };
+        (moved as i64 + scatter.excess(distance, bits)).max((moved / 2) as i64) as u64
     }
 
     fn on_arrival(&self, access: Access) -> bool {
@@ -160,7 +170,22 @@ impl Mechanism {
         last: Lba,
         access: Access,
     ) -> Passage {
-        let (seek, rotation) = self.reach(spindle, now, arm, landing, access);
+        let seek = self.positioning(arm, landing.cylinder, landing.head, access);
+        self.pass_after(spindle, now, seek, landing, last, access)
+    }
+
+    /// The same with an arm that is there after so many nanoseconds.
+    #[inline]
+    pub fn pass_after(
+        &self,
+        spindle: &Spindle,
+        now: Instant,
+        seek: u64,
+        landing: &Landing,
+        last: Lba,
+        access: Access,
+    ) -> Passage {
+        let rotation = wait(spindle, now, seek, landing);
         let begun = now + Span::from_ns(seek + rotation);
         let mut at = begun + Span::from_ns(landing.duration.into());
         let mut piece = *landing;
@@ -206,9 +231,14 @@ impl Mechanism {
     #[inline]
     fn reach(&self, spindle: &Spindle, at: Instant, arm: Arm, piece: &Landing, access: Access) -> (u64, u64) {
         let seek = self.positioning(arm, piece.cylinder, piece.head, access);
-        let wait = spindle.until(at + Span::from_ns(seek), piece.start.into());
-        (seek, wait.min(piece.longest_wait.into()))
+        (seek, wait(spindle, at, seek, piece))
     }
+}
+
+/// Nanoseconds of rotation until a piece begins, for a head that is there after so many.
+#[inline]
+fn wait(spindle: &Spindle, at: Instant, seek: u64, piece: &Landing) -> u64 {
+    spindle.until(at + Span::from_ns(seek), piece.start.into()).min(piece.longest_wait.into())
 }
 
 /// `time` modulo the period, for a time below two periods.

@@ -26,6 +26,7 @@ mod passing;
 mod port;
 pub mod protocol;
 pub mod queue;
+pub mod scatter;
 pub mod seek;
 mod service;
 pub mod spindle;
@@ -40,6 +41,7 @@ use cache::dirty::DirtyPiece;
 use drivelab_units::{Instant, Sectors};
 use firmware::Firmware;
 use mechanics::Mechanics;
+pub use mechanics::Turns;
 use params::DriveModel;
 use port::Port;
 use protocol::Protocol;
@@ -131,6 +133,11 @@ impl Drive {
     /// Reads the log of a failed queue: the tag that failed. The drive accepts commands again.
     pub fn read_log(&mut self) -> Option<u32> {
         self.tasks.read_log()
+    }
+
+    /// What the arm's scatter has cost since the start: nothing where it has none.
+    pub fn turns(&self) -> Turns {
+        self.mechanics.turns()
     }
 
     /// All that would be lost if power failed now: what the cache has accepted and the media do not have.

@@ -6,6 +6,7 @@ use super::geometry::{Geometry, GeometryError, GeometryParams};
 use super::mechanism::{Mechanism, SettleParams};
 use super::protocol::{ExchangeParams, Protocol};
 use super::queue::{DEPTH_MAX, QueueParams};
+use super::scatter::{Scatter, ScatterError, ScatterParams};
 use super::seek::{SeekCurve, SeekError, SeekParams};
 use crate::command::Access;
 use core::fmt;
@@ -78,6 +79,8 @@ pub struct DriveParams {
     pub geometry: GeometryParams,
     pub seek: SeekParams,
     pub settle: SettleParams,
+    /// How far the arm's movements miss the curve; none miss it when `None`.
+    pub scatter: Option<ScatterParams>,
     pub firmware: FirmwareParams,
     pub link: LinkParams,
     pub queue: QueueParams,
@@ -98,7 +101,7 @@ impl DriveParams {
     fn times(&self) -> [Span; 20] {
         let FirmwareParams { read_hit, read_miss, write, write_hit, read_completion, write_completion } =
             self.firmware;
-        let QueueParams { answer_time, write_handicap, write_margin, .. } = self.queue;
+        let QueueParams { answer_time, write_handicap, write_margin, read_margin, .. } = self.queue;
         let SettleParams { head_switch, write_settle_ns, write_least, .. } = self.settle;
         let settle = Span::from_ns(write_settle_ns.unsigned_abs()).max(write_least);
         let [hit, miss, write, j] =
@@ -108,7 +111,7 @@ impl DriveParams {
         let look = self.queue.look(self.queue.depth as usize);
         let ExchangeParams { release, service, bridge } = self.exchange;
         let retries = self.faults.as_ref().map_or(Span::ZERO, |faults| faults.retries);
-        let [f, g] = [[head_switch, settle], [write_margin, look]];
+        let [f, g] = [[head_switch, settle], [write_margin.max(read_margin), look]];
         let [h, i] = [[release, service], [bridge, retries]];
         let pairs = [a, b, c, d, e, f, g, h, i, j];
         core::array::from_fn(|at| pairs[at / 2][at % 2])
@@ -122,6 +125,7 @@ pub enum DriveError {
     Spindle,
     Geometry(GeometryError),
     Seek(SeekError),
+    Scatter(ScatterError),
     /// A depth of zero or above [`DEPTH_MAX`].
     Depth,
     /// More commands than the protocol can tell apart.
@@ -146,6 +150,7 @@ impl fmt::Display for DriveError {
             Self::Spindle => write!(f, "the spindle must turn with 30 to 300000 rpm"),
             Self::Geometry(error) => write!(f, "{error}"),
             Self::Seek(error) => write!(f, "{error}"),
+            Self::Scatter(error) => write!(f, "{error}"),
             Self::Depth => write!(f, "the queue must hold 1 to {DEPTH_MAX} commands"),
             Self::DepthOfProtocol { most } => write!(f, "the protocol can tell {most} commands apart"),
             Self::Settle { least } => {
@@ -211,6 +216,7 @@ impl DriveModel {
         }
         let geometry = Geometry::new(&params.geometry, period).map_err(DriveError::Geometry)?;
         let seek = SeekCurve::new(&params.seek, geometry.cylinders()).map_err(DriveError::Seek)?;
+        let scatter = params.scatter.as_ref().map(Scatter::new).transpose().map_err(DriveError::Scatter)?;
         let least = Span::from_ns(seek.least().into());
         let moves = geometry.cylinders() > 1;
         if moves && params.settle.write_settle_ns.saturating_add_unsigned(least.as_ns()) < 0 {
@@ -218,7 +224,7 @@ impl DriveModel {
         }
         Ok(DriveModel {
             period,
-            mechanism: Mechanism { geometry, seek, settle: params.settle },
+            mechanism: Mechanism { geometry, seek, settle: params.settle, scatter },
             firmware: params.firmware,
             link: params.link,
             queue: params.queue.clone(),

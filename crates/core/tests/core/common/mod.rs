@@ -65,6 +65,7 @@ pub fn drive() -> DriveParams {
         geometry: layout(1, vec![zone(0, 1_000, TRACK as u32)]),
         seek: flat_seek(ms(1), 1_000),
         settle: SettleParams::default(),
+        scatter: None,
         firmware: FirmwareParams::default(),
         link: LinkParams { rate: None, write_data: WriteData::WhilePositioning },
         queue: QueueParams::NONE,

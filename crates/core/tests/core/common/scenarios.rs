@@ -16,6 +16,7 @@ use drivelab_core::storage::drive::protocol::{
     ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs,
 };
 use drivelab_core::storage::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
+use drivelab_core::storage::drive::scatter::ScatterParams;
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::link::params as link;
@@ -161,12 +162,12 @@ pub fn queues() -> BoxedStrategy<QueueParams> {
         counts().prop_map(|round| round.map(|round| round as u16)),
     );
     let weight = (0u64..8, 1u64..4).prop_map(|(credit, age)| AgeWeight::from_ratio(credit, age).unwrap());
-    let costs = (spans(4_000), spans(2_000), weight);
+    let costs = (spans(4_000), (spans(2_000), spans(2_000)), weight);
     (1u32..24, orders(), knows, (chooses, spans(300)), (joins(), joins()), limits, costs)
         .prop_map(
             |(depth, order, knows, (chooses, answer_time), (joins_reads, joins_writes), limits, costs)| {
                 let (considers, age_limit, coalesces) = limits;
-                let (handicap, write_margin, age_weight) = costs;
+                let (handicap, (write_margin, read_margin), age_weight) = costs;
                 QueueParams {
                     depth,
                     order,
@@ -176,6 +177,7 @@ pub fn queues() -> BoxedStrategy<QueueParams> {
                     considers,
                     write_handicap: if order.costs_time() { handicap } else { Span::ZERO },
                     write_margin,
+                    read_margin,
                     joins_reads,
                     joins_writes,
                     age_limit,
@@ -450,14 +452,21 @@ pub fn caches() -> BoxedStrategy<CacheParams> {
     .boxed()
 }
 
+/// Widths at up to three distances.
+fn scatters() -> impl Strategy<Value = ScatterParams> {
+    prop::collection::btree_map(0u32..5_000, 0u64..400, 1..4).prop_map(|widths| ScatterParams {
+        widths: widths.into_iter().map(|(distance, width)| (distance, us(width))).collect(),
+    })
+}
+
 pub fn drives() -> BoxedStrategy<DriveParams> {
     let rpm = prop::sample::select(vec![5_400_000u64, 7_200_000, 10_000_000, 15_000_000]);
-    let mechanics = (rpm, geometries(), seeks(), settles());
+    let mechanics = (rpm, geometries(), (seeks(), option::weighted(0.3, scatters())), settles());
     let bus = (links(), protocols(), exchanges(), option::weighted(0.3, faults()));
     (mechanics, firmwares(), bus, queues(), option::of(caches()))
         .prop_map(
             |(
-                (rpm, geometry, seek, settle),
+                (rpm, geometry, (seek, scatter), settle),
                 mut firmware,
                 (link, protocol, exchange, faults),
                 mut queue,
@@ -475,6 +484,7 @@ pub fn drives() -> BoxedStrategy<DriveParams> {
                     geometry,
                     seek,
                     settle,
+                    scatter,
                     firmware,
                     link,
                     queue,

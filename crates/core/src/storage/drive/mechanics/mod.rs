@@ -15,7 +15,7 @@ use super::queue::{self, Entry, SlotIndex, Slots, View, look};
 use super::spindle::Spindle;
 use super::tasks::flight::{InFlight, Service};
 use crate::command::{Access, Command};
-use crate::rng::Stream;
+use crate::rng::{self, Stream};
 use crate::trace::Served;
 use alloc::format;
 use alloc::sync::Arc;
@@ -25,6 +25,29 @@ use sweep::Sweep;
 /// Commands that may go out of turn, because they join or meet the head, while others or the cache wait: then the drive
 /// chooses, so that a stream cannot keep those out for ever. A choice of the model: no source tells such a bound.
 const OUT_OF_TURN_MAX: u32 = 32;
+
+/// What the arm's scatter has cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Turns {
+    /// Movements that scatter.
+    pub movements: u64,
+    /// Those of them after which the first sector came a turn later than planned.
+    pub missed: u64,
+}
+
+impl Turns {
+    /// Those of two drives, or of two times.
+    #[must_use]
+    pub fn and(self, other: Turns) -> Turns {
+        Turns { movements: self.movements + other.movements, missed: self.missed + other.missed }
+    }
+
+    /// Those since an earlier look at the same drives.
+    #[must_use]
+    pub fn since(self, before: Turns) -> Turns {
+        Turns { movements: self.movements - before.movements, missed: self.missed - before.missed }
+    }
+}
 
 /// Arm, platter and head at work, and the queue of what waits for them.
 pub struct Mechanics {
@@ -48,6 +71,9 @@ pub struct Mechanics {
     /// What waits for the mechanism and goes by the order of the queue.
     pub slots: Slots,
     faults: Option<Faults>,
+    /// The draws of the arm's scatter.
+    scatter_key: u64,
+    turns: Turns,
     /// Where the last media access ended.
     media_end: Lba,
     /// Where the last read ended, and whether the head may read on behind that.
@@ -59,7 +85,7 @@ pub struct Mechanics {
 
 impl Mechanics {
     /// Those of the drive with this index. The platter turns with that of drive `other`, whose angle is drawn from the
-    /// stream `drive/<other>/rotation`.
+    /// stream `drive/<other>/rotation`; the arm scatters by `drive/<index>/scatter`.
     pub fn new(model: Arc<DriveModel>, index: u16, other: u16, seed: u64) -> Self {
         let phase = Stream::named(seed, &format!("drive/{other}/rotation")).below(model.period.as_ns());
         Mechanics {
@@ -73,6 +99,8 @@ impl Mechanics {
             choose_from: Instant::ZERO,
             choose_scheduled: None,
             slots: Slots::new(&model.queue, model.mechanism.geometry.cylinders(), model.period.as_ns()),
+            scatter_key: Stream::named(seed, &format!("drive/{index}/scatter")).bits(),
+            turns: Turns::default(),
             faults: model.faults.as_ref().map(|params| Faults::new(params, index, seed)),
             media_end: Lba::ZERO,
             read_end: Lba::ZERO,
@@ -145,6 +173,11 @@ impl Mechanics {
         }
     }
 
+    /// What the arm's scatter has cost so far.
+    pub fn turns(&self) -> Turns {
+        self.turns
+    }
+
     /// The drive turns to a command: what its trace tells of that.
     #[inline]
     pub fn turn_to(&mut self, served: Served, now: Instant) -> Service {
@@ -179,7 +212,7 @@ impl Mechanics {
         let (first, end, access) = (command.first, command.end(), command.access);
         let is_near = self.arm.cylinder.abs_diff(landing.cylinder) <= 1;
         self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
-        let mut passage = self.reach(landing, (first, end), access, started);
+        let mut passage = self.reach(landing, (first, end), access, started, attempt_of(command));
         let late = late(&passage);
         let (fails, again) = self.strike(command);
         passage.rotation += late + again;
@@ -199,29 +232,55 @@ impl Mechanics {
     ) -> Instant {
         let landing = self.landing(first, end - first, Access::Write);
         let hold = self.least_hold(&landing, first, Access::Write);
+        // The cache's data are no command's any more: the draw is that of their place.
+        let passage = self.reach(&landing, (first, end), Access::Write, started, first.get());
         let started = started + hold;
-        let last = Lba::new(end.get() - 1);
-        let mechanism = &self.model.mechanism;
-        let passage = mechanism.pass(&self.spindle, started, self.arm, &landing, last, Access::Write);
+        let passage = Passage { seek: passage.seek - hold, ..passage };
         (self.arm, self.media_end) = (passage.arm, end);
         self.sweep = Some(Sweep::of_the_cache(end));
         passage.end + late(started, &passage)
     }
 
-    /// The way to an access and through it.
+    /// The way to an access and through it. `key` is that of the movement's scatter.
     #[inline(always)]
     fn reach(
-        &self,
+        &mut self,
         landing: &Landing,
         (first, end): (Lba, Lba),
         access: Access,
         started: Instant,
+        key: u64,
     ) -> Passage {
         let last = Lba::new(end.get() - 1);
         let hold = self.least_hold(landing, first, access);
         let mechanism = &self.model.mechanism;
-        let mut passage = mechanism.pass(&self.spindle, started + hold, self.arm, landing, last, access);
+        let begun = started + hold;
+        let mut passage = if mechanism.scatter.is_none() {
+            mechanism.pass(&self.spindle, begun, self.arm, landing, last, access)
+        } else {
+            self.scatter(landing, last, access, begun, key)
+        };
         passage.seek += hold;
+        passage
+    }
+
+    /// The same with an arm that misses its curve.
+    #[inline(never)]
+    fn scatter(&mut self, landing: &Landing, last: Lba, access: Access, begun: Instant, key: u64) -> Passage {
+        let Mechanics { model, spindle, arm, .. } = self;
+        let mechanism = &model.mechanism;
+        let moved = mechanism.positioning(*arm, landing.cylinder, landing.head, access);
+        let distance = arm.cylinder.abs_diff(landing.cylinder);
+        let took = mechanism.scattered(moved, distance, rng::keyed(self.scatter_key, key));
+        let passage = mechanism.pass_after(spindle, begun, took, landing, last, access);
+        if moved > 0 {
+            let margin = model.queue.margin(access).as_ns();
+            let planned =
+                moved + margin + spindle.until(begun + Span::from_ns(moved + margin), landing.start.into());
+            let came = passage.seek.as_ns() + passage.rotation.as_ns();
+            self.turns.movements += 1;
+            self.turns.missed += u64::from(came > planned + spindle.period() / 2);
+        }
         passage
     }
 
@@ -294,4 +353,9 @@ impl Mechanics {
     pub fn heal(&mut self, first: Lba, end: Lba) {
         self.faults.iter_mut().for_each(|faults| faults.heal(first, end));
     }
+}
+
+/// The key of a draw for this attempt at a command.
+fn attempt_of(command: &Command) -> u64 {
+    command.id << 8 | u64::from(command.attempt)
 }

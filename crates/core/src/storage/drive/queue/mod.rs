@@ -73,7 +73,8 @@ impl View<'_> {
         let there = match self.params.knows {
             Knows::Distance => moved,
             Knows::Angle => {
-                let margin = when(entry.write, self.params.write_margin.as_ns());
+                let QueueParams { read_margin, write_margin, .. } = self.params;
+                let margin = select_unpredictable(entry.write, write_margin.as_ns(), read_margin.as_ns());
                 self.begins(moved, moved + margin, entry)
             }
         };
@@ -83,8 +84,9 @@ impl View<'_> {
     /// Whether a drive knows the angle and treats reads and writes alike but for settling, as most do.
     #[inline]
     fn is_plain(&self) -> bool {
-        let QueueParams { knows, write_margin, write_handicap, .. } = self.params;
-        *knows == Knows::Angle && write_margin.is_zero() && write_handicap.is_zero()
+        let QueueParams { knows, read_margin, write_margin, write_handicap, .. } = self.params;
+        let treats_alike = read_margin.is_zero() && write_margin.is_zero() && write_handicap.is_zero();
+        *knows == Knows::Angle && treats_alike
     }
 
     /// The same as [`Self::positioning`] where [`Self::is_plain`] holds.

@@ -1,4 +1,5 @@
 //! The documented properties of a drive's queue.
+use crate::command::Access;
 use drivelab_units::Span;
 
 /// In which order the waiting commands are served.
@@ -180,6 +181,8 @@ pub struct QueueParams {
     /// How much earlier than needed a write is planned to arrive at its sector: with less to spare it is reckoned to
     /// come a turn later.
     pub write_margin: Span,
+    /// The same for a read: the firmware's guard against an arm that comes late.
+    pub read_margin: Span,
     pub joins_reads: Joins,
     pub joins_writes: Joins,
     /// A command this old goes before any younger one; no bound when `None`.
@@ -213,6 +216,7 @@ impl QueueParams {
         look_time: Span::ZERO,
         write_handicap: Span::ZERO,
         write_margin: Span::ZERO,
+        read_margin: Span::ZERO,
         joins_reads: Joins::Never,
         joins_writes: Joins::Never,
         age_limit: None,
@@ -223,6 +227,16 @@ impl QueueParams {
         scan_weight: ScanWeight(0),
         coalesces: None,
     };
+
+    /// How much earlier than needed the firmware plans to arrive; nothing where rotation is no part of its cost.
+    #[inline]
+    pub fn margin(&self, access: Access) -> Span {
+        match access {
+            _ if !self.reckons_rotation() => Span::ZERO,
+            Access::Read => self.read_margin,
+            Access::Write | Access::Flush => self.write_margin,
+        }
+    }
 
     /// Whether so many may wait that looking at each of a crowd takes long.
     pub fn is_deep(&self) -> bool {

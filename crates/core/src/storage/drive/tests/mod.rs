@@ -40,6 +40,7 @@ fn params(depth: u32) -> DriveParams {
         },
         seek: SeekParams::Table(vec![(1, ms), (100, ms)]),
         settle: SettleParams::default(),
+        scatter: None,
         firmware: FirmwareParams::default(),
         link: LinkParams { rate: None, write_data: WriteData::WhilePositioning },
         queue: QueueParams { depth, order: Order::Sptf, knows: Knows::Angle, ..QueueParams::NONE },

@@ -50,8 +50,15 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
     let weight = (0u64..8, 1u64..4).prop_map(|(credit, age)| AgeWeight::from_ratio(credit, age).unwrap());
     let scan = (0u64..=10).prop_map(|tenths| ScanWeight::from_ratio(tenths, 10).unwrap());
     let ages = (weight, spans(200_000).prop_map(AgeFull::new), spans(100_000), scan);
-    (depth, any::<bool>(), limits, spans(4_000), spans(2_000), ages).prop_map(
-        |(depth, angle, (windows, age_limit, pass_limit), write_handicap, write_margin, ages)| {
+    (depth, any::<bool>(), limits, spans(4_000), [spans(2_000), spans(2_000)], ages).prop_map(
+        |(
+            depth,
+            angle,
+            (windows, age_limit, pass_limit),
+            write_handicap,
+            [write_margin, read_margin],
+            ages,
+        )| {
             let (age_weight, age_full, write_deadline, scan_weight) = ages;
             let (considers, sorts_from) = windows;
             QueueParams {
@@ -63,6 +70,7 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
                 pass_limit,
                 write_handicap,
                 write_margin,
+                read_margin,
                 age_weight,
                 age_full,
                 write_deadline,

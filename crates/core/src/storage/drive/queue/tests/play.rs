@@ -28,7 +28,7 @@ pub fn mechanism(curve: &SeekParams, cylinders: u32, settle: SettleParams) -> Me
     let order = SurfaceOrder::Cylinder;
     let params = GeometryParams { heads: HEADS, order, zones: vec![zone], capacity: None };
     let geometry = Geometry::new(&params, Span::from_ns(PERIOD)).unwrap();
-    Mechanism { geometry, seek: SeekCurve::new(curve, cylinders).unwrap(), settle }
+    Mechanism { geometry, seek: SeekCurve::new(curve, cylinders).unwrap(), settle, scatter: None }
 }
 
 /// A command that waits, as the tests keep it beside the slot table.
