@@ -13,6 +13,8 @@ use drivelab_units::Span;
 
 /// The credit for the time waited that `aged-sptf` gives unasked, in millionths.
 const AGE_WEIGHT: u64 = 6_000;
+/// What those who wait divide among them under `share-aged-sptf` unasked, in millionths: that of a drive of 22 TB.
+const AGE_SHARE: u64 = 1_500_000;
 /// The age from which on `read-first-sptf` puts a write first unasked: that of Linux's deadline schedulers.
 const WRITE_DEADLINE: Span = Span::from_s(5);
 /// What a turn of the arm counts unasked under `vscan`, in millionths: the recommendation of its authors.
@@ -98,8 +100,8 @@ impl BesideOrder<'_> {
     /// The order and all that it weighs; defaults where a key is not set or does not count.
     fn weighs(&self, log: &mut Log) -> QueueParams {
         let order = self.chosen;
-        let rotational = "sptf, aged-sptf, weighted-sptf, read-first-sptf or firmware";
-        let timed = "sstf, sptf, aged-sptf, weighted-sptf or firmware";
+        let rotational = "sptf, aged-sptf, share-aged-sptf, weighted-sptf, read-first-sptf or firmware";
+        let timed = "sstf, sptf, aged-sptf, share-aged-sptf, weighted-sptf or firmware";
         let not_fcfs = "any but fcfs";
         let credit = |weight: u64| AgeWeight::from_ratio(weight, 1_000_000).unwrap_or_default();
         let unasked = if order == Order::AgedSptf { AGE_WEIGHT } else { 0 };
@@ -116,6 +118,8 @@ impl BesideOrder<'_> {
         let guard = self.key("read_margin", |raw| &raw.read_margin, rotates, rotational, no_time, log);
         let (aged, those) = (order.credits_age(), "aged-sptf or firmware");
         let weight = self.key("age_weight", |raw| &raw.age_weight, aged, those, |weight| weight.0 == 0, log);
+        let (shares, that) = (order == Order::ShareAgedSptf, "share-aged-sptf");
+        let share = self.key("age_share", |raw| &raw.age_share, shares, that, |share| share.0 == 0, log);
         let (weighted, that) = (order == Order::WeightedSptf, "weighted-sptf");
         let full = self.key("age_full", |raw| &raw.age_full, weighted, that, |_| false, log);
         let (apart, that) = (order == Order::ReadFirstSptf, "read-first-sptf");
@@ -132,6 +136,7 @@ impl BesideOrder<'_> {
             write_margin: margin.unwrap_or(Span::ZERO),
             read_margin: guard.unwrap_or(Span::ZERO),
             age_weight: credit(weight.map_or(unasked, |weight| weight.0)),
+            age_share: credit(share.map_or(AGE_SHARE, |share| share.0)),
             age_full: full.map_or(QueueParams::NONE.age_full, AgeFull::new),
             write_deadline: deadline.unwrap_or(WRITE_DEADLINE),
             scan_weight: turning(scan.map_or(SCAN_WEIGHT, |weight| weight.0)),

@@ -13,6 +13,7 @@ choices!(Order {
     "vscan" => Order::VScan, "the nearest, where turning round counts `scan_weight` of all cylinders";
     "sptf" => Order::Sptf, "shortest positioning time first: seek and rotation together";
     "aged-sptf" => Order::AgedSptf, "sptf less a credit for the time waited";
+    "share-aged-sptf" => Order::ShareAgedSptf, "sptf less a credit for the time waited that all who wait divide among them";
     "weighted-sptf" => Order::WeightedSptf, "sptf scaled down with the time waited, to nothing at `age_full`";
     "read-first-sptf" => Order::ReadFirstSptf, "reads by sptf, then writes by sptf; writes past `write_deadline` first";
     "firmware" => Order::Firmware, "positioning time as far as known, less a credit for the time waited if set";
@@ -78,6 +79,8 @@ section! {
         pass_limit: Count<1, 1000000> = "none",
         /// With `aged-sptf` and `firmware`: credit for each unit of time waited.
         age_weight: Decimal<0, 1000> = "0.006 for aged-sptf, 0 for firmware",
+        /// With `share-aged-sptf`: credit for each unit of time waited, divided by the number of commands that wait.
+        age_share: Decimal<0, 1000> = "1.5",
         /// With `weighted-sptf`: the age at which a command goes first.
         age_full: Span = "1s",
         /// With `read-first-sptf`: the age from which on a write goes before the reads.

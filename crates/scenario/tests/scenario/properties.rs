@@ -403,14 +403,16 @@ fn an_order_that_ages_has_a_weight_and_displaces_what_the_others_need() {
 /// Every key that counts with some orders only: accepted beside those, refused beside the others.
 #[test]
 fn each_order_takes_the_keys_that_count_with_it() {
-    let rotational = ["sptf", "aged-sptf", "weighted-sptf", "read-first-sptf", "firmware"];
-    let timed = ["sstf", "sptf", "aged-sptf", "weighted-sptf", "firmware"];
+    let rotational = ["sptf", "aged-sptf", "share-aged-sptf", "weighted-sptf", "read-first-sptf", "firmware"];
+    let timed = ["sstf", "sptf", "aged-sptf", "share-aged-sptf", "weighted-sptf", "firmware"];
     let chooses = [&["sstf", "look", "c-look", "vscan"], &rotational[..]].concat();
     let all = [&["fcfs"], &chooses[..]].concat();
     assert_eq!(all.len(), Order::ALL.len());
-    let keys: [(&str, &str, &[&str]); 13] = [
+    let keys: [(&str, &str, &[&str]); 15] = [
         ("knows", "distance", &rotational),
         ("write_margin", "1ms", &rotational),
+        ("read_margin", "1ms", &rotational),
+        ("age_share", "0.3", &["share-aged-sptf"]),
         ("write_handicap", "1ms", &timed),
         ("considers", "5", &chooses),
         ("sorts_from", "5", &chooses),

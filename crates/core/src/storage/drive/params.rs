@@ -167,7 +167,7 @@ impl fmt::Display for DriveError {
                 write!(
                     f,
                     "a write handicap is a time and needs an order whose cost is one: sstf, sptf, aged-sptf, \
-                     weighted-sptf, firmware"
+                     share-aged-sptf, weighted-sptf, firmware"
                 )
             }
         }

@@ -162,12 +162,12 @@ pub fn queues() -> BoxedStrategy<QueueParams> {
         counts().prop_map(|round| round.map(|round| round as u16)),
     );
     let weight = (0u64..8, 1u64..4).prop_map(|(credit, age)| AgeWeight::from_ratio(credit, age).unwrap());
-    let costs = (spans(4_000), (spans(2_000), spans(2_000)), weight);
+    let costs = (spans(4_000), (spans(2_000), spans(2_000)), (weight.clone(), weight));
     (1u32..24, orders(), knows, (chooses, spans(300)), (joins(), joins()), limits, costs)
         .prop_map(
             |(depth, order, knows, (chooses, answer_time), (joins_reads, joins_writes), limits, costs)| {
                 let (considers, age_limit, coalesces) = limits;
-                let (handicap, (write_margin, read_margin), age_weight) = costs;
+                let (handicap, (write_margin, read_margin), (age_weight, age_share)) = costs;
                 QueueParams {
                     depth,
                     order,
@@ -182,6 +182,7 @@ pub fn queues() -> BoxedStrategy<QueueParams> {
                     joins_writes,
                     age_limit,
                     age_weight,
+                    age_share,
                     coalesces,
                     ..QueueParams::NONE
                 }

@@ -121,6 +121,7 @@ impl Mechanics {
             now: now.as_ns(),
             turned: self.spindle.turned(now),
             period: self.spindle.period(),
+            share: self.model.queue.share(self.slots.len()),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Choosing: the rules that hold for every policy, then the policy itself.
 use super::params::{Order, QueueParams};
 use super::{
-    Entry, SlotIndex, Slots, View, aged_sptf, clook, fcfs, look, read_first_sptf, sptf, sstf, vscan,
-    weighted_sptf,
+    Entry, SlotIndex, Slots, View, aged_sptf, clook, fcfs, look, read_first_sptf, share_aged_sptf, sptf,
+    sstf, vscan, weighted_sptf,
 };
 
 /// The entry that goes next; `None` when nothing waits. Changes nothing.
@@ -50,6 +50,7 @@ fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
         Order::VScan => vscan::pick(slots, view),
         Order::Sptf => sptf::pick(slots, view),
         Order::AgedSptf | Order::Firmware => aged_sptf::pick(slots, view),
+        Order::ShareAgedSptf => share_aged_sptf::pick(slots, view),
         Order::WeightedSptf => weighted_sptf::pick(slots, view),
         Order::ReadFirstSptf => read_first_sptf::pick(slots, view),
     }
@@ -65,6 +66,7 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
         Order::VScan => vscan::cost(entry, view),
         Order::Sptf => sptf::cost(entry, view),
         Order::AgedSptf | Order::Firmware => aged_sptf::cost(entry, view),
+        Order::ShareAgedSptf => share_aged_sptf::cost(entry, view),
         Order::WeightedSptf => weighted_sptf::cost(entry, view),
         Order::ReadFirstSptf => read_first_sptf::cost(entry, view),
     }
@@ -73,7 +75,8 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
 /// Whether an order that adds up times would have `nearest` before `chosen` if it began in so many nanoseconds. Orders with
 /// other rules, of deadlines or of shares, keep to their choice.
 pub fn is_cheaper_so(nearest: &Entry, begins: u64, chosen: &Entry, view: &View<'_>) -> bool {
-    let adds = matches!(view.params.order, Order::Sptf | Order::AgedSptf | Order::Firmware);
+    let adds =
+        matches!(view.params.order, Order::Sptf | Order::AgedSptf | Order::ShareAgedSptf | Order::Firmware);
     let so = cost(nearest, view) - view.positioning(nearest) as i64 + begins as i64;
     adds && so <= cost(chosen, view)
 }

@@ -18,6 +18,7 @@ pub mod outward;
 pub mod params;
 pub mod read_first_sptf;
 pub mod row;
+pub mod share_aged_sptf;
 pub mod slots;
 pub mod sptf;
 pub mod sstf;
@@ -48,6 +49,8 @@ pub struct View<'a> {
     pub turned: u64,
     /// Nanoseconds of a revolution.
     pub period: u64,
+    /// What [`QueueParams::share`] says with as many as wait.
+    pub share: u64,
 }
 
 impl View<'_> {

@@ -12,13 +12,14 @@ pub enum Order {
     VScan,
     Sptf,
     AgedSptf,
+    ShareAgedSptf,
     WeightedSptf,
     ReadFirstSptf,
     Firmware,
 }
 
 impl Order {
-    pub const ALL: [Order; 10] = [
+    pub const ALL: [Order; 11] = [
         Order::Fcfs,
         Order::Sstf,
         Order::Look,
@@ -26,6 +27,7 @@ impl Order {
         Order::VScan,
         Order::Sptf,
         Order::AgedSptf,
+        Order::ShareAgedSptf,
         Order::WeightedSptf,
         Order::ReadFirstSptf,
         Order::Firmware,
@@ -33,7 +35,15 @@ impl Order {
 
     /// Whether the cost is a time for reads and writes alike, so that a read preference in time can be added to it.
     pub fn costs_time(self) -> bool {
-        matches!(self, Order::Sstf | Order::Sptf | Order::AgedSptf | Order::WeightedSptf | Order::Firmware)
+        matches!(
+            self,
+            Order::Sstf
+                | Order::Sptf
+                | Order::AgedSptf
+                | Order::ShareAgedSptf
+                | Order::WeightedSptf
+                | Order::Firmware
+        )
     }
 
     /// Whether the cost counts rotation, as far as the drive knows the angle.
@@ -192,6 +202,8 @@ pub struct QueueParams {
     pub pass_limit: Option<u32>,
     /// Used where [`Order::credits_age`].
     pub age_weight: AgeWeight,
+    /// Used by [`Order::ShareAgedSptf`] alone: the credit of all that wait together, for each unit of time.
+    pub age_share: AgeWeight,
     /// Used by [`Order::WeightedSptf`] alone.
     pub age_full: AgeFull,
     /// Used by [`Order::ReadFirstSptf`] alone: the age from which on a write goes before the reads.
@@ -222,6 +234,7 @@ impl QueueParams {
         age_limit: None,
         pass_limit: None,
         age_weight: AgeWeight(0),
+        age_share: AgeWeight(0),
         age_full: AgeFull::new(Span::from_s(1)),
         write_deadline: Span::ZERO,
         scan_weight: ScanWeight(0),
@@ -236,6 +249,16 @@ impl QueueParams {
             Access::Read => self.read_margin,
             Access::Write | Access::Flush => self.write_margin,
         }
+    }
+
+    /// The credit for each unit of age under [`Order::ShareAgedSptf`] with so many waiting, in steps of 2^-32; none under
+    /// another order.
+    #[inline]
+    pub fn share(&self, waiting: usize) -> u64 {
+        if self.order != Order::ShareAgedSptf {
+            return 0;
+        }
+        (u64::from(self.age_share.0) << 16) / (waiting as u64).max(1)
     }
 
     /// Whether so many may wait that looking at each of a crowd takes long.

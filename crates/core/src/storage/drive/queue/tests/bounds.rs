@@ -86,6 +86,25 @@ proptest! {
         }
     }
 
+    /// The same of a share c divided among n of at most d: (P + 1 ns) d / c.
+    #[test]
+    fn the_share_of_age_bounds_how_much_younger_a_command_may_be_that_goes_first(
+        (curve, cylinders) in places(), settle in settles(), params in queues(), numerator in 1u64..200,
+        seed in any::<u64>(),
+    ) {
+        let mechanism = mechanism(&curve, cylinders, settle);
+        let (order, age_share) = (Order::ShareAgedSptf, AgeWeight::from_ratio(numerator, 20).unwrap());
+        let longest = longest_positioning(&mechanism, &params);
+        let bound = (u128::from(longest) + 1) * 20 * u128::from(params.depth) / u128::from(numerator) + 1;
+        let params = QueueParams { order, age_share, age_limit: None, pass_limit: None, ..params };
+        Play::new(&mechanism, params, seed).play(120, |play, chosen| {
+            let arrived = play.waiting[chosen].entry.arrived;
+            let too_late =
+                |older: &Waiting| u128::from(arrived - older.entry.arrived) > bound + bound / 3_000;
+            only_older_before(play, chosen, too_late)
+        })?;
+    }
+
     #[test]
     fn from_the_full_age_on_only_older_commands_go_before_in_the_weighted_order(
         (curve, cylinders) in places(), settle in settles(), params in queues(), full in spans(200_000),

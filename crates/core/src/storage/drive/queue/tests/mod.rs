@@ -49,7 +49,7 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
     );
     let weight = (0u64..8, 1u64..4).prop_map(|(credit, age)| AgeWeight::from_ratio(credit, age).unwrap());
     let scan = (0u64..=10).prop_map(|tenths| ScanWeight::from_ratio(tenths, 10).unwrap());
-    let ages = (weight, spans(200_000).prop_map(AgeFull::new), spans(100_000), scan);
+    let ages = ((weight.clone(), weight), spans(200_000).prop_map(AgeFull::new), spans(100_000), scan);
     (depth, any::<bool>(), limits, spans(4_000), [spans(2_000), spans(2_000)], ages).prop_map(
         |(
             depth,
@@ -59,7 +59,7 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
             [write_margin, read_margin],
             ages,
         )| {
-            let (age_weight, age_full, write_deadline, scan_weight) = ages;
+            let ((age_weight, age_share), age_full, write_deadline, scan_weight) = ages;
             let (considers, sorts_from) = windows;
             QueueParams {
                 depth,
@@ -72,6 +72,7 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
                 write_margin,
                 read_margin,
                 age_weight,
+                age_share,
                 age_full,
                 write_deadline,
                 scan_weight,
@@ -120,7 +121,7 @@ proptest! {
         let params = QueueParams { order: Order::Sptf, knows: Knows::Angle, ..QueueParams::NONE };
         let at = Instant::from_ns(now);
         let (mechanism, params, upward) = (&mechanism, &params, true);
-        let view = View { mechanism, params, arm, upward, now, turned: spindle.turned(at), period: PERIOD };
+        let view = View { mechanism, params, arm, upward, now, turned: spindle.turned(at), period: PERIOD, share: 0 };
         let entry = Entry {
             arrived: now,
             ready: now + wait,
@@ -157,8 +158,16 @@ fn with_margin(margin: u64, cylinder: u32, start: u64, turned: u64, write: bool)
     let entry = Entry { cylinder, start: start as u32, longest_wait, write, ..Entry::default() };
     let reckon = |write_margin| {
         let params = &QueueParams { knows: Knows::Angle, write_margin, ..QueueParams::NONE };
-        let view =
-            View { mechanism, params, arm: Arm::default(), upward: true, now: 0, turned, period: PERIOD };
+        let view = View {
+            mechanism,
+            params,
+            arm: Arm::default(),
+            upward: true,
+            now: 0,
+            turned,
+            period: PERIOD,
+            share: 0,
+        };
         (view.positioning(&entry), view.positioning(&entry) - view.seek(&entry))
     };
     let (plain, spare) = reckon(Span::ZERO);

@@ -152,6 +152,7 @@ impl<'a> Play<'a> {
             now: self.now,
             turned: self.now % PERIOD,
             period: PERIOD,
+            share: self.params.share(self.slots.len()),
         }
     }
 
