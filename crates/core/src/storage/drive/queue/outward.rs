@@ -21,7 +21,7 @@ pub fn least<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<Slot
     match slots.row(kind) {
         Some(row) => {
             let settle = i64::from(view.least_settle());
-            least_of_few::<C>(row, slots, view, |floor, best| floor <= best + settle)
+            least_of_few::<C>(row, slots, view, Best::NONE, |floor, best| floor <= best + settle)
         }
         None => least_of_many::<C>(slots, kind, view),
     }
@@ -31,17 +31,17 @@ pub fn least<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<Slot
 const VERY_FEW: usize = 10;
 
 /// The same in a shallow queue: `can_win(floor, cost)` tells whether an entry whose seek takes no less than this floor, less
-/// a negative write settle, may cost as little; it may not from [`CLOSED`] on.
+/// a negative write settle, may cost as little; it may not from [`CLOSED`] on. `best` is the least known before.
 #[inline(always)]
 pub fn least_of_few<C: Cost>(
     row: &Row,
     slots: &Slots,
     view: &View<'_>,
+    mut best: Best,
     can_win: impl Fn(i64, i64) -> bool,
 ) -> Option<SlotIndex> {
     let few = Few { items: row.items(), slots, view };
     if few.items.len() <= VERY_FEW {
-        let mut best = Best::NONE;
         for at in 0..few.items.len() {
             few.visit::<C>(at, &mut best);
         }
@@ -50,7 +50,6 @@ pub fn least_of_few<C: Cost>(
     let mut up = row.below(view.arm.cylinder);
     let mut down = up.wrapping_sub(1);
     let (mut above, mut below) = (few.floor(up), few.floor(down));
-    let mut best = Best::NONE;
     // Both sides in turn: a direction that depends on the data would be mispredicted half of the time.
     loop {
         if can_win(above, best.cost) {

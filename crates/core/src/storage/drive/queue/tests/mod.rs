@@ -74,7 +74,7 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
 }
 
 fn queues() -> impl Strategy<Value = QueueParams> {
-    queues_of(1u32..80)
+    queues_of(prop_oneof![3 => 1u32..80, 1 => 80u32..300])
 }
 
 /// A drive with few cylinders, some thousands, or more than there are buckets.
