@@ -72,6 +72,8 @@ impl Grid {
     }
 
     /// Files a stretch under a slot that has none.
+    // Apart, so that what a cache with few segments does stays in one piece.
+    #[inline(never)]
     pub fn insert(&mut self, slot: Slot, start: u64, limit: u64) {
         let free = Node { start: 0, limit: 0, level: FREE, next: NONE };
         while self.nodes.len() <= slot as usize {
@@ -109,6 +111,7 @@ impl Grid {
     ///
     /// # Panics
     /// When the slot has none.
+    #[inline(never)]
     pub fn remove(&mut self, slot: Slot) {
         let node = self.nodes[slot as usize];
         assert!(node.level != FREE, "the stretch is filed");

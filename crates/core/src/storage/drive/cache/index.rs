@@ -59,12 +59,7 @@ impl Index {
         let (first, end) = (first.get(), end.get());
         found.clear();
         match &self.grid {
-            Some(grid) => {
-                grid.meeting(first, end, |place, _, _| found.push(place));
-                if found.len() > 1 {
-                    found.sort_unstable_by_key(|&place| (self.get(place).start, place));
-                }
-            }
+            Some(grid) => self.meeting_of_many(grid, first, end, found),
             None => {
                 for (place, bounds) in self.bounds.iter().enumerate() {
                     if bounds.start < end && bounds.limit >= first {
@@ -72,6 +67,14 @@ impl Index {
                     }
                 }
             }
+        }
+    }
+
+    #[inline(never)]
+    fn meeting_of_many(&self, grid: &Grid, first: u64, end: u64, found: &mut Vec<SegmentIndex>) {
+        grid.meeting(first, end, |place, _, _| found.push(place));
+        if found.len() > 1 {
+            found.sort_unstable_by_key(|&place| (self.get(place).start, place));
         }
     }
 }

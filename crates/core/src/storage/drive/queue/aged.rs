@@ -20,29 +20,35 @@ const FEW: usize = 64;
 /// `bound(seek, age)` must be no higher than the cost of any entry that takes at least `seek` to reach and is at most
 /// `age` old.
 #[inline(always)]
-pub fn least<C: Cost>(slots: &Slots, view: &View<'_>, bound: impl Fn(u64, u64) -> i64) -> Option<SlotIndex> {
+pub fn least<C: Cost>(
+    cost: &C,
+    slots: &Slots,
+    view: &View<'_>,
+    bound: impl Fn(u64, u64) -> i64,
+) -> Option<SlotIndex> {
     let oldest = slots.oldest_of(Kind::Main)?;
     let entry = slots.entry(oldest);
     let (mut best, age) = (Best::NONE, view.now - entry.arrived);
-    best.offer(oldest, entry, C::of(entry, view));
+    best.offer(oldest, entry, cost.of(entry, view));
     // How much less the oldest can cost than what it costs, against what its age takes off: about this share of all ages
     // have a chance.
     let (lowest, share) = (bound(0, age), slots.len().isqrt() as i64 / 2);
     if lowest < 0 && -lowest >= (best.cost - lowest) * share.max(2) {
-        return least_by_age::<C>(slots, view, oldest, best, bound);
+        return least_by_age(cost, slots, view, oldest, best, bound);
     }
     let settle = i64::from(view.least_settle());
     match slots.row(Kind::Main) {
-        Some(row) if row.items().len() <= FEW => least_of_few::<C>(row, slots, view, best, |floor, best| {
+        Some(row) if row.items().len() <= FEW => least_of_few(cost, row, slots, view, best, |floor, best| {
             floor != CLOSED && bound((floor - settle).max(0) as u64, age) <= best
         }),
-        _ => least_of_many::<C>(slots, view, best, bound),
+        _ => least_of_many(cost, slots, view, best, bound),
     }
 }
 
 /// Down from the oldest alone.
 #[inline(always)]
 fn least_by_age<C: Cost>(
+    cost: &C,
     slots: &Slots,
     view: &View<'_>,
     oldest: SlotIndex,
@@ -55,7 +61,7 @@ fn least_by_age<C: Cost>(
         if bound(0, view.now - entry.arrived) > best.cost {
             break;
         }
-        best.offer(slot, entry, C::of(entry, view));
+        best.offer(slot, entry, cost.of(entry, view));
         next = slots.younger(slot);
     }
     best.found()
@@ -64,6 +70,7 @@ fn least_by_age<C: Cost>(
 /// Outward and down from the oldest at once.
 #[inline(always)]
 fn least_of_many<C: Cost>(
+    cost: &C,
     slots: &Slots,
     view: &View<'_>,
     mut best: Best,
@@ -77,12 +84,12 @@ fn least_of_many<C: Cost>(
         // As many steps in age as outward: whichever walk ends first, the other has taken no more.
         for _ in 0..seen {
             let Some(slot) = aged else { return best.found() };
-            best.offer(slot, slots.entry(slot), C::of(slots.entry(slot), view));
+            best.offer(slot, slots.entry(slot), cost.of(slots.entry(slot), view));
             aged = slots.younger(slot);
         }
         let Some(oldest) = aged else { return best.found() };
         let age = view.now - slots.entry(oldest).arrived;
-        let search = Search::<_, C>::new(slots, Kind::Main, view, |seek| bound(seek, age));
+        let search = Search::new(cost, slots, Kind::Main, view, |seek| bound(seek, age));
         let (up, down) = (search.is_open(&above, &best), search.is_open(&below, &best));
         if !up && !down {
             return best.found();
