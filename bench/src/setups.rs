@@ -11,9 +11,8 @@ use drivelab_core::storage::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
 use drivelab_core::storage::drive::protocol::{ExchangeParams, NcqParams, Protocol, Reordering, ScsiParams};
-use drivelab_core::storage::drive::queue::{
-    AgeFull, AgeWeight, Chooses, Knows, Order, QueueParams, ScanWeight,
-};
+use drivelab_core::storage::drive::queue::orders::{self, Unit};
+use drivelab_core::storage::drive::queue::{Chooses, Knows, Order, QueueParams};
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::link::params as link;
@@ -45,7 +44,7 @@ pub fn cases(commands: u64) -> Vec<Case> {
 /// Shortest positioning with credit for age, 2/3 reads: what most drives of the catalogue do.
 fn aged(commands: u64) -> [Case; 2] {
     [32, 256].map(|depth| {
-        let setup = random(&drive(in_order(Order::AgedSptf, depth), 3_333), commands, 1);
+        let setup = random(&drive(in_order(orders::aged_sptf::USUAL, depth), 3_333), commands, 1);
         Case { name: format!("simulate/aged-sptf-qd{depth}"), setup }
     })
 }
@@ -207,7 +206,7 @@ pub fn deep(commands: u64) -> Vec<Case> {
     {
         for order in Order::ALL {
             for depth in [1, 32, 256, 2_048, 16_384, 65_536] {
-                let name = format!("deep/{place}/{order:?}-qd{depth}").to_lowercase();
+                let name = format!("deep/{place}/{}-qd{depth}", order.rule().name.replace('-', ""));
                 let drive = drive(in_order(order, depth), zone_cylinders);
                 cases.push(Case { name, setup: random(&drive, commands, share) });
             }
@@ -225,17 +224,17 @@ pub fn queue_depth(depth: u32, commands: u64) -> Setup {
 
 /// A queue in which every order has what it needs.
 fn in_order(order: Order, depth: u32) -> QueueParams {
-    let weighs_age = order.credits_age();
+    let weight = order.rule().weighs.map_or(0, |weighs| match (weighs.key, weighs.unit) {
+        ("scan_weight", _) => 200_000,
+        (_, Unit::Share { .. }) => 100_000,
+        // Longer than a full queue lasts, or all would be past it.
+        (_, Unit::Time) => Span::from_ms(40 * u64::from(depth)).as_ns(),
+    });
     QueueParams {
         depth,
-        order,
+        order: order.weighing(weight),
         knows: Knows::Angle,
         chooses: Chooses::AtMediaEnd,
-        age_weight: AgeWeight::from_ratio(u64::from(weighs_age), 10).unwrap_or_default(),
-        // Longer than a full queue lasts, or all would be past it.
-        age_full: AgeFull::new(Span::from_ms(40 * u64::from(depth))),
-        write_deadline: Span::from_ms(40 * u64::from(depth)),
-        scan_weight: ScanWeight::from_ratio(1, 5).unwrap_or_default(),
         ..QueueParams::NONE
     }
 }
@@ -304,6 +303,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
             average: Span::from_us(8_500),
             full: Span::from_ms(18),
         },
+        scatter: None,
         settle: SettleParams {
             head_switch: Span::from_us(1_000),
             write_settle_ns: 500_000,

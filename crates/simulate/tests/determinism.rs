@@ -97,8 +97,7 @@ fn mixed() -> Setup {
         joins_reads: Joins::BeforeStart,
         joins_writes: Joins::UntilEnd,
         age_limit: Some(ms(150)),
-        age_weight: AgeWeight::from_ratio(1, 12).unwrap(),
-        ..queue(16, Order::AgedSptf)
+        ..queue(16, Order::AgedSptf(AgeWeight::from_ratio(1, 12).unwrap()))
     };
     let mut params = rich(queue);
     params.settle.read_on_arrival = true;
@@ -302,16 +301,18 @@ fn setups() -> Vec<(String, Setup)> {
         (String::from("server-tandem"), setup(tandem, closed, 5_000)),
     ];
     for order in Order::ALL {
-        let name = format!("drive-{order:?}").to_lowercase();
-        let queue = QueueParams {
-            age_weight: AgeWeight::from_ratio(1, 10).unwrap(),
-            age_full: AgeFull::new(ms(200)),
-            write_deadline: ms(100),
-            scan_weight: ScanWeight::from_ratio(1, 20).unwrap(),
+        let name = format!("drive-{}", order.rule().name.replace('-', ""));
+        let tenth = AgeWeight::from_ratio(1, 10).unwrap();
+        let (order, considers) = match order {
+            Order::VScan(_) => (Order::VScan(ScanWeight::from_ratio(1, 20).unwrap()), None),
+            Order::AgedSptf(_) => (Order::AgedSptf(tenth), None),
+            Order::WeightedSptf(_) => (Order::WeightedSptf(AgeFull::new(ms(200))), None),
+            Order::ReadFirstSptf(_) => (Order::ReadFirstSptf(ms(100)), None),
             // The firmware's order has the formula of the aged one.
-            considers: (order == Order::Firmware).then_some(12),
-            ..queue(32, order)
+            Order::Firmware(_) => (Order::Firmware(tenth), Some(12)),
+            order => (order, None),
         };
+        let queue = QueueParams { considers, ..queue(32, order) };
         setups.push((name, random_mix(&rich(queue))));
     }
     setups.push((String::from("drive-mixed"), mixed()));

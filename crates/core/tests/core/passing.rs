@@ -60,7 +60,7 @@ fn a_read_that_comes_while_the_head_is_on_its_way_there_is_met() {
 
 #[test]
 fn of_two_reads_of_the_same_blocks_the_second_comes_from_the_buffer() {
-    for order in [Order::Sptf, Order::AgedSptf, Order::Fcfs] {
+    for order in [Order::Sptf, Order::AgedSptf(AgeWeight::NONE), Order::Fcfs] {
         let params = streaming(Span::ZERO, queue(32, order));
         let twice: Vec<(u64, u64)> = (0..40).map(|read| (read / 2 * 8, 8)).collect();
         assert_eq!(last_answer(&params, &twice), last_answer(&params, &[(0, 160)]), "{order:?}");
@@ -88,11 +88,8 @@ fn any_number_may_wait_for_the_same_blocks() {
 #[test]
 fn an_order_with_a_rule_of_its_own_keeps_to_it() {
     // One write that is due in 5 ms, and a hundred reads that lie on the head's way, a millisecond each.
-    for order in [Order::ReadFirstSptf, Order::WeightedSptf] {
-        let age_full = AgeFull::new(us(5_000));
-        let age_weight = AgeWeight::from_ratio(1, 1).unwrap();
-        let queue = QueueParams { write_deadline: us(5_000), age_weight, age_full, ..queue(128, order) };
-        let mut probe = Probe::of(&streaming(us(50), queue));
+    for order in [Order::ReadFirstSptf(us(5_000)), Order::WeightedSptf(AgeFull::new(us(5_000)))] {
+        let mut probe = Probe::of(&streaming(us(50), queue(128, order)));
         probe.send(Access::Read, 0, 100);
         let write = probe.send(Access::Write, 300_000, 8);
         for read in 1..100 {

@@ -67,8 +67,8 @@ fn clook_goes_up_to_the_last_command_and_back_to_the_lowest() {
 #[test]
 fn vscan_turns_for_what_is_nearer_than_its_weight() {
     let served = |tenths| {
-        let scan_weight = ScanWeight::from_ratio(tenths, 10).unwrap();
-        served(QueueParams { scan_weight, ..queue(16, Order::VScan) }, &SCENE)
+        let weight = ScanWeight::from_ratio(tenths, 10).unwrap();
+        served(queue(16, Order::VScan(weight)), &SCENE)
     };
     assert_eq!(served(10), [500, 500, 500, 510, 620, 980, 490, 100, 90]);
     // Turning counts 200 cylinders: from 620 it is 330 back to 490 and 360 on to 980. Then on downward.
@@ -79,9 +79,9 @@ fn vscan_turns_for_what_is_nearer_than_its_weight() {
 
 #[test]
 fn reads_go_first_and_a_write_past_its_deadline_before_them() {
-    let order = |write_deadline| {
+    let order = |deadline| {
         let knows = Knows::Distance;
-        let queue = QueueParams { write_deadline, knows, ..queue(16, Order::ReadFirstSptf) };
+        let queue = QueueParams { knows, ..queue(16, Order::ReadFirstSptf(deadline)) };
         let mut probe = Probe::of(&DriveParams { queue, ..growing() });
         // Under way; then writes far and near, and reads farther out than both.
         probe.send(Access::Read, 500 * TRACK, 1);
@@ -103,16 +103,15 @@ fn the_firmwares_order_is_sptf_and_aged_sptf_as_far_as_its_properties_say() {
     let weight = AgeWeight::from_ratio(1, 3).unwrap();
     for knows in [Knows::Distance, Knows::Angle] {
         let known = |order| QueueParams { knows, write_handicap: us(500), ..queue(16, order) };
-        assert_eq!(completions(known(Order::Firmware)), completions(known(Order::Sptf)));
-        let aged = |order| QueueParams { age_weight: weight, ..known(order) };
-        assert_eq!(completions(aged(Order::Firmware)), completions(aged(Order::AgedSptf)));
+        assert_eq!(completions(known(Order::Firmware(AgeWeight::NONE))), completions(known(Order::Sptf)));
+        let aged = [Order::Firmware(weight), Order::AgedSptf(weight)].map(|order| completions(known(order)));
+        assert_eq!(aged[0], aged[1]);
     }
 }
 
 #[test]
 fn the_weighted_order_leads_from_fcfs_to_sptf() {
-    let run =
-        |full| busy(QueueParams { age_full: AgeFull::new(full), ..queue(16, Order::WeightedSptf) }, 5_000);
+    let run = |full| busy(queue(16, Order::WeightedSptf(AgeFull::new(full))), 5_000);
     let longest = |trace: &CommandTrace| trace.completions.iter().map(response).max().unwrap();
     assert_eq!(run(Span::ZERO).completions, busy(queue(16, Order::Fcfs), 5_000).completions);
     let (short, long, sptf) = (run(ms(100)), run(Span::from_s(100)), busy(queue(16, Order::Sptf), 5_000));
@@ -349,8 +348,8 @@ fn a_stream_of_reads_that_meet_the_head_lets_others_through_without_an_age_limit
 #[test]
 fn the_weight_of_age_leads_from_sptf_to_fcfs() {
     let run = |numerator, denominator| {
-        let age_weight = AgeWeight::from_ratio(numerator, denominator).unwrap();
-        let trace = busy(QueueParams { age_weight, ..queue(16, Order::AgedSptf) }, 5_000);
+        let weight = AgeWeight::from_ratio(numerator, denominator).unwrap();
+        let trace = busy(queue(16, Order::AgedSptf(weight)), 5_000);
         let longest = trace.completions.iter().map(response).max().unwrap();
         (trace, longest)
     };

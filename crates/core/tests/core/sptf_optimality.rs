@@ -79,10 +79,10 @@ impl<'a> Scene<'a> {
         }
         let (mut now, mut arm) = (self.now, self.arm);
         let (turned, period, upward) = (|at| self.spindle.turned(at), self.spindle.period(), true);
-        while let Some(slot) = choose(
-            &slots,
-            &View { mechanism, params, arm, upward, now: now.as_ns(), turned: turned(now), period },
-        ) {
+        loop {
+            let (at, turned, waiting) = (now.as_ns(), turned(now), slots.len() as u64);
+            let view = View { mechanism, params, arm, upward, now: at, turned, period, waiting };
+            let Some(slot) = choose(&slots, &view) else { break };
             slots.remove(slot);
             (now, arm) = self.carry_out(slot as usize, now, arm);
         }

@@ -2,23 +2,13 @@
 use crate::check::given;
 use crate::check::layered::{Decider, Layered, decider, pick, unless_displaced};
 use crate::check::protocol::depth_max;
-use crate::keys::{At, Read};
-use crate::raw::queue::{Depth, QueueRaw};
+use crate::keys::At;
+use crate::raw::queue::{Depth, QueueRaw, orders_that};
 use crate::text::problem::Log;
 use drivelab_core::storage::drive::protocol::Protocol;
-use drivelab_core::storage::drive::queue::{
-    AgeFull, AgeWeight, Chooses, Joins, Knows, Order, QueueParams, ScanWeight,
-};
+use drivelab_core::storage::drive::queue::orders::Rule;
+use drivelab_core::storage::drive::queue::{Chooses, Joins, Knows, Order, QueueParams};
 use drivelab_units::Span;
-
-/// The credit for the time waited that `aged-sptf` gives unasked, in millionths.
-const AGE_WEIGHT: u64 = 6_000;
-/// What those who wait divide among them under `share-aged-sptf` unasked, in millionths: that of a drive of 22 TB.
-const AGE_SHARE: u64 = 1_500_000;
-/// The age from which on `read-first-sptf` puts a write first unasked: that of Linux's deadline schedulers.
-const WRITE_DEADLINE: Span = Span::from_s(5);
-/// What a turn of the arm counts unasked under `vscan`, in millionths: the recommendation of its authors.
-const SCAN_WEIGHT: u64 = 200_000;
 
 /// The queue of a drive that speaks this protocol; what cannot be is recorded.
 pub fn queue(
@@ -99,35 +89,26 @@ struct BesideOrder<'a> {
 impl BesideOrder<'_> {
     /// The order and all that it weighs; defaults where a key is not set or does not count.
     fn weighs(&self, log: &mut Log) -> QueueParams {
-        let order = self.chosen;
-        let rotational = "sptf, aged-sptf, share-aged-sptf, weighted-sptf, read-first-sptf or firmware";
-        let timed = "sstf, sptf, aged-sptf, share-aged-sptf, weighted-sptf or firmware";
+        let (order, rule) = (self.chosen, self.chosen.rule());
+        let rotational = orders_that(|rule| rule.counts_rotation);
+        let timed = orders_that(Rule::costs_time);
         let not_fcfs = "any but fcfs";
-        let credit = |weight: u64| AgeWeight::from_ratio(weight, 1_000_000).unwrap_or_default();
-        let unasked = if order == Order::AgedSptf { AGE_WEIGHT } else { 0 };
-        let turning = |weight: u64| ScanWeight::from_ratio(weight, 1_000_000).unwrap_or_default();
-        let (rotates, chooses) = (order.counts_rotation(), order != Order::Fcfs);
+        let (rotates, chooses) = (rule.counts_rotation, order != Order::Fcfs);
         let no_time = |span: &Span| span.is_zero();
-        let knows = self.key("knows", |raw| &raw.knows, rotates, rotational, |_| false, log);
-        let considers = self.key("considers", |raw| &raw.considers, chooses, not_fcfs, |_| false, log);
-        let sorts_from = self.key("sorts_from", |raw| &raw.sorts_from, chooses, not_fcfs, |_| false, log);
-        let look_time = self.key("look_time", |raw| &raw.look_time, chooses, not_fcfs, no_time, log);
-        let timed_too = order.costs_time();
-        let handicap = self.key("write_handicap", |raw| &raw.write_handicap, timed_too, timed, no_time, log);
-        let margin = self.key("write_margin", |raw| &raw.write_margin, rotates, rotational, no_time, log);
-        let guard = self.key("read_margin", |raw| &raw.read_margin, rotates, rotational, no_time, log);
-        let (aged, those) = (order.credits_age(), "aged-sptf or firmware");
-        let weight = self.key("age_weight", |raw| &raw.age_weight, aged, those, |weight| weight.0 == 0, log);
-        let (shares, that) = (order == Order::ShareAgedSptf, "share-aged-sptf");
-        let share = self.key("age_share", |raw| &raw.age_share, shares, that, |share| share.0 == 0, log);
-        let (weighted, that) = (order == Order::WeightedSptf, "weighted-sptf");
-        let full = self.key("age_full", |raw| &raw.age_full, weighted, that, |_| false, log);
-        let (apart, that) = (order == Order::ReadFirstSptf, "read-first-sptf");
-        let deadline = self.key("write_deadline", |raw| &raw.write_deadline, apart, that, |_| false, log);
-        let scans = order == Order::VScan;
-        let scan = self.key("scan_weight", |raw| &raw.scan_weight, scans, "vscan", |_| false, log);
+        let knows = self.key("knows", |raw| raw.knows.clone(), rotates, &rotational, |_| false, log);
+        let considers = self.key("considers", |raw| raw.considers.clone(), chooses, not_fcfs, |_| false, log);
+        let sorts_from =
+            self.key("sorts_from", |raw| raw.sorts_from.clone(), chooses, not_fcfs, |_| false, log);
+        let look_time = self.key("look_time", |raw| raw.look_time.clone(), chooses, not_fcfs, no_time, log);
+        let adds = rule.costs_time();
+        let handicap =
+            self.key("write_handicap", |raw| raw.write_handicap.clone(), adds, &timed, no_time, log);
+        let margin =
+            self.key("write_margin", |raw| raw.write_margin.clone(), rotates, &rotational, no_time, log);
+        let guard =
+            self.key("read_margin", |raw| raw.read_margin.clone(), rotates, &rotational, no_time, log);
         QueueParams {
-            order,
+            order: self.weighing(log),
             knows: knows.unwrap_or(Knows::Angle),
             considers: considers.map(|count| count.0 as u32),
             sorts_from: sorts_from.map(|count| count.0 as u32),
@@ -135,13 +116,29 @@ impl BesideOrder<'_> {
             write_handicap: handicap.unwrap_or(Span::ZERO),
             write_margin: margin.unwrap_or(Span::ZERO),
             read_margin: guard.unwrap_or(Span::ZERO),
-            age_weight: credit(weight.map_or(unasked, |weight| weight.0)),
-            age_share: credit(share.map_or(AGE_SHARE, |share| share.0)),
-            age_full: full.map_or(QueueParams::NONE.age_full, AgeFull::new),
-            write_deadline: deadline.unwrap_or(WRITE_DEADLINE),
-            scan_weight: turning(scan.map_or(SCAN_WEIGHT, |weight| weight.0)),
             ..QueueParams::NONE
         }
+    }
+
+    /// The order with the value of what it alone weighs. Keys of what others weigh are recorded.
+    fn weighing(&self, log: &mut Log) -> Order {
+        let mut order = self.chosen;
+        let mut seen: Vec<&str> = Vec::new();
+        for weighs in Order::ALL.into_iter().filter_map(|order| order.rule().weighs) {
+            let key = weighs.key;
+            // Some orders share a key.
+            if seen.contains(&key) {
+                continue;
+            }
+            seen.push(key);
+            let has = |rule: &Rule| rule.weighs.is_some_and(|own| own.key == key);
+            // A share of nothing has no effect anywhere.
+            let idle = |value: &u64| *value == 0 && weighs.none_is_idle;
+            let counts = has(self.chosen.rule());
+            let value = self.key(key, |raw| raw.weighed(key), counts, &orders_that(has), idle, log);
+            order = value.map_or(order, |value| order.weighing(value));
+        }
+        order
     }
 
     /// The value of a key that counts with these orders, if the chosen one is among them. A value that is `idle` may
@@ -149,7 +146,7 @@ impl BesideOrder<'_> {
     fn key<T: Clone>(
         &self,
         name: &str,
-        of: impl Fn(&QueueRaw) -> &Option<At<T>>,
+        of: impl Fn(&QueueRaw) -> Option<At<T>>,
         counts: bool,
         orders: &str,
         idle: impl Fn(&T) -> bool,
@@ -165,18 +162,11 @@ impl BesideOrder<'_> {
         let clear =
             [self.above, self.below].iter().all(|raw| raw.readable("order") && raw.readable("protocol"));
         if clear && !idle(&pointless.at.value) {
-            let message = format!("`{name}` has no effect with order = \"{}\"", spelled(self.chosen));
+            let message = format!("`{name}` has no effect with order = \"{}\"", self.chosen.rule().name);
             log.no_effect(pointless.at.place, message, format!("set order to {orders}, or leave {name} out"));
         }
         None
     }
-}
-
-/// The name of an order.
-fn spelled(order: Order) -> String {
-    let mut name = String::new();
-    order.write(&mut name);
-    name
 }
 
 fn check_protocol(

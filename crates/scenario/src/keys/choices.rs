@@ -8,20 +8,7 @@ macro_rules! choices {
             }
 
             fn read(node: &$crate::text::tree::Node, log: &mut $crate::text::problem::Log) -> Option<Self> {
-                let $crate::text::tree::Value::Text(text) = &node.value else {
-                    $crate::keys::read::wrong_type(node, &Self::kind(), log);
-                    return None;
-                };
-                match text.as_str() {
-                    $( $name => return Some($value), )+
-                    _ => {}
-                }
-                let names = [$( $name ),+];
-                let (message, remedy) = $crate::raw::not_modelled(text, &names).unwrap_or_else(|| {
-                    (format!("\"{text}\" is not known here"), $crate::text::suggest::remedy(text, &names))
-                });
-                log.fault(node.place, message, remedy);
-                None
+                $crate::keys::choices::read(node, &[$( ($name, $value) ),+], &Self::kind(), log)
             }
 
             fn write(&self, out: &mut String) {
@@ -32,7 +19,28 @@ macro_rules! choices {
 }
 pub(crate) use choices;
 
-use super::read::Mark;
+use super::kind::Kind;
+use super::read::{Mark, wrong_type};
+use crate::raw::not_modelled;
+use crate::text::problem::Log;
+use crate::text::suggest;
+use crate::text::tree::{Node, Value};
+
+/// The value of this name; what is none of them is recorded.
+pub fn read<T: Copy>(node: &Node, known: &[(&str, T)], kind: &Kind, log: &mut Log) -> Option<T> {
+    let Value::Text(text) = &node.value else {
+        wrong_type(node, kind, log);
+        return None;
+    };
+    if let Some((_, value)) = known.iter().find(|(name, _)| name == text) {
+        return Some(*value);
+    }
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let (message, remedy) = not_modelled(text, &names)
+        .unwrap_or_else(|| (format!("\"{text}\" is not known here"), suggest::remedy(text, &names)));
+    log.fault(node.place, message, remedy);
+    None
+}
 
 choices!(Mark {
     "datasheet" => Mark::Datasheet, "from the maker's specification";

@@ -1,23 +1,31 @@
 //! The queue of a drive, as typed in a drive file or, laid over it, in a scenario.
 use super::protocol::{NcqRaw, Protocol, ScsiRaw};
 use crate::keys::numbers::{Count, Decimal};
-use crate::keys::{choices, section};
+use crate::keys::{At, Kind, Read, choices, section};
+use crate::text::problem::Log;
+use crate::text::tree::Node;
+use drivelab_core::storage::drive::queue::orders::Rule;
 use drivelab_core::storage::drive::queue::{Chooses, DEPTH_MAX, Joins, Knows, Order};
 use drivelab_units::Span;
 
-choices!(Order {
-    "fcfs" => Order::Fcfs, "first come, first served";
-    "sstf" => Order::Sstf, "shortest seek first";
-    "look" => Order::Look, "up and down over the cylinders, like a lift";
-    "c-look" => Order::CLook, "upward only, then back to the lowest";
-    "vscan" => Order::VScan, "the nearest, where turning round counts `scan_weight` of all cylinders";
-    "sptf" => Order::Sptf, "shortest positioning time first: seek and rotation together";
-    "aged-sptf" => Order::AgedSptf, "sptf less a credit for the time waited";
-    "share-aged-sptf" => Order::ShareAgedSptf, "sptf less a credit for the time waited that all who wait divide among them";
-    "weighted-sptf" => Order::WeightedSptf, "sptf scaled down with the time waited, to nothing at `age_full`";
-    "read-first-sptf" => Order::ReadFirstSptf, "reads by sptf, then writes by sptf; writes past `write_deadline` first";
-    "firmware" => Order::Firmware, "positioning time as far as known, less a credit for the time waited if set";
-});
+impl Read for Order {
+    fn kind() -> Kind {
+        Kind::Choice(Order::ALL.map(|order| (order.rule().name, order.rule().summary)).to_vec())
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        crate::keys::choices::read(
+            node,
+            &Order::ALL.map(|order| (order.rule().name, order)),
+            &Self::kind(),
+            log,
+        )
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str(self.rule().name);
+    }
+}
 
 choices!(Knows {
     "distance" => Knows::Distance, "seek time by distance";
@@ -103,10 +111,37 @@ section! {
     }
 }
 
+impl QueueRaw {
+    /// What some orders weigh, under its key: millionths or nanoseconds.
+    pub fn weighed(&self, key: &str) -> Option<At<u64>> {
+        fn of<T>(at: Option<&At<T>>, value: impl Fn(&T) -> u64) -> Option<At<u64>> {
+            at.map(|at| At { value: value(&at.value), place: at.place, source: at.source.clone() })
+        }
+        match key {
+            "age_weight" => of(self.age_weight.as_ref(), |weight| weight.0),
+            "age_share" => of(self.age_share.as_ref(), |share| share.0),
+            "age_full" => of(self.age_full.as_ref(), |age| age.as_ns()),
+            "write_deadline" => of(self.write_deadline.as_ref(), |age| age.as_ns()),
+            "scan_weight" => of(self.scan_weight.as_ref(), |weight| weight.0),
+            _ => unreachable!("an order weighs {key}, which has no key here"),
+        }
+    }
+}
+
+/// The names of the orders of which this holds, as a list for people.
+pub fn orders_that(holds: impl Fn(&Rule) -> bool) -> String {
+    let names: Vec<&str> =
+        Order::ALL.into_iter().map(Order::rule).filter(|rule| holds(rule)).map(|rule| rule.name).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::{Kind, Read};
+    use drivelab_core::storage::drive::queue::orders::Unit;
 
     #[test]
     fn every_order_has_its_name() {
@@ -116,6 +151,29 @@ mod tests {
             let mut name = String::new();
             order.write(&mut name);
             assert!(names.iter().any(|(known, _)| *known == name), "{order:?}");
+        }
+    }
+
+    /// What the reference and the schema say of a key that some orders weigh: which orders, its range, its value unasked.
+    #[test]
+    fn what_orders_weigh_is_said_as_their_rules_say_it() {
+        let kind = QueueRaw::kind();
+        let keys = &kind.section().unwrap().keys;
+        for rule in Order::ALL.map(Order::rule) {
+            let Some(weighs) = rule.weighs else { continue };
+            let key = keys.iter().find(|key| key.name == weighs.key).unwrap();
+            assert!(QueueRaw::default().weighed(weighs.key).is_none());
+            assert!(key.doc.split(':').next().unwrap().contains(&format!("`{}`", rule.name)), "{}", key.doc);
+            let alone = orders_that(|other| other.weighs.is_some_and(|other| other.key == weighs.key));
+            let usual = match (weighs.unit, &key.kind) {
+                (Unit::Share { most: range }, Kind::Number { least: 0, most }) if range == *most => {
+                    format!("{}", weighs.usual as f64 / 1e6)
+                }
+                (Unit::Time, Kind::Quantity { .. }) => format!("{}", Span::from_ns(weighs.usual)),
+                (unit, kind) => panic!("{}: {unit:?} is not {kind:?}", weighs.key),
+            };
+            let said = if alone == rule.name { usual } else { format!("{usual} for {}", rule.name) };
+            assert!(key.default.split(", ").any(|part| part == said), "{}: {said}", key.default);
         }
     }
 }

@@ -372,11 +372,11 @@ fn an_order_that_ages_has_a_weight_and_displaces_what_the_others_need() {
     };
     let weight = |thousandths| AgeWeight::from_ratio(thousandths, 1_000).unwrap();
     let aged = "{ order = \"aged-sptf\" }";
-    assert_eq!(queue("samsung-f1-1tb", aged).age_weight, weight(6));
-    assert_eq!(queue("seagate-st3250620as", aged).age_weight, weight(710));
+    assert_eq!(queue("samsung-f1-1tb", aged).order, Order::AgedSptf(weight(6)));
+    assert_eq!(queue("seagate-st3250620as", aged).order, Order::AgedSptf(weight(710)));
     // The drive's own weight and knowledge, under an order that needs neither.
     let order = "{ order = \"look\" }";
-    assert_eq!(queue("seagate-st3250620as", order).age_weight, weight(0));
+    assert_eq!(queue("seagate-st3250620as", order).order, Order::Look);
     assert_eq!(queue("seagate-st3250620as", "{ protocol = \"none\" }").order, Order::Fcfs);
     // The same from a drive laid over it, and from the command line over a scenario.
     planned("[target.drive]\nbase = \"seagate-10k-scsi-74gb\"\nqueue = { order = \"look\" }\n");
@@ -445,13 +445,14 @@ fn what_an_order_weighs_has_its_recommended_value_unasked() {
             _ => panic!(),
         }
     };
-    let vscan = queue("{ order = \"vscan\" }");
-    assert_eq!(vscan.scan_weight, ScanWeight::from_ratio(1, 5).unwrap());
-    assert_eq!(queue("{ order = \"vscan\", scan_weight = 1 }").scan_weight.of(1_234), 1_234);
-    assert_eq!(queue("{ order = \"read-first-sptf\" }").write_deadline, Span::from_s(5));
-    assert_eq!(queue("{ order = \"weighted-sptf\" }").age_full, AgeFull::new(Span::from_s(1)));
+    let order = |text: &str| queue(text).order;
+    assert_eq!(order("{ order = \"vscan\" }"), Order::VScan(ScanWeight::from_ratio(1, 5).unwrap()));
+    let Order::VScan(whole) = order("{ order = \"vscan\", scan_weight = 1 }") else { panic!() };
+    assert_eq!(whole.of(1_234), 1_234);
+    assert_eq!(order("{ order = \"read-first-sptf\" }"), Order::ReadFirstSptf(Span::from_s(5)));
+    assert_eq!(order("{ order = \"weighted-sptf\" }"), Order::WeightedSptf(AgeFull::new(Span::from_s(1))));
     let firmware = queue("{ order = \"firmware\", considers = 9, look_time = \"3us\", pass_limit = 7 }");
-    assert_eq!((firmware.age_weight, firmware.pass_limit), (AgeWeight::default(), Some(7)));
+    assert_eq!((firmware.order, firmware.pass_limit), (Order::Firmware(AgeWeight::NONE), Some(7)));
     assert_eq!([firmware.look(4), firmware.look(9), firmware.look(40)], [12, 27, 27].map(Span::from_us));
 }
 

@@ -5,7 +5,7 @@ use super::faults::FaultParams;
 use super::geometry::{Geometry, GeometryError, GeometryParams};
 use super::mechanism::{Mechanism, SettleParams};
 use super::protocol::{ExchangeParams, Protocol};
-use super::queue::{DEPTH_MAX, QueueParams};
+use super::queue::{DEPTH_MAX, Order, QueueParams};
 use super::scatter::{Scatter, ScatterError, ScatterParams};
 use super::seek::{SeekCurve, SeekError, SeekParams};
 use crate::command::Access;
@@ -164,11 +164,11 @@ impl fmt::Display for DriveError {
             }
             Self::Cache(error) => write!(f, "{error}"),
             Self::HandicapWithoutTime => {
-                write!(
-                    f,
-                    "a write handicap is a time and needs an order whose cost is one: sstf, sptf, aged-sptf, \
-                     share-aged-sptf, weighted-sptf, firmware"
-                )
+                write!(f, "a write handicap is a time and needs an order whose cost is one: ")?;
+                let timed = Order::ALL.into_iter().map(Order::rule).filter(|rule| rule.costs_time());
+                timed.enumerate().try_for_each(|(number, rule)| {
+                    write!(f, "{}{}", if number == 0 { "" } else { ", " }, rule.name)
+                })
             }
         }
     }
@@ -205,7 +205,7 @@ impl DriveModel {
         if params.queue.depth > most {
             return Err(DriveError::DepthOfProtocol { most });
         }
-        if !params.queue.write_handicap.is_zero() && !params.queue.order.costs_time() {
+        if !params.queue.write_handicap.is_zero() && !params.queue.order.rule().costs_time() {
             return Err(DriveError::HandicapWithoutTime);
         }
         if params.times().into_iter().chain(params.disconnect.times()).any(|time| time > TIME_MAX) {

@@ -3,7 +3,7 @@ mod blocks;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use blocks::Blocks;
+use blocks::{BLOCK_SHIFT, Blocks};
 use core::fmt;
 use drivelab_units::Span;
 use libm::sqrt;
@@ -62,8 +62,7 @@ impl core::error::Error for SeekError {}
 /// otherwise drive each other's out of the processor's caches.
 #[derive(Clone, Debug)]
 pub struct SeekCurve {
-    /// The time of each distance; and for each 64th the least of any seek at least as long.
-    blocks: Blocks,
+    times: Times,
     /// The least time of any seek at least as long, for the first [`NEAR`] distances; of the longest beyond the last one.
     near: Arc<[u32; NEAR]>,
     /// Distances that there are.
@@ -72,8 +71,19 @@ pub struct SeekCurve {
     most: u32,
 }
 
+/// The time of each distance; and for each 64th the least of any seek at least as long.
+#[derive(Clone, Debug)]
+enum Times {
+    /// One number each, where they are few enough for the second cache of a processor.
+    Each { times: Arc<[u32]>, floors: Arc<[u32]> },
+    /// In an eighth of the room, which takes a few more steps to read.
+    Blocks(Blocks),
+}
+
 /// Distances whose floor is exact.
-const NEAR: usize = 1_024;
+const NEAR: usize = 4_096;
+/// No more distances than this are few: 512 KiB.
+const FEW: usize = 1 << 17;
 
 impl SeekCurve {
     /// The curve for distances below `cylinders`.
@@ -88,14 +98,23 @@ impl SeekCurve {
         let last = floors.len() - 1;
         let near = Arc::new(core::array::from_fn(|distance| floors[distance.min(last)]));
         let most = times.iter().copied().max().unwrap_or(0);
-        let blocks = Blocks::new(&times, &floors);
-        Ok(SeekCurve { blocks, near, cylinders: times.len() as u32, most })
+        let cylinders = times.len() as u32;
+        let times = if times.len() <= FEW {
+            let floors = floors.iter().copied().step_by(1 << BLOCK_SHIFT).collect();
+            Times::Each { times: times.into(), floors }
+        } else {
+            Times::Blocks(Blocks::new(&times, &floors))
+        };
+        Ok(SeekCurve { times, near, cylinders, most })
     }
 
     /// The time of a seek over this many cylinders.
     #[inline(always)]
     pub fn time(&self, distance: u32) -> u32 {
-        self.blocks.time(distance)
+        match &self.times {
+            Times::Each { times, .. } => times[distance as usize],
+            Times::Blocks(blocks) => blocks.time(distance),
+        }
     }
 
     /// No seek over this many cylinders or more takes less. For the near ones one takes just this; far out it may be less
@@ -103,8 +122,12 @@ impl SeekCurve {
     #[inline(always)]
     pub fn floor_beyond(&self, distance: u32) -> u32 {
         let near = self.near[(distance as usize).min(NEAR - 1)];
+        let far = match &self.times {
+            Times::Each { floors, .. } => floors[(distance >> BLOCK_SHIFT) as usize],
+            Times::Blocks(blocks) => blocks.floor(distance),
+        };
         // Both without a branch, which would be mispredicted: each holds for all distances from its own on.
-        near.max(self.blocks.floor(distance))
+        near.max(far)
     }
 
     /// The shortest seek over any distance.
@@ -197,7 +220,6 @@ fn between(points: &[(u32, Span)], distance: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::blocks::BLOCK_SHIFT;
     use super::*;
     use alloc::vec;
     use proptest::prelude::*;
@@ -278,8 +300,11 @@ mod tests {
             let Ok(plain) = times(&params, cylinders) else { return Ok(()) };
             let curve = SeekCurve::new(&params, cylinders).unwrap();
             prop_assert_eq!(curve.cylinders() as usize, plain.len());
+            // In blocks however few they are.
+            let blocks = Blocks::new(&plain, &plain);
             for (distance, &time) in (0u32..).zip(&plain) {
                 prop_assert_eq!(curve.time(distance), time, "over {} of {}", distance, cylinders);
+                prop_assert_eq!(blocks.time(distance), time, "in blocks over {} of {}", distance, cylinders);
             }
         }
     }
@@ -290,7 +315,8 @@ mod tests {
         let lee = SeekParams::Lee { single: us(400), average: us(8_000), full: us(16_000) };
         let curve = SeekCurve::new(&lee, 315_000).unwrap();
         let plain = 4 * curve.cylinders() as usize;
-        assert!(curve.blocks.bytes() * 7 < plain, "{} of {plain} bytes", curve.blocks.bytes());
+        let Times::Blocks(blocks) = &curve.times else { unreachable!("there are many") };
+        assert!(blocks.bytes() * 7 < plain, "{} of {plain} bytes", blocks.bytes());
     }
 
     #[test]

@@ -15,7 +15,8 @@ use drivelab_core::storage::drive::params::{
 use drivelab_core::storage::drive::protocol::{
     ExchangeParams, Naca, NcqParams, Protocol, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs,
 };
-use drivelab_core::storage::drive::queue::{AgeWeight, Chooses, Joins, Knows, Order, QueueParams};
+use drivelab_core::storage::drive::queue::orders::Unit;
+use drivelab_core::storage::drive::queue::{Chooses, Joins, Knows, Order, QueueParams};
 use drivelab_core::storage::drive::scatter::ScatterParams;
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
@@ -142,8 +143,17 @@ fn links() -> impl Strategy<Value = LinkParams> {
         .prop_map(|(rate, write_data)| LinkParams { rate: rate.and_then(Rate::from_bytes_per_s), write_data })
 }
 
+/// Any order, with any value of what it weighs.
 pub fn orders() -> impl Strategy<Value = Order> {
-    prop::sample::select(Order::ALL.as_slice())
+    (prop::sample::select(Order::ALL.as_slice()), any::<u64>()).prop_map(|(order, drawn)| {
+        order.rule().weighs.map_or(order, |weighs| {
+            let most = match weighs.unit {
+                Unit::Share { most } => most.min(8) * 1_000_000,
+                Unit::Time => 100_000_000,
+            };
+            order.weighing(drawn % (most + 1))
+        })
+    })
 }
 
 fn joins() -> impl Strategy<Value = Joins> {
@@ -161,13 +171,12 @@ pub fn queues() -> BoxedStrategy<QueueParams> {
         option::weighted(0.3, spans(40_000)),
         counts().prop_map(|round| round.map(|round| round as u16)),
     );
-    let weight = (0u64..8, 1u64..4).prop_map(|(credit, age)| AgeWeight::from_ratio(credit, age).unwrap());
-    let costs = (spans(4_000), (spans(2_000), spans(2_000)), (weight.clone(), weight));
+    let costs = (spans(4_000), [spans(2_000), spans(2_000)]);
     (1u32..24, orders(), knows, (chooses, spans(300)), (joins(), joins()), limits, costs)
         .prop_map(
             |(depth, order, knows, (chooses, answer_time), (joins_reads, joins_writes), limits, costs)| {
                 let (considers, age_limit, coalesces) = limits;
-                let (handicap, (write_margin, read_margin), (age_weight, age_share)) = costs;
+                let (handicap, [write_margin, read_margin]) = costs;
                 QueueParams {
                     depth,
                     order,
@@ -175,14 +184,12 @@ pub fn queues() -> BoxedStrategy<QueueParams> {
                     chooses,
                     answer_time,
                     considers,
-                    write_handicap: if order.costs_time() { handicap } else { Span::ZERO },
+                    write_handicap: if order.rule().costs_time() { handicap } else { Span::ZERO },
                     write_margin,
                     read_margin,
                     joins_reads,
                     joins_writes,
                     age_limit,
-                    age_weight,
-                    age_share,
                     coalesces,
                     ..QueueParams::NONE
                 }

@@ -282,8 +282,8 @@ impl Buffer {
         {
             return Some(oldest);
         }
-        let share = dirty.queue.share(dirty.slots.len());
-        let nearest = choose(&dirty.slots, &View { params: &dirty.queue, share, ..view })?;
+        let waiting = dirty.slots.len() as u64;
+        let nearest = choose(&dirty.slots, &View { params: &dirty.queue, waiting, ..view })?;
         // What comes in meanwhile must not keep a barrier waiting.
         let passes = self.waiting.lets_go(dirty.piece(nearest).sequence);
         Some(if passes { nearest } else { oldest })
@@ -292,7 +292,7 @@ impl Buffer {
     /// Whether the arm is at this piece sooner than at a command that waits.
     pub fn is_nearer(&self, piece: Slot, command: &Entry, view: View<'_>) -> bool {
         let Some(dirty) = self.dirty() else { return false };
-        let view = View { params: &dirty.queue, share: dirty.queue.share(dirty.slots.len()), ..view };
+        let view = View { params: &dirty.queue, waiting: dirty.slots.len() as u64, ..view };
         cost(dirty.slots.entry(piece), &view) < cost(command, &view)
     }
 

@@ -4,9 +4,11 @@
 //! Pieces are ordered by address (who holds this block, what goes on behind), by age, and by cylinder in a [`Slots`] of
 //! their own, so that the drive can choose among them as it chooses among commands. What the arm is writing at the moment
 //! is kept apart: newer data may come for the same blocks meanwhile and must not be taken for written.
+use super::grid::Grid;
 use super::params::WriteBackParams;
 use crate::storage::drive::queue::{Knows, Order, QueueParams, Slots};
-use crate::storage::tree::{NONE, Slot, Tree};
+use crate::storage::slab::Slab;
+use crate::storage::tree::{NONE, Slot, some};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors};
 
@@ -47,10 +49,8 @@ pub struct Dirty {
     pub params: WriteBackParams,
     /// What the drive goes by when it chooses among pieces.
     pub queue: QueueParams,
-    kept: Vec<Kept>,
-    free: Vec<Slot>,
-    by_address: Tree<u64>,
-    root: Slot,
+    kept: Slab<Kept>,
+    by_address: Grid,
     oldest: Slot,
     youngest: Slot,
     /// The pieces by cylinder and angle.
@@ -70,10 +70,8 @@ impl Dirty {
         let queue = QueueParams { depth, order: Order::Sptf, knows: Knows::Angle, ..QueueParams::NONE };
         Dirty {
             params: *params,
-            kept: Vec::new(),
-            free: Vec::new(),
-            by_address: Tree::new(),
-            root: NONE,
+            kept: Slab::default(),
+            by_address: Grid::default(),
             oldest: NONE,
             youngest: NONE,
             slots: Slots::new(&queue, cylinders, period),
@@ -88,13 +86,13 @@ impl Dirty {
     /// Whether nothing waits for the media or is on its way there.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.root == NONE && self.flying.is_empty()
+        self.by_address.is_empty() && self.flying.is_empty()
     }
 
     /// Whether nothing waits for the arm.
     #[inline]
     pub fn is_still(&self) -> bool {
-        self.root == NONE
+        self.by_address.is_empty()
     }
 
     /// Segments and sectors that written data take.
@@ -112,7 +110,7 @@ impl Dirty {
     /// Whether there is room for a write.
     #[inline]
     pub fn has_room(&self, first: Lba, count: Sectors) -> bool {
-        let pieces = (self.kept.len() - self.free.len()) as u32;
+        let pieces = self.by_address.len();
         // One write may cut another in two, and never takes more than two new places.
         self.sectors + count.get() <= self.params.limit.get()
             && pieces + 2 <= pieces_max(&self.params)
@@ -122,46 +120,41 @@ impl Dirty {
     /// Whether this block goes on behind data that wait.
     #[inline]
     pub fn continues(&self, first: Lba) -> bool {
-        let before = self.by_address.below(self.root, &first.get());
-        before.is_some_and(|slot| self.piece(slot).end == first)
+        self.by_address.ending_at(first.get()).is_some()
             || self.flying.last().is_some_and(|piece| piece.end == first)
     }
 
     #[inline]
     pub fn piece(&self, slot: Slot) -> &DirtyPiece {
-        &self.kept[slot as usize].piece
+        &self.kept.get(slot).piece
     }
 
     /// The piece that waits at this very block.
     #[inline]
     pub fn at(&self, first: Lba) -> Option<Slot> {
-        let slot = self.by_address.at_or_above(self.root, &first.get())?;
-        (self.piece(slot).first == first).then_some(slot)
+        self.by_address.beginning_at(first.get())
     }
 
     /// The piece that has waited longest.
     #[inline]
     pub fn oldest(&self) -> Option<Slot> {
-        (self.oldest != NONE).then_some(self.oldest)
+        some(self.oldest)
     }
 
     /// The pieces that wait, oldest first.
     pub fn by_age(&self) -> impl Iterator<Item = &DirtyPiece> + '_ {
         let mut at = self.oldest;
         core::iter::from_fn(move || {
-            let kept = self.kept.get(at as usize)?;
+            let kept = self.kept.get(some(at)?);
             at = kept.younger;
             Some(&kept.piece)
         })
     }
 
-    /// The waiting piece with the lowest address that ends behind this block.
+    /// The waiting piece with the lowest address of those that have one of these blocks.
     #[inline]
-    fn first_behind(&self, lba: Lba) -> Option<Slot> {
-        let below = self.by_address.below(self.root, &(lba.get() + 1));
-        below
-            .filter(|&slot| self.piece(slot).end > lba)
-            .or_else(|| self.by_address.at_or_above(self.root, &(lba.get() + 1)))
+    fn lowest(&self, first: Lba, end: Lba) -> Option<Slot> {
+        self.by_address.lowest(first.get(), end.get())
     }
 
     /// Up to which block the data of `first ..` are here without a gap at `now`; `first` itself when its own are not.
@@ -180,13 +173,13 @@ impl Dirty {
     /// data that wait lie over what is on its way.
     pub fn newest(&self, at: Lba, now: Instant) -> Option<(u64, Lba)> {
         let DirtyPiece { write, end, .. } = *self.holder(at, now)?;
-        let newer = self.first_behind(at).map(|slot| self.piece(slot).first).filter(|&first| first > at);
+        let newer = self.lowest(at, end).map(|slot| self.piece(slot).first).filter(|&first| first > at);
         Some((write, newer.map_or(end, |newer| newer.min(end))))
     }
 
     #[inline]
     fn holder(&self, at: Lba, now: Instant) -> Option<&DirtyPiece> {
-        let waits = self.first_behind(at).map(|slot| self.piece(slot));
+        let waits = self.lowest(at, at + Sectors::new(1)).map(|slot| self.piece(slot));
         let flies = self.flying.iter().find(|piece| piece.first <= at && at < piece.end);
         let holds = |piece: &&DirtyPiece| piece.first <= at && piece.there <= now;
         waits.filter(holds).or(flies.filter(holds))
@@ -194,7 +187,7 @@ impl Dirty {
 
     /// Whether data of these blocks wait for the arm.
     pub fn waits(&self, first: Lba, end: Lba) -> bool {
-        self.first_behind(first).is_some_and(|slot| self.piece(slot).first < end)
+        self.lowest(first, end).is_some()
     }
 
     /// Whether data of these blocks are waiting or on their way.
@@ -225,12 +218,8 @@ impl Dirty {
         mut dropped: impl FnMut(u64, Lba, Sectors),
         file: &mut impl FnMut(&mut Slots, Slot, &DirtyPiece),
     ) {
-        while let Some(slot) = self.first_behind(first) {
-            let piece = *self.piece(slot);
-            if piece.first >= end {
-                break;
-            }
-            let younger = self.kept[slot as usize].younger;
+        while let Some(slot) = self.lowest(first, end) {
+            let Kept { piece, younger, .. } = *self.kept.get(slot);
             self.take(slot);
             let (from, to) = (piece.first.max(first), piece.end.min(end));
             dropped(piece.write, from, to - from);
@@ -250,54 +239,46 @@ impl Dirty {
     fn add(&mut self, piece: DirtyPiece, younger: Slot) -> Slot {
         self.runs = self.runs + 1 - self.neighbours(&piece);
         self.sectors += piece.count().get();
-        let older = if younger == NONE { self.youngest } else { self.kept[younger as usize].older };
+        let older = if younger == NONE { self.youngest } else { self.kept.get(younger).older };
         let kept = Kept { piece, older, younger };
-        let slot = if let Some(slot) = self.free.pop() {
-            self.kept[slot as usize] = kept;
-            slot
-        } else {
-            let slot = self.kept.len() as Slot;
-            self.kept.push(kept);
-            self.slots.reach(slot);
-            slot
-        };
+        let slot = self.kept.add(kept);
+        self.slots.reach(slot);
         if older == NONE {
             self.oldest = slot;
         } else {
-            self.kept[older as usize].younger = slot;
+            self.kept.get_mut(older).younger = slot;
         }
         if younger == NONE {
             self.youngest = slot;
         } else {
-            self.kept[younger as usize].older = slot;
+            self.kept.get_mut(younger).older = slot;
         }
-        self.by_address.insert(&mut self.root, slot, piece.first.get(), ());
+        self.by_address.insert(slot, piece.first.get(), piece.end.get());
         slot
     }
 
     /// How many of the blocks just before and just behind a piece wait too.
     fn neighbours(&self, piece: &DirtyPiece) -> u32 {
-        let before = self.by_address.below(self.root, &piece.first.get());
-        let before = before.is_some_and(|slot| self.piece(slot).end == piece.first);
+        let before = self.by_address.ending_at(piece.first.get()).is_some();
         u32::from(before) + u32::from(self.at(piece.end).is_some())
     }
 
     /// Takes a piece out of what waits.
     pub fn take(&mut self, slot: Slot) -> DirtyPiece {
-        let Kept { piece, older, younger } = self.kept[slot as usize];
-        self.by_address.remove(&mut self.root, slot);
+        let Kept { piece, older, younger } = *self.kept.get(slot);
+        self.by_address.remove(slot);
         self.slots.remove(slot);
         if older == NONE {
             self.oldest = younger;
         } else {
-            self.kept[older as usize].younger = younger;
+            self.kept.get_mut(older).younger = younger;
         }
         if younger == NONE {
             self.youngest = older;
         } else {
-            self.kept[younger as usize].older = older;
+            self.kept.get_mut(younger).older = older;
         }
-        self.free.push(slot);
+        self.kept.free(slot);
         self.sectors -= piece.count().get();
         self.runs = self.runs + self.neighbours(&piece) - 1;
         piece

@@ -1,7 +1,6 @@
-//! Which segments meet a stretch of blocks. A few are found by looking at each; of many, a tree by first block knows how
-//! far each subtree reaches.
+//! Which segments meet a stretch of blocks. A few are found by looking at each; many lie in a grid by address.
+use super::grid::Grid;
 use super::segments::SegmentIndex;
-use crate::storage::tree::{NONE, Slot, Summary, Tree};
 use alloc::vec::Vec;
 use drivelab_units::Lba;
 
@@ -14,29 +13,18 @@ pub struct Bounds {
 
 pub const EMPTY: Bounds = Bounds { start: u64::MAX, limit: 0 };
 
-/// The farthest limit of a group of segments.
-#[derive(Clone, Copy)]
-struct Farthest(u64);
-
-impl Summary for Farthest {
-    fn join(self, other: Self) -> Self {
-        Farthest(self.0.max(other.0))
-    }
-}
-
-/// With more segments than this the tree is faster than looking at each.
+/// With more segments than this a grid is faster than looking at each.
 const FEW: u32 = 64;
 
 pub struct Index {
     bounds: Vec<Bounds>,
-    tree: Option<Tree<(u64, SegmentIndex), Farthest>>,
-    root: Slot,
+    grid: Option<Grid>,
 }
 
 impl Index {
     /// For so many segments at most.
     pub fn new(most: u32) -> Self {
-        Index { bounds: Vec::new(), tree: (most > FEW).then(Tree::new), root: NONE }
+        Index { bounds: Vec::new(), grid: (most > FEW).then(Grid::default) }
     }
 
     #[inline]
@@ -52,54 +40,41 @@ impl Index {
         }
         let old = core::mem::replace(&mut self.bounds[place as usize], bounds);
         if old != bounds
-            && let Some(tree) = &mut self.tree
+            && let Some(grid) = &mut self.grid
         {
             if old != EMPTY {
-                tree.remove(&mut self.root, place);
+                grid.remove(place);
             }
             if bounds != EMPTY {
-                tree.insert(&mut self.root, place, (bounds.start, place), Farthest(bounds.limit));
+                grid.insert(place, bounds.start, bounds.limit);
             }
         }
         old
     }
 
-    /// Calls `visit` with each segment that holds one of the blocks `first .. end`, or reaches just up to `first`.
+    /// Notes each segment that holds one of the blocks `first .. end`, or reaches just up to `first`: few in order of their
+    /// places, of many those that begin lowest first.
     #[inline]
-    pub fn meeting(&self, first: Lba, end: Lba, mut visit: impl FnMut(SegmentIndex)) {
+    pub fn meeting(&self, first: Lba, end: Lba, found: &mut Vec<SegmentIndex>) {
         let (first, end) = (first.get(), end.get());
-        match &self.tree {
-            Some(tree) => descend(tree, self.root, first, end, &mut visit),
+        found.clear();
+        match &self.grid {
+            Some(grid) => self.meeting_of_many(grid, first, end, found),
             None => {
                 for (place, bounds) in self.bounds.iter().enumerate() {
                     if bounds.start < end && bounds.limit >= first {
-                        visit(place as SegmentIndex);
+                        found.push(place as SegmentIndex);
                     }
                 }
             }
         }
     }
-}
 
-fn descend(
-    tree: &Tree<(u64, SegmentIndex), Farthest>,
-    at: Slot,
-    first: u64,
-    end: u64,
-    visit: &mut impl FnMut(SegmentIndex),
-) {
-    if at == NONE {
-        return;
-    }
-    let node = tree.node(at);
-    if node.all.0 < first {
-        return;
-    }
-    descend(tree, node.left, first, end, visit);
-    if node.key.0 < end {
-        if node.own.0 >= first {
-            visit(at);
+    #[inline(never)]
+    fn meeting_of_many(&self, grid: &Grid, first: u64, end: u64, found: &mut Vec<SegmentIndex>) {
+        grid.meeting(first, end, |place, _, _| found.push(place));
+        if found.len() > 1 {
+            found.sort_unstable_by_key(|&place| (self.get(place).start, place));
         }
-        descend(tree, node.right, first, end, visit);
     }
 }

@@ -1,9 +1,10 @@
 //! The drive's cache: segments that reads leave and find, and written data on their way to the media.
 //!
-//! [`segments`] holds what may be read (`index` finds it), [`segment`] one stretch of it with the head that may still be
+//! [`segments`] holds what may be read (`index` finds it; [`grid`] where there is much), [`segment`] one stretch of it with the head that may still be
 //! reading on behind, [`dirty`] what the media do not have yet. What the drive does with them is in `write_back` and
 //! `service`.
 pub mod dirty;
+mod grid;
 mod index;
 pub mod params;
 pub mod segment;

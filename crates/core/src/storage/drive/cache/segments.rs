@@ -130,9 +130,7 @@ impl Segments {
     /// Notes the segments that hold one of these blocks, or reach up to the first.
     #[inline]
     fn find(&mut self, first: Lba, end: Lba) {
-        let found = &mut self.found;
-        found.clear();
-        self.index.meeting(first, end, |place| found.push(place));
+        self.index.meeting(first, end, &mut self.found);
     }
 
     fn ask(&mut self, place: SegmentIndex, first: Lba, end: Lba, now: Instant, motion: Motion<'_>) -> Cover {

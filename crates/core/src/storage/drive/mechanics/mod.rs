@@ -11,7 +11,8 @@ use super::cache::segment::Motion;
 use super::faults::Faults;
 use super::mechanism::{Arm, Landing, Passage};
 use super::params::DriveModel;
-use super::queue::{self, Entry, SlotIndex, Slots, View, look};
+use super::queue::orders::look;
+use super::queue::{self, Entry, SlotIndex, Slots, View};
 use super::spindle::Spindle;
 use super::tasks::flight::{InFlight, Service};
 use crate::command::{Access, Command};
@@ -121,7 +122,7 @@ impl Mechanics {
             now: now.as_ns(),
             turned: self.spindle.turned(now),
             period: self.spindle.period(),
-            share: self.model.queue.share(self.slots.len()),
+            waiting: self.slots.len() as u64,
         }
     }
 

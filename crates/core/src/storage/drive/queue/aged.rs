@@ -1,15 +1,14 @@
-//! The search for orders whose cost falls with age: outward from the arm and down from the oldest.
+//! The search for orders whose cost falls with age: down from the oldest, outward from the arm, or both.
 //!
-//! Among few it goes outward alone, until not even an entry as old as the oldest could win. Among many that would be nearly
-//! all, as the oldest grows old enough to outweigh any way; so it goes both ways at once. What neither walk has come to lies
-//! at least so far out and is at most so old, which bounds its cost from below; when that is above the best cost found, the
-//! best is found. Far fewer are looked at than either walk alone would need: of n entries whose place and age have nothing
-//! to do with each other, about the root of n at most.
+//! What a walk has not come to lies at least so far out or is at most so old, which bounds its cost from below; when that is
+//! above the best cost found, the best is found. Where age outweighs the way, the oldest few decide, and the walk is down
+//! from them. Else it is outward, until not even an entry as old as the oldest could win; among many those would be nearly
+//! all, and it goes both ways at once: far fewer are looked at than either walk alone would need, of n entries whose place
+//! and age have nothing to do with each other about the root of n at most.
 //! Source: R. Fagin, A. Lotem, M. Naor, "Optimal aggregation algorithms for middleware", PODS 2001 (the threshold
 //! algorithm).
 use super::crowd::Search;
 use super::outward::{Best, CLOSED, Cost, least_of_few, sides};
-use super::row::Row;
 use super::{Kind, SlotIndex, Slots, View};
 
 /// No more entries than this are few. To follow the links from the oldest down takes longer than to look at some more of
@@ -21,50 +20,76 @@ const FEW: usize = 64;
 /// `bound(seek, age)` must be no higher than the cost of any entry that takes at least `seek` to reach and is at most
 /// `age` old.
 #[inline(always)]
-pub fn least<C: Cost>(slots: &Slots, view: &View<'_>, bound: impl Fn(u64, u64) -> i64) -> Option<SlotIndex> {
-    match slots.row(Kind::Main) {
-        Some(row) if row.items().len() <= FEW => least_of_row::<C>(row, slots, view, bound),
-        _ => least_of_many::<C>(slots, view, bound),
-    }
-}
-
-/// Outward alone.
-#[inline(always)]
-fn least_of_row<C: Cost>(
-    row: &Row,
+pub fn least<C: Cost>(
+    cost: &C,
     slots: &Slots,
     view: &View<'_>,
     bound: impl Fn(u64, u64) -> i64,
 ) -> Option<SlotIndex> {
-    let age = view.now - slots.entry(slots.oldest_of(Kind::Main)?).arrived;
+    let oldest = slots.oldest_of(Kind::Main)?;
+    let entry = slots.entry(oldest);
+    let (mut best, age) = (Best::NONE, view.now - entry.arrived);
+    best.offer(oldest, entry, cost.of(entry, view));
+    // How much less the oldest can cost than what it costs, against what its age takes off: about this share of all ages
+    // have a chance.
+    let (lowest, share) = (bound(0, age), slots.len().isqrt() as i64 / 2);
+    if lowest < 0 && -lowest >= (best.cost - lowest) * share.max(2) {
+        return least_by_age(cost, slots, view, oldest, best, bound);
+    }
     let settle = i64::from(view.least_settle());
-    least_of_few::<C>(row, slots, view, |floor, best| {
-        floor != CLOSED && bound((floor - settle).max(0) as u64, age) <= best
-    })
+    match slots.row(Kind::Main) {
+        Some(row) if row.items().len() <= FEW => least_of_few(cost, row, slots, view, best, |floor, best| {
+            floor != CLOSED && bound((floor - settle).max(0) as u64, age) <= best
+        }),
+        _ => least_of_many(cost, slots, view, best, bound),
+    }
+}
+
+/// Down from the oldest alone.
+#[inline(always)]
+fn least_by_age<C: Cost>(
+    cost: &C,
+    slots: &Slots,
+    view: &View<'_>,
+    oldest: SlotIndex,
+    mut best: Best,
+    bound: impl Fn(u64, u64) -> i64,
+) -> Option<SlotIndex> {
+    let mut next = slots.younger(oldest);
+    while let Some(slot) = next {
+        let entry = slots.entry(slot);
+        if bound(0, view.now - entry.arrived) > best.cost {
+            break;
+        }
+        best.offer(slot, entry, cost.of(entry, view));
+        next = slots.younger(slot);
+    }
+    best.found()
 }
 
 /// Outward and down from the oldest at once.
 #[inline(always)]
 fn least_of_many<C: Cost>(
+    cost: &C,
     slots: &Slots,
     view: &View<'_>,
+    mut best: Best,
     bound: impl Fn(u64, u64) -> i64,
 ) -> Option<SlotIndex> {
     let (mut above, mut below) = sides(slots, Kind::Main, view);
     let mut aged = slots.oldest_of(Kind::Main);
-    let mut best = Best::NONE;
     // In a crowd of all ages the oldest few tell how much of it can win.
     let mut seen = if slots.is_deep() { slots.len().isqrt() as u32 } else { 0 };
     loop {
         // As many steps in age as outward: whichever walk ends first, the other has taken no more.
         for _ in 0..seen {
             let Some(slot) = aged else { return best.found() };
-            best.offer(slot, slots.entry(slot), C::of(slots.entry(slot), view));
+            best.offer(slot, slots.entry(slot), cost.of(slots.entry(slot), view));
             aged = slots.younger(slot);
         }
         let Some(oldest) = aged else { return best.found() };
         let age = view.now - slots.entry(oldest).arrived;
-        let search = Search::<_, C>::new(slots, Kind::Main, view, |seek| bound(seek, age));
+        let search = Search::new(cost, slots, Kind::Main, view, |seek| bound(seek, age));
         let (up, down) = (search.is_open(&above, &best), search.is_open(&below, &best));
         if !up && !down {
             return best.found();

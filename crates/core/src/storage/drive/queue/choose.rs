@@ -1,9 +1,7 @@
 //! Choosing: the rules that hold for every policy, then the policy itself.
-use super::params::{Order, QueueParams};
-use super::{
-    Entry, SlotIndex, Slots, View, aged_sptf, clook, fcfs, look, read_first_sptf, share_aged_sptf, sptf,
-    sstf, vscan, weighted_sptf,
-};
+use super::orders::CostIs;
+use super::params::QueueParams;
+use super::{Entry, SlotIndex, Slots, View};
 
 /// The entry that goes next; `None` when nothing waits. Changes nothing.
 ///
@@ -42,41 +40,18 @@ pub fn is_overdue(slots: &Slots, params: &QueueParams, now: u64) -> bool {
 
 /// The policy's own search over all entries.
 fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
-    match view.params.order {
-        Order::Fcfs => fcfs::pick(slots),
-        Order::Sstf => sstf::pick(slots, view),
-        Order::Look => look::pick(slots, view),
-        Order::CLook => clook::pick(slots, view),
-        Order::VScan => vscan::pick(slots, view),
-        Order::Sptf => sptf::pick(slots, view),
-        Order::AgedSptf | Order::Firmware => aged_sptf::pick(slots, view),
-        Order::ShareAgedSptf => share_aged_sptf::pick(slots, view),
-        Order::WeightedSptf => weighted_sptf::pick(slots, view),
-        Order::ReadFirstSptf => read_first_sptf::pick(slots, view),
-    }
+    (view.params.order.rule().pick)(slots, view)
 }
 
 /// The policy's definition: the entry with the least cost goes next, the older one of two equals.
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
-    match view.params.order {
-        Order::Fcfs => fcfs::cost(entry),
-        Order::Sstf => sstf::cost(entry, view),
-        Order::Look => look::cost(entry, view),
-        Order::CLook => clook::cost(entry, view),
-        Order::VScan => vscan::cost(entry, view),
-        Order::Sptf => sptf::cost(entry, view),
-        Order::AgedSptf | Order::Firmware => aged_sptf::cost(entry, view),
-        Order::ShareAgedSptf => share_aged_sptf::cost(entry, view),
-        Order::WeightedSptf => weighted_sptf::cost(entry, view),
-        Order::ReadFirstSptf => read_first_sptf::cost(entry, view),
-    }
+    (view.params.order.rule().cost)(entry, view)
 }
 
 /// Whether an order that adds up times would have `nearest` before `chosen` if it began in so many nanoseconds. Orders with
 /// other rules, of deadlines or of shares, keep to their choice.
 pub fn is_cheaper_so(nearest: &Entry, begins: u64, chosen: &Entry, view: &View<'_>) -> bool {
-    let adds =
-        matches!(view.params.order, Order::Sptf | Order::AgedSptf | Order::ShareAgedSptf | Order::Firmware);
+    let adds = view.params.order.rule().cost_is == CostIs::PositioningAndMore;
     let so = cost(nearest, view) - view.positioning(nearest) as i64 + begins as i64;
     adds && so <= cost(chosen, view)
 }

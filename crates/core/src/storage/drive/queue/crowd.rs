@@ -7,7 +7,6 @@ use super::lane::Cursor;
 use super::outward::{Best, Cost, Side};
 use super::row::Row;
 use super::{Kind, SlotIndex, Slots, View};
-use core::marker::PhantomData;
 
 /// More entries than this on a cylinder are a crowd: then it pays to look at it slice by slice.
 pub const CROWD: u32 = 16;
@@ -19,15 +18,15 @@ pub struct Search<'a, B, C> {
     pub kind: Kind,
     pub view: &'a View<'a>,
     pub bound: B,
-    cost: PhantomData<C>,
+    pub cost: &'a C,
     /// Where a shallow queue has its entries.
     row: Option<&'a Row>,
 }
 
 impl<'a, B: Fn(u64) -> i64, C: Cost> Search<'a, B, C> {
     #[inline]
-    pub fn new(slots: &'a Slots, kind: Kind, view: &'a View<'a>, bound: B) -> Self {
-        Search { slots, kind, view, bound, cost: PhantomData, row: slots.row(kind) }
+    pub fn new(cost: &'a C, slots: &'a Slots, kind: Kind, view: &'a View<'a>, bound: B) -> Self {
+        Search { slots, kind, view, bound, cost, row: slots.row(kind) }
     }
 
     /// Whether something on this side or behind it can still win.
@@ -62,7 +61,7 @@ impl<'a, B: Fn(u64) -> i64, C: Cost> Search<'a, B, C> {
     #[inline(always)]
     pub fn offer(&self, slot: SlotIndex, best: &mut Best) {
         let entry = self.slots.entry(slot);
-        best.offer(slot, entry, C::of(entry, self.view));
+        best.offer(slot, entry, self.cost.of(entry, self.view));
     }
 
     pub fn visit_crowd(&self, cylinder: u32, seek: u64, best: &mut Best) {

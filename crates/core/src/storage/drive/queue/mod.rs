@@ -1,34 +1,26 @@
 //! The drive's queue: which of the waiting commands goes to the mechanism next.
 //!
-//! [`slots`] keeps the entries, in order of arrival and by cylinder. Each policy is one file that opens with its rule,
-//! defines a cost (the lowest wins, ties go to the older command) and finds the winner without looking at everything.
+//! [`slots`] keeps the entries, in order of arrival and by cylinder. Each order is one file in [`orders`] that opens with its
+//! rule, defines a cost (the lowest wins, ties go to the older command) and finds the winner without looking at everything.
 //! The rules that hold for every policy, starvation bounds and window, are in [`choose`].
 pub mod aged;
-pub mod aged_sptf;
 mod angles;
 mod bitmap;
 mod buckets;
 pub mod choose;
-pub mod clook;
 pub mod crowd;
-pub mod fcfs;
 mod lane;
-pub mod look;
+pub mod orders;
 pub mod outward;
 pub mod params;
-pub mod read_first_sptf;
 pub mod row;
-pub mod share_aged_sptf;
 pub mod slots;
-pub mod sptf;
-pub mod sstf;
 #[cfg(test)]
 mod tests;
-pub mod vscan;
-pub mod weighted_sptf;
 
 pub use choose::{choose, is_overdue};
-pub use params::{AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, Order, QueueParams, ScanWeight};
+pub use orders::Order;
+pub use params::{AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, QueueParams, ScanWeight};
 pub use slots::{Entry, Kind, SlotIndex, Slots};
 
 use super::mechanism::{Arm, Mechanism};
@@ -49,8 +41,8 @@ pub struct View<'a> {
     pub turned: u64,
     /// Nanoseconds of a revolution.
     pub period: u64,
-    /// What [`QueueParams::share`] says with as many as wait.
-    pub share: u64,
+    /// Commands that the drive holds and has not begun.
+    pub waiting: u64,
 }
 
 impl View<'_> {

@@ -10,20 +10,20 @@ use super::slots::{NONE, some};
 use super::{Entry, Kind, SlotIndex, Slots, View};
 use core::hint::select_unpredictable;
 
-/// A policy's cost as a type, so that the function becomes part of the search.
+/// A policy's cost as a type, with what the policy weighs, so that the function becomes part of the search.
 pub trait Cost {
-    fn of(entry: &Entry, view: &View<'_>) -> i64;
+    fn of(&self, entry: &Entry, view: &View<'_>) -> i64;
 }
 
 /// The entry of this lane with the least (cost, sequence). No cost is below the entry's seek.
 #[inline]
-pub fn least<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
+pub fn least<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     match slots.row(kind) {
         Some(row) => {
             let settle = i64::from(view.least_settle());
-            least_of_few::<C>(row, slots, view, |floor, best| floor <= best + settle)
+            least_of_few(cost, row, slots, view, Best::NONE, |floor, best| floor <= best + settle)
         }
-        None => least_of_many::<C>(slots, kind, view),
+        None => least_of_many(cost, slots, kind, view),
     }
 }
 
@@ -31,37 +31,37 @@ pub fn least<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<Slot
 const VERY_FEW: usize = 10;
 
 /// The same in a shallow queue: `can_win(floor, cost)` tells whether an entry whose seek takes no less than this floor, less
-/// a negative write settle, may cost as little; it may not from [`CLOSED`] on.
+/// a negative write settle, may cost as little; it may not from [`CLOSED`] on. `best` is the least known before.
 #[inline(always)]
 pub fn least_of_few<C: Cost>(
+    cost: &C,
     row: &Row,
     slots: &Slots,
     view: &View<'_>,
+    mut best: Best,
     can_win: impl Fn(i64, i64) -> bool,
 ) -> Option<SlotIndex> {
     let few = Few { items: row.items(), slots, view };
     if few.items.len() <= VERY_FEW {
-        let mut best = Best::NONE;
         for at in 0..few.items.len() {
-            few.visit::<C>(at, &mut best);
+            few.visit(cost, at, &mut best);
         }
         return best.found();
     }
     let mut up = row.below(view.arm.cylinder);
     let mut down = up.wrapping_sub(1);
     let (mut above, mut below) = (few.floor(up), few.floor(down));
-    let mut best = Best::NONE;
     // Both sides in turn: a direction that depends on the data would be mispredicted half of the time.
     loop {
         if can_win(above, best.cost) {
-            few.visit::<C>(up, &mut best);
+            few.visit(cost, up, &mut best);
             up += 1;
             above = few.floor(up);
         } else if !can_win(below, best.cost) {
             return best.found();
         }
         if can_win(below, best.cost) {
-            few.visit::<C>(down, &mut best);
+            few.visit(cost, down, &mut best);
             down = down.wrapping_sub(1);
             below = few.floor(down);
         }
@@ -86,17 +86,17 @@ impl Few<'_> {
 
     /// Looks at an entry.
     #[inline(always)]
-    fn visit<C: Cost>(&self, at: usize, best: &mut Best) {
+    fn visit<C: Cost>(&self, cost: &C, at: usize, best: &mut Best) {
         let slot = self.items[at].slot;
         let entry = self.slots.entry(slot);
-        best.offer(slot, entry, C::of(entry, self.view));
+        best.offer(slot, entry, cost.of(entry, self.view));
     }
 }
 
 /// The same in a deep one. Apart, so that what a shallow one does stays in one piece.
 #[inline(never)]
-fn least_of_many<C: Cost>(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
-    let search = Search::<_, C>::new(slots, kind, view, |seek| seek as i64);
+fn least_of_many<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
+    let search = Search::new(cost, slots, kind, view, |seek| seek as i64);
     let many = Many { search, settle: i64::from(view.least_settle()) };
     let (mut above, mut below) = many.sides();
     let mut best = Best::NONE;

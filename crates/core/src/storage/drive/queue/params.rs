@@ -1,66 +1,7 @@
 //! The documented properties of a drive's queue.
+use super::orders::Order;
 use crate::command::Access;
 use drivelab_units::Span;
-
-/// In which order the waiting commands are served.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Order {
-    Fcfs,
-    Sstf,
-    Look,
-    CLook,
-    VScan,
-    Sptf,
-    AgedSptf,
-    ShareAgedSptf,
-    WeightedSptf,
-    ReadFirstSptf,
-    Firmware,
-}
-
-impl Order {
-    pub const ALL: [Order; 11] = [
-        Order::Fcfs,
-        Order::Sstf,
-        Order::Look,
-        Order::CLook,
-        Order::VScan,
-        Order::Sptf,
-        Order::AgedSptf,
-        Order::ShareAgedSptf,
-        Order::WeightedSptf,
-        Order::ReadFirstSptf,
-        Order::Firmware,
-    ];
-
-    /// Whether the cost is a time for reads and writes alike, so that a read preference in time can be added to it.
-    pub fn costs_time(self) -> bool {
-        matches!(
-            self,
-            Order::Sstf
-                | Order::Sptf
-                | Order::AgedSptf
-                | Order::ShareAgedSptf
-                | Order::WeightedSptf
-                | Order::Firmware
-        )
-    }
-
-    /// Whether the cost counts rotation, as far as the drive knows the angle.
-    pub fn counts_rotation(self) -> bool {
-        !matches!(self, Order::Fcfs | Order::Sstf | Order::Look | Order::CLook | Order::VScan)
-    }
-
-    /// Whether the cost counts a credit for each unit of time waited.
-    pub fn credits_age(self) -> bool {
-        matches!(self, Order::AgedSptf | Order::Firmware)
-    }
-
-    /// Whether reads and writes are looked for apart from each other.
-    pub fn keeps_writes_apart(self) -> bool {
-        self == Order::ReadFirstSptf
-    }
-}
 
 /// What the drive knows of a command's place when it chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -94,20 +35,40 @@ pub enum Joins {
 }
 
 /// How much of a command's age is taken off its cost, in steps of 2^-16.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct AgeWeight(u32);
 
 impl AgeWeight {
+    /// No credit.
+    pub const NONE: AgeWeight = AgeWeight(0);
+
+    /// So many millionths of a nanosecond for each nanosecond of age.
+    ///
+    /// # Panics
+    /// Above 1000.
+    pub const fn of(millionths: u64) -> Self {
+        match Self::from_ratio(millionths, 1_000_000) {
+            Some(weight) => weight,
+            None => panic!("the credit is at most 1000 times the age"),
+        }
+    }
+
     /// Nanoseconds of credit for each nanosecond of age: `numerator / denominator`, at most 1000.
-    pub fn from_ratio(numerator: u64, denominator: u64) -> Option<Self> {
+    pub const fn from_ratio(numerator: u64, denominator: u64) -> Option<Self> {
         if denominator == 0 || numerator / denominator > 1_000 {
             return None;
         }
-        let bits = ((u128::from(numerator) << 16) + u128::from(denominator) / 2) / u128::from(denominator);
+        let bits = (((numerator as u128) << 16) + denominator as u128 / 2) / denominator as u128;
         Some(AgeWeight(bits as u32))
     }
 
+    /// The credit for each unit of age when so many share it, in steps of 2^-32.
     #[inline]
+    pub fn shared_by(self, count: u64) -> u64 {
+        (u64::from(self.0) << 16) / count.max(1)
+    }
+
+    #[inline(always)]
     pub fn credit(self, age: u64) -> u64 {
         ((u128::from(age) * u128::from(self.0)) >> 16) as u64
     }
@@ -118,7 +79,7 @@ impl AgeWeight {
 }
 
 /// The age at which a command counts as if it were at hand; 2^64 ns over it, so that scaling divides nothing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AgeFull {
     age: u64,
     reciprocal: u64,
@@ -147,16 +108,27 @@ impl AgeFull {
 }
 
 /// Which part of all cylinders a turn of the arm counts, in steps of 2^-16.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct ScanWeight(u32);
 
 impl ScanWeight {
+    /// So many millionths.
+    ///
+    /// # Panics
+    /// Above one.
+    pub const fn of_millionths(millionths: u64) -> Self {
+        match Self::from_ratio(millionths, 1_000_000) {
+            Some(weight) => weight,
+            None => panic!("a turn counts all cylinders at most"),
+        }
+    }
+
     /// `numerator / denominator`, at most one.
-    pub fn from_ratio(numerator: u64, denominator: u64) -> Option<Self> {
+    pub const fn from_ratio(numerator: u64, denominator: u64) -> Option<Self> {
         if denominator == 0 || numerator > denominator {
             return None;
         }
-        let bits = ((u128::from(numerator) << 16) + u128::from(denominator) / 2) / u128::from(denominator);
+        let bits = (((numerator as u128) << 16) + denominator as u128 / 2) / denominator as u128;
         Some(ScanWeight(bits as u32))
     }
 
@@ -200,16 +172,6 @@ pub struct QueueParams {
     /// A command past which so many services have begun since it came goes before any younger one; no bound when
     /// `None`.
     pub pass_limit: Option<u32>,
-    /// Used where [`Order::credits_age`].
-    pub age_weight: AgeWeight,
-    /// Used by [`Order::ShareAgedSptf`] alone: the credit of all that wait together, for each unit of time.
-    pub age_share: AgeWeight,
-    /// Used by [`Order::WeightedSptf`] alone.
-    pub age_full: AgeFull,
-    /// Used by [`Order::ReadFirstSptf`] alone: the age from which on a write goes before the reads.
-    pub write_deadline: Span,
-    /// Used by [`Order::VScan`] alone.
-    pub scan_weight: ScanWeight,
     /// How many completions it holds back and reports together: when so many are done, or when nothing is left to do.
     /// Each is reported by itself when `None`.
     pub coalesces: Option<u16>,
@@ -233,11 +195,6 @@ impl QueueParams {
         joins_writes: Joins::Never,
         age_limit: None,
         pass_limit: None,
-        age_weight: AgeWeight(0),
-        age_share: AgeWeight(0),
-        age_full: AgeFull::new(Span::from_s(1)),
-        write_deadline: Span::ZERO,
-        scan_weight: ScanWeight(0),
         coalesces: None,
     };
 
@@ -251,16 +208,6 @@ impl QueueParams {
         }
     }
 
-    /// The credit for each unit of age under [`Order::ShareAgedSptf`] with so many waiting, in steps of 2^-32; none under
-    /// another order.
-    #[inline]
-    pub fn share(&self, waiting: usize) -> u64 {
-        if self.order != Order::ShareAgedSptf {
-            return 0;
-        }
-        (u64::from(self.age_share.0) << 16) / (waiting as u64).max(1)
-    }
-
     /// Whether so many may wait that looking at each of a crowd takes long.
     pub fn is_deep(&self) -> bool {
         self.depth > 256
@@ -268,7 +215,7 @@ impl QueueParams {
 
     /// Whether rotation is part of the cost.
     pub fn reckons_rotation(&self) -> bool {
-        self.order.counts_rotation() && self.knows == Knows::Angle
+        self.order.rule().counts_rotation && self.knows == Knows::Angle
     }
 
     /// Whether so many are enough to be put in order.

@@ -74,7 +74,7 @@ impl Slots {
                 params.depth as usize
             ],
             main: lane(),
-            writes: params.order.keeps_writes_apart().then(lane),
+            writes: params.order.rule().keeps_writes_apart.then(lane),
             deep: params.is_deep(),
             len: 0,
             sequence: 0,

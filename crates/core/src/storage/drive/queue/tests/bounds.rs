@@ -73,8 +73,8 @@ proptest! {
         let age_weight = AgeWeight::from_ratio(numerator, 20).unwrap();
         let longest = longest_positioning(&mechanism, &params);
         let bound = (u128::from(longest) + 1) * 20 / u128::from(numerator) + 1;
-        for order in [Order::AgedSptf, Order::Firmware] {
-            let params = QueueParams { order, age_weight, age_limit: None, pass_limit: None, ..params.clone() };
+        for order in [Order::AgedSptf(age_weight), Order::Firmware(age_weight)] {
+            let params = QueueParams { order, age_limit: None, pass_limit: None, ..params.clone() };
             Play::new(&mechanism, params, seed).play(120, |play, chosen| {
                 let arrived = play.waiting[chosen].entry.arrived;
                 // The weight is kept in steps of 2^-16.
@@ -93,10 +93,10 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let mechanism = mechanism(&curve, cylinders, settle);
-        let (order, age_share) = (Order::ShareAgedSptf, AgeWeight::from_ratio(numerator, 20).unwrap());
+        let order = Order::ShareAgedSptf(AgeWeight::from_ratio(numerator, 20).unwrap());
         let longest = longest_positioning(&mechanism, &params);
         let bound = (u128::from(longest) + 1) * 20 * u128::from(params.depth) / u128::from(numerator) + 1;
-        let params = QueueParams { order, age_share, age_limit: None, pass_limit: None, ..params };
+        let params = QueueParams { order, age_limit: None, pass_limit: None, ..params };
         Play::new(&mechanism, params, seed).play(120, |play, chosen| {
             let arrived = play.waiting[chosen].entry.arrived;
             let too_late =
@@ -111,9 +111,8 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let mechanism = mechanism(&curve, cylinders, settle);
-        let order = Order::WeightedSptf;
-        let age_full = AgeFull::new(full);
-        let params = QueueParams { order, age_full, age_limit: None, pass_limit: None, ..params };
+        let order = Order::WeightedSptf(AgeFull::new(full));
+        let params = QueueParams { order, age_limit: None, pass_limit: None, ..params };
         Play::new(&mechanism, params, seed).play(150, |play, chosen| {
             only_older_before(play, chosen, |older| play.age(older) >= full.as_ns())
         })?;
@@ -126,9 +125,9 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let mechanism = mechanism(&curve, cylinders, settle);
-        let (order, write_deadline) = (Order::ReadFirstSptf, deadline);
+        let order = Order::ReadFirstSptf(deadline);
         let params =
-            QueueParams { order, write_deadline, age_limit: None, pass_limit: None, considers: None, sorts_from: None, ..params };
+            QueueParams { order, age_limit: None, pass_limit: None, considers: None, sorts_from: None, ..params };
         Play::new(&mechanism, params, seed).play(150, |play, chosen| {
             let overdue =
                 |waiting: &Waiting| waiting.entry.write && play.age(waiting) >= deadline.as_ns();
@@ -200,7 +199,7 @@ proptest! {
         let mechanism = mechanism(&curve, cylinders, settle);
         let scan_weight = ScanWeight::from_ratio(tenths, 10).unwrap();
         let reach = i64::from(scan_weight.of(cylinders));
-        let params = QueueParams { order: Order::VScan, scan_weight, depth, ..QueueParams::NONE };
+        let params = QueueParams { order: Order::VScan(scan_weight), depth, ..QueueParams::NONE };
         Play::new(&mechanism, params, seed).play(200, |play, chosen| {
             let before = |waiting: &Waiting| {
                 let up = i64::from(waiting.entry.cylinder) - i64::from(play.arm.cylinder);
@@ -222,11 +221,11 @@ proptest! {
         let mechanism = mechanism(&curve, cylinders, settle);
         let weight = |ones| ScanWeight::from_ratio(ones, 1).unwrap();
         let params =
-            |ones| QueueParams { order: Order::VScan, scan_weight: weight(ones), depth, ..QueueParams::NONE };
+            |ones| QueueParams { order: Order::VScan(weight(ones)), depth, ..QueueParams::NONE };
         Play::new(&mechanism, params(1), seed).play(150, |play, chosen| {
             let view = play.view();
             let look = play.waiting.iter().enumerate().min_by_key(|&(i, waiting)| {
-                (look::cost(&waiting.entry, &view), i)
+                (orders::look::cost(&waiting.entry, &view), i)
             });
             prop_assert_eq!(look.map(|(index, _)| index), Some(chosen));
             Ok(())

@@ -14,10 +14,10 @@ proptest! {
     #[test]
     fn every_policy_finds_the_least_in_a_deep_queue(
         (curve, cylinders) in curves_and_cylinders(), settle in settles(),
-        params in queues_of(250u32..3_000), seed in any::<u64>(),
+        params in queues_of(250u32..3_000), orders in orders(), seed in any::<u64>(),
     ) {
         let mechanism = mechanism(&curve, cylinders, settle);
-        for order in Order::ALL {
+        for order in orders {
             // Half of them without the limits, which would decide most choices of so long a queue.
             let plain = QueueParams { age_limit: None, pass_limit: None, considers: None, sorts_from: None, ..params.clone() };
             for (params, crowded) in [(&params, false), (&plain, false), (&plain, true)] {
@@ -35,17 +35,14 @@ proptest! {
 /// How many entries a choice looks at, the mean over some choices from a queue that is kept full with commands for the
 /// first so many cylinders.
 fn looked_at(order: Order, depth: u32, mechanism: &Mechanism, cylinders: u32) -> u32 {
-    let params = QueueParams {
-        order,
-        depth,
-        knows: Knows::Angle,
-        age_weight: AgeWeight::from_ratio(1, 10).unwrap(),
-        // A queue takes some 3 ms a command.
-        age_full: AgeFull::new(Span::from_ms(20 * u64::from(depth))),
-        write_deadline: Span::from_ms(20 * u64::from(depth)),
-        scan_weight: ScanWeight::from_ratio(1, 5).unwrap(),
-        ..QueueParams::NONE
-    };
+    // A queue takes some 3 ms a command.
+    let ages = Span::from_ms(20 * u64::from(depth)).as_ns();
+    let weight = order.rule().weighs.map_or(0, |weighs| match weighs.unit {
+        orders::Unit::Share { .. } => 100_000,
+        orders::Unit::Time => ages,
+    });
+    let params =
+        QueueParams { order: order.weighing(weight), depth, knows: Knows::Angle, ..QueueParams::NONE };
     let mut play = Play::new(mechanism, params, u64::from(depth));
     play.arm.cylinder = cylinders / 2;
     let cylinders = u64::from(cylinders);
@@ -97,12 +94,12 @@ fn a_crowd_on_few_cylinders_is_not_looked_at_one_by_one() {
 fn a_command_of_the_maximum_age_is_served_without_a_search() {
     let curve = SeekParams::Table(vec![(1, Span::from_ms(1)), (9, Span::from_ms(2))]);
     let mechanism = mechanism(&curve, 10, SettleParams::default());
-    let params = QueueParams { order: Order::WeightedSptf, depth: 2_000, ..QueueParams::NONE };
+    let params = QueueParams { order: orders::weighted_sptf::USUAL, depth: 2_000, ..QueueParams::NONE };
     let mut play = Play::new(&mechanism, params, 5);
     while play.has_room() {
         play.arrive();
     }
-    play.params.age_full = AgeFull::new(Span::from_ns(play.age(&play.waiting[0])));
+    play.params.order = Order::WeightedSptf(AgeFull::new(Span::from_ns(play.age(&play.waiting[0]))));
     LOOKED_AT.set(0);
     assert_eq!((play.chosen(), LOOKED_AT.get()), (Some(0), 0));
 }

@@ -40,26 +40,31 @@ fn settles() -> impl Strategy<Value = SettleParams> {
     })
 }
 
-/// Queues with all keys of all orders; the depth apart.
+/// Every order, with any value of what it weighs: nothing, a little or much.
+pub fn orders() -> impl Strategy<Value = [Order; 10]> {
+    any::<[u64; 10]>().prop_map(|drawn| {
+        core::array::from_fn(|number| {
+            let (order, drawn) = (Order::ALL[number], drawn[number]);
+            let Some(weighs) = order.rule().weighs else { return order };
+            let most = match weighs.unit {
+                orders::Unit::Share { most } => most * 1_000_000,
+                orders::Unit::Time => 200_000_000,
+            };
+            let most = [most, most.min(8_000_000), 100_000][(drawn % 3) as usize];
+            order.weighing(if drawn % 16 == 0 { 0 } else { drawn / 16 % (most + 1) })
+        })
+    })
+}
+
+/// Queues with all keys but the order and what that weighs; the depth apart.
 fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueueParams> {
     let limits = (
         (option::weighted(0.3, 1u32..20), option::weighted(0.2, 1u32..20)),
         option::weighted(0.3, spans(60_000)),
         option::weighted(0.3, 0u32..100),
     );
-    let weight = (0u64..8, 1u64..4).prop_map(|(credit, age)| AgeWeight::from_ratio(credit, age).unwrap());
-    let scan = (0u64..=10).prop_map(|tenths| ScanWeight::from_ratio(tenths, 10).unwrap());
-    let ages = ((weight.clone(), weight), spans(200_000).prop_map(AgeFull::new), spans(100_000), scan);
-    (depth, any::<bool>(), limits, spans(4_000), [spans(2_000), spans(2_000)], ages).prop_map(
-        |(
-            depth,
-            angle,
-            (windows, age_limit, pass_limit),
-            write_handicap,
-            [write_margin, read_margin],
-            ages,
-        )| {
-            let ((age_weight, age_share), age_full, write_deadline, scan_weight) = ages;
+    (depth, any::<bool>(), limits, spans(4_000), [spans(2_000), spans(2_000)]).prop_map(
+        |(depth, angle, (windows, age_limit, pass_limit), write_handicap, [write_margin, read_margin])| {
             let (considers, sorts_from) = windows;
             QueueParams {
                 depth,
@@ -71,11 +76,6 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
                 write_handicap,
                 write_margin,
                 read_margin,
-                age_weight,
-                age_share,
-                age_full,
-                write_deadline,
-                scan_weight,
                 ..QueueParams::NONE
             }
         },
@@ -83,7 +83,7 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
 }
 
 fn queues() -> impl Strategy<Value = QueueParams> {
-    queues_of(1u32..80)
+    queues_of(prop_oneof![3 => 1u32..80, 1 => 80u32..300])
 }
 
 /// A drive with few cylinders, some thousands, or more than there are buckets.
@@ -95,10 +95,11 @@ fn curves_and_cylinders() -> impl Strategy<Value = (SeekParams, u32)> {
 proptest! {
     #[test]
     fn every_policy_finds_what_looking_at_all_entries_finds(
-        (curve, cylinders) in curves_and_cylinders(), settle in settles(), params in queues(), seed in any::<u64>(),
+        (curve, cylinders) in curves_and_cylinders(), settle in settles(), params in queues(), orders in orders(),
+        seed in any::<u64>(),
     ) {
         let mechanism = mechanism(&curve, cylinders, settle);
-        for order in Order::ALL {
+        for order in orders {
             Play::new(&mechanism, QueueParams { order, ..params.clone() }, seed).play(60, Play::check)?;
         }
     }
@@ -121,7 +122,7 @@ proptest! {
         let params = QueueParams { order: Order::Sptf, knows: Knows::Angle, ..QueueParams::NONE };
         let at = Instant::from_ns(now);
         let (mechanism, params, upward) = (&mechanism, &params, true);
-        let view = View { mechanism, params, arm, upward, now, turned: spindle.turned(at), period: PERIOD, share: 0 };
+        let view = View { mechanism, params, arm, upward, now, turned: spindle.turned(at), period: PERIOD, waiting: 0 };
         let entry = Entry {
             arrived: now,
             ready: now + wait,
@@ -166,7 +167,7 @@ fn with_margin(margin: u64, cylinder: u32, start: u64, turned: u64, write: bool)
             now: 0,
             turned,
             period: PERIOD,
-            share: 0,
+            waiting: 0,
         };
         (view.positioning(&entry), view.positioning(&entry) - view.seek(&entry))
     };
@@ -241,9 +242,8 @@ fn every_policy_finds_the_least_on_every_measured_curve() {
             };
             let mechanism = mechanism(&SeekParams::Table(points.clone()), cylinders, settle);
             for (seed, order) in Order::ALL.into_iter().enumerate() {
-                let age_weight = AgeWeight::from_ratio(1, 20).unwrap();
-                let params =
-                    QueueParams { order, depth: 64, knows: Knows::Angle, age_weight, ..QueueParams::NONE };
+                let order = if order.rule().name == "aged-sptf" { order.weighing(50_000) } else { order };
+                let params = QueueParams { order, depth: 64, knows: Knows::Angle, ..QueueParams::NONE };
                 let check = |play: &Play<'_>, chosen| {
                     choices += u32::from(play.waiting.len() > 1);
                     play.check(chosen)

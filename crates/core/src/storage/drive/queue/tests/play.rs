@@ -5,7 +5,7 @@ use super::super::super::seek::{SeekCurve, SeekParams};
 use super::super::*;
 use crate::rng::Stream;
 use alloc::vec::Vec;
-use drivelab_units::{Angle, Span};
+use drivelab_units::{Angle, Lba, Span};
 use proptest::prelude::*;
 use std::vec;
 
@@ -120,8 +120,12 @@ impl<'a> Play<'a> {
             start: (self.below(12) * 500_000) as u32,
             longest_wait: longest_wait as u32,
             lead: self.below(2) * self.below(3) * (LEAD_MAX / 2),
+            first: Lba::new(u64::from(cylinder) * 150 + self.below(150)),
             write,
-            ..Entry::default()
+            // Set as it is filed.
+            sequence: 0,
+            arrived: 0,
+            arrived_at_service: 0,
         };
         self.arrive_with(entry);
     }
@@ -152,7 +156,7 @@ impl<'a> Play<'a> {
             now: self.now,
             turned: self.now % PERIOD,
             period: PERIOD,
-            share: self.params.share(self.slots.len()),
+            waiting: self.slots.len() as u64,
         }
     }
 
@@ -188,7 +192,7 @@ impl<'a> Play<'a> {
     /// The arm carries out one of those that wait.
     pub fn carry_out(&mut self, index: usize) {
         let Waiting { slot, entry: Entry { cylinder, head, .. }, .. } = self.waiting.remove(index);
-        self.upward = look::upward_after(self.arm.cylinder, cylinder, self.upward);
+        self.upward = orders::look::upward_after(self.arm.cylinder, cylinder, self.upward);
         self.moves += u64::from(cylinder != self.arm.cylinder);
         self.slots.remove(slot);
         self.free.push(slot);

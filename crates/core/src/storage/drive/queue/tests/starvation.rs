@@ -50,16 +50,16 @@ fn the_shortest_seek_and_the_shortest_positioning_starve_a_far_command() {
         assert_eq!(waits(limited, 500, 999, close), Some(40), "{order:?} with a pass limit");
     }
     // A credit for age of nothing is none; any other ends it.
-    assert_eq!(waits(in_order(Order::Firmware), 500, 999, close), None);
-    let age_weight = AgeWeight::from_ratio(1, 100).unwrap();
-    assert!(waits(QueueParams { age_weight, ..in_order(Order::Firmware) }, 500, 999, close).is_some());
-    assert!(waits(QueueParams { age_weight, ..in_order(Order::AgedSptf) }, 500, 999, close).is_some());
-    assert!(waits(in_order(Order::WeightedSptf), 500, 999, close).is_some());
+    assert_eq!(waits(in_order(Order::Firmware(AgeWeight::NONE)), 500, 999, close), None);
+    let weight = AgeWeight::from_ratio(1, 100).unwrap();
+    assert!(waits(in_order(Order::Firmware(weight)), 500, 999, close).is_some());
+    assert!(waits(in_order(Order::AgedSptf(weight)), 500, 999, close).is_some());
+    assert!(waits(in_order(orders::weighted_sptf::USUAL), 500, 999, close).is_some());
 }
 
 #[test]
 fn arrivals_for_the_arms_own_cylinder_hold_every_sweep() {
-    for order in [Order::Look, Order::CLook, Order::VScan] {
+    for order in [Order::Look, Order::CLook, Order::VScan(ScanWeight::default())] {
         let here = |play: &Play<'_>| play.arm.cylinder;
         assert_eq!(waits(in_order(order), 500, 501, here), None, "{order:?}");
         let limited = QueueParams { pass_limit: Some(9), ..in_order(order) };
@@ -69,10 +69,7 @@ fn arrivals_for_the_arms_own_cylinder_hold_every_sweep() {
 
 #[test]
 fn vscan_starves_what_lies_beyond_its_weight_unless_it_is_look() {
-    let weighted = |tenths| QueueParams {
-        scan_weight: ScanWeight::from_ratio(tenths, 10).unwrap(),
-        ..in_order(Order::VScan)
-    };
+    let weighted = |tenths| in_order(Order::VScan(ScanWeight::from_ratio(tenths, 10).unwrap()));
     // Never on the arm's own cylinder: 10 cylinders to this side and that of the middle, always where the arm is not.
     let beside = |play: &Play<'_>| if play.arm.cylinder == 490 { 510 } else { 490 };
     assert_eq!(waits(weighted(2), 500, 999, beside), None);
@@ -85,7 +82,7 @@ fn vscan_starves_what_lies_beyond_its_weight_unless_it_is_look() {
 fn overdue_writes_starve_a_read_without_a_limit() {
     let mechanism = thousand_cylinders();
     let waits = |pass_limit| {
-        let params = QueueParams { write_deadline: Span::ZERO, pass_limit, ..in_order(Order::ReadFirstSptf) };
+        let params = QueueParams { pass_limit, ..in_order(Order::ReadFirstSptf(Span::ZERO)) };
         let mut play = Play::new(&mechanism, params, 3);
         play.arrive_as(500, false);
         for service in 0..PATIENCE {

@@ -12,7 +12,7 @@ proptest! {
     ) {
         const USED: u32 = 24;
         let depth = if deep { 1_000 } else { USED };
-        let order = if apart { Order::ReadFirstSptf } else { Order::Sptf };
+        let order = if apart { orders::read_first_sptf::USUAL } else { Order::Sptf };
         let params = QueueParams { depth, order, ..QueueParams::NONE };
         let (mut slots, mut list) = (Slots::new(&params, cylinders, PERIOD), Vec::new());
         for (insert, which, cylinder, write) in steps {

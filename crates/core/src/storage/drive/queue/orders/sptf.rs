@@ -2,8 +2,9 @@
 //! under the head soonest. With a drive that knows distance alone it falls back to the shortest seek time.
 //! Source: M. Seltzer, P. Chen, J. Ousterhout, "Disk scheduling revisited", USENIX 1990;
 //! D. M. Jacobson, J. Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7.
-use super::outward::{self, Cost};
-use super::{Entry, Kind, SlotIndex, Slots, View};
+use super::{CostIs, Rule};
+use crate::storage::drive::queue::outward::{self, Cost};
+use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};
 
 // Part of the search, as all of it.
 #[inline(always)]
@@ -16,7 +17,7 @@ pub struct Sptf;
 
 impl Cost for Sptf {
     #[inline(always)]
-    fn of(entry: &Entry, view: &View<'_>) -> i64 {
+    fn of(&self, entry: &Entry, view: &View<'_>) -> i64 {
         cost(entry, view)
     }
 }
@@ -30,17 +31,28 @@ struct Plain;
 
 impl Cost for Plain {
     #[inline(always)]
-    fn of(entry: &Entry, view: &View<'_>) -> i64 {
+    fn of(&self, entry: &Entry, view: &View<'_>) -> i64 {
         view.plain_positioning(entry) as i64
     }
 }
 
 /// The least among the commands of one lane.
 pub fn pick_from(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
-    if view.is_plain() { pick_plain(slots, kind, view) } else { outward::least::<Sptf>(slots, kind, view) }
+    if view.is_plain() { pick_plain(slots, kind, view) } else { outward::least(&Sptf, slots, kind, view) }
 }
 
 #[inline(never)]
 fn pick_plain(slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
-    outward::least::<Plain>(slots, kind, view)
+    outward::least(&Plain, slots, kind, view)
 }
+
+pub const RULE: Rule = Rule {
+    name: "sptf",
+    summary: "shortest positioning time first: seek and rotation together",
+    weighs: None,
+    cost_is: CostIs::PositioningAndMore,
+    counts_rotation: true,
+    keeps_writes_apart: false,
+    cost,
+    pick,
+};

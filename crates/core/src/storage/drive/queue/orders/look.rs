@@ -1,7 +1,8 @@
 //! LOOK: on in the present direction to the next command's cylinder; when none is left there, turn round. Commands on
 //! the arm's own cylinder belong to either direction and go in order of arrival.
 //! Source: A. G. Merten, "Some quantitative techniques for file organization", 1970 (the SCAN that looks ahead).
-use super::{Entry, Kind, SlotIndex, Slots, View};
+use super::{CostIs, Rule};
+use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};
 
 /// Above any distance in cylinders.
 const BEHIND: i64 = 1 << 32;
@@ -30,3 +31,14 @@ pub fn highest_at_or_below(slots: &Slots, cylinder: u32) -> Option<SlotIndex> {
     let youngest = slots.slot_at(slots.row(Kind::Main), below)?;
     slots.at_or_above(Kind::Main, slots.entry(youngest).cylinder)
 }
+
+pub const RULE: Rule = Rule {
+    name: "look",
+    summary: "up and down over the cylinders, like a lift",
+    weighs: None,
+    cost_is: CostIs::NoTime,
+    counts_rotation: false,
+    keeps_writes_apart: false,
+    cost,
+    pick,
+};

@@ -1,7 +1,8 @@
 //! C-LOOK: always upward to the next command's cylinder; from the last one back to the lowest. Commands on the arm's
 //! own cylinder go in order of arrival.
 //! Source: B. L. Worthington, G. R. Ganger, Y. N. Patt, "Scheduling algorithms for modern disk drives", 1994.
-use super::{Entry, Kind, SlotIndex, Slots, View};
+use super::{CostIs, Rule};
+use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};
 
 /// Above any distance in cylinders.
 const WRAPPED: i64 = 1 << 32;
@@ -19,3 +20,14 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     slots.at_or_above(Kind::Main, view.arm.cylinder).or_else(|| slots.at_or_above(Kind::Main, 0))
 }
+
+pub const RULE: Rule = Rule {
+    name: "c-look",
+    summary: "upward only, then back to the lowest",
+    weighs: None,
+    cost_is: CostIs::NoTime,
+    counts_rotation: false,
+    keeps_writes_apart: false,
+    cost,
+    pick,
+};

@@ -6,12 +6,24 @@
 //! reaches that one after at most as many changes of cylinder as it is away, unless commands for the arm's own cylinder
 //! keep coming. One that lies farther out has no bound while R < 1: arrivals close by can keep the arm turning.
 //! Source: R. Geist, S. Daniel, "A continuum of disk scheduling algorithms", ACM TOCS 5(1), 1987.
-use super::{Entry, Kind, SlotIndex, Slots, View, look};
+use super::{CostIs, Order, Rule, Unit, Weighs, look};
+use crate::storage::drive::queue::params::ScanWeight;
+use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};
+
+/// Part of all cylinders, in millionths: the recommendation of its authors.
+const RECOMMENDED: u64 = 200_000;
+
+pub const USUAL: Order = Order::VScan(ScanWeight::of_millionths(RECOMMENDED));
+
+fn weight(view: &View<'_>) -> ScanWeight {
+    let Order::VScan(weight) = view.params.order else { unreachable!("asked by this order alone") };
+    weight
+}
 
 pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
     let ahead = i64::from(entry.cylinder) - i64::from(view.arm.cylinder);
     let ahead = if view.upward { ahead } else { -ahead };
-    let turning = view.params.scan_weight.of(view.mechanism.seek.cylinders());
+    let turning = weight(view).of(view.mechanism.seek.cylinders());
     if ahead >= 0 { ahead } else { i64::from(turning) - ahead }
 }
 
@@ -25,3 +37,20 @@ pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     };
     above.into_iter().chain(below).min_by_key(key)
 }
+
+pub const RULE: Rule = Rule {
+    name: "vscan",
+    summary: "the nearest, where turning round counts `scan_weight` of all cylinders",
+    weighs: Some(Weighs {
+        key: "scan_weight",
+        unit: Unit::Share { most: 1 },
+        usual: RECOMMENDED,
+        none_is_idle: false,
+        order: |weight| Order::VScan(ScanWeight::of_millionths(weight)),
+    }),
+    cost_is: CostIs::NoTime,
+    counts_rotation: false,
+    keeps_writes_apart: false,
+    cost,
+    pick,
+};

@@ -6,7 +6,14 @@
 //! between reads; an age limit or a pass limit bounds that.
 //! Source: Linux block layer, block/mq-deadline.c and Documentation/block/deadline-iosched.rst: read preference and
 //! write deadline (J. Axboe, 2002), here with positioning time in place of its order by address.
-use super::{Entry, Kind, SlotIndex, Slots, View, sptf};
+use super::{CostIs, Order, Rule, Unit, Weighs, sptf};
+use crate::storage::drive::queue::{Entry, Kind, SlotIndex, Slots, View};
+use drivelab_units::Span;
+
+/// Unasked: that of Linux's deadline schedulers.
+const DEADLINE: Span = Span::from_s(5);
+
+pub const USUAL: Order = Order::ReadFirstSptf(DEADLINE);
 
 /// Above any positioning time.
 const WRITE: i64 = 1 << 60;
@@ -21,7 +28,8 @@ pub fn cost(entry: &Entry, view: &View<'_>) -> i64 {
 }
 
 fn is_overdue(entry: &Entry, view: &View<'_>) -> bool {
-    entry.write && view.now - entry.arrived >= view.params.write_deadline.as_ns()
+    let Order::ReadFirstSptf(deadline) = view.params.order else { unreachable!("asked by this order alone") };
+    entry.write && view.now - entry.arrived >= deadline.as_ns()
 }
 
 pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
@@ -31,3 +39,20 @@ pub fn pick(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     }
     sptf::pick_from(slots, Kind::Main, view).or_else(|| sptf::pick_from(slots, Kind::Writes, view))
 }
+
+pub const RULE: Rule = Rule {
+    name: "read-first-sptf",
+    summary: "reads by sptf, then writes by sptf; writes past `write_deadline` first",
+    weighs: Some(Weighs {
+        key: "write_deadline",
+        unit: Unit::Time,
+        usual: DEADLINE.as_ns(),
+        none_is_idle: false,
+        order: |deadline| Order::ReadFirstSptf(Span::from_ns(deadline)),
+    }),
+    cost_is: CostIs::NoTime,
+    counts_rotation: true,
+    keeps_writes_apart: true,
+    cost,
+    pick,
+};

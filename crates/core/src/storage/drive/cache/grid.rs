@@ -1,0 +1,264 @@
+//! Stretches of blocks by address: which of them meet others, in a time that does not depend on how many there are.
+//!
+//! A stretch is filed by its length: its level is the power of two above it, and the addresses are cut into granules of that
+//! size. Under its first block's granule it lies in a hash table, so that filing and taking out cost a link each. A stretch
+//! that meets some blocks begins in one of their granules or in the one before, at each level that is in use; as a rule
+//! those are two or three.
+//! Source: the hierarchical hash grid of collision detection: B. Mirtich, "Efficient algorithms for two-phase collision
+//! detection", TR-97-23, Mitsubishi Electric Research Laboratory, 1997.
+use crate::storage::tree::{NONE, Slot};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// No granule is smaller: most commands are of one or a few levels then.
+const LEAST_LEVEL: u32 = 5;
+/// In place of the level of a slot that is not filed.
+const FREE: u32 = u32::MAX;
+
+/// A stretch: no block before `start` or from `limit` on is in it.
+#[derive(Clone, Copy)]
+struct Node {
+    start: u64,
+    limit: u64,
+    level: u32,
+    /// The next of the same place in the table.
+    next: Slot,
+}
+
+pub struct Grid {
+    nodes: Vec<Node>,
+    /// The first stretch of each place, a power of two of them.
+    places: Vec<Slot>,
+    /// Stretches of each level; and a bit for each level that has any.
+    counts: [u32; 65],
+    levels: u128,
+    len: u32,
+}
+
+impl Default for Grid {
+    fn default() -> Self {
+        Grid { nodes: Vec::new(), places: vec![NONE; 16], counts: [0; 65], levels: 0, len: 0 }
+    }
+}
+
+/// The level of a stretch of this length: it begins no farther before any block in it, or its limit, than a granule less one.
+#[inline]
+fn level_of(length: u64) -> u32 {
+    (u64::BITS - length.leading_zeros()).max(LEAST_LEVEL)
+}
+
+impl Grid {
+    /// Stretches that are filed.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Multiplicative hashing (D. E. Knuth, "The art of computer programming", volume 3, 6.4).
+    #[inline]
+    fn place(&self, granule: u64, level: u32) -> usize {
+        let mixed = (granule ^ u64::from(level) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 32) as usize & (self.places.len() - 1)
+    }
+
+    #[inline]
+    fn place_of(&self, node: &Node) -> usize {
+        self.place(granule(node.start, node.level), node.level)
+    }
+
+    /// Files a stretch under a slot that has none.
+    // Apart, so that what a cache with few segments does stays in one piece.
+    #[inline(never)]
+    pub fn insert(&mut self, slot: Slot, start: u64, limit: u64) {
+        let free = Node { start: 0, limit: 0, level: FREE, next: NONE };
+        while self.nodes.len() <= slot as usize {
+            self.nodes.push(free);
+        }
+        let level = level_of(limit.saturating_sub(start));
+        self.nodes[slot as usize] = Node { start, limit, level, next: NONE };
+        self.counts[level as usize] += 1;
+        self.levels |= 1 << level;
+        self.len += 1;
+        if self.len as usize > self.places.len() {
+            return self.grow();
+        }
+        self.link(slot);
+    }
+
+    fn link(&mut self, slot: Slot) {
+        let place = self.place_of(&self.nodes[slot as usize]);
+        self.nodes[slot as usize].next = self.places[place];
+        self.places[place] = slot;
+    }
+
+    /// Twice as many places, and all stretches filed anew.
+    #[cold]
+    fn grow(&mut self) {
+        self.places = vec![NONE; self.places.len() * 2];
+        for slot in 0..self.nodes.len() as Slot {
+            if self.nodes[slot as usize].level != FREE {
+                self.link(slot);
+            }
+        }
+    }
+
+    /// Takes a stretch out.
+    ///
+    /// # Panics
+    /// When the slot has none.
+    #[inline(never)]
+    pub fn remove(&mut self, slot: Slot) {
+        let node = self.nodes[slot as usize];
+        assert!(node.level != FREE, "the stretch is filed");
+        let place = self.place_of(&node);
+        if self.places[place] == slot {
+            self.places[place] = node.next;
+        } else {
+            let mut at = self.places[place];
+            while self.nodes[at as usize].next != slot {
+                at = self.nodes[at as usize].next;
+            }
+            self.nodes[at as usize].next = node.next;
+        }
+        self.nodes[slot as usize].level = FREE;
+        self.len -= 1;
+        self.counts[node.level as usize] -= 1;
+        if self.counts[node.level as usize] == 0 {
+            self.levels &= !(1 << node.level);
+        }
+    }
+
+    /// Calls `visit` with each slot whose stretch begins before `end` and reaches at least up to `first`, and with its
+    /// start and limit; in no order.
+    #[inline]
+    pub fn meeting(&self, first: u64, end: u64, mut visit: impl FnMut(Slot, u64, u64)) {
+        let Some(last) = end.checked_sub(1) else { return };
+        let mut levels = self.levels;
+        while levels != 0 {
+            let level = levels.trailing_zeros();
+            levels &= levels - 1;
+            let from = granule(first.saturating_sub(longest(level)), level);
+            let to = granule(last, level);
+            let meets = |node: &Node| node.level == level && node.start < end && node.limit >= first;
+            if to.saturating_sub(from) > u64::from(self.len) {
+                // Blocks so many that looking at every stretch takes less than at every granule.
+                for (slot, node) in (0..).zip(&self.nodes) {
+                    if meets(node) {
+                        visit(slot, node.start, node.limit);
+                    }
+                }
+                continue;
+            }
+            for own in from..=to {
+                let mut at = self.places[self.place(own, level)];
+                while at != NONE {
+                    let node = &self.nodes[at as usize];
+                    // Others share the place.
+                    if meets(node) && granule(node.start, level) == own {
+                        visit(at, node.start, node.limit);
+                    }
+                    at = node.next;
+                }
+            }
+        }
+    }
+
+    /// The stretch that begins first, of those that have one of these blocks.
+    #[inline]
+    pub fn lowest(&self, first: u64, end: u64) -> Option<Slot> {
+        let (mut found, mut lowest) = (None, u64::MAX);
+        self.meeting(first, end, |slot, start, limit| {
+            if limit > first && start < lowest {
+                (found, lowest) = (Some(slot), start);
+            }
+        });
+        found
+    }
+
+    /// The stretch that ends just before this block.
+    #[inline]
+    pub fn ending_at(&self, block: u64) -> Option<Slot> {
+        let mut found = None;
+        self.meeting(block, block + 1, |slot, _, limit| {
+            if limit == block {
+                found = Some(slot);
+            }
+        });
+        found
+    }
+
+    /// The stretch that begins with this block.
+    #[inline]
+    pub fn beginning_at(&self, block: u64) -> Option<Slot> {
+        let mut found = None;
+        self.meeting(block, block + 1, |slot, start, _| {
+            if start == block {
+                found = Some(slot);
+            }
+        });
+        found
+    }
+}
+
+/// Which granule of a level a block lies in.
+#[inline]
+fn granule(block: u64, level: u32) -> u64 {
+    block.checked_shr(level).unwrap_or(0)
+}
+
+/// The longest stretch of a level.
+#[inline]
+fn longest(level: u32) -> u64 {
+    u64::MAX >> (u64::BITS - level)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// Close together and short, so that they meet; some far out and some long.
+    fn stretches() -> impl Strategy<Value = (u64, u64)> {
+        let start = prop_oneof![0u64..300, 0u64..20_000, Just(u64::MAX - 40_000)];
+        (start, prop_oneof![0u64..40, 0u64..3_000, 1u64..=32_768])
+    }
+
+    proptest! {
+        #[test]
+        fn a_grid_finds_what_looking_at_each_finds(
+            steps in prop::collection::vec((0u32..120, stretches(), stretches()), 1..300),
+        ) {
+            let (mut grid, mut naive) = (Grid::default(), BTreeMap::new());
+            for (slot, (start, length), (first, count)) in steps {
+                if naive.remove(&slot).is_some() {
+                    grid.remove(slot);
+                } else {
+                    naive.insert(slot, (start, start + length));
+                    grid.insert(slot, start, start + length);
+                }
+                prop_assert_eq!(grid.len() as usize, naive.len());
+                let end = first + count;
+                let mut found = Vec::new();
+                grid.meeting(first, end, |slot, start, limit| found.push((slot, start, limit)));
+                found.sort_unstable();
+                let meets = |(slot, &(start, limit)): (&u32, &(u64, u64))| {
+                    (start < end && limit >= first).then_some((*slot, start, limit))
+                };
+                prop_assert_eq!(found, naive.iter().filter_map(meets).collect::<Vec<_>>());
+                let overlapping = naive.values().filter(|&&(start, limit)| start < end && limit > first);
+                let lowest = grid.lowest(first, end).map(|slot| naive[&slot].0);
+                prop_assert_eq!(lowest, overlapping.map(|&(start, _)| start).min());
+                let ends = grid.ending_at(first).map(|slot| naive[&slot].1);
+                prop_assert_eq!(ends, naive.values().map(|&(_, limit)| limit).find(|&limit| limit == first));
+                let begins = grid.beginning_at(first).map(|slot| naive[&slot].0);
+                prop_assert_eq!(begins, naive.values().map(|&(start, _)| start).find(|&start| start == first));
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The orders of the queue: one file each, which opens with the rule and ends with its description as a [`Rule`].
+//!
+//! All that is known of an order follows from its rule: the scenario's names and keys, what the documentation and the schema
+//! say of them, which keys count beside it, and what the tests hold it to. A new order is a file here, its lines below, and,
+//! where it weighs something that no other order does, a key in the scenario.
+pub mod aged_sptf;
+pub mod clook;
+pub mod fcfs;
+pub mod firmware;
+pub mod look;
+pub mod read_first_sptf;
+pub mod share_aged_sptf;
+pub mod sptf;
+pub mod sstf;
+pub mod vscan;
+pub mod weighted_sptf;
+
+use super::params::{AgeFull, AgeWeight, ScanWeight};
+use super::{Entry, SlotIndex, Slots, View};
+use drivelab_units::Span;
+
+/// In which order the waiting commands are served, with what it weighs and others do not.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Order {
+    Fcfs,
+    Sstf,
+    Look,
+    CLook,
+    /// What a turn of the arm counts.
+    VScan(ScanWeight),
+    Sptf,
+    /// The credit for the time waited.
+    AgedSptf(AgeWeight),
+    /// The credit for the time waited, of all that wait together.
+    ShareAgedSptf(AgeWeight),
+    /// The age at which a command goes first.
+    WeightedSptf(AgeFull),
+    /// The age from which on a write goes before the reads.
+    ReadFirstSptf(Span),
+    /// The credit for the time waited.
+    Firmware(AgeWeight),
+}
+
+impl Order {
+    /// Every order, with what it weighs as it is unasked.
+    pub const ALL: [Order; 11] = [
+        Order::Fcfs,
+        Order::Sstf,
+        Order::Look,
+        Order::CLook,
+        vscan::USUAL,
+        Order::Sptf,
+        aged_sptf::USUAL,
+        share_aged_sptf::USUAL,
+        weighted_sptf::USUAL,
+        read_first_sptf::USUAL,
+        firmware::USUAL,
+    ];
+
+    /// What this order is, whatever it weighs.
+    #[inline]
+    pub fn rule(self) -> &'static Rule {
+        match self {
+            Order::Fcfs => &fcfs::RULE,
+            Order::Sstf => &sstf::RULE,
+            Order::Look => &look::RULE,
+            Order::CLook => &clook::RULE,
+            Order::VScan(_) => &vscan::RULE,
+            Order::Sptf => &sptf::RULE,
+            Order::AgedSptf(_) => &aged_sptf::RULE,
+            Order::ShareAgedSptf(_) => &share_aged_sptf::RULE,
+            Order::WeightedSptf(_) => &weighted_sptf::RULE,
+            Order::ReadFirstSptf(_) => &read_first_sptf::RULE,
+            Order::Firmware(_) => &firmware::RULE,
+        }
+    }
+
+    /// The same order with this value of what it alone weighs; itself, where it weighs nothing.
+    #[must_use]
+    pub fn weighing(self, value: u64) -> Self {
+        self.rule().weighs.map_or(self, |weighs| (weighs.order)(value))
+    }
+}
+
+/// What an order is.
+#[derive(Debug)]
+pub struct Rule {
+    /// As users write it.
+    pub name: &'static str,
+    /// In a line.
+    pub summary: &'static str,
+    /// What it weighs and others do not.
+    pub weighs: Option<Weighs>,
+    pub cost_is: CostIs,
+    /// Whether the cost counts rotation, as far as the drive knows the angle.
+    pub counts_rotation: bool,
+    /// Whether reads and writes are looked for apart from each other.
+    pub keeps_writes_apart: bool,
+    /// The definition: the entry with the least cost goes next, the older one of two equals.
+    pub cost: fn(&Entry, &View<'_>) -> i64,
+    /// The entry that the definition says, found without looking at everything.
+    pub pick: fn(&Slots, &View<'_>) -> Option<SlotIndex>,
+}
+
+/// What kind of quantity an order's cost is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CostIs {
+    /// Of another kind, or not the same for reads and writes.
+    NoTime,
+    /// A time for reads and writes alike, so that a read preference in time can be added to it.
+    Time,
+    /// The same, and a sum of the positioning time and what does not depend on that.
+    PositioningAndMore,
+}
+
+impl Rule {
+    /// Whether a read preference in time can be added to the cost.
+    pub fn costs_time(&self) -> bool {
+        self.cost_is != CostIs::NoTime
+    }
+}
+
+/// Something that an order weighs.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighs {
+    /// The key under which users set it. Orders that weigh the same share a key.
+    pub key: &'static str,
+    pub unit: Unit,
+    /// Its value unasked.
+    pub usual: u64,
+    /// Whether a value of zero does nothing, so that it may stand beside any order.
+    pub none_is_idle: bool,
+    /// The order with this value.
+    pub order: fn(u64) -> Order,
+}
+
+/// The unit of what an order weighs, and its range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Millionths, up to so many ones.
+    Share { most: u64 },
+    /// Nanoseconds.
+    Time,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_is_that_of_one_order() {
+        for (number, order) in Order::ALL.into_iter().enumerate() {
+            let rule = order.rule();
+            assert!(Order::ALL[..number].iter().all(|other| other.rule().name != rule.name), "{}", rule.name);
+            assert!(rule.costs_time() || rule.cost_is == CostIs::NoTime);
+            let Some(weighs) = rule.weighs else {
+                assert_eq!(order.weighing(17), order);
+                continue;
+            };
+            // Unasked it weighs what the rule says, and another value makes another order of the same name.
+            assert_eq!(order.weighing(weighs.usual), order, "{}", rule.name);
+            let other = order.weighing(weighs.usual + 100_000);
+            assert!(other != order && other.rule().name == rule.name, "{}", rule.name);
+        }
+    }
+}
