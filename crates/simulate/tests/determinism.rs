@@ -306,6 +306,7 @@ fn setups() -> Vec<(String, Setup)> {
         let (order, considers) = match order {
             Order::VScan(_) => (Order::VScan(ScanWeight::from_ratio(1, 20).unwrap()), None),
             Order::AgedSptf(_) => (Order::AgedSptf(tenth), None),
+            Order::ShareAgedSptf(_) => (Order::ShareAgedSptf(AgeWeight::from_ratio(1, 2).unwrap()), None),
             Order::WeightedSptf(_) => (Order::WeightedSptf(AgeFull::new(ms(200))), None),
             Order::ReadFirstSptf(_) => (Order::ReadFirstSptf(ms(100)), None),
             // The firmware's order has the formula of the aged one.
