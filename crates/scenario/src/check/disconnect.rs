@@ -2,9 +2,9 @@
 use super::system::bounded;
 use crate::check::given;
 use crate::keys::At;
-use crate::raw::disconnect::{DisconnectRaw, SecondReleaseRaw};
+use crate::raw::disconnect::{DisconnectRaw, SecondReleaseRaw, SectorCount, SectorsFirstRaw};
 use crate::text::problem::Log;
-use drivelab_core::storage::drive::disconnect::{DisconnectParams, SecondRelease};
+use drivelab_core::storage::drive::disconnect::{DisconnectParams, SecondRelease, SectorsFirst};
 use drivelab_core::storage::drive::params::Overhead;
 use drivelab_units::Span;
 
@@ -35,5 +35,30 @@ fn second(raw: &SecondReleaseRaw, log: &mut Log) -> SecondRelease {
         arm_ns: given(raw.arm.as_ref()).map_or(0, |arm| arm.0),
         release_again: time(&raw.release_again, "release_again"),
         reselection: time(&raw.reselection, "reselection"),
+        sectors_first: raw.sectors_first.as_ref().map_or(SectorsFirst::SHOWN, |at| sectors_first(&at.value)),
+    }
+}
+
+fn sectors_first(raw: &SectorsFirstRaw) -> SectorsFirst {
+    let SectorsFirst { short, long, long_from } = SectorsFirst::SHOWN;
+    let count = |at: &Option<At<SectorCount>>, usual| given(at.as_ref()).map_or(usual, |count| count.0);
+    SectorsFirst {
+        short: count(&raw.short, short),
+        long: count(&raw.long, long),
+        long_from: count(&raw.long_from, long_from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::problem::Place;
+
+    #[test]
+    fn sectors_before_the_media_are_what_is_shown_but_for_what_is_set() {
+        assert_eq!(sectors_first(&SectorsFirstRaw::default()), SectorsFirst::SHOWN);
+        let long = Some(At::new(crate::keys::numbers::Count(99), Place::default()));
+        let set = sectors_first(&SectorsFirstRaw { long, ..SectorsFirstRaw::default() });
+        assert_eq!(set, SectorsFirst { long: 99, ..SectorsFirst::SHOWN });
     }
 }

@@ -1,5 +1,6 @@
 //! How a drive lets go of its bus and takes it up again, as typed in a drive file.
 use super::drive::OverheadTimes;
+use crate::keys::numbers::Count;
 use crate::keys::quantities::SignedSpan;
 use crate::keys::section;
 use drivelab_units::Span;
@@ -41,5 +42,24 @@ section! {
         release_again: Span = "0s",
         /// To take it up again at the end.
         reselection: Span = "0s",
+        /// How many of its sectors must be there before the first is written. Left out, as one family of drives shows it.
+        sectors_first: SectorsFirstRaw = "10 of a write of fewer than 45 sectors, 15 of others",
+    }
+}
+
+/// Sectors of a write.
+pub type SectorCount = Count<1, 65536>;
+
+section! {
+    facts: true,
+    /// How many sectors of a write that lets go of the bus must be there before the first is written; all, where it has
+    /// fewer.
+    pub struct SectorsFirstRaw {
+        /// Of a short write.
+        short: SectorCount = "10",
+        /// Of a long one.
+        long: SectorCount = "15",
+        /// From so many sectors on a write is a long one.
+        long_from: SectorCount = "45",
     }
 }

@@ -38,6 +38,27 @@ pub struct SecondRelease {
     /// To let go of the bus after the data, and to take it up again at the end.
     pub release_again: Span,
     pub reselection: Span,
+    pub sectors_first: SectorsFirst,
+}
+
+/// How many of a write's sectors must be there before the first is written, or all where it has fewer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SectorsFirst {
+    /// Of a short write.
+    pub short: u64,
+    /// Of a long one: of so many sectors or more.
+    pub long: u64,
+    pub long_from: u64,
+}
+
+impl SectorsFirst {
+    /// What one family of drives shows: those whose descriptions for DiskSim have a second release.
+    pub const SHOWN: SectorsFirst = SectorsFirst { short: 10, long: 15, long_from: 45 };
+
+    #[inline]
+    fn of(self, count: u64) -> u64 {
+        count.min(if count < self.long_from { self.short } else { self.long })
+    }
 }
 
 /// How a write's data come: from its arrival until the arm can start and until the data can flow, and what its end
@@ -77,11 +98,7 @@ impl DisconnectParams {
     /// How many of a write's sectors must be there before the first is written.
     #[inline]
     pub fn sectors_before_media(&self, count: u64) -> u64 {
-        match self.second_release {
-            None => 1,
-            Some(_) if count < 45 => count.min(10),
-            Some(_) => 15,
-        }
+        self.second_release.map_or(1, |second| second.sectors_first.of(count))
     }
 
     /// From the command of a read that the buffer cannot answer until its data can flow, if they are there.

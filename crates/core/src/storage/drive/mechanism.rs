@@ -79,7 +79,8 @@ pub struct Mechanism {
 
 impl Mechanism {
     /// The time to bring `head` over `cylinder` and settle there.
-    #[inline]
+    // Always part of the search: it is most of what a search does.
+    #[inline(always)]
     pub fn positioning(&self, arm: Arm, cylinder: u32, head: u32, access: Access) -> u64 {
         let mut time = u64::from(self.seek.time(arm.cylinder.abs_diff(cylinder)));
         if arm.head != head {

@@ -120,8 +120,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn file(slots: &mut Slots, slot: u32, piece: &DirtyPiece) {
-    let entry = Entry { first: piece.first, write: true, ..Entry::default() };
-    slots.insert(slot, entry);
+    let entry = Entry { write: true, ..Entry::default() };
+    slots.insert(slot, entry, piece.first);
 }
 
 struct Both {

@@ -391,13 +391,12 @@ impl Buffer {
 
 /// Puts a piece into the slots by its place on the media.
 fn filing(motion: Motion<'_>) -> impl FnMut(&mut Slots, Slot, &DirtyPiece) {
-    move |slots, slot, piece| slots.insert(slot, entry(piece, motion))
+    move |slots, slot, piece| slots.insert(slot, entry(piece, motion), piece.first)
 }
 
 fn entry(piece: &DirtyPiece, motion: Motion<'_>) -> Entry {
     let landing = motion.mechanism.landing(piece.first, piece.count(), Access::Write, motion.spindle);
     let Landing { cylinder, head, start, longest_wait, .. } = landing;
     let (arrived, ready) = (piece.since.as_ns(), piece.there.as_ns());
-    let (first, write) = (piece.first, true);
-    Entry { arrived, ready, first, cylinder, head, start, longest_wait, write, ..Entry::default() }
+    Entry { arrived, ready, cylinder, head, start, longest_wait, write: true, ..Entry::default() }
 }

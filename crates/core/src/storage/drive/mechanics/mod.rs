@@ -146,11 +146,9 @@ impl Mechanics {
         let &InFlight { ref command, arrived, ready, sought, .. } = flight;
         let Landing { cylinder, head, start, longest_wait, .. } = landing;
         let (arrived, ready, lead) = (arrived.as_ns(), ready.as_ns(), lead.as_ns());
-        let (first, write) = (sought, command.access == Access::Write);
-        let set_there = Entry::default();
-        let entry =
-            Entry { arrived, ready, lead, first, cylinder, head, start, longest_wait, write, ..set_there };
-        self.slots.insert(slot, entry);
+        let (sequence, write) = (0, command.access == Access::Write);
+        let entry = Entry { sequence, arrived, ready, lead, cylinder, head, start, longest_wait, write };
+        self.slots.insert(slot, entry, sought);
     }
 
     /// Whether nothing may go past the command that has waited longest.

@@ -59,8 +59,9 @@ impl Mechanics {
             if entry.cylinder != cylinder {
                 break;
             }
-            if !entry.write && entry.first >= start && nearest.is_none_or(|(first, _)| entry.first < first) {
-                nearest = Some((entry.first, slot));
+            let begins = self.slots.first(slot);
+            if !entry.write && begins >= start && nearest.is_none_or(|(first, _)| begins < first) {
+                nearest = Some((begins, slot));
             }
             at = self.slots.next(row, at, true);
         }
@@ -167,7 +168,7 @@ impl Mechanics {
         let landing = self.landing(end, Sectors::new(1), Access::Read);
         let sector = self.model.mechanism.sector_time(&landing).as_ns();
         let soon = |slot: SlotIndex| {
-            let gap = (self.slots.entry(slot).first - end).get();
+            let gap = (self.slots.first(slot) - end).get();
             gap.saturating_mul(sector) <= cache.read_ahead.covers_within.as_ns()
         };
         self.waiting_from(end, landing.cylinder).is_some_and(soon)

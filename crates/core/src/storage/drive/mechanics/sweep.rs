@@ -114,7 +114,7 @@ impl Mechanics {
             if entry.cylinder != cylinder {
                 return None;
             }
-            if entry.first == end && entry.write == write {
+            if self.slots.first(slot) == end && entry.write == write {
                 return Some(slot);
             }
             at = self.slots.next(self.slots.row(kind), at, true);

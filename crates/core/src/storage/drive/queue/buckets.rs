@@ -53,14 +53,14 @@ impl Buckets {
     pub fn insert(&mut self, places: &mut [SlotEntry], slot: SlotIndex) {
         let cylinder = places[slot as usize].entry.cylinder;
         let above = self.at_or_above(cylinder + 1);
-        let below = if above == NONE { self.highest } else { places[above as usize].links.by_cylinder.below };
-        places[slot as usize].links.by_cylinder = Neighbours { below, above };
+        let below = if above == NONE { self.highest } else { places[above as usize].by_cylinder.below };
+        places[slot as usize].by_cylinder = Neighbours { below, above };
         match above {
             NONE => self.highest = slot,
-            above => places[above as usize].links.by_cylinder.below = slot,
+            above => places[above as usize].by_cylinder.below = slot,
         }
         if below != NONE {
-            places[below as usize].links.by_cylinder.above = slot;
+            places[below as usize].by_cylinder.above = slot;
         }
         if !is_on(places, below, cylinder) {
             self.first[cylinder as usize] = slot;
@@ -72,17 +72,17 @@ impl Buckets {
     }
 
     pub fn remove(&mut self, places: &mut [SlotEntry], slot: SlotIndex) {
-        let SlotEntry { ref entry, ref links } = places[slot as usize];
-        let (Neighbours { below, above }, cylinder) = (links.by_cylinder, entry.cylinder);
+        let SlotEntry { ref entry, by_cylinder: Neighbours { below, above } } = places[slot as usize];
+        let cylinder = entry.cylinder;
         if let Some(angles) = &mut self.angles {
             angles.remove(slot, entry);
         }
         match above {
             NONE => self.highest = below,
-            above => places[above as usize].links.by_cylinder.below = below,
+            above => places[above as usize].by_cylinder.below = below,
         }
         if below != NONE {
-            places[below as usize].links.by_cylinder.above = above;
+            places[below as usize].by_cylinder.above = above;
         }
         if self.first[cylinder as usize] == slot {
             if is_on(places, above, cylinder) {

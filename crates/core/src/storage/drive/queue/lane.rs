@@ -4,26 +4,13 @@ use super::angles::Angles;
 use super::buckets::{Buckets, Neighbours};
 use super::params::QueueParams;
 use super::row::Row;
-use super::slots::{NONE, SlotEntry, SlotIndex, some};
+use super::slots::{Filed, NONE, SlotEntry, SlotIndex, some};
 
-/// Neighbours of an entry in its lane.
-#[derive(Clone, Copy)]
-pub(super) struct Links {
-    pub older: SlotIndex,
-    pub younger: SlotIndex,
-    /// Among [`Buckets`].
-    pub by_cylinder: Neighbours,
-}
-
-impl Links {
-    pub const UNLINKED: Links =
-        Links { older: NONE, younger: NONE, by_cylinder: Neighbours { below: NONE, above: NONE } };
-
+impl Neighbours {
     /// The next place among buckets.
     #[inline]
     pub fn next(&self, upward: bool) -> Cursor {
-        let Neighbours { below, above } = self.by_cylinder;
-        Cursor(if upward { above } else { below })
+        Cursor(if upward { self.above } else { self.below })
     }
 }
 
@@ -95,12 +82,12 @@ impl Lane {
 
     /// Files an entry, which is the youngest, in both orders.
     #[inline]
-    pub fn insert(&mut self, places: &mut [SlotEntry], slot: SlotIndex, cylinder: u32) {
-        let place = &mut places[slot as usize];
-        (place.links.older, place.links.younger) = (self.youngest, NONE);
+    pub fn insert(&mut self, places: &mut [SlotEntry], filed: &mut [Filed], slot: SlotIndex, cylinder: u32) {
+        let own = &mut filed[slot as usize];
+        (own.older, own.younger) = (self.youngest, NONE);
         match self.youngest {
             NONE => self.oldest = slot,
-            youngest => places[youngest as usize].links.younger = slot,
+            youngest => filed[youngest as usize].younger = slot,
         }
         self.youngest = slot;
         match &mut self.by_cylinder {
@@ -110,19 +97,19 @@ impl Lane {
     }
 
     #[inline]
-    pub fn remove(&mut self, places: &mut [SlotEntry], slot: SlotIndex) {
-        let SlotEntry { ref entry, links: Links { older, younger, .. } } = places[slot as usize];
+    pub fn remove(&mut self, places: &mut [SlotEntry], filed: &mut [Filed], slot: SlotIndex) {
+        let Filed { older, younger, .. } = filed[slot as usize];
         match &mut self.by_cylinder {
-            ByCylinder::Row(row) => row.remove(entry.cylinder, slot),
+            ByCylinder::Row(row) => row.remove(places[slot as usize].entry.cylinder, slot),
             ByCylinder::Buckets(buckets) => buckets.remove(places, slot),
         }
         match older {
             NONE => self.oldest = younger,
-            older => places[older as usize].links.younger = younger,
+            older => filed[older as usize].younger = younger,
         }
         match younger {
             NONE => self.youngest = older,
-            younger => places[younger as usize].links.older = older,
+            younger => filed[younger as usize].older = older,
         }
     }
 
@@ -142,7 +129,7 @@ impl Lane {
             ByCylinder::Row(row) => Cursor((row.below(cylinder) as u32).wrapping_sub(1)),
             ByCylinder::Buckets(buckets) => match buckets.at_or_above(cylinder) {
                 NONE => Cursor(buckets.highest()),
-                above => Cursor(places[above as usize].links.by_cylinder.below),
+                above => Cursor(places[above as usize].by_cylinder.below),
             },
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! All entries are in one lane, unless the order serves reads and writes apart: then each kind has a [`Lane`] of its own.
 use super::angles::Angles;
-use super::lane::{Cursor, Lane, Links};
+use super::buckets::Neighbours;
+use super::lane::{Cursor, Lane};
 use super::params::QueueParams;
 use super::row::Row;
 use alloc::vec;
@@ -14,21 +15,17 @@ pub type SlotIndex = u32;
 
 pub(super) const NONE: SlotIndex = SlotIndex::MAX;
 
-/// What choosing needs to know of one waiting command.
+/// What the search needs to know of one waiting command.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entry {
     /// The order of arrival, for ties; set by the table.
     pub sequence: u64,
     /// When it arrived, in nanoseconds; never before the one that arrived before it.
     pub arrived: u64,
-    /// Services begun before it arrived; set by the table.
-    pub arrived_at_service: u64,
     /// When the firmware has taken it up, in nanoseconds.
     pub ready: u64,
     /// Nanoseconds before the arm may start, because the data must come first.
     pub lead: u64,
-    /// Its first block.
-    pub first: Lba,
     pub cylinder: u32,
     pub head: u32,
     /// Time into the revolution at which it begins.
@@ -38,11 +35,45 @@ pub struct Entry {
     pub write: bool,
 }
 
-/// One slot: what waits in it, and its neighbours in the lane.
+/// One slot as a search sees it: what waits in it, and what lies beside it. One line of a processor's cache.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 pub(super) struct SlotEntry {
     pub entry: Entry,
-    pub links: Links,
+    /// Among buckets.
+    pub by_cylinder: Neighbours,
+}
+
+/// What else there is to know of it, and its neighbours in order of arrival.
+#[derive(Clone, Copy)]
+pub(super) struct Filed {
+    /// Its first block.
+    first: Lba,
+    /// Services begun before it arrived.
+    arrived_at_service: u64,
+    pub older: SlotIndex,
+    pub younger: SlotIndex,
+}
+
+const _: () = assert!(size_of::<SlotEntry>() == 64);
+
+const FREE: SlotEntry =
+    SlotEntry { entry: Entry::NONE, by_cylinder: Neighbours { below: NONE, above: NONE } };
+const UNFILED: Filed = Filed { first: Lba::ZERO, arrived_at_service: 0, older: NONE, younger: NONE };
+
+impl Entry {
+    /// What a free slot holds.
+    const NONE: Entry = Entry {
+        sequence: 0,
+        arrived: 0,
+        ready: 0,
+        lead: 0,
+        cylinder: 0,
+        head: 0,
+        start: 0,
+        longest_wait: 0,
+        write: false,
+    };
 }
 
 /// Which lane: its commands.
@@ -55,6 +86,7 @@ pub enum Kind {
 
 pub struct Slots {
     places: Vec<SlotEntry>,
+    filed: Vec<Filed>,
     main: Lane,
     /// The writes, where they are kept apart.
     writes: Option<Lane>,
@@ -69,10 +101,8 @@ impl Slots {
     pub fn new(params: &QueueParams, cylinders: u32, period: u64) -> Self {
         let lane = || Lane::new(params, cylinders, period);
         Slots {
-            places: vec![
-                SlotEntry { entry: Entry::default(), links: Links::UNLINKED };
-                params.depth as usize
-            ],
+            places: vec![FREE; params.depth as usize],
+            filed: vec![UNFILED; params.depth as usize],
             main: lane(),
             writes: params.order.rule().keeps_writes_apart.then(lane),
             deep: params.is_deep(),
@@ -95,12 +125,24 @@ impl Slots {
         &self.places[slot as usize].entry
     }
 
-    /// Files an arrival. The slot must be free; what the table sets of the entry is set here.
+    /// The first block of a command that waits.
+    #[inline]
+    pub fn first(&self, slot: SlotIndex) -> Lba {
+        self.filed[slot as usize].first
+    }
+
+    /// Services that had begun when it arrived.
+    #[inline]
+    pub fn arrived_at_service(&self, slot: SlotIndex) -> u64 {
+        self.filed[slot as usize].arrived_at_service
+    }
+
+    /// Files an arrival that begins at this block. The slot must be free; what the table sets of the entry is set here.
     // Part of its callers, so that the entry is written once, where it stays.
     #[inline(always)]
-    pub fn insert(&mut self, slot: SlotIndex, entry: Entry) {
-        let (sequence, arrived_at_service) = (self.sequence, self.services);
-        self.places[slot as usize].entry = Entry { sequence, arrived_at_service, ..entry };
+    pub fn insert(&mut self, slot: SlotIndex, entry: Entry, first: Lba) {
+        self.places[slot as usize].entry = Entry { sequence: self.sequence, ..entry };
+        self.filed[slot as usize].first = first;
         self.sequence += 1;
         self.len += 1;
         self.file(slot, entry.cylinder, entry.write);
@@ -109,18 +151,19 @@ impl Slots {
     /// Puts an entry into its lane.
     #[inline(never)]
     fn file(&mut self, slot: SlotIndex, cylinder: u32, write: bool) {
+        self.filed[slot as usize].arrived_at_service = self.services;
         let lane = match &mut self.writes {
             Some(writes) if write => writes,
             _ => &mut self.main,
         };
-        lane.insert(&mut self.places, slot, cylinder);
+        lane.insert(&mut self.places, &mut self.filed, slot, cylinder);
     }
 
     /// Makes room for slots up to this one.
     pub fn reach(&mut self, slot: SlotIndex) {
-        let free = SlotEntry { entry: Entry::default(), links: Links::UNLINKED };
         while self.places.len() <= slot as usize {
-            self.places.push(free);
+            self.places.push(FREE);
+            self.filed.push(UNFILED);
         }
         for lane in core::iter::once(&mut self.main).chain(&mut self.writes) {
             lane.reach(slot);
@@ -133,7 +176,7 @@ impl Slots {
             Some(writes) if self.places[slot as usize].entry.write => writes,
             _ => &mut self.main,
         };
-        lane.remove(&mut self.places, slot);
+        lane.remove(&mut self.places, &mut self.filed, slot);
         self.len -= 1;
     }
 
@@ -199,7 +242,7 @@ impl Slots {
     /// The next younger entry of the same lane.
     #[inline]
     pub fn younger(&self, slot: SlotIndex) -> Option<SlotIndex> {
-        some(self.places[slot as usize].links.younger)
+        some(self.filed[slot as usize].younger)
     }
 
     /// All entries, oldest first.
@@ -240,13 +283,17 @@ impl Slots {
     /// The next place upward or downward, in order of cylinder and then of arrival; of the row, or among buckets.
     #[inline]
     pub fn next(&self, row: Option<&Row>, at: Cursor, upward: bool) -> Cursor {
-        if row.is_some() { at.beside(upward) } else { self.places[at.slot() as usize].links.next(upward) }
+        if row.is_some() {
+            at.beside(upward)
+        } else {
+            self.places[at.slot() as usize].by_cylinder.next(upward)
+        }
     }
 
     /// The next entry of a deep queue, in the same order; [`NONE`] beyond either end.
     #[inline]
     pub(super) fn linked(&self, slot: SlotIndex, upward: bool) -> SlotIndex {
-        self.places[slot as usize].links.next(upward).slot()
+        self.places[slot as usize].by_cylinder.next(upward).slot()
     }
 
     /// The entry at a place; none beyond either end.

@@ -126,7 +126,6 @@ proptest! {
         let entry = Entry {
             arrived: now,
             ready: now + wait,
-            first,
             cylinder: landing.cylinder,
             head: landing.head,
             start: landing.start,

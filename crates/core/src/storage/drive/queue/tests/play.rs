@@ -120,12 +120,10 @@ impl<'a> Play<'a> {
             start: (self.below(12) * 500_000) as u32,
             longest_wait: longest_wait as u32,
             lead: self.below(2) * self.below(3) * (LEAD_MAX / 2),
-            first: Lba::new(u64::from(cylinder) * 150 + self.below(150)),
             write,
             // Set as it is filed.
             sequence: 0,
             arrived: 0,
-            arrived_at_service: 0,
         };
         self.arrive_with(entry);
     }
@@ -141,7 +139,7 @@ impl<'a> Play<'a> {
         let at = self.below(self.free.len() as u64) as usize;
         let slot = self.free.swap_remove(at);
         let entry = Entry { arrived: self.now, sequence: self.arrivals, ..entry };
-        self.slots.insert(slot, entry);
+        self.slots.insert(slot, entry, Lba::new(u64::from(entry.cylinder) * 150));
         self.waiting.push(Waiting { slot, entry, services: self.services, moves: self.moves });
         self.arrivals += 1;
         self.now += self.below(3) * self.below(2_000_000);

@@ -2,6 +2,7 @@
 use super::super::*;
 use super::play::PERIOD;
 use alloc::vec::Vec;
+use drivelab_units::Lba;
 use proptest::prelude::*;
 
 proptest! {
@@ -20,7 +21,7 @@ proptest! {
                 (0..USED).filter(|slot| list.iter().all(|(taken, _, _)| taken != slot)).collect();
             if (insert || list.is_empty()) && !free.is_empty() {
                 let (slot, cylinder) = (free[usize::from(which) % free.len()], cylinder % cylinders);
-                slots.insert(slot, Entry { cylinder, write, ..Entry::default() });
+                slots.insert(slot, Entry { cylinder, write, ..Entry::default() }, Lba::new(cylinder.into()));
                 list.push((slot, cylinder, write));
             } else {
                 let (slot, _, _) = list.remove(usize::from(which) % list.len());
@@ -41,6 +42,7 @@ fn slot_of(row: Option<&Row>) -> Option<SlotIndex> {
 fn check_table(slots: &Slots, list: &[Row], cylinders: u32) -> Result<(), TestCaseError> {
     prop_assert_eq!((slots.len(), slots.is_empty()), (list.len(), list.is_empty()));
     prop_assert_eq!(slots.oldest(), slot_of(list.first()));
+    prop_assert!(list.iter().all(|&(slot, cylinder, _)| slots.first(slot) == Lba::new(cylinder.into())));
     let row = |slot| (slot, slots.entry(slot).cylinder, slots.entry(slot).write);
     let ages: Vec<Row> = slots.by_age().map(row).collect();
     prop_assert_eq!(&ages[..], list);
@@ -95,8 +97,8 @@ fn the_last_cylinder_has_its_place() {
         [1, 4_096, 4_097, 8_192, 8_193, 16_387, 65_551, 1 << 18, (1 << 18) + 1, (1 << 22) - 1, 1 << 22];
     for (cylinders, depth) in counts.into_iter().flat_map(|count| [(count, 2), (count, 257)]) {
         let mut slots = Slots::new(&QueueParams { depth, ..QueueParams::NONE }, cylinders, PERIOD);
-        slots.insert(0, Entry { cylinder: cylinders - 1, ..Entry::default() });
-        slots.insert(1, Entry { cylinder: 0, ..Entry::default() });
+        slots.insert(0, Entry { cylinder: cylinders - 1, ..Entry::default() }, Lba::ZERO);
+        slots.insert(1, Entry { cylinder: 0, ..Entry::default() }, Lba::ZERO);
         // On a drive of one cylinder the order of arrival decides.
         let (lowest, highest) = if cylinders == 1 { (0, 1) } else { (1, 0) };
         assert_eq!(
