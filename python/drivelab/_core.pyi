@@ -1,7 +1,7 @@
 """What the compiled module offers: conversions over the rooms in Rust, nothing of its own."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final, overload
 
 from drivelab.problem import Problem
 
@@ -71,15 +71,30 @@ class Plan:
     def capacity_bytes(self, place: int) -> int: ...
     def in_arrival_order(self, wanted: Sequence[tuple[int, int]]) -> Plan: ...
     def with_own_seeds(self) -> Plan: ...
+    def with_log(self, log: int) -> Plan: ...
     def __len__(self) -> int: ...
 
+_Entries = list[dict[str, Any] | RunError | None]
+_Kept = TypeVar("_Kept")
+
+@overload
 def run(
     plans: Sequence[Plan],
     workers: int,
     on_progress: Callable[[float], object] | None = None,
     log: int = 0,
     check_data: bool = False,
-) -> list[list[dict[str, Any] | RunError | None]]: ...
+    on_plan: None = None,
+) -> list[_Entries]: ...
+@overload
+def run(
+    plans: Sequence[Plan],
+    workers: int,
+    on_progress: Callable[[float], object] | None,
+    log: int,
+    check_data: bool,
+    on_plan: Callable[[int, _Entries], _Kept],
+) -> list[_Kept]: ...
 def places(plan: Plan, blocks: Sequence[int]) -> list[tuple[int, int, int, float]]: ...
 def replay(plan: Plan, trace: str) -> dict[str, Any]: ...
 def reference(of: str) -> str: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drivelab.table import Table
@@ -13,8 +13,11 @@ from drivelab.table import Table
 _GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
-def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A line for each row; the columns are those of all rows in the order of their first appearance."""
+def rows_csv(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A line for each row; the columns are those of all rows in the order of their first appearance.
+
+    Goes through the rows twice.
+    """
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")

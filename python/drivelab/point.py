@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
 
 
@@ -103,6 +104,6 @@ class Point(TypedDict):
     """With a power cut: what it took; None where the run was over before."""
     logged_from_ns: NotRequired[int]
     platter: NotRequired[dict[str, int] | None]
-    commands: NotRequired[list[dict[str, Any]]]
-    """With `log`: what the first commands lived through."""
-    member_commands: NotRequired[list[dict[str, Any]]]
+    commands: NotRequired[Sequence[dict[str, Any]]]
+    """With `log`: what the first commands lived through; rows that are made when they are asked for."""
+    member_commands: NotRequired[Sequence[dict[str, Any]]]

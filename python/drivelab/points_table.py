@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from drivelab.array_story import is_eventful, rebuilds_text
@@ -201,13 +202,19 @@ def point_rows(points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def commands_csv(points: Sequence[dict[str, Any]]) -> str:
     """The logged commands as CSV, one line each: the axes of their point first, then the keys of the record."""
-    return rows_csv(
-        [
-            {**point["axes"], **_flat_below(command, "")}
-            for point in points
-            for command in point.get("commands", ())
-        ]
-    )
+    return rows_csv(_CommandRows(points))
+
+
+@dataclass(frozen=True)
+class _CommandRows:
+    """A row for each command, made anew each time: all of them at once take much room."""
+
+    points: Sequence[dict[str, Any]]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for point in self.points:
+            for command in point.get("commands", ()):
+                yield {**point["axes"], **_flat_below(command, "")}
 
 
 def rate_text(rate: float) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from drivelab import _core, frames
+from drivelab.commands import LOGS
 from drivelab.errors import RunError
 from drivelab.point import Point
 from drivelab.points_table import breakdown_table, points_table
@@ -108,7 +109,14 @@ class Result:
         return frames.to_polars(self.records)
 
     def to_dict(self) -> dict[str, Any]:
-        """The record: what `drivelab simulate --json` prints."""
+        """The record: what `drivelab simulate --json` prints, as dictionaries and lists alone."""
+        lists = [
+            {**point, **{key: list(point[key]) for key in LOGS if key in point}} for point in self.records
+        ]
+        return {**self.document(), "points": lists}
+
+    def document(self) -> dict[str, Any]:
+        """The record with its logs as they are, which are no lists: of a long one the rows take much room."""
         return {
             "record_version": _core.RECORD_VERSION,
             "name": self.name,

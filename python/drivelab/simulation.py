@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
+from drivelab.commands import LOGS, Commands
 from drivelab.errors import InputError, Interrupted, RunError
 from drivelab.result import Failure, Point, Result, Skipped
 from drivelab.scenario import Scenario, overrides_from, plan, read_source
@@ -16,6 +17,10 @@ from drivelab.subject import subject_of
 
 Progress = Callable[[float], object]
 """Called with the number of points done, parts of points included, some 20 times a second."""
+
+Kept = TypeVar("Kept")
+Outcome = dict[str, Any] | RunError | None
+"""What one point came to, as `_core` has it: None where Ctrl-C came first."""
 
 WORKERS_MAX = 1024
 """Threads that may be asked for; more than there are points never start."""
@@ -80,12 +85,31 @@ def run_plans(
     check_data: bool = False,
 ) -> list[Result]:
     """Run every point of every plan side by side; one result per plan, in order."""
+    return run_reduced(plans, lambda _, result: result, workers, progress, log, check_data=check_data)
+
+
+def run_reduced(
+    plans: Sequence[_core.Plan],
+    keep: Callable[[int, Result], Kept],
+    workers: int | None = None,
+    progress: Progress | None = None,
+    log: int = 0,
+    *,
+    check_data: bool = False,
+) -> list[Kept]:
+    """The same, but of each result no more than `keep` makes of it: called with the place of its plan, in order.
+
+    What is not kept is gone before the next plan is complete. Ctrl-C may have `keep` called again for the same result.
+    """
     if workers is not None and not 1 <= workers <= WORKERS_MAX:
         why = "it takes at least one thread to run anything" if workers < 1 else f"at most {WORKERS_MAX}"
         raise InputError(f"workers is {workers}: {why}")
     check_log(log, sum(map(len, plans)))
-    outcomes = _core.run(plans, workers or default_workers(), progress, log, check_data)
-    return [_result(checked, outcome) for checked, outcome in zip(plans, outcomes, strict=True)]
+
+    def on_plan(place: int, outcome: Sequence[Outcome]) -> Kept:
+        return keep(place, _result(plans[place], outcome))
+
+    return _core.run(plans, workers or default_workers(), progress, log, check_data, on_plan)
 
 
 def check_log(log: int, points: int) -> None:
@@ -125,7 +149,7 @@ def default_workers() -> int:
     return os.cpu_count() or 1
 
 
-def _result(checked: _core.Plan, outcome: Sequence[dict[str, Any] | RunError | None]) -> Result:
+def _result(checked: _core.Plan, outcome: Sequence[Outcome]) -> Result:
     points: list[Point] = []
     failures: list[Failure] = []
     fio: list[str] = []
@@ -135,7 +159,8 @@ def _result(checked: _core.Plan, outcome: Sequence[dict[str, Any] | RunError | N
         if isinstance(entry, RunError):
             failures.append(Failure(axes, str(entry)))
         elif entry is not None:
-            points.append(cast("Point", {"axes": axes, "in_force": in_force, **entry}))
+            logs = {key: Commands(entry[key]) for key in LOGS if key in entry}
+            points.append(cast("Point", {"axes": axes, "in_force": in_force, **entry, **logs}))
             fio.append(command)
             places.append(place)
     return Result(

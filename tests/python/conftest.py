@@ -1,13 +1,14 @@
-"""The command line as a user has it: a process of its own, its two outputs apart."""
+"""The command line as a user has it, its two outputs apart: in the process of the tests, or in one of its own."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import in_process
 import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -43,8 +44,26 @@ def environment() -> dict[str, str]:
 
 
 @pytest.fixture
-def run(command: list[str], environment: dict[str, str], tmp_path: Path) -> Run:
-    """Run a verb in an empty folder: `run("simulate", "a.toml")`."""
+def run(environment: dict[str, str], tmp_path: Path) -> Run:
+    """Run a verb in an empty folder, in this process: `run("simulate", "a.toml")`."""
+
+    def run(
+        *arguments: str | Path,
+        cwd: Path = tmp_path,
+        env: Mapping[str, str] = environment,
+        stdin: str = "",
+        name: str | None = None,
+        timeout: float = in_process.TIMEOUT_S,
+    ) -> subprocess.CompletedProcess[str]:
+        words = [*map(str, arguments)]
+        return in_process.run(words, cwd=cwd, env=env, stdin=stdin, name=name, timeout=timeout)
+
+    return run
+
+
+@pytest.fixture
+def process(command: list[str], environment: dict[str, str], tmp_path: Path) -> Run:
+    """The same in a process of its own, for what only a process has: closed pipes, limits, its own modules."""
 
     def run(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(  # type: ignore[call-overload,no-any-return]  # noqa: PLW1510 - the tests look at the code
@@ -52,7 +71,7 @@ def run(command: list[str], environment: dict[str, str], tmp_path: Path) -> Run:
             **{
                 "cwd": tmp_path,
                 "env": environment,
-                "timeout": 120,
+                "timeout": in_process.TIMEOUT_S,
                 "encoding": "utf-8",
                 "capture_output": True,
             }

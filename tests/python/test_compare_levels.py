@@ -19,7 +19,7 @@ from drivelab.levels import compare, compare_levels, planning
 from drivelab.levels.formulas import Failures, chance_of_rate
 from drivelab.levels.level import LEVELS, MEMBERS_MAX, Level
 from drivelab.levels.loads import RANDOM, STATES, STREAMS
-from drivelab.result import Failure
+from drivelab.result import Failure, Result
 from drivelab.scenario import Override, plan, read_source
 
 DRIVE = "wd-wd740gd-00fla0"
@@ -336,14 +336,16 @@ def test_what_cannot_be_compared_says_why(run, arguments, says):
 
 
 def test_points_that_fail_leave_the_others(monkeypatch, capsys):
-    ran = compare.run_plans
+    ran = compare.run_reduced
 
-    def failing(*arguments: Any) -> Any:  # noqa: ANN401
-        first, *rest = ran(*arguments)
-        failures = [Failure(point["axes"], "time does not pass") for point in first.points]
-        return [replace(first, points=[], failures=failures), *rest]
+    def failing(plans: Any, keep: Any, *rest: Any) -> Any:  # noqa: ANN401
+        def first_fails(place: int, result: Result) -> Any:  # noqa: ANN401
+            failures = [Failure(point["axes"], "time does not pass") for point in result.points]
+            return keep(place, result if place else replace(result, points=[], failures=failures))
 
-    monkeypatch.setattr(compare, "run_plans", failing)
+        return ran(plans, first_fails, *rest)
+
+    monkeypatch.setattr(compare, "run_reduced", failing)
     arguments = ["compare-levels", *FOUR, "--levels", "raid0", "--json"]
     assert program()(args=arguments, standalone_mode=False) == 1
     out, err = capsys.readouterr()
@@ -385,13 +387,15 @@ def test_the_picture_has_a_mark_for_each_figure():
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_what_had_finished_is_printed_after_ctrl_c(monkeypatch, capsys, form):
-    ran = compare.run_plans
+    ran = compare.run_reduced
 
-    def stopped(*arguments: Any) -> Any:  # noqa: ANN401
-        results = ran(*arguments)
-        return [results[0], *(replace(result, points=[], interrupted=True) for result in results[1:])]
+    def stopped(plans: Any, keep: Any, *rest: Any) -> Any:  # noqa: ANN401
+        def first_finishes(place: int, result: Result) -> Any:  # noqa: ANN401
+            return keep(place, replace(result, points=[], interrupted=True) if place else result)
 
-    monkeypatch.setattr(compare, "run_plans", stopped)
+        return ran(plans, first_finishes, *rest)
+
+    monkeypatch.setattr(compare, "run_reduced", stopped)
     arguments = ["compare-levels", *FOUR, "--levels", "raid0,raid1", "--states", "healthy", *form]
     assert program()(args=arguments, standalone_mode=False) == 130
     out, err = capsys.readouterr()

@@ -77,9 +77,9 @@ def test_without_a_verb_there_is_help(run):
     assert "simulate" in done.stdout + done.stderr
 
 
-def test_a_full_disk_below_stdout_is_exit_1(run, queue):
+def test_a_full_disk_below_stdout_is_exit_1(process, queue):
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        done = run("simulate", queue, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        done = process("simulate", queue, capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert_clean(done, 1, "cannot write to stdout: no space left on device")
 
 
@@ -92,7 +92,7 @@ def test_a_full_disk_below_the_record_is_exit_1_and_prints_the_points(run, queue
     assert len(json.loads(done.stdout)["points"]) == 3
 
 
-def test_a_write_that_fails_half_way_leaves_the_old_record(run, queue, tmp_path):
+def test_a_write_that_fails_half_way_leaves_the_old_record(process, queue, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "record.json").write_text("old", encoding="utf-8")
@@ -100,7 +100,7 @@ def test_a_write_that_fails_half_way_leaves_the_old_record(run, queue, tmp_path)
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    done = run("simulate", queue, "--out", out, preexec_fn=limit)
+    done = process("simulate", queue, "--out", out, preexec_fn=limit)
     assert_clean(done, 1, "record.json: file too large")
     assert [path.name for path in out.iterdir()] == ["record.json"]
     assert (out / "record.json").read_text(encoding="utf-8") == "old"
@@ -153,8 +153,8 @@ def test_a_reader_that_stops_early_is_no_error_for_any_verb(command, environment
 
 
 @pytest.mark.parametrize("arguments", [("simulate", "queue.toml"), ("schema",), ("--help",), ("--version",)])
-def test_a_closed_stdout_loses_data_and_is_exit_1(run, queue, arguments):
-    done = run(*arguments, preexec_fn=lambda: os.close(1))
+def test_a_closed_stdout_loses_data_and_is_exit_1(process, queue, arguments):
+    done = process(*arguments, preexec_fn=lambda: os.close(1))
     assert_clean(done, 1, "it is closed")
 
 
@@ -203,13 +203,13 @@ def interrupted(command: list[str], environment: dict[str, str]) -> tuple[str, s
     return stdout, stderr, process.returncode
 
 
-def test_a_defect_is_one_line_and_its_traceback_is_a_wish(run, queue, environment, tmp_path):
+def test_a_defect_is_one_line_and_its_traceback_is_a_wish(process, queue, environment, tmp_path):
     # A module of the same name as one that `simulate` loads late takes its place.
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "altair.py").write_text("raise LookupError('planted')\n", encoding="utf-8")
     planted = environment | {"PYTHONPATH": str(broken)}
-    done = run("simulate", queue, "--chart", "a.svg", env=planted)
+    done = process("simulate", queue, "--chart", "a.svg", env=planted)
     assert_clean(done, 1, "a defect of drivelab, please report it: LookupError: planted")
-    done = run("simulate", queue, "--chart", "a.svg", env=planted | {"DRIVELAB_TRACEBACK": "1"})
+    done = process("simulate", queue, "--chart", "a.svg", env=planted | {"DRIVELAB_TRACEBACK": "1"})
     assert "Traceback" in done.stderr

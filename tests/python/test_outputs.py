@@ -79,7 +79,8 @@ def offered(run, environment, line: str) -> list[str]:
     """What bash would offer behind a line."""
     words = line.split(" ")
     asked = {"_DRIVELAB_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
-    return run(env={**environment, **asked}).stdout.split()
+    # The program is called drivelab, as its completion is installed for that name.
+    return run(env={**environment, **asked}, name="drivelab").stdout.split()
 
 
 @pytest.mark.parametrize(
@@ -98,9 +99,7 @@ def offered(run, environment, line: str) -> list[str]:
         ("drivelab catalogue promise-sata", "promise-sata150-tx4"),
     ],
 )
-def test_a_shell_is_offered_values(run, environment, command, line, expected):
-    # The program is called drivelab, as its completion is installed for that name.
-    command[1:] = ["-c", "import sys; sys.argv[0] = 'drivelab'; from drivelab.cli import main; main()"]
+def test_a_shell_is_offered_values(run, environment, line, expected):
     found = offered(run, environment, line)
     assert expected in found
     assert all(value.startswith(line.rsplit(" ", 1)[1]) for value in found)

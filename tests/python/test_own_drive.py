@@ -223,4 +223,4 @@ def test_a_pipe_is_no_file(run, tmp_path):
             "error: cannot read pipe.toml: it is a pipe or a device, not a file\n",
         )
     scenario = 'target.drive = "wd-4tb-7200"\n'
-    assert run("check", "/dev/stdin", input=scenario).returncode == 0
+    assert run("check", "/dev/stdin", stdin=scenario).returncode == 0

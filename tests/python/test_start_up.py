@@ -27,13 +27,21 @@ def test_nothing_heavy_is_loaded(environment, words):
 
 def test_the_version_loads_no_verb(environment):
     found = loaded(environment, "--version")
-    assert "drivelab.cli.app" in found
+    assert "drivelab.cli.output" in found
     assert not found & {
+        "typer",
+        "drivelab.cli.app",
         "drivelab.cli.simulate",
         "drivelab.simulation",
         "drivelab.levels",
         "drivelab.scanning",
     }
+
+
+def test_the_version_is_the_same_beside_a_verb(run):
+    alone, beside = run("--version"), run("--version", "simulate")
+    assert (alone.returncode, alone.stdout) == (beside.returncode, beside.stdout)
+    assert alone.stdout.startswith("drivelab ")
 
 
 def test_a_verb_loads_no_other(environment):

@@ -6,6 +6,7 @@
 //!
 //! Start reading at the module below: it lists everything that Python can see. Then [`run`].
 mod catalogue;
+mod columns;
 mod convert;
 mod errors;
 mod files;

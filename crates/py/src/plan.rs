@@ -129,6 +129,15 @@ impl Plan {
         Plan { inner }
     }
 
+    /// The same points, each of which logs at least its first `log` commands.
+    fn with_log(&self, log: u64) -> Self {
+        let mut inner = self.inner.clone();
+        for point in &mut inner.points {
+            point.setup.traces = point.setup.traces.max(log);
+        }
+        Plan { inner }
+    }
+
     fn __len__(&self) -> usize {
         self.inner.points.len()
     }

@@ -8,15 +8,19 @@
     reason = "how often to look for signals is real time, and no result depends on it"
 )]
 
+use crate::columns::columns;
 use crate::convert::to_python;
 use crate::errors::run_error;
 use crate::plan::Plan;
 use drivelab_core::Setup;
-use drivelab_record::Point;
+use drivelab_record::{Log, NAMED_MAX, Point};
 use drivelab_simulate::{RunError, run_many};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use serde::Serialize;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -52,9 +56,10 @@ type Arrived = (usize, Result<Point, RunError>);
 /// Returns one list per plan, with an entry per point: the point as a dictionary, the `RunError` that ended it, or None
 /// where Ctrl-C came first. `on_progress` is called with the number of points done, parts of points included. Each point
 /// logs its first `log` commands, and as many as its plan says where that is more. With `check_data` every read is held
-/// to what was written.
+/// to what was written. `on_plan` is called with the place of a plan and its list as soon as that is complete, in the
+/// order of the plans; what it returns is kept in place of the list.
 #[pyfunction]
-#[pyo3(signature = (plans, workers, on_progress=None, log=0, check_data=false))]
+#[pyo3(signature = (plans, workers, on_progress=None, log=0, check_data=false, on_plan=None))]
 pub fn run<'py>(
     py: Python<'py>,
     plans: Vec<PyRef<'py, Plan>>,
@@ -62,7 +67,8 @@ pub fn run<'py>(
     on_progress: Option<&Bound<'py, PyAny>>,
     log: u64,
     check_data: bool,
-) -> PyResult<Vec<Bound<'py, PyList>>> {
+    on_plan: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Vec<Py<PyAny>>> {
     let lengths: Vec<usize> = plans.iter().map(|plan| plan.inner.points.len()).collect();
     let points = plans.iter().flat_map(|plan| &plan.inner.points);
     let asked = |setup: &Setup| Setup {
@@ -73,25 +79,92 @@ pub fn run<'py>(
     let setups: Vec<Setup> = points.map(|point| asked(&point.setup)).collect();
     drop(plans);
     let on_progress = on_progress.map(|callback| callback.clone().unbind());
-    let results = py.detach(|| run_detached(&setups, workers, on_progress.as_ref()))?;
-    let mut entries = results.into_iter();
-    let mut lists = Vec::with_capacity(lengths.len());
-    for length in lengths {
-        let list = PyList::empty(py);
-        for result in entries.by_ref().take(length) {
-            list.append(entry(py, result)?)?;
-        }
-        lists.push(list);
-    }
-    Ok(lists)
+    let on_plan = on_plan.map(|callback| callback.clone().unbind());
+    py.detach(|| run_detached(&setups, workers, on_progress.as_ref(), Plans::new(lengths, on_plan)))
 }
 
-fn entry(py: Python<'_>, result: Option<Result<Point, RunError>>) -> PyResult<Py<PyAny>> {
-    match result {
-        Some(Ok(point)) => Ok(to_python(py, &point)?.unbind()),
-        None | Some(Err(RunError::Interrupted)) => Ok(py.None()),
-        Some(Err(error)) => Ok(run_error(&error).into_value(py).into_any()),
+/// The results of the plans, each as Python's as soon as it is complete, and no longer kept here then.
+struct Plans {
+    /// How many points each plan has.
+    lengths: Vec<usize>,
+    on_plan: Option<Py<PyAny>>,
+    /// What has arrived of the plans that are not done yet, in order.
+    arrived: VecDeque<Option<Result<Point, RunError>>>,
+    done: Vec<Py<PyAny>>,
+}
+
+impl Plans {
+    fn new(lengths: Vec<usize>, on_plan: Option<Py<PyAny>>) -> Self {
+        Plans { lengths, on_plan, arrived: VecDeque::new(), done: Vec::new() }
     }
+
+    /// The next point; None where it has no result.
+    fn arrive(&mut self, result: Option<Result<Point, RunError>>) -> PyResult<()> {
+        self.arrived.push_back(result);
+        self.close()
+    }
+
+    /// Hands over the plans that are complete. One that a signal kept from it is handed over the next time.
+    fn close(&mut self) -> PyResult<()> {
+        while let Some(&length) = self.lengths.get(self.done.len())
+            && self.arrived.len() >= length
+        {
+            let (place, points) = (self.done.len(), self.arrived.range_mut(..length));
+            let kept = Python::attach(|py| {
+                let list = PyList::empty(py);
+                for point in points {
+                    list.append(entry(py, point.as_mut())?)?;
+                }
+                match &self.on_plan {
+                    Some(callback) => callback.call1(py, (place, list)),
+                    None => Ok(list.into_any().unbind()),
+                }
+            })?;
+            self.arrived.drain(..length);
+            self.done.push(kept);
+        }
+        Ok(())
+    }
+
+    /// All plans, with nothing for the points that are missing yet.
+    fn finish(mut self) -> PyResult<Vec<Py<PyAny>>> {
+        self.close()?;
+        while self.done.len() < self.lengths.len() {
+            self.arrive(None)?;
+        }
+        Ok(self.done)
+    }
+}
+
+fn entry(py: Python<'_>, result: Option<&mut Result<Point, RunError>>) -> PyResult<Py<PyAny>> {
+    match result {
+        Some(Ok(point)) => {
+            let log = point.log.take();
+            let found = with_log(py, point, log.as_ref());
+            point.log = log;
+            Ok(found?.unbind())
+        }
+        None | Some(Err(RunError::Interrupted)) => Ok(py.None()),
+        Some(Err(error)) => Ok(run_error(error).into_value(py).into_any()),
+    }
+}
+
+/// A point as a dictionary, its logs of commands as lists where they are short, else as columns.
+fn with_log<'py>(py: Python<'py>, point: &Point, log: Option<&Log>) -> PyResult<Bound<'py, PyAny>> {
+    let found = to_python(py, point)?;
+    let Some(Log { logged_from_ns, platter, commands, member_commands }) = log else { return Ok(found) };
+    found.set_item("logged_from_ns", logged_from_ns)?;
+    found.set_item("platter", to_python(py, platter)?)?;
+    found.set_item("commands", rows(py, commands)?)?;
+    if let Some(commands) = member_commands {
+        found.set_item("member_commands", rows(py, commands)?)?;
+    }
+    Ok(found)
+}
+
+fn rows<'py>(py: Python<'py>, rows: &[impl Serialize]) -> PyResult<Bound<'py, PyAny>> {
+    // Only in a short log commands are named that overtook each other: what is a column has no lists.
+    if rows.len() <= NAMED_MAX { to_python(py, &rows) } else { columns(py, rows)?.into_bound_py_any(py) }
 }
 
 /// Everything that happens without the interpreter lock.
@@ -99,10 +172,11 @@ fn run_detached(
     setups: &[Setup],
     workers: usize,
     on_progress: Option<&Py<PyAny>>,
-) -> PyResult<Vec<Option<Result<Point, RunError>>>> {
+    mut plans: Plans,
+) -> PyResult<Vec<Py<PyAny>>> {
     let shared =
         Shared { stop: AtomicBool::new(false), shares: setups.iter().map(|_| AtomicU32::new(0)).collect() };
-    let mut results: Vec<Option<Result<Point, RunError>>> = setups.iter().map(|_| None).collect();
+    let mut arrived = 0;
     let watched = thread::scope(|scope| {
         let (sender, receiver) = channel();
         let shared = &shared;
@@ -119,33 +193,40 @@ fn run_detached(
                 );
             }));
         });
-        watch(&receiver, shared, &mut results, on_progress)
+        watch(&receiver, shared, on_progress, |result| {
+            arrived += 1;
+            plans.arrive(Some(result))
+        })
     });
     let interrupted = watched?;
-    if !interrupted && results.iter().any(Option::is_none) {
+    if !interrupted && arrived < setups.len() {
         return Err(crate::errors::defect());
     }
-    Ok(results)
+    plans.finish()
 }
 
-/// Takes results until the workers are done; returns whether a signal asked them to end early.
+/// Takes results, in the order of their points, until the workers are done; returns whether a signal asked them to end
+/// early.
 fn watch(
     receiver: &Receiver<Arrived>,
     shared: &Shared,
-    results: &mut [Option<Result<Point, RunError>>],
     on_progress: Option<&Py<PyAny>>,
+    mut arrive: impl FnMut(Result<Point, RunError>) -> PyResult<()>,
 ) -> PyResult<bool> {
     let mut outcome = Ok(false);
     loop {
+        let mut raised = None;
         match receiver.recv_timeout(LOOK_EVERY) {
             Ok((index, result)) => {
                 shared.progress(index, 1.0);
-                results[index] = Some(result);
+                // After a failure nobody wants what follows.
+                raised = outcome.is_ok().then(|| arrive(result).err()).flatten();
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return outcome,
         }
-        if let Err(error) = Python::attach(|py| look(py, shared, on_progress)) {
+        let raised = raised.or_else(|| Python::attach(|py| look(py, shared, on_progress)).err());
+        if let Some(error) = raised {
             shared.stop.store(true, Ordering::Relaxed);
             let interrupted = Python::attach(|py| error.is_instance_of::<PyKeyboardInterrupt>(py));
             // A failure outweighs an interruption, and the first failure the later ones.

@@ -17,7 +17,7 @@ pub mod series;
 
 pub use array::{ArrayCollector, ArrayRecord};
 pub use collector::Collector;
-pub use commands::{CommandLog, CommandRecord};
+pub use commands::{CommandLog, CommandRecord, NAMED_MAX};
 pub use data::{CutRecord, DataRecord};
 pub use given_up::{GivenUpCollector, GivenUpRecord};
 pub use latency::Latencies;

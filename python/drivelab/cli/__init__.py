@@ -12,6 +12,8 @@ import sys
 from typing import NoReturn
 
 from drivelab.cli.boundary import end_on_sigterm, guarded
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, version_text
 
 
 def main() -> NoReturn:
@@ -45,6 +47,9 @@ class _Closed(io.TextIOBase):
 
 
 def _run(arguments: list[str]) -> object:
+    if arguments == ["--version"]:
+        emit(version_text())
+        return Exit.OK
     # Inside the boundary, so that Ctrl-C while the verbs load ends as quietly as any other.
     from drivelab.cli.app import program  # noqa: PLC0415
     from drivelab.cli.repeated import check_known, check_once  # noqa: PLC0415

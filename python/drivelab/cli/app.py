@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from drivelab import _core
-from drivelab.cli.output import emit
+from drivelab.cli.output import emit, version_text
 
 # In the order of the help: each verb, and the function that it is in the module of that name below drivelab.cli.
 _VERBS = {
@@ -66,7 +65,7 @@ def _wanted(arguments: Sequence[str]) -> list[str]:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        emit(f"drivelab {_core.VERSION}, model {_core.MODEL_VERSION}")
+        emit(version_text())
         raise typer.Exit
 
 

@@ -10,8 +10,6 @@ import signal
 import sys
 from collections.abc import Callable
 
-import typer
-
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import ReaderGone, say
 from drivelab.errors import InputError, OutputError, RunError, ScenarioError
@@ -54,14 +52,9 @@ def _code_of(error: BaseException) -> int:
             return Exit.OK
         case SystemExit(code=code):
             return code if isinstance(code, int) else Exit.FAILED
-        case KeyboardInterrupt() | typer.Abort():
+        case KeyboardInterrupt():
             say("interrupted")
             return Exit.INTERRUPTED
-        case typer.TyperException():
-            # Without a verb the help is on stdout already, and there is no message.
-            if message := error.format_message():
-                say(f"error: {_shortened(message)}\nTry --help for the options.")
-            return error.exit_code
         case ScenarioError():
             say(str(error))
             return Exit.USAGE
@@ -77,10 +70,29 @@ def _code_of(error: BaseException) -> int:
         case MemoryError():
             say("error: out of memory")
             return Exit.FAILED
+    # Nothing of it has been raised where it is not loaded, and it takes longer to load than `--version` to answer.
+    if "typer" in sys.modules and (code := _code_of_usage(error)) is not None:
+        return code
     if os.environ.get("DRIVELAB_TRACEBACK"):
         raise error
     say(f"error: a defect of drivelab, please report it: {type(error).__name__}: {error}")
     return Exit.FAILED
+
+
+def _code_of_usage(error: BaseException) -> int | None:
+    """The code of what typer raises; None of anything else."""
+    import typer  # noqa: PLC0415
+
+    match error:
+        case typer.Abort():
+            say("interrupted")
+            return Exit.INTERRUPTED
+        case typer.TyperException():
+            # Without a verb the help is on stdout already, and there is no message.
+            if message := error.format_message():
+                say(f"error: {_shortened(message)}\nTry --help for the options.")
+            return error.exit_code
+    return None
 
 
 def _shortened(text: str) -> str:

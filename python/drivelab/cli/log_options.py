@@ -83,7 +83,7 @@ class LogWish:
         """Write the log to each of its files. Raises OutputError."""
         for file in self.files:
             is_csv = file.suffix.lower() == ".csv"
-            write_text(file, commands_csv(result.records) if is_csv else json_text(result.to_dict()))
+            write_text(file, commands_csv(result.records) if is_csv else json_text(result.document()))
             yield file
 
 

@@ -225,7 +225,7 @@ def _fio_files(checked: _core.Plan) -> Iterator[str]:
 
 def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdown: bool) -> None:
     if as_json:
-        emit_json(result.to_dict())
+        emit_json(result.document())
     elif as_csv:
         emit(points_csv(result.records))
     elif result.points:
@@ -253,7 +253,7 @@ def _write(result: Result, out: list[Path], wanted: Pictures, wish: LogWish, loo
     yield from wish.write(result)
     for folder in out:
         record = folder / "record.json"
-        write_text(record, json_text(result.to_dict()))
+        write_text(record, json_text(result.document()))
         yield record
         if logged:
             write_text(folder / "commands.csv", commands_csv(result.records))

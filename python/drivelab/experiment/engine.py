@@ -23,8 +23,6 @@ class Planned:
     plans: Mapping[str, _core.Plan]
     names: Mapping[str, str]
     """The first cell to need it."""
-    log: int
-    """Commands of each point that some measurement needs."""
 
     @property
     def points(self) -> int:
@@ -35,16 +33,16 @@ class Planned:
 def planned(experiment: Experiment) -> Planned:
     """Check every scenario of an experiment. Raises ScenarioError."""
     names: dict[str, str] = {}
+    logs: dict[str, int] = {}
     for variant in (None, *experiment.variants):
         for cell in experiment.cells_of(variant):
             name = cell.id if variant is None else f"{cell.id} ({variant})"
-            names.setdefault(experiment.scenario_of(cell, variant), name)
-    measures = map(experiment.measure_of, experiment.cells)
-    return Planned(
-        plans={text: plan(Source(text, f"{experiment.name}: {name}")) for text, name in names.items()},
-        names=names,
-        log=max((measure.log for measure in measures if measure), default=0),
-    )
+            text = experiment.scenario_of(cell, variant)
+            names.setdefault(text, name)
+            measure = experiment.measure_of(cell)
+            logs[text] = max(logs.get(text, 0), measure.log if measure else 0)
+    plans = {text: plan(Source(text, f"{experiment.name}: {name}")) for text, name in names.items()}
+    return Planned(plans={text: found.with_log(logs[text]) for text, found in plans.items()}, names=names)
 
 
 def run(
@@ -59,7 +57,7 @@ def run(
     Raises ScenarioError, and RunError where a run fails.
     """
     ready = planned(experiment) if ready is None else ready
-    results = run_plans(list(ready.plans.values()), workers, progress, ready.log)
+    results = run_plans(list(ready.plans.values()), workers, progress)
     points: dict[str, Sequence[Point]] = {}
     for text, result in zip(ready.plans, results, strict=True):
         if result.failures:

@@ -21,7 +21,7 @@ from drivelab.levels.verdict import Verdict, judged
 from drivelab.provenance import line, provenance
 from drivelab.result import Failure, Point, Result, combined_digest
 from drivelab.scenario import Override, overrides_from
-from drivelab.simulation import Progress, run_plans
+from drivelab.simulation import Progress, run_reduced
 from drivelab.table import Table
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _NS_PER_HOUR = 3600e9
 _FIGURES: Mapping[str, Callable[[Sequence[Point]], Any]] = {
     under.LOAD: under.load_figures,
     **dict.fromkeys(under.STREAMS, under.stream_figures),
+    **dict.fromkeys((under.REBUILD, under.REBUILD_IDLE), extrapolated),
 }
 
 
@@ -177,23 +178,22 @@ def run(
 ) -> Comparison:
     """Run what was planned, all of it side by side, and put what came out in its place."""
     order = [(entry, key) for entry in entries for key in entry.plans]
-    results = run_plans([entry.plans[key] for entry, key in order], workers, progress)
+    plans = [entry.plans[key] for entry, key in order]
+    results = run_reduced(plans, lambda place, result: _Ran.of(order[place][1][1], result), workers, progress)
     failures: list[Failure] = []
-    for (entry, (state, load)), result in zip(order, results, strict=True):
+    for (entry, (state, load)), ran in zip(order, results, strict=True):
         failures += [
             Failure(
                 {"level": entry.level.label, "state": state, "load": load, **failure.axes}, failure.message
             )
-            for failure in result.failures
+            for failure in ran.failures
         ]
-        if not result.points:
-            continue
         if load == under.REBUILD:
-            entry.rebuild = extrapolated(result.points)
+            entry.rebuild = ran.figures
         elif load == under.REBUILD_IDLE:
-            entry.rebuild_idle = extrapolated(result.points)
-        elif came_to := (_FIGURES.get(load) or under.random_figures)(result.points):
-            entry.states.setdefault(state, {})[load] = came_to
+            entry.rebuild_idle = ran.figures
+        elif ran.figures:
+            entry.states.setdefault(state, {})[load] = ran.figures
     for entry in entries:
         if entry.reason is None:
             entry.odds = odds(entry.level, chosen.lifetime, _repair_hours(entry, chosen))
@@ -203,11 +203,37 @@ def run(
         entries=entries,
         seed=results[0].seed,
         scenario_hash=_hash(results),
-        digest=combined_digest([point["digest"] for result in results for point in result.points]),
+        digest=combined_digest([digest for ran in results for digest in ran.digests]),
         failures=failures,
-        interrupted=any(result.interrupted for result in results),
-        points=sum(len(result.points) for result in results),
+        interrupted=any(ran.interrupted for ran in results),
+        points=sum(len(ran.digests) for ran in results),
     )
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """What is kept of the runs of one load: points with their series and histograms take a hundred times the room."""
+
+    figures: Any
+    """None where there are none."""
+    digests: list[str]
+    """One for each point that finished."""
+    failures: list[Failure]
+    interrupted: bool
+    seed: int
+    scenario_hash: str
+
+    @classmethod
+    def of(cls, load: str, result: Result) -> _Ran:
+        """From the result of a load."""
+        return cls(
+            figures=(_FIGURES.get(load) or under.random_figures)(result.points) if result.points else None,
+            digests=[point["digest"] for point in result.points],
+            failures=result.failures,
+            interrupted=result.interrupted,
+            seed=result.seed,
+            scenario_hash=result.scenario_hash,
+        )
 
 
 def _repair_hours(entry: Entry, chosen: Chosen) -> float | None:
@@ -231,5 +257,5 @@ def failure_texts(failures: Iterable[Failure]) -> list[str]:
     return [f"{message} (at {at[0]}{more[message]})" for message, at in places.items()]
 
 
-def _hash(results: Sequence[Result]) -> str:
+def _hash(results: Sequence[_Ran]) -> str:
     return hashlib.sha256("".join(result.scenario_hash for result in results).encode()).hexdigest()[:32]

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.result import Point
+from drivelab.scanning.access import SECTOR_BYTES
 from drivelab.scanning.surface import rate_of
 
 BLOCK = "64KiB"
 REQUESTS = 1_000
 """All of them are logged: which the buffer served is known of each alone."""
-BLOCK_BYTES = 64 * 1024
 
 
 def document(block: str = BLOCK) -> dict[str, Any]:
@@ -47,14 +47,15 @@ class Burst:
     def of(cls, point: Point) -> Burst:
         """The burst rate from a point with all its commands in its log. Raises InputError where none took any time."""
         served = [
-            command["completed_ns"] - command["submitted_ns"]
+            (command["sectors"], command["completed_ns"] - command["submitted_ns"])
             for command in point.get("commands", ())
             if command["served"] == "buffered" and command["completed_ns"] is not None
         ]
         reads = point["latency_ns"]["n"]
-        if not any(served):
+        time_ns = sum(time for _, time in served)
+        if not time_ns:
             return cls(rate_of(point), reads, 0)
-        return cls(BLOCK_BYTES * len(served) / sum(served) * 1e9, reads, len(served))
+        return cls(SECTOR_BYTES * sum(sectors for sectors, _ in served) / time_ns * 1e9, reads, len(served))
 
     def to_dict(self) -> dict[str, Any]:
         """The burst as `scan --json` prints it."""
@@ -67,5 +68,5 @@ class Burst:
 
 
 def figures(points: Sequence[Point]) -> Mapping[str, float]:
-    """What an experiment may ask for."""
-    return {"bytes_per_s": rate_of(points[0])}
+    """What an experiment may ask for: the same as a scan has."""
+    return {"bytes_per_s": Burst.of(points[0]).bytes_per_s}

@@ -28,6 +28,6 @@ MEASURES: Mapping[str, Measure] = {
         surface.document("write"), lambda points: surface.Surface.of(points).figures(), surface.LOGGED
     ),
     "access": Measure(access.document(), access.figures),
-    "burst": Measure(burst.document(), burst.figures),
+    "burst": Measure(burst.document(), burst.figures, burst.REQUESTS),
 }
 """Each measurement under its name in an experiment's file."""
