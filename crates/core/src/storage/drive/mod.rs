@@ -19,6 +19,7 @@ mod firmware;
 pub mod geometry;
 #[cfg(test)]
 mod geometry_tests;
+mod injected;
 mod mechanics;
 pub mod mechanism;
 pub mod params;
@@ -82,6 +83,8 @@ pub struct Drive {
     buffer: Buffer,
     mechanics: Mechanics,
     port: Port,
+    /// Whether it answers FLUSH without having done anything.
+    lies: bool,
 }
 
 impl Drive {
@@ -100,6 +103,7 @@ impl Drive {
             mechanics: Mechanics::new(Arc::clone(&model), index, other, seed),
             port: Port::new(index, Arc::clone(&model)),
             model,
+            lies: false,
         }
     }
 
@@ -111,6 +115,11 @@ impl Drive {
     /// What it is built from.
     pub fn model(&self) -> &DriveModel {
         &self.model
+    }
+
+    /// The same, to build another one from.
+    pub fn shared_model(&self) -> Arc<DriveModel> {
+        Arc::clone(&self.model)
     }
 
     /// Sectors that the host can address.
