@@ -17,6 +17,7 @@ use super::spindle::Spindle;
 use super::tasks::flight::{InFlight, Service};
 use crate::command::{Access, Command};
 use crate::rng::{self, Stream};
+use crate::storage::call::Cure;
 use crate::trace::Served;
 use alloc::format;
 use alloc::sync::Arc;
@@ -212,9 +213,9 @@ impl Mechanics {
         let (first, end, access) = (command.first, command.end(), command.access);
         let is_near = self.arm.cylinder.abs_diff(landing.cylinder) <= 1;
         self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
-        let mut passage = self.reach(landing, (first, end), access, started, attempt_of(command));
+        let mut passage = self.reach(landing, (first, end), access, started, attempt_of(flight));
         let late = late(&passage);
-        let (fails, again) = self.strike(command);
+        let (fails, again) = self.strike(flight);
         passage.rotation += late + again;
         passage.end += late + again;
         (self.arm, self.media_end) = (passage.arm, end);
@@ -335,12 +336,21 @@ impl Mechanics {
 
     /// Whether the media fail this attempt at a command, and how long the drive then tries again before it gives up.
     #[inline]
-    pub fn strike(&self, command: &Command) -> (bool, Span) {
-        let (Some(faults), Some(params)) = (&self.faults, &self.model.faults) else {
-            return (false, Span::ZERO);
-        };
-        let failing = faults.strike(command);
-        (failing, if failing { params.retries } else { Span::ZERO })
+    pub fn strike(&self, flight: &InFlight) -> (bool, Span) {
+        let Some(faults) = &self.faults else { return (false, Span::ZERO) };
+        let failing = faults.strike(&flight.command, flight.drawn_as);
+        (failing, if failing { faults.retries } else { Span::ZERO })
+    }
+
+    /// Whether anything is drawn for a command: its media have, or ever had, anything wrong with them, or the arm scatters.
+    #[inline]
+    pub fn draws(&self) -> bool {
+        self.faults.is_some() || self.model.mechanism.scatter.is_some()
+    }
+
+    /// These sectors cannot be read from now on.
+    pub fn spoil(&mut self, first: Lba, end: Lba, until: Cure) {
+        self.faults.get_or_insert_default().spoil(first, end, until);
     }
 
     /// Whether a command touches sectors that no attempt can read.
@@ -356,6 +366,7 @@ impl Mechanics {
 }
 
 /// The key of a draw for this attempt at a command.
-fn attempt_of(command: &Command) -> u64 {
-    command.id << 8 | u64::from(command.attempt)
+#[inline]
+fn attempt_of(flight: &InFlight) -> u64 {
+    flight.drawn_as << 8 | u64::from(flight.command.attempt)
 }
