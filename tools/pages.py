@@ -1,7 +1,8 @@
 """Hold what README and docs print to what the commands print today, or write it anew.
 
 A fenced block without a language whose first line begins with `$ ` is a command and its standard output. All blocks
-of a page run in one empty folder, in their order, beside the TOML blocks of the page that open with `# NAME.toml`. A
+of a page run in one empty folder, in their order, beside the TOML blocks of the page that open with `# NAME.toml`,
+and the blocks of language `text` below a line that is a name between backticks and a colon. A
 line `...` stands for lines that are left out. `python tools/pages.py` writes each block as its command prints it now
 (`make docs`); where lines are left out, each part that is shown keeps its length and begins at the line with the same
 first words.
@@ -29,6 +30,8 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"\]\(pictures/([\w.-]+)\)")
 DIGEST = re.compile(r"digest:? ?([0-9a-f]{16})")
 NAMED = re.compile(r"^# ([\w-]+\.toml)\n")
+# A file that cannot carry its name: the line above its block has it.
+TITLED = re.compile(r"^`([\w.-]+)`:\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What the commands of a page stand for.
 ALIASES = {"make run": "drivelab reproduce lkml-2007 --out out/lkml-2007"}
 
@@ -71,6 +74,8 @@ def write_files(text: str, folder: Path) -> None:
     for found in FENCE.finditer(text):
         if found[1] == "toml" and (named := NAMED.match(found[2])):
             (folder / named[1]).write_text(found[2], encoding="utf-8")
+    for found in TITLED.finditer(text):
+        (folder / found[1]).write_text(found[2], encoding="utf-8")
 
 
 def printed(command: str, folder: Path) -> list[str]:

@@ -41,6 +41,13 @@ def test_files_that_a_page_shows_are_there(tmp_path):
     assert (tmp_path / "one.toml").read_text() == "# one.toml\n[target]\nnull = {}\n"
 
 
+def test_a_file_that_cannot_carry_its_name_has_it_above(tmp_path):
+    text = "`a.spc`:\n\n```text\n0,8,512,R,0.5\n```\n\nand `b`:\n\n```text\nno file\n```\n"
+    pages.write_files(text, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.spc"]
+    assert (tmp_path / "a.spc").read_text() == "0,8,512,R,0.5\n"
+
+
 @pytest.mark.parametrize(
     ("shown", "holds"),
     [

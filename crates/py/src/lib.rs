@@ -14,6 +14,8 @@ mod places;
 mod plan;
 mod replay;
 mod run;
+mod trace;
+mod trace_options;
 
 use pyo3::prelude::*;
 
@@ -36,6 +38,8 @@ mod _core {
     use super::replay::replay;
     #[pymodule_export]
     use super::run::run;
+    #[pymodule_export]
+    use super::trace::{trace_copy, trace_formats, trace_head, trace_info};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

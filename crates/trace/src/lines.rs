@@ -1,9 +1,10 @@
-//! Text line by line, with a limit on everything: what is shared by formats that hold one request to the line.
+//! What is wrong with one line or record, and whole texts read line by line into memory.
+use crate::error::TraceError;
 use std::io::{BufRead, BufReader, Read};
 use thiserror::Error;
 
 /// Longer than a line of any format.
-const LINE_BYTES_MAX: u64 = 4_096;
+pub const LINE_BYTES_MAX: u64 = 4_096;
 /// More requests than any published trace of one drive holds, and half a gigabyte of memory.
 pub const REQUESTS_MAX: usize = 1 << 24;
 
@@ -22,19 +23,15 @@ pub enum Fault {
     NotText,
     #[error("more than {REQUESTS_MAX} requests")]
     TooMany,
-}
-
-/// Why a trace cannot be read.
-#[derive(Debug, Error)]
-pub enum TraceError {
-    #[error("line {line}: {fault}")]
-    Line { line: u64, fault: Fault },
-    #[error("there is no request in it")]
-    Empty,
+    #[error("more than {} devices", crate::devices::DEVICES_MAX)]
+    TooManyDevices,
+    #[error("the name of a device is longer than {} bytes", crate::devices::NAME_BYTES_MAX)]
+    LongName,
+    #[error("the time does not fit 64 bits of nanoseconds")]
+    Time,
     #[error("{0}")]
-    Io(#[from] std::io::Error),
+    Layout(&'static str),
 }
-
 /// Every line that is not blank, as a request. `request` reads one line.
 pub fn requests<T>(
     source: impl Read,

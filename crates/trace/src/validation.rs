@@ -4,7 +4,8 @@
 //! `measured` is what the drive took and `gap` the pause before the next request, both in microseconds. One request
 //! is outstanding at a time: the next one comes `gap` after this one's completion. (G. R. Ganger, B. L. Worthington,
 //! Y. N. Patt, "The DiskSim simulation environment", and its successors; the format is that of `iotrace` in version 4.0.)
-use crate::lines::{Fault, TraceError, requests};
+use crate::error::TraceError;
+use crate::lines::{Fault, requests};
 use drivelab_core::Access;
 use drivelab_units::{Lba, Sectors, Span, parse};
 use std::io::Read;

@@ -11,7 +11,8 @@ from typer.core import TyperGroup
 
 from drivelab.cli.output import emit, version_text
 
-# In the order of the help: each verb, and the function that it is in the module of that name below drivelab.cli.
+# In the order of the help: each verb, and the function, or the group of verbs, that it is in the module of that name
+# below drivelab.cli.
 _VERBS = {
     "simulate": "simulate",
     "scan": "scan",
@@ -19,6 +20,7 @@ _VERBS = {
     "check": "check",
     "reproduce": "reproduce",
     "validate": "validate",
+    "trace": "trace",
     "catalogue": "catalogue",
     "schema": "schema",
     # A word of the language cannot be a function's name.
@@ -47,7 +49,11 @@ def program(arguments: Sequence[str] = ()) -> TyperGroup:
     for name in _wanted(arguments):
         function = _VERBS[name]
         module = import_module(f"drivelab.cli.{function.removesuffix('_')}")
-        app.command(name)(getattr(module, function))
+        verb = getattr(module, function)
+        if isinstance(verb, typer.Typer):
+            app.add_typer(verb, name=name)
+        else:
+            app.command(name)(verb)
     found = typer.main.get_command(app)
     if not isinstance(found, TyperGroup):
         raise TypeError(found)

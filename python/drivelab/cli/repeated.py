@@ -6,7 +6,8 @@ program calls otherwise: the nearest by its letters is seldom the one that is me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from typer.core import TyperGroup, TyperOption
 
@@ -37,9 +38,22 @@ ALIASES = {
 """What other programs call an option, with its name here."""
 
 
+def _verb(program: TyperGroup, arguments: Sequence[str]) -> Any:  # noqa: ANN401 - as typer has it
+    """The verb that the arguments begin with; of a group, the one inside."""
+    found: Any = None
+    commands: Mapping[str, Any] = program.commands
+    for word in arguments:
+        if word in commands:
+            found = commands[word]
+            if not isinstance(found, TyperGroup):
+                break
+            commands = found.commands
+    return found
+
+
 def check_known(program: TyperGroup, arguments: Sequence[str]) -> None:
     """Refuse `--blocksize` with the name that the option has here. Raises InputError."""
-    verb = next((program.commands[word] for word in arguments if word in program.commands), None)
+    verb = _verb(program, arguments)
     if verb is None:
         return
     known = {name for option in verb.params for name in option.opts}
@@ -54,7 +68,7 @@ def check_known(program: TyperGroup, arguments: Sequence[str]) -> None:
 
 def check_once(program: TyperGroup, arguments: Sequence[str]) -> None:
     """Refuse `--bs 4k --bs 8k` before the verb runs. Raises InputError."""
-    verb = next((program.commands[word] for word in arguments if word in program.commands), None)
+    verb = _verb(program, arguments)
     if verb is None:
         return
     options = {

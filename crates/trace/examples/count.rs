@@ -1,0 +1,30 @@
+//! Reads a trace from memory again and again, and prints how many records that were: what a shell's `time` divides by.
+//!
+//! `count FILE TIMES [FORMAT] [survey]`; with `survey`, everything that `drivelab trace info` counts is counted.
+use drivelab_trace::survey::Survey;
+use drivelab_trace::{Format, Options, Reader};
+use std::error::Error;
+
+#[expect(clippy::print_stdout, reason = "it is what the program is for")]
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().collect();
+    let bytes = std::fs::read(words.get(1).ok_or("count FILE TIMES [FORMAT] [survey]")?)?;
+    let times: u64 = words.get(2).map_or(Ok(1), |word| word.parse())?;
+    let format = words.get(3).and_then(|name| Format::named(name));
+    let is_surveyed = words.iter().any(|word| word == "survey");
+    let options = Options { format, is_lenient: true, ..Options::default() };
+    let (mut records, mut requests) = (0, 0);
+    for _ in 0..times {
+        let mut reader = Reader::open(Box::new(&bytes[..]), &options)?;
+        let mut survey = Survey::default();
+        while let Some(record) = reader.next_request()? {
+            requests += 1;
+            if is_surveyed {
+                survey.take(&record);
+            }
+        }
+        records += reader.records();
+    }
+    println!("{records} records, {requests} requests");
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Traces to one trace: merged, reshaped, written, with what was left out.
+use crate::check::Problem;
+use crate::error::TraceError;
+use crate::format::Format;
+use crate::formats::native::Header;
+use crate::merge::Merge;
+use crate::reader::Reader;
+use crate::shape::{Shape, Shaped, Shaper};
+use crate::writer::{Told, Writer};
+use serde::Serialize;
+use std::io::Write;
+
+/// What was copied.
+#[derive(Serialize)]
+pub struct Copied {
+    /// Of the first trace.
+    pub format: &'static str,
+    pub to: &'static str,
+    pub read: u64,
+    pub written: u64,
+    /// Requests of no bytes, larger than the new device, or of a kind that the format lacks.
+    pub left_out: u64,
+    /// Injected faults: our own format alone has them, and no copy.
+    pub injected_left_out: u64,
+    /// Kind, count, and number of the first line.
+    pub problems: Vec<(&'static str, u64, u64)>,
+}
+
+/// What ended a copy.
+pub enum Failure {
+    /// In the trace of this place among those that are read.
+    Reading(usize, TraceError),
+    Writing(TraceError),
+    /// `go_on` said no.
+    Stopped,
+}
+
+/// Copies all requests that the shape keeps, and gives back what was written to. `go_on` is asked before each request,
+/// with how many were read.
+pub fn copy<W: Write>(
+    merge: &mut Merge<'_>,
+    (out, to): (W, Format),
+    shape: Shape,
+    is_lenient: bool,
+    go_on: &mut dyn FnMut(u64) -> bool,
+) -> Result<(Copied, W), Failure> {
+    let first = merge.readers().next();
+    let format = first.map_or("", |reader| reader.format().name());
+    let plain = first.and_then(|reader| reader.header().cloned()).unwrap_or(Header::plain(merge.clock()));
+    // Our own times leave in nanoseconds; the device is another one after a remap.
+    let device_bytes = if shape.remap.is_none() { plain.device_bytes } else { None };
+    let header = Header { unit_ns: 1, clock: merge.clock(), device_bytes, ..plain };
+    let mut shaper = Shaper::new(shape, !is_lenient).map_err(Failure::Writing)?;
+    let mut writer = Writer::new(out, to, header, is_lenient).map_err(Failure::Writing)?;
+    let (mut read, mut left_out) = (0, 0);
+    while go_on(read) {
+        let next = merge.next_request();
+        let at = merge.current();
+        let Some((place, record)) = next.map_err(|error| Failure::Reading(at, error))? else {
+            left_out += writer.left_out();
+            let written = writer.written();
+            let injected_left_out = merge.readers().map(Reader::injected).sum();
+            let problems = problems(merge);
+            let out = writer.finish().map_err(|error| Failure::Writing(error.into()))?;
+            let to = to.name();
+            return Ok((Copied { format, to, read, written, left_out, injected_left_out, problems }, out));
+        };
+        read += 1;
+        let device = merge.name(record.device);
+        match shaper.take(&record, device) {
+            Shaped::Kept(record) => {
+                let told = Told { device, clock: merge.clock(), place };
+                writer.write(&record, &told).map_err(|error| match error {
+                    TraceError::Io(_) => Failure::Writing(error),
+                    error => Failure::Reading(at, error),
+                })?;
+            }
+            Shaped::Dropped => {}
+            Shaped::LeftOut if is_lenient => left_out += 1,
+            Shaped::LeftOut => {
+                let problem = if record.length == 0 { Problem::ZeroSize } else { Problem::BeyondDevice };
+                return Err(Failure::Reading(at, TraceError::Problem { place, problem }));
+            }
+            Shaped::Over => merge.end(),
+        }
+    }
+    Err(Failure::Stopped)
+}
+
+fn problems(merge: &Merge<'_>) -> Vec<(&'static str, u64, u64)> {
+    let met = merge.readers().flat_map(|reader| reader.problems().met());
+    met.map(|(problem, count)| (problem.name(), count.count, count.first)).collect()
+}

@@ -1,0 +1,118 @@
+//! The format of a trace by its first bytes: by a magic number, or by which formats can read all of its first lines.
+//!
+//! Nothing is guessed: where two formats can read the lines, or 0 and 1 may mean either way round, the reader is asked.
+use crate::error::TraceError;
+use crate::format::Format;
+use crate::formats::blkparse::{Parsed, Parser};
+use crate::formats::blktrace::is_little_endian;
+use crate::formats::lined::Context;
+use crate::formats::{line_parser, native};
+use crate::reader::Options;
+
+/// So many lines have to be of the format.
+const LINES: usize = 32;
+
+/// The format of a trace that begins with these bytes.
+pub fn format(first: &[u8], options: &Options) -> Result<Format, TraceError> {
+    if first.is_empty() {
+        return Err(TraceError::Empty);
+    }
+    if first.starts_with(&native::MAGIC) {
+        return Ok(Format::Drivelab);
+    }
+    let is_blktrace = first.first_chunk().is_some_and(|word| is_little_endian(*word).is_some());
+    if is_blktrace {
+        return Ok(Format::Blktrace);
+    }
+    if first.contains(&0) {
+        return binary(first);
+    }
+    text(first, options)
+}
+
+/// CloudPhysics' records carry their version, but at a different place in each.
+fn binary(first: &[u8]) -> Result<Format, TraceError> {
+    let carries = |size: usize, at: usize, version: u8| {
+        let mut records = first.chunks_exact(size).take(LINES).peekable();
+        records.peek().is_some() && records.all(|record| record[at + 1] == version && record[at] < 16)
+    };
+    match (carries(32, 14, 1), carries(40, 2, 2)) {
+        (true, false) => Ok(Format::Vscsi1),
+        (false, true) => Ok(Format::Vscsi2),
+        (true, true) => Err(ambiguous(&[Format::Vscsi1, Format::Vscsi2])),
+        (false, false) => Err(TraceError::UnknownBinary),
+    }
+}
+
+fn text(first: &[u8], options: &Options) -> Result<Format, TraceError> {
+    let mut lines: Vec<&[u8]> = first.split(|&byte| byte == b'\n').collect();
+    // The last one may be cut off.
+    if lines.len() > 1 {
+        lines.pop();
+    }
+    lines.truncate(LINES);
+    let lines: Vec<&[u8]> = lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
+    let candidates: Vec<Format> =
+        Format::ALL.into_iter().filter(|&format| can_read(format, &lines, options)).collect();
+    match candidates[..] {
+        [] => Err(unknown(&lines)),
+        // Either writes 0 for a read in some traces, and 1 in others.
+        [Format::Disksim] | [Format::Mqsim] | [Format::Disksim, Format::Mqsim] => Err(flagged()),
+        [format] => Ok(format),
+        _ => Err(ambiguous(&candidates)),
+    }
+}
+
+/// Whether a format can read all of the lines, and finds something in them.
+fn can_read(format: Format, lines: &[&[u8]], options: &Options) -> bool {
+    let plain = lines.iter().enumerate().filter(|(_, line)| !line.trim_ascii().is_empty());
+    if format == Format::Blkparse {
+        let mut parser = Parser { devices: Default::default(), unit_ns: 1_000_000_000 };
+        let mut is_one = false;
+        for (_, line) in plain {
+            match parser.line(line) {
+                // What is behind it is not in lines of events.
+                Ok(Parsed::Summary) => return is_one,
+                Ok(_) => is_one = true,
+                Err(_) => return false,
+            }
+        }
+        return is_one;
+    }
+    let Some(mut parser) = line_parser(format) else { return false };
+    let unit_ns = options.unit_ns.unwrap_or(format.unit_ns());
+    let mut context = Context { unit_ns, ..Context::default() };
+    let mut is_one = false;
+    for (at, line) in plain {
+        context.line = at as u64 + 1;
+        if parser.line(line, &mut context).is_err() {
+            return false;
+        }
+        is_one = true;
+    }
+    is_one
+}
+
+fn unknown(lines: &[&[u8]]) -> TraceError {
+    let first = lines.iter().find(|line| !line.trim_ascii().is_empty());
+    let shown = String::from_utf8_lossy(first.map_or(&b""[..], |line| &line[..line.len().min(80)]));
+    TraceError::Unknown(shown.chars().filter(|character| !character.is_control()).collect())
+}
+
+fn ambiguous(candidates: &[Format]) -> TraceError {
+    let names: Vec<&str> = candidates.iter().map(|format| format.name()).collect();
+    let last = names.len() - 1;
+    let (others, last) = (names[..last].join(", "), names[last]);
+    TraceError::Ambiguous(format!(
+        "it can be read as {others} and as {last}, which mean different things: give --format {} or --format {last}",
+        others.replace(", ", ", --format ")
+    ))
+}
+
+fn flagged() -> TraceError {
+    TraceError::Ambiguous(
+        "five columns of numbers: DiskSim's format has times in ms, MQSim's in ns, and 1 is a read in their manuals but \
+         a write in some traces; give --format disksim or --format mqsim, and --read-flag 0 where 0 is a read"
+            .to_owned(),
+    )
+}

@@ -1,0 +1,65 @@
+//! The devices of a trace by the order in which they first occur.
+use crate::lines::Fault;
+use std::collections::HashMap;
+
+/// More than any published trace has.
+pub const DEVICES_MAX: usize = 1 << 16;
+/// The longest name of a device.
+pub const NAME_BYTES_MAX: usize = 255;
+
+/// Names of devices, each with its place.
+#[derive(Clone, Debug, Default)]
+pub struct Devices {
+    names: Vec<String>,
+    places: HashMap<Vec<u8>, u32>,
+    last: (Vec<u8>, u32),
+}
+
+impl Devices {
+    /// The place of a device, which is added where it is new.
+    pub fn place(&mut self, name: &[u8]) -> Result<u32, Fault> {
+        if !self.names.is_empty() && self.last.0 == name {
+            return Ok(self.last.1);
+        }
+        let place = match self.places.get(name) {
+            Some(&place) => place,
+            None => self.add(name)?,
+        };
+        self.last.0.clear();
+        self.last.0.extend_from_slice(name);
+        self.last.1 = place;
+        Ok(place)
+    }
+
+    #[cold]
+    fn add(&mut self, name: &[u8]) -> Result<u32, Fault> {
+        if name.len() > NAME_BYTES_MAX {
+            return Err(Fault::LongName);
+        }
+        if self.names.len() == DEVICES_MAX {
+            return Err(Fault::TooManyDevices);
+        }
+        let place = self.names.len() as u32;
+        self.names.push(String::from_utf8_lossy(name).into_owned());
+        self.places.insert(name.to_vec(), place);
+        Ok(place)
+    }
+
+    /// The names in the order of their places.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The name of a place; "0" where the trace names no device.
+    pub fn name(&self, place: u32) -> &str {
+        self.names.get(place as usize).map_or("0", String::as_str)
+    }
+
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}

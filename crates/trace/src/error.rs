@@ -1,0 +1,65 @@
+//! Why a trace cannot be read or written: the place, what is wrong, and what to do about it.
+use crate::check::Problem;
+use crate::lines::Fault;
+use std::fmt;
+use thiserror::Error;
+
+/// Where in a trace something is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Of a text, from 1.
+    Line(u64),
+    /// Of a binary format, from 1.
+    Record(u64),
+}
+
+impl Place {
+    /// The number of the line or record.
+    pub const fn number(self) -> u64 {
+        let (Place::Line(number) | Place::Record(number)) = self;
+        number
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line(number) => write!(f, "line {number}"),
+            Place::Record(number) => write!(f, "record {number}"),
+        }
+    }
+}
+
+/// Why a trace cannot be read or written.
+#[derive(Debug, Error)]
+pub enum TraceError {
+    #[error("line {line}: {fault}")]
+    Line { line: u64, fault: Fault },
+    /// A line of a trace whose other lines may be good.
+    #[error(
+        "line {line}: {fault}; give --format if this is another format, or leave such lines out with --lenient"
+    )]
+    Malformed { line: u64, fault: Fault },
+    #[error("header: {fault}")]
+    Header { fault: Fault },
+    #[error("record {record}: {fault}")]
+    Record { record: u64, fault: Fault },
+    #[error("{place}: {problem}; {}", problem.remedy())]
+    Problem { place: Place, problem: Problem },
+    #[error("there is no request in it")]
+    Empty,
+    #[error("no known format: the first line is \"{0}\"; give --format NAME if it is one of {names}", names = crate::format::names())]
+    Unknown(String),
+    #[error("no known binary format; give --format NAME if it is one of {names}", names = crate::format::names())]
+    UnknownBinary,
+    #[error("{0}")]
+    Ambiguous(String),
+    #[error("--format {0}: there is no such format; there are {names}", names = crate::format::names())]
+    NoFormat(String),
+    #[error("{0}")]
+    Option(String),
+    #[error("{place}: {what}; --lenient leaves it out")]
+    Unwritable { place: Place, what: String },
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+}

@@ -1,0 +1,137 @@
+//! The formats by name.
+use crate::record::Clock;
+
+/// A format of traces.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Format {
+    Drivelab,
+    Iolog2,
+    Iolog3,
+    Blkparse,
+    Blktrace,
+    Disksim,
+    DisksimValidate,
+    Mqsim,
+    Msr,
+    Systor,
+    Spc,
+    Alibaba,
+    Tencent,
+    Vscsi1,
+    Vscsi2,
+    VscsiCsv,
+}
+
+impl Format {
+    pub const ALL: [Format; 16] = [
+        Format::Drivelab,
+        Format::Iolog2,
+        Format::Iolog3,
+        Format::Blkparse,
+        Format::Blktrace,
+        Format::Disksim,
+        Format::DisksimValidate,
+        Format::Mqsim,
+        Format::Msr,
+        Format::Systor,
+        Format::Spc,
+        Format::Alibaba,
+        Format::Tencent,
+        Format::Vscsi1,
+        Format::Vscsi2,
+        Format::VscsiCsv,
+    ];
+
+    /// The formats that can be written.
+    pub const WRITTEN: [Format; 7] = [
+        Format::Drivelab,
+        Format::Iolog2,
+        Format::Iolog3,
+        Format::Blkparse,
+        Format::Disksim,
+        Format::Msr,
+        Format::Spc,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Drivelab => "drivelab",
+            Format::Iolog2 => "iolog2",
+            Format::Iolog3 => "iolog3",
+            Format::Blkparse => "blkparse",
+            Format::Blktrace => "blktrace",
+            Format::Disksim => "disksim",
+            Format::DisksimValidate => "disksim-validate",
+            Format::Mqsim => "mqsim",
+            Format::Msr => "msr",
+            Format::Systor => "systor",
+            Format::Spc => "spc",
+            Format::Alibaba => "alibaba",
+            Format::Tencent => "tencent",
+            Format::Vscsi1 => "vscsi1",
+            Format::Vscsi2 => "vscsi2",
+            Format::VscsiCsv => "vscsi-csv",
+        }
+    }
+
+    /// The format of a name, or of one of the other names that people use for it.
+    pub fn named(name: &str) -> Option<Format> {
+        let plain = name.to_ascii_lowercase().replace('_', "-");
+        let other = match plain.as_str() {
+            "iolog-v2" | "fio-iolog-v2" | "fio-iolog2" => Format::Iolog2,
+            "iolog-v3" | "fio-iolog-v3" | "fio-iolog3" => Format::Iolog3,
+            "blktrace-binary" => Format::Blktrace,
+            "blktrace-text" => Format::Blkparse,
+            "disksim-ascii" => Format::Disksim,
+            "msr-cambridge" => Format::Msr,
+            "systor17" => Format::Systor,
+            "vscsi-v1" | "cloudphysics-v1" => Format::Vscsi1,
+            "vscsi-v2" | "cloudphysics-v2" => Format::Vscsi2,
+            "cloudphysics-csv" => Format::VscsiCsv,
+            "own" => Format::Drivelab,
+            _ => return Format::ALL.into_iter().find(|format| format.name() == plain),
+        };
+        Some(other)
+    }
+
+    pub const fn is_binary(self) -> bool {
+        matches!(self, Format::Drivelab | Format::Blktrace | Format::Vscsi1 | Format::Vscsi2)
+    }
+
+    /// What a time of this format is in, in nanoseconds, unless the reader is told otherwise.
+    pub const fn unit_ns(self) -> u64 {
+        match self {
+            Format::Drivelab | Format::Blktrace | Format::Mqsim => 1,
+            Format::Msr => 100,
+            Format::Iolog2
+            | Format::Iolog3
+            | Format::DisksimValidate
+            | Format::Alibaba
+            | Format::Vscsi1
+            | Format::Vscsi2 => 1_000,
+            Format::Disksim => 1_000_000,
+            Format::Blkparse | Format::Systor | Format::Spc | Format::Tencent | Format::VscsiCsv => {
+                1_000_000_000
+            }
+        }
+    }
+
+    /// What its times are counted from; that of our own is said in each file.
+    pub const fn clock(self) -> Clock {
+        match self {
+            Format::Msr => Clock::Filetime,
+            Format::Systor | Format::Alibaba | Format::Tencent => Clock::Unix,
+            _ => Clock::Relative,
+        }
+    }
+
+    /// Whether 0 or 1 says what is a read.
+    pub const fn has_read_flag(self) -> bool {
+        matches!(self, Format::Disksim | Format::Mqsim | Format::Tencent)
+    }
+}
+
+/// All names in one line.
+pub fn names() -> String {
+    Format::ALL.map(Format::name).join(", ")
+}

@@ -1,0 +1,270 @@
+//! What blkparse prints by default: `major,minor cpu sequence seconds process action flags sector + sectors [name]`.
+//!
+//! An event to the line; actions other than Q, D and C, messages and the summary at the end are no requests. The flags hold
+//! D for a discard, W for a write, R for a read or N for none, F in front of them for a flush and behind them for FUA, S for
+//! synchronous. (blkparse(1), "Default format"; blkparse_fmt.c of blktrace.)
+use super::events::{Action, Event};
+use super::pairing::Pairing;
+use crate::check::Problem;
+use crate::devices::Devices;
+use crate::error::{Place, TraceError};
+use crate::lines::Fault;
+use crate::reader::Records;
+use crate::record::{Clock, Kind, Record};
+use crate::text::{Lines, Next, fault, sectors, time, whole, words};
+use crate::writer::{FormatWriter, Timeline, Told};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io::{self, Read, Write};
+
+/// A text as a stream of requests.
+pub struct Blkparse<R> {
+    lines: Lines<R>,
+    parser: Parser,
+    pairing: Pairing,
+    records: u64,
+    is_over: bool,
+}
+
+/// Lines to events.
+pub struct Parser {
+    pub devices: Devices,
+    pub unit_ns: u64,
+}
+
+/// What a line is.
+pub enum Parsed {
+    Event(Event),
+    /// A record that is no event of a request.
+    Other,
+    /// What blkparse counts at the end begins here.
+    Summary,
+}
+
+/// Titles of the summary.
+const SUMMARY: [&[u8]; 5] = [b"CPU", b"Total", b"Throughput", b"Events", b"Skips"];
+
+impl Parser {
+    /// Reads one line that is not blank.
+    pub fn line(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+        if SUMMARY.iter().any(|title| line.starts_with(title)) {
+            return Ok(Parsed::Summary);
+        }
+        let (fields, count) = words::<10>(line);
+        let [device, cpu, sequence, at, process, action, flags, sector, plus, length] = fields;
+        if count < 6 {
+            return Err(Fault::Fields { found: count, wanted: 7 });
+        }
+        let mut numbers = device.split(|&byte| byte == b',');
+        let is_device = |text: Option<&[u8]>| text.is_some_and(|text| whole(text, "").is_ok());
+        if !is_device(numbers.next()) || !is_device(numbers.next()) || numbers.next().is_some() {
+            return Err(fault(device, "a device as major,minor"));
+        }
+        whole(cpu, "the number of a processor")?;
+        whole(sequence, "a sequence number")?;
+        let (negative, time_ns) = time(at, self.unit_ns, "a time in seconds")?;
+        if negative {
+            return Err(fault(at, "a time in seconds"));
+        }
+        let process = whole(process, "the number of a process")?;
+        let action = match action {
+            b"Q" => Action::Queue,
+            b"D" => Action::Issue,
+            b"C" => Action::Complete,
+            _ => return Ok(Parsed::Other),
+        };
+        let has_addresses = plus == b"+";
+        let Some(kind) = kind_of(flags, has_addresses) else { return Ok(Parsed::Other) };
+        let (mut offset, mut bytes) = (0, 0);
+        if kind != Kind::Flush {
+            if !has_addresses || count < 10 {
+                return Err(fault(sector, "an address as sector + sectors"));
+            }
+            offset = sectors(whole(sector, "an address in sectors")?)?;
+            bytes = sectors(whole(length, "a number of sectors")?)?;
+            offset.checked_add(bytes).ok_or(Fault::Extent)?;
+        }
+        Ok(Parsed::Event(Event {
+            time_ns,
+            device: self.devices.place(device)?,
+            action,
+            kind,
+            offset,
+            length: bytes,
+            process: u32::try_from(process).unwrap_or(u32::MAX),
+            synchronous: kind == Kind::Read || flags.contains(&b'S'),
+            force_unit_access: is_fua(flags),
+        }))
+    }
+}
+
+/// What a request does by its flags; none for a command that moves no data of the media.
+fn kind_of(flags: &[u8], has_addresses: bool) -> Option<Kind> {
+    if flags.contains(&b'D') {
+        Some(Kind::Discard)
+    } else if !has_addresses {
+        flags.contains(&b'F').then_some(Kind::Flush)
+    } else if flags.contains(&b'W') {
+        Some(Kind::Write)
+    } else if flags.contains(&b'R') {
+        Some(Kind::Read)
+    } else {
+        None
+    }
+}
+
+/// F behind the W.
+fn is_fua(flags: &[u8]) -> bool {
+    flags.iter().position(|&byte| byte == b'W').is_some_and(|at| flags[at..].contains(&b'F'))
+}
+
+impl<R: Read> Blkparse<R> {
+    pub fn new(source: R, unit_ns: u64) -> Self {
+        let parser = Parser { devices: Devices::default(), unit_ns };
+        Blkparse {
+            lines: Lines::new(source),
+            parser,
+            pairing: Pairing::default(),
+            records: 0,
+            is_over: false,
+        }
+    }
+}
+
+impl<R: Read + Send> Records for Blkparse<R> {
+    fn next(&mut self) -> Result<Option<(Place, Record)>, TraceError> {
+        loop {
+            if let Some(found) = self.pairing.next(self.is_over) {
+                return Ok(Some(found));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            let line = self.lines.number() + 1;
+            let text = match self.lines.next_line()? {
+                Next::Line(text) => text,
+                Next::Overlong => return Err(TraceError::Line { line, fault: Fault::Overlong }),
+                Next::End => {
+                    self.is_over = true;
+                    continue;
+                }
+            };
+            if text.trim_ascii().is_empty() {
+                continue;
+            }
+            self.records += 1;
+            match self.parser.line(text).map_err(|fault| TraceError::Line { line, fault })? {
+                Parsed::Event(event) => self.pairing.take(&event, Place::Line(line)),
+                Parsed::Other => {}
+                Parsed::Summary => {
+                    self.records -= 1;
+                    self.is_over = true;
+                }
+            }
+        }
+    }
+
+    fn note(&mut self) -> Option<Problem> {
+        None
+    }
+
+    fn records(&self) -> u64 {
+        self.records
+    }
+
+    fn devices(&self) -> &Devices {
+        &self.parser.devices
+    }
+
+    fn clock(&self) -> Clock {
+        Clock::Relative
+    }
+}
+
+/// Completions that may be outstanding while a trace is written.
+const OUTSTANDING_MAX: usize = 1 << 20;
+
+/// Writer: a Q for each request, and a C where its response time is known, in order of time.
+#[derive(Default)]
+pub struct BlkparseWriter {
+    timeline: Timeline,
+    sequence: u64,
+    outstanding: BinaryHeap<Reverse<Completion>>,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Completion {
+    time: u64,
+    sequence: u64,
+    device: String,
+    flags: String,
+    sectors: Option<(u64, u64)>,
+}
+
+impl BlkparseWriter {
+    fn event(&mut self, out: &mut impl Write, action: char, process: u32, of: &Completion) -> io::Result<()> {
+        self.sequence += 1;
+        let (s, ns) = (of.time / 1_000_000_000, of.time % 1_000_000_000);
+        let (device, sequence, flags) = (&of.device, self.sequence, &of.flags);
+        write!(out, "{device:>7} {:2} {sequence:8} {s:5}.{ns:09} {process:5} {action:>2} {flags:>3} ", 0)?;
+        if let Some((first, count)) = of.sectors {
+            write!(out, "{first} + {count} ")?;
+        }
+        writeln!(out, "{}", if action == 'Q' { "[drivelab]" } else { "[0]" })
+    }
+
+    /// Writes the completions up to an instant.
+    fn complete(&mut self, out: &mut impl Write, until: u64) -> io::Result<()> {
+        while self.outstanding.peek().is_some_and(|Reverse(first)| first.time <= until) {
+            if let Some(Reverse(first)) = self.outstanding.pop() {
+                self.event(out, 'C', 0, &first)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The flags as blkparse prints them.
+fn flags_of(record: &Record) -> String {
+    let mut flags = String::from(match record.kind {
+        Kind::Read => "R",
+        Kind::Write => "W",
+        Kind::Flush => "FN",
+        Kind::Discard => "D",
+    });
+    if record.attributes.force_unit_access && record.kind == Kind::Write {
+        flags.push('F');
+    }
+    if record.attributes.synchronous && record.kind != Kind::Read {
+        flags.push('S');
+    }
+    flags
+}
+
+impl<W: Write> FormatWriter<W> for BlkparseWriter {
+    fn write(&mut self, out: &mut W, record: &Record, told: &Told<'_>) -> Result<(), TraceError> {
+        let time = self.timeline.since_first(record.time_ns);
+        self.complete(out, time)?;
+        let name = told.device;
+        let is_device =
+            name.split(',').count() == 2 && name.split(',').all(|part| part.parse::<u32>().is_ok());
+        // Without numbers of its own a device gets those of SCSI disks, sixteen minors apart.
+        let device = if is_device { name.to_owned() } else { format!("8,{}", 16 * u64::from(record.device)) };
+        let sectors = (record.kind != Kind::Flush).then(|| record.sectors());
+        let event = Completion { time, sequence: self.sequence, device, flags: flags_of(record), sectors };
+        self.event(out, 'Q', record.attributes.process, &event)?;
+        if let Some(response) = record.response_ns {
+            if self.outstanding.len() >= OUTSTANDING_MAX {
+                let what = format!("more than {OUTSTANDING_MAX} requests are outstanding");
+                return Err(TraceError::Unwritable { place: told.place, what });
+            }
+            let time = time.saturating_add(response);
+            self.outstanding.push(Reverse(Completion { time, sequence: self.sequence, ..event }));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut W, _place: Place) -> io::Result<()> {
+        self.complete(out, u64::MAX)
+    }
+}

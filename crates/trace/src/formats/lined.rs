@@ -1,0 +1,112 @@
+//! Formats that hold one request to the line: what their parsers share.
+use crate::check::Problem;
+use crate::devices::Devices;
+use crate::error::{Place, TraceError};
+use crate::format::Format;
+use crate::lines::Fault;
+use crate::reader::{Options, Records};
+use crate::record::{Clock, Kind, Record};
+use crate::text::{Lines, Next, fault};
+use std::io::Read;
+
+/// What a parser knows beside its line, and says beside its request.
+#[derive(Default)]
+pub struct Context {
+    pub devices: Devices,
+    pub unit_ns: u64,
+    /// The flag that means a read, where it was given.
+    pub read_flag: Option<u8>,
+    /// Lines so far, this one among them.
+    pub line: u64,
+    /// What is wrong with the request, beside what its figures say.
+    pub note: Option<Problem>,
+    /// The line is a title and no record.
+    pub is_title: bool,
+}
+
+impl Context {
+    /// Read or write by a flag of 0 or 1, of which `read` means a read unless the reader was told otherwise.
+    pub fn flag(&self, text: &[u8], read: u8) -> Result<Kind, Fault> {
+        let read = self.read_flag.unwrap_or(read);
+        match text {
+            [digit @ (b'0' | b'1')] if digit - b'0' == read => Ok(Kind::Read),
+            [b'0' | b'1'] => Ok(Kind::Write),
+            _ => Err(fault(text, "0 or 1")),
+        }
+    }
+}
+
+/// R or W in either case.
+pub fn letter(text: &[u8]) -> Result<Kind, Fault> {
+    match text {
+        b"R" | b"r" => Ok(Kind::Read),
+        b"W" | b"w" => Ok(Kind::Write),
+        _ => Err(fault(text, "R or W")),
+    }
+}
+
+/// Parser of one format. A line is the request that it holds, or none: a title, a remark, a file opened.
+pub trait Line: Send {
+    fn line(&mut self, line: &[u8], context: &mut Context) -> Result<Option<Record>, Fault>;
+}
+
+/// A format of this kind as a stream of requests.
+pub struct LinedReader<R> {
+    lines: Lines<R>,
+    parser: Box<dyn Line>,
+    context: Context,
+    clock: Clock,
+    records: u64,
+}
+
+impl<R: Read + Send> LinedReader<R> {
+    pub fn new(source: R, parser: Box<dyn Line>, format: Format, options: &Options) -> Self {
+        let unit_ns = options.unit_ns.unwrap_or(format.unit_ns());
+        let context = Context { unit_ns, read_flag: options.read_flag, ..Context::default() };
+        LinedReader { lines: Lines::new(source), parser, context, clock: format.clock(), records: 0 }
+    }
+}
+
+impl<R: Read + Send> Records for LinedReader<R> {
+    fn next(&mut self) -> Result<Option<(Place, Record)>, TraceError> {
+        loop {
+            self.context.line = self.lines.number() + 1;
+            let line = self.context.line;
+            let text = match self.lines.next_line()? {
+                Next::Line(text) => text,
+                Next::Overlong => return Err(TraceError::Line { line, fault: Fault::Overlong }),
+                Next::End => return Ok(None),
+            };
+            if text.trim_ascii().is_empty() {
+                continue;
+            }
+            self.context.is_title = false;
+            let found = self.parser.line(text, &mut self.context);
+            if self.context.is_title {
+                continue;
+            }
+            self.records += 1;
+            match found {
+                Ok(Some(record)) => return Ok(Some((Place::Line(line), record))),
+                Ok(None) => {}
+                Err(fault) => return Err(TraceError::Line { line, fault }),
+            }
+        }
+    }
+
+    fn note(&mut self) -> Option<Problem> {
+        self.context.note.take()
+    }
+
+    fn records(&self) -> u64 {
+        self.records
+    }
+
+    fn devices(&self) -> &Devices {
+        &self.context.devices
+    }
+
+    fn clock(&self) -> Clock {
+        self.clock
+    }
+}

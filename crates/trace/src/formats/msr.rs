@@ -1,0 +1,87 @@
+//! MSR Cambridge: `timestamp,host,disk,type,offset,size,response`, times in 100 ns as Windows counts them from 1601.
+//!
+//! Offset and size are in bytes, the type is Read or Write. (D. Narayanan, A. Donnelly, A. Rowstron, "Write off-loading:
+//! practical power management for enterprise storage", FAST 2008; the README of the traces at SNIA.)
+use super::lined::{Context, Line};
+use crate::check::Problem;
+use crate::error::{Place, TraceError};
+use crate::lines::Fault;
+use crate::record::{Clock, FILETIME_UNIX_NS, Kind, Record};
+use crate::text::{fault, split, time, whole};
+use crate::writer::{FormatWriter, Told};
+use std::io::{self, Write};
+
+/// Parser.
+#[derive(Default)]
+pub struct Msr {
+    device: Vec<u8>,
+}
+
+impl Line for Msr {
+    fn line(&mut self, line: &[u8], context: &mut Context) -> Result<Option<Record>, Fault> {
+        let [at, host, disk, kind, offset, size, response] = split(line, b',')?;
+        if context.line == 1 && at.eq_ignore_ascii_case(b"Timestamp") {
+            context.is_title = true;
+            return Ok(None);
+        }
+        let (negative, time_ns) = time(at, context.unit_ns, "a time in units of 100 ns")?;
+        if negative {
+            return Err(fault(at, "a time in units of 100 ns"));
+        }
+        let kind = match kind {
+            b"Read" => Kind::Read,
+            b"Write" => Kind::Write,
+            _ => return Err(fault(kind, "Read or Write")),
+        };
+        let offset = whole(offset, "an offset in bytes")?;
+        let length = whole(size, "a size in bytes")?;
+        offset.checked_add(length).ok_or(Fault::Extent)?;
+        let (negative, response) = time(response, context.unit_ns, "a response time in units of 100 ns")?;
+        if negative {
+            context.note = Some(Problem::NegativeGap);
+        }
+        self.device.clear();
+        self.device.extend_from_slice(host);
+        self.device.push(b'.');
+        self.device.extend_from_slice(disk);
+        let device = context.devices.place(&self.device)?;
+        let response_ns = (!negative).then_some(response);
+        Ok(Some(Record { response_ns, ..Record::new(time_ns, device, kind, offset, length) }))
+    }
+}
+
+/// Times without a date are written from 1 January 2000 on.
+const EPOCH_NS: u64 = 946_684_800_000_000_000 + FILETIME_UNIX_NS;
+
+/// Writer: times rounded down to 100 ns; without a response time its field is empty of meaning, 0.
+pub struct MsrWriter;
+
+impl<W: Write> FormatWriter<W> for MsrWriter {
+    fn write(&mut self, out: &mut W, record: &Record, told: &Told<'_>) -> Result<(), TraceError> {
+        let kind = match record.kind {
+            Kind::Read => "Read",
+            Kind::Write => "Write",
+            Kind::Flush | Kind::Discard => return Err(told.unwritable("the MSR format", record.kind)),
+        };
+        let base = match told.clock {
+            Clock::Filetime => 0,
+            Clock::Unix => FILETIME_UNIX_NS,
+            Clock::Relative => EPOCH_NS,
+        };
+        let ticks = record.time_ns.saturating_add(base) / 100;
+        let (host, disk) = told.device.rsplit_once('.').unwrap_or((told.device, "0"));
+        let (host, disk) = (plain(host), plain(disk));
+        let response = record.response_ns.unwrap_or(0) / 100;
+        writeln!(out, "{ticks},{host},{disk},{kind},{},{},{response}", record.offset, record.length)?;
+        Ok(())
+    }
+
+    fn finish(&mut self, _out: &mut W, _place: Place) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A name that is one field of a CSV line.
+fn plain(name: &str) -> String {
+    name.replace([',', '\n', '\r', '"'], "_")
+}

@@ -1,0 +1,130 @@
+//! Several traces as one, in order of time; and one trace, by the same interface.
+use crate::error::{Place, TraceError};
+use crate::reader::Reader;
+use crate::record::{Clock, Record};
+
+/// More traces are not merged.
+pub const TRACES_MAX: usize = 1_024;
+
+/// How the times of several traces go together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Align {
+    /// They have one clock.
+    Clock,
+    /// They all begin at once.
+    Start,
+}
+
+/// Traces as one stream.
+pub struct Merge<'a> {
+    traces: Vec<Trace<'a>>,
+    align: Align,
+    clock: Clock,
+    /// By trace and place: the place in the whole.
+    places: Vec<Vec<Option<u32>>>,
+    names: Vec<String>,
+    is_single: bool,
+    is_begun: bool,
+    /// Of which trace the last request, or the error, was.
+    current: usize,
+}
+
+struct Trace<'a> {
+    reader: Reader<'a>,
+    first_ns: Option<u64>,
+    next: Option<(Place, Record)>,
+}
+
+impl<'a> Merge<'a> {
+    /// Refuses clocks that cannot be compared.
+    pub fn new(readers: Vec<Reader<'a>>, align: Align) -> Result<Self, TraceError> {
+        let option = |text: String| Err(TraceError::Option(text));
+        if readers.is_empty() || readers.len() > TRACES_MAX {
+            return option(format!("give 1 to {TRACES_MAX} traces"));
+        }
+        let own = readers[0].clock();
+        if align == Align::Clock && readers.iter().any(|reader| reader.clock() != own) {
+            let text = "--merge clock: the traces count time from different moments; --merge start begins them at once";
+            return option(text.to_owned());
+        }
+        let is_single = readers.len() == 1;
+        let clock = if align == Align::Start && !is_single { Clock::Relative } else { own };
+        let places = vec![Vec::new(); readers.len()];
+        let trace = |reader| Trace { reader, first_ns: None, next: None };
+        let traces = readers.into_iter().map(trace).collect();
+        Ok(Merge { traces, align, clock, places, names: Vec::new(), is_single, is_begun: false, current: 0 })
+    }
+
+    fn advance(&mut self, at: usize) -> Result<(), TraceError> {
+        let (align, is_single) = (self.align, self.is_single);
+        self.current = at;
+        let trace = &mut self.traces[at];
+        trace.next = trace.reader.next_request()?.map(|mut record| {
+            let first_ns = *trace.first_ns.get_or_insert(record.time_ns);
+            if align == Align::Start && !is_single {
+                record.time_ns = record.time_ns.saturating_sub(first_ns);
+            }
+            (trace.reader.place(), record)
+        });
+        Ok(())
+    }
+
+    /// The next request, its device in the table of the whole.
+    pub fn next_request(&mut self) -> Result<Option<(Place, Record)>, TraceError> {
+        if !self.is_begun {
+            self.is_begun = true;
+            for at in 0..self.traces.len() {
+                self.advance(at)?;
+            }
+        }
+        let waiting = self.traces.iter().enumerate();
+        let first =
+            waiting.filter_map(|(at, trace)| trace.next.as_ref().map(|(_, next)| (next.time_ns, at))).min();
+        let Some((_, at)) = first else { return Ok(None) };
+        let Some((place, mut record)) = self.traces[at].next else { return Ok(None) };
+        record.device = self.device(at, record.device);
+        self.advance(at)?;
+        Ok(Some((place, record)))
+    }
+
+    fn device(&mut self, trace: usize, device: u32) -> u32 {
+        let places = &mut self.places[trace];
+        let at = device as usize;
+        if places.len() <= at {
+            places.resize(at + 1, None);
+        }
+        if let Some(place) = places[at] {
+            return place;
+        }
+        let place = self.names.len() as u32;
+        places[at] = Some(place);
+        let name = self.traces[trace].reader.devices().name(device);
+        // Devices of two traces are two, whatever their names.
+        self.names.push(if self.is_single { name.to_owned() } else { format!("{}:{name}", trace + 1) });
+        place
+    }
+
+    /// Nothing comes any more.
+    pub fn end(&mut self) {
+        self.is_begun = true;
+        self.traces.iter_mut().for_each(|trace| trace.next = None);
+    }
+
+    /// The name of a device of the whole.
+    pub fn name(&self, device: u32) -> &str {
+        self.names.get(device as usize).map_or("0", String::as_str)
+    }
+
+    /// The place among the traces of the one that the last request, or the error, was in.
+    pub fn current(&self) -> usize {
+        self.current
+    }
+
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    pub fn readers(&self) -> impl Iterator<Item = &Reader<'a>> {
+        self.traces.iter().map(|trace| &trace.reader)
+    }
+}

@@ -1,0 +1,217 @@
+//! Opening a trace: unpacked, its format found or given, its requests checked one by one in constant memory.
+use crate::check::{Checker, Problem, Problems};
+use crate::compression::{Compression, Source, peek, unpacked};
+use crate::detect;
+use crate::devices::Devices;
+use crate::error::{Place, TraceError};
+use crate::format::Format;
+use crate::formats;
+use crate::formats::native::Header;
+use crate::record::{Clock, Record};
+use crate::sort::Window;
+
+/// A stream of requests in some format.
+pub trait Records: Send {
+    /// The next request and its place. After a [`TraceError::Line`] reading may go on.
+    fn next(&mut self) -> Result<Option<(Place, Record)>, TraceError>;
+    /// What is wrong with the request that came last, beside what its figures say.
+    fn note(&mut self) -> Option<Problem> {
+        None
+    }
+    /// Lines or records read so far, titles and blank lines apart.
+    fn records(&self) -> u64;
+    fn devices(&self) -> &Devices;
+    fn clock(&self) -> Clock;
+    /// Requests end with the device, where the format says how large it is.
+    fn device_bytes(&self) -> Option<u64> {
+        None
+    }
+    /// What our own format says of the run.
+    fn header(&self) -> Option<&Header> {
+        None
+    }
+    /// Injected faults so far, which are no requests; our own format alone has them.
+    fn injected(&self) -> u64 {
+        0
+    }
+}
+
+/// How a trace is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Found by the first lines where it is not given.
+    pub format: Option<Format>,
+    /// Problems are counted, and reading goes on.
+    pub is_lenient: bool,
+    /// The flag that means a read, 0 or 1, in formats with one; as their manuals say where it is not given.
+    pub read_flag: Option<u8>,
+    /// The unit of times; as the format's manual says where it is not given.
+    pub unit_ns: Option<u64>,
+    /// Bytes of a device.
+    pub device_bytes: Option<u64>,
+    /// Requests are put in order of time, within a window.
+    pub is_sorted: bool,
+}
+
+impl Options {
+    /// Checks that options and format go together.
+    fn check(&self, format: Format) -> Result<(), TraceError> {
+        if self.read_flag.is_some() && !format.has_read_flag() {
+            let name = format.name();
+            return Err(TraceError::Option(format!(
+                "--read-flag changes nothing: {name} names reads and writes; leave it out"
+            )));
+        }
+        if self.unit_ns.is_some() && format == Format::Drivelab {
+            let text = "--time-unit changes nothing: a trace of drivelab says its unit; leave it out";
+            return Err(TraceError::Option(text.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// What is at the beginning of a file.
+const PEEKED_BYTES: usize = 1 << 16;
+
+/// A trace that is open.
+pub struct Reader<'a> {
+    records: Box<dyn Records + 'a>,
+    format: Format,
+    compression: Option<Compression>,
+    is_lenient: bool,
+    checker: Checker,
+    window: Option<Window>,
+    place: Place,
+}
+
+impl<'a> Reader<'a> {
+    /// Opens a trace of one file.
+    pub fn open(source: Source<'a>, options: &Options) -> Result<Reader<'a>, TraceError> {
+        let (compression, source) = unpacked(source)?;
+        let (first, source) = peek(source, PEEKED_BYTES)?;
+        let format = match options.format {
+            Some(format) => format,
+            None => detect::format(&first, options)?,
+        };
+        options.check(format)?;
+        let records = formats::open(format, vec![source], options)?;
+        Ok(Reader::new(records, format, compression, options))
+    }
+
+    /// Opens the files that blktrace has written for the processors of one machine.
+    pub fn open_blktrace(sources: Vec<Source<'a>>, options: &Options) -> Result<Reader<'a>, TraceError> {
+        let mut compression = None;
+        let mut plain = Vec::with_capacity(sources.len());
+        for source in sources {
+            let (found, source) = unpacked(source)?;
+            compression = compression.or(found);
+            plain.push(source);
+        }
+        options.check(Format::Blktrace)?;
+        let records = formats::open(Format::Blktrace, plain, options)?;
+        Ok(Reader::new(records, Format::Blktrace, compression, options))
+    }
+
+    fn new(
+        records: Box<dyn Records + 'a>,
+        format: Format,
+        compression: Option<Compression>,
+        options: &Options,
+    ) -> Self {
+        // A unit that is given is not doubted.
+        let clock = options.unit_ns.is_none().then(|| records.clock());
+        let device_bytes = options.device_bytes.or_else(|| records.device_bytes());
+        let checker = Checker::new(options.is_lenient, clock, device_bytes);
+        let window = options.is_sorted.then(Window::default);
+        let place = Place::Record(0);
+        Reader { records, format, compression, is_lenient: options.is_lenient, checker, window, place }
+    }
+
+    /// The next request.
+    pub fn next_request(&mut self) -> Result<Option<Record>, TraceError> {
+        let found = match &mut self.window {
+            None => self.read()?,
+            Some(_) => self.read_sorted()?,
+        };
+        let Some((place, record)) = found else { return Ok(None) };
+        self.checker.check_order(&record, place)?;
+        self.place = place;
+        Ok(Some(record))
+    }
+
+    fn read_sorted(&mut self) -> Result<Option<(Place, Record)>, TraceError> {
+        while self.window.as_ref().is_some_and(|window| !window.is_full()) {
+            let Some((place, record)) = self.read()? else { break };
+            if let Some(window) = &mut self.window {
+                window.push(place, record);
+            }
+        }
+        Ok(self.window.as_mut().and_then(Window::pop))
+    }
+
+    /// The next request in the order of the file.
+    fn read(&mut self) -> Result<Option<(Place, Record)>, TraceError> {
+        loop {
+            match self.records.next() {
+                Ok(Some((place, record))) => {
+                    if let Some(problem) = self.records.note() {
+                        self.checker.note(problem, place)?;
+                    }
+                    self.checker.check(&record, place)?;
+                    return Ok(Some((place, record)));
+                }
+                Ok(None) => {
+                    if let Some(problem) = self.records.note() {
+                        self.checker.note(problem, Place::Record(self.records.records() + 1))?;
+                    }
+                    return Ok(None);
+                }
+                Err(TraceError::Line { line, .. }) if self.is_lenient => {
+                    self.checker.problems.add(Problem::Malformed, Place::Line(line));
+                }
+                Err(TraceError::Line { line, fault }) => return Err(TraceError::Malformed { line, fault }),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    pub fn compression(&self) -> Option<Compression> {
+        self.compression
+    }
+
+    pub fn clock(&self) -> Clock {
+        self.records.clock()
+    }
+
+    pub fn devices(&self) -> &Devices {
+        self.records.devices()
+    }
+
+    /// Lines or records read so far: of blktrace, events.
+    pub fn records(&self) -> u64 {
+        self.records.records()
+    }
+
+    /// What our own format says of the run.
+    pub fn header(&self) -> Option<&Header> {
+        self.records.header()
+    }
+
+    /// Injected faults so far.
+    pub fn injected(&self) -> u64 {
+        self.records.injected()
+    }
+
+    /// The place of the last request.
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    pub fn problems(&self) -> &Problems {
+        &self.checker.problems
+    }
+}

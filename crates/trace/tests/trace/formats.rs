@@ -1,0 +1,252 @@
+//! What a line or record of each format means; that formats are told apart; that packed ones are unpacked.
+use crate::tools::{read, read_with, said, written};
+use drivelab_trace::{Clock, Format, Kind, Options, Record};
+use std::io::Write;
+
+fn responding(record: Record, response_ns: u64) -> Record {
+    Record { response_ns: Some(response_ns), ..record }
+}
+
+pub const IOLOG2: &str = "fio version 2 iolog\n/dev/sdb add\n/dev/sdb open\n/dev/sdb write 0 4096\n\
+    /dev/sdb wait 250 0\n/dev/sdb read 8192 4096\n/dev/sdb wait 1000 0\n/dev/sdb sync 0 0\n\
+    /dev/sdb trim 4096 512\n/dev/sdb close\n";
+pub const IOLOG3: &str = "fio version 3 iolog\n2 Nvme1n1 add\n872 Nvme1n1 open\n878 Nvme1n1 write 0 16384\n\
+    888 Nvme1n1 datasync 0 0\n10001677 Nvme1n1 close\n";
+pub const BLKPARSE: &str = "  8,0    3        1     0.000000000   697  G   W 223490 + 8 [kjournald]\n  \
+    8,0    3        2     0.000001829   697  Q  WS 223490 + 8 [kjournald]\n  \
+    8,0    3        3     0.000002197   697  P   R [kjournald]\n  \
+    8,0    3        4     0.000005000   697  D  WS 223490 + 8 [kjournald]\n  \
+    8,16   1        5     0.000006000   700  Q FWFS 0 + 16 [jbd2]\n  \
+    8,0    3        6     0.000401829     0  C  WS 223490 + 8 [0]\n  \
+    8,16   1        7     0.000500000   700  Q  FN [jbd2]\n  \
+    8,16   1        8     0.000600000   700  C  FN [0]\n  \
+    8,0    0        9     0.000700000     0  m   N cfq workload slice:100\n\n\
+    CPU0 (8,0):\n Reads Queued:           0,        0KiB\n";
+pub const MSR: &str =
+    "128166385295514663,hm,0,Write,9056014336,2048,2833\n128166385295514878,hm,1,Read,512,512,1\n";
+pub const SYSTOR: &str = "Timestamp,Response,IOType,LUN,Offset,Size\n\
+    1456095145.133076000,0.000806000,R,0,899056122368,131072\n1456095146.5,,W,3,512,4096\n";
+pub const SPC: &str = "0,20941264,8192,W,0.551706\n1,20939840,8192,r,0.554041,7,x\n";
+pub const ALIBABA: &str =
+    "419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n";
+pub const TENCENT: &str = "1538323200,12910952,128,0,1063\n1538323200,6338688,8,1,1627\n";
+pub const VSCSI_CSV: &str =
+    "version,time,op,size,lbn\n1,33898,2a,512,42932745\n1,33899,28,6656,40409911\n1,33899,12,0,0\n";
+pub const VALIDATE: &str = "R Hit 8 8 1000.0 500.0\nW Miss 0 1 250.5 0\n";
+
+#[test]
+fn times_of_an_iolog_are_its_waits_or_its_stamps() {
+    assert_eq!(
+        read(IOLOG2.as_bytes(), Format::Iolog2).unwrap(),
+        [
+            Record::new(0, 0, Kind::Write, 0, 4_096),
+            Record::new(250_000, 0, Kind::Read, 8_192, 4_096),
+            Record::new(1_250_000, 0, Kind::Flush, 0, 0),
+            Record::new(1_250_000, 0, Kind::Discard, 4_096, 512),
+        ]
+    );
+    assert_eq!(
+        read(IOLOG3.as_bytes(), Format::Iolog3).unwrap(),
+        [Record::new(878_000, 0, Kind::Write, 0, 16_384), Record::new(888_000, 0, Kind::Flush, 0, 0)]
+    );
+}
+
+#[test]
+fn events_that_blkparse_prints_become_requests() {
+    let found = read(BLKPARSE.as_bytes(), Format::Blkparse).unwrap();
+    assert_eq!(found.len(), 3);
+    assert_eq!((found[0].time_ns, found[0].offset, found[0].length), (1_829, 223_490 * 512, 4_096));
+    assert_eq!((found[0].response_ns, found[0].attributes.process), (Some(400_000), 697));
+    assert!(found[0].attributes.synchronous && !found[0].attributes.force_unit_access);
+    // F in front is a flush before the data, F behind the W is FUA.
+    assert_eq!((found[1].kind, found[1].device, found[1].response_ns), (Kind::Write, 1, None));
+    assert!(found[1].attributes.force_unit_access);
+    assert_eq!((found[2].kind, found[2].response_ns), (Kind::Flush, Some(100_000)));
+    let options = Options { format: Some(Format::Blkparse), ..Options::default() };
+    let (_, reader) = read_with(BLKPARSE.as_bytes(), &options).unwrap();
+    // The summary is no event.
+    assert_eq!((reader.records(), reader.devices().names()), (9, &["8,0".to_owned(), "8,16".to_owned()][..]));
+}
+
+#[test]
+fn lines_of_the_other_formats_are_requests() {
+    let disksim = "13.191135\t30\t0\t5\t1\n17.829285\t20\t576560\t6\t0\n";
+    assert_eq!(
+        read(disksim.as_bytes(), Format::Disksim).unwrap(),
+        [
+            Record::new(13_191_135, 0, Kind::Read, 0, 2_560),
+            Record::new(17_829_285, 1, Kind::Write, 576_560 * 512, 3_072)
+        ]
+    );
+    assert_eq!(
+        read(b"938513000 4 264719034 16 0\n", Format::Mqsim).unwrap(),
+        [Record::new(938_513_000, 0, Kind::Write, 264_719_034 * 512, 8_192)]
+    );
+    assert_eq!(
+        read(MSR.as_bytes(), Format::Msr).unwrap(),
+        [
+            responding(
+                Record::new(12_816_638_529_551_466_300, 0, Kind::Write, 9_056_014_336, 2_048),
+                283_300
+            ),
+            responding(Record::new(12_816_638_529_551_487_800, 1, Kind::Read, 512, 512), 100),
+        ]
+    );
+    assert_eq!(
+        read(SYSTOR.as_bytes(), Format::Systor).unwrap(),
+        [
+            responding(
+                Record::new(1_456_095_145_133_076_000, 0, Kind::Read, 899_056_122_368, 131_072),
+                806_000
+            ),
+            Record::new(1_456_095_146_500_000_000, 1, Kind::Write, 512, 4_096),
+        ]
+    );
+    assert_eq!(
+        read(SPC.as_bytes(), Format::Spc).unwrap(),
+        [
+            Record::new(551_706_000, 0, Kind::Write, 20_941_264 * 512, 8_192),
+            Record::new(554_041_000, 1, Kind::Read, 20_939_840 * 512, 8_192),
+        ]
+    );
+    assert_eq!(
+        read(ALIBABA.as_bytes(), Format::Alibaba).unwrap()[1],
+        Record::new(1_577_808_144_360_813_000, 1, Kind::Read, 59_110_326_272, 360_448)
+    );
+    // The other way round than in DiskSim.
+    assert_eq!(
+        read(TENCENT.as_bytes(), Format::Tencent).unwrap()[0],
+        Record::new(1_538_323_200_000_000_000, 0, Kind::Read, 12_910_952 * 512, 65_536)
+    );
+    assert_eq!(
+        read(VSCSI_CSV.as_bytes(), Format::VscsiCsv).unwrap(),
+        [
+            Record::new(33_898_000_000_000, 0, Kind::Write, 42_932_745 * 512, 512),
+            Record::new(33_899_000_000_000, 0, Kind::Read, 40_409_911 * 512, 6_656),
+        ]
+    );
+    assert_eq!(
+        read(VALIDATE.as_bytes(), Format::DisksimValidate).unwrap(),
+        [
+            responding(Record::new(0, 0, Kind::Read, 4_096, 4_096), 1_000_000),
+            responding(Record::new(1_500_000, 0, Kind::Write, 0, 512), 250_500),
+        ]
+    );
+}
+
+/// A record of CloudPhysics.
+pub fn vscsi(version: u16, opcode: u16, bytes: u32, sector: u64, us: u64) -> Vec<u8> {
+    let (serial, version) = (7u32.to_le_bytes(), (version << 8).to_le_bytes());
+    let (opcode, bytes, sector, us) =
+        (opcode.to_le_bytes(), bytes.to_le_bytes(), sector.to_le_bytes(), us.to_le_bytes());
+    if version[1] == 1 {
+        [&serial[..], &bytes, &1u32.to_le_bytes(), &opcode, &version, &sector, &us].concat()
+    } else {
+        let response = 123u64.to_le_bytes();
+        [&opcode[..], &version, &serial, &bytes, &1u32.to_le_bytes(), &sector, &us, &response].concat()
+    }
+}
+
+#[test]
+fn both_versions_of_cloudphysics_are_told_apart() {
+    let first: Vec<u8> =
+        [vscsi(1, 0x2a, 512, 8, 5), vscsi(1, 0x12, 36, 0, 6), vscsi(1, 0x28, 1_024, 16, 7)].concat();
+    let (found, reader) = read_with(&first, &Options::default()).unwrap();
+    assert_eq!((reader.format(), reader.records()), (Format::Vscsi1, 3));
+    assert_eq!(
+        found,
+        [Record::new(5_000, 0, Kind::Write, 4_096, 512), Record::new(7_000, 0, Kind::Read, 8_192, 1_024)]
+    );
+    let second: Vec<u8> =
+        [vscsi(2, 0x88, 512, 8, 5), vscsi(2, 0x35, 0, 0, 6), vscsi(2, 0x42, 512, 9, 9)].concat();
+    let (found, reader) = read_with(&second, &Options::default()).unwrap();
+    assert_eq!(reader.format(), Format::Vscsi2);
+    assert_eq!(found[0], responding(Record::new(5_000, 0, Kind::Read, 4_096, 512), 123_000));
+    assert_eq!((found[1].kind, found[2].kind), (Kind::Flush, Kind::Discard));
+}
+
+#[test]
+fn each_text_is_recognised() {
+    for (text, format) in [
+        (IOLOG2, Format::Iolog2),
+        (IOLOG3, Format::Iolog3),
+        (BLKPARSE, Format::Blkparse),
+        (MSR, Format::Msr),
+        (SYSTOR, Format::Systor),
+        (SPC, Format::Spc),
+        (ALIBABA, Format::Alibaba),
+        (TENCENT, Format::Tencent),
+        (VSCSI_CSV, Format::VscsiCsv),
+        (VALIDATE, Format::DisksimValidate),
+    ] {
+        let (found, reader) = read_with(text.as_bytes(), &Options::default()).unwrap();
+        assert_eq!(reader.format(), format);
+        assert_eq!(Ok(found), read(text.as_bytes(), format));
+    }
+}
+
+#[test]
+fn what_two_formats_claim_is_asked_for() {
+    // A flag of 0 or 1, and a volume; or an opcode 28, and an address.
+    let both = "1,33898,28,1,7\n";
+    let text = said(both.as_bytes(), &Options::default());
+    assert!(text.contains("--format tencent or --format vscsi-csv"), "{text}");
+    for five in ["13.5 0 8 8 1\n", "13 0 8 8 0\n"] {
+        let text = said(five.as_bytes(), &Options::default());
+        assert!(text.contains("--format disksim or --format mqsim, and --read-flag 0"), "{text}");
+    }
+    let kind = |format, read_flag| {
+        let options = Options { format: Some(format), read_flag, ..Options::default() };
+        read_with(b"13 0 8 8 1\n", &options).unwrap().0[0].kind
+    };
+    for format in [Format::Disksim, Format::Mqsim] {
+        assert_eq!(
+            [None, Some(1), Some(0)].map(|flag| kind(format, flag)),
+            [Kind::Read, Kind::Read, Kind::Write]
+        );
+    }
+}
+
+#[test]
+fn packed_traces_are_unpacked_by_their_first_bytes() {
+    let text = SPC;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let mut bzip = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+    bzip.write_all(text.as_bytes()).unwrap();
+    let bzip = bzip.finish().unwrap();
+    let zstd =
+        ruzstd::encoding::compress_to_vec(text.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest);
+    let plain = read(text.as_bytes(), Format::Spc).unwrap();
+    for packed in [gzip, bzip, zstd] {
+        let (found, reader) = read_with(&packed, &Options::default()).unwrap();
+        assert_eq!((found.as_slice(), reader.format()), (plain.as_slice(), Format::Spc));
+        assert!(reader.compression().is_some());
+        // Two members are one text; the times go back between them.
+        let twice = [&packed[..], &packed].concat();
+        let options = Options { is_lenient: true, ..Options::default() };
+        assert_eq!(read_with(&twice, &options).unwrap().0.len(), 4);
+        assert!(said(&twice, &Options::default()).starts_with("line 3: the time is before"));
+    }
+}
+
+#[test]
+fn a_date_survives_the_way_to_another_clock() {
+    let requests = read(SYSTOR.as_bytes(), Format::Systor).unwrap();
+    let header = drivelab_trace::formats::native::Header::plain(Clock::Unix);
+    let mut writer = drivelab_trace::Writer::new(Vec::new(), Format::Msr, header, false).unwrap();
+    let place = drivelab_trace::error::Place::Line(2);
+    for record in &requests {
+        let told = drivelab_trace::writer::Told { device: "vdi.0", clock: Clock::Unix, place };
+        writer.write(record, &told).unwrap();
+    }
+    let text = writer.finish().unwrap();
+    let back = read(&text, Format::Msr).unwrap();
+    let shift = drivelab_trace::record::FILETIME_UNIX_NS;
+    assert!(back.iter().zip(&requests).all(|(back, request)| back.time_ns == request.time_ns + shift));
+    // Without a date, one is given that no checker doubts.
+    let undated =
+        written(&read(SPC.as_bytes(), Format::Spc).unwrap(), Format::Msr, |device| device.to_string());
+    assert_eq!(read(&undated, Format::Msr).unwrap().len(), 2);
+}

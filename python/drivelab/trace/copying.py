@@ -1,0 +1,132 @@
+"""A trace in another format or shape: one or several traces are read, one is written, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from drivelab import _core
+from drivelab.errors import InputError, OutputError
+from drivelab.trace.reading import WRITTEN, Reading, reading_options, texts, traces_of
+
+_PACKED_OTHERWISE = (".zst", ".bz2", ".xz")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is to become of the requests, in this order; docs/traces.md says what each keeps."""
+
+    device: str | None = None
+    skip: int = 0
+    count: int | None = None
+    from_: str | None = None
+    until: str | None = None
+    scale_time: str | None = None
+    remap: str | None = None
+    capacity: str | None = None
+    of: str | None = None
+    merge: str | None = None
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What was read and written."""
+
+    output: str
+    figures: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        problems = [
+            {"kind": kind, "count": count, "first_line": first}
+            for kind, count, first in self.figures["problems"]
+        ]
+        return {"output": self.output, **self.figures, "problems": problems}
+
+    def remarks(self) -> list[str]:
+        """The same for people."""
+        found = self.figures
+        lines = [
+            f"{found['written']:,} of {found['read']:,} requests written to {self.output} ({found['to']})"
+        ]
+        if found["left_out"]:
+            lines.append(
+                f"{found['left_out']:,} requests left out: no bytes, too large, or not in this format"
+            )
+        if found["injected_left_out"]:
+            lines.append(f"{found['injected_left_out']:,} injected faults left out")
+        lines += [f"{kind}: {count:,}, first at {first}" for kind, count, first in self.figures["problems"]]
+        return lines
+
+
+def convert(
+    traces: str | Path | Sequence[str | Path],
+    output: str | Path,
+    to: str | None = None,
+    shape: Shape | None = None,
+    reading: Reading | None = None,
+) -> Copied:
+    """Write the requests of traces to `output` in the format `to`, that of the first trace where it is not given.
+
+    Raises InputError, with the line, for what cannot be read, and OutputError for what cannot be written.
+    """
+    names = [traces] if isinstance(traces, str | Path) else list(traces)
+    found, shape, target = traces_of(names), shape or Shape(), Path(output)
+    if shape.merge not in {None, "clock", "start"}:
+        raise InputError(
+            f"--merge {shape.merge}: give clock (the traces have one) or start (they begin together)"
+        )
+    if len(found) > 1 and shape.merge is None:
+        raise InputError(
+            f"{len(found)} traces: give --merge clock where they have one clock, or --merge start to begin them "
+            "together"
+        )
+    if len(found) == 1 and shape.merge is not None:
+        raise InputError("--merge changes nothing with one trace; leave it out")
+    if target.suffix in _PACKED_OTHERWISE:
+        raise InputError(f"{target}: only .gz is written packed; leave {target.suffix} out, or write .gz")
+    wanted = asdict(shape) | {"gzip": target.suffix == ".gz"}
+    wanted["from"] = wanted.pop("from_")
+    options = reading_options(reading or Reading())
+
+    def copy(path: Path) -> dict[str, Any]:
+        try:
+            return _core.trace_copy([texts(files) for files in found], options, wanted, str(path), to)
+        except _core.TraceError as error:
+            raise InputError(str(error)) from error
+
+    # A pipe or a device is written to as it is.
+    if target.exists() and not target.is_file():
+        return Copied(str(target), copy(target))
+    return Copied(str(target), _replaced(target, copy))
+
+
+def _replaced(target: Path, copy: Any) -> dict[str, Any]:  # noqa: ANN401 - a function from a path to figures
+    """What `copy` returns once it has written another file, which then takes the place of `target`."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    except OSError as error:
+        raise OutputError(f"cannot write {target}: {(error.strerror or str(error)).lower()}") from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        figures: dict[str, Any] = copy(temporary)
+        mask = os.umask(0o022)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return figures
+
+
+def written_format(name: str) -> str:
+    """The name of a format that can be written. Raises InputError."""
+    if name not in WRITTEN:
+        raise InputError(f"--to {name}: there are {', '.join(WRITTEN)}")
+    return name

@@ -1,0 +1,171 @@
+"""How a trace is named and read: its files, its format, what is allowed to be wrong with it.
+
+A trace is a file. That of blktrace is a file for each processor, `NAME.blktrace.0` and so on; it is named by its
+folder, by `NAME`, or by all of its files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from drivelab import _core
+from drivelab.csv_text import rows_csv
+from drivelab.errors import InputError
+from drivelab.files import check_kind
+from drivelab.table import Cell, Table
+
+FORMATS: tuple[str, ...] = tuple(_core.trace_formats()["read"])
+"""The formats that can be read, by name."""
+WRITTEN: tuple[str, ...] = tuple(_core.trace_formats()["written"])
+"""Those that can be written."""
+
+_PER_PROCESSOR = re.compile(r"(?P<stem>.+)\.blktrace\.(?P<processor>\d+)")
+NS_PER_S, NS_PER_MS = 1e9, 1e6
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a trace is read."""
+
+    format: str | None = None
+    """One of FORMATS; found by the first lines where it is not given."""
+    lenient: bool = False
+    """Count what is wrong, and go on."""
+    read_flag: int | None = None
+    """The flag that means a read, in formats with one."""
+    time_unit: str | None = None
+    """ns, 100ns, us, ms or s; that of the format where it is not given."""
+    device_size: str | None = None
+    """Bytes of a device with their unit; requests beyond are a problem."""
+    sort: bool = False
+    """Put the requests in order of time."""
+
+
+def traces_of(names: Sequence[str | Path]) -> list[list[Path]]:
+    """The files of each trace that is named. Raises InputError."""
+    found: list[list[Path]] = []
+    stem_before = None
+    for name in map(Path, names):
+        files = _files_of(name)
+        match = _PER_PROCESSOR.fullmatch(str(files[0])) if len(files) == 1 else None
+        stem = match["stem"] if match else None
+        if stem is not None and stem == stem_before:
+            found[-1] += files
+        else:
+            found.append(files)
+        stem_before = stem
+    return [sorted(files, key=_processor) for files in found]
+
+
+def _processor(file: Path) -> int:
+    match = _PER_PROCESSOR.fullmatch(str(file))
+    return int(match["processor"]) if match else 0
+
+
+def _files_of(name: Path) -> list[Path]:
+    """The files of one name."""
+    try:
+        if name.is_dir():
+            return _of_folder(name)
+        if not name.exists() and (beside := _per_processor(name.parent, name.name)):
+            return beside
+        check_kind(name)
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot read {name}: {(error.strerror or str(error)).lower()}") from error
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"cannot read {str(name)!r}: {error}") from error
+    return [name]
+
+
+def _of_folder(folder: Path) -> list[Path]:
+    found = _per_processor(folder, None)
+    stems = sorted({_PER_PROCESSOR.sub(r"\g<stem>", str(file)) for file in found})
+    if not stems:
+        raise InputError(f"cannot read {folder}: a folder without a file NAME.blktrace.0; name a trace in it")
+    if len(stems) > 1:
+        raise InputError(f"{folder} holds several traces: name one of {', '.join(stems)}")
+    return found
+
+
+def _per_processor(folder: Path, stem: str | None) -> list[Path]:
+    """The files of blktrace in a folder, of one name or of all."""
+    if not folder.is_dir():
+        return []
+    matches = ((file, _PER_PROCESSOR.fullmatch(file.name)) for file in sorted(folder.iterdir()))
+    return [file for file, match in matches if match and stem in (None, match["stem"])]
+
+
+def processors_left_out(files: Sequence[Path]) -> int:
+    """How many files of the same blktrace lie beside those that were named."""
+    match = _PER_PROCESSOR.fullmatch(files[0].name)
+    return 0 if match is None else max(0, len(_per_processor(files[0].parent, match["stem"])) - len(files))
+
+
+def one_trace(name: str | Path | Sequence[str | Path]) -> list[Path]:
+    """The files of the one trace that is named. Raises InputError."""
+    names = [name] if isinstance(name, str | Path) else list(name)
+    traces = traces_of(names)
+    if len(traces) != 1:
+        raise InputError("one trace at a time; `drivelab trace convert` merges several")
+    return traces[0]
+
+
+def texts(files: Sequence[Path]) -> list[str]:
+    """Paths as the module takes them."""
+    return [str(file) for file in files]
+
+
+def reading_options(reading: Reading) -> dict[str, Any]:
+    """The options as the module takes them."""
+    return asdict(reading)
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first requests of a trace."""
+
+    name: str
+    format: str
+    rows: Sequence[Mapping[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return {"name": self.name, "format": self.format, "requests": [dict(row) for row in self.rows]}
+
+    def table(self) -> Table:
+        """The same for people; times since the first request."""
+        first = self.rows[0]["time_ns"] if self.rows else 0
+        columns = ["line", "time s", "device", "kind", "offset", "length", "response ms"]
+        cells = [
+            [
+                Cell(f"{row['line']}"),
+                Cell(f"{(row['time_ns'] - first) / NS_PER_S:.6f}"),
+                Cell(row["device"]),
+                Cell(row["kind"]),
+                Cell(f"{row['offset_bytes']}"),
+                Cell(f"{row['length_bytes']}"),
+                Cell("-" if row["response_ns"] is None else f"{row['response_ns'] / NS_PER_MS:.3f}"),
+            ]
+            for row in self.rows
+        ]
+        return Table(columns, cells, left=frozenset({2, 3}))
+
+    def csv(self) -> str:
+        """What `--csv` prints."""
+        return rows_csv(self.rows)
+
+
+def head(trace: str | Path | Sequence[str | Path], count: int = 10, reading: Reading | None = None) -> Head:
+    """The first requests of a trace. Raises InputError, with the line, for what cannot be read."""
+    files = one_trace(trace)
+    try:
+        format_, rows = _core.trace_head(texts(files), reading_options(reading or Reading()), count)
+    except _core.TraceError as error:
+        raise InputError(str(error)) from error
+    return Head(str(files[0]), format_, rows)
