@@ -95,7 +95,7 @@ def _from_column(column: Column) -> Read:
     return _table(numbers, rest[1])
 
 
-def _numbers(base: int, has_none: bool, width: int, packed: bytes) -> Read:  # noqa: FBT001 - as it comes
+def _numbers(base: int, has_none: bool, width: int, packed: bytes) -> Read:
     if width == 0:
         value = None if has_none else base
         return lambda first, end: [value] * (end - first)
