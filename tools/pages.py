@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,20 +78,25 @@ def write_files(text: str, folder: Path) -> None:
         (folder / found[1]).write_text(found[2], encoding="utf-8")
 
 
+def run(arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """A command of drivelab in a process of its own. The tests have another way to the same."""
+    return subprocess.run(
+        [sys.executable, "-m", "drivelab", *arguments],
+        cwd=cwd,
+        env=env,
+        encoding="utf-8",
+        capture_output=True,
+        check=False,
+    )
+
+
 def printed(command: str, folder: Path) -> list[str]:
     """What a command prints to its standard output; an error where it fails."""
     words = shlex.split(ALIASES.get(command, command), comments=True)
     if words[0] != "drivelab":
         raise ValueError(f"only `drivelab ..` and {', '.join(ALIASES)} can be held: {command}")
     kept = {name: value for name, value in os.environ.items() if name not in {"FORCE_COLOR", "COLUMNS"}}
-    done = subprocess.run(
-        [sys.executable, "-m", "drivelab", *words[1:]],
-        cwd=folder,
-        env=kept,
-        encoding="utf-8",
-        capture_output=True,
-        check=False,
-    )
+    done = run(words[1:], folder, kept)
     # 3 is the answer of a comparison that failed: its output counts.
     if done.returncode not in {0, 3}:
         raise RuntimeError(f"`{command}` ended with {done.returncode}:\n{done.stderr}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from operator import eq
-from typing import Any, SupportsIndex, cast, overload
+from typing import Any, Literal, SupportsIndex, cast, overload
 
 Row = dict[str, Any]
 Column = tuple[Any, ...]
@@ -22,7 +22,7 @@ LOGS = ("commands", "member_commands")
 
 _AT_A_TIME = 512
 _SHOWN = 3
-_CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
+_CODES: dict[int, Literal["B", "H", "I", "Q"]] = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
 
 class Commands(Sequence[Row]):
@@ -95,7 +95,7 @@ def _from_column(column: Column) -> Read:
     return _table(numbers, rest[1])
 
 
-def _numbers(base: int, has_none: bool, width: int, packed: bytes) -> Read:  # noqa: FBT001 - as it comes
+def _numbers(base: int, has_none: bool, width: int, packed: bytes) -> Read:
     if width == 0:
         value = None if has_none else base
         return lambda first, end: [value] * (end - first)

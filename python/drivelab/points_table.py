@@ -11,6 +11,7 @@ from drivelab.csv_text import rows_csv
 from drivelab.given_up_story import has_given_up
 from drivelab.steady import Ending, ending
 from drivelab.table import Cell, Table
+from drivelab.toml_text import value_text
 
 _LATENCIES = ("mean", "p50", "p99", "max")
 _MISSING = "-"
@@ -192,7 +193,9 @@ def _of_cuts(points: Sequence[dict[str, Any]]) -> list[tuple[str, Format]]:
 
 def points_csv(points: Sequence[dict[str, Any]]) -> str:
     """The points as CSV: axes first, then each figure of the record under its path, e.g. `latency_ns.p99`."""
-    return rows_csv(point_rows(points))
+    return rows_csv(
+        [{**row, **_places(point)} for row, point in zip(point_rows(points), points, strict=True)]
+    )
 
 
 def point_rows(points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -214,7 +217,15 @@ class _CommandRows:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for point in self.points:
             for command in point.get("commands", ()):
-                yield {**point["axes"], **_flat_below(command, "")}
+                yield {**_places(point), **_flat_below(command, "")}
+
+
+def _places(point: dict[str, Any]) -> dict[str, Any]:
+    """The axes of a point with tables as text, and all else as it is."""
+    return {
+        axis: axis_text(value) if isinstance(value, dict | list) else value
+        for axis, value in point["axes"].items()
+    }
 
 
 def rate_text(rate: float) -> str:
@@ -225,7 +236,9 @@ def rate_text(rate: float) -> str:
 
 
 def axis_text(value: object) -> str:
-    """A place on an axis of the sweep."""
+    """A place on an axis of the sweep; a table and a list as a scenario has them, `{ segments = 4 }`."""
+    if isinstance(value, dict | list):
+        return value_text(value)
     return value if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
 
 

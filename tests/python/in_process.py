@@ -1,8 +1,9 @@
 """The command line in the process of the tests: what `python -m drivelab` does, without a new interpreter for it.
 
-The arguments go through `drivelab.cli.main`, as a process's do. Beneath it stdin is a pipe, stdout and stderr are files under
-the numbers 0, 1 and 2, so that what Rust writes is captured as well; arguments, working directory, environment,
-warnings, handlers of signals and the name of the program are those of a new process, and as they were afterwards.
+The arguments go through `drivelab.cli.main`, as a process's do. Beneath it stdin is a pipe, stdout and stderr are
+files under the numbers 0, 1 and 2, so that what Rust writes is captured as well; arguments, working directory,
+environment, warnings, handlers of signals and the name of the program are those of a new process, and as they were
+afterwards.
 
 What it does not show: signals from outside, pipes that are closed, terminals, limits of a process, what happens while
 the interpreter starts or ends, and modules that one verb forgets and another one has loaded. For those there is a
@@ -28,7 +29,6 @@ from typing import IO
 from unittest import mock
 
 import drivelab.cli as program
-
 
 TIMEOUT_S = 120.0
 """A command that takes longer than this will not end."""

@@ -57,7 +57,7 @@ MADE_UP = {
 
 def main(arguments: list[str]) -> int:
     """The command line, within this process."""
-    return guarded(lambda words: program()(args=words, standalone_mode=False), arguments)
+    return guarded(lambda words: program(words)(args=words, standalone_mode=False), arguments)
 
 
 def import_one(folder, parv, mutant: Mutant, capsys) -> None:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from processes import until_it_runs
 
 LAST_POINT_NEVER_ENDS = ("--set", "run.ios=[1000, 2000, 1000000000000]", "--iodepth", "1", "--workers", "1")
 
@@ -191,10 +192,11 @@ def test_ctrl_c_keeps_the_points_that_finished(command, environment, queue, tmp_
 
 def interrupted(command: list[str], environment: dict[str, str]) -> tuple[str, str, int]:
     """Ctrl-C once the quick points are done. How long that takes depends on the machine: wait longer each time."""
-    for delay_s in (1.0, 3.0, 9.0, 27.0):
+    for delay_s in (0.5, 3.0, 9.0, 27.0):
         process = subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
         )
+        until_it_runs(process)
         time.sleep(delay_s)
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=30)

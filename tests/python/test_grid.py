@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from typing import Any
@@ -88,3 +90,25 @@ def test_the_picture_has_a_line_for_each_protocol_and_order(run, tmp_path):
         assert f">{word}<" in picture
     # One line in each of four panels, as one path that is drawn and not filled.
     assert len(re.findall(r'aria-roledescription="line mark"', picture)) == 4 * 7
+
+
+def test_a_table_on_an_axis_is_told_as_it_was_typed(run):
+    swept = (
+        "--drive",
+        "wd-4tb-7200",
+        "--number-ios",
+        "20",
+        "-q",
+        "--set",
+        "target.drive.cache=[{segments=4},{segments=8}]",
+    )
+    wanted = ["{ segments = 4 }", "{ segments = 8 }"]
+    table = run("simulate", *swept).stdout.splitlines()
+    assert [line[: len(wanted[0])] for line in table[1:]] == wanted
+    rows = list(csv.DictReader(io.StringIO(run("simulate", *swept, "--csv").stdout)))
+    assert [row["target.drive.cache"] for row in rows] == wanted
+    record = json.loads(run("simulate", *swept, "--json").stdout)
+    assert [point["axes"]["target.drive.cache"] for point in record["points"]] == [
+        {"segments": 4},
+        {"segments": 8},
+    ]

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import drivelab
 from drivelab import toml_text
+from drivelab.scenario import plan, read_source
+from drivelab.simulation import run_plans, run_reduced
 
 QUEUE = {
     "target": {"server": {"service": "exponential", "mean": "8ms"}},
@@ -195,3 +197,39 @@ def test_check_takes_what_simulate_takes():
 def test_names_in_one_text_are_a_list():
     found = drivelab.scan_drives("wd-wd740gd-00fla0, wd-wd2500", places=2, accesses=2)
     assert [scan.run.name for scan in found.scans] == ["wd-wd740gd-00fla0", "wd-wd2500"]
+
+
+def test_ctrl_c_while_a_result_is_reduced_loses_none_of_it():
+    plans = [plan(read_source(QUEUE)), plan(read_source(QUEUE))]
+    calls: list[int] = []
+
+    def keep(place: int, result: drivelab.Result) -> tuple[int, list[str]]:
+        calls.append(place)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return place, [point["digest"] for point in result.points]
+
+    # A worker may be at a later point by then, and ends it.
+    first, second = run_reduced(plans, keep, workers=1)
+    digests = [point["digest"] for point in run_plans(plans)[0].points]
+    assert first == (0, digests)
+    assert second in [(1, digests[:count]) for count in range(len(digests) + 1)]
+    assert calls == [0, 0, 1]
+
+
+def test_what_goes_wrong_while_a_result_is_reduced_ends_the_run():
+    def keep(place: int, result: drivelab.Result) -> None:
+        raise LookupError(place)
+
+    with pytest.raises(LookupError, match="0"):
+        run_reduced([plan(read_source(QUEUE))] * 2, keep)
+
+
+def test_results_are_reduced_in_the_order_of_their_plans():
+    plans = [plan(read_source({**QUEUE, "run": {"ios": ios}})) for ios in (50_000, 5, 500)]
+    places: list[int] = []
+    found = run_reduced(
+        plans, lambda place, result: (places.append(place), result.points[0]["read"]["ios"])[1]
+    )
+    assert (places, found) == ([0, 1, 2], [50_000, 5, 500])
+    assert run_reduced([], lambda *_: None) == []

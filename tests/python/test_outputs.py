@@ -13,6 +13,7 @@ import subprocess
 import time
 
 import pytest
+from processes import until_it_runs
 
 from drivelab.cli.output import how_far
 
@@ -108,7 +109,7 @@ def test_a_shell_is_offered_values(run, environment, line, expected):
 @pytest.mark.parametrize("form", ["--json", "--csv"])
 def test_sigterm_keeps_the_points_that_finished(command, environment, queue, tmp_path, form):
     never = ("--set", "run.ios=[1000, 2000, 1000000000000]", "--iodepth", "1", "--workers", "1")
-    for delay_s in (2.0, 6.0, 18.0, 40.0):
+    for delay_s in (0.5, 6.0, 18.0, 40.0):
         process = subprocess.Popen(
             [*command, "simulate", str(queue), *never, form, "--out", str(tmp_path / "out")],
             env=environment,
@@ -116,6 +117,7 @@ def test_sigterm_keeps_the_points_that_finished(command, environment, queue, tmp
             stderr=subprocess.PIPE,
             encoding="utf-8",
         )
+        until_it_runs(process)
         time.sleep(delay_s)
         process.terminate()
         stdout, stderr = process.communicate(timeout=60)

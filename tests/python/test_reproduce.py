@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import until_it_runs
 
 from drivelab import experiment
 from drivelab.errors import InputError, RunError
@@ -111,6 +112,7 @@ def test_without_a_name_the_experiments_are_listed(run):
     assert [found["name"] for found in listed] == experiment.names()
 
 
+@pytest.mark.xdist_group("lkml-2007")
 def test_the_2007_table(run, tmp_path):
     done = run("reproduce", "lkml-2007", "--json", "--out", "out", "--strict")
     record = json.loads(done.stdout)
@@ -304,7 +306,7 @@ def test_a_figure_that_no_run_has_is_an_error():
 def test_ctrl_c_keeps_the_cells_that_finished(command, environment, small, tmp_path):
     # The variant's runs come last, and never end.
     small.write_text(SMALL.replace('mean = "16ms"', 'mean = "1ns"\n[variant.slow.run]\nios = 1000000000000'))
-    for delay_s in (1.0, 3.0, 9.0, 27.0):
+    for delay_s in (0.5, 3.0, 9.0, 27.0):
         process = subprocess.Popen(
             [*command, "reproduce", str(small), "--json", "--workers", "1"],
             env=environment,
@@ -312,6 +314,7 @@ def test_ctrl_c_keeps_the_cells_that_finished(command, environment, small, tmp_p
             stderr=subprocess.PIPE,
             encoding="utf-8",
         )
+        until_it_runs(process)
         time.sleep(delay_s)
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=30)
@@ -422,3 +425,53 @@ def test_a_table_over_a_name_changes_a_copy_of_what_it_names():
 
 def test_dotted_keys_nest():
     assert nested("a.b.c", 1) == {"a": {"b": {"c": 1}}}
+
+
+# A buffer in so many pieces that what is read ahead takes the place of the block now and then.
+BURST = """\
+name = "burst"
+title = "A burst"
+source = "made up"
+unit = ""
+cell_id = "{drive}/{figure}"
+
+[scenario.target]
+controller = "intel-ich7r"
+[field.drive.values.one.scenario.target.drive]
+base = "samsung-sp2504c"
+cache = { segments = 64 }
+[field.figure.values.burst]
+measure = "burst"
+metric = "bytes_per_s"
+unit = "MB/s"
+[[table]]
+title = "figures"
+split = "drive"
+rows = ["drive"]
+columns = "figure"
+shown = ["burst"]
+[published]
+cells = '''
+drive,figure,published
+one,burst,100
+'''
+"""
+
+
+def test_a_burst_as_a_cell_is_that_of_a_scan(tmp_path, run):
+    (tmp_path / "burst.toml").write_text(BURST, encoding="utf-8")
+    done = run("reproduce", "burst.toml", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    (cell,) = json.loads(done.stdout)["cells"]
+    drive = (
+        "--drive",
+        "samsung-sp2504c",
+        "--controller",
+        "intel-ich7r",
+        "--set",
+        "target.drive.cache.segments=64",
+    )
+    scanned = run("scan", *drive, "--places", "3", "--accesses", "1", "--json")
+    burst = json.loads(scanned.stdout)["burst"]
+    assert 0 < burst["buffered_reads"] < burst["reads"]
+    assert cell["predicted"] == burst["bytes_per_s"] / 1e6

@@ -113,7 +113,7 @@ impl Plans {
             let kept = Python::attach(|py| {
                 let list = PyList::empty(py);
                 for point in points {
-                    list.append(entry(py, point.as_mut())?)?;
+                    list.append(entry(py, point)?)?;
                 }
                 match &self.on_plan {
                     Some(callback) => callback.call1(py, (place, list)),
@@ -136,7 +136,7 @@ impl Plans {
     }
 }
 
-fn entry(py: Python<'_>, result: Option<&mut Result<Point, RunError>>) -> PyResult<Py<PyAny>> {
+fn entry(py: Python<'_>, result: &mut Option<Result<Point, RunError>>) -> PyResult<Py<PyAny>> {
     match result {
         Some(Ok(point)) => {
             let log = point.log.take();

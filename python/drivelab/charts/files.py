@@ -7,6 +7,7 @@ browsers enforce.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import html
 import json
@@ -45,7 +46,8 @@ _IDENTITY = {
     "digest": "digest",
 }
 
-# The policy leaves the page no way to the network. Vega makes functions of a chart's expressions, hence eval.
+# The policy leaves the page no way to the network. Vega makes functions of a chart's expressions, hence eval. The
+# scripts are deflated, which makes a page less than half as long; browsers inflate since 2023.
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -63,7 +65,7 @@ footer code {{ color: {ink}; white-space: normal; }}
 #chart {{ overflow-x: auto; }}
 #chart svg {{ max-width: 100%; height: auto; }}
 </style>
-<script>{bundle}</script>
+<script>var packed = "{bundle}";</script>
 </head>
 <body>
 <main id="chart"></main>
@@ -75,12 +77,21 @@ function draw() {{
   specs.forEach(function (one, at) {{ if (one.width <= room) chosen = at; }});
   if (chosen === shown) return;
   shown = chosen;
-  vegaEmbed("#chart", Object.assign({{datasets: data}}, specs[chosen].spec), {options}).catch(function (error) {{
-    document.getElementById("chart").textContent = "The chart cannot be drawn: " + error.message;
-  }});
+  vegaEmbed("#chart", Object.assign({{datasets: data}}, specs[chosen].spec), {options}).catch(failed);
 }}
-window.addEventListener("resize", draw);
-draw();
+function failed(error) {{
+  document.getElementById("chart").textContent = "The chart cannot be drawn: " + error.message;
+}}
+function unpacked() {{
+  if (!window.DecompressionStream) throw new Error("it takes a browser of 2023 or later");
+  var bytes = Uint8Array.from(atob(packed), function (letter) {{ return letter.charCodeAt(0); }});
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+}}
+Promise.resolve().then(unpacked).then(function (scripts) {{
+  (0, eval)(scripts);
+  window.addEventListener("resize", draw);
+  draw();
+}}).catch(failed);
 </script>
 </body>
 </html>
@@ -235,10 +246,9 @@ def _html(
 
 @cache
 def _bundle() -> str:
-    """Vega and its kin: the same in every page, and seconds in the making."""
-    return _inside_script(
-        vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_VEGA_LITE)
-    )
+    """Vega and its kin, deflated, in base64: the same in every page, and seconds in the making."""
+    scripts = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=_VEGA_LITE)
+    return base64.b64encode(zlib.compress(scripts.encode(), 9)).decode()
 
 
 def _inside_script(text: str) -> str:
