@@ -2,7 +2,7 @@
 //!
 //! What traces here: state machines that do no I/O and never read a clock, and everything they are made of. What never
 //! does: files, threads, clocks, hash maps, printing, payload bytes, scenario text. Start reading at [`machine`], then
-//! [`storage::drive`], then one whole policy in `storage/drive/queue/sptf.rs`.
+//! [`storage::drive`], then one whole policy in `storage/drive/queue/orders/sptf.rs`.
 //!
 //! # One drive in twenty lines
 //!
@@ -24,7 +24,7 @@
 //!     link: LinkParams { rate: None, write_data: WriteData::WhilePositioning },
 //!     queue: QueueParams::NONE,
 //!     protocol: Protocol::None,
-//!     settle: Default::default(), firmware: Default::default(), exchange: Default::default(),
+//!     settle: Default::default(), scatter: None, firmware: Default::default(), exchange: Default::default(),
 //!     disconnect: Default::default(), cache: None, faults: None,
 //! };
 //! let model = DriveModel::new(&drive).unwrap();

@@ -53,20 +53,41 @@ impl<'a, T: Filed> Shelf<'a, T> {
         Some(raw.over(below))
     }
 
-    /// The one of this name; `place` is where it is named.
+    /// The one of this name; `place` is where it is named. In a loop, because a chain of large tables is more than a small
+    /// stack holds.
     pub fn named(&mut self, name: &str, place: Place, log: &mut Log) -> Option<T> {
-        if let Some(known) = self.known.get(name) {
-            // Where it could not be read, said once is enough.
-            return known.clone();
+        let (mut name, mut place) = (name.to_owned(), place);
+        let mut above: Vec<(String, Box<T>)> = Vec::new();
+        let mut found = loop {
+            if let Some(known) = self.known.get(&name) {
+                // Where it could not be read, said once is enough.
+                break known.clone();
+            }
+            if !self.check_chain(&name, place, log) {
+                break None;
+            }
+            let read = self.read(&name, place, log).map(Box::new);
+            let Some((raw, base)) = read.map(|mut raw| {
+                let base = raw.take_base();
+                (raw, base)
+            }) else {
+                self.known.insert(name, None);
+                break None;
+            };
+            let Some(base) = base else {
+                self.known.insert(name, Some((*raw).clone()));
+                break Some(*raw);
+            };
+            self.chain.push(name.clone());
+            above.push((name, raw));
+            (name, place) = (base.value, base.place);
+        };
+        while let Some((name, raw)) = above.pop() {
+            self.chain.pop();
+            found = found.map(|below| raw.over(below));
+            self.known.insert(name, found.clone());
         }
-        if !self.check_chain(name, place, log) {
-            return None;
-        }
-        self.chain.push(name.to_owned());
-        let read = self.read(name, place, log).and_then(|raw| self.over_base(raw, log));
-        self.chain.pop();
-        self.known.insert(name.to_owned(), read.clone());
-        read
+        found
     }
 
     /// Whether the chain of bases can go on with this one.

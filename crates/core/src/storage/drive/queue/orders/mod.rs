@@ -51,10 +51,10 @@ impl Order {
         vscan::USUAL,
         Order::Sptf,
         aged_sptf::USUAL,
-        share_aged_sptf::USUAL,
         weighted_sptf::USUAL,
         read_first_sptf::USUAL,
         firmware::USUAL,
+        share_aged_sptf::USUAL,
     ];
 
     /// What this order is, whatever it weighs.
