@@ -118,8 +118,9 @@ impl<'a> Reader<'a> {
         compression: Option<Compression>,
         options: &Options,
     ) -> Self {
-        // A unit that is given is not doubted.
-        let clock = options.unit_ns.is_none().then(|| records.clock());
+        // A unit that is given, or stands in the file, is not doubted.
+        let is_known = options.unit_ns.is_some() || format == Format::Drivelab;
+        let clock = (!is_known).then(|| records.clock());
         let device_bytes = options.device_bytes.or_else(|| records.device_bytes());
         let checker = Checker::new(options.is_lenient, clock, device_bytes);
         let window = options.is_sorted.then(Window::default);
