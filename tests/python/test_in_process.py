@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 DRIVE = ("--drive", "wd-4tb-7200")
-BAD = (
-    'name = "bad"\n[target]\nserver = { service = "exponential" }\n[workload]\nrw = "randread"\niodept = 0\n'
-)
+BAD = 'name = "bad"\n[target]\nserver = { service = "exponential" }\n[workload]\nrw = "randread"\niodept = 0\n'
 # Every verb, every form, every exit code that needs no signal; files that are read and written; notes and help.
 COMMANDS = [
     (),
@@ -51,9 +49,7 @@ def left(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize(
-    "arguments", COMMANDS, ids=lambda words: " ".join(words)[:40].encode(errors="replace").decode() or "none"
-)
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda words: " ".join(words)[:40].encode(errors="replace").decode() or "none")
 def test_a_process_gives_the_same_bytes(run, process, tmp_path, queue, arguments):
     scenario = queue.read_text(encoding="utf-8")
     found = []
@@ -70,11 +66,7 @@ def test_a_process_gives_the_same_bytes(run, process, tmp_path, queue, arguments
 
 
 def test_a_shell_is_offered_the_same(run, process, environment, command):
-    asked = {
-        "_DRIVELAB_COMPLETE": "complete_bash",
-        "COMP_WORDS": "drivelab simulate --drive wd-4",
-        "COMP_CWORD": "3",
-    }
+    asked = {"_DRIVELAB_COMPLETE": "complete_bash", "COMP_WORDS": "drivelab simulate --drive wd-4", "COMP_CWORD": "3"}
     command[1:] = ["-c", "import sys; sys.argv[0] = 'drivelab'; from drivelab.cli import main; main()"]
     env = {**environment, **asked}
     here, there = run(env=env, name="drivelab"), process(env=env)
