@@ -251,6 +251,7 @@ def test_sorting(run, tmp_path):
             ["info", "a.spc", "--format", "nix"],
             "--format nix: there is no such format; there are drivelab, iolog2",
         ),
+        (["info", "a.spc", "--format", "iolog"], 'no known format: the first line is "0,8,4096,W,0.000000"'),
         (["info", "a.spc", "--time-unit", "h"], "--time-unit h: give one of ns, 100ns, us, ms and s"),
         (["info", "a.spc", "--device-size", "8"], "--device-size 8: "),
         (
@@ -370,10 +371,15 @@ def test_public_traces_have_their_exact_counts(run, reference, name):
     assert own["responses"] == found["responses"]
 
 
-def test_all_files_of_blktrace_named_one_by_one_are_one_trace(run, reference):
+def test_all_files_of_blktrace_named_one_by_one_are_one_trace(run, reference, tmp_path):
     folder = reference("traces/blktrace-binary")
     files = sorted(folder.iterdir(), reverse=True)
     assert counted(run, *files)["records"] == 2_589
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    for file in files:
+        (packed / f"{file.name}.gz").write_bytes(gzip.compress(file.read_bytes()))
+    assert counted(run, packed)["records"] == 2_589
     done = run("trace", "info", folder / "keks.blktrace.3")
     assert f"7 more files of keks.blktrace lie beside; name {folder / 'keks'} for all of them" in done.stderr
 

@@ -50,8 +50,11 @@ impl ReadOptions {
         if self.read_flag.is_some_and(|flag| flag > 1) {
             return Err(option("--read-flag: give 0 or 1, whichever means a read".to_owned()));
         }
+        let among = self.format.as_deref().and_then(Format::family).unwrap_or(&[]);
+        let format = self.format.as_ref().filter(|_| among.is_empty());
         Ok(Options {
-            format: self.format.as_ref().map(named).transpose()?,
+            format: format.map(named).transpose()?,
+            among,
             is_lenient: self.lenient,
             read_flag: self.read_flag,
             unit_ns,

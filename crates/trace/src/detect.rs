@@ -17,17 +17,17 @@ pub fn format(first: &[u8], options: &Options) -> Result<Format, TraceError> {
     if first.is_empty() {
         return Err(TraceError::Empty);
     }
-    if first.starts_with(&native::MAGIC) {
-        return Ok(Format::Drivelab);
-    }
     let is_blktrace = first.first_chunk().is_some_and(|word| is_little_endian(*word).is_some());
-    if is_blktrace {
-        return Ok(Format::Blktrace);
-    }
-    if first.contains(&0) {
-        return binary(first);
-    }
-    text(first, options)
+    let found = if first.starts_with(&native::MAGIC) {
+        Format::Drivelab
+    } else if is_blktrace {
+        Format::Blktrace
+    } else if first.contains(&0) {
+        binary(first)?
+    } else {
+        return text(first, options);
+    };
+    if options.is_allowed(found) { Ok(found) } else { Err(TraceError::UnknownBinary) }
 }
 
 /// CloudPhysics' records carry their version, but at a different place in each.
@@ -52,8 +52,10 @@ fn text(first: &[u8], options: &Options) -> Result<Format, TraceError> {
     }
     lines.truncate(LINES);
     let lines: Vec<&[u8]> = lines.into_iter().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).collect();
-    let candidates: Vec<Format> =
-        Format::ALL.into_iter().filter(|&format| can_read(format, &lines, options)).collect();
+    let candidates: Vec<Format> = Format::ALL
+        .into_iter()
+        .filter(|&format| options.is_allowed(format) && can_read(format, &lines, options))
+        .collect();
     match candidates[..] {
         [] => Err(unknown(&lines)),
         // Either writes 0 for a read in some traces, and 1 in others.

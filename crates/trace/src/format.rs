@@ -94,6 +94,15 @@ impl Format {
         Some(other)
     }
 
+    /// The formats of a name that several share; the first bytes of a trace say which of them it is.
+    pub fn family(name: &str) -> Option<&'static [Format]> {
+        match name.to_ascii_lowercase().as_str() {
+            "iolog" | "fio-iolog" | "fio" => Some(&[Format::Iolog2, Format::Iolog3]),
+            "vscsi" | "cloudphysics" => Some(&[Format::Vscsi1, Format::Vscsi2, Format::VscsiCsv]),
+            _ => None,
+        }
+    }
+
     pub const fn is_binary(self) -> bool {
         matches!(self, Format::Drivelab | Format::Blktrace | Format::Vscsi1 | Format::Vscsi2)
     }

@@ -41,6 +41,8 @@ pub trait Records: Send {
 pub struct Options {
     /// Found by the first lines where it is not given.
     pub format: Option<Format>,
+    /// The formats that it may be where it is found; none for all.
+    pub among: &'static [Format],
     /// Problems are counted, and reading goes on.
     pub is_lenient: bool,
     /// The flag that means a read, 0 or 1, in formats with one; as their manuals say where it is not given.
@@ -54,6 +56,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether a format may be found.
+    pub(crate) fn is_allowed(&self, format: Format) -> bool {
+        self.among.is_empty() || self.among.contains(&format)
+    }
+
     /// Checks that options and format go together.
     fn check(&self, format: Format) -> Result<(), TraceError> {
         if self.read_flag.is_some() && !format.has_read_flag() {
@@ -118,8 +125,9 @@ impl<'a> Reader<'a> {
         compression: Option<Compression>,
         options: &Options,
     ) -> Self {
-        // A unit that is given is not doubted.
-        let clock = options.unit_ns.is_none().then(|| records.clock());
+        // A unit that is given, or stands in the file, is not doubted.
+        let is_known = options.unit_ns.is_some() || format == Format::Drivelab;
+        let clock = (!is_known).then(|| records.clock());
         let device_bytes = options.device_bytes.or_else(|| records.device_bytes());
         let checker = Checker::new(options.is_lenient, clock, device_bytes);
         let window = options.is_sorted.then(Window::default);

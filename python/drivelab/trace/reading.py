@@ -23,7 +23,7 @@ FORMATS: tuple[str, ...] = tuple(_core.trace_formats()["read"])
 WRITTEN: tuple[str, ...] = tuple(_core.trace_formats()["written"])
 """Those that can be written."""
 
-_PER_PROCESSOR = re.compile(r"(?P<stem>.+)\.blktrace\.(?P<processor>\d+)")
+_PER_PROCESSOR = re.compile(r"(?P<stem>.+)\.blktrace\.(?P<processor>\d+)(\.(gz|zst|bz2))?")
 NS_PER_S, NS_PER_MS = 1e9, 1e6
 
 

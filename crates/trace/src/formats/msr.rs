@@ -53,7 +53,7 @@ impl Line for Msr {
 /// Times without a date are written from 1 January 2000 on.
 const EPOCH_NS: u64 = 946_684_800_000_000_000 + FILETIME_UNIX_NS;
 
-/// Writer: times rounded down to 100 ns; without a response time its field is empty of meaning, 0.
+/// Writer: times rounded down to 100 ns; a response time that is not known is written as 0.
 pub struct MsrWriter;
 
 impl<W: Write> FormatWriter<W> for MsrWriter {

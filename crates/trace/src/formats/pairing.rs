@@ -20,7 +20,7 @@ pub struct Pairing {
     first: u64,
     /// What is not complete: device, class, first byte, number.
     open: BTreeSet<(u32, u8, u64, u64)>,
-    /// The requests that are long, by which the search downwards is bounded.
+    /// Bytes of the longest request so far, which bounds the search downwards.
     longest: u64,
 }
 

@@ -137,3 +137,20 @@ proptest! {
         all_ways(&bytes, Some(Format::Spc));
     }
 }
+
+#[test]
+fn a_block_that_is_missing_is_noticed() {
+    let records: Vec<Record> =
+        (0..100_000).map(|at| Record::new(at, 0, Kind::Read, at * at % 1_000_003 * 512, 512)).collect();
+    let mut bytes = written(&records, Format::Drivelab, |_| "x".to_owned());
+    let long = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    // Behind magic, version and header the first block, with the device, and the second.
+    let first = 14 + long(&bytes, 10) + 4;
+    let second = first + 12 + long(&bytes, first);
+    let third = second + 12 + long(&bytes, second);
+    assert!(third + 100 < bytes.len());
+    bytes.drain(second..third);
+    let options = Options { format: Some(Format::Drivelab), ..Options::default() };
+    let error = read_with(&bytes, &options).err().unwrap().to_string();
+    assert!(error.ends_with("entries are missing"), "{error}");
+}

@@ -208,6 +208,24 @@ fn what_two_formats_claim_is_asked_for() {
 }
 
 #[test]
+fn a_name_of_several_formats_is_settled_by_the_first_bytes() {
+    let family =
+        |name| Options { among: Format::family(name).unwrap(), is_lenient: true, ..Options::default() };
+    let found = |text: &[u8], name| read_with(text, &family(name)).map(|(_, reader)| reader.format()).ok();
+    assert_eq!(found(IOLOG2.as_bytes(), "iolog"), Some(Format::Iolog2));
+    assert_eq!(found(IOLOG3.as_bytes(), "fio"), Some(Format::Iolog3));
+    assert_eq!(found(&vscsi(2, 0x28, 512, 8, 5), "CloudPhysics"), Some(Format::Vscsi2));
+    assert_eq!(found(b"1,33898,28,1,7\n", "vscsi"), Some(Format::VscsiCsv));
+    assert_eq!(found(MSR.as_bytes(), "iolog"), None);
+    assert_eq!(found(&vscsi(2, 0x28, 512, 8, 5), "iolog"), None);
+    // Every name, in any case, is that of its format alone.
+    for format in Format::ALL {
+        assert_eq!(Format::named(&format.name().to_uppercase()), Some(format));
+        assert_eq!(Format::family(format.name()), None);
+    }
+}
+
+#[test]
 fn packed_traces_are_unpacked_by_their_first_bytes() {
     let text = SPC;
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());

@@ -211,3 +211,14 @@ fn a_request_maps_onto_what_the_host_is_fed() {
     assert_eq!(Record::new(0, 0, Kind::Flush, 0, 0).fed(0).unwrap().command.count.get(), 0);
     assert!(Record::new(0, 0, Kind::Discard, 0, 512).fed(0).is_none());
 }
+
+#[test]
+fn waits_that_fio_would_drop_add_up() {
+    let records: Vec<Record> = (0..1_000).map(|at| Record::new(at * 50_000, 0, Kind::Read, 0, 512)).collect();
+    let text = written(&records, Format::Iolog2, |_| "f".to_owned());
+    let found = read(&text, Format::Iolog2).unwrap();
+    assert!(found.iter().zip(&records).all(|(found, record)| record.time_ns - found.time_ns < 100_000));
+    assert_eq!(found[998].time_ns, 49_900_000);
+    let text = String::from_utf8(text).unwrap();
+    assert!(!text.lines().any(|line| line.contains(" wait 5") || line.contains(" wait 0")), "{text}");
+}
