@@ -277,7 +277,7 @@ fn checked_causes(about: &Description, problems: &mut Problems) {
         !alone,
         "scrub",
         "it corrects nothing without latent defects by the hour",
-        "give --latent as well",
+        "give --ure or --latent as well",
     );
     for (law, place) in [(&latent.arrival, "latent"), (&latent.scrub, "scrub")] {
         if let Some(law) = law {

@@ -16,6 +16,7 @@ _VERBS = {
     "simulate": "simulate",
     "scan": "scan",
     "compare-levels": "compare_levels",
+    "durability": "durability",
     "check": "check",
     "reproduce": "reproduce",
     "validate": "validate",

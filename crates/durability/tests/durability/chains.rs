@@ -70,7 +70,7 @@ fn without_repair_a_chain_counts_sets() {
 fn an_unreadable_sector_loses_a_critical_group() {
     // Without a second failure worth a word: a group of eight is lost with its first failure, if the seven drives
     // that are left cannot be read: n lambda h.
-    let mut about = exponential("raid5", 8, 1e9, 1e-3);
+    let mut about = exponential("raid5", 8, 1e9, 1e-8);
     about.latent = Some(Latent { per_byte: Some(1e-15), arrival: None, scrub: None });
     let h = -(-7.0f64 * 16e12 * 1e-15).exp_m1();
     let exact = -(-8.0 * h * YEAR / 1e9).exp_m1();
