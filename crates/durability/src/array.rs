@@ -149,7 +149,7 @@ impl<'p> Array<'p> {
             }
         }
         if self.way.biased {
-            self.force(self.way.life, 0.5, stream);
+            self.force(self.way.life, 1.0, false, stream);
         } else {
             for drive in 0..self.next.len() {
                 self.next[drive] = self.failure_of(drive, stream);
@@ -448,14 +448,16 @@ impl<'p> Array<'p> {
         } else {
             self.next[drive]
         };
-        // A first failure is common where there are many drives: forced each time, the weights would run away.
         let failures = self.next.len() as f64 * about.drive.hazard(self.way.life.max(1.0)).min(1e6);
-        let share = if self.all_missing > 1 { 0.8 } else { (1.0 / (1.0 + failures)).min(0.8) };
-        self.force(end.min(self.way.life), share, stream);
+        let first = self.all_missing == 1;
+        self.force(end.min(self.way.life), failures, !first, stream);
     }
 
-    /// Draws the lives of all live drives anew; with a chance of `share` one of them ends before `end`.
-    fn force(&mut self, end: f64, share: f64, stream: &mut Stream) {
+    /// Draws the lives of all live drives anew; a share of the histories has one of them end before `end`.
+    ///
+    /// The share falls with how many such windows a life has, `windows`, or those of them that come about in another
+    /// one (`deep`): forced each time, the weights would run away.
+    fn force(&mut self, end: f64, windows: f64, deep: bool, stream: &mut Stream) {
         self.redraw(stream);
         let law = &self.plan.about.drive;
         let ages = |born: f64, at: f64| (at - born) * self.ageing;
@@ -467,6 +469,7 @@ impl<'p> Array<'p> {
         if sum <= 0.0 || sum >= 0.5 {
             return;
         }
+        let share = (1.0 / (1.0 + windows * if deep { sum } else { 1.0 })).min(0.8);
         let forced = uniform(stream) < share;
         if forced {
             let mut at = uniform(stream) * sum;

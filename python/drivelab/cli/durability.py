@@ -114,7 +114,14 @@ def durability(
     check_form(json=as_json, csv=as_csv)
     options = from_file(file) if file is not None else {}
     own = {"file", "as_json", "as_csv", "quiet", "randseed"}
-    options.update({key: value for key, value in given.items() if key not in own and value not in (None, False)})
+    # 0 is an answer, and equals False.
+    options.update(
+        {
+            key: value
+            for key, value in given.items()
+            if key not in own and value is not None and value is not False
+        }
+    )
     if randseed is not None:
         options["seed"] = randseed
     _print(solve(options), as_json=as_json, as_csv=as_csv, quiet=quiet)

@@ -22,7 +22,7 @@ fn grid() -> Vec<(&'static str, Description)> {
         ("a local code", with("lrc", 10, 3e4, 1000.0, &|_| {})),
         (
             "declustered",
-            with("draid", 12, 2e5, 300.0, &|a| {
+            with("draid", 12, 1.2e5, 300.0, &|a| {
                 (a.parity, a.width, a.stripes) = (2, Some(6), 20.0);
             }),
         ),
@@ -42,7 +42,7 @@ fn grid() -> Vec<(&'static str, Description)> {
         ("a bad batch", with("raid6", 6, 2e5, 200.0, &|a| a.batch = Some(Batch { share: 0.1, factor: 8.0 }))),
         (
             "two spares",
-            with("raid6", 6, 5e4, 50.0, &|a| {
+            with("raid6", 6, 3e4, 50.0, &|a| {
                 (a.spares, a.repair.replacement) = (Some(2), Law::Exponential { mean_hours: 1500.0 });
             }),
         ),
