@@ -77,7 +77,10 @@ def test_every_cause_makes_losses_likelier():
 
 def test_unavailability_is_apart_from_loss():
     of = {"members": 6, "afr": "3%", "rebuild": "24h"}
-    plain, outage = loss("raid6", **of), loss("raid6", **of, outage=["controller:500000h:8h", "shelf:1e6h:4h"])
+    plain, outage = (
+        loss("raid6", **of),
+        loss("raid6", **of, outage=["controller:500000h:8h", "shelf:1e6h:4h"]),
+    )
     assert plain.outcomes[0]["loss_in_life"] == outage.outcomes[0]["loss_in_life"]
     exact = 1 - (500_000 / 500_008) * (1e6 / 1_000_004)
     assert outage.outcomes[0]["unavailability"] == pytest.approx(exact, rel=1e-12)
@@ -130,7 +133,7 @@ def test_what_is_wrong_is_said_with_a_remedy(run, option, value, said):
 
 
 def test_all_problems_come_at_once_and_in_the_callers_words():
-    with pytest.raises(InputError, match=r"wrong_drive: 2.0 is no chance.*\n.*copies|wrong_drive: 2.0") as caught:
+    with pytest.raises(InputError, match="wrong_drive: 2 is no chance") as caught:
         loss("raid6", members=3, afr="1%", rebuild="20h", wrong_drive="2")
     assert "members: these members" in str(caught.value)
     with pytest.raises(InputError, match="did you mean members"):

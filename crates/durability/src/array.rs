@@ -3,13 +3,11 @@
 //! Each drive has the time of its next event, its failure or the end of its rebuild; the least of them is next. There
 //! is no agenda. A loss that comes with a chance (a sector that cannot be read) is counted with this chance, and the
 //! history goes on with the rest of its weight: the same mean as drawing lots, with less spread.
-//!
-//! *Failure biasing*: as a repair begins, a failure of another drive before its end is forced with a chance that is
-//! mixed with the natural one, and the weight of the history is multiplied by the ratio of the two. With the chances
-//! p_i of each live drive to fail in the window, S their sum and m the number that do fail in what was drawn, picking
-//! the drive i with p_i / S, its time within the window and all others naturally has m / S times the natural
-//! density; so where a share `a` is forced, the ratio is 1 / (a m / S + 1 - a).
-use crate::law::{Law, uniform};
+mod defects;
+mod forcing;
+mod repairs;
+
+use crate::law::uniform;
 use crate::plan::Plan;
 use drivelab_core::rng::Stream;
 use libm::{expm1, log};
@@ -345,62 +343,6 @@ impl<'p> Array<'p> {
         self.pace(cell, before.0, before.1);
     }
 
-    /// Begins the repair of a drive: with a spare, or with a new one that has to come first.
-    fn repair(&mut self, drive: usize, cell: usize, stream: &mut Stream) {
-        let repair = &self.plan.about.repair;
-        let found = self.now + repair.detection.draw(stream);
-        if self.plan.about.spares.is_none() {
-            let there = self.attended(found + repair.replacement.draw(stream));
-            self.next[drive] = there + self.rebuild(cell, stream);
-            return;
-        }
-        self.stores.orders.push(self.attended(found + repair.replacement.draw(stream)));
-        if self.stores.stock > 0 {
-            self.stores.stock -= 1;
-            self.next[drive] = found + self.rebuild(cell, stream);
-        } else {
-            self.phase[drive] = Phase::Waiting;
-            self.stores.waiting.push(drive);
-        }
-    }
-
-    fn rebuild(&self, cell: usize, stream: &mut Stream) -> f64 {
-        let shared = if self.plan.about.repair.serial { f64::from(self.all_missing) } else { 1.0 };
-        self.plan.rebuild(self.missing[cell]).draw(stream) * shared
-    }
-
-    /// The first instant from then on at which somebody is there.
-    fn attended(&self, at: f64) -> f64 {
-        let Some(attended) = &self.plan.about.repair.attended else { return at };
-        let week = 24.0 * 7.0;
-        let (weeks, hour) = ((at / week).floor() * week, at.rem_euclid(week));
-        let day = (hour / 24.0).floor();
-        if day >= f64::from(attended.days_per_week) {
-            return weeks + week;
-        }
-        if hour - 24.0 * day <= attended.hours_per_day {
-            return at;
-        }
-        let tomorrow = day + 1.0;
-        weeks + if tomorrow >= f64::from(attended.days_per_week) { week } else { 24.0 * tomorrow }
-    }
-
-    /// A new drive arrives: for the drive that has waited longest, or for the shelf.
-    fn deliver(&mut self, stream: &mut Stream) {
-        let now = self.now;
-        if let Some(at) = self.stores.orders.iter().position(|&order| order == now) {
-            self.stores.orders.swap_remove(at);
-        }
-        if self.stores.waiting.is_empty() {
-            self.stores.stock = (self.stores.stock + 1).min(self.plan.about.spares.unwrap_or(0));
-            return;
-        }
-        let drive = self.stores.waiting.remove(0);
-        let cell = usize::from(self.plan.cell_of[drive]);
-        self.phase[drive] = Phase::Rebuilding;
-        self.next[drive] = now + self.rebuild(cell, stream);
-    }
-
     /// An event that may take several drives at once.
     fn strike(&mut self, tally: &mut Tally, stream: &mut Stream) -> bool {
         let now = self.now;
@@ -438,78 +380,5 @@ impl<'p> Array<'p> {
             let own = if usize::from(plan.cell_of[drive]) == cell { slower } else { 1.0 };
             self.next[drive] = self.now + (self.next[drive] - self.now) * own * shared;
         }
-    }
-
-    /// Forces another failure before the end of the repair that begins now.
-    fn bias(&mut self, drive: usize, stream: &mut Stream) {
-        let about = &self.plan.about;
-        let end = if self.phase[drive] == Phase::Waiting {
-            self.now + about.repair.replacement.mean() + self.plan.rebuild_mean(1)
-        } else {
-            self.next[drive]
-        };
-        let failures = self.next.len() as f64 * about.drive.hazard(self.way.life.max(1.0)).min(1e6);
-        let first = self.all_missing == 1;
-        self.force(end.min(self.way.life), failures, !first, stream);
-    }
-
-    /// Draws the lives of all live drives anew; a share of the histories has one of them end before `end`.
-    ///
-    /// The share falls with how many such windows a life has, `windows`, or those of them that come about in another
-    /// one (`deep`): forced each time, the weights would run away.
-    fn force(&mut self, end: f64, windows: f64, deep: bool, stream: &mut Stream) {
-        self.redraw(stream);
-        let law = &self.plan.about.drive;
-        let ages = |born: f64, at: f64| (at - born) * self.ageing;
-        let chance_of = |drive: usize| match self.phase[drive] {
-            Phase::Live => law.chance(ages(self.born[drive], self.now), ages(self.born[drive], end)),
-            _ => 0.0,
-        };
-        let sum: f64 = (0..self.next.len()).map(chance_of).sum();
-        if sum <= 0.0 || sum >= 0.5 {
-            return;
-        }
-        let share = (1.0 / (1.0 + windows * if deep { sum } else { 1.0 })).min(0.8);
-        let forced = uniform(stream) < share;
-        if forced {
-            let mut at = uniform(stream) * sum;
-            let mut drive = 0;
-            for one in 0..self.next.len() {
-                let chance = chance_of(one);
-                if chance > 0.0 {
-                    drive = one;
-                    at -= chance;
-                    if at <= 0.0 {
-                        break;
-                    }
-                }
-            }
-            let born = self.born[drive];
-            let age = law.draw_between(ages(born, self.now), ages(born, end), chance_of(drive), stream);
-            self.next[drive] = born + age / self.ageing;
-        }
-        let live = |drive: &usize| self.phase[*drive] == Phase::Live && self.next[*drive] <= end;
-        let failing = (0..self.next.len()).filter(live).count().max(usize::from(forced));
-        self.weight /= share * failing as f64 / sum + 1.0 - share;
-    }
-
-    fn has_defects(&self) -> bool {
-        self.plan.about.latent.as_ref().is_some_and(|latent| latent.arrival.is_some())
-    }
-
-    /// The next latent defect of a drive that has none at an instant, and when it is corrected.
-    fn new_defect(&self, from: f64, stream: &mut Stream) -> (f64, f64) {
-        let Some(latent) = &self.plan.about.latent else { return (NEVER, NEVER) };
-        let Some(arrival) = &latent.arrival else { return (NEVER, NEVER) };
-        let at = from + arrival.draw(stream);
-        (at, at + latent.scrub.as_ref().map_or(NEVER, |law: &Law| law.draw(stream)))
-    }
-
-    /// Whether a drive has a latent defect now; its history is caught up with only when somebody asks.
-    fn has_defect(&mut self, drive: usize, stream: &mut Stream) -> bool {
-        while self.defect[drive].1 <= self.now {
-            self.defect[drive] = self.new_defect(self.defect[drive].1, stream);
-        }
-        self.defect[drive].0 <= self.now
     }
 }

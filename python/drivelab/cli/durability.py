@@ -89,11 +89,14 @@ def durability(
     serial: Annotated[
         bool, typer.Option("--serial", help="Rebuilds share the pace of one", rich_help_panel="The repair")
     ] = False,
-    scrub: Annotated[str | None, _repair("Period of a scrub, or a law from defect to correction", "TIME")] = None,
+    scrub: Annotated[
+        str | None, _repair("Period of a scrub, or a law from defect to correction", "TIME")
+    ] = None,
     method: Annotated[str | None, _way(", ".join(METHODS), "NAME")] = None,
     histories: Annotated[int | None, _way(f"At most [{HISTORIES}]", "N")] = None,
     error: Annotated[
-        str | None, _way(f"It ends sooner where half the interval is less of the chance [{RELATIVE}]", "PERCENT")
+        str | None,
+        _way(f"It ends sooner where half the interval is less of the chance [{RELATIVE}]", "PERCENT"),
     ] = None,
     every_loss: Annotated[
         bool,

@@ -142,7 +142,9 @@ class Losses:
                 text = f"{over['low']:.3g} to {over['high']:.3g}"
                 found.append(f"{name}: over the intervals of its rebuilds the chance in a year is {text}")
             if one["loss_in_a_year"]["value"] is None:
-                found.append(f"{name}: no loss was seen; the chance is below the bound with a confidence of 95 %")
+                found.append(
+                    f"{name}: no loss was seen; the chance is below the bound with a confidence of 95 %"
+                )
             if _label_is_for_durability_alone(name):
                 found.append(f"{name} is known to durability alone: it cannot be simulated")
         return found
@@ -155,18 +157,21 @@ def solve(options: asked.Options) -> Losses:
     """Find the losses of every level that is asked for. Raises InputError with all that is wrong."""
     asked.check_keys(options)
     questions = [asked.question(options, level) for level in asked.levels(options)]
-    outcomes, problems = [], dict[str, None]()
+    outcomes: list[dict[str, Any]] = []
+    problems: dict[str, None] = {}
     for one in questions:
         answer = _core.durability(json.dumps(one))
         for problem in answer.get("problems", []):
             problems[f"--{problem['place']}: {problem['message']}: {problem['remedy']}"] = None
-        outcomes.append(answer.get("outcome"))
+        outcomes.append(answer.get("outcome", {}))
     if problems:
         raise InputError("\n".join(problems))
     return Losses(questions, outcomes)
 
 
-def loss(level: str | Iterable[str] | None = None, *, file: str | Path | None = None, **options: Any) -> Losses:
+def loss(
+    level: str | Iterable[str] | None = None, *, file: str | Path | None = None, **options: object
+) -> Losses:
     """How likely an array loses data: `loss("raid6", members=8, capacity="16TB", afr="1.5%", rebuild="20h")`.
 
     The options are those of the verb, and of a TOML file: `file` names one, and options change it. Raises InputError.

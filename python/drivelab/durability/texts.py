@@ -55,7 +55,8 @@ def size(text: str, option: str) -> float:
     if match is None:
         raise InputError(f"{option} {text}: a capacity has its unit: 16TB, 14.5TiB")
     base = 1024 if match[3] else 1000
-    return float(match[1]) * base ** (" KMGTPE".index(match[2].upper()) if match[2] else 0)
+    power = " KMGTPE".index(match[2].upper()) if match[2] else 0
+    return float(match[1]) * float(base**power)
 
 
 def per_byte(text: str, option: str) -> float:

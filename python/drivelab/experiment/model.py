@@ -22,7 +22,16 @@ from drivelab.scanning import MEASURES, Measure
 
 Patch = Mapping[str, Any]
 CALIBRATION, VALIDATION, UNPUBLISHED = "calibration", "validation", "unpublished"
-UNITS = {"%": 0.01, "years": 1, "MiB/s": 2**20, "MB/s": 10**6, "Mbit/s": 125_000, "IOPS": 1, "ms": 10**6, "": 1}
+UNITS = {
+    "%": 0.01,
+    "years": 1,
+    "MiB/s": 2**20,
+    "MB/s": 10**6,
+    "Mbit/s": 125_000,
+    "IOPS": 1,
+    "ms": 10**6,
+    "": 1,
+}
 """What a figure of the record (bytes/s, I/O per second, nanoseconds, shares) is divided by."""
 
 ROOMS = ("simulate", "durability")
@@ -133,7 +142,9 @@ class Experiment:
         if variant is not None:
             patches.append(self.variants[variant].patch)
         measure = self.measure_of(cell)
-        document: Patch = merged({"name": self.name} if self.room == ROOMS[0] else {}, measure.document if measure else {})
+        document: Patch = merged(
+            {"name": self.name} if self.room == ROOMS[0] else {}, measure.document if measure else {}
+        )
         for patch in (self.scenario, *patches):
             document = merged(document, patch)
         return toml_text.dumps(document)

@@ -10,8 +10,12 @@ POINTS = 1e-6
 
 def chain_is_exact(outcome: Outcome) -> tuple[bool, str]:
     """The survivals of the chain."""
-    far = [abs(one.predicted - (one.cell.published or 0.0)) for one in _survivals(outcome) if _of(one, "chain")]
-    return max(far) <= POINTS, f"{len(far)} survivals, the largest difference {max(far):.1e} percentage points"
+    far = [
+        abs(one.predicted - (one.cell.published or 0.0)) for one in _survivals(outcome) if _of(one, "chain")
+    ]
+    return max(
+        far
+    ) <= POINTS, f"{len(far)} survivals, the largest difference {max(far):.1e} percentage points"
 
 
 def histories_agree(outcome: Outcome) -> tuple[bool, str]:
