@@ -8,6 +8,7 @@
 mod catalogue;
 mod columns;
 mod convert;
+mod durability;
 mod errors;
 mod files;
 mod places;
@@ -28,6 +29,8 @@ mod _core {
 
     #[pymodule_export]
     use super::catalogue::{base, entries, experiments, facts, kinds};
+    #[pymodule_export]
+    use super::durability::durability;
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError};
     #[pymodule_export]

@@ -17,6 +17,7 @@ _VERBS = {
     "simulate": "simulate",
     "scan": "scan",
     "compare-levels": "compare_levels",
+    "durability": "durability",
     "check": "check",
     "reproduce": "reproduce",
     "validate": "validate",

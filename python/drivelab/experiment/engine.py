@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab import _core
+from drivelab.durability.cells import Question, answered
 from drivelab.errors import RunError
 from drivelab.experiment.claims import judge
 from drivelab.experiment.model import UNITS, Cell, Experiment
 from drivelab.experiment.outcome import Outcome, Prediction
-from drivelab.result import Point, combined_digest
+from drivelab.result import Point, Result, combined_digest
 from drivelab.scenario import Source, plan
 from drivelab.simulation import Progress, run_plans
 
@@ -20,7 +21,7 @@ from drivelab.simulation import Progress, run_plans
 class Planned:
     """Every scenario that an experiment needs, once, under its text, ready to run."""
 
-    plans: Mapping[str, _core.Plan]
+    plans: Mapping[str, _core.Plan | Question]
     names: Mapping[str, str]
     """The first cell to need it."""
 
@@ -41,8 +42,10 @@ def planned(experiment: Experiment) -> Planned:
             names.setdefault(text, name)
             measure = experiment.measure_of(cell)
             logs[text] = max(logs.get(text, 0), measure.log if measure else 0)
-    plans = {text: plan(Source(text, f"{experiment.name}: {name}")) for text, name in names.items()}
-    return Planned(plans={text: found.with_log(logs[text]) for text, found in plans.items()}, names=names)
+    plans = {
+        text: _ready(experiment, text, f"{experiment.name}: {name}", logs[text]) for text, name in names.items()
+    }
+    return Planned(plans=plans, names=names)
 
 
 def run(
@@ -57,7 +60,7 @@ def run(
     Raises ScenarioError, and RunError where a run fails.
     """
     ready = planned(experiment) if ready is None else ready
-    results = run_plans(list(ready.plans.values()), workers, progress)
+    results = _results(ready, workers, progress)
     points: dict[str, Sequence[Point]] = {}
     for text, result in zip(ready.plans, results, strict=True):
         if result.failures:
@@ -78,6 +81,25 @@ def run(
         interrupted=len(points) < len(ready.plans),
     )
     return outcome if outcome.interrupted else replace(outcome, verdicts=judge(outcome))
+
+
+def _ready(experiment: Experiment, text: str, origin: str, log: int) -> _core.Plan | Question:
+    """A scenario checked by the room that runs it, with so many commands of its log kept.
+
+    Raises ScenarioError, InputError.
+    """
+    if experiment.room == "durability":
+        return Question.of(text, origin)
+    return plan(Source(text, origin)).with_log(log)
+
+
+def _results(ready: Planned, workers: int | None, progress: Progress | None) -> list[Result]:
+    """What came of every scenario, in their order."""
+    questions = [one for one in ready.plans.values() if isinstance(one, Question)]
+    if questions:
+        return answered(questions, progress)
+    plans = [one for one in ready.plans.values() if not isinstance(one, Question)]
+    return run_plans(plans, workers, progress)
 
 
 def _predictions(

@@ -22,8 +22,20 @@ from drivelab.scanning import MEASURES, Measure
 
 Patch = Mapping[str, Any]
 CALIBRATION, VALIDATION, UNPUBLISHED = "calibration", "validation", "unpublished"
-UNITS = {"MiB/s": 2**20, "MB/s": 10**6, "Mbit/s": 125_000, "IOPS": 1, "ms": 10**6, "": 1}
-"""What a figure of the record (bytes/s, I/O per second, nanoseconds) is divided by."""
+UNITS = {
+    "%": 0.01,
+    "years": 1,
+    "MiB/s": 2**20,
+    "MB/s": 10**6,
+    "Mbit/s": 125_000,
+    "IOPS": 1,
+    "ms": 10**6,
+    "": 1,
+}
+"""What a figure of the record (bytes/s, I/O per second, nanoseconds, shares) is divided by."""
+
+ROOMS = ("simulate", "durability")
+"""What runs a scenario: the simulator unless the experiment says otherwise."""
 
 PICTURES = ("cells", "blocks", "lines")
 """How an outcome may be drawn; the first unless the experiment says otherwise."""
@@ -121,6 +133,8 @@ class Experiment:
     """Published rows and findings that are left out, each with the reason."""
     picture: Mapping[str, Any]
     """How the outcome is drawn: `kind` is cells (the default), blocks or lines."""
+    room: str = ROOMS[0]
+    """What runs a scenario; that of durability has the keys of a file of `drivelab durability`."""
 
     def scenario_of(self, cell: Cell, variant: str | None = None) -> str:
         """The scenario that predicts a cell, as TOML text."""
@@ -128,7 +142,9 @@ class Experiment:
         if variant is not None:
             patches.append(self.variants[variant].patch)
         measure = self.measure_of(cell)
-        document: Patch = merged({"name": self.name}, measure.document if measure else {})
+        document: Patch = merged(
+            {"name": self.name} if self.room == ROOMS[0] else {}, measure.document if measure else {}
+        )
         for patch in (self.scenario, *patches):
             document = merged(document, patch)
         return toml_text.dumps(document)
@@ -211,6 +227,9 @@ def _experiment(document: dict[str, Any]) -> Experiment:
     picture = document.get("picture", {})
     if (kind := picture.get("kind", PICTURES[0])) not in PICTURES:
         raise InputError(f"picture: kind {kind} is none of {', '.join(PICTURES)}")
+    room = document.get("room", ROOMS[0])
+    if room not in ROOMS:
+        raise InputError(f"room {room} is none of {', '.join(ROOMS)}")
     calibration = set(document.get("calibration", []))
     names = [part.name for part in fields]
     published = _cells(document["published"]["cells"], document["cell_id"], names, calibration)
@@ -236,6 +255,7 @@ def _experiment(document: dict[str, Any]) -> Experiment:
         facts=document.get("facts", {}),
         not_modelled={left["what"]: left["why"] for left in document.get("not_modelled", [])},
         picture=picture,
+        room=room,
     )
 
 

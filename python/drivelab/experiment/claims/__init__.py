@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from drivelab.errors import InputError
 from drivelab.experiment.claims import (
+    durability_references,
     ich9r_2008,
     ich9r_2008_raid,
     lkml_2007,
@@ -22,6 +23,7 @@ from drivelab.experiment.outcome import Outcome, Verdict
 Claim = Callable[[Outcome], tuple[bool, str]]
 
 OF_EXPERIMENT: Mapping[str, Mapping[str, Claim]] = {
+    "durability-references": durability_references.CLAIMS,
     "ich9r-2008": ich9r_2008.CLAIMS,
     "ich9r-2008-raid": ich9r_2008_raid.CLAIMS,
     "lkml-2007": lkml_2007.CLAIMS,

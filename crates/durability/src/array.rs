@@ -1,0 +1,384 @@
+//! An array that lives through its years, event by event: drives fail, are replaced and rebuilt, and data are lost.
+//!
+//! Each drive has the time of its next event, its failure or the end of its rebuild; the least of them is next. There
+//! is no agenda. A loss that comes with a chance (a sector that cannot be read) is counted with this chance, and the
+//! history goes on with the rest of its weight: the same mean as drawing lots, with less spread.
+mod defects;
+mod forcing;
+mod repairs;
+
+use crate::law::uniform;
+use crate::plan::Plan;
+use drivelab_core::rng::Stream;
+use libm::{expm1, log};
+
+/// What one unreadable sector takes with it.
+pub const SECTOR_BYTES: f64 = 4096.0;
+
+const NEVER: f64 = f64::INFINITY;
+
+/// How a history is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// Hours.
+    pub life: f64,
+    /// Force failures.
+    pub biased: bool,
+    /// Go on after a loss, with all drives repaired, and count every one.
+    pub every_loss: bool,
+}
+
+/// What became of one history, or of many: sums, each history with its weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// First losses within a year.
+    pub year: f64,
+    /// First losses within the life.
+    pub life: f64,
+    /// Of these by sectors that could not be read.
+    pub by_sectors: f64,
+    /// All losses within the life, the first and, where the array goes on, others.
+    pub losses: f64,
+    pub bytes: f64,
+    /// Hours until the first loss or the end of life.
+    pub hours: f64,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: &Tally, factor: f64) {
+        self.year += factor * other.year;
+        self.life += factor * other.life;
+        self.by_sectors += factor * other.by_sectors;
+        self.losses += factor * other.losses;
+        self.bytes += factor * other.bytes;
+        self.hours += factor * other.hours;
+    }
+}
+
+/// Why a history stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    EndOfLife,
+    Lost,
+    /// As near to the loss as was asked.
+    Depth,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Live,
+    Rebuilding,
+    Waiting,
+}
+
+/// The drives and their repairs.
+#[derive(Clone, Debug)]
+pub struct Array<'p> {
+    plan: &'p Plan,
+    way: Way,
+    /// Of each drive its next event, in hours from the beginning of the life.
+    next: Vec<f64>,
+    phase: Vec<Phase>,
+    born: Vec<f64>,
+    /// Of each drive: from when on, until when it has a latent defect.
+    defect: Vec<(f64, f64)>,
+    missing: Vec<u32>,
+    all_missing: u32,
+    stores: Stores,
+    now: f64,
+    ageing: f64,
+    weight: f64,
+    /// The share of the history that has lost nothing so far.
+    intact: f64,
+}
+
+/// Spares that are ready, and new drives on their way.
+#[derive(Clone, Debug)]
+struct Stores {
+    stock: u32,
+    orders: Vec<f64>,
+    common: Vec<f64>,
+    waiting: Vec<usize>,
+}
+
+impl<'p> Array<'p> {
+    pub fn new(plan: &'p Plan, way: Way) -> Self {
+        let members = plan.cell_of.len();
+        Array {
+            plan,
+            way,
+            next: vec![NEVER; members],
+            phase: vec![Phase::Live; members],
+            born: vec![0.0; members],
+            defect: vec![(NEVER, NEVER); members],
+            missing: vec![0; plan.arrangement.cells.len()],
+            all_missing: 0,
+            stores: Stores { stock: 0, orders: Vec::new(), common: Vec::new(), waiting: Vec::new() },
+            now: 0.0,
+            ageing: 1.0,
+            weight: 1.0,
+            intact: 1.0,
+        }
+    }
+
+    /// New drives at the beginning of a life.
+    pub fn begin(&mut self, stream: &mut Stream) {
+        let about = &self.plan.about;
+        self.phase.fill(Phase::Live);
+        self.born.fill(0.0);
+        self.missing.fill(0);
+        (self.all_missing, self.now, self.weight, self.intact) = (0, 0.0, 1.0, 1.0);
+        self.stores.stock = about.spares.unwrap_or(0);
+        self.stores.orders.clear();
+        self.stores.waiting.clear();
+        self.stores.common.clear();
+        self.stores
+            .common
+            .extend(about.common.iter().map(|common| -common.mean_hours * log(uniform(stream))));
+        self.ageing = 1.0;
+        if let Some(batch) = &about.batch
+            && uniform(stream) < batch.share
+        {
+            self.ageing = batch.factor;
+        }
+        if self.has_defects() {
+            for drive in 0..self.born.len() {
+                self.defect[drive] = self.new_defect(0.0, stream);
+            }
+        }
+        if self.way.biased {
+            self.force(self.way.life, 1.0, false, stream);
+        } else {
+            for drive in 0..self.next.len() {
+                self.next[drive] = self.failure_of(drive, stream);
+            }
+        }
+    }
+
+    /// Runs on until the end of life, a loss, or so many members missing.
+    pub fn run(&mut self, depth: u32, tally: &mut Tally, stream: &mut Stream) -> Stop {
+        loop {
+            let (drive, mut at) = self.soonest();
+            let order = self.stores.orders.iter().copied().fold(NEVER, f64::min);
+            let common = self.stores.common.iter().copied().fold(NEVER, f64::min);
+            at = at.min(order).min(common);
+            if at > self.way.life {
+                tally.hours += self.weight * self.intact * self.way.life;
+                return Stop::EndOfLife;
+            }
+            self.now = at;
+            let lost = if at == common {
+                self.strike(tally, stream)
+            } else if at == order {
+                self.deliver(stream);
+                false
+            } else if self.phase[drive] == Phase::Live {
+                self.break_down(drive, tally, stream)
+            } else {
+                self.return_to_work(drive, stream);
+                false
+            };
+            if lost {
+                return Stop::Lost;
+            }
+            if self.all_missing > 0
+                && depth != u32::MAX
+                && self.plan.arrangement.depth(&self.missing) >= depth
+            {
+                return Stop::Depth;
+            }
+        }
+    }
+
+    /// Draws the rest of each live drive's life anew, so that copies of a history go their own ways.
+    pub fn redraw(&mut self, stream: &mut Stream) {
+        for drive in 0..self.next.len() {
+            if self.phase[drive] == Phase::Live {
+                self.next[drive] = self.failure_of(drive, stream);
+            }
+        }
+    }
+
+    #[inline]
+    fn soonest(&self) -> (usize, f64) {
+        let mut found = (0, self.next[0]);
+        for (drive, &at) in self.next.iter().enumerate().skip(1) {
+            if at < found.1 {
+                found = (drive, at);
+            }
+        }
+        found
+    }
+
+    /// When a live drive fails, from now on; never where that is after the end of life.
+    #[inline]
+    fn failure_of(&self, drive: usize, stream: &mut Stream) -> f64 {
+        let born = self.born[drive];
+        let law = &self.plan.about.drive;
+        let (age, last) = ((self.now - born) * self.ageing, (self.way.life - born) * self.ageing);
+        born + law.draw_after(age, last, stream) / self.ageing
+    }
+
+    /// A drive fails, and perhaps a good one is pulled in its place. Whether data are lost for good.
+    fn break_down(&mut self, drive: usize, tally: &mut Tally, stream: &mut Stream) -> bool {
+        let cell = self.plan.cell_of[drive];
+        if self.fail(drive, tally, stream) {
+            return true;
+        }
+        let mistake = self.plan.about.wrong_drive;
+        if mistake > 0.0 && uniform(stream) < mistake {
+            let live = |other: &usize| self.plan.cell_of[*other] == cell && self.phase[*other] == Phase::Live;
+            let good: Vec<usize> = (0..self.next.len()).filter(live).collect();
+            if !good.is_empty() {
+                let pulled = good[stream.below(good.len() as u64) as usize];
+                return self.fail(pulled, tally, stream);
+            }
+        }
+        false
+    }
+
+    /// A drive goes missing: losses, then its repair. Whether data are lost for good.
+    fn fail(&mut self, drive: usize, tally: &mut Tally, stream: &mut Stream) -> bool {
+        let plan = self.plan;
+        let cell = usize::from(plan.cell_of[drive]);
+        let before = self.missing[cell];
+        self.missing[cell] += 1;
+        self.all_missing += 1;
+        self.phase[drive] = Phase::Rebuilding;
+        self.next[drive] = NEVER;
+        let loss = plan.arrangement.loss(&self.missing, cell);
+        if loss > 0.0 {
+            let bytes = plan.arrangement.at_stake_drives(cell) * plan.about.capacity_bytes;
+            self.lose(loss, bytes, false, tally);
+            if loss == 1.0 {
+                if !self.way.every_loss {
+                    return true;
+                }
+                self.restore(stream);
+                return false;
+            }
+        } else if plan.about.latent.is_some() && plan.arrangement.is_critical(&self.missing, cell) {
+            self.read_everything(cell, tally, stream);
+            if self.intact == 0.0 && !self.way.every_loss {
+                return true;
+            }
+        }
+        self.pace(cell, before, self.all_missing - 1);
+        self.repair(drive, cell, stream);
+        if self.way.biased {
+            self.bias(drive, stream);
+        }
+        false
+    }
+
+    /// What is left of the redundancy is read for a rebuild, and may hold sectors that cannot be.
+    fn read_everything(&mut self, cell: usize, tally: &mut Tally, stream: &mut Stream) {
+        let plan = self.plan;
+        let Some(latent) = &plan.about.latent else { return };
+        if let Some(per_byte) = latent.per_byte {
+            let expected =
+                per_byte * plan.arrangement.exposed_drives(&self.missing, cell) * plan.about.capacity_bytes;
+            if expected > 0.0 {
+                let chance = -expm1(-expected);
+                self.lose(chance, SECTOR_BYTES * expected / chance, true, tally);
+            }
+            return;
+        }
+        let mut defects = 0u32;
+        for other in 0..self.next.len() {
+            let exposed = plan.arrangement.is_exposed(cell, usize::from(plan.cell_of[other]));
+            if self.phase[other] == Phase::Live && exposed && self.has_defect(other, stream) {
+                defects += 1;
+            }
+        }
+        if defects > 0 {
+            self.lose(1.0, SECTOR_BYTES * f64::from(defects), true, tally);
+        }
+    }
+
+    fn lose(&mut self, chance: f64, bytes: f64, by_sectors: bool, tally: &mut Tally) {
+        let first = self.weight * self.intact * chance;
+        tally.life += first;
+        if by_sectors {
+            tally.by_sectors += first;
+        }
+        if self.now <= crate::HOURS_PER_YEAR {
+            tally.year += first;
+        }
+        tally.hours += first * self.now;
+        // Where the history goes on after a loss, each is counted whole, whatever was lost before.
+        let counted = if self.way.every_loss { self.weight * chance } else { first };
+        tally.losses += counted;
+        tally.bytes += counted * bytes;
+        self.intact *= 1.0 - chance;
+    }
+
+    /// All missing drives are new and whole, as after a restore.
+    fn restore(&mut self, stream: &mut Stream) {
+        for drive in 0..self.next.len() {
+            if self.phase[drive] != Phase::Live {
+                self.renew(drive, stream);
+            }
+        }
+        self.missing.fill(0);
+        self.all_missing = 0;
+        self.stores.waiting.clear();
+    }
+
+    fn renew(&mut self, drive: usize, stream: &mut Stream) {
+        self.phase[drive] = Phase::Live;
+        self.born[drive] = self.now;
+        if self.has_defects() {
+            self.defect[drive] = self.new_defect(self.now, stream);
+        }
+        self.next[drive] = self.failure_of(drive, stream);
+    }
+
+    fn return_to_work(&mut self, drive: usize, stream: &mut Stream) {
+        let cell = usize::from(self.plan.cell_of[drive]);
+        let before = (self.missing[cell], self.all_missing);
+        self.missing[cell] -= 1;
+        self.all_missing -= 1;
+        self.renew(drive, stream);
+        self.pace(cell, before.0, before.1);
+    }
+
+    /// An event that may take several drives at once.
+    fn strike(&mut self, tally: &mut Tally, stream: &mut Stream) -> bool {
+        let now = self.now;
+        for (which, common) in self.plan.about.common.iter().enumerate() {
+            if self.stores.common[which] != now {
+                continue;
+            }
+            self.stores.common[which] = now - common.mean_hours * log(uniform(stream));
+            let struck: Vec<usize> = (0..self.next.len())
+                .filter(|&drive| self.phase[drive] == Phase::Live && uniform(stream) < common.share)
+                .collect();
+            for drive in struck {
+                if self.phase[drive] == Phase::Live && self.fail(drive, tally, stream) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Rebuilds under way go on at the pace of the new state: what is left of them takes longer or shorter.
+    fn pace(&mut self, cell: usize, before: u32, all_before: u32) {
+        let plan = self.plan;
+        let serial = plan.about.repair.serial;
+        if self.all_missing == 0 || (!serial && plan.rebuild_means.len() == 1) {
+            return;
+        }
+        let slower = plan.rebuild_mean(self.missing[cell]) / plan.rebuild_mean(before.max(1));
+        let shared =
+            if serial { f64::from(self.all_missing.max(1)) / f64::from(all_before.max(1)) } else { 1.0 };
+        for drive in 0..self.next.len() {
+            if self.phase[drive] != Phase::Rebuilding || self.next[drive] == NEVER {
+                continue;
+            }
+            let own = if usize::from(plan.cell_of[drive]) == cell { slower } else { 1.0 };
+            self.next[drive] = self.now + (self.next[drive] - self.now) * own * shared;
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! What is known of an array's losses, and by which method: the chain where every time is exponential, plain Monte
+//! Carlo where losses are frequent, failure biasing where they are rare; splitting for whoever asks for it.
+use crate::HOURS_PER_YEAR;
+use crate::arrangement::Rule;
+use crate::array::Way;
+use crate::chain::Chain;
+use crate::closed_forms::{Mttdl, mttdl};
+use crate::estimate::{CONFIDENCE, Estimate, Moments};
+use crate::monte_carlo::{CHUNK, Histories, Sampler};
+use crate::plan::{Plan, Problem};
+use crate::splitting::{REPLICATES, split};
+use crate::states::{Loss, explored, not_exponential};
+use libm::log1p;
+use serde::{Deserialize, Serialize};
+
+/// How the losses are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    Auto,
+    Chain,
+    MonteCarlo,
+    Biasing,
+    Splitting,
+}
+
+/// How much is spent on it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    pub method: Method,
+    pub seed: u64,
+    /// Histories at most; with splitting those of one stage in all replicates.
+    pub histories: u64,
+    /// It ends sooner where half the interval is below this share of the chance.
+    pub relative: f64,
+    /// Go on after a loss, and count every one.
+    #[serde(default)]
+    pub every_loss: bool,
+}
+
+/// What is known of an array's losses. Chances are shares; intervals are of 95 % confidence.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    pub method: Method,
+    /// Why it is not the chain, where nobody asked for another method.
+    pub reason: Option<&'static str>,
+    pub confidence: f64,
+    pub histories: f64,
+    pub drive_years: f64,
+    pub loss_in_a_year: Estimate,
+    pub loss_in_life: Estimate,
+    /// The same over the intervals of the rebuilds.
+    pub loss_in_a_year_over_rebuilds: Option<Estimate>,
+    /// Losses within the life: the first alone, or every one.
+    pub losses_in_life: Estimate,
+    /// The share of first losses that sectors made which could not be read.
+    pub share_by_sectors: Option<f64>,
+    pub mttdl_years: Estimate,
+    /// Bytes lost within the life.
+    pub bytes_lost: Estimate,
+    /// Minus the decimal logarithm of the chance of loss in a year.
+    pub nines: Option<f64>,
+    /// The share of the time without the data, none of them lost.
+    pub unavailability: f64,
+    pub usable_bytes: f64,
+    pub bears_worst: u32,
+    /// The textbook's, of one group, where drives have a mean life and nothing else fails.
+    pub textbook: Option<Mttdl>,
+}
+
+/// Finds the losses of an array.
+///
+/// # Errors
+/// A method that the array does not allow, or a setting without a meaning.
+pub fn solve(plan: &Plan, settings: &Settings) -> Result<Outcome, Vec<Problem>> {
+    check(plan, settings)?;
+    let mut outcome = run(plan, settings)?;
+    let ends = [plan.at_end(|step| step.low_hours), plan.at_end(|step| step.high_hours)];
+    for end in ends.iter().flatten() {
+        let other = run(end, settings)?.loss_in_a_year;
+        let sum = outcome.loss_in_a_year_over_rebuilds.unwrap_or(outcome.loss_in_a_year).over(&other);
+        outcome.loss_in_a_year_over_rebuilds = Some(sum);
+    }
+    Ok(outcome)
+}
+
+fn check(plan: &Plan, settings: &Settings) -> Result<(), Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut hold = |holds: bool, place: &str, message: String, remedy: &str| {
+        if !holds {
+            problems.push(Problem { place: place.into(), message, remedy: remedy.into() });
+        }
+    };
+    let fits = (1000..=1 << 40).contains(&settings.histories);
+    hold(fits, "histories", format!("{} histories", settings.histories), "give 1000 to 2^40");
+    let fits = settings.relative > 0.0 && settings.relative < 1.0;
+    hold(
+        fits,
+        "error",
+        format!("{} is no relative error", settings.relative),
+        "give a share between 0 and 1: 5%",
+    );
+    let rare = matches!(settings.method, Method::Chain | Method::Biasing | Method::Splitting);
+    hold(
+        !settings.every_loss || !rare,
+        "every-loss",
+        "a history ends with its loss in this method".into(),
+        "give --method monte-carlo",
+    );
+    let split = settings.method == Method::Splitting && plan.arrangement.depth_of_loss() < 2;
+    hold(
+        !split,
+        "method",
+        format!("{} loses data with its first failure", plan.about.level),
+        "splitting needs redundancy: give --method monte-carlo",
+    );
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+fn run(plan: &Plan, settings: &Settings) -> Result<Outcome, Vec<Problem>> {
+    let way = Way {
+        life: plan.about.life_hours.max(HOURS_PER_YEAR),
+        biased: false,
+        every_loss: settings.every_loss,
+    };
+    let mut method = settings.method;
+    let mut reason = None;
+    if matches!(method, Method::Auto | Method::Chain) {
+        reason = if settings.every_loss { Some("every loss is counted") } else { not_exponential(plan) };
+        if reason.is_none() {
+            if let Some(outcome) = by_chain(plan) {
+                return Ok(outcome);
+            }
+            reason = Some("the chain has too many states");
+        }
+        if let (Method::Chain, Some(reason)) = (method, reason) {
+            let remedy = "give --method auto, or exponential times".into();
+            return Err(vec![Problem {
+                place: "method".into(),
+                message: format!("there is no chain: {reason}"),
+                remedy,
+            }]);
+        }
+        method = Method::MonteCarlo;
+        // Frequent losses are counted plainly; biasing would only add spread.
+        let mut pilot = Sampler::new(plan, way, settings.seed);
+        pilot.reach((8 * CHUNK).min(settings.histories));
+        if pilot.found.year.hits < 100.0 && !settings.every_loss {
+            method = Method::Biasing;
+        }
+    }
+    let found = match method {
+        Method::Splitting => {
+            split(plan, way, (settings.histories / REPLICATES).clamp(50, 1 << 24), settings.seed)
+        }
+        _ => {
+            let way = Way { biased: method == Method::Biasing, ..way };
+            let mut sampler = Sampler::new(plan, way, settings.seed);
+            sampler.until(settings.relative, settings.histories);
+            sampler.found
+        }
+    };
+    if method != Method::MonteCarlo && found.year.hits == 0.0 {
+        // Weights without a hit bound nothing: plain histories do.
+        let mut plain = Sampler::new(plan, way, settings.seed);
+        plain.reach(settings.histories);
+        return Ok(by_histories(plan, way, Method::MonteCarlo, reason, &plain.found, 1.0));
+    }
+    let effort = if method == Method::Splitting { (settings.histories / REPLICATES) as f64 } else { 1.0 };
+    Ok(by_histories(plan, way, method, reason, &found, effort))
+}
+
+fn by_histories(
+    plan: &Plan,
+    way: Way,
+    method: Method,
+    reason: Option<&'static str>,
+    found: &Histories,
+    effort: f64,
+) -> Outcome {
+    let life = found.life.estimate();
+    // Of a process whose losses come at a constant rate: time over losses.
+    let hours = found.all.hours / found.count();
+    let mttdl_years = Estimate {
+        value: life.value.map(|chance| hours / chance / HOURS_PER_YEAR),
+        low: hours / life.high / HOURS_PER_YEAR,
+        high: if life.low > 0.0 { hours / life.low / HOURS_PER_YEAR } else { f64::MAX },
+        error: life.value.map_or(0.0, |chance| life.error / chance * hours / chance / HOURS_PER_YEAR),
+    };
+    let bytes = if found.bytes.hits == 0.0 {
+        life.times(plan.usable_bytes())
+    } else {
+        Moments { fractions: true, ..found.bytes }.estimate()
+    };
+    let losses = Moments { fractions: found.losses.fractions || way.every_loss, ..found.losses };
+    let histories = found.count() * effort;
+    Outcome {
+        reason,
+        histories,
+        drive_years: histories * plan.cell_of.len() as f64 * hours / HOURS_PER_YEAR,
+        losses_in_life: losses.estimate(),
+        share_by_sectors: life.value.map(|_| found.all.by_sectors / found.all.life),
+        mttdl_years,
+        bytes_lost: bytes,
+        ..outcome(plan, method, found.year.estimate(), life)
+    }
+}
+
+fn by_chain(plan: &Plan) -> Option<Outcome> {
+    let batch = plan.about.batch.as_ref();
+    let (mut in_year, mut in_life) = (0.0, 0.0);
+    let mut hours = 0.0;
+    let (mut by_sectors, mut bytes) = (0.0, 0.0);
+    let share = batch.map_or(0.0, |batch| batch.share);
+    for (part, ageing) in [(1.0 - share, 1.0), (share, batch.map_or(1.0, |batch| batch.factor))] {
+        if part == 0.0 {
+            continue;
+        }
+        let states = explored(plan, ageing)?;
+        let sums = |chances: &[f64], factor: &dyn Fn(&Loss) -> f64| -> f64 {
+            chances.iter().zip(&states.losses).map(|(chance, loss)| chance * factor(loss)).sum()
+        };
+        let chain: &Chain = &states.chain;
+        let year = chain.chances(HOURS_PER_YEAR);
+        let life = chain.chances(plan.about.life_hours.max(HOURS_PER_YEAR));
+        in_year += part * sums(&year, &|_| 1.0);
+        in_life += part * sums(&life, &|_| 1.0);
+        by_sectors += part * sums(&life, &|loss| f64::from(u8::from(loss.by_sectors)));
+        bytes += part * sums(&life, &|loss| loss.bytes);
+        hours += part * chain.mean_time();
+    }
+    let (year, life) = (Estimate::exact(in_year), Estimate::exact(in_life));
+    Some(Outcome {
+        losses_in_life: life,
+        share_by_sectors: life.value.filter(|&chance| chance > 0.0).map(|chance| by_sectors / chance),
+        mttdl_years: Estimate::exact((hours / HOURS_PER_YEAR).min(f64::MAX)),
+        bytes_lost: Estimate::exact(bytes),
+        ..outcome(plan, Method::Chain, year, life)
+    })
+}
+
+/// What does not depend on the method.
+fn outcome(plan: &Plan, method: Method, year: Estimate, life: Estimate) -> Outcome {
+    let about = &plan.about;
+    let available: f64 = about.outages.iter().map(|part| -log1p(part.mttr_hours / part.mttf_hours)).sum();
+    let textbook = match plan.arrangement.rule {
+        Rule::Bears(bears) if about.drive.mean().is_finite() => {
+            let repair = &about.repair;
+            let waits = repair.detection.mean()
+                + if about.spares.unwrap_or(0) == 0 { repair.replacement.mean() } else { 0.0 };
+            let one = mttdl(
+                plan.arrangement.cells[0],
+                bears,
+                about.drive.mean(),
+                waits + plan.rebuild_mean(1),
+                repair.serial,
+            );
+            let groups = plan.arrangement.cells.len() as f64;
+            Some(Mttdl {
+                approximate_hours: one.approximate_hours / groups,
+                exact_hours: one.exact_hours.filter(|_| groups == 1.0),
+            })
+        }
+        _ => None,
+    };
+    let zero = Estimate::exact(0.0);
+    Outcome {
+        method,
+        reason: None,
+        confidence: CONFIDENCE,
+        histories: 0.0,
+        drive_years: 0.0,
+        nines: year.value.filter(|&chance| chance > 0.0).map(|chance| -libm::log10(chance)),
+        loss_in_a_year: year,
+        loss_in_life: life,
+        loss_in_a_year_over_rebuilds: None,
+        losses_in_life: zero,
+        share_by_sectors: None,
+        mttdl_years: zero,
+        bytes_lost: zero,
+        unavailability: -libm::expm1(available),
+        usable_bytes: plan.usable_bytes(),
+        bears_worst: plan.arrangement.bears_worst(),
+        textbook,
+    }
+}

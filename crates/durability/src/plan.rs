@@ -1,0 +1,425 @@
+//! A checked array: everything that is wrong with a description is said at once, each with its place and remedy.
+use crate::arrangement::{Arrangement, Rule};
+use crate::description::{Description, Rebuild};
+use crate::law::Law;
+use serde::Serialize;
+use std::fmt;
+
+/// Members of one array; a limit on the time of a run.
+pub const MEMBERS_MAX: u32 = 1024;
+
+/// The levels, as they are typed.
+pub const LEVELS: [&str; 18] = [
+    "jbod", "linear", "raid0", "raid1", "raid01", "raid10", "raid3", "raid4", "raid5", "raid6", "raid30",
+    "raid50", "raid60", "raidz1", "raidz2", "raidz3", "draid", "lrc",
+];
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// The key of the description.
+    pub place: String,
+    pub message: String,
+    pub remedy: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.place, self.message, self.remedy)
+    }
+}
+
+/// An array that can be run: nothing in it contradicts itself.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub about: Description,
+    pub arrangement: Arrangement,
+    /// The cell of each member.
+    pub cell_of: Vec<u16>,
+    /// Mean hours of a rebuild with one member missing, two, ...
+    pub rebuild_means: Vec<f64>,
+}
+
+impl Plan {
+    /// Checks a description.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn check(about: Description) -> Result<Self, Vec<Problem>> {
+        let mut problems = Problems(Vec::new());
+        let arrangement = arranged(&about, &mut problems);
+        checked_times(&about, &mut problems);
+        checked_causes(&about, &mut problems);
+        let Some(arrangement) = arrangement else { return Err(problems.0) };
+        if !problems.0.is_empty() {
+            return Err(problems.0);
+        }
+        let cells = (0u16..).zip(&arrangement.cells);
+        let cell_of = cells.flat_map(|(cell, &size)| (0..size).map(move |_| cell)).collect();
+        let about = simplified(about);
+        let rebuild_means = about.repair.rebuild.iter().map(|step| step.time.mean()).collect();
+        Ok(Plan { about, arrangement, cell_of, rebuild_means })
+    }
+
+    /// Bytes that a user can store.
+    pub fn usable_bytes(&self) -> f64 {
+        let members = f64::from(self.arrangement.members());
+        let cells = &self.arrangement.cells;
+        let drives = match self.arrangement.rule {
+            Rule::Bears(bears) => cells.iter().map(|size| f64::from(size - bears)).sum(),
+            Rule::EveryCell => f64::from(cells[0]),
+            Rule::Arc(_) => members / f64::from(self.about.copies),
+            Rule::Local { .. } => self.arrangement.at_stake_drives(0),
+            Rule::Declustered { width, bears, .. } => members * f64::from(width - bears) / f64::from(width),
+        };
+        drives * self.about.capacity_bytes
+    }
+
+    /// The rebuild of a group that misses so many members.
+    pub fn rebuild(&self, missing: u32) -> &Law {
+        let steps = &self.about.repair.rebuild;
+        &steps[(missing.max(1) as usize).min(steps.len()) - 1].time
+    }
+
+    /// The mean of the same.
+    pub fn rebuild_mean(&self, missing: u32) -> f64 {
+        self.rebuild_means[(missing.max(1) as usize).min(self.rebuild_means.len()) - 1]
+    }
+
+    /// The same array with rebuilds at one end of their intervals; None where there is no interval.
+    pub fn at_end(&self, end: impl Fn(&Rebuild) -> Option<f64>) -> Option<Self> {
+        let mut other = self.clone();
+        let mut differs = false;
+        for step in &mut other.about.repair.rebuild {
+            if let Some(hours) = end(step) {
+                step.time = step.time.scaled(hours / step.time.mean());
+                differs = true;
+            }
+        }
+        other.rebuild_means = other.about.repair.rebuild.iter().map(|step| step.time.mean()).collect();
+        differs.then_some(other)
+    }
+}
+
+/// Laws in their simplest form, so that a chain is found where there is one.
+fn simplified(mut about: Description) -> Description {
+    about.drive = about.drive.simplest();
+    about.repair.detection = about.repair.detection.simplest();
+    about.repair.replacement = about.repair.replacement.simplest();
+    for step in &mut about.repair.rebuild {
+        step.time = step.time.clone().simplest();
+    }
+    about
+}
+
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    fn hold(&mut self, holds: bool, place: &str, message: impl Into<String>, remedy: &str) {
+        if !holds {
+            let (place, remedy) = (place.to_owned(), remedy.to_owned());
+            self.0.push(Problem { place, message: message.into(), remedy });
+        }
+    }
+
+    fn positive(&mut self, value: f64, place: &str, remedy: &str) {
+        self.hold(value.is_finite() && value > 0.0, place, format!("{value} is not above zero"), remedy);
+    }
+
+    fn share(&mut self, value: f64, place: &str) {
+        let remedy = "give a chance between 0 and 1, or a percentage: 2%";
+        self.hold((0.0..=1.0).contains(&value), place, format!("{value} is no chance"), remedy);
+    }
+
+    fn law(&mut self, law: &Law, place: &str, zero: bool) {
+        let remedy = "give a time such as 20h, or weibull:1.12:461386h";
+        match law {
+            Law::Exponential { mean_hours } => self.positive(*mean_hours, place, remedy),
+            Law::Weibull { shape, scale_hours, location_hours } => {
+                self.positive(
+                    *shape,
+                    place,
+                    "the shape of a Weibull law is above zero, 1 for constant hazard",
+                );
+                self.positive(*scale_hours, place, remedy);
+                let fits = location_hours.is_finite() && *location_hours >= 0.0;
+                self.hold(fits, place, format!("a location of {location_hours} h"), "it is 0h or later");
+                let steep = *shape >= 0.05 && *shape <= 1000.0;
+                self.hold(
+                    steep || *shape <= 0.0,
+                    place,
+                    format!("a shape of {shape}"),
+                    "it lies between 0.05 and 1000",
+                );
+            }
+            Law::Fixed { hours } => {
+                let fits = hours.is_finite() && (*hours > 0.0 || zero && *hours == 0.0);
+                self.hold(fits, place, format!("{hours} h is no time"), remedy);
+            }
+            Law::Uniform { low_hours, high_hours } => {
+                let fits = *low_hours >= 0.0
+                    && high_hours.is_finite()
+                    && low_hours <= high_hours
+                    && *high_hours > 0.0;
+                let message = format!("{low_hours} h to {high_hours} h is no span");
+                self.hold(fits, place, message, "give the shorter time first: uniform:0h:336h");
+            }
+            Law::Survival { points } => self.survival(points, place),
+        }
+    }
+
+    fn survival(&mut self, points: &[(f64, f64)], place: &str) {
+        self.hold(
+            !points.is_empty(),
+            place,
+            "a survival table without rows",
+            "give (age, share that survives)",
+        );
+        let mut before = (0.0, 1.0);
+        for &(age, share) in points {
+            let fits = age.is_finite() && age > before.0 && share > 0.0 && share <= before.1;
+            let message = format!("after ({} h, {}) comes ({age} h, {share})", before.0, before.1);
+            self.hold(fits, place, message, "ages rise, and shares fall from 1 and stay above 0");
+            before = (age, share);
+        }
+    }
+}
+
+fn checked_times(about: &Description, problems: &mut Problems) {
+    problems.positive(about.capacity_bytes, "capacity", "give what a drive holds: 16TB");
+    problems.positive(about.life_hours, "life", "give the years that the array is used: 5y");
+    let years = about.life_hours / crate::HOURS_PER_YEAR;
+    let fits = (1.0..=1000.0).contains(&years) || years.is_nan() || years <= 0.0;
+    problems.hold(fits, "life", format!("{years} years"), "give 1y at least and 1000y at most");
+    problems.law(&about.drive, "drive", false);
+    let repair = &about.repair;
+    problems.law(&repair.detection, "detection", true);
+    problems.law(&repair.replacement, "replacement", true);
+    problems.hold(!repair.rebuild.is_empty(), "rebuild", "it is missing", "give how long one takes: 20h");
+    for step in &repair.rebuild {
+        problems.law(&step.time, "rebuild", false);
+        checked_interval(step, problems);
+    }
+    let hours: Vec<f64> = [&repair.detection, &repair.replacement].map(Law::mean).to_vec();
+    let longest = repair.rebuild.iter().map(|step| step.time.mean()).fold(0.0, f64::max);
+    let whole = hours.iter().sum::<f64>() + longest;
+    let message = format!("a repair of {whole:.6} h is longer than the life of {:.6} h", about.life_hours);
+    problems.hold(
+        whole.is_nan() || whole <= about.life_hours,
+        "rebuild",
+        message,
+        "give a shorter rebuild or a longer life",
+    );
+    if let Some(attended) = &repair.attended {
+        let fits = attended.hours_per_day > 0.0 && attended.hours_per_day <= 24.0;
+        problems.hold(
+            fits,
+            "attended",
+            format!("{} hours a day", attended.hours_per_day),
+            "give 24 at most and above 0",
+        );
+        let fits = (1..=7).contains(&attended.days_per_week);
+        problems.hold(fits, "attended", format!("{} days a week", attended.days_per_week), "give 1 to 7");
+    }
+}
+
+fn checked_interval(step: &Rebuild, problems: &mut Problems) {
+    let mean = step.time.mean();
+    let low = step.low_hours.unwrap_or(mean);
+    let high = step.high_hours.unwrap_or(mean);
+    let message = format!("the interval {low} h to {high} h does not hold the mean of {mean} h");
+    let fits = low > 0.0 && low <= mean && mean <= high && high.is_finite();
+    problems.hold(fits || !mean.is_finite(), "rebuild", message, "give the low end first, then the high one");
+}
+
+fn checked_causes(about: &Description, problems: &mut Problems) {
+    problems.share(about.wrong_drive, "wrong-drive");
+    if let Some(batch) = &about.batch {
+        problems.share(batch.share, "batch");
+        problems.positive(batch.factor, "batch", "give how many times as fast the drives age: 5");
+    }
+    if let Some(spares) = about.spares {
+        problems.hold(spares <= 64, "spares", format!("{spares} spares"), "give 64 at most");
+    }
+    for common in &about.common {
+        problems.share(common.share, "common");
+        problems.positive(common.mean_hours, "common", "give the mean time between events: 20y");
+    }
+    for outage in &about.outages {
+        problems.positive(outage.mttf_hours, "outage", "give the mean time between failures: 500000h");
+        let fits = outage.mttr_hours.is_finite() && outage.mttr_hours >= 0.0;
+        problems.hold(
+            fits,
+            "outage",
+            format!("a repair of {} h", outage.mttr_hours),
+            "give its mean time: 8h",
+        );
+    }
+    let Some(latent) = &about.latent else { return };
+    if let Some(rate) = latent.per_byte {
+        let fits = (0.0..=1.0).contains(&rate);
+        problems.hold(
+            fits,
+            "ure",
+            format!("{rate} for each byte is no chance"),
+            "give a rate such as 1e-15/bit",
+        );
+    }
+    let both = latent.per_byte.is_some() && latent.arrival.is_some();
+    problems.hold(
+        !both,
+        "latent",
+        "the same sectors are given for each byte read and by the hour",
+        "give --ure or --latent",
+    );
+    let alone = latent.scrub.is_some() && latent.arrival.is_none();
+    problems.hold(
+        !alone,
+        "scrub",
+        "it corrects nothing without latent defects by the hour",
+        "give --ure or --latent as well",
+    );
+    for (law, place) in [(&latent.arrival, "latent"), (&latent.scrub, "scrub")] {
+        if let Some(law) = law {
+            problems.law(law, place, false);
+        }
+    }
+}
+
+/// The cells of a level, None where these members cannot make it.
+fn arranged(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
+    let (level, n, before) = (about.level.as_str(), about.members, problems.0.len());
+    let known = LEVELS.contains(&level);
+    problems.hold(
+        known,
+        "level",
+        format!("there is no level {level}"),
+        &format!("it is {}", LEVELS.join(", ")),
+    );
+    problems.hold(n > 0, "members", "an array of no members", "give how many drives it has");
+    let remedy = format!("give {MEMBERS_MAX} at most");
+    problems.hold(n <= MEMBERS_MAX, "members", format!("{n} members"), &remedy);
+    let layout = about.layout.as_deref();
+    if let Some(layout) = layout {
+        let fits = level == "raid10" && ["near", "far", "offset"].contains(&layout);
+        problems.hold(
+            fits,
+            "layout",
+            format!("{level} has no layout {layout}"),
+            "raid10 has near, far and offset",
+        );
+    }
+    if problems.0.len() > before {
+        return None;
+    }
+    let (copies, groups, parity) = (about.copies, about.groups, about.parity);
+    let grouped = |size: u32, bears: u32, count: u32| Arrangement {
+        cells: vec![size; count as usize],
+        rule: Rule::Bears(bears),
+    };
+    let found = match level {
+        // Any drive that fails takes data with it.
+        "jbod" | "linear" | "raid0" => grouped(n, 0, 1),
+        "raid1" => {
+            needs(problems, n >= 2, "2 members or more");
+            grouped(n, n.saturating_sub(1), 1)
+        }
+        "raid01" => {
+            let fits = copies >= 2 && n >= copies && n.is_multiple_of(copies);
+            needs(
+                problems,
+                fits,
+                &format!("a number of members that {copies} copies divide, and 2 copies or more"),
+            );
+            if !fits {
+                return None;
+            }
+            Arrangement { cells: vec![n / copies; copies as usize], rule: Rule::EveryCell }
+        }
+        "raid10" => {
+            let fits = copies >= 2 && n >= copies;
+            needs(
+                problems,
+                fits,
+                &format!("{} members or more for {copies} copies, and 2 copies or more", copies.max(2)),
+            );
+            if !fits {
+                return None;
+            }
+            raid10(n, copies, layout)
+        }
+        "draid" => declustered(about, problems)?,
+        "lrc" => {
+            // Data and local parity in equal groups, then the global parities.
+            let locals = n.saturating_sub(parity);
+            let fits = groups > 0 && locals.is_multiple_of(groups) && locals / groups >= 2 && n > parity;
+            needs(
+                problems,
+                fits,
+                &format!(
+                    "{parity} global parities and {groups} local groups of two members or more, all of one size"
+                ),
+            );
+            if !fits {
+                return None;
+            }
+            let mut cells = vec![locals / groups; groups as usize];
+            cells.push(parity);
+            Arrangement { cells, rule: Rule::Local { globals: parity } }
+        }
+        _ => parity_groups(about, problems)?,
+    };
+    (problems.0.len() == before).then_some(found)
+}
+
+fn needs(problems: &mut Problems, fits: bool, what: &str) {
+    problems.hold(fits, "members", "these members do not make the level", &format!("it needs {what}"));
+}
+
+fn parity_groups(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
+    let level = about.level.as_str();
+    let bears = match level {
+        "raid6" | "raid60" | "raidz2" => 2,
+        "raidz3" => 3,
+        _ => 1,
+    };
+    let count = if ["raid30", "raid50", "raid60"].contains(&level) { about.groups } else { 1 };
+    let least = bears + if level.starts_with("raidz") { 1 } else { 2 };
+    let fits = count > 0 && about.members.is_multiple_of(count) && about.members / count >= least;
+    let each = if count == 1 { String::new() } else { format!(" in each of {count} groups of one size") };
+    needs(problems, fits, &format!("{least} members or more{each}"));
+    fits.then(|| Arrangement { cells: vec![about.members / count; count as usize], rule: Rule::Bears(bears) })
+}
+
+fn raid10(n: u32, copies: u32, layout: Option<&str>) -> Arrangement {
+    let near = matches!(layout, None | Some("near"));
+    let block = if near { gcd(n, copies) } else { 1 };
+    if block == copies || n == copies {
+        let count = (n / copies) as usize;
+        return Arrangement { cells: vec![copies; count], rule: Rule::Bears(copies - 1) };
+    }
+    // Each stripe unit lies on a drive and its successors; with near copies these begin at multiples of the block.
+    Arrangement { cells: vec![block; (n / block) as usize], rule: Rule::Arc((copies / block) as usize) }
+}
+
+fn declustered(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
+    let Some(width) = about.width else {
+        problems.hold(
+            false,
+            "width",
+            "it is missing",
+            "give the members of a stripe of declustered parity, data and parity",
+        );
+        return None;
+    };
+    let fits = about.parity >= 1 && width > about.parity && width <= about.members;
+    let remedy = "it is above --parity (1 or more), and --members at most";
+    problems.hold(fits, "width", format!("stripes of {width} with {} of parity", about.parity), remedy);
+    problems.hold(about.stripes >= 1.0, "stripes", format!("{}", about.stripes), "give 1 or more");
+    let rule = Rule::Declustered { width, bears: about.parity, stripes: about.stripes };
+    fits.then(|| Arrangement { cells: vec![about.members], rule })
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

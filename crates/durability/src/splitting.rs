@@ -1,0 +1,55 @@
+//! Multilevel splitting with fixed effort: a stage runs histories until one more member is missing than ever before
+//! in them, and the next stage goes on from copies of those. The share that arrives in each stage multiplies to the
+//! chance of a loss, which is unbiased (Garvels and Kroese, 1998). Replicates are independent and give the interval.
+use crate::array::{Array, Stop, Tally, Way};
+use crate::monte_carlo::Histories;
+use crate::plan::Plan;
+use drivelab_core::rng::Stream;
+use rayon::prelude::*;
+
+/// Independent repetitions.
+pub const REPLICATES: u64 = 32;
+
+/// Runs all replicates, each with so many histories in each stage. Every sample of the sums is one replicate.
+pub fn split(plan: &Plan, way: Way, effort: u64, seed: u64) -> Histories {
+    let replicates: Vec<Tally> =
+        (0..REPLICATES).into_par_iter().map(|one| replicate(plan, way, effort, seed, one)).collect();
+    let mut found = Histories::default();
+    for tally in &replicates {
+        found.take(tally);
+    }
+    found
+}
+
+fn replicate(plan: &Plan, way: Way, effort: u64, seed: u64, one: u64) -> Tally {
+    let mut stream = Stream::named(seed, &format!("durability/splitting/{one}"));
+    let mut sum = Tally::default();
+    let mut share = 1.0;
+    let mut entries: Vec<Array<'_>> = Vec::new();
+    let mut array = Array::new(plan, way);
+    for stage in 0..plan.arrangement.depth_of_loss() {
+        if stage > 0 && entries.is_empty() {
+            break;
+        }
+        // The last stage ends in the loss itself.
+        let last = stage + 1 == plan.arrangement.depth_of_loss();
+        let depth = if last { u32::MAX } else { stage + 1 };
+        let mut arrived = Vec::new();
+        let mut tally = Tally::default();
+        for history in 0..effort {
+            if stage == 0 {
+                array.begin(&mut stream);
+            } else {
+                array.clone_from(&entries[(history % entries.len() as u64) as usize]);
+                array.redraw(&mut stream);
+            }
+            if array.run(depth, &mut tally, &mut stream) == Stop::Depth {
+                arrived.push(array.clone());
+            }
+        }
+        sum.add(&tally, share / effort as f64);
+        share *= arrived.len() as f64 / effort as f64;
+        entries = arrived;
+    }
+    sum
+}

@@ -1,0 +1,243 @@
+//! The Markov chain of an array, where every time is exponential: a state is how many members of each cell are
+//! missing, up to what makes no difference; with counted spares also how many drives wait and how many lie ready.
+//!
+//! The chain makes the same moves as the run of events in `array.rs`: after each failure first the loss by missing
+//! members, then, if the array is critical, the chance of a sector that cannot be read as it is rebuilt.
+use crate::arrangement::Rule;
+use crate::chain::Chain;
+use crate::law::Law;
+use crate::plan::Plan;
+use libm::{expm1, pow};
+use std::collections::BTreeMap;
+
+/// Above it a chain takes too long.
+pub const STATES_MAX: usize = 400;
+
+/// How data were lost, and what of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// By sectors that could not be read; else by members that failed.
+    pub by_sectors: bool,
+    pub bytes: f64,
+}
+
+/// Missing members by cell; drives of them that wait for a spare; spares that are ready.
+type State = (Vec<u32>, u32, u32);
+
+/// The chain of an array and what each way of absorption means.
+pub struct States {
+    pub chain: Chain,
+    pub losses: Vec<Loss>,
+}
+
+/// Why there is no chain; None where there is one, up to its size.
+pub fn not_exponential(plan: &Plan) -> Option<&'static str> {
+    let about = &plan.about;
+    let repair = &about.repair;
+    let exponential = |law: &Law| law.exponential().is_some();
+    if !exponential(&about.drive) {
+        return Some("the lives of the drives are not exponential");
+    }
+    if about.latent.as_ref().is_some_and(|latent| latent.arrival.is_some()) {
+        return Some("latent defects by the hour have a history");
+    }
+    if !repair.rebuild.iter().all(|step| exponential(&step.time)) {
+        return Some("the rebuild is not exponential");
+    }
+    if !repair.detection.is_zero() || repair.attended.is_some() {
+        return Some("a repair has more than one part");
+    }
+    match about.spares {
+        None if !repair.replacement.is_zero() => Some("a repair has more than one part"),
+        Some(_) if !exponential(&repair.replacement) => Some("the replacement of a spare is not exponential"),
+        Some(_) if plan.arrangement.cells.len() > 1 => Some("groups share their spares"),
+        Some(_) if repair.serial => Some("rebuilds share their pace"),
+        _ => None,
+    }
+}
+
+/// The chain, with drives that age so many times as fast. None where it has more than [`STATES_MAX`] states.
+pub fn explored(plan: &Plan, ageing: f64) -> Option<States> {
+    let start: State = (vec![0; plan.arrangement.cells.len()], 0, plan.about.spares.unwrap_or(0));
+    let mut found = BTreeMap::from([(start.clone(), 0usize)]);
+    let mut order = vec![start];
+    let mut losses: Vec<Loss> = Vec::new();
+    let mut moves: Vec<(usize, usize, f64)> = Vec::new();
+    let mut lost: Vec<(usize, usize, f64)> = Vec::new();
+    let mut at = 0;
+    while at < order.len() {
+        let mut branches = Branches { plan, ends: Vec::new(), lost: Vec::new() };
+        branches.explore(&order[at], ageing);
+        for (mut state, rate) in branches.ends {
+            canonical(plan, &mut state.0);
+            let next = order.len();
+            let to = *found.entry(state.clone()).or_insert(next);
+            if to == next {
+                order.push(state);
+            }
+            if to != at {
+                moves.push((at, to, rate));
+            }
+        }
+        for (loss, rate) in branches.lost {
+            let way = losses.iter().position(|known| *known == loss).unwrap_or(losses.len());
+            if way == losses.len() {
+                losses.push(loss);
+            }
+            lost.push((at, way, rate));
+        }
+        if order.len() > STATES_MAX {
+            return None;
+        }
+        at += 1;
+    }
+    let mut chain = Chain {
+        between: vec![vec![0.0; order.len()]; order.len()],
+        absorbed: vec![vec![0.0; losses.len()]; order.len()],
+    };
+    for (from, to, rate) in moves {
+        chain.between[from][to] += rate;
+    }
+    for (from, way, rate) in lost {
+        chain.absorbed[from][way] += rate;
+    }
+    Some(States { chain, losses })
+}
+
+/// Where one state leads, and how often.
+struct Branches<'p> {
+    plan: &'p Plan,
+    ends: Vec<(State, f64)>,
+    lost: Vec<(Loss, f64)>,
+}
+
+impl Branches<'_> {
+    fn explore(&mut self, state: &State, ageing: f64) {
+        let about = &self.plan.about;
+        let hazard = ageing / about.drive.mean();
+        for (cell, &size) in self.plan.arrangement.cells.iter().enumerate() {
+            let live = size - state.0[cell];
+            let rate = f64::from(live) * hazard;
+            if live == 0 {
+                continue;
+            }
+            for (after, part) in self.failed(state, cell, rate) {
+                let others = size - after.0[cell];
+                if about.wrong_drive == 0.0 || others == 0 {
+                    self.ends.push((after, part));
+                    continue;
+                }
+                let pulled = self.failed(&after, cell, part * about.wrong_drive);
+                self.ends.extend(pulled);
+                self.ends.push((after, part * (1.0 - about.wrong_drive)));
+            }
+        }
+        for common in &about.common {
+            self.common(state, 1.0 / common.mean_hours, common.share);
+        }
+        self.repairs(state);
+    }
+
+    /// One member of a cell fails: what is left of it as states, what is lost put aside.
+    fn failed(&mut self, state: &State, cell: usize, rate: f64) -> Vec<(State, f64)> {
+        let plan = self.plan;
+        let (mut missing, mut waiting, mut stock) = state.clone();
+        missing[cell] += 1;
+        if plan.about.spares.is_some() {
+            // A spare takes its place; or it waits for the one that is ordered now.
+            if stock > 0 { stock -= 1 } else { waiting += 1 }
+        }
+        let mut rate = rate;
+        let loss = plan.arrangement.loss(&missing, cell);
+        if loss > 0.0 {
+            let bytes = plan.arrangement.at_stake_drives(cell) * plan.about.capacity_bytes;
+            self.lost.push((Loss { by_sectors: false, bytes }, rate * loss));
+            rate *= 1.0 - loss;
+        } else if let Some(per_byte) = plan.about.latent.as_ref().and_then(|latent| latent.per_byte)
+            && per_byte > 0.0
+            && plan.arrangement.is_critical(&missing, cell)
+        {
+            let expected =
+                per_byte * plan.arrangement.exposed_drives(&missing, cell) * plan.about.capacity_bytes;
+            let chance = -expm1(-expected);
+            let bytes = crate::array::SECTOR_BYTES * expected / chance;
+            self.lost.push((Loss { by_sectors: true, bytes }, rate * chance));
+            rate *= 1.0 - chance;
+        }
+        if rate > 0.0 { vec![((missing, waiting, stock), rate)] } else { Vec::new() }
+    }
+
+    /// Each member fails with the same chance, cell after cell.
+    fn common(&mut self, state: &State, rate: f64, share: f64) {
+        let mut open = vec![(state.clone(), rate)];
+        for (cell, &size) in self.plan.arrangement.cells.iter().enumerate() {
+            let live = size - state.0[cell];
+            let mut after = Vec::new();
+            for (from, part) in open {
+                for count in 0..=live {
+                    let chance = binomial(live, count)
+                        * pow(share, f64::from(count))
+                        * pow(1.0 - share, f64::from(live - count));
+                    let mut parts = vec![(from.clone(), part * chance)];
+                    for _ in 0..count {
+                        parts = parts.iter().flat_map(|(one, rate)| self.failed(one, cell, *rate)).collect();
+                    }
+                    after.extend(parts.into_iter().filter(|one| one.1 > 0.0));
+                }
+            }
+            open = after;
+        }
+        self.ends.extend(open);
+    }
+
+    fn repairs(&mut self, state: &State) {
+        let (missing, waiting, stock) = state;
+        let about = &self.plan.about;
+        let all: u32 = missing.iter().sum();
+        for (cell, &count) in missing.iter().enumerate() {
+            let rebuilding = count - waiting.min(&count);
+            if rebuilding == 0 {
+                continue;
+            }
+            let shared = if about.repair.serial { f64::from(all) } else { 1.0 };
+            let rate = f64::from(rebuilding) / (self.plan.rebuild_mean(count) * shared);
+            let mut after = missing.clone();
+            after[cell] -= 1;
+            self.ends.push(((after, *waiting, *stock), rate));
+        }
+        // Every spare that was used, and every drive that waits, has an order of its own under way.
+        let Some(spares) = about.spares else { return };
+        let orders = spares - stock + waiting;
+        if orders > 0 {
+            let rate = f64::from(orders) / about.repair.replacement.mean();
+            let after = if *waiting > 0 {
+                (missing.clone(), waiting - 1, *stock)
+            } else {
+                (missing.clone(), 0, stock + 1)
+            };
+            self.ends.push((after, rate));
+        }
+    }
+}
+
+fn binomial(n: u32, k: u32) -> f64 {
+    (0..k).map(|step| f64::from(n - step) / f64::from(step + 1)).product()
+}
+
+/// One state for all that differ only in which cell it is.
+fn canonical(plan: &Plan, missing: &mut [u32]) {
+    match plan.arrangement.rule {
+        Rule::Bears(_) | Rule::EveryCell => missing.sort_unstable(),
+        Rule::Local { .. } => {
+            let locals = missing.len() - 1;
+            missing[..locals].sort_unstable();
+        }
+        Rule::Arc(_) => {
+            let least = (0..missing.len()).map(|by| [&missing[by..], &missing[..by]].concat()).min();
+            if let Some(least) = least {
+                missing.copy_from_slice(&least);
+            }
+        }
+        Rule::Declustered { .. } => {}
+    }
+}

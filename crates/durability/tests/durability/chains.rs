@@ -1,0 +1,92 @@
+//! Chains against closed forms, published values and tiny cases counted out.
+use crate::{exponential, solved};
+use drivelab_durability::Method;
+use drivelab_durability::description::Latent;
+
+const YEAR: f64 = 8760.0;
+
+#[test]
+fn the_chains_published_with_prism() {
+    // Disk failure rate 0.05 a year; repair within a week, a day, an hour; survival of a year in percent.
+    let weeks = [YEAR / 52.142_857_143, YEAR / 365.0, 1.0];
+    let mirror = [99.990_621_733_745_352, 99.998_634_458_951_602, 99.999_942_929_883_538];
+    let parity = [99.943_953_218_351_987, 99.991_811_504_386_285, 99.999_657_587_606_260];
+    for (level, members, published) in [("raid1", 2, mirror), ("raid5", 4, parity)] {
+        for (hours, survival) in weeks.iter().zip(published) {
+            let found = solved(exponential(level, members, YEAR / 0.05, *hours), Method::Chain, 1000);
+            let ours = 100.0 * (1.0 - found.loss_in_a_year.value.unwrap());
+            // The published rate of a week's repair has twelve digits.
+            assert!((ours - survival).abs() < 1e-11, "{level} {hours}: {ours} {survival}");
+        }
+    }
+    let alone = solved(exponential("raid0", 1, YEAR / 0.05, 1.0), Method::Chain, 1000);
+    assert!((alone.loss_in_a_year.value.unwrap() + (-0.05f64).exp_m1()).abs() < 1e-16);
+}
+
+#[test]
+fn mean_times_to_data_loss() {
+    // Eight drives of 500 000 h: repair hours; years of single parity, double with repairs side by side, one by one.
+    let rows = [
+        (6.0, 84_952.231, 2.359_671e9, 1.179_878e9),
+        (12.0, 42_483.760, 5.899_956_2e8, 2.950_190_6e8),
+        (24.0, 21_249.524, 1.475_378_5e8, 7.377_955_6e7),
+        (100.0, 5_111.505_2, 8_512_405.2, 4_258_763.1),
+    ];
+    for (hours, single, parallel, serial) in rows {
+        for (level, alone, published) in
+            [("raid5", false, single), ("raid6", false, parallel), ("raid6", true, serial)]
+        {
+            let mut about = exponential(level, 8, 5e5, hours);
+            about.repair.serial = alone;
+            let found = solved(about, Method::Chain, 1000).mttdl_years.value.unwrap();
+            assert!((found / published - 1.0).abs() < 4e-7, "{level} {hours} {found} {published}");
+        }
+    }
+}
+
+#[test]
+fn without_repair_a_chain_counts_sets() {
+    // A repair that never comes: each drive is gone with its own chance, and the sets that lose data can be counted.
+    let p = -(-1.0f64 / 20.0).exp_m1();
+    let q = 1.0 - p;
+    let cases: [(&str, u32, f64); 5] = [
+        ("raid0", 3, 1.0 - q.powi(3)),
+        ("raid5", 4, 1.0 - q.powi(4) - 4.0 * p * q.powi(3)),
+        ("raid10", 4, 1.0 - (1.0 - p * p).powi(2)),
+        ("raid01", 4, (1.0 - q * q).powi(2)),
+        // Three in a circle: any two of them are neighbours.
+        ("raid10", 3, 3.0 * p * p * q + p * p * p),
+    ];
+    for (level, members, counted) in cases {
+        let mut about = exponential(level, members, 20.0 * YEAR, 1.0);
+        about.life_hours = 1000.0 * YEAR;
+        about.repair.rebuild[0].time = drivelab_durability::law::Law::Exponential { mean_hours: 8e6 };
+        let found = solved(about, Method::Chain, 1000).loss_in_a_year.value.unwrap();
+        assert!((found / counted - 1.0).abs() < 0.002, "{level} {members}: {found} {counted}");
+    }
+}
+
+#[test]
+fn an_unreadable_sector_loses_a_critical_group() {
+    // Without a second failure worth a word: a group of eight is lost with its first failure, if the seven drives
+    // that are left cannot be read: n lambda h.
+    let mut about = exponential("raid5", 8, 1e9, 1e-8);
+    about.latent = Some(Latent { per_byte: Some(1e-15), arrival: None, scrub: None });
+    let h = -(-7.0f64 * 16e12 * 1e-15).exp_m1();
+    let exact = -(-8.0 * h * YEAR / 1e9).exp_m1();
+    let found = solved(about, Method::Chain, 1000);
+    assert!((found.loss_in_a_year.value.unwrap() / exact - 1.0).abs() < 1e-9);
+    assert!(found.share_by_sectors.unwrap() > 0.999_999);
+    assert!(
+        (found.bytes_lost.value.unwrap() / found.loss_in_life.value.unwrap() / (4096.0 * 0.112 / h) - 1.0)
+            .abs()
+            < 1e-3
+    );
+}
+
+#[test]
+fn groups_are_lost_like_groups_that_stand_alone() {
+    let one = solved(exponential("raid6", 6, 1e5, 50.0), Method::Chain, 1000).loss_in_a_year.value.unwrap();
+    let two = solved(exponential("raid60", 12, 1e5, 50.0), Method::Chain, 1000).loss_in_a_year.value.unwrap();
+    assert!((two / (1.0 - (1.0 - one).powi(2)) - 1.0).abs() < 1e-8, "{one:e} {two:e}");
+}

@@ -1,0 +1,52 @@
+//! The room as others use it: chains against closed forms and published values, histories against chains.
+mod chains;
+mod errors;
+mod histories;
+mod properties;
+
+use drivelab_durability::description::{Description, Rebuild, Repair};
+use drivelab_durability::law::Law;
+use drivelab_durability::{Method, Outcome, Plan, Settings, solve};
+
+/// Exponential drives and repairs.
+pub fn exponential(level: &str, members: u32, mttf: f64, rebuild: f64) -> Description {
+    Description {
+        level: level.into(),
+        members,
+        layout: None,
+        copies: 2,
+        groups: 2,
+        parity: 2,
+        width: None,
+        stripes: 1e6,
+        capacity_bytes: 16e12,
+        life_hours: 10.0 * 8760.0,
+        drive: Law::Exponential { mean_hours: mttf },
+        batch: None,
+        latent: None,
+        repair: Repair {
+            detection: Law::Fixed { hours: 0.0 },
+            replacement: Law::Fixed { hours: 0.0 },
+            rebuild: vec![Rebuild {
+                time: Law::Exponential { mean_hours: rebuild },
+                low_hours: None,
+                high_hours: None,
+            }],
+            serial: false,
+            attended: None,
+        },
+        spares: None,
+        wrong_drive: 0.0,
+        common: vec![],
+        outages: vec![],
+    }
+}
+
+pub fn settings(method: Method, histories: u64) -> Settings {
+    Settings { method, seed: 1, histories, relative: 1e-9, every_loss: false }
+}
+
+pub fn solved(about: Description, method: Method, histories: u64) -> Outcome {
+    let plan = Plan::check(about).unwrap_or_else(|problems| panic!("{problems:?}"));
+    solve(&plan, &settings(method, histories)).unwrap_or_else(|problems| panic!("{problems:?}"))
+}

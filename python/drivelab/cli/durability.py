@@ -1,0 +1,147 @@
+"""`drivelab durability`: how likely an array loses data, and how long it is not available."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, emit_table, say
+from drivelab.cli.run_options import AsCsv, AsJson, Quiet, check_form
+from drivelab.csv_text import rows_csv
+from drivelab.durability.losses import Losses, solve
+from drivelab.durability.question import HISTORIES, LIFE, METHODS, READS, RELATIVE, from_file
+
+
+def _option(text: str, metavar: str, panel: str) -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option(
+        help=text, metavar=metavar, rich_help_panel=panel, show_default=False
+    )
+    return found
+
+
+def _array(text: str, metavar: str) -> typer.models.OptionInfo:
+    return _option(text, metavar, "The array")
+
+
+def _failure(text: str, metavar: str) -> typer.models.OptionInfo:
+    return _option(text, metavar, "What fails")
+
+
+def _repair(text: str, metavar: str) -> typer.models.OptionInfo:
+    return _option(text, metavar, "The repair")
+
+
+def _way(text: str, metavar: str) -> typer.models.OptionInfo:
+    return _option(text, metavar, "How it is found")
+
+
+def durability(
+    file: Annotated[
+        Path | None, typer.Argument(help="A TOML file with the same keys; options change it", metavar="FILE")
+    ] = None,
+    level: Annotated[str | None, _array("raid6; several: raid5,raid6; also draid and lrc", "NAMES")] = None,
+    members: Annotated[int | None, _array("How many drives", "N")] = None,
+    capacity: Annotated[str | None, _array("Of a drive [1TB]", "SIZE")] = None,
+    layout: Annotated[str | None, _array("Of raid10: near, far, offset", "NAME")] = None,
+    copies: Annotated[int | None, _array("Of raid01 and raid10 [2]", "N")] = None,
+    groups: Annotated[int | None, _array("Of raid30, raid50, raid60; local groups of lrc [2]", "N")] = None,
+    parity: Annotated[int | None, _array("Of a stripe of draid; global parities of lrc [2]", "N")] = None,
+    width: Annotated[int | None, _array("Members of a stripe of draid, data and parity", "N")] = None,
+    stripes: Annotated[str | None, _array("Stripes of draid on different members [1e6]", "N")] = None,
+    spares: Annotated[int | None, _array("Hot spares, each ordered anew when it is used", "N")] = None,
+    life: Annotated[str | None, _array(f"How long the array is used [{LIFE}]", "TIME")] = None,
+    afr: Annotated[str | None, _failure("Share of drives that fail within a year", "PERCENT")] = None,
+    mttf: Annotated[str | None, _failure("The same as a mean time to failure", "TIME")] = None,
+    drive_life: Annotated[
+        str | None, _failure("The same as a law: weibull:1.12:461386h, survival:1y=98%,5y=89%", "LAW")
+    ] = None,
+    batch: Annotated[
+        str | None, _failure("Arrays of a bad batch, and how many times as fast it ages: 5%:8", "SHARE:N")
+    ] = None,
+    ure: Annotated[str | None, _failure("Unreadable sectors for what is read: 1e-15/bit", "RATE")] = None,
+    latent: Annotated[
+        str | None, _failure("Latent defects of a drive by the hour: 1.08e-4/h, or a law", "RATE")
+    ] = None,
+    reads: Annotated[
+        str | None, _failure(f"Read from a drive in a day, for --ure with --scrub [{READS}]", "SIZE")
+    ] = None,
+    common: Annotated[
+        list[str] | None, _failure("What takes drives together: shelf:20y:30%; more than once", "CAUSE")
+    ] = None,
+    wrong_drive: Annotated[
+        str | None, _failure("Chance that a good drive is pulled for a failed one [0]", "PERCENT")
+    ] = None,
+    outage: Annotated[
+        list[str] | None,
+        _failure("What data cannot be reached without: controller:500000h:8h; more than once", "PART"),
+    ] = None,
+    rebuild: Annotated[
+        str | None, _repair("Mean, law, interval: 20h, fixed:20h, 20h(18h..23h); by missing members", "LAWS")
+    ] = None,
+    detection: Annotated[str | None, _repair("From a failure until it is known [0]", "LAW")] = None,
+    replacement: Annotated[
+        str | None, _repair("Until a new drive is there, where no spare is [0]", "LAW")
+    ] = None,
+    attended: Annotated[str | None, _repair("When somebody is there to replace it: 8x5", "HxD")] = None,
+    serial: Annotated[
+        bool, typer.Option("--serial", help="Rebuilds share the pace of one", rich_help_panel="The repair")
+    ] = False,
+    scrub: Annotated[
+        str | None, _repair("Period of a scrub, or a law from defect to correction", "TIME")
+    ] = None,
+    method: Annotated[str | None, _way(", ".join(METHODS), "NAME")] = None,
+    histories: Annotated[int | None, _way(f"At most [{HISTORIES}]", "N")] = None,
+    error: Annotated[
+        str | None,
+        _way(f"It ends sooner where half the interval is less of the chance [{RELATIVE}]", "PERCENT"),
+    ] = None,
+    every_loss: Annotated[
+        bool,
+        typer.Option(
+            "--every-loss", help="Go on after a loss, and count each", rich_help_panel="How it is found"
+        ),
+    ] = False,
+    randseed: Annotated[int | None, _way("Seed of the random numbers [1]", "N")] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    quiet: Quiet = False,
+) -> int:
+    """How likely an array loses data: failures, unreadable sectors, repairs, spares, and what fails together.
+
+    A chain of states where all times are exponential, which is exact; else histories, event by event.
+    """
+    given: dict[str, Any] = dict(locals())
+    check_form(json=as_json, csv=as_csv)
+    options = from_file(file) if file is not None else {}
+    own = {"file", "as_json", "as_csv", "quiet", "randseed"}
+    # 0 is an answer, and equals False.
+    options.update(
+        {
+            key: value
+            for key, value in given.items()
+            if key not in own and value is not None and value is not False
+        }
+    )
+    if randseed is not None:
+        options["seed"] = randseed
+    _print(solve(options), as_json=as_json, as_csv=as_csv, quiet=quiet)
+    return Exit.OK
+
+
+def _print(found: Losses, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
+    if as_json:
+        emit_json(found.to_dict())
+        return
+    if as_csv:
+        emit(rows_csv(found.rows()))
+        return
+    emit("\n".join(found.lines()))
+    emit("")
+    emit_table(found.table())
+    if not quiet:
+        for note in found.notes():
+            say(f"note: {note}")
+        say(found.identity())

@@ -1,0 +1,71 @@
+"""Published chances of loss as cells of an experiment: a scenario is a file of `drivelab durability`."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from typing import Any, cast
+
+from drivelab.durability.losses import Losses, solve
+from drivelab.durability.question import check_keys, question
+from drivelab.errors import InputError
+from drivelab.result import Point, Result
+from drivelab.simulation import Progress
+
+
+@dataclass(frozen=True)
+class Question:
+    """One array whose losses a cell predicts."""
+
+    options: dict[str, Any]
+    seed: int
+
+    @classmethod
+    def of(cls, text: str, origin: str) -> Question:
+        """From the TOML text of a scenario. Raises InputError."""
+        options = tomllib.loads(text)
+        try:
+            check_keys(options)
+            asked = question(options, str(options.get("level")))
+        except InputError as error:
+            raise InputError(f"{origin}: {error}") from error
+        return cls(options, int(asked["settings"]["seed"]))
+
+    def __len__(self) -> int:
+        """One point."""
+        return 1
+
+
+def answered(questions: list[Question], progress: Progress | None) -> list[Result]:
+    """The losses of each array as the point of a result."""
+    found = []
+    for done, one in enumerate(questions, 1):
+        losses = solve(one.options)
+        found.append(
+            Result(
+                name=str(one.options["level"]),
+                seed=one.seed,
+                scenario_hash=losses.provenance()["scenario_hash"],
+                points=[cast(Point, _point(losses))],
+            )
+        )
+        if progress is not None:
+            progress(done)
+    return found
+
+
+def _point(losses: Losses) -> dict[str, Any]:
+    """The figures that a cell may name, with half the interval of the first as a share of it."""
+    (found,) = losses.outcomes
+    (row,) = losses.rows()
+    year = found["loss_in_a_year"]
+    survival = 1 - (year["value"] or 0.0)
+    losses_in_life = found["losses_in_life"]
+    return {
+        **row,
+        "digest": losses.provenance()["digest"],
+        "survival_in_a_year": survival,
+        "survival_standard_error": year["error"],
+        "losses_of_1000_in_life": 1000 * (losses_in_life["value"] or 0.0),
+        "iops_relative_error": 1.96 * year["error"] / survival,
+    }

@@ -1,0 +1,231 @@
+"""What is known of an array's losses: `loss` asks for it, `Losses` holds it and shows it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drivelab import _core
+from drivelab.arguments import in_arguments
+from drivelab.durability import question as asked
+from drivelab.errors import InputError
+from drivelab.provenance import line, provenance
+from drivelab.table import Cell, Table
+
+Estimate = dict[str, Any]
+_NEVER = 1e300
+
+
+@dataclass(repr=False)
+class Losses:
+    """What was asked of each level, and what is known of its losses. Chances are shares."""
+
+    questions: list[dict[str, Any]]
+    outcomes: list[dict[str, Any]]
+
+    def __repr__(self) -> str:
+        """A line, however many levels there are."""
+        found = ", ".join(f"{name}: {_chance(one['loss_in_a_year'])}" for name, one in self._named())
+        return f"<Losses in a year {found}>"
+
+    @property
+    def seed(self) -> int:
+        """Of the random numbers."""
+        found: int = self.questions[0]["settings"]["seed"]
+        return found
+
+    def provenance(self) -> dict[str, Any]:
+        """From what the figures can be repeated and recognised."""
+        return provenance(_hash(self.questions, 32), self.seed, _hash(self.outcomes, 16))
+
+    def identity(self) -> str:
+        """The same in one line."""
+        return line(self.provenance())
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `drivelab durability --json` prints."""
+        return {
+            **self.provenance(),
+            "settings": self.questions[0]["settings"],
+            "levels": [
+                {"array": one["array"], **outcome}
+                for one, outcome in zip(self.questions, self.outcomes, strict=True)
+            ],
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row of figures for each level, for programs."""
+        return [
+            {
+                "level": name,
+                "members": one["array"]["members"],
+                "usable_bytes": found["usable_bytes"],
+                "bears_any": found["bears_worst"],
+                **_columns("loss_in_a_year", found),
+                **_columns("loss_in_life", found),
+                **_columns("mttdl_years", found),
+                **_columns("bytes_lost", found),
+                "nines": found["nines"],
+                "share_by_sectors": found["share_by_sectors"],
+                "unavailability": found["unavailability"],
+                "method": found["method"],
+                "histories": found["histories"],
+            }
+            for (name, found), one in zip(self._named(), self.questions, strict=True)
+        ]
+
+    def lines(self) -> list[str]:
+        """The answer in five lines; of several levels that of the one that loses least."""
+        name, found = min(self._named(), key=lambda one: one[1]["loss_in_a_year"]["high"])
+        array = next(one["array"] for one in self.questions if _label(one) == name)
+        years = array["life_hours"] / 8760
+        first = "" if len(self.outcomes) == 1 else "least of all: "
+        sectors = found["share_by_sectors"]
+        through = "" if sectors is None else f"; {100 * sectors:.3g} % of losses by unreadable sectors"
+        nines = "" if found["nines"] is None else f", {found['nines']:.1f} nines a year"
+        hours = found["unavailability"] * 8760
+        return [
+            f"{first}{name} of {array['members']} drives: chance of loss {_chance(found['loss_in_a_year'])} "
+            f"in a year, {_chance(found['loss_in_life'])} in {years:g} years",
+            f"mean time to data loss: {_years(found['mttdl_years'])} years{nines}",
+            f"bytes lost in {years:g} years, expected: {_figure(found['bytes_lost'])}{through}",
+            f"not available, nothing lost: {hours:.3g} h a year by controller, enclosure and power",
+            f"found by {_method(found)}",
+        ]
+
+    def table(self) -> Table:
+        """A row for each level."""
+        columns = [
+            "level",
+            "usable TB",
+            "may fail",
+            "loss/year",
+            "from",
+            "to",
+            "loss/life",
+            "MTTDL years",
+            "textbook's",
+            "by sectors %",
+            "method",
+        ]
+        rows = [[Cell(text) for text in self._row(name, found)] for name, found in self._named()]
+        return Table(columns, rows, left=frozenset({0, len(columns) - 1}))
+
+    def _row(self, name: str, found: dict[str, Any]) -> list[str]:
+        year, textbook, sectors = found["loss_in_a_year"], found["textbook"], found["share_by_sectors"]
+        return [
+            name,
+            f"{found['usable_bytes'] / 1e12:,.4g}",
+            str(found["bears_worst"]),
+            _chance(year),
+            f"{year['low']:.3g}",
+            f"{year['high']:.3g}",
+            _chance(found["loss_in_life"]),
+            _years(found["mttdl_years"]),
+            "-" if textbook is None else f"{textbook['approximate_hours'] / 8760:.3g}",
+            "-" if sectors is None else f"{100 * sectors:.3g}",
+            found["method"],
+        ]
+
+    def notes(self) -> list[str]:
+        """What one should know of the figures."""
+        found = []
+        for name, one in self._named():
+            if one["reason"]:
+                found.append(f"{name}: no chain, for {one['reason']}")
+            over = one["loss_in_a_year_over_rebuilds"]
+            if over:
+                text = f"{over['low']:.3g} to {over['high']:.3g}"
+                found.append(f"{name}: over the intervals of its rebuilds the chance in a year is {text}")
+            if one["loss_in_a_year"]["value"] is None:
+                found.append(
+                    f"{name}: no loss was seen; the chance is below the bound with a confidence of 95 %"
+                )
+            if _label_is_for_durability_alone(name):
+                found.append(f"{name} is known to durability alone: it cannot be simulated")
+        return found
+
+    def _named(self) -> list[tuple[str, dict[str, Any]]]:
+        return list(zip(map(_label, self.questions), self.outcomes, strict=True))
+
+
+def solve(options: asked.Options) -> Losses:
+    """Find the losses of every level that is asked for. Raises InputError with all that is wrong."""
+    asked.check_keys(options)
+    questions = [asked.question(options, level) for level in asked.levels(options)]
+    outcomes: list[dict[str, Any]] = []
+    problems: dict[str, None] = {}
+    for one in questions:
+        answer = _core.durability(json.dumps(one))
+        for problem in answer.get("problems", []):
+            problems[f"--{problem['place']}: {problem['message']}: {problem['remedy']}"] = None
+        outcomes.append(answer.get("outcome", {}))
+    if problems:
+        raise InputError("\n".join(problems))
+    return Losses(questions, outcomes)
+
+
+def loss(
+    level: str | Iterable[str] | None = None, *, file: str | Path | None = None, **options: object
+) -> Losses:
+    """How likely an array loses data: `loss("raid6", members=8, capacity="16TB", afr="1.5%", rebuild="20h")`.
+
+    The options are those of the verb, and of a TOML file: `file` names one, and options change it. Raises InputError.
+    """
+    found = asked.from_file(Path(file)) if file is not None else {}
+    found.update({key: value for key, value in options.items() if value is not None})
+    if level is not None:
+        found["level"] = level if isinstance(level, str) else list(level)
+    try:
+        return solve(found)
+    except InputError as error:
+        raise InputError(in_arguments(str(error))) from error.__cause__
+
+
+def _label(one: dict[str, Any]) -> str:
+    array = one["array"]
+    return f"{array['level']}:{array['layout']}" if array["layout"] else str(array["level"])
+
+
+def _label_is_for_durability_alone(name: str) -> bool:
+    return name in {"draid", "lrc"}
+
+
+def _hash(value: object, length: int) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:length]
+
+
+def _columns(name: str, found: dict[str, Any]) -> dict[str, Any]:
+    estimate = found[name]
+    return {name: estimate["value"], f"{name}_low": estimate["low"], f"{name}_high": estimate["high"]}
+
+
+def _chance(estimate: Estimate) -> str:
+    return _figure(estimate)
+
+
+def _figure(estimate: Estimate) -> str:
+    """A figure with three digits; where nothing was seen the bound."""
+    if estimate["value"] is None:
+        return f"<{estimate['high']:.3g}"
+    return f"{estimate['value']:.3g}"
+
+
+def _years(estimate: Estimate) -> str:
+    value = estimate["value"]
+    if value is None:
+        return f">{estimate['low']:.3g}"
+    return "-" if value > _NEVER else f"{value:,.0f}" if 100 <= value < 1e6 else f"{value:.3g}"
+
+
+def _method(found: dict[str, Any]) -> str:
+    if found["method"] == "chain":
+        return "the chain of states, exact up to rounding"
+    year = found["loss_in_a_year"]
+    span = f"{year['low']:.3g} to {year['high']:.3g} in a year with a confidence of 95 %"
+    count = f"{found['histories']:,.0f} histories"
+    return f"{found['method']}: {span}, {count}, {found['drive_years']:,.3g} drive-years"

@@ -1,0 +1,153 @@
+"""Quantities and laws as they are typed: `20h`, `16TB`, `1.5%`, `1e-15/bit`, `weibull:1.12:461386h`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from drivelab.errors import InputError
+
+Law = dict[str, Any]
+Found = TypeVar("Found")
+
+HOURS = {"s": 1 / 3600, "min": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0, "y": 8760.0}
+_NUMBER = r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
+_TIME = re.compile(_NUMBER + r" ?(s|min|h|d|w|y)", re.IGNORECASE)
+_SHARE = re.compile(_NUMBER + r" ?(%?)", re.IGNORECASE)
+_SIZE = re.compile(_NUMBER + r" ?([kKMGTPE]?)(i?)B")
+_RATE = re.compile(_NUMBER + r" ?/ ?(bit|byte|B|h|y)")
+_INTERVAL = re.compile(r"(?P<law>.*)\((?P<low>[^()]*)\.\.(?P<high>[^()]*)\)")
+LAWS = "20h, fixed:20h, weibull:SHAPE:SCALE:LOCATION, uniform:LOW:HIGH or survival:AGE=SHARE,.."
+
+
+def hours(text: str, option: str) -> float:
+    """A time in hours. Raises InputError."""
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"{option} {text}: a time has its unit, s, min, h, d, w or y: 20h")
+    return float(match[1]) * HOURS[match[2].lower()]
+
+
+def share(text: str, option: str) -> float:
+    """A chance from a percentage or a number. Raises InputError."""
+    match = _SHARE.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"{option} {text}: a chance is a percentage or a number from 0 to 1: 1.5%")
+    return float(match[1]) / (100 if match[2] else 1)
+
+
+def number(text: str, option: str) -> float:
+    """A plain number. Raises InputError."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise InputError(f"{option} {text}: it is a number, such as 2")
+    return found
+
+
+def size(text: str, option: str) -> float:
+    """Bytes of a capacity. Raises InputError."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise InputError(f"{option} {text}: a capacity has its unit: 16TB, 14.5TiB")
+    base = 1024 if match[3] else 1000
+    power = " KMGTPE".index(match[2].upper()) if match[2] else 0
+    return float(match[1]) * float(base**power)
+
+
+def per_byte(text: str, option: str) -> float:
+    """Unreadable sectors for each byte read. Raises InputError."""
+    match = _RATE.fullmatch(text.strip())
+    if match is None or match[2] in {"h", "y"}:
+        raise InputError(f"{option} {text}: it is a rate for each bit or byte read: 1e-15/bit")
+    return float(match[1]) * (8 if match[2] == "bit" else 1)
+
+
+def law(text: str, option: str) -> Law:
+    """How a time is distributed; a time alone is the mean of an exponential law. Raises InputError."""
+    name, colon, rest = text.strip().partition(":")
+    if not colon:
+        return {"law": "exponential", "mean_hours": hours(text, option)}
+    parts = rest.split(":")
+    reader = _LAWS.get(name.lower())
+    if reader is None or not reader[0] <= len(parts) <= reader[1]:
+        raise InputError(f"{option} {text}: it is {LAWS}")
+    return {"law": name.lower(), **reader[2](parts, option)}
+
+
+def corrected(text: str, option: str) -> Law:
+    """What a scrub leaves of a defect's time: with a period any part of it is left. Raises InputError."""
+    if ":" in text:
+        return law(text, option)
+    return {"law": "uniform", "low_hours": 0.0, "high_hours": hours(text, option)}
+
+
+def arrival(text: str, option: str) -> Law:
+    """Latent defects: a rate by the hour or year, or a law. Raises InputError."""
+    match = _RATE.fullmatch(text.strip())
+    if match is None:
+        return law(text, option)
+    if match[2] not in {"h", "y"} or not float(match[1]):
+        raise InputError(f"{option} {text}: it is a rate above zero for each hour or year, or {LAWS}")
+    return {"law": "exponential", "mean_hours": HOURS[match[2]] / float(match[1])}
+
+
+def rebuild(text: str, option: str) -> dict[str, Any]:
+    """A rebuild, perhaps with an interval of its mean: `20h(18h..23h)`. Raises InputError."""
+    match = _INTERVAL.fullmatch(text.strip())
+    if match is None:
+        return {"time": law(text, option)}
+    low, high = hours(match["low"], option), hours(match["high"], option)
+    return {"time": law(match["law"], option), "low_hours": low, "high_hours": high}
+
+
+def parted(text: str, option: str, form: str, readers: list[Callable[[str, str], Found]]) -> list[Found]:
+    """Values with colons between them. Raises InputError."""
+    parts = text.split(":")
+    if len(parts) != len(readers):
+        raise InputError(f"{option} {text}: it is {form}")
+    return [read(part, option) for read, part in zip(readers, parts, strict=True)]
+
+
+def _exponential(parts: list[str], option: str) -> Law:
+    return {"mean_hours": hours(parts[0], option)}
+
+
+def _fixed(parts: list[str], option: str) -> Law:
+    return {"hours": hours(parts[0], option)}
+
+
+def _weibull(parts: list[str], option: str) -> Law:
+    location = hours(parts[2], option) if len(parts) > 2 else 0.0
+    return {
+        "shape": number(parts[0], option),
+        "scale_hours": hours(parts[1], option),
+        "location_hours": location,
+    }
+
+
+def _uniform(parts: list[str], option: str) -> Law:
+    return {"low_hours": hours(parts[0], option), "high_hours": hours(parts[1], option)}
+
+
+def _survival(parts: list[str], option: str) -> Law:
+    points = []
+    for part in parts[0].split(","):
+        age, equals, left = part.partition("=")
+        if not equals:
+            raise InputError(f"{option} {part}: a row of a survival table is AGE=SHARE, 5y=97.9%")
+        points.append([hours(age, option), share(left, option)])
+    return {"points": points}
+
+
+_LAWS: dict[str, tuple[int, int, Callable[[list[str], str], Law]]] = {
+    "exponential": (1, 1, _exponential),
+    "fixed": (1, 1, _fixed),
+    "weibull": (2, 3, _weibull),
+    "uniform": (2, 2, _uniform),
+    "survival": (1, 1, _survival),
+}

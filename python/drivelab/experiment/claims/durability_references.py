@@ -1,0 +1,51 @@
+"""What the published chains, closed forms and histories say, checked on our chain, histories and splitting."""
+
+from __future__ import annotations
+
+from drivelab.experiment.outcome import Outcome, Prediction
+
+POINTS = 1e-6
+"""Percentage points that the published survivals may differ by."""
+
+
+def chain_is_exact(outcome: Outcome) -> tuple[bool, str]:
+    """The survivals of the chain."""
+    far = [
+        abs(one.predicted - (one.cell.published or 0.0)) for one in _survivals(outcome) if _of(one, "chain")
+    ]
+    return max(
+        far
+    ) <= POINTS, f"{len(far)} survivals, the largest difference {max(far):.1e} percentage points"
+
+
+def histories_agree(outcome: Outcome) -> tuple[bool, str]:
+    """The survivals of plain and biased histories and of splitting, in their standard errors."""
+    found = []
+    for one in _survivals(outcome):
+        if not _of(one, "chain") and one.statistical_error:
+            error = one.statistical_error / 1.96 * one.predicted
+            found.append(abs(one.predicted - (one.cell.published or 0.0)) / error)
+    return max(found) <= 3, f"{len(found)} survivals, the largest difference {max(found):.2f} standard errors"
+
+
+def weibull_loses_more(outcome: Outcome) -> tuple[bool, str]:
+    """Elerath and Pecht: how many losses the histories have for each of MTTDL; with their scrub it is held."""
+    cells = {one.cell.fields["set"]: one.predicted for one in outcome.predictions}
+    ratios = {name: cells[name] / cells["mttdl-2007"] for name in cells if name.startswith("weibull-")}
+    texts = ", ".join(f"{name.removeprefix('weibull-')} x{ratio:,.0f}" for name, ratio in ratios.items())
+    return 2 <= ratios["weibull-scrub"] <= 1500, texts
+
+
+def _survivals(outcome: Outcome) -> list[Prediction]:
+    return [one for one in outcome.predictions if one.cell.fields["set"] == "prism"]
+
+
+def _of(one: Prediction, method: str) -> bool:
+    return one.cell.fields["method"] == method
+
+
+CLAIMS = {
+    "chain_is_exact": chain_is_exact,
+    "histories_agree": histories_agree,
+    "weibull_loses_more": weibull_loses_more,
+}

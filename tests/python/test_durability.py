@@ -1,0 +1,160 @@
+"""`drivelab durability` and `drivelab.durability.loss`: what they read, print and refuse."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import pytest
+
+from drivelab.durability import loss, texts
+from drivelab.errors import InputError
+
+EIGHT = ("--members", "8", "--capacity", "16TB", "--afr", "1.5%", "--rebuild", "20h")
+RATE = -math.log1p(-0.015) / 8760
+
+
+def test_the_answer_is_five_lines_and_a_table(run):
+    done = run("durability", "--level", "raid5,raid6", *EIGHT)
+    assert done.returncode == 0, done.stderr
+    answer, table = done.stdout.split("\n\n")
+    assert len(answer.splitlines()) == 5
+    assert [line.split()[0] for line in table.splitlines()] == ["level", "raid5", "raid6"]
+    assert "least of all: raid6" in answer
+
+
+def test_json_csv_and_python_say_the_same(run):
+    found = json.loads(run("durability", "--level", "raid5", *EIGHT, "--json").stdout)
+    (row,) = csv.DictReader(io.StringIO(run("durability", "--level", "raid5", *EIGHT, "--csv").stdout))
+    own = loss("raid5", members=8, capacity="16TB", afr="1.5%", rebuild="20h")
+    (level,) = found["levels"]
+    assert found == own.to_dict()
+    assert float(row["loss_in_a_year"]) == level["loss_in_a_year"]["value"]
+    exact = (15 * RATE + 1 / 20) / (56 * RATE**2) / 8760
+    assert level["mttdl_years"]["value"] == pytest.approx(exact, rel=1e-12)
+    assert level["method"] == "chain"
+
+
+def test_a_file_says_the_same_and_options_change_it(run, tmp_path):
+    text = 'level = "raid5"\nmembers = 8\ncapacity = "16TB"\nafr = "1.5%"\nrebuild = "20h"\n'
+    (tmp_path / "shelf.toml").write_text(text)
+    one = json.loads(run("durability", "shelf.toml", "--json").stdout)
+    assert one == json.loads(run("durability", "--level", "raid5", *EIGHT, "--json").stdout)
+    two = json.loads(run("durability", "shelf.toml", "--level", "raid6", "--json").stdout)
+    assert two["levels"][0]["array"]["level"] == "raid6"
+
+
+def test_each_method_finds_the_chance_of_the_chain():
+    of = {"members": 8, "mttf": "12y", "rebuild": "72h", "seed": 3, "histories": 400_000, "error": "0.1%"}
+    exact = loss("raid5", **of).outcomes[0]["loss_in_a_year"]["value"]
+    for method in ("monte-carlo", "biasing", "splitting"):
+        found = loss("raid5", method=method, **of).outcomes[0]["loss_in_a_year"]
+        assert abs(found["value"] - exact) < 3 * found["error"], method
+
+
+def test_nothing_seen_is_a_bound(run):
+    options = ("--method", "monte-carlo", "--histories", "4096")
+    done = run("durability", "--level", "raidz3", *EIGHT, *options)
+    assert "chance of loss <0.000" in done.stdout
+    assert "confidence of 95 %" in done.stdout
+
+
+def test_every_cause_makes_losses_likelier():
+    of = {"members": 6, "afr": "3%", "rebuild": "24h", "capacity": "16TB"}
+    base = loss("raid6", **of).outcomes[0]["loss_in_a_year"]["value"]
+    for cause in (
+        {"ure": "1e-15/bit"},
+        {"common": ["shelf:20y:30%"]},
+        {"wrong_drive": "1%"},
+        {"batch": "5%:8"},
+        {"serial": True},
+    ):
+        worse = loss("raid6", **of, **cause).outcomes[0]["loss_in_a_year"]["value"]
+        assert worse > 1.01 * base, cause
+
+
+def test_unavailability_is_apart_from_loss():
+    of = {"members": 6, "afr": "3%", "rebuild": "24h"}
+    plain, outage = (
+        loss("raid6", **of),
+        loss("raid6", **of, outage=["controller:500000h:8h", "shelf:1e6h:4h"]),
+    )
+    assert plain.outcomes[0]["loss_in_life"] == outage.outcomes[0]["loss_in_life"]
+    exact = 1 - (500_000 / 500_008) * (1e6 / 1_000_004)
+    assert outage.outcomes[0]["unavailability"] == pytest.approx(exact, rel=1e-12)
+
+
+def test_a_scrub_makes_read_errors_rarer():
+    of = {"members": 6, "afr": "3%", "rebuild": "24h", "capacity": "16TB", "ure": "1e-15/bit", "seed": 2}
+    week, year = (loss("raid5", **of, scrub=scrub).outcomes[0] for scrub in ("1w", "1y"))
+    assert week["loss_in_life"]["high"] < year["loss_in_life"]["low"]
+
+
+def test_an_interval_of_the_rebuild_is_one_of_the_chance():
+    of = {"members": 6, "afr": "3%"}
+    found = loss("raid5", rebuild="20h(10h..40h)", **of).outcomes[0]
+    low, high = (loss("raid5", rebuild=hours, **of).outcomes[0] for hours in ("10h", "40h"))
+    over = found["loss_in_a_year_over_rebuilds"]
+    assert over["low"] == low["loss_in_a_year"]["value"]
+    assert over["high"] == high["loss_in_a_year"]["value"]
+
+
+REFUSED = [
+    ("--members", "0", "--members: an array of no members: give how many drives it has"),
+    ("--members", "3", "it needs 4 members or more"),
+    ("--level", "raid7", "--level: there is no level raid7: it is jbod"),
+    ("--rebuild", "99y", "longer than the life"),
+    ("--rebuild", "20", "a time has its unit"),
+    ("--afr", "120%", "between 0 and 100"),
+    ("--mttf", "500000h", "say the same thing twice"),
+    ("--wrong-drive", "1.2", "--wrong-drive: 1.2 is no chance"),
+    ("--common", "shelf:20y:150%", "--common: 1.5 is no chance"),
+    ("--ure", "1e-15", "1e-15/bit"),
+    ("--method", "guess", "it is auto, chain"),
+    ("--capacity", "16", "16TB, 14.5TiB"),
+    ("--scrub", "14d", "give --ure or --latent"),
+    ("--life", "0y", "--life: 0 is not above zero"),
+    ("--drive-life", "weibull:1.1", "say the same thing twice"),
+    ("--batch", "5%", "5%:8"),
+    ("--attended", "8", "8x5"),
+    ("--error", "2", "--error: 2 is no relative error"),
+]
+
+
+@pytest.mark.parametrize(("option", "value", "said"), REFUSED)
+def test_what_is_wrong_is_said_with_a_remedy(run, option, value, said):
+    given = dict(zip(EIGHT[::2], EIGHT[1::2], strict=True)) | {"--level": "raid6", option: value}
+    done = run("durability", *(text for pair in given.items() for text in pair))
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not done.stdout
+
+
+def test_all_problems_come_at_once_and_in_the_callers_words():
+    with pytest.raises(InputError, match="wrong_drive: 2 is no chance") as caught:
+        loss("raid6", members=3, afr="1%", rebuild="20h", wrong_drive="2")
+    assert "members: these members" in str(caught.value)
+    with pytest.raises(InputError, match="did you mean members"):
+        loss("raid6", member=3)
+
+
+def test_laws_as_they_are_typed():
+    assert texts.law("weibull:1.12:461386h", "-") == {
+        "law": "weibull",
+        "shape": 1.12,
+        "scale_hours": 461386.0,
+        "location_hours": 0.0,
+    }
+    assert texts.law("survival:1y=98%,5y=0.89", "-")["points"] == [[8760.0, 0.98], [43800.0, 0.89]]
+    assert texts.size("16TiB", "-") == 16 * 2**40
+    assert texts.per_byte("1e-15/bit", "-") == pytest.approx(8e-15)
+
+
+def test_the_references_are_reproduced(run):
+    found = json.loads(run("reproduce", "durability-references", "--json", timeout=300).stdout)
+    cells = {cell["id"]: cell for cell in found["cells"]}
+    chain = cells["prism/raid5/4/day/chain"]
+    assert abs(chain["predicted"] - chain["published"]) < 1e-9
+    assert all(claim["holds"] for claim in found["claims"])
