@@ -297,7 +297,13 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
         .collect();
     DriveParams {
         rpm: Rpm::from_milli(7_200_000).unwrap_or_else(|| unreachable!("not zero")),
-        geometry: GeometryParams { heads: 4, order: SurfaceOrder::Cylinder, zones, capacity: None },
+        geometry: GeometryParams {
+            heads: 4,
+            order: SurfaceOrder::Cylinder,
+            zones,
+            patterns: None,
+            capacity: None,
+        },
         seek: SeekParams::Lee {
             single: Span::from_us(1_000),
             average: Span::from_us(8_500),
@@ -322,6 +328,7 @@ fn drive(queue: QueueParams, zone_cylinders: u32) -> DriveParams {
         },
         link: LinkParams {
             rate: Rate::from_bytes_per_s(300_000_000),
+            write_rate: None,
             write_data: WriteData::WhilePositioning,
         },
         queue,

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from drivelab import _core, toml_text
 from drivelab.arguments import speaks_of_arguments
@@ -22,20 +21,31 @@ from drivelab.errors import InputError
 from drivelab.files import check_kind
 from drivelab.scenario import Override, Source, check_once, overrides_from, plan
 from drivelab.table import Cell, Table
+from drivelab.validation_groups import (
+    JUDGED_FROM,
+    MARGIN_PERCENT,
+    Agreement,
+    Chosen,
+    Interval,
+    Samples,
+    Verdict,
+    agreement,
+    intervals,
+    kinds,
+    telling,
+)
 
 if TYPE_CHECKING:
     import altair
 
-Samples = npt.NDArray[np.float64]
-"""Response times in milliseconds."""
-
 SHARES = 10_000
 """At so many shares two distributions are compared."""
 
-FAR_PERCENT = 2
-"""A request is far that begins farther than this part of the capacity from the end of the one before it."""
-
 _NS_PER_MS = 1e6
+# The distributions that a picture has room for, beside that of all requests.
+_DRAWN = tuple(
+    f"{place}_{access}s" for access in ("read", "write") for place in ("sequential", "near", "far")
+)
 
 
 def quantiles(samples: Samples, shares: int = SHARES) -> Samples:
@@ -59,6 +69,10 @@ class Group:
     simulated: Samples
     breakdown: dict[str, float]
     """Where the simulated mean goes, in milliseconds."""
+    interval: Interval | None = None
+    """The error of the mean; None where nothing was measured."""
+    margin: float = MARGIN_PERCENT / 100
+    """The error that it may have, as a share."""
 
     @property
     def mean_measured(self) -> float:
@@ -80,6 +94,25 @@ class Group:
         """The same as a share of the measured mean; None where that is zero."""
         return self.demerit / self.mean_measured if self.mean_measured else None
 
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the mean is right within the margin, as far as so many requests can tell."""
+        if self.interval is None or len(self.measured) < JUDGED_FROM:
+            return "too few"
+        return self.interval.verdict(self.margin)
+
+    def error(self) -> dict[str, Any]:
+        """What a picture of the error is drawn from."""
+        found = self.interval
+        return {
+            "name": self.name,
+            "error": found and found.error,
+            "low": found and found.low,
+            "high": found and found.high,
+            "verdict": self.verdict,
+            "requests": len(self.measured),
+        }
+
     def samples(self) -> dict[str, Any]:
         """What a picture of the group is drawn from."""
         return {
@@ -96,6 +129,9 @@ class Group:
             "requests": len(self.measured),
             "mean_measured_ms": self.mean_measured,
             "mean_simulated_ms": self.mean_simulated,
+            "mean_error": self.interval and self.interval.error,
+            "mean_error_95": self.interval and [self.interval.low, self.interval.high],
+            "verdict": self.verdict,
             "demerit_ms": self.demerit,
             "demerit_share": self.demerit_share,
             "breakdown_ms": self.breakdown,
@@ -113,6 +149,10 @@ class Validation:
     all: Group
     groups: dict[str, Group]
     """By name, without those that nothing is in."""
+    hits_told_by: str
+    """Whether the trace or the model says what was a hit."""
+    hits: dict[str, Agreement]
+    """Where the trace tells hits from misses: how often the model agrees, of all requests, reads and writes."""
 
     def __repr__(self) -> str:
         """A line."""
@@ -126,8 +166,18 @@ class Validation:
             "trace": self.trace,
             **self.provenance(),
             **self.all.to_dict(),
+            "margin_percent": 100 * self.all.margin,
+            "verdicts": self.verdicts(),
+            "hits_told_by": self.hits_told_by,
+            "hits": {name: found.to_dict() for name, found in self.hits.items()} or None,
             "groups": {name: group.to_dict() for name, group in self.groups.items()},
         }
+
+    def verdicts(self) -> dict[str, int]:
+        """How many groups there are of each verdict."""
+        found = [group.verdict for group in self.groups.values()]
+        names: tuple[Verdict, ...] = ("pass", "undecided", "fail", "too few")
+        return {name.replace(" ", "_"): found.count(name) for name in names}
 
     def provenance(self) -> dict[str, Any]:
         """From what the replay can be repeated and recognised."""
@@ -145,7 +195,9 @@ class Validation:
             "count",
             "measured ms",
             "simulated ms",
-            "difference %",
+            "error %",
+            "95 % interval",
+            "verdict",
             "demerit ms",
             "demerit %",
         ]
@@ -153,11 +205,13 @@ class Validation:
         return Table(columns, rows, left=frozenset({0}))
 
     def chart(self) -> altair.TopLevelMixin:
-        """Both cumulative distributions, of all requests and of those of one kind."""
+        """The error of each group, and both cumulative distributions of all requests and of some groups."""
         from drivelab import charts  # noqa: PLC0415 - altair takes longer to load than a replay takes
 
-        shown = [group for name, group in self.groups.items() if "_" in name]
-        return charts.distributions(self.drive, [group.samples() for group in (self.all, *shown)])
+        shown = [self.groups[name] for name in _DRAWN if name in self.groups]
+        errors = [group.error() for group in self.groups.values()]
+        samples = [group.samples() for group in (self.all, *shown)]
+        return charts.distributions(self.drive, samples, errors, 100 * self.all.margin)
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
@@ -165,12 +219,18 @@ class Validation:
 
 @speaks_of_arguments
 def validate(
-    drive: str | Path, trace: str | Path, *, seed: int | None = None, **overrides: object
+    drive: str | Path,
+    trace: str | Path,
+    *,
+    seed: int | None = None,
+    margin_percent: float = MARGIN_PERCENT,
+    **overrides: object,
 ) -> Validation:
     """Replay a validation trace against a drive: a name of the catalogue, or the path of a drive file.
 
     One request is outstanding at a time, each a measured gap after the completion of the one before. The seed
-    only turns the platter at the start. `overrides` replace keys of the scenario that the drive stands in, e.g.
+    only turns the platter at the start. A group passes whose mean is shown to be within `margin_percent` of the
+    measured one. `overrides` replace keys of the scenario that the drive stands in, e.g.
     `**{"target.write_cache": False}`.
 
     Raises InputError (no such file, no such trace, a trace of a larger drive), ScenarioError and RunError.
@@ -178,10 +238,12 @@ def validate(
     found = overrides_from(overrides)
     if seed is not None:
         found.insert(0, Override("run.seed", str(seed), "seed"))
-    return replay(drive, trace, found)
+    return replay(drive, trace, found, margin_percent)
 
 
-def replay(drive: str | Path, trace: str | Path, overrides: list[Override]) -> Validation:
+def replay(
+    drive: str | Path, trace: str | Path, overrides: list[Override], margin_percent: float = MARGIN_PERCENT
+) -> Validation:
     """The same with the overrides of a command line."""
     check_once(overrides)
     for override in overrides:
@@ -201,7 +263,13 @@ def replay(drive: str | Path, trace: str | Path, overrides: list[Override]) -> V
         columns = _core.replay(checked, str(trace))
     except _core.TraceError as error:
         raise InputError(f"{trace}: {error}") from error
-    groups = _groups(columns)
+    tags = _tags(Path(trace), len(columns["first"]))
+    found = kinds(columns, tags)
+    chosen = {"all": np.ones(len(columns["first"]), dtype=bool), **found}
+    groups = _groups(columns, chosen, margin_percent / 100)
+    agreed = {
+        name: agreement(columns, tags, chosen[name]) if tags else None for name in ("all", "reads", "writes")
+    }
     return Validation(
         drive=str(drive),
         trace=str(trace),
@@ -209,7 +277,16 @@ def replay(drive: str | Path, trace: str | Path, overrides: list[Override]) -> V
         scenario_hash=checked.scenario_hash,
         all=groups.pop("all"),
         groups=groups,
+        hits_told_by="trace" if tags else "model",
+        hits={name: told for name, told in agreed.items() if told is not None},
     )
+
+
+def _tags(path: Path, requests: int) -> list[str] | None:
+    """The word in each line of a trace that has been read; None where hits cannot be told by them."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    tags = [fields[1] for line in lines if len(fields := line.split()) > 1]
+    return tags if len(tags) == requests and telling(tags) else None
 
 
 def _check_readable(path: Path) -> None:
@@ -225,28 +302,19 @@ def _check_readable(path: Path) -> None:
         raise InputError(f"cannot read {str(path)!r}: {error}") from error
 
 
-def _groups(columns: Mapping[str, Any]) -> dict[str, Group]:
-    """All requests, reads and writes, near and far ones, and both together, as far as there are any."""
-    first, count = (np.array(columns[key], dtype=np.int64) for key in ("first", "count"))
-    distance = np.abs(first[1:] - (first + count)[:-1])
-    # Nothing goes before the first request; the arm is as near as it can be.
-    far = np.concatenate([[False], 100 * distance > FAR_PERCENT * columns["capacity"]])
-    read = np.array(columns["read"], dtype=bool)
-    kinds = {
-        "all": np.ones(len(read), dtype=bool),
-        "reads": read,
-        "writes": ~read,
-        "near": ~far,
-        "far": far,
-        "near_reads": read & ~far,
-        "far_reads": read & far,
-        "near_writes": ~read & ~far,
-        "far_writes": ~read & far,
-    }
-    return {name: _group(name, columns, chosen) for name, chosen in kinds.items() if chosen.any()}
+def _groups(columns: Mapping[str, Any], chosen: Mapping[str, Chosen], margin: float) -> dict[str, Group]:
+    """The groups that something is in."""
+    measured, simulated = (
+        np.array(columns[key], dtype=np.float64) / _NS_PER_MS for key in ("measured_ns", "simulated_ns")
+    )
+    there = {name: which for name, which in chosen.items() if which.any()}
+    errors = intervals(measured, simulated, there)
+    return {name: _group(name, columns, which, errors.get(name), margin) for name, which in there.items()}
 
 
-def _group(name: str, columns: Mapping[str, Any], chosen: npt.NDArray[np.bool_]) -> Group:
+def _group(
+    name: str, columns: Mapping[str, Any], chosen: Chosen, interval: Interval | None, margin: float
+) -> Group:
     def ms(values: list[int]) -> Samples:
         return np.array(values, dtype=np.float64)[chosen] / _NS_PER_MS
 
@@ -257,17 +325,21 @@ def _group(name: str, columns: Mapping[str, Any], chosen: npt.NDArray[np.bool_])
         measured=ms(columns["measured_ns"]),
         simulated=ms(columns["simulated_ns"]),
         breakdown={part: parts[part] for part in order},
+        interval=interval,
+        margin=margin,
     )
 
 
 def _row(group: Group) -> list[Cell]:
-    share, measured = group.demerit_share, group.mean_measured
+    share, found = group.demerit_share, group.interval
     return [
         Cell(group.name),
         Cell(str(len(group.measured))),
         Cell(f"{group.mean_measured:.3f}"),
         Cell(f"{group.mean_simulated:.3f}"),
-        Cell(f"{100 * (group.mean_simulated / measured - 1):+.1f}" if measured else "-"),
+        Cell(f"{100 * found.error:+.1f}" if found else "-"),
+        Cell(f"{100 * found.low:+.1f} to {100 * found.high:+.1f}" if found else "-"),
+        Cell(group.verdict),
         Cell(f"{group.demerit:.3f}"),
         Cell("-" if share is None else f"{100 * share:.1f}"),
     ]

@@ -137,6 +137,8 @@ class Files:
     reported: str = "200"
     mech_type: str = "dm_mech_g1"
     layout_type: str = "dm_layout_g1"
+    layout_text: str | None = None
+    """In place of the layout."""
 
     def write(self, folder: Path) -> Path:
         """The files in a folder. Returns the first."""
@@ -146,7 +148,7 @@ class Files:
             "Number of data surfaces": self.surfaces,
             "Number of cylinders": "10",
             "Block count": self.reported,
-            "Layout Model": f"{self.layout_type} {layout}",
+            "Layout Model": self.layout_text or f"{self.layout_type} {layout}",
             "Mechanical Model": f"{self.mech_type} {_entries(MECH, self.mech)}",
         }
         instances = "\n".join(

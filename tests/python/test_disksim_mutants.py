@@ -34,6 +34,17 @@ CURVE = {
 }
 HPL = {"Seek type": "hplplus10", "HPL seek equation values": "[ 400, 3.24, 0.4, 8.0, 0.008, -1.0 ]"}
 TEN = {"First ten seek times": "[ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ]"}
+PATTERNS = """dm_layout_g4 {
+TP = [ 0, 9, 10, 2, 5, 8 ],
+IDX = [
+[ 0, 3, 0.0, 10, 1, 0.25, 40, -4, TRACK, 0, 0,
+ 40, 0, 0.5, 10, 1, 0.25, 40, 4, TRACK, 0, 1 ],
+[ 0, 0, 0.0, 80, 4, 0.5, 240, 12, IDX, 0,
+ 240, 12, 0.125, 4, 1, 0.5, 22, 12, TRACK, 1, 0 ]
+],
+Slips = [ 7, 2, 90, 1 ],
+Remaps = [ ]
+}"""
 MADE_UP = {
     "plain": Files(),
     "slips": Files(
@@ -52,6 +63,7 @@ MADE_UP = {
         zones=[{}, {"First cylinder number": "10", "Last cylinder number": "19", "Blocks per track": "8"}],
         layout={"LBN-to-PBN mapping scheme": "2"},
     ),
+    "patterns": Files(layout_text=PATTERNS, seek="1, 1.0, 0.1, 1.2\n9, 2.5, 0.1, 2.7\n"),
 }
 
 

@@ -201,10 +201,3 @@ def test_the_angle_at_the_start_hardly_matters(reference, tmp_path):
         assert not (other.simulated == first.simulated).all()
         assert abs(other.mean_simulated / first.mean_simulated - 1) < 0.005
         assert abs(other.demerit - first.demerit) < 0.02
-
-
-def test_a_layout_of_another_kind_is_refused_in_words(reference):
-    with pytest.raises(
-        disksim.DisksimError, match=r"maxtor300g\.model:5: cannot read .*maxtor300g-layout\.model"
-    ):
-        disksim.import_drive(reference("disksim/maxtor300g/maxtor300g.parv"))

@@ -79,12 +79,51 @@ def test_a_replay_is_what_pencil_and_paper_say(run, files):
     assert {name: group["requests"] for name, group in groups.items()} == {
         "reads": 3,
         "writes": 1,
-        "near": 3,
+        # The last request goes on where the write before it ended.
+        "sequential": 1,
+        "near": 2,
         "far": 1,
-        "near_reads": 2,
+        # By the trace: it calls one request a miss.
+        "hits": 3,
+        "misses": 1,
+        "after_read": 3,
+        "after_write": 1,
+        "sequential_reads": 1,
+        "near_reads": 1,
         "far_reads": 1,
+        "read_hits": 2,
+        "read_misses": 1,
+        "reads_after_read": 2,
+        "reads_after_write": 1,
         "near_writes": 1,
+        "write_hits": 1,
+        "writes_after_read": 1,
     }
+    # Without a cache nothing is a hit.
+    by_read = {
+        "agreed_share": 1 / 3,
+        "both_hit": 0,
+        "both_miss": 1,
+        "only_measured_hit": 2,
+        "only_simulated_hit": 0,
+    }
+    by_write = {
+        "agreed_share": 0,
+        "both_hit": 0,
+        "both_miss": 0,
+        "only_measured_hit": 1,
+        "only_simulated_hit": 0,
+    }
+    assert found["hits_told_by"] == "trace"
+    assert {name: found["hits"][name] for name in ("reads", "writes")} == {
+        "reads": by_read,
+        "writes": by_write,
+    }
+    assert found["hits"]["all"]["agreed_share"] == 1 / 4
+    assert found["margin_percent"] == 5
+    # Four requests have no verdict.
+    assert found["verdicts"] == {"pass": 0, "undecided": 0, "fail": 0, "too_few": 19}
+    assert found["verdict"] == "too few"
     # 0.1 ms, a seek of 1 ms, 0.3 ms until its sector comes, and 20 sectors.
     far = groups["far"]
     assert (far["mean_simulated_ms"], far["demerit_ms"]) == (1.6, 0)
@@ -100,9 +139,11 @@ def test_a_replay_is_what_pencil_and_paper_say(run, files):
     # 0.2 ms, then 5.2 ms until sector 160 of the track comes round again, and ten sectors.
     assert groups["writes"]["mean_simulated_ms"] == 5.5
     # The last read comes 0.1005 ms too late and waits for a turn, less that.
-    reads = groups["near_reads"]
-    assert reads["mean_measured_ms"] == 4.5
-    assert found["mean_simulated_ms"] * 4 == pytest.approx(1.6 + 5.5 + 2 * reads["mean_simulated_ms"])
+    last = groups["sequential_reads"]
+    assert last["mean_measured_ms"] == 7.0
+    assert last["mean_error"] == pytest.approx((6.0 - 0.1005 + 0.1) / 7.0 - 1)
+    first = groups["near_reads"]["mean_simulated_ms"]
+    assert found["mean_simulated_ms"] * 4 == pytest.approx(1.6 + 5.5 + first + last["mean_simulated_ms"])
     assert found["demerit_share"] == pytest.approx(found["demerit_ms"] / 4.025)
 
 
@@ -124,13 +165,30 @@ def test_the_table_and_what_stands_below_it(run, files):
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0].split("  ")[0] == "requests"
-    rows = {line[:11].strip(): line.split() for line in lines[1:9]}
-    assert list(rows) == ["all", "reads", "writes", "near", "far", "near reads", "far reads", "near writes"]
-    assert rows["far"][1:] == ["1", "1.600", "1.600", "+0.0", "0.000", "0.0"]
+    rows = {line[:18].strip(): line.split() for line in lines[1:21]}
+    assert list(rows)[:6] == ["all", "reads", "writes", "sequential", "near", "far"]
+    assert rows["far"][1:] == [
+        "1",
+        "1.600",
+        "1.600",
+        "+0.0",
+        "+0.0",
+        "to",
+        "+0.0",
+        "too",
+        "few",
+        "0.000",
+        "0.0",
+    ]
+    assert "0 of 0 groups pass, 0 undecided, 0 fail" in done.stdout
+    assert (
+        "hits and misses: by the trace; all 25.0 % agreed, 0 hits and 1 misses, 3 hits only as measured"
+        in done.stdout
+    )
     assert "far: more than 2 % of the capacity from the end of the request before" in done.stdout
     assert "seed 1" in lines[-1]
     quiet = run("validate", "x.toml", "--trace", "x.trace", "-q")
-    assert quiet.stdout.splitlines() == lines[:9]
+    assert quiet.stdout.splitlines() == lines[:21]
 
 
 def test_a_drive_of_the_catalogue_will_do(run, files):
@@ -158,7 +216,7 @@ def test_what_was_measured_as_nothing_has_no_share(run, files):
     done = run("validate", "x.toml", "--trace", "zero.trace", "-q", "-o", "x.svg", "--demerit-max", "1e9")
     assert (done.returncode, done.stderr) == (3, "")
     row = done.stdout.splitlines()[1].split()
-    assert (row[2], row[4], row[6]) == ("0.000", "-", "-")
+    assert (row[2], row[4:8], row[9]) == ("0.000", ["-", "-", "too", "few"], "-")
     assert repr(validate(files / "x.toml", files / "zero.trace")).endswith(" ms>")
 
 

@@ -69,6 +69,7 @@ fn rich(queue: QueueParams) -> DriveParams {
         },
         link: LinkParams {
             rate: Rate::from_bytes_per_s(133_000_000),
+            write_rate: None,
             write_data: WriteData::WhilePositioning,
         },
         cache: Some(CacheParams::reading_on(Sectors::new(1_024)).when(false, false)),

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from drivelab.charts.errors import ChartInputError
+from drivelab.charts.group_errors import group_errors
 from drivelab.charts.rows import Row
 from drivelab.charts.theme import LINE_COLOURS, SOFT, Panel, dress, heading, inline
 
@@ -26,6 +27,8 @@ GAP = 22
 _KINDS = ("measured", "simulated")
 # What the axes between two small panels take.
 _AXIS = 70
+# What the names of groups take.
+_NAMES = 110
 # So many points make a curve; the two outermost are the least and the largest sample.
 _POINTS = 400
 # The axis ends where this share of both samples lies: a few slow requests would flatten all others.
@@ -46,11 +49,16 @@ class _Panel:
         return 1.05 * max(float(np.quantile(samples, _SHOWN)) for samples in (self.measured, self.simulated))
 
 
-def distributions(drive: str, groups: Sequence[Mapping[str, Any]]) -> alt.VConcatChart:
-    """The first group in a large panel, the others two by two below.
+def distributions(
+    drive: str,
+    groups: Sequence[Mapping[str, Any]],
+    errors: Sequence[Mapping[str, Any]] = (),
+    margin_percent: float = 5,
+) -> alt.VConcatChart:
+    """The first group in a large panel, the others two by two below, then the errors of the means.
 
     A group is {"name", "measured_ms": [..], "simulated_ms": [..], "demerit_ms", "demerit_share"}, with at least
-    one request. Raises ChartError without any group.
+    one request; an error is what `group_errors` takes. Raises ChartError without any group.
     """
     panels = [_group(group) for group in groups]
     if not panels:
@@ -60,6 +68,8 @@ def distributions(drive: str, groups: Sequence[Mapping[str, Any]]) -> alt.VConca
     if others:
         small = [_draw(panel, (WIDTH - _AXIS) / 2, SMALL_HEIGHT, labelled=False) for panel in others]
         rows.append(alt.concat(*small, columns=2, spacing=GAP))
+    if below := group_errors(errors, margin_percent, WIDTH - _NAMES):
+        rows.append(below)
     notes = [
         f"{len(first.measured)} requests; the demerit is the root mean square of the distance between the curves",
         *_beyond(first),

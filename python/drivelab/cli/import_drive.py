@@ -48,8 +48,12 @@ def import_drive(
         write_text(out, drive.text())
         if not quiet:
             say(f"wrote {out}")
+    if not quiet:
+        for told in drive.left_out:
+            say(f"left out: {told}")
     if as_json:
-        emit_json({"format": kind, "name": drive.name, "drive": drive.keys})
+        left_out = {"left_out": drive.left_out} if drive.left_out else {}
+        emit_json({"format": kind, "name": drive.name, "drive": drive.keys, **left_out})
     elif out is None:
         emit(drive.text())
     return Exit.OK

@@ -21,6 +21,9 @@ from drivelab.csv_text import tables_csv
 from drivelab.errors import InputError
 from drivelab.scenario import Override
 from drivelab.validation import Validation
+from drivelab.validation_groups import FAR_PERCENT, MARGIN_PERCENT
+
+_MARGIN_MAX = 1000
 
 
 def validate(
@@ -51,6 +54,14 @@ def validate(
             show_default=False,
         ),
     ] = None,
+    margin: Annotated[
+        float,
+        typer.Option(help="An error of its mean that a group may have", metavar="PERCENT"),
+    ] = MARGIN_PERCENT,
+    groups_max: Annotated[
+        int | None,
+        typer.Option(help="Exit 3 where more groups fail", metavar="COUNT", min=0, show_default=False),
+    ] = None,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON")] = False,
     as_csv: AsCsv = False,
@@ -67,10 +78,12 @@ def validate(
         raise InputError(
             f"--demerit-max {demerit_max:g}: give a percentage that is not below zero, such as 5"
         )
+    if not 0 <= margin <= _MARGIN_MAX:
+        raise InputError(f"--margin {margin:g}: give a percentage from 0 to {_MARGIN_MAX}, such as 5")
     overrides = words.overrides_of({}, settings)
     if seed is not None:
         overrides.insert(0, Override("run.seed", str(seed), "--seed"))
-    found = validation.replay(drive, trace, overrides)
+    found = validation.replay(drive, trace, overrides, margin)
     note_assumed_of([Override("target.drive", toml_text.value_text(str(drive)), "the drive"), *overrides])
     if as_json:
         emit_json(found.to_dict())
@@ -85,16 +98,34 @@ def validate(
     share = found.all.demerit_share
     # Without a measured mean there is no share that could be small enough.
     too_far = demerit_max is not None and (share is None or 100 * share > demerit_max)
-    return Exit.COMPARISON if too_far else Exit.OK
+    too_many = groups_max is not None and found.verdicts()["fail"] > groups_max
+    return Exit.COMPARISON if too_far or too_many else Exit.OK
+
+
+def _hits(found: Validation) -> str:
+    """What is known of hits and misses request by request."""
+    if not found.hits:
+        return "hits and misses: by the model; the trace does not tell them apart\n"
+    told = "; ".join(
+        f"{name} {100 * agreed.share:.1f} % agreed, {agreed.both_hit} hits and {agreed.both_miss} misses, "
+        f"{agreed.only_measured_hit} hits only as measured, {agreed.only_simulated_hit} only as simulated"
+        for name, agreed in found.hits.items()
+    )
+    return f"hits and misses: by the trace; {told}\n"
 
 
 def _print(found: Validation, *, quiet: bool) -> None:
     emit_table(found.table())
     if quiet:
         return
-    facts = found.provenance()
+    facts, verdicts = found.provenance(), found.verdicts()
+    judged = sum(verdicts.values()) - verdicts["too_few"]
+    margin = f"{100 * found.all.margin:g} %"
     emit(
-        f"\nfar: more than {validation.FAR_PERCENT} % of the capacity from the end of the request before\n"
+        f"\n{verdicts['pass']} of {judged} groups pass, {verdicts['undecided']} undecided, {verdicts['fail']} fail: "
+        f"the 95 % interval of the mean error lies within {margin}, neither, beyond it\n"
+        f"{_hits(found)}"
+        f"far: more than {FAR_PERCENT} % of the capacity from the end of the request before\n"
         f"demerit: root mean square of the distance between both distributions\n"
         f"drivelab {facts['version']}, model {facts['model_version']}, seed {facts['seed']}, "
         f"scenario {facts['scenario_hash']}"

@@ -15,6 +15,7 @@ from drivelab.disksim.parameters import Parameters
 SECTOR_BYTES = 512
 _READ_AHEAD = {0: "none", 1: "track", 2: "cylinder", 3: "limit", 4: "next-track"}
 _BY_NEXT_TRACK = 4
+_NO_TIME = "1000GB/s"
 
 # With one request outstanding at a time these change nothing, or only what is printed.
 _WITHOUT_EFFECT = (
@@ -58,7 +59,7 @@ class Disk:
     """Of the section settle."""
     firmware: dict[str, Any]
     link: dict[str, str]
-    sector: Decimal
+    sector: Bus
     """Milliseconds that a sector takes on the link."""
     disconnect: dict[str, Any]
     queue: dict[str, str]
@@ -126,26 +127,26 @@ def _firmware(parameters: Parameters, *, fast: bool) -> dict[str, Any]:
     return times
 
 
-def _sector(parameters: Parameters, bus: Bus) -> Decimal:
+def _sector(parameters: Parameters, bus: Bus) -> Bus:
     """What a sector takes on the slower of the disk's own way and the bus."""
     bulk = parameters.number("Bulk sector transfer time")
-    read, write = (max(bulk, way, Decimal(0)) for way in (bus.read, bus.write))
-    if read != write:
-        raise parameters.wrong(
-            "Bulk sector transfer time",
-            f"a sector takes {read} ms to be read and {write} ms to be written, and a link has one rate",
-        )
-    return read
+    return Bus(*(max(bulk, way, Decimal(0)) for way in (bus.read, bus.write)))
 
 
-def _link(sector: Decimal) -> dict[str, str]:
-    """The rate at which a sector takes so long."""
-    keys = {"write_data": "while-positioning"}
-    if sector:
-        # Rounded up, so that the time of a transfer, which is rounded up too, comes out to the nanosecond.
-        rate = int((SECTOR_BYTES * 1000 / sector).to_integral_value(ROUND_CEILING))
-        return {"rate": f"{rate}B/s", **keys}
-    return keys
+def _link(sector: Bus) -> dict[str, str]:
+    """The rates at which a sector takes so long."""
+    keys = {}
+    if sector.read:
+        keys["rate"] = _rate(sector.read)
+    if sector.write != sector.read:
+        # No time at all would be no rate: a nanosecond for any request is as near as a drive file comes.
+        keys["write_rate"] = _rate(sector.write) if sector.write else _NO_TIME
+    return {**keys, "write_data": "while-positioning"}
+
+
+def _rate(sector: Decimal) -> str:
+    # Rounded up, so that the time of a transfer, which is rounded up too, comes out to the nanosecond.
+    return f"{int((SECTOR_BYTES * 1000 / sector).to_integral_value(ROUND_CEILING))}B/s"
 
 
 def _disconnect(parameters: Parameters, *, fast: bool) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from drivelab.disksim import seek
 from drivelab.disksim.disk import Disk, disk, ms
 from drivelab.disksim.layout import Layout, layout
 from drivelab.disksim.parameters import Parameters
-from drivelab.disksim.syntax import Description
+from drivelab.disksim.patterns import G4, patterns
+from drivelab.disksim.syntax import Block, Description
 from drivelab.disksim.system import disk_and_bus
 from drivelab.disksim.text import Place
 from drivelab.toml_text import value_text
@@ -43,10 +44,12 @@ class Drive:
     """Where the description has what became of each section."""
     zones: list[Place]
     """The same for each zone."""
+    left_out: list[str]
+    """What the description has and a drive file cannot say, in words."""
 
     def text(self) -> str:
         """The whole file."""
-        return "\n".join(_text(self.name, self.keys)) + "\n"
+        return "\n".join(_text(self.name, self.keys, self.left_out)) + "\n"
 
 
 def drive(description: Description) -> Drive:
@@ -57,18 +60,22 @@ def drive(description: Description) -> Drive:
     model = Parameters(device.within("Model"))
     heads = model.count("Number of data surfaces", 1)
     reported = model.count("Block count")
-    model.ignore("Number of cylinders")
+    cylinders = model.count("Number of cylinders", 1) if model.has("Number of cylinders") else 1
     mech = Parameters(model.within("Mechanical Model"))
     if mech.block.type != "dm_mech_g1":
         raise mech.block.place.error(f"a mechanism of type {mech.block.type} cannot be imported")
-    laid = layout(model.within("Layout Model"), heads)
-    curve, seek_files = seek.points(mech, laid.cylinders)
+    geometry, zones = _laid(model.within("Layout Model"), heads, reported)
+    if "zones" in geometry:
+        last = geometry["zones"][-1]
+        cylinders = int(last["first_cylinder"] + last["cylinders"])
+    found_seek = seek.curve(mech, cylinders)
+    curve, seek_files = found_seek.points, found_seek.files
     files = [*description.files, *seek_files]
     table = {"table": [[distance, ms(time)] for distance, time in curve]} if isinstance(curve, list) else {}
     figures = {} if isinstance(curve, list) else {key: ms(time) for key, time in curve.items()}
     settle = {
         "head_switch": ms(mech.time("Head switch time")),
-        "write_settle": ms(mech.number("Add. write settling delay")),
+        "write_settle": ms(mech.number("Add. write settling delay") + found_seek.write_longer),
         **found.on_arrival,
     }
     rpm = mech.count("Rotation speed (in rpms)", 1)
@@ -86,7 +93,7 @@ def drive(description: Description) -> Drive:
         "sources": {SHORT: _source(files)},
         "geometry": {
             **_fact(model.within("Layout Model").place.path),
-            **_geometry(laid, reported),
+            **geometry,
         },
         "seek": {**_fact(*seek_files or [mechanics]), **table, **figures},
         "settle": {**_fact(mechanics), **settle},
@@ -100,7 +107,7 @@ def drive(description: Description) -> Drive:
         keys["cache"] = {"value": False, **_fact(specs)}
     else:
         keys["cache"] = {**_fact(specs), **found.cache}
-    return Drive(block.name, keys, places, laid.places)
+    return Drive(block.name, keys, places, zones, found_seek.left_out)
 
 
 def _fact(*files: Path) -> dict[str, str]:
@@ -115,10 +122,28 @@ def _name(path: Path) -> str:
 
 def _link(found: Disk) -> dict[str, Any]:
     """The link, its rate with the time that it stands for."""
-    if "rate" not in found.link:
-        return dict(found.link)
-    source = {"mark": "measured", "source": f"{SHORT}: {ms(found.sector)[:-2]} ms a sector"}
-    return {**found.link, "rate": {"value": found.link["rate"], **source}}
+    keys: dict[str, Any] = dict(found.link)
+    for key, sector in (("rate", found.sector.read), ("write_rate", found.sector.write)):
+        if key in keys:
+            source = f"{SHORT}: {ms(sector)[:-2]} ms a sector"
+            keys[key] = {"value": keys[key], "mark": "measured", "source": source}
+    return keys
+
+
+def _laid(block: Block, heads: int, reported: int) -> tuple[dict[str, Any], list[Place]]:
+    """The section geometry, and where each zone of it is described."""
+    if block.type != G4:
+        laid = layout(block, heads)
+        return _geometry(laid, reported), laid.places
+    found = patterns(block, heads)
+    keys: dict[str, Any] = {"heads": heads}
+    if 0 < reported < found.blocks:
+        keys["capacity"] = f"{reported} sectors"
+    elif reported > found.blocks:
+        raise block.place.error(f"the layout holds {found.blocks} blocks, and the drive has {reported}")
+    if found.skips:
+        keys["skips"] = found.skips
+    return {**keys, "patterns": [{"runs": runs} for runs in found.patterns]}, []
 
 
 def _geometry(laid: Layout, reported: int) -> dict[str, Any]:
@@ -135,9 +160,10 @@ def _source(files: Sequence[Path]) -> str:
     return f"{first}{used}: parameter files of DiskSim 4.0 (CMU-PDL-08-101)"
 
 
-def _text(name: str, keys: Mapping[str, Any]) -> Iterator[str]:
+def _text(name: str, keys: Mapping[str, Any], left_out: Sequence[str]) -> Iterator[str]:
     shown = name if name.isprintable() else ascii(name)
     yield f"# {shown}, imported from its description for DiskSim by `drivelab import disksim`."
+    yield from (f"# Left out: {told}" for told in left_out)
     for key, value in keys.items():
         if not isinstance(value, Mapping) or "value" in value:
             yield f"{key} = {value_text(value)}"
@@ -145,7 +171,11 @@ def _text(name: str, keys: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(entries, Mapping) and "value" not in entries:
             yield f"\n[{section}]"
             for key, value in entries.items():
-                yield from _entry(key, value)
+                if key != "patterns":
+                    yield from _entry(key, value)
+            for number, pattern in enumerate(entries.get("patterns", ())):
+                yield f"\n[[{section}.patterns]] # {number}"
+                yield from _entry("runs", pattern["runs"])
 
 
 def _entry(key: str, value: object) -> Iterator[str]:

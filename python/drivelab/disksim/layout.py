@@ -43,17 +43,13 @@ class Layout:
     places: list[Place]
     """Where each zone is described."""
 
-    @property
-    def cylinders(self) -> int:
-        """From the first cylinder to the last that holds data."""
-        last = self.zones[-1]
-        return int(last["first_cylinder"] + last["cylinders"])
-
 
 def layout(block: Block, heads: int) -> Layout:
     """The layout of a drive with so many heads."""
     if block.type != "dm_layout_g1":
-        raise block.place.error(f"a layout of type {block.type} cannot be imported, only dm_layout_g1")
+        raise block.place.error(
+            f"a layout of type {block.type} cannot be imported, only dm_layout_g1 and dm_layout_g4"
+        )
     whole = Parameters(block)
     if whole.has("Skew units") and whole.word("Skew units") != "sectors":
         raise whole.wrong("Skew units", "only sectors can be imported")

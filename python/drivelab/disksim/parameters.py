@@ -87,6 +87,14 @@ class Parameters:
                 return items
         raise self.wrong(key, "a list is wanted: [ .. ]")
 
+    @staticmethod
+    def list_of(entry: Entry) -> list[Entry]:
+        """A list in a list."""
+        match entry.value:
+            case Items(items):
+                return items
+        raise wrong(entry, "a list is wanted: [ .. ]")
+
     def only(self, key: str, value: int, why: str) -> None:
         """Refuse any other value of a parameter, where it is there: what it asks for is not in the model."""
         if self.has(key) and self.number(key) != value:

@@ -8,7 +8,8 @@ Laboratories (C. Ruemmler, J. Wilkes, "An introduction to disk drive modeling", 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
@@ -28,10 +29,27 @@ _MEASURED_MAX = 10
 _LEAST_MS = Decimal("1e-6")
 # A drive file's own bound.
 _DISTANCE_MAX = 2**22
+# No seek takes longer.
+_LONGER_MAX = 1000
+_DIGITS_MAX = 16
 
 
-def points(mech: Parameters, cylinders: int) -> tuple[list[Point] | dict[str, Decimal], list[Path]]:
-    """A mechanism's seek curve, as points or as `single`, `average` and `full`, and the files that it is in."""
+@dataclass(frozen=True)
+class Curve:
+    """A mechanism's seek curve."""
+
+    points: list[Point] | dict[str, Decimal]
+    """Measured ones, or `single`, `average` and `full`."""
+    files: list[Path] = field(default_factory=list)
+    """That it is in."""
+    write_longer: Decimal = Decimal(0)
+    """By so many milliseconds every seek before a write takes longer than one before a read."""
+    left_out: list[str] = field(default_factory=list)
+    """What its files say and a drive file cannot."""
+
+
+def curve(mech: Parameters, cylinders: int) -> Curve:
+    """The seek curve of a mechanism with so many cylinders."""
     unused = {
         "Full seek curve",
         "Single cylinder seek time",
@@ -48,23 +66,58 @@ def points(mech: Parameters, cylinders: int) -> tuple[list[Point] | dict[str, De
                 text = read_text(path)
             except InputError as error:
                 raise mech.place("Full seek curve").error(str(error)) from error
-            return measured(path, text), [path]
+            return _with_columns(path, text)
         case "curve":
             figures = {"single": "Single cylinder", "average": "Average", "full": "Full strobe"}
-            return {key: mech.time(f"{name} seek time") for key, name in figures.items()}, []
+            return Curve({key: mech.time(f"{name} seek time") for key, name in figures.items()})
         case "hpl" | "hplplus10" as form:
-            return _hpl(mech, cylinders, plus_ten=form == "hplplus10"), []
+            return Curve(_hpl(mech, cylinders, plus_ten=form == "hplplus10"))
     raise mech.wrong("Seek type", "extracted, curve, hpl and hplplus10 can be imported")
 
 
-def measured(path: Path, text: str) -> list[Point]:
-    """The points of a file: `distance, time` in each line, and columns behind them that do not count."""
-    found: list[Point] = []
+def _with_columns(path: Path, text: str) -> Curve:
+    """A file's curve, and what it says in a third column (the spread) and a fourth (the same before a write)."""
+    found = measured(path, text)
+    further = [(_column(fields, 2), _column(fields, 3)) for _, fields in _lines(text)]
+    spreads = [spread for spread, _ in further if spread is not None and spread > 0]
+    left_out = []
+    if spreads:
+        between = " to ".join(f"{spread:f}" for spread in sorted({min(spreads), max(spreads)})) + " ms"
+        left_out.append(f"{path.name}: the spread of the seeks, a standard deviation of {between}")
+    writes = [write for _, write in further]
+    longer = {write - ms for (_, ms), write in zip(found, writes, strict=True) if write is not None}
+    if None not in writes and len(longer) == 1 and -_LONGER_MAX <= max(longer) <= _LONGER_MAX:
+        return Curve(found, [path], longer.pop(), left_out)
+    if longer:
+        what = "not by one time at all distances, which is all that a drive file holds"
+        left_out.append(f"{path.name}: seeks before writes, which differ from those before reads, but {what}")
+    return Curve(found, [path], left_out=left_out)
+
+
+def _column(fields: Sequence[str], number: int) -> Decimal | None:
+    """A figure behind the first two; None where there is none."""
+    try:
+        found = Decimal(fields[number])
+    except (IndexError, InvalidOperation):
+        return None
+    return (
+        found if found.is_finite() and abs(found) <= _LONGER_MAX and found.adjusted() > -_DIGITS_MAX else None
+    )
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The points' lines, each with its number."""
     for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or (number == 1 and line.startswith(_HEADING)):
-            continue
+        if line.strip() and not (number == 1 and line.startswith(_HEADING)):
+            yield number, line.replace(",", " ").split()
+
+
+def measured(path: Path, text: str) -> list[Point]:
+    """The points of a file: `distance, time` in each line, whatever stands behind them."""
+    found: list[Point] = []
+    for number, fields in _lines(text):
         place = Place(path, number)
-        fields = line.replace(",", " ").split()
+        line = " ".join(fields)
         try:
             distance, ms = int(fields[0]), Decimal(fields[1])
         except (IndexError, ValueError, InvalidOperation):

@@ -233,12 +233,16 @@ class _Parser:
             return self._block(word, "", place)
         if not word:
             raise place.error(f"{_shortened(key)} has no value")
-        return number(place, key, word) if _NUMBER.fullmatch(word) else Word(word)
+        return _plain(place, key, word)
 
     def _items(self, key: str, place: Place) -> Items:
         with self._inside(place):
             items = []
             while not self.text.take("]"):
+                if found := self.text.item():
+                    inside, word = found
+                    items.append(Entry("", _plain(inside, key, word), inside))
+                    continue
                 inside = self.text.place()
                 items.append(Entry("", self._value(key), inside))
                 self._comma(key, "]")
@@ -248,6 +252,11 @@ class _Parser:
         if not self.text.take(",") and self.text.peek() != end:
             missing = repr(end) if self.text.at_end() else "a comma"
             raise self.text.place().error(f"{missing} is missing after the value of {_shortened(key)}")
+
+
+def _plain(place: Place, key: str, word: str) -> Value:
+    """A value of one word."""
+    return number(place, key, word) if _NUMBER.fullmatch(word) else Word(word)
 
 
 def number(place: Place, key: str, word: str) -> Decimal:

@@ -18,6 +18,8 @@ SIGNS = "{}[]=,"
 _COMMENT = re.compile(r"#[^\n]*")
 _BLANKS = re.compile(r"\s*")
 _WORD = re.compile(rf"[^\s{re.escape(SIGNS)}]*")
+# A word of a list, with the comma behind it; the last one has none.
+_ITEM = re.compile(rf"\s*([^\s{re.escape(SIGNS)}]+)\s*(?:,|(?=\]))")
 
 
 class DisksimError(InputError):
@@ -90,6 +92,14 @@ class Text:
         found = re.compile(f"[^{re.escape(signs)}]*").match(self._text, start)
         self._at = found.end() if found else start
         return " ".join(self._text[start : self._at].split())
+
+    def item(self) -> tuple[Place, str] | None:
+        """The next item of a list with its comma, where it is a single word: a long list is read so, word by word."""
+        found = _ITEM.match(self._text, self._at)
+        if found is None or found[1] == "source":
+            return None
+        self._at = found.end()
+        return Place(self.path, bisect(self._ends, found.start(1)) + 1), found[1]
 
     def word(self) -> str:
         """The next word, up to a blank or a sign; empty where a sign is next, or the end."""

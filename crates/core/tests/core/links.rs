@@ -79,8 +79,10 @@ fn what_comes_from_the_media_leaves_beside_it() {
 
 #[test]
 fn an_infinitely_fast_path_costs_nothing() {
-    let mut wires =
-        Wires::of_drive(&LinkParams { rate: None, write_data: WriteData::WhilePositioning }, None);
+    let mut wires = Wires::of_drive(
+        &LinkParams { rate: None, write_rate: None, write_data: WriteData::WhilePositioning },
+        None,
+    );
     assert_eq!(wires.carry(0, &read(1_000, 7, 90)), carried(7, 90));
     assert_eq!(wires.carry(0, &read(1_000, 80, 91)), carried(90, 91));
     let mut shared = drives_behind(BusParams::shared(None), None, 2);
@@ -220,7 +222,7 @@ fn a_slow_drive_has_a_fast_bus_for_longer() {
 
 #[test]
 fn who_is_alone_on_a_plain_link_shares_nothing() {
-    let link = LinkParams { rate: sector_in(1), write_data: WriteData::WhilePositioning };
+    let link = LinkParams { rate: sector_in(1), write_rate: None, write_data: WriteData::WhilePositioning };
     assert!(!Wires::of_drive(&link, None).is_shared(0));
     assert!(Wires::of_drive(&link, Some(&BusParams::shared(sector_in(1)))).is_shared(0));
     assert!(drives_on(BusParams::link(None), 2).is_shared(0));
@@ -306,7 +308,7 @@ fn buses() -> impl Strategy<Value = BusParams> {
     let burst = option::of((1u64..100).prop_map(Sectors::new));
     let fixed = prop_oneof![Just(Span::ZERO), (1u64..30_000).prop_map(Span::from_ns)];
     (rates(), fixed, burst, any::<[bool; 2]>()).prop_map(|(rate, fixed, burst, [full_duplex, holds])| {
-        BusParams { rate, fixed, burst, full_duplex, holds }
+        BusParams { rate, write_rate: None, fixed, burst, full_duplex, holds }
     })
 }
 
@@ -335,7 +337,7 @@ proptest! {
     #[test]
     fn a_link_of_ones_own_is_what_it_always_was(rate in rates(), calls in transfers()) {
         let calls: Vec<Transfer> = calls.into_iter().map(|(_, transfer)| transfer).collect();
-        let mut wires = Wires::of_drive(&LinkParams { rate, write_data: WriteData::WhilePositioning }, None);
+        let mut wires = Wires::of_drive(&LinkParams { rate, write_rate: None, write_data: WriteData::WhilePositioning }, None);
         let found: Vec<Carried> = calls.iter().map(|transfer| wires.carry(0, transfer)).collect();
         prop_assert_eq!(found, on_own_link(rate, &calls));
     }
@@ -380,7 +382,7 @@ proptest! {
 
     #[test]
     fn one_more_bus_or_transfer_makes_nothing_faster(bus in buses(), calls in transfers(), rate in rates()) {
-        let link = LinkParams { rate, write_data: WriteData::WhilePositioning };
+        let link = LinkParams { rate, write_rate: None, write_data: WriteData::WhilePositioning };
         let (mut alone, mut behind) = (Wires::of_drive(&link, None), Wires::of_drive(&link, Some(&bus)));
         for (_, transfer) in calls {
             prop_assert!(behind.time_alone(0, transfer.count) >= alone.time_alone(0, transfer.count));
@@ -389,4 +391,20 @@ proptest! {
             prop_assert!(carried.begun >= held.begun && carried.ended >= held.ended);
         }
     }
+}
+
+#[test]
+fn a_link_may_take_longer_for_writes() {
+    let link =
+        LinkParams { rate: sector_in(2), write_rate: sector_in(5), write_data: WriteData::WhilePositioning };
+    for bus in [None, Some(BusParams::shared(None))] {
+        let mut wires = Wires::of_drive(&link, bus.as_ref());
+        // The same size in both directions, one after the other: each has its own time.
+        assert_eq!(wires.carry(0, &read(10, 0, 0)), carried(0, 20));
+        assert_eq!(wires.carry(0, &write(10, 100)), carried(100, 150));
+        assert_eq!(wires.carry(0, &read(10, 200, 200)), carried(200, 220));
+        assert_eq!(wires.carry(0, &write(3, 300)), carried(300, 315));
+    }
+    let count = Sectors::new(4);
+    assert_eq!((link.time_of(Access::Read, count), link.time_of(Access::Write, count)), (us(8), us(20)));
 }

@@ -174,6 +174,15 @@ pub fn model(params: &DriveParams, raw: &DriveRaw, place: Place, log: &mut Log) 
                     geometry.and_then(|at| at.value.capacity.as_ref()).map(|capacity| capacity.place);
                 (at(capacity), "lower capacity, or add what the zones lack")
             }
+            GeometryError::BadPattern { pattern: number } => {
+                let listed = geometry.and_then(|at| at.value.patterns.as_ref());
+                let listed = listed.and_then(|patterns| patterns.value.get(number)).map(|at| at.place);
+                (at(listed), "correct the pattern")
+            }
+            GeometryError::BadSkip { skip: number } => {
+                let listed = geometry.and_then(|at| at.value.skips.as_ref());
+                (at(listed.and_then(|skips| skips.value.get(number)).map(|at| at.place)), "correct the skip")
+            }
             GeometryError::NoZones | GeometryError::NoHeads | GeometryError::NoSerpent => {
                 (at(geometry.map(|at| at.place)), "complete the geometry")
             }

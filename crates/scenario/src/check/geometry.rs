@@ -1,5 +1,5 @@
 //! Where the blocks lie: the three forms of a geometry, skews and slipped defects, as zones for the core.
-use crate::check::{given, slips};
+use crate::check::{given, patterns, slips};
 use crate::keys::{At, Read};
 use crate::raw::drive::{CountedFrom, GeometryRaw, OrderName, SkewRaw, ZoneRaw};
 use crate::text::problem::{Log, Place};
@@ -45,6 +45,7 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
     let layout = Layout { heads, order, skews, period };
     let mut zones = match Form::of(raw) {
         Form::Zones => measured(raw.zones.as_ref()?, layout, log),
+        Form::Patterns => Vec::new(),
         Form::Densities => from_densities(raw, place, layout, log)?,
         Form::Rates => from_rates(raw, place, layout, log)?,
     };
@@ -54,6 +55,10 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
         log.fault(place, message, format!("at most {CYLINDERS_MAX} are possible"));
         return None;
     }
+    let patterns = match Form::of(raw) {
+        Form::Patterns => Some(patterns::patterns(raw, log)?),
+        _ => None,
+    };
     let problems = log.count();
     for slip in raw.slips.iter().flat_map(|slips| &slips.value) {
         slips::add(&mut zones, heads, order, slip, log);
@@ -70,13 +75,14 @@ pub fn geometry(raw: &At<GeometryRaw>, skews: Skews, period: Span, log: &mut Log
         log.fault(at.place, "a drive of no capacity", "write a capacity such as \"250GB\", or leave it out");
         return None;
     }
-    Some(GeometryParams { heads, order, zones, capacity })
+    Some(GeometryParams { heads, order, zones, patterns, capacity })
 }
 
 /// The ways of saying where the zones lie.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Zones,
+    Patterns,
     Densities,
     Rates,
 }
@@ -85,6 +91,8 @@ impl Form {
     fn of(raw: &GeometryRaw) -> Self {
         if raw.zones.is_some() || !raw.readable("zones") {
             Form::Zones
+        } else if raw.patterns.is_some() || !raw.readable("patterns") {
+            Form::Patterns
         } else if raw.outer_radius.is_some() || raw.linear_density.is_some() || raw.track_density.is_some() {
             Form::Densities
         } else {
@@ -95,7 +103,7 @@ impl Form {
     /// The keys that it needs, each with an example.
     fn needs(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Form::Zones => &[],
+            Form::Zones | Form::Patterns => &[],
             Form::Densities => &[
                 ("outer_radius", "outer_radius = \"46.5mm\""),
                 ("inner_radius", "inner_radius = \"20mm\""),
@@ -131,7 +139,8 @@ pub fn is_complete(at: &At<GeometryRaw>, log: &mut Log) -> bool {
     let form = Form::of(raw);
     if form == Form::Rates && form.needs().iter().all(|(name, _)| !set.contains(name)) {
         if form.needs().iter().all(|(name, _)| raw.readable(name)) {
-            let forms = "zones; or capacity, outer_rate and inner_to_outer; or radii and densities";
+            let forms =
+                "zones; or patterns; or capacity, outer_rate and inner_to_outer; or radii and densities";
             log.fault(place, "the geometry says nothing about zones", format!("add one of: {forms}"));
         }
         whole = false;
@@ -162,6 +171,14 @@ fn check_order_keys(raw: &GeometryRaw, log: &mut Log) {
         ("cylinders_per_head", raw.cylinders_per_head.as_ref().map(|at| at.place), OrderName::Serpentine),
         ("alternates_by", raw.alternates_by.as_ref().map(|at| at.place), OrderName::Alternating),
     ];
+    let of_patterns = raw.surface_order.as_ref().filter(|_| raw.patterns.is_some());
+    if let Some(order) = of_patterns {
+        log.fault(
+            order.place,
+            "`surface_order` has no effect with patterns",
+            "leave it out: their order is that of the blocks",
+        );
+    }
     for (key, place, those) in keys {
         let Some(place) = place.filter(|_| name != those && raw.readable("surface_order")) else { continue };
         let message = format!("`{key}` has no effect with surface_order = \"{}\"", spelled(name));

@@ -62,12 +62,15 @@ pub fn link(raw: Option<&LinkRaw>, port: Option<&PortRaw>, log: &mut Log) -> Lin
     let port = port.and_then(|port| {
         own_rate(port.standard.as_ref(), rate_of, port.rate.as_ref(), "the controller's link", log)
     });
-    let rate = match (own, port) {
+    let slower = |own: Option<Rate>| match (own, port) {
         (Some(own), Some(port)) => Some(own.min(port)),
         (own, port) => own.or(port),
     };
+    let rate = slower(own);
+    let writes = raw.and_then(|raw| given(raw.write_rate.as_ref()));
+    let write_rate = writes.and_then(|writes| slower(Some(writes))).filter(|&writes| Some(writes) != rate);
     let write_data = raw.and_then(|raw| given(raw.write_data.as_ref()));
-    LinkParams { rate, write_data: write_data.unwrap_or(WriteData::WhilePositioning) }
+    LinkParams { rate, write_rate, write_data: write_data.unwrap_or(WriteData::WhilePositioning) }
 }
 
 /// What data cross a bus of a host with, in bytes per second. PCI: 126 of the 133.3 MB/s of 32 bits at 33 MHz are what no
@@ -110,6 +113,7 @@ fn one_bus(at: &At<BusChoice>, log: &mut Log) -> Option<BusParams> {
         matches!(standard, Some(BusStandard::Pcie1x1 | BusStandard::Pcie2x4 | BusStandard::Pcie3x8));
     Some(BusParams {
         rate: Some(rate?),
+        write_rate: None,
         fixed: bounded(raw.fixed.as_ref(), "fixed", Span::ZERO, log),
         burst,
         full_duplex: given(raw.full_duplex.as_ref()).unwrap_or(express),

@@ -13,6 +13,7 @@ mod link;
 pub mod marking;
 pub mod members;
 pub mod pattern;
+pub mod patterns;
 mod pointless;
 pub mod protocol;
 pub mod queue;

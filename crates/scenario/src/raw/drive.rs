@@ -2,6 +2,7 @@
 use super::cache::CacheRaw;
 use super::disconnect::DisconnectRaw;
 use super::link::Standard;
+use super::patterns::{PatternRaw, Skip};
 use super::queue::QueueRaw;
 use super::scatter::Widths;
 use super::switch::Switch;
@@ -101,11 +102,13 @@ section! {
     facts: true,
     exclusive: &[&[
         &["zones", "slips"],
+        &["patterns", "skips"],
         &["outer_rate", "inner_to_outer", "zone_count"],
         &["outer_radius", "inner_radius", "linear_density", "track_density", "format_efficiency", "zone_count"],
     ]],
-    /// Where the blocks lie, in one of three forms: `zones` as measured; `capacity`, `outer_rate` and
-    /// `inner_to_outer` as on a data sheet; or radii and densities, from first principles.
+    /// Where the blocks lie, in one of four forms: `zones` as measured; `patterns`, where the tracks of one
+    /// head are not those of another; `capacity`, `outer_rate` and `inner_to_outer` as on a data sheet; or radii and densities,
+    /// from first principles.
     pub struct GeometryRaw {
         /// Surfaces that hold data.
         heads: Count<1, 255> = "",
@@ -121,6 +124,10 @@ section! {
         zones: Vec<At<ZoneRaw>> = "",
         /// Slots that hold no block: slipped defects.
         slips: Vec<At<SlipRaw>> = "none",
+        /// Tracks and patterns of them, in the order of the blocks. The last pattern is the drive.
+        patterns: Vec<At<PatternRaw>> = "",
+        /// With `patterns`: slots that hold no block, as `[position, count]`, counted from the drive's first slot on.
+        skips: Vec<At<Skip>> = "none",
         /// The rate of a long sequential transfer in the outermost zone, skews included.
         outer_rate: Rate = "",
         /// Sectors per track of the innermost zone as a share of the outermost.
@@ -385,6 +392,8 @@ section! {
         standard: Standard = "",
         /// Its rate, whatever the standard says.
         rate: Rate = "the standard's, or infinitely fast",
+        /// The rate of writes, where it is another one.
+        write_rate: Rate = "as `rate`",
         /// When a write's data cross it.
         write_data: WriteData = "while-positioning",
         /// What a bridge to another interface adds to every message in either direction.

@@ -10,6 +10,7 @@ pub mod disconnect;
 pub mod distribution;
 pub mod drive;
 pub mod link;
+pub mod patterns;
 pub mod protocol;
 pub mod queue;
 pub mod scatter;

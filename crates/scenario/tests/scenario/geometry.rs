@@ -107,3 +107,75 @@ fn heads_alternate_by_the_cylinders_of_the_zone_or_of_the_drive() {
     assert_eq!(heads(""), [(0, 0), (1, 0), (2, 0), (2, 1), (1, 1), (0, 1)]);
     assert_eq!(heads("alternates_by = \"drive\""), [(2, 0), (1, 0), (0, 0), (0, 0), (1, 0), (2, 1)]);
 }
+
+#[test]
+fn patterns_say_where_each_track_lies() {
+    // Two cylinders there under one head and back under the other, which has fewer sectors; three times.
+    let keys = r#"
+heads = 2
+skips = [[3, 2]]
+[[target.drive.geometry.patterns]]
+runs = [
+    { head = 0, sectors_per_track = 10, count = 2, skew = "0.1rev" },
+    { head = 1, sectors_per_track = 8, first_sector = 2, sectors = 5, count = 2, cylinder = 1, back = true, start = "0.5rev" },
+]
+[[target.drive.geometry.patterns]]
+runs = [{ pattern = 0, count = 3, step = 2, skew = "0.25rev" }]
+"#;
+    let found = geometry(keys);
+    assert_eq!((found.capacity().get(), found.cylinders()), (3 * 30 - 2, 6));
+    assert_eq!(place(&found, 2), (0, 0, 2, 200));
+    assert_eq!(place(&found, 3), (0, 0, 5, 500));
+    assert_eq!(place(&found, 8), (1, 0, 0, 100));
+    // Slots of the other head begin with its third sector, half a turn on.
+    assert_eq!(place(&found, 18), (1, 1, 2, 500));
+    assert_eq!(place(&found, 23), (0, 1, 2, 500));
+    assert_eq!(place(&found, 28), (2, 0, 0, 250));
+    assert_eq!(place(&found, 87), (4, 1, 6, 500));
+}
+
+#[test]
+fn patterns_that_cannot_be_are_told_at_their_keys() {
+    let refused = |keys: &str| {
+        let text = format!(
+            "[target.drive]\nrpm = \"6000rpm\"\nseek = {{ table = [[1, \"1ms\"], [9, \"2ms\"]] }}\n\
+             [target.drive.geometry]\nheads = 2\n{keys}\n"
+        );
+        plan(&Source { origin: "test.toml".to_owned(), text }, &[], &NoFiles).unwrap_err().to_string()
+    };
+    for (keys, message) in [
+        ("patterns = [{ runs = [{ pattern = 0 }] }]", "pattern 0 does not stand before pattern 0"),
+        (
+            "patterns = [{ runs = [{ count = 3 }] }]",
+            "a run repeats a track or a pattern, and this one says neither",
+        ),
+        (
+            "patterns = [{ runs = [{ head = 0 }] }]",
+            "a run repeats a track or a pattern, and this one says neither",
+        ),
+        ("patterns = [{}]", "`runs` of pattern 0 is missing"),
+        ("patterns = [{ runs = [] }]", "pattern 0 cannot be"),
+        ("patterns = []", "a drive needs at least one zone"),
+        ("patterns = [{ runs = [{ head = 2, sectors_per_track = 9 }] }]", "pattern 0 cannot be"),
+        (
+            "patterns = [{ runs = [{ head = 0, sectors_per_track = 9, count = 2, back = true }] }]",
+            "pattern 0 cannot be",
+        ),
+        (
+            "patterns = [{ runs = [{ head = 0, sectors_per_track = 9 }] }]\nskips = [[8, 2]]",
+            "skip 0 is not behind",
+        ),
+        (
+            "patterns = [{ runs = [{ head = 0, sectors_per_track = 9 }] }]\nskips = [[8]]",
+            "a skip has two values",
+        ),
+        (
+            "patterns = [{ runs = [{ head = 0, sectors_per_track = 9 }] }]\nsurface_order = \"cylinder\"",
+            "`surface_order` has no effect with patterns",
+        ),
+        ("patterns = [{ runs = [{ pattern = 0, head = 1 }] }]", "head"),
+    ] {
+        let told = refused(keys);
+        assert!(told.contains(message), "{keys}: {told}");
+    }
+}

@@ -205,6 +205,7 @@ fn every_key_of_a_bus_arrives() {
         "bus = { rate = \"90MB/s\", fixed = \"2us\", burst = \"64KiB\", full_duplex = true, holds = true }";
     let expected = BusParams {
         rate: Rate::from_bytes_per_s(90_000_000),
+        write_rate: None,
         fixed: Span::from_us(2),
         burst: Some(Sectors::new(128)),
         full_duplex: true,
@@ -311,4 +312,20 @@ fn names_that_are_none_are_told() {
         errors("target = { null = {}, controller = \"intel-ich9r\" }"),
         ["`controller` needs a drive; this target has none"]
     );
+}
+
+#[test]
+fn writes_may_have_a_rate_of_their_own() {
+    let mb = |mb: u64| Rate::from_bytes_per_s(mb * 1_000_000);
+    let rates = |keys: &str, read: &str, write: &str| {
+        let overrides = [("target.drive.link.rate", read), ("target.drive.link.write_rate", write)];
+        let link = systems(&on_drive(keys), &overrides)[0].0.link;
+        (link.rate, link.write_rate)
+    };
+    assert_eq!(rates("", "90MB/s", "60MB/s"), (mb(90), mb(60)));
+    // What is the same as for reads is no rate of its own, and a slower port holds for both.
+    assert_eq!(rates("", "90MB/s", "90MB/s"), (mb(90), None));
+    let port = "controller.link = { standard = \"sata-150\", rate = \"70MB/s\" }";
+    assert_eq!(rates(port, "90MB/s", "60MB/s"), (mb(70), mb(60)));
+    assert_eq!(rates(port, "90MB/s", "80MB/s"), (mb(70), None));
 }

@@ -2,9 +2,14 @@
 //!
 //! A zone's tracks are counted in the order in which its blocks run over them. `locate` turns an address into zone,
 //! track of that order, and sector slot; `track` turns a track of that order into cylinder, head and the angle of its
-//! slot 0. A slot without a block passes under the head like any other; which those are is in [`gaps`].
+//! slot 0. A slot without a block passes under the head like any other; which those are is in [`gaps`]. A drive whose tracks
+//! follow no zones is laid out in [`patterns`]: there a zone is all tracks with the same number of sectors, and tracks are
+//! counted over the whole drive.
 mod gaps;
 mod params;
+pub mod patterns;
+#[cfg(test)]
+mod patterns_tests;
 mod reciprocal;
 
 use alloc::boxed::Box;
@@ -14,6 +19,7 @@ use drivelab_units::{Angle, Lba, Sectors, Span};
 use gaps::Gaps;
 pub use gaps::Spares;
 pub use params::{GeometryError, GeometryParams, SurfaceOrder, ZoneParams};
+use patterns::{PatternParams, Patterns};
 use reciprocal::Reciprocal;
 
 /// Bits of the fixed-point sector time. With at most 2^16 sectors a track, a product rounded up at this precision has
@@ -102,6 +108,8 @@ pub struct Geometry {
     per_cylinder: Reciprocal,
     order: SurfaceOrder,
     zones: Arc<[Zone]>,
+    /// In place of what the zones say of the order of their tracks.
+    patterns: Option<Arc<Patterns>>,
     /// Per zone: ceil(T * 2^FRACTION_BITS / sectors_per_track).
     sector_times: Box<[u64]>,
     /// Per block of `1 << index_shift` addresses, the zone of its first address.
@@ -128,6 +136,7 @@ impl Geometry {
             per_cylinder: Reciprocal::of(params.heads),
             order: params.order,
             zones: Arc::default(),
+            patterns: None,
             sector_times: Box::default(),
             index: Arc::default(),
             index_shift: 0,
@@ -137,6 +146,9 @@ impl Geometry {
             period,
         };
         let (mut zones, mut start) = (Vec::with_capacity(params.zones.len()), Angle::ZERO);
+        if let Some(patterns) = &params.patterns {
+            zones = geometry.lay_patterns(patterns)?;
+        }
         for (number, zone) in params.zones.iter().enumerate() {
             let (laid, next_start) = geometry.lay_zone(number, zone, start)?;
             zones.push(laid);
@@ -154,7 +166,9 @@ impl Geometry {
             }
             geometry.capacity = capacity;
         }
-        geometry.build_index();
+        if geometry.patterns.is_none() {
+            geometry.build_index();
+        }
         Ok(geometry)
     }
 
@@ -178,7 +192,7 @@ impl Geometry {
         if zone.sectors_per_track > 0xffff || slots > u64::from(u32::MAX) {
             return Err(too_large);
         }
-        let gaps = gaps(number, zone, slots as u32, tracks)?;
+        let gaps = gaps::of_zone(number, zone, slots as u32, tracks)?;
         let laid = Zone {
             first_lba: self.capacity,
             first_cylinder: zone.first_cylinder,
@@ -197,6 +211,28 @@ impl Geometry {
         let (_, _, head_switches, cylinder_switches) = self.place(&laid, tracks - 1);
         let next_start = laid.angle(head_switches, cylinder_switches) + zone.cylinder_skew;
         Ok((laid, next_start))
+    }
+
+    /// Lays out patterns; returns a zone for each number of sectors that their tracks have.
+    fn lay_patterns(&mut self, params: &PatternParams) -> Result<Vec<Zone>, GeometryError> {
+        let patterns = Patterns::new(params, self.heads)?;
+        let zone = |&sectors_per_track: &u32| Zone {
+            first_lba: 0,
+            first_cylinder: 0,
+            sectors_per_track,
+            per_track: Reciprocal::of(sectors_per_track),
+            tracks: 0,
+            start: Angle::ZERO,
+            track_skew: Angle::ZERO,
+            cylinder_skew: Angle::ZERO,
+            cylinders: 0,
+            gaps: None,
+            slips_turn: false,
+        };
+        let zones = patterns.classes.iter().map(zone).collect();
+        (self.capacity, self.cylinders) = (patterns.blocks(), patterns.cylinders());
+        self.patterns = Some(Arc::new(patterns));
+        Ok(zones)
     }
 
     /// The same surfaces on a spindle with another period.
@@ -234,7 +270,7 @@ impl Geometry {
         self.zones.len() as u32
     }
 
-    /// The first block of a zone.
+    /// The first block of a zone; without patterns alone has it one.
     pub fn zone_start(&self, zone: u32) -> Lba {
         Lba::new(self.zones[zone as usize].first_lba)
     }
@@ -246,7 +282,7 @@ impl Geometry {
     /// Whether slots without blocks lie among those of this zone, so that slots and blocks do not run side by side.
     #[inline]
     pub fn has_gaps(&self, zone: u32) -> bool {
-        self.zones[zone as usize].gaps.is_some()
+        self.zones[zone as usize].gaps.is_some() || self.patterns.is_some()
     }
 
     /// The slot of a block.
@@ -262,6 +298,9 @@ impl Geometry {
     pub fn find(&self, lba: Lba) -> SectorSlot {
         let lba = lba.get();
         assert!(lba < self.capacity, "address beyond the drive");
+        if let Some(patterns) = &self.patterns {
+            return patterns.locate(lba);
+        }
         let mut zone = usize::from(self.index[(lba >> self.index_shift) as usize]);
         while zone + 1 < self.zones.len() && self.zones[zone + 1].first_lba <= lba {
             zone += 1;
@@ -308,6 +347,9 @@ impl Geometry {
     /// The same as part of its caller.
     #[inline(always)]
     pub fn look_up(&self, zone: u32, track: u32) -> Track {
+        if let Some(patterns) = &self.patterns {
+            return patterns.track(track, self.period);
+        }
         let laid = &self.zones[zone as usize];
         let (cylinder, head, head_switches, cylinder_switches) = self.place(laid, track);
         let mut angle = laid.angle(head_switches, cylinder_switches);
@@ -328,6 +370,10 @@ impl Geometry {
     /// The blocks of the track that this block is on: the first, and the one behind the last.
     pub fn track_blocks(&self, lba: Lba) -> (Lba, Lba) {
         let SectorSlot { zone, track, .. } = self.locate(lba);
+        if let Some(patterns) = &self.patterns {
+            let (first, end) = patterns.track_blocks(track);
+            return (Lba::new(first), Lba::new(end.min(self.capacity)));
+        }
         let first = if track == 0 { self.zone_start(zone) } else { self.next_block(zone, track - 1) };
         (first, self.next_block(zone, track).min(Lba::new(self.capacity)))
     }
@@ -350,6 +396,9 @@ impl Geometry {
     /// The slot of the first block behind a track; `None` behind the last of the drive.
     #[inline]
     pub fn next_slot(&self, zone: u32, track: u32) -> Option<SectorSlot> {
+        if let Some(patterns) = &self.patterns {
+            return patterns.next_slot(track);
+        }
         let laid = &self.zones[zone as usize];
         if laid.gaps.is_none() && track + 1 < laid.tracks {
             return Some(SectorSlot { zone, track: track + 1, sector: 0 });
@@ -364,6 +413,9 @@ impl Geometry {
 
     /// The first block behind a track, or behind the drive's last.
     pub fn next_block(&self, zone: u32, track: u32) -> Lba {
+        if let Some(patterns) = &self.patterns {
+            return Lba::new(patterns.track_blocks(track).1);
+        }
         let laid = &self.zones[zone as usize];
         Lba::new(laid.first_lba + u64::from(laid.blocks_before(track + 1)))
     }
@@ -371,6 +423,9 @@ impl Geometry {
     /// The slot behind the last block of a track that holds one.
     #[inline]
     pub fn track_end(&self, zone: u32, track: u32) -> u32 {
+        if let Some(patterns) = &self.patterns {
+            return patterns.track_end(track);
+        }
         let laid = &self.zones[zone as usize];
         if laid.gaps.is_none() {
             return laid.sectors_per_track;
@@ -380,35 +435,5 @@ impl Geometry {
 
     fn zone_end(&self, zone: u32) -> u64 {
         self.zones.get(zone as usize + 1).map_or(self.held, |next| next.first_lba)
-    }
-}
-
-/// What a zone's parameters leave without blocks, if anything.
-fn gaps(
-    number: usize,
-    zone: &ZoneParams,
-    slots: u32,
-    tracks: u32,
-) -> Result<Option<Box<Gaps>>, GeometryError> {
-    let ZoneParams { front, ref slips, spares, .. } = *zone;
-    let ascending = slips.windows(2).all(|pair| pair[0] < pair[1]);
-    if !ascending || slips.last().is_some_and(|&last| last >= slots.into()) {
-        return Err(GeometryError::BadSlip { zone: number });
-    }
-    if slips.is_empty() && front == 0 && spares == Spares::NONE {
-        return Ok(None);
-    }
-    let front = front.min(slots.into()) as u32;
-    let bad = GeometryError::BadSpares { zone: number };
-    let gaps = match spares {
-        Spares::Zone(spares) => Gaps::at_end(slots, spares, slips, front),
-        Spares::Each { tracks: each, .. } if each > tracks => return Err(bad),
-        Spares::Each { tracks, spares } => {
-            Some(Gaps::new(slots, tracks * zone.sectors_per_track, spares, slips, front).ok_or(bad)?)
-        }
-    };
-    match gaps {
-        Some(gaps) if gaps.blocks() > 0 => Ok(Some(Box::new(gaps))),
-        _ => Err(GeometryError::NoBlocks { zone: number }),
     }
 }

@@ -9,6 +9,7 @@ use super::queue::{DEPTH_MAX, Order, QueueParams};
 use super::scatter::{Scatter, ScatterError, ScatterParams};
 use super::seek::{SeekCurve, SeekError, SeekParams};
 use crate::command::Access;
+use crate::storage::link::params::BusParams;
 use core::fmt;
 use drivelab_units::{Bytes, Rate, Rpm, Sectors, Span};
 
@@ -62,13 +63,30 @@ pub enum WriteData {
 pub struct LinkParams {
     /// Infinitely fast when `None`.
     pub rate: Option<Rate>,
+    /// For writes, where it is not the same.
+    pub write_rate: Option<Rate>,
     pub write_data: WriteData,
 }
 
 impl LinkParams {
+    /// What a read's data take.
     #[inline]
     pub fn time_for(&self, count: Sectors) -> Span {
         self.rate.map_or(Span::ZERO, |rate| rate.time_for(Bytes::new(count.bytes().get())))
+    }
+
+    /// The link as a stage that the drive has to itself.
+    pub fn bus(&self) -> BusParams {
+        BusParams { write_rate: self.write_rate, ..BusParams::link(self.rate) }
+    }
+
+    /// What the data of such a command take.
+    #[inline]
+    pub fn time_of(&self, access: Access, count: Sectors) -> Span {
+        match self.write_rate {
+            Some(rate) if access == Access::Write => rate.time_for(Bytes::new(count.bytes().get())),
+            _ => self.time_for(count),
+        }
     }
 }
 

@@ -123,7 +123,7 @@ impl Drive {
         let started = now.max(flight.ready) + self.port.lead(&flight.command);
         let passage = self.mechanics.passage(flight, started);
         let end = passage.end + self.port.turns_lost_to_late_data(flight, started, &passage);
-        self.port.across(end, flight.command.count)
+        self.port.across(end, flight.command.access, flight.command.count)
     }
 
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.

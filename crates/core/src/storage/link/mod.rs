@@ -60,6 +60,9 @@ struct Path {
     hops: Vec<OnPath>,
     /// The size of its last transfer, which the times are for: most workloads have one size, and a division takes long.
     count: Sectors,
+    /// What it was; a read where all stages take as long for either.
+    access: Access,
+    is_even: bool,
     /// The slowest stage passes all of it, and the others a sector each.
     flow: Span,
     /// One sector passes all stages.
@@ -73,11 +76,11 @@ struct Path {
 impl Path {
     /// Brings the times up to date for transfers of this size.
     #[cold]
-    fn fit(&mut self, stages: &[Stage], count: Sectors) {
+    fn fit(&mut self, stages: &[Stage], access: Access, count: Sectors) {
         let (mut sector, mut first) = (Span::ZERO, Span::ZERO);
         let mut slowest = StageTime::default();
         for on_path in &mut self.hops {
-            let time = stages[usize::from(on_path.hop.bus)].time_for(on_path.hop.rate, count);
+            let time = stages[usize::from(on_path.hop.bus)].time_for(access, on_path.hop.rate, count);
             (on_path.time, on_path.before) = (time, sector);
             sector += time.sector;
             first += time.first;
@@ -88,7 +91,7 @@ impl Path {
         for on_path in &mut self.hops {
             on_path.behind = sector - (on_path.before + on_path.time.sector);
         }
-        (self.count, self.sector, self.first) = (count, sector, first);
+        (self.access, self.count, self.sector, self.first) = (access, count, sector, first);
         self.flow = slowest.rest + (sector - slowest.sector);
     }
 
@@ -123,12 +126,14 @@ impl Wires {
             let mut path = Path {
                 hops: hops.iter().map(|&hop| OnPath::new(hop)).collect(),
                 count: Sectors::ZERO,
+                access: Access::Read,
+                is_even: hops.iter().all(|hop| stages[usize::from(hop.bus)].is_even()),
                 flow: Span::ZERO,
                 sector: Span::ZERO,
                 first: Span::ZERO,
                 own: own.then_some(Instant::ZERO),
             };
-            path.fit(&stages, Sectors::ZERO);
+            path.fit(&stages, Access::Read, Sectors::ZERO);
             path
         };
         let paths = paths.iter().map(path).collect();
@@ -137,7 +142,7 @@ impl Wires {
 
     /// One drive: its own link, and the bus of the host behind its controller.
     pub fn of_drive(link: &LinkParams, bus: Option<&BusParams>) -> Self {
-        let own = BusParams::link(link.rate);
+        let own = link.bus();
         let hop = |bus| Hop { bus, rate: None };
         match bus {
             None => Wires::new(&[own], &[&[hop(0)]]),
@@ -151,10 +156,10 @@ impl Wires {
         self.paths[usize::from(drive)].own.is_none()
     }
 
-    /// What a transfer takes that finds its path free and its data there, without a call.
+    /// What a read's transfer takes that finds its path free and its data there, without a call.
     #[inline]
     pub fn time_alone(&mut self, drive: u16, count: Sectors) -> Span {
-        let path = self.path(drive, count);
+        let path = self.path(drive, Access::Read, count);
         path.first + path.flow
     }
 
@@ -166,10 +171,11 @@ impl Wires {
     }
 
     #[inline]
-    fn path(&mut self, drive: u16, count: Sectors) -> &mut Path {
+    fn path(&mut self, drive: u16, access: Access, count: Sectors) -> &mut Path {
         let path = &mut self.paths[usize::from(drive)];
-        if path.count != count {
-            path.fit(&self.stages, count);
+        let access = if path.is_even { Access::Read } else { access };
+        if path.count != count || path.access != access {
+            path.fit(&self.stages, access, count);
         }
         path
     }
@@ -178,7 +184,7 @@ impl Wires {
     #[inline]
     pub fn carry(&mut self, drive: u16, transfer: &Transfer) -> Carried {
         debug_assert!(transfer.count.get() > 0 && transfer.last >= transfer.from);
-        let path = self.path(drive, transfer.count);
+        let path = self.path(drive, transfer.access, transfer.count);
         let Some(free) = path.own else { return self.carry_on_stages(drive, transfer) };
         let carried = path.end(transfer, free.max(transfer.from));
         path.own = Some(carried.ended);

@@ -6,6 +6,8 @@ use drivelab_units::{Rate, Sectors, Span};
 pub struct BusParams {
     /// Infinitely fast when `None`.
     pub rate: Option<Rate>,
+    /// For writes, where it is not the same.
+    pub write_rate: Option<Rate>,
     /// To take the bus for data: arbitration and reselection (SCSI), the turnaround of a transaction (PCI). Paid again at
     /// each connection.
     pub fixed: Span,
@@ -22,7 +24,7 @@ pub struct BusParams {
 impl BusParams {
     /// A link that one drive has to itself.
     pub const fn link(rate: Option<Rate>) -> Self {
-        BusParams { rate, fixed: Span::ZERO, burst: None, full_duplex: false, holds: true }
+        BusParams { rate, write_rate: None, fixed: Span::ZERO, burst: None, full_duplex: false, holds: true }
     }
 
     /// A bus that drives share and leave while they have nothing to send.

@@ -62,9 +62,15 @@ impl Stage {
         fixed.is_zero() && burst.is_none() && !full_duplex && holds
     }
 
-    /// What it takes for so many sectors at this agreed rate.
-    pub fn time_for(&self, agreed: Option<Rate>, count: Sectors) -> StageTime {
-        let BusParams { rate, fixed, burst, .. } = self.params;
+    /// Whether it takes as long for a write as for a read.
+    pub fn is_even(&self) -> bool {
+        self.params.write_rate.is_none()
+    }
+
+    /// What it takes for so many sectors of such a command at this agreed rate.
+    pub fn time_for(&self, access: Access, agreed: Option<Rate>, count: Sectors) -> StageTime {
+        let BusParams { rate, write_rate, fixed, burst, .. } = self.params;
+        let rate = if access == Access::Write { write_rate.or(rate) } else { rate };
         let rate = match (rate, agreed) {
             (Some(own), Some(agreed)) => Some(own.min(agreed)),
             (own, agreed) => own.or(agreed),

@@ -47,8 +47,7 @@ impl SystemParams {
     /// The ways of the data: each drive's link, or one for all, and the bus of the host behind the controller.
     pub fn wires(&self) -> Wires {
         let links = if self.shares_link { 1 } else { self.drives.len() };
-        let mut stages: Vec<BusParams> =
-            self.drives[..links].iter().map(|drive| BusParams::link(drive.link.rate)).collect();
+        let mut stages: Vec<BusParams> = self.drives[..links].iter().map(|drive| drive.link.bus()).collect();
         if self.shares_link && self.drives.len() > 1 {
             stages[0].holds = false;
         }

@@ -51,7 +51,7 @@ pub fn zone(first_cylinder: u32, cylinders: u32, sectors_per_track: u32) -> Zone
 }
 
 pub fn layout(heads: u32, zones: Vec<ZoneParams>) -> GeometryParams {
-    GeometryParams { heads, order: SurfaceOrder::Cylinder, zones, capacity: None }
+    GeometryParams { heads, order: SurfaceOrder::Cylinder, zones, patterns: None, capacity: None }
 }
 
 /// A seek curve that takes this long for every distance of a drive with so many cylinders.
@@ -69,7 +69,7 @@ pub fn drive() -> DriveParams {
         settle: SettleParams::default(),
         scatter: None,
         firmware: FirmwareParams::default(),
-        link: LinkParams { rate: None, write_data: WriteData::WhilePositioning },
+        link: LinkParams { rate: None, write_rate: None, write_data: WriteData::WhilePositioning },
         queue: QueueParams::NONE,
         protocol: Protocol::ScsiTcq(ScsiParams { reordering: Reordering::Unrestricted, ..ScsiParams::USUAL }),
         exchange: ExchangeParams::default(),

@@ -140,8 +140,11 @@ fn firmwares() -> impl Strategy<Value = FirmwareParams> {
 
 fn links() -> impl Strategy<Value = LinkParams> {
     let write_data = prop_oneof![Just(WriteData::BeforePositioning), Just(WriteData::WhilePositioning)];
-    (option::of(1_000_000u64..400_000_000), write_data)
-        .prop_map(|(rate, write_data)| LinkParams { rate: rate.and_then(Rate::from_bytes_per_s), write_data })
+    (option::of(1_000_000u64..400_000_000), write_data).prop_map(|(rate, write_data)| LinkParams {
+        rate: rate.and_then(Rate::from_bytes_per_s),
+        write_rate: None,
+        write_data,
+    })
 }
 
 /// Any order, with any value of what it weighs.
@@ -277,7 +280,7 @@ fn host_buses() -> impl Strategy<Value = link::BusParams> {
     (option::of(1_000_000u64..400_000_000), spans(60), burst, any::<[bool; 2]>()).prop_map(
         |(rate, fixed, burst, [full_duplex, holds])| {
             let rate = rate.and_then(Rate::from_bytes_per_s);
-            link::BusParams { rate, fixed, burst, full_duplex, holds }
+            link::BusParams { rate, write_rate: None, fixed, burst, full_duplex, holds }
         },
     )
 }

@@ -130,8 +130,11 @@ fn a_hit_makes_only_an_idle_head_read_on() {
 #[test]
 fn written_data_are_there_once_the_link_has_brought_them() {
     let served = |wait: Span| {
-        let link =
-            LinkParams { rate: Rate::from_bytes_per_s(5_120_000), write_data: WriteData::WhilePositioning };
+        let link = LinkParams {
+            rate: Rate::from_bytes_per_s(5_120_000),
+            write_rate: None,
+            write_data: WriteData::WhilePositioning,
+        };
         let cache = CacheParams { write_back: Some(keeping(100, 4)), ..cache(1_000, 8) };
         let mut rig = Rig::new(&DriveParams { link, ..cached(cache) });
         let write = rig.send(Write, 6_000, 8);

@@ -4,6 +4,8 @@
 //! spares. A slipped slot takes the place of a spare: all blocks behind it in the stretch move up by one. What is left
 //! of the slots are the zone's *places*, and blocks lie on those from the front's end on. Place and slot follow from
 //! each other by arithmetic and a search among the slips, so that a spare on each track costs no list.
+use super::{GeometryError, ZoneParams};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Where spare slots lie. A slipped slot uses one of them up.
@@ -136,5 +138,35 @@ impl Gaps {
     pub fn slips_before_stretch(&self, slot: u32) -> u32 {
         let first = (slot / self.stretch).min(self.whole) * self.stretch;
         self.slips.partition_point(|&slip| slip < first) as u32
+    }
+}
+
+/// What a zone's parameters leave without blocks, if anything.
+pub(super) fn of_zone(
+    number: usize,
+    zone: &ZoneParams,
+    slots: u32,
+    tracks: u32,
+) -> Result<Option<Box<Gaps>>, GeometryError> {
+    let ZoneParams { front, ref slips, spares, .. } = *zone;
+    let ascending = slips.windows(2).all(|pair| pair[0] < pair[1]);
+    if !ascending || slips.last().is_some_and(|&last| last >= slots.into()) {
+        return Err(GeometryError::BadSlip { zone: number });
+    }
+    if slips.is_empty() && front == 0 && spares == Spares::NONE {
+        return Ok(None);
+    }
+    let front = front.min(slots.into()) as u32;
+    let bad = GeometryError::BadSpares { zone: number };
+    let gaps = match spares {
+        Spares::Zone(spares) => Gaps::at_end(slots, spares, slips, front),
+        Spares::Each { tracks: each, .. } if each > tracks => return Err(bad),
+        Spares::Each { tracks, spares } => {
+            Some(Gaps::new(slots, tracks * zone.sectors_per_track, spares, slips, front).ok_or(bad)?)
+        }
+    };
+    match gaps {
+        Some(gaps) if gaps.blocks() > 0 => Ok(Some(Box::new(gaps))),
+        _ => Err(GeometryError::NoBlocks { zone: number }),
     }
 }

@@ -1,5 +1,6 @@
 //! A geometry in parameters, and why one cannot be built.
 use super::gaps::Spares;
+use super::patterns::{DEPTH_MAX, PatternParams};
 use alloc::vec::Vec;
 use core::fmt;
 use drivelab_units::{Angle, Sectors};
@@ -42,6 +43,8 @@ pub struct GeometryParams {
     pub heads: u32,
     pub order: SurfaceOrder,
     pub zones: Vec<ZoneParams>,
+    /// In place of zones and their order.
+    pub patterns: Option<PatternParams>,
     /// Blocks that the drive reports; all that the zones hold when `None`.
     pub capacity: Option<Sectors>,
 }
@@ -58,6 +61,8 @@ pub enum GeometryError {
     BadSpares { zone: usize },
     NoBlocks { zone: usize },
     NoSerpent,
+    BadPattern { pattern: usize },
+    BadSkip { skip: usize },
     CapacityTooLarge { capacity: u64, held: u64 },
 }
 
@@ -81,6 +86,14 @@ impl fmt::Display for GeometryError {
                 write!(f, "zone {zone} holds no block: its front, slips and spares take all of it")
             }
             Self::NoSerpent => write!(f, "a serpentine needs at least one cylinder per head"),
+            Self::BadPattern { pattern } => write!(
+                f,
+                "pattern {pattern} cannot be: it needs runs of lower patterns or of tracks under the drive's heads, with 1 \
+                 to 65535 sectors, on cylinders of the drive, and patterns lie at most {DEPTH_MAX} deep"
+            ),
+            Self::BadSkip { skip } => {
+                write!(f, "skip {skip} is not behind the one before it, or leaves the layout")
+            }
             Self::CapacityTooLarge { capacity, held } => {
                 write!(f, "a capacity of {capacity} sectors exceeds the {held} that the zones hold")
             }

@@ -27,7 +27,7 @@ pub struct Port {
     /// Which of the target's drives.
     drive: u16,
     model: Arc<DriveModel>,
-    /// What the link takes for one sector.
+    /// What the link takes for one sector of a write.
     sector: Span,
     /// When all data that have been sent so far are across.
     free: Instant,
@@ -39,13 +39,13 @@ impl Port {
     /// The port of the drive with this index.
     pub fn new(drive: u16, model: Arc<DriveModel>) -> Self {
         let round = model.queue.coalesces.map_or(0, usize::from);
-        let sector = model.link.time_for(Sectors::new(1));
+        let sector = model.link.time_of(Access::Write, Sectors::new(1));
         Port { drive, model, sector, free: Instant::ZERO, unreported: Vec::with_capacity(round) }
     }
 
     /// When a transfer that could begin now would be across, beside all that has been sent.
-    pub fn across(&self, from: Instant, count: Sectors) -> Instant {
-        from.max(self.free) + self.model.link.time_for(count)
+    pub fn across(&self, from: Instant, access: Access, count: Sectors) -> Instant {
+        from.max(self.free) + self.model.link.time_of(access, count)
     }
 
     /// Data cross the link.
@@ -65,7 +65,8 @@ impl Port {
 
     /// The longest that a command can take beside its media access: its data, and the way to the host.
     pub fn longest(&self, command: &Command) -> Span {
-        let (link, period) = (self.model.link.time_for(command.count), self.model.period.as_ns());
+        let period = self.model.period.as_ns();
+        let link = self.model.link.time_of(command.access, command.count);
         let data = match (command.access, self.model.link.write_data) {
             // The media wait whole turns for data that come late.
             (Access::Write, WriteData::WhilePositioning) => {
@@ -84,7 +85,7 @@ impl Port {
             (Access::Write, WriteData::BeforePositioning) => {
                 let called = self.model.protocol.releases(command);
                 let service = if called { self.model.exchange.serviced() } else { Span::ZERO };
-                service + self.model.link.time_for(command.count)
+                service + self.model.link.time_of(Access::Write, command.count)
             }
             _ => Span::ZERO,
         }
@@ -147,7 +148,7 @@ impl Port {
         }
         // A drive that has let go of the bus calls for the data as soon as it has taken the command up.
         let begun = *data_from + *call;
-        let ended = begun + self.model.link.time_for(command.count);
+        let ended = begun + self.model.link.time_of(Access::Write, command.count);
         self.turns_lost(&Carried { begun, ended }, command.count, started, passage)
     }
 

@@ -84,7 +84,7 @@ proptest! {
 #[test]
 fn the_link_is_free_behind_the_last_data() {
     let rate = Rate::from_bytes_per_s(512_000).unwrap();
-    let link = LinkParams { rate: Some(rate), write_data: WriteData::BeforePositioning };
+    let link = LinkParams { rate: Some(rate), write_rate: None, write_data: WriteData::BeforePositioning };
     let completions = FirmwareParams {
         read_completion: Span::from_us(3),
         write_completion: Span::from_us(5),
@@ -92,10 +92,10 @@ fn the_link_is_free_behind_the_last_data() {
     };
     let mut port = port(&DriveParams { link, firmware: completions, ..params(4) });
     let at = |ms| Instant::ZERO + Span::from_ms(ms);
-    assert_eq!(port.across(at(10), Sectors::new(4)), at(14));
+    assert_eq!(port.across(at(10), Access::Read, Sectors::new(4)), at(14));
     assert_eq!(port.completes(Access::Read, at(30)), Span::from_us(3));
     assert_eq!(port.completes(Access::Write, at(20)), Span::from_us(5));
-    assert_eq!(port.across(at(10), Sectors::new(4)), at(34));
+    assert_eq!(port.across(at(10), Access::Read, Sectors::new(4)), at(34));
     let write = Command::new(0, Access::Write, Lba::ZERO, Sectors::new(8));
     assert_eq!(port.lead(&write), Span::from_ms(8));
     assert_eq!(port.lead(&Command { access: Access::Read, ..write }), Span::ZERO);
