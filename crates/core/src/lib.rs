@@ -2,7 +2,7 @@
 //!
 //! What traces here: state machines that do no I/O and never read a clock, and everything they are made of. What never
 //! does: files, threads, clocks, hash maps, printing, payload bytes, scenario text. Start reading at [`machine`], then
-//! [`target::drive`], then one whole policy in `target/drive/queue/sptf.rs`.
+//! [`target::drive`], then one whole policy in `storage/drive/queue/orders/sptf.rs`.
 #![no_std]
 
 extern crate alloc;

@@ -3,6 +3,7 @@ use crate::common;
 use drivelab_core::host::params::{Addressing, Arrivals};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::queue::orders::Rule;
 use drivelab_core::storage::drive::queue::{AgeFull, AgeWeight, Order, ScanWeight};
 use drivelab_core::{Attribute, Limit, Priority};
 use drivelab_scenario::{
@@ -403,24 +404,31 @@ fn an_order_that_ages_has_a_weight_and_displaces_what_the_others_need() {
 /// Every key that counts with some orders only: accepted beside those, refused beside the others.
 #[test]
 fn each_order_takes_the_keys_that_count_with_it() {
-    let rotational = ["sptf", "aged-sptf", "share-aged-sptf", "weighted-sptf", "read-first-sptf", "firmware"];
-    let timed = ["sstf", "sptf", "aged-sptf", "share-aged-sptf", "weighted-sptf", "firmware"];
-    let chooses = [&["sstf", "look", "c-look", "vscan"], &rotational[..]].concat();
-    let all = [&["fcfs"], &chooses[..]].concat();
-    assert_eq!(all.len(), Order::ALL.len());
+    let names = |holds: &dyn Fn(&Rule) -> bool| {
+        let rules = Order::ALL.into_iter().map(Order::rule).filter(|rule| holds(rule));
+        rules.map(|rule| rule.name).collect::<Vec<&str>>()
+    };
+    let (rotational, timed) = (names(&|rule| rule.counts_rotation), names(&Rule::costs_time));
+    let (all, chooses) = (names(&|_| true), names(&|rule| rule.name != "fcfs"));
+    let weighing = |key| names(&|rule| rule.weighs.is_some_and(|weighs| weighs.key == key));
+    // What is known of the orders that there have been for long.
+    let has = |names: &[&str], known: &[&str]| known.iter().all(|name| names.contains(name));
+    assert!(has(&rotational, &["sptf", "aged-sptf", "weighted-sptf", "read-first-sptf", "firmware"]));
+    assert!(has(&timed, &["sstf", "sptf", "aged-sptf", "weighted-sptf", "firmware"]));
+    assert!(has(&weighing("age_weight"), &["aged-sptf", "firmware"]));
     let keys: [(&str, &str, &[&str]); 15] = [
         ("knows", "distance", &rotational),
         ("write_margin", "1ms", &rotational),
         ("read_margin", "1ms", &rotational),
-        ("age_share", "0.3", &["share-aged-sptf"]),
+        ("age_share", "0.3", &weighing("age_share")),
         ("write_handicap", "1ms", &timed),
         ("considers", "5", &chooses),
         ("sorts_from", "5", &chooses),
         ("look_time", "1us", &chooses),
-        ("age_weight", "0.3", &["aged-sptf", "firmware"]),
-        ("age_full", "2s", &["weighted-sptf"]),
-        ("write_deadline", "2s", &["read-first-sptf"]),
-        ("scan_weight", "0.5", &["vscan"]),
+        ("age_weight", "0.3", &weighing("age_weight")),
+        ("age_full", "2s", &weighing("age_full")),
+        ("write_deadline", "2s", &weighing("write_deadline")),
+        ("scan_weight", "0.5", &weighing("scan_weight")),
         ("age_limit", "2s", &all),
         ("pass_limit", "5", &all),
         ("depth", "65536", &all),

@@ -61,10 +61,11 @@ impl Index {
         match &self.grid {
             Some(grid) => self.meeting_of_many(grid, first, end, found),
             None => {
-                for (place, bounds) in self.bounds.iter().enumerate() {
-                    if bounds.start < end && bounds.limit >= first {
-                        found.push(place as SegmentIndex);
-                    }
+                // Whether one begins before comes out at random: no branch. As a rule none meets them.
+                let meets = |bounds: &Bounds| (bounds.start < end) & (bounds.limit >= first);
+                if self.bounds.iter().fold(false, |any, bounds| any | meets(bounds)) {
+                    let places = (0..).zip(&self.bounds).filter(|(_, bounds)| meets(bounds));
+                    found.extend(places.map(|(place, _)| place));
                 }
             }
         }

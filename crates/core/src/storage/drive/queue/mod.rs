@@ -47,7 +47,7 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// Nanoseconds of seek, settling and head switch to the entry's first track.
-    #[inline]
+    #[inline(always)]
     fn seek(&self, entry: &Entry) -> u64 {
         let access = if entry.write { Access::Write } else { Access::Read };
         self.mechanism.positioning(self.arm, entry.cylinder, entry.head, access)
@@ -110,7 +110,7 @@ impl View<'_> {
     }
 
     /// Nanoseconds from now until the arm is there.
-    #[inline]
+    #[inline(always)]
     fn moved(&self, entry: &Entry) -> u64 {
         entry.ready.saturating_sub(self.now) + entry.lead + self.seek(entry)
     }

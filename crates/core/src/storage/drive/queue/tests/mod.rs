@@ -41,8 +41,8 @@ fn settles() -> impl Strategy<Value = SettleParams> {
 }
 
 /// Every order, with any value of what it weighs: nothing, a little or much.
-pub fn orders() -> impl Strategy<Value = [Order; 10]> {
-    any::<[u64; 10]>().prop_map(|drawn| {
+pub fn orders() -> impl Strategy<Value = [Order; Order::ALL.len()]> {
+    any::<[u64; Order::ALL.len()]>().prop_map(|drawn| {
         core::array::from_fn(|number| {
             let (order, drawn) = (Order::ALL[number], drawn[number]);
             let Some(weighs) = order.rule().weighs else { return order };
