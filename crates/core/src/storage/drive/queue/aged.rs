@@ -1,19 +1,17 @@
 //! The search for orders whose cost falls with age: down from the oldest, outward from the arm, or both.
 //!
-//! What a walk has not come to lies at least so far out or is at most so old, which bounds its cost from below; when that is
-//! above the best cost found, the best is found. Where age outweighs the way, the oldest few decide, and the walk is down
-//! from them. Else it is outward, until not even an entry as old as the oldest could win; among many those would be nearly
-//! all, and it goes both ways at once: far fewer are looked at than either walk alone would need, of n entries whose place
-//! and age have nothing to do with each other about the root of n at most.
+//! Few are all looked at. What a walk has not come to lies at least so far out or is at most so old, which bounds its cost
+//! from below; when that is above the best cost found, the best is found. Where age outweighs the way, the oldest few
+//! decide, and the walk is down from them. Else it goes both ways at once: far fewer are looked at than either walk alone
+//! would need, of n entries whose place and age have nothing to do with each other about the root of n at most.
 //! Source: R. Fagin, A. Lotem, M. Naor, "Optimal aggregation algorithms for middleware", PODS 2001 (the threshold
 //! algorithm).
 use super::crowd::Search;
-use super::outward::{Best, CLOSED, Cost, least_of_few, sides};
+use super::outward::{Best, Cost, least_of_each, sides};
 use super::{Kind, SlotIndex, Slots, View};
 
-/// No more entries than this are few. To follow the links from the oldest down takes longer than to look at some more of
-/// those that lie side by side.
-const FEW: usize = 64;
+/// No more entries than this are few: to look at all of them, side by side, takes less than the branches of a walk.
+const FEW: usize = 40;
 
 /// The entry with the least (cost, sequence), of all in the main lane.
 ///
@@ -26,6 +24,9 @@ pub fn least<C: Cost>(
     view: &View<'_>,
     bound: impl Fn(u64, u64) -> i64,
 ) -> Option<SlotIndex> {
+    if let Some(row) = slots.row(Kind::Main).filter(|row| row.items().len() <= FEW) {
+        return least_of_each(cost, row, slots, view);
+    }
     let oldest = slots.oldest_of(Kind::Main)?;
     let entry = slots.entry(oldest);
     let (mut best, age) = (Best::NONE, view.now - entry.arrived);
@@ -33,16 +34,10 @@ pub fn least<C: Cost>(
     // How much less the oldest can cost than what it costs, against what its age takes off: about this share of all ages
     // have a chance.
     let (lowest, share) = (bound(0, age), slots.len().isqrt() as i64 / 2);
-    if lowest < 0 && -lowest >= (best.cost - lowest) * share.max(2) {
+    if lowest < 0 && -lowest >= (best.cost - lowest) * share {
         return least_by_age(cost, slots, view, oldest, best, bound);
     }
-    let settle = i64::from(view.least_settle());
-    match slots.row(Kind::Main) {
-        Some(row) if row.items().len() <= FEW => least_of_few(cost, row, slots, view, best, |floor, best| {
-            floor != CLOSED && bound((floor - settle).max(0) as u64, age) <= best
-        }),
-        _ => least_of_many(cost, slots, view, best, bound),
-    }
+    least_of_many(cost, slots, view, best, bound)
 }
 
 /// Down from the oldest alone.

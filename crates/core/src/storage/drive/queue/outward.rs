@@ -19,10 +19,7 @@ pub trait Cost {
 #[inline]
 pub fn least<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     match slots.row(kind) {
-        Some(row) => {
-            let settle = i64::from(view.least_settle());
-            least_of_few(cost, row, slots, view, Best::NONE, |floor, best| floor <= best + settle)
-        }
+        Some(row) => least_of_few(cost, row, slots, view),
         None => least_of_many(cost, slots, kind, view),
     }
 }
@@ -30,42 +27,44 @@ pub fn least<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> O
 /// With no more than this it takes less to look at all of them than to ask how far outward to look.
 const VERY_FEW: usize = 10;
 
-/// The same in a shallow queue: `can_win(floor, cost)` tells whether an entry whose seek takes no less than this floor, less
-/// a negative write settle, may cost as little; it may not from [`CLOSED`] on. `best` is the least known before.
-#[inline(always)]
-pub fn least_of_few<C: Cost>(
-    cost: &C,
-    row: &Row,
-    slots: &Slots,
-    view: &View<'_>,
-    mut best: Best,
-    can_win: impl Fn(i64, i64) -> bool,
-) -> Option<SlotIndex> {
-    let few = Few { items: row.items(), slots, view };
+/// The same in a shallow queue.
+#[inline]
+fn least_of_few<C: Cost>(cost: &C, row: &Row, slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
+    let few = Few { items: row.items(), slots, view, settle: i64::from(view.least_settle()) };
     if few.items.len() <= VERY_FEW {
-        for at in 0..few.items.len() {
-            few.visit(cost, at, &mut best);
-        }
-        return best.found();
+        return least_of_each(cost, row, slots, view);
     }
     let mut up = row.below(view.arm.cylinder);
     let mut down = up.wrapping_sub(1);
     let (mut above, mut below) = (few.floor(up), few.floor(down));
+    let mut best = Best::NONE;
+    let mut bound = best.cost;
     // Both sides in turn: a direction that depends on the data would be mispredicted half of the time.
     loop {
-        if can_win(above, best.cost) {
-            few.visit(cost, up, &mut best);
+        if above <= bound {
+            bound = few.visit(cost, up, &mut best);
             up += 1;
             above = few.floor(up);
-        } else if !can_win(below, best.cost) {
+        } else if below > bound {
             return best.found();
         }
-        if can_win(below, best.cost) {
-            few.visit(cost, down, &mut best);
+        if below <= bound {
+            bound = few.visit(cost, down, &mut best);
             down = down.wrapping_sub(1);
             below = few.floor(down);
         }
     }
+}
+
+/// The same by looking at each.
+#[inline(always)]
+pub fn least_of_each<C: Cost>(cost: &C, row: &Row, slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
+    let mut best = Best::NONE;
+    for item in row.items() {
+        let entry = slots.entry(item.slot);
+        best.offer(item.slot, entry, cost.of(entry, view));
+    }
+    best.found()
 }
 
 /// The entries of a shallow queue, side by side.
@@ -73,6 +72,8 @@ struct Few<'a> {
     items: &'a [Item],
     slots: &'a Slots,
     view: &'a View<'a>,
+    /// By how much a seek may be shorter than its floor.
+    settle: i64,
 }
 
 impl Few<'_> {
@@ -84,12 +85,13 @@ impl Few<'_> {
         self.items.get(at).map_or(CLOSED, beyond)
     }
 
-    /// Looks at an entry.
+    /// Looks at an entry; returns the floor up to which others can win.
     #[inline(always)]
-    fn visit<C: Cost>(&self, cost: &C, at: usize, best: &mut Best) {
+    fn visit<C: Cost>(&self, cost: &C, at: usize, best: &mut Best) -> i64 {
         let slot = self.items[at].slot;
         let entry = self.slots.entry(slot);
         best.offer(slot, entry, cost.of(entry, self.view));
+        best.cost + self.settle
     }
 }
 
@@ -183,7 +185,7 @@ pub fn sides(slots: &Slots, kind: Kind, view: &View<'_>) -> (Side, Side) {
 }
 
 /// The floor of a side that has no more entries: far above any cost, that of nothing found included.
-pub const CLOSED: i64 = i64::MAX;
+const CLOSED: i64 = i64::MAX;
 
 /// The next entry on one side of the arm, and the least that reaching it or any beyond it can take.
 #[derive(Clone, Copy)]
