@@ -108,10 +108,10 @@ impl Scatter {
     #[inline]
     pub fn excess(&self, distance: u32, bits: u64) -> i64 {
         let step = (bits >> (64 - STEPS)) as usize;
-        let inside = (bits >> (64 - STEPS - 16) & 0xffff) as i64;
+        let inside = ((bits >> (64 - STEPS - 16)) & 0xffff) as i64;
         let (low, high) = (i64::from(self.quantiles[step]), i64::from(self.quantiles[step + 1]));
-        let quantile = low + ((high - low) * inside >> 16);
-        quantile * i64::from(self.width(distance)) >> 16
+        let quantile = low + (((high - low) * inside) >> 16);
+        (quantile * i64::from(self.width(distance))) >> 16
     }
 
     /// No movement takes longer beyond the curve.

@@ -300,7 +300,7 @@ fn the_histories_have_allegiances_and_recoveries() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let (mut recovered, mut active, mut busy, mut apart, mut several) = (0, 0, 0, 0, 0);
-    for _ in 0..1_200 {
+    for _ in 0..1_600 {
         let (params, steps) = plays().new_tree(&mut runner).unwrap().current();
         let run = play(&params, &steps, None);
         recovered += run.traces.values().filter(|trace| trace.command.attribute == Attribute::Aca).count();

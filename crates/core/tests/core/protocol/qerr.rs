@@ -93,7 +93,7 @@ fn the_histories_have_errors_and_much_to_clear() {
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     let (mut cleared, mut attentions) = (0, 0);
-    for _ in 0..400 {
+    for _ in 0..1_600 {
         let (params, steps) = plays(QueueErrors::ClearAll).new_tree(&mut runner).unwrap().current();
         let run = play(&params, &steps, None);
         for answer in run.answers() {

@@ -1,17 +1,17 @@
-//! The search for orders whose cost falls with age: down from the oldest, outward from the arm, or both.
+//! The search for orders whose cost falls with age: down from the oldest, or outward from the arm as well.
 //!
-//! Few are all looked at. What a walk has not come to lies at least so far out or is at most so old, which bounds its cost
-//! from below; when that is above the best cost found, the best is found. Where age outweighs the way, the oldest few
-//! decide, and the walk is down from them. Else it goes both ways at once: far fewer are looked at than either walk alone
-//! would need, of n entries whose place and age have nothing to do with each other about the root of n at most.
+//! What a walk has not come to lies at least so far out or is at most so old, which bounds its cost from below; when that is
+//! above the best cost found, the best is found. Where age outweighs the way in a long queue, the oldest few decide, and the
+//! walk is down from them. Else it goes both ways at once: far fewer are looked at than either walk alone would need, of n
+//! entries whose place and age have nothing to do with each other about the root of n at most.
 //! Source: R. Fagin, A. Lotem, M. Naor, "Optimal aggregation algorithms for middleware", PODS 2001 (the threshold
 //! algorithm).
 use super::crowd::Search;
-use super::outward::{Best, Cost, least_of_each, sides};
+use super::outward::{Best, Cost, sides};
 use super::{Kind, SlotIndex, Slots, View};
 
-/// No more entries than this are few: to look at all of them, side by side, takes less than the branches of a walk.
-const FEW: usize = 40;
+/// Among no more entries than this the oldest are too many of all to go by age alone.
+const FEW: usize = 64;
 
 /// The entry with the least (cost, sequence), of all in the main lane.
 ///
@@ -24,8 +24,8 @@ pub fn least<C: Cost>(
     view: &View<'_>,
     bound: impl Fn(u64, u64) -> i64,
 ) -> Option<SlotIndex> {
-    if let Some(row) = slots.row(Kind::Main).filter(|row| row.items().len() <= FEW) {
-        return least_of_each(cost, row, slots, view);
+    if slots.len() <= FEW {
+        return least_of_many(cost, slots, view, Best::NONE, bound);
     }
     let oldest = slots.oldest_of(Kind::Main)?;
     let entry = slots.entry(oldest);

@@ -32,7 +32,11 @@ const VERY_FEW: usize = 10;
 fn least_of_few<C: Cost>(cost: &C, row: &Row, slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let few = Few { items: row.items(), slots, view, settle: i64::from(view.least_settle()) };
     if few.items.len() <= VERY_FEW {
-        return least_of_each(cost, row, slots, view);
+        let mut best = Best::NONE;
+        for at in 0..few.items.len() {
+            few.visit(cost, at, &mut best);
+        }
+        return best.found();
     }
     let mut up = row.below(view.arm.cylinder);
     let mut down = up.wrapping_sub(1);
@@ -54,17 +58,6 @@ fn least_of_few<C: Cost>(cost: &C, row: &Row, slots: &Slots, view: &View<'_>) ->
             below = few.floor(down);
         }
     }
-}
-
-/// The same by looking at each.
-#[inline(always)]
-pub fn least_of_each<C: Cost>(cost: &C, row: &Row, slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
-    let mut best = Best::NONE;
-    for item in row.items() {
-        let entry = slots.entry(item.slot);
-        best.offer(item.slot, entry, cost.of(entry, view));
-    }
-    best.found()
 }
 
 /// The entries of a shallow queue, side by side.

@@ -63,7 +63,7 @@ fn looked_at(order: Order, depth: u32, mechanism: &Mechanism, cylinders: u32) ->
     LOOKED_AT.get() / CHOICES
 }
 
-/// A choice looks at no more than four times the root of the depth, and so many; at all of a few. Where the credit of age
+/// A choice looks at no more than four times the root of the depth, and so many. Where the credit of age
 /// falls with the depth neither way nor age decides alone in a deep queue: eight times.
 fn check_growth(cylinders: u32, used: u32, depths: &[u32], more: u32) {
     let [single, average, full] = [600, 8_500, 18_000].map(Span::from_us);
@@ -73,7 +73,7 @@ fn check_growth(cylinders: u32, used: u32, depths: &[u32], more: u32) {
             let times =
                 if order.rule().weighs.is_some_and(|weighs| weighs.key == "age_share") { 8 } else { 4 };
             let found = looked_at(order, depth, &mechanism, used);
-            let most = times * depth.isqrt().max(16) + more;
+            let most = times * depth.isqrt() + more;
             println!("{order:?}, {used} of {cylinders} cylinders, depth {depth}: {found} of at most {most}");
             assert!(found <= most, "{order:?} {used}/{cylinders} {depth}: {found} above {most}");
         }
