@@ -122,6 +122,15 @@ impl<E: Copy> Agenda<E> {
         Some((next.due, next.event))
     }
 
+    /// Keeps the events of which this holds.
+    pub fn retain(&mut self, mut holds: impl FnMut(&E) -> bool) {
+        self.near.retain(|entry| holds(&entry.event));
+        self.far.retain(|Reverse(entry)| holds(&entry.event));
+        if self.near.is_empty() && !self.far.is_empty() {
+            self.come_near();
+        }
+    }
+
     /// Takes the next few out of the heap.
     #[inline(never)]
     fn come_near(&mut self) {
@@ -139,6 +148,22 @@ mod tests {
 
     proptest! {
         /// So many events at a time that both parts are in use, some taken out between.
+        #[test]
+        fn what_is_not_kept_never_leaves(dues in prop::collection::vec(0u64..300, 0..200), kept in 1u64..5) {
+            let (mut agenda, mut waiting) = (Agenda::with_capacity(1), BTreeSet::new());
+            for (i, due) in dues.into_iter().enumerate() {
+                agenda.schedule(Instant::from_ns(due), 0, (due, i));
+                waiting.insert((due, i));
+            }
+            agenda.retain(|(due, _)| due % 5 < kept);
+            waiting.retain(|(due, _)| due % 5 < kept);
+            prop_assert_eq!(agenda.next_due().map(Instant::as_ns), waiting.first().map(|first| first.0));
+            while let Some((_, event)) = agenda.pop_due(Instant::from_ns(u64::MAX)) {
+                prop_assert_eq!(Some(event), waiting.pop_first());
+            }
+            prop_assert!(waiting.is_empty());
+        }
+
         #[test]
         fn events_leave_by_due_then_class_then_sequence(
             steps in prop::collection::vec((0u64..300, 0u8..3, 0u64..40), 0..300),

@@ -34,6 +34,17 @@ impl<T> Fifo<T> {
         self.items.get(self.next)
     }
 
+    /// How many are in it.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.items.len() - self.next
+    }
+
+    /// All of them, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items[self.next..].iter()
+    }
+
     /// What was put in last.
     pub fn back(&self) -> Option<&T> {
         self.items.last()

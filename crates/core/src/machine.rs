@@ -9,11 +9,18 @@ use drivelab_units::Instant;
 pub trait Machine {
     type Input;
     type Output;
+    /// How an input is acknowledged.
+    type Accepted;
+    /// What the machine cannot be told.
+    type Error;
 
     /// The only way state changes: run every internal event due at or before `now`, then take `input`.
-    fn handle(&mut self, now: Instant, input: Self::Input);
+    ///
+    /// # Errors
+    /// When the call is wrong: the machine is then as it was, but for the time. It never panics on a wrong call.
+    fn handle(&mut self, now: Instant, input: Self::Input) -> Result<Self::Accepted, Self::Error>;
 
-    /// The next output, oldest first; `None` when there is none left.
+    /// The next output, in the order in which things happened; `None` when there is none left.
     fn poll_output(&mut self) -> Option<Self::Output>;
 
     /// When to call `handle` next at the latest; `None` while nothing is due. Reading it changes nothing.

@@ -4,6 +4,7 @@
 //! order; the run in order of arrival that queueing is measured against; and a recorded list of requests, one at a time.
 //! What never does: a rule of physics (that is the core's), a real clock, a file. Start reading at [`run`].
 pub mod arrival_order;
+mod lives;
 pub mod many;
 pub mod replay;
 pub mod run;

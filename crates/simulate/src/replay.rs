@@ -4,7 +4,7 @@
 //! One request is outstanding at a time. The first is issued at instant zero to an idle target, each further one a given
 //! gap after the completion of the one before: what the target does between two requests, it does in that gap.
 use crate::run::{Control, HORIZON};
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{Target, TargetOutput, TargetParams};
 use drivelab_core::{Access, Breakdown, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, Sectors, Span};
 use std::sync::atomic::Ordering;
@@ -56,6 +56,8 @@ pub enum ReplayError {
     Stalled { number: usize },
     #[error("the list would last longer than a century of virtual time")]
     Endlong,
+    #[error("a defect of drivelab: {0}")]
+    Defect(String),
 }
 
 /// Requests between two looks at the control.
@@ -87,7 +89,9 @@ pub fn replay(
         if now > HORIZON {
             return Err(ReplayError::Endlong);
         }
-        target.handle(now, TargetInput::Submit(command(number, request)));
+        target
+            .take(now, &command(number, request))
+            .map_err(|error| ReplayError::Defect(error.to_string()))?;
         let done = completion(&mut target).ok_or(ReplayError::Stalled { number })?;
         if done.outcome != Outcome::Done {
             return Err(ReplayError::NotDone { number, outcome: done.outcome });
@@ -101,10 +105,12 @@ pub fn replay(
 /// Lets time pass until the target answers; `None` when it never does.
 fn completion(target: &mut Target) -> Option<Completion> {
     loop {
-        if let Some(done) = target.poll_output() {
-            return Some(done);
+        while let Some(output) = target.poll_output() {
+            if let TargetOutput::Completed(done) = output {
+                return Some(done);
+            }
         }
-        target.handle(target.poll_timeout()?, TargetInput::Tick);
+        target.pass_to(target.poll_timeout()?).ok()?;
     }
 }
 

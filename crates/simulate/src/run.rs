@@ -1,4 +1,5 @@
 //! One run in virtual time.
+use crate::lives::Lives;
 use crate::truth::Followed;
 use drivelab_core::host::feed::{FedIo, FeedError};
 use drivelab_core::host::params::JobError;
@@ -6,7 +7,7 @@ use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::report::Happened;
 use drivelab_core::storage::drive::Turns;
-use drivelab_core::storage::{Target, TargetParams};
+use drivelab_core::storage::{Happening, OutputRef, Target, TargetOutput, TargetParams};
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Ended, Point};
 use drivelab_record::{ArrayCollector, Collector, CommandLog, GivenUpCollector, Log, Platter};
@@ -124,6 +125,16 @@ fn has_memory(target: &TargetParams) -> bool {
     matches!(target, TargetParams::System(system) if system.host_cache.or(system.controller.cache).is_some())
 }
 
+/// Host and target do not understand each other.
+fn defect(error: impl std::fmt::Display) -> RunError {
+    RunError::Defect(error.to_string())
+}
+
+/// What an output says that is about no command and no data.
+fn happening(output: OutputRef<'_>) -> Option<Happening> {
+    if let OutputRef::Happened(&what) = output { Some(what) } else { None }
+}
+
 fn array_of(target: &Target) -> Option<&Array> {
     target.system()?.array()
 }
@@ -163,6 +174,7 @@ struct Clock {
     before: Option<Before>,
     /// What the first commands lived through, when somebody wants to know.
     log: Option<CommandLog>,
+    lives: Lives,
     /// What happens to the array, where there is one.
     array: Option<ArrayCollector>,
     /// What memories give up.
@@ -199,6 +211,7 @@ impl Clock {
             },
             fed: 0,
             target,
+            lives: Lives::default(),
             collector: Collector::new(setup.warmup),
             start: Instant::ZERO + setup.warmup,
             before: None,
@@ -290,22 +303,45 @@ impl Clock {
         }
     }
 
-    /// Hears what has happened to the array, and what its members have lived through.
+    /// An instant is over, or the run is: hears what is left to be heard, and what members have lived through.
     #[inline]
     fn hear(&mut self) {
-        while let Some((at, memory, what)) = self.target.poll_given_up() {
-            self.given_up.gave_up(at, memory, &what);
+        if self.target.output().is_some() {
+            let left: Vec<Happening> = self.target.outputs().filter_map(happening).collect();
+            left.iter().for_each(|what| self.happened(what));
         }
-        if let Some(array) = &mut self.array {
-            if let Some(log) = &mut self.log {
-                core::iter::from_fn(|| self.target.poll_trace()).for_each(|trace| log.lived(trace));
+        if let (Some(_), Some(log)) = (&self.array, &mut self.log) {
+            self.lives.tell(log, &self.target);
+        }
+    }
+
+    /// Hears what the target has to say beside completions.
+    fn hear_next(&mut self, now: Instant) -> Result<(), RunError> {
+        match self.target.poll_output() {
+            Some(TargetOutput::Data(op)) => {
+                if let Some(followed) = &mut self.followed {
+                    followed.observe(&self.target, now, op)?;
+                }
             }
-            while let Some(report) = self.target.poll_report() {
-                array.happened(&report);
+            Some(TargetOutput::Lived(trace)) => self.lives.hear(trace),
+            Some(TargetOutput::Happened(what)) => self.happened(&what),
+            Some(TargetOutput::Completed(_)) | None => {}
+        }
+        Ok(())
+    }
+
+    /// Something has happened to the array, or to a memory.
+    #[cold]
+    fn happened(&mut self, what: &Happening) {
+        match what {
+            Happening::GivenUp { at, memory, what } => self.given_up.gave_up(*at, *memory, what),
+            Happening::Array(report) => {
+                self.array.iter_mut().for_each(|array| array.happened(report));
                 if let (Happened::Failed { .. }, Some(followed)) = (report.what, &mut self.followed) {
                     followed.look_at_members(&self.target);
                 }
             }
+            Happening::DriveFailed { .. } | Happening::DriveReplaced { .. } | Happening::PowerCut { .. } => {}
         }
     }
 
@@ -330,10 +366,10 @@ impl Clock {
 
     /// Everything that is due at `now`, in both machines, until neither has anything left to say.
     fn step(&mut self, now: Instant, ios: u64) -> Result<(), RunError> {
-        self.target.pass_to(now);
-        self.follow(now)?;
+        self.target.pass_to(now).map_err(defect)?;
+        self.follow()?;
         if self.host.poll_timeout().is_some_and(|due| due <= now) {
-            self.host.handle(now, HostInput::Tick);
+            self.host.handle(now, HostInput::Tick).map_err(defect)?;
         }
         // A target that answers at once and a host that asks again at once would never let time pass.
         let mut answers = 0u32;
@@ -344,12 +380,10 @@ impl Clock {
                         if *begins {
                             self.collector.began(*at);
                         }
+                        let number = self.target.take(*at, command).map_err(defect)?;
                         if let Some(followed) = &mut self.followed {
-                            followed.submitted(command);
-                        }
-                        self.target.take(*at, command);
-                        if let Some(followed) = &mut self.followed {
-                            followed.look(&mut self.target, *at)?;
+                            followed.submitted(number, command);
+                            followed.look(&self.target)?;
                         }
                     }
                     HostOutput::Began(at) => self.collector.began(*at),
@@ -367,7 +401,11 @@ impl Clock {
                 }
                 self.host.drop_output();
             }
-            let Some(completion) = self.target.output() else { return Ok(()) };
+            let Some(output) = self.target.output() else { return Ok(()) };
+            let OutputRef::Completed(completion) = output else {
+                self.hear_next(now)?;
+                continue;
+            };
             answers += 1;
             if answers > 1 << 22 {
                 return Err(RunError::Timeless { at_ns: now.as_ns() });
@@ -375,7 +413,7 @@ impl Clock {
             if let Some(followed) = &mut self.followed {
                 followed.answered(&self.target, completion)?;
             }
-            self.host.take(completion).map_err(|error| RunError::Defect(error.to_string()))?;
+            self.host.take(completion).map_err(defect)?;
             if self.log.is_some() {
                 let completion = *completion;
                 self.note(completion);
@@ -384,11 +422,11 @@ impl Clock {
         }
     }
 
-    /// Hears what the target has done with data.
+    /// Looks after what follows the data.
     #[inline]
-    fn follow(&mut self, at: Instant) -> Result<(), RunError> {
+    fn follow(&mut self) -> Result<(), RunError> {
         match &mut self.followed {
-            Some(followed) => followed.look(&mut self.target, at),
+            Some(followed) => followed.look(&self.target),
             None => Ok(()),
         }
     }
@@ -396,9 +434,7 @@ impl Clock {
     /// Puts what the completed command lived through into the log.
     fn note(&mut self, completion: Completion) {
         let Some(log) = &mut self.log else { return };
-        while let Some(trace) = self.target.poll_trace() {
-            log.lived(trace);
-        }
+        self.lives.tell(log, &self.target);
         log.completed(&completion);
     }
 }

@@ -425,15 +425,15 @@ impl Host {
 impl Machine for Host {
     type Input = HostInput;
     type Output = HostOutput;
+    type Accepted = ();
+    type Error = HostError;
 
-    /// # Panics
-    /// Where [`Host::take`] has an error.
-    fn handle(&mut self, now: Instant, input: HostInput) {
-        let heard = self.pass_to(now).and_then(|()| match input {
+    fn handle(&mut self, now: Instant, input: HostInput) -> Result<(), HostError> {
+        self.pass_to(now)?;
+        match input {
             HostInput::Tick => Ok(()),
             HostInput::Completed(completion) => self.complete(&completion),
-        });
-        heard.unwrap_or_else(|error| panic!("{error}"));
+        }
     }
 
     fn poll_output(&mut self) -> Option<HostOutput> {

@@ -1,11 +1,12 @@
 //! What the boxes of a target share while an event runs: the instant, the agenda, the way out and the digest.
 use super::array::ArrayEvent;
-use super::array::report::Report;
+use super::commands::Commands;
 use super::controller::ControllerEvent;
 use super::drive::DriveEvent;
 use super::link::Wires;
+use super::outputs::{Happening, Outputs};
 use super::server::ServerEvent;
-use super::write_behind::{GivenUp, Place, WriteBehind};
+use super::write_behind::{OWN_IDS, WriteBehind};
 use crate::agenda::Agenda;
 use crate::command::{Access, Command, Completion};
 use crate::data::{DataOp, Word};
@@ -86,8 +87,10 @@ pub struct Context {
     /// What carries the data of the drives.
     pub wires: Wires,
     pub digest: Digest,
-    /// What the host will hear.
-    pub out: Fifo<Completion>,
+    /// What whoever drives the target will hear.
+    pub outputs: Outputs,
+    /// The commands of hosts that are under way.
+    pub commands: Commands,
     /// What the drives have answered to their controllers.
     pub answers: Fifo<(u16, Completion)>,
     /// Commands that controllers have ended without the drives' having served them.
@@ -96,14 +99,18 @@ pub struct Context {
     pub held: Held,
     /// The processor of the controller, or of the host that stands for one, is busy until then.
     pub busy_until: Instant,
-    /// What has happened to the array, when there is one.
-    pub reports: VecDeque<Report>,
-    /// What memories had answered for and have given up.
-    pub given_up: VecDeque<(Instant, Place, GivenUp)>,
-    /// Where the traces of commands are kept, when they are.
-    pub traces: Option<VecDeque<CommandTrace>>,
-    /// Where the data operations are kept, when they are.
-    pub data: Option<VecDeque<DataOp>>,
+    pub keeps: Keeps,
+    /// What drives have told of commands with their answers, by drive, and nobody has passed on.
+    pub lives: VecDeque<(u16, CommandTrace)>,
+}
+
+/// What is told beside what always is.
+#[derive(Clone, Copy, Default)]
+pub struct Keeps {
+    /// The traces of commands.
+    pub traces: bool,
+    /// Data operations.
+    pub data: bool,
 }
 
 impl Context {
@@ -113,23 +120,48 @@ impl Context {
             agenda: Agenda::with_capacity(64),
             wires,
             digest: Digest::default(),
-            out: Fifo::default(),
+            outputs: Outputs::default(),
+            commands: Commands::default(),
             answers: Fifo::default(),
             refused: Fifo::default(),
             held: Held::default(),
             busy_until: Instant::ZERO,
-            reports: VecDeque::new(),
-            given_up: VecDeque::new(),
-            traces: None,
-            data: None,
+            keeps: Keeps::default(),
+            lives: VecDeque::new(),
         }
     }
 
     #[inline]
     pub fn data_op(&mut self, op: DataOp) {
-        if let Some(data) = &mut self.data {
-            data.push_back(op);
+        if self.keeps.data {
+            self.outputs.data(op);
         }
+    }
+
+    /// Something has happened that is no answer to a command.
+    pub fn happened(&mut self, what: Happening) {
+        self.outputs.happened(what);
+    }
+
+    /// Tells what a command lived through, under the ids of the hosts.
+    pub fn lived(&mut self, mut trace: CommandTrace) {
+        if !self.keeps.traces {
+            return;
+        }
+        let id_of = |number: u64| if number < OWN_IDS { self.commands.id_of(number) } else { number };
+        trace.command.id = id_of(trace.command.id);
+        trace.carried_by = id_of(trace.carried_by);
+        if let Some(member) = &mut trace.member {
+            member.part_of = member.part_of.map(id_of);
+        }
+        self.outputs.lived(trace);
+    }
+
+    /// What a drive told of a command with its answer.
+    pub fn life_of(&mut self, drive: u16, completion: &Completion) -> Option<CommandTrace> {
+        let is_its = |(of, trace): &(u16, CommandTrace)| *of == drive && trace.command.id == completion.id;
+        let at = self.lives.iter().position(is_its)?;
+        self.lives.remove(at).map(|(_, trace)| trace)
     }
 
     /// A sector that a command of the array's own carries holds this word.
@@ -140,8 +172,10 @@ impl Context {
     /// Passes on the data operations of a memory.
     #[inline]
     pub fn take_data(&mut self, memory: &mut WriteBehind) {
-        if let Some(data) = &mut self.data {
-            data.extend(core::iter::from_fn(|| memory.poll_data()));
+        if self.keeps.data {
+            while let Some(op) = memory.poll_data() {
+                self.outputs.data(op);
+            }
         }
     }
 
@@ -177,19 +211,31 @@ impl Context {
         self.answers.push_back((drive, completion));
     }
 
-    /// Hands a completion to the host and folds it into the digest.
+    /// A command of a host has ended.
     #[inline]
     pub fn complete(&mut self, completion: Completion) {
+        let id = self.commands.end(completion.id, self.now);
+        self.answer_as(Completion { id, ..completion });
+    }
+
+    /// Hands a completion with the host's own id to the host, and folds it into the digest.
+    #[inline]
+    pub fn answer_as(&mut self, completion: Completion) {
         self.digest.fold(completion.id ^ (completion.outcome as u64) << 62);
         self.digest.fold(completion.completed.as_ns());
         let parts = completion.breakdown.parts();
         self.digest.fold((0u32..).zip(parts).fold(0, |mix, (i, part)| mix ^ part.as_ns().rotate_left(9 * i)));
-        self.out.push_back(completion);
+        self.outputs.complete(completion);
     }
 
     /// On the wire the host hears what the drive answers.
     pub fn answer_host(&mut self) {
-        while let Some((_, completion)) = self.answers.pop_front() {
+        while let Some((drive, completion)) = self.answers.pop_front() {
+            if self.keeps.traces
+                && let Some(trace) = self.life_of(drive, &completion)
+            {
+                self.lived(trace);
+            }
             self.complete(completion);
         }
     }

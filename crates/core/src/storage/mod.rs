@@ -4,13 +4,17 @@
 //! the contract exist only here. What boxes share is in their [`context`]: the agenda, the ways out, and the [`link`]s.
 pub mod array;
 mod bad_blocks;
+pub mod call;
+mod commands;
 pub mod context;
 pub mod controller;
 mod device;
 pub mod drive;
 pub mod elevator;
+mod hearing;
 mod index;
 pub mod link;
+pub mod outputs;
 pub mod overlap;
 pub mod server;
 mod slab;
@@ -19,13 +23,11 @@ pub mod tree;
 pub mod write_behind;
 
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
-use crate::data::DataOp;
 use crate::digest::Digest;
 use crate::machine::Machine;
-use crate::trace::CommandTrace;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-use array::report::Report;
+pub use call::{Accepted, CallError, Cure, Fault, Manage, TargetInput};
 use context::{Context, Event};
 use controller::params::ControllerParams;
 use drive::params::DriveModel;
@@ -33,10 +35,10 @@ use drive::protocol::names::Name;
 use drive::{Drive, Turns};
 use drivelab_units::{Instant, Sectors};
 use link::Wires;
+pub use outputs::{Happening, OutputRef, TargetOutput};
 use server::{Server, ServerParams};
 use system::{System, SystemParams};
 use write_behind::WriteBehind;
-use write_behind::{GivenUp, Place};
 
 /// What a target is made of.
 #[derive(Clone, Debug)]
@@ -52,30 +54,11 @@ pub enum TargetParams {
     Wire(Arc<DriveModel>),
 }
 
-pub enum TargetInput {
-    /// Nothing but the time.
-    Tick,
-    Submit(Command),
-    /// On the wire: what a controller asks beside commands.
-    Manage(Manage),
-}
-
-/// Task management, on the wire.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Manage {
-    Abort {
-        initiator: u16,
-        tag: u32,
-    },
-    ClearAllegiance {
-        initiator: u16,
-    },
-    /// The drive's log of a failed queue is read; [`Target::failed_tag`] tells what it said.
-    ReadLog,
-}
-
 /// Events at one instant that set each other off: more of them are a mistake of the program.
 const AT_ONCE_MAX: u32 = 1 << 22;
+
+/// Later than any run has business to be; what is added to it still fits.
+const LAST: Instant = Instant::from_ns(1 << 62);
 
 enum Body {
     Server(Server),
@@ -87,8 +70,8 @@ pub struct Target {
     body: Body,
     context: Context,
     capacity: Sectors,
-    failed_tag: Option<u32>,
     now: Instant,
+    is_off: bool,
 }
 
 impl Target {
@@ -114,7 +97,7 @@ impl Target {
             Body::System(system) => system.capacity(),
             Body::Wire(drive) => drive.capacity(),
         };
-        let mut target = Target { body, context, capacity, failed_tag: None, now: Instant::ZERO };
+        let mut target = Target { body, context, capacity, now: Instant::ZERO, is_off: false };
         if let Body::System(system) = &mut target.body {
             system.start(&mut target.context);
         }
@@ -140,19 +123,14 @@ impl Target {
         self.context.digest
     }
 
-    /// From now on the trace of every command is kept until [`Self::poll_trace`] takes it.
+    /// From now on the trace of every command is told: [`TargetOutput::Lived`], before the command's completion.
     pub fn keep_traces(&mut self) {
-        self.context.traces.get_or_insert_default();
+        self.context.keeps.traces = true;
     }
 
-    /// The trace of the next finished command, in order of completion; kept only after [`Self::keep_traces`].
-    pub fn poll_trace(&mut self) -> Option<CommandTrace> {
-        self.context.traces.as_mut()?.pop_front()
-    }
-
-    /// From now on every data operation is kept until [`Self::poll_data`] takes it.
+    /// From now on every data operation is told: [`TargetOutput::Data`].
     pub fn keep_data(&mut self) {
-        self.context.data.get_or_insert_default();
+        self.context.keeps.data = true;
         if let Body::System(system) = &mut self.body {
             system.keep_data();
         }
@@ -163,11 +141,6 @@ impl Target {
         if let (Body::System(system), Body::System(before)) = (&mut self.body, &before.body) {
             system.come_up_after(before);
         }
-    }
-
-    /// The next data operation, in the order in which they happened; kept only after [`Self::keep_data`].
-    pub fn poll_data(&mut self) -> Option<DataOp> {
-        self.context.data.as_mut()?.pop_front()
     }
 
     /// Commands that the drives have taken and not answered, integrated up to an instant before which everything has
@@ -205,16 +178,6 @@ impl Target {
         self.system().is_some_and(System::refuses_writes)
     }
 
-    /// What has happened to the array, oldest first.
-    pub fn poll_report(&mut self) -> Option<Report> {
-        self.context.reports.pop_front()
-    }
-
-    /// What memories had answered for and have given up, oldest first: when, and which.
-    pub fn poll_given_up(&mut self) -> Option<(Instant, Place, GivenUp)> {
-        self.context.given_up.pop_front()
-    }
-
     #[inline]
     fn run_until(&mut self, now: Instant) {
         if self.context.agenda.next_due().is_some_and(|due| due <= now) {
@@ -241,35 +204,34 @@ impl Target {
         }
     }
 
-    fn submit(&mut self, now: Instant, command: &Command) {
-        let capacity = self.capacity().get();
-        let Target { body, context, .. } = self;
+    fn submit(&mut self, now: Instant, command: &Command) -> Result<u64, CallError> {
+        let Some(number) = self.context.commands.begin(command) else {
+            return Err(CallError::IdUnderWay { id: command.id });
+        };
+        if number == command.id {
+            self.begin(now, command);
+        } else {
+            self.begin(now, &Command { id: number, ..*command });
+        }
+        Ok(number)
+    }
+
+    /// A command with a number of the target's own comes.
+    #[inline(always)]
+    fn begin(&mut self, now: Instant, command: &Command) {
+        let Target { body, context, capacity, .. } = self;
         context.now = now;
         let empty = command.count.get() == 0 && command.access != Access::Flush;
-        if empty || command.end().get() > capacity {
-            let Command { id, initiator, tag, .. } = *command;
-            let (outcome, breakdown) = (Outcome::OutOfRange, Breakdown::default());
-            context.complete(Completion {
-                id,
-                initiator,
-                tag,
-                outcome,
-                submitted: now,
-                completed: now,
-                breakdown,
-            });
-            return;
+        let end = command.first.get().checked_add(command.count.get());
+        if empty || end.is_none_or(|end| end > capacity.get()) {
+            return context.complete(refused(command, Outcome::OutOfRange, now));
         }
         match body {
             Body::Server(server) => server.submit(context, *command),
             Body::System(system) => system.submit(context, command),
             Body::Wire(drive) => {
-                let Command { id, initiator, tag, .. } = *command;
                 if let Err(outcome) = drive.submit(context, command, Name::own(command), now) {
-                    let breakdown = Breakdown::default();
-                    let (submitted, completed) = (now, now);
-                    let refused = Completion { id, initiator, tag, outcome, submitted, completed, breakdown };
-                    context.answer(0, refused);
+                    context.answer(0, refused(command, outcome, now));
                 }
                 context.answer_host();
             }
@@ -277,80 +239,98 @@ impl Target {
     }
 }
 
+/// The answer to a command that ends as it comes.
+fn refused(command: &Command, outcome: Outcome, now: Instant) -> Completion {
+    let Command { id, initiator, tag, .. } = *command;
+    let breakdown = Breakdown::default();
+    Completion { id, initiator, tag, outcome, submitted: now, completed: now, breakdown }
+}
+
 /// What a driver needs that is in a hurry: inputs and outputs by reference.
 impl Target {
-    /// As [`Machine::handle`] with this command.
+    /// As [`Machine::handle`] with this command. Returns its number: see [`Accepted::Submitted`].
+    ///
+    /// # Errors
+    /// When one with its id is under way, when time goes back, and when the power is gone.
     #[inline]
-    pub fn take(&mut self, now: Instant, command: &Command) {
-        self.pass_to(now);
-        self.submit(now, command);
+    pub fn take(&mut self, now: Instant, command: &Command) -> Result<u64, CallError> {
+        self.pass_to(now)?;
+        if self.is_off {
+            return Err(CallError::PowerIsOff);
+        }
+        let number = self.submit(now, command)?;
         // What the input made due at once runs now, so that `poll_timeout` always lies ahead.
         self.run_until(now);
+        Ok(number)
     }
 
     /// As [`Machine::handle`] with nothing but the time.
+    ///
+    /// # Errors
+    /// When time goes back, or so far that nothing can be added to it.
     #[inline]
-    pub fn pass_to(&mut self, now: Instant) {
-        assert!(now >= self.now, "time went back");
+    pub fn pass_to(&mut self, now: Instant) -> Result<(), CallError> {
+        if now < self.now || now > LAST {
+            return Err(self.no_such_time(now));
+        }
         self.run_until(now);
         self.now = now;
+        Ok(())
+    }
+
+    #[cold]
+    fn no_such_time(&self, now: Instant) -> CallError {
+        let was = self.now;
+        if now < was { CallError::TimeWentBack { now, was } } else { CallError::TimeTooFar { now } }
     }
 
     /// The next output, which stays the next one until [`Self::drop_output`].
     #[inline]
-    pub fn output(&self) -> Option<&Completion> {
-        self.context.out.front()
+    pub fn output(&self) -> Option<OutputRef<'_>> {
+        self.context.outputs.front()
     }
 
+    /// All outputs that have not been taken, in their order.
+    pub fn outputs(&self) -> impl Iterator<Item = OutputRef<'_>> {
+        self.context.outputs.iter()
+    }
+
+    /// Takes the next output out.
+    ///
+    /// # Panics
+    /// When there is none.
     #[inline]
     pub fn drop_output(&mut self) {
-        self.context.out.drop_front();
-    }
-}
-
-impl Target {
-    /// The tag that the last [`Manage::ReadLog`] found to have failed.
-    pub fn failed_tag(&self) -> Option<u32> {
-        self.failed_tag
-    }
-
-    fn manage(&mut self, now: Instant, manage: Manage) {
-        let Target { body, context, .. } = self;
-        context.now = now;
-        // A controller does this by itself.
-        let Body::Wire(drive) = body else { return };
-        let mut failed = None;
-        match manage {
-            Manage::Abort { initiator, tag } => drive.abort(context, initiator, tag),
-            Manage::ClearAllegiance { initiator } => drive.clear_allegiance(context, initiator),
-            Manage::ReadLog => failed = drive.read_log(),
-        }
-        context.answer_host();
-        if manage == Manage::ReadLog {
-            self.failed_tag = failed;
-        }
+        self.context.outputs.drop_front();
     }
 }
 
 impl Machine for Target {
     type Input = TargetInput;
-    type Output = Completion;
+    type Output = TargetOutput;
+    type Accepted = Accepted;
+    type Error = CallError;
 
     #[inline]
-    fn handle(&mut self, now: Instant, input: TargetInput) {
+    fn handle(&mut self, now: Instant, input: TargetInput) -> Result<Accepted, CallError> {
         match input {
-            TargetInput::Tick => self.pass_to(now),
-            TargetInput::Submit(command) => self.take(now, &command),
-            TargetInput::Manage(manage) => {
-                self.pass_to(now);
-                self.manage(now, manage);
+            TargetInput::Tick => self.pass_to(now).map(|()| Accepted::Done),
+            TargetInput::Submit(command) => {
+                self.take(now, &command).map(|number| Accepted::Submitted { number })
+            }
+            input => {
+                self.pass_to(now)?;
+                let accepted = self.hear(now, input);
                 self.run_until(now);
+                accepted
             }
         }
     }
 
-    fn poll_output(&mut self) -> Option<Completion> {
-        self.context.out.pop_front()
+    fn poll_output(&mut self) -> Option<TargetOutput> {
+        let output = self.output()?.to_owned();
+        self.drop_output();
+        Some(output)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

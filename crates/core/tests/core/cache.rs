@@ -6,6 +6,7 @@
 //! it is large. All of this also where reads fail, commands are given up, deadlines pass and an allegiance holds.
 use crate::common;
 use crate::common::scenarios::{caches, drives};
+use crate::common::sorted::Target;
 use crate::common::{Probe, next_due};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
@@ -14,9 +15,9 @@ use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::drive::params::DriveParams;
 use drivelab_core::storage::drive::protocol::{Protocol, ScsiParams};
 use drivelab_core::storage::drive::queue::{Joins, Order};
-use drivelab_core::storage::{Manage, Target, TargetInput, TargetParams};
+use drivelab_core::storage::{Manage, TargetInput, TargetParams};
 use drivelab_core::trace::Served;
-use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
+use drivelab_core::{Access, Attribute, Command, Completion, Outcome, Priority};
 use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,13 +4,14 @@
 //! switch of track that costs another turn: so much is put by for each command with a deadline. Another command goes
 //! before them as long as all of that fits in behind it.
 use crate::common;
+use crate::common::sorted::Target;
 use crate::common::{TURN, drive, flat_seek, ms, next_due, queue, us};
 use drivelab_core::storage::drive::params::{DriveModel, DriveParams, LinkParams, WriteData};
 use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
 use drivelab_core::storage::drive::queue::Order;
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::trace::CommandTrace;
-use drivelab_core::{Access, Command, Machine, Outcome, Priority};
+use drivelab_core::{Access, Command, Outcome, Priority};
 use drivelab_units::{Instant, Rate, Sectors, Span};
 use std::sync::Arc;
 
@@ -50,7 +51,7 @@ fn play(params: &DriveParams, commands: &[(Instant, Command)]) -> Vec<(CommandTr
                 Some(due) => target.handle(due, TargetInput::Tick),
                 None => return traces,
             },
-        }
+        };
     }
 }
 

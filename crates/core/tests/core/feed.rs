@@ -44,7 +44,7 @@ fn served(host: &mut Host, ios: &[FedIo]) -> (Vec<(Instant, Command)>, Vec<Io>) 
             let (command, came, done) = queue.remove(0);
             host.take(&completion(&command, came, done)).unwrap();
         } else {
-            host.handle(due, drivelab_core::host::HostInput::Tick);
+            host.handle(due, drivelab_core::host::HostInput::Tick).unwrap();
         }
         while let Some(output) = host.poll_output() {
             match output {
@@ -147,7 +147,7 @@ fn what_is_not_taken_says_why() {
 fn a_completion_that_answers_nothing_is_an_error_and_changes_nothing() {
     let mut host = fed(Pace::ByTime);
     host.feed(&io(1, 0, 1)).unwrap();
-    host.handle(Instant::ZERO + ms(1), drivelab_core::host::HostInput::Tick);
+    host.handle(Instant::ZERO + ms(1), drivelab_core::host::HostInput::Tick).unwrap();
     let Some(HostOutput::Submit { at, command, .. }) = host.poll_output() else { panic!("it begins") };
     let later = at + ms(1);
     let other = Command { tag: command.tag + 1, ..command };
@@ -170,7 +170,7 @@ fn a_completion_that_answers_nothing_is_an_error_and_changes_nothing() {
 fn a_host_that_is_stopped_ends_what_is_outstanding_and_begins_nothing() {
     let mut host = fed(Pace::Depth(2));
     (0..9).for_each(|at| host.feed(&io(0, at, 1)).unwrap());
-    host.handle(Instant::ZERO, drivelab_core::host::HostInput::Tick);
+    host.handle(Instant::ZERO, drivelab_core::host::HostInput::Tick).unwrap();
     let sent: Vec<Command> =
         core::iter::from_fn(|| host.poll_output()).filter_map(|output| output.command().copied()).collect();
     assert_eq!(sent.len(), 2);

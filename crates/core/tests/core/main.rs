@@ -13,6 +13,7 @@ mod drive_cache;
 mod elevator;
 mod feed;
 mod flush;
+mod inputs;
 mod links;
 mod passing;
 mod policies;

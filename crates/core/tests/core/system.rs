@@ -1,5 +1,6 @@
 //! Controller, I/O scheduler and drive together: what only shows in their interplay, over long runs.
 use crate::common;
+use crate::common::sorted::Target;
 use crate::common::trace::{Until, trace};
 use crate::common::{drive, ms, next_due, outstanding, queue, random_job, setup, us};
 use drivelab_core::host::params::{Arrivals, JobParams};
@@ -10,7 +11,7 @@ use drivelab_core::storage::drive::protocol::{NcqParams, Protocol, ScsiParams};
 use drivelab_core::storage::drive::queue::{Joins, Order, QueueParams};
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::system::SystemParams;
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Access, Attribute, Command, CommandTrace, Machine, Setup};
 use drivelab_units::Instant;
 use std::sync::Arc;
@@ -58,7 +59,7 @@ fn wake_ups_of_the_scheduler_do_not_multiply() {
             let due = [next_due(&target), next_due(&host)].into_iter().flatten().min().unwrap();
             wakes += 1;
             target.handle(due, TargetInput::Tick);
-            host.handle(due, HostInput::Tick);
+            host.handle(due, HostInput::Tick).unwrap();
             loop {
                 while let Some(output) = host.poll_output() {
                     match output {
@@ -71,7 +72,7 @@ fn wake_ups_of_the_scheduler_do_not_multiply() {
                 }
                 let Some(completion) = target.poll_output() else { break };
                 let at = completion.completed;
-                host.handle(at, HostInput::Completed(completion));
+                host.handle(at, HostInput::Completed(completion)).unwrap();
             }
         }
         wakes

@@ -1,6 +1,7 @@
 //! What is due is on the agenda, at its own instant, and what has been put off is looked at again: each box that waits for
 //! time to pass, twice over, so that the second wait does not depend on what the first left behind.
 use crate::common;
+use crate::common::sorted::Target;
 use crate::common::{drive, ms, next_due, queue, us};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::params::{ArrayParams, Keeper, Level};
@@ -11,9 +12,9 @@ use drivelab_core::storage::drive::queue::{Chooses, Order, QueueParams};
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::params::{FlushOrder, WriteBehindParams};
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::trace::CommandTrace;
-use drivelab_core::{Access, Command, Completion, Machine, Outcome};
+use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_units::{Instant, Sectors, Span};
 use std::sync::Arc;
 

@@ -1,10 +1,11 @@
 //! Every buffer has an end: what the executor needs does not grow with the commands, behind caches and with logs.
+use crate::common::sorted::Target;
 use crate::common::{command, ms};
 use crate::setups;
 use drivelab_core::storage::array::params::{ArrayParams, ConsistencyPolicy, Level, Rotation};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::params::{FlushOrder, WriteBehindParams};
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Access, Machine};
 use drivelab_data::Executor;
 use drivelab_units::{Sectors, Span};

@@ -1,9 +1,10 @@
 //! A target in virtual time, its operations carried out on both kinds of cells, which must agree everywhere.
+use crate::common::sorted::Target;
 use crate::common::{STEPS_MAX, command};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::system::SystemParams;
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_data::{Bytes, Cell, Executor, PolicyRecovery, Stamp};
 use drivelab_units::{Instant, Span};

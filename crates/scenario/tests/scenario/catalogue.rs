@@ -1,7 +1,7 @@
 //! The catalogue: every drive builds, meets its published figures, and says where each fact comes from.
 use drivelab_core::storage::drive::mechanism::Arm;
 use drivelab_core::storage::drive::params::DriveModel;
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{Target, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Machine};
 use drivelab_scenario::{NoFiles, Plan, Source, catalogue, plan};
 use drivelab_units::{Angle, Instant, Lba, Sectors, parse};
@@ -133,11 +133,12 @@ fn outer_rate(model: Arc<DriveModel>, access: Access) -> f64 {
     let mut target = Target::new(&TargetParams::Drive(model), 1);
     let count = Sectors::new(1 << 18);
     let command = Command::new(0, access, Lba::new(0), count);
-    target.handle(Instant::ZERO, TargetInput::Submit(command));
+    target.take(Instant::ZERO, &command).unwrap();
     while let Some(due) = target.poll_timeout() {
-        target.handle(due, TargetInput::Tick);
+        target.pass_to(due).unwrap();
     }
-    let transfer = target.poll_output().unwrap().breakdown.transfer;
+    let answer = target.poll_output().and_then(TargetOutput::completed);
+    let transfer = answer.unwrap().breakdown.transfer;
     count.bytes().get() as f64 / (transfer.as_ns() as f64 / 1e9)
 }
 

@@ -3,7 +3,7 @@
 //! What the parameters mean: J. Bucy et al., "The DiskSim simulation environment version 4.0", CMU-PDL-08-101.
 #![allow(clippy::print_stdout, reason = "what a test measured, or left out, is worth reading")]
 use drivelab_core::storage::drive::params::DriveModel;
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{Target, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Machine};
 use drivelab_scenario::{NoFiles, Source, plan};
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -189,13 +189,12 @@ fn far_reads(model: &Arc<DriveModel>, trace: &str) -> (Vec<f64>, Vec<f64>) {
         let (first, count): (u64, u64) = (first.parse().unwrap(), count.parse().unwrap());
         let access = if kind == "R" { Access::Read } else { Access::Write };
         let command = Command::new(0, access, Lba::new(first), Sectors::new(count));
-        target.handle(now, TargetInput::Submit(command));
+        target.take(now, &command).unwrap();
         let done = loop {
-            if let Some(done) = target.poll_output() {
+            if let Some(done) = target.poll_output().and_then(TargetOutput::completed) {
                 break done;
             }
-            let due = target.poll_timeout().unwrap();
-            target.handle(due, TargetInput::Tick);
+            target.pass_to(target.poll_timeout().unwrap()).unwrap();
         };
         if access == Access::Read && end.is_some_and(|end| end.abs_diff(first) > capacity / 50) {
             ours.push((done.completed - done.submitted).as_ns() as f64 / 1e6);

@@ -1,5 +1,6 @@
 //! What a check has found wrong.
 use drivelab_core::Outcome;
+use drivelab_core::storage::CallError;
 use drivelab_data::Fault;
 use drivelab_units::Instant;
 use std::fmt;
@@ -31,6 +32,8 @@ pub enum Wrong {
     Failed { command: u64, outcome: Outcome },
     /// So many commands are not answered although nothing is due any more.
     Unanswered { commands: usize },
+    /// The target does not take what it is told.
+    Refused(CallError),
 }
 
 /// A lie of the target about data: what, in which run, and when.
@@ -60,6 +63,7 @@ impl fmt::Display for Wrong {
                 write!(f, "parity {which} on member {slot} does not fit, of {found}")
             }
             Wrong::Failed { command, outcome } => write!(f, "command {command} has ended as {outcome:?}"),
+            Wrong::Refused(error) => write!(f, "{error}"),
             Wrong::Unanswered { commands } => write!(f, "nothing is due, and {commands} are not answered"),
         }
     }

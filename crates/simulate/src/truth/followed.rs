@@ -9,6 +9,7 @@ use super::verdict::Verdict;
 use super::watched::Watched;
 use super::witness::Witness;
 use crate::run::RunError;
+use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::report::Health;
@@ -101,19 +102,24 @@ impl Followed {
         Followed { most_bytes, ..self }
     }
 
-    /// A host issues a command, and the target has not heard of it.
+    /// A host has issued a command, which has this number in the target, and nothing of what the target has said since has
+    /// been observed.
     #[inline]
-    pub fn submitted(&mut self, command: &Command) {
-        self.witness.submitted(command);
-        self.outstanding.insert(command.id, *command);
+    pub fn submitted(&mut self, number: u64, command: &Command) {
+        let numbered = Command { id: number, ..*command };
+        self.witness.submitted(&numbered);
+        self.outstanding.insert(command.id, numbered);
     }
 
-    /// Hears what the target has done with data up to this instant. To be called whenever it has done anything.
+    /// Hears what the target has done with data up to this instant.
     #[inline]
-    pub fn look(&mut self, target: &mut Target, at: Instant) -> Result<(), RunError> {
-        while let Some(op) = target.poll_data() {
-            self.witness.observe(at, op).map_err(|untruth| self.told(target, &untruth))?;
-        }
+    pub fn observe(&mut self, target: &Target, at: Instant, op: DataOp) -> Result<(), RunError> {
+        self.witness.observe(at, op).map_err(|untruth| self.told(target, &untruth))
+    }
+
+    /// To be called whenever the target has done anything.
+    #[inline]
+    pub fn look(&mut self, target: &Target) -> Result<(), RunError> {
         self.looks += 1;
         if self.looks.is_multiple_of(WEIGH_EVERY) {
             let answered = self.answered.as_ref().map_or(0, Vec::len) * size_of::<(u64, Instant)>();

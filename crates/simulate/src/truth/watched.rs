@@ -6,10 +6,10 @@ use super::witness::Witness;
 use crate::run::HORIZON;
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
-use drivelab_core::storage::array::report::{Happened, Health};
+use drivelab_core::storage::array::report::{Happened, Health, Report};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::{Piece, WriteBehind};
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{Happening, Target, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
 use drivelab_data::{Recovery, consistent};
 use drivelab_units::{Instant, Lba, Sectors};
@@ -181,16 +181,24 @@ impl Watched {
 
     fn step(&mut self, due: Instant) -> Result<(), Untruth> {
         self.now = self.now.max(due);
-        self.target.handle(self.now, TargetInput::Tick);
+        let passed = self.target.pass_to(self.now);
+        passed.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
         self.look()
     }
 
     /// A host issues a command now.
     pub fn submit(&mut self, command: &Command) -> Result<(), Untruth> {
-        self.witness.submitted(command);
-        self.outstanding.insert(command.id, *command);
-        self.target.handle(self.now, TargetInput::Submit(*command));
+        let number = self.take(command)?;
+        self.witness.submitted(&Command { id: number, ..*command });
         self.look()
+    }
+
+    /// The target gets a command. Returns its number there.
+    fn take(&mut self, command: &Command) -> Result<u64, Untruth> {
+        let taken = self.target.take(self.now, command);
+        let number = taken.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
+        self.outstanding.insert(command.id, Command { id: number, ..*command });
+        Ok(number)
     }
 
     /// The next answer that the host has not heard, and what a read has fetched.
@@ -200,25 +208,30 @@ impl Watched {
 
     /// What has happened since the last look.
     fn look(&mut self) -> Result<(), Untruth> {
-        while let Some(op) = self.target.poll_data() {
-            let op = match &mut self.tap {
-                Some(tap) => tap(op),
-                None => Some(op),
-            };
-            if let Some(op) = op {
-                self.witness.observe(self.now, op)?;
-            }
-        }
-        while let Some(report) = self.target.poll_report() {
-            if matches!(report.what, Happened::Failed { .. }) {
-                self.look_at_members();
-            }
-        }
         self.witness.refuses_writes = self.target.refuses_writes();
-        while let Some(completion) = self.target.poll_output() {
-            let Some(command) = self.outstanding.remove(&completion.id) else { continue };
-            let found = self.witness.completed(&command, &completion)?;
-            self.answers.push_back((completion, found));
+        while let Some(output) = self.target.poll_output() {
+            match output {
+                TargetOutput::Data(op) => {
+                    let op = match &mut self.tap {
+                        Some(tap) => tap(op),
+                        None => Some(op),
+                    };
+                    if let Some(op) = op {
+                        self.witness.observe(self.now, op)?;
+                    }
+                }
+                TargetOutput::Happened(Happening::Array(Report {
+                    what: Happened::Failed { .. }, ..
+                })) => {
+                    self.look_at_members();
+                }
+                TargetOutput::Completed(completion) => {
+                    let Some(command) = self.outstanding.remove(&completion.id) else { continue };
+                    let found = self.witness.completed(&command, &completion)?;
+                    self.answers.push_back((completion, found));
+                }
+                TargetOutput::Happened(_) | TargetOutput::Lived(_) => {}
+            }
         }
         Ok(())
     }
@@ -297,6 +310,8 @@ impl Watched {
     /// controller whose battery has kept data writes them.
     pub fn cut_power(mut self, missing: &[u16], recovery: &mut dyn Recovery) -> Result<Watched, Untruth> {
         let kept = self.kept_by_battery()?;
+        let cut = self.target.handle(self.now, TargetInput::CutPower);
+        cut.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
         let Watched { mut params, seed, target, mut witness, looks, apart, tap, .. } = self;
         witness.oracle.cut_power();
         match (target.system().and_then(|system| system.array()), &mut params.array) {
@@ -335,9 +350,8 @@ impl Watched {
     fn write_kept(&mut self, first: u64, stamps: &[u64]) -> Result<(), Untruth> {
         let command = own(self.looks, Access::Write, first, stamps.len() as u64);
         self.looks += 1;
-        self.witness.data.write_data(command.id, first, stamps);
-        self.outstanding.insert(command.id, command);
-        self.target.handle(self.now, TargetInput::Submit(command));
+        let number = self.take(&command)?;
+        self.witness.data.write_data(number, first, stamps);
         self.look()?;
         let (outcome, _) = self.answer_to(command.id)?;
         if outcome != Outcome::Done {

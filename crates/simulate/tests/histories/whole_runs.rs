@@ -1,4 +1,5 @@
 //! Whole runs that are checked: what is looked at as they end, what is refused, and what the check may cost.
+use crate::common::sorted::Target;
 use crate::planted::memory;
 use crate::{common, setups};
 use drivelab_core::host::params::{JobParams, Marking};
@@ -6,7 +7,7 @@ use drivelab_core::storage::array::params::{ArrayParams, Failure, Level, Rotatio
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::params::WriteBehindParams;
-use drivelab_core::storage::{Target, TargetParams};
+use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Access, Machine, Setup};
 use drivelab_record::Point;
 use drivelab_simulate::truth::{Followed, Watched};
@@ -106,6 +107,14 @@ fn of_an_array_that_has_lost_data_nothing_is_waited_for() {
     assert!(flushing && watched.now() == now);
 }
 
+/// Hears what the target has done with data.
+fn look(followed: &mut Followed, target: &mut Target, now: Instant) -> Result<(), RunError> {
+    while let Some(op) = target.poll_data() {
+        followed.observe(target, now, op)?;
+    }
+    followed.look(target)
+}
+
 /// Writes one sector after the other, with a bound for the memory of the check.
 fn bounded(most_bytes: u64) -> Result<(), RunError> {
     let target = TargetParams::System(setups::alone(0));
@@ -115,13 +124,13 @@ fn bounded(most_bytes: u64) -> Result<(), RunError> {
     let mut now = Instant::ZERO;
     for id in 0..1_000 {
         let write = common::command(id, Access::Write, id, 1);
-        followed.submitted(&write);
-        target.take(now, &write);
-        followed.look(&mut target, now)?;
+        followed.submitted(id, &write);
+        target.submit(now, write);
+        look(&mut followed, &mut target, now)?;
         while let Some(due) = target.poll_timeout() {
             now = due;
-            target.pass_to(now);
-            followed.look(&mut target, now)?;
+            target.handle(now, TargetInput::Tick);
+            look(&mut followed, &mut target, now)?;
         }
         while let Some(completion) = target.poll_output() {
             followed.answered(&target, &completion)?;

@@ -1,6 +1,7 @@
 //! Data followed beside a run, from scenario to record: nothing else changes, what is wrong is told, and a power cut takes
 //! what the settings of the caches say.
-use drivelab_core::storage::{Target, TargetInput};
+use crate::common::sorted::Target;
+use drivelab_core::storage::TargetInput;
 use drivelab_core::{Access, Attribute, Command, Machine, Priority, Setup};
 use drivelab_record::point::Ended;
 use drivelab_record::{CutRecord, Point};
@@ -102,10 +103,13 @@ fn swallowed(which: usize) -> Result<(), RunError> {
     let (mut seen, mut now) = (0, Instant::ZERO);
     for (id, access) in [(0, Access::Write), (1, Access::Write), (2, Access::Read)] {
         let command = command(id, access, 128);
-        followed.submitted(&command);
+        followed.submitted(id, &command);
         target.handle(now, TargetInput::Submit(command));
         loop {
-            followed.look(&mut target, now)?;
+            while let Some(op) = target.poll_data() {
+                followed.observe(&target, now, op)?;
+            }
+            followed.look(&target)?;
             if let Some(completion) = target.poll_output() {
                 followed.answered(&target, &completion)?;
                 break;
@@ -144,10 +148,13 @@ fn unequal_copies(which: usize) -> Result<(), RunError> {
     let (mut seen, mut now) = (0, Instant::ZERO);
     for id in [0, 1] {
         let command = command(id, Access::Write, 128);
-        followed.submitted(&command);
+        followed.submitted(id, &command);
         target.handle(now, TargetInput::Submit(command));
         loop {
-            followed.look(&mut target, now)?;
+            while let Some(op) = target.poll_data() {
+                followed.observe(&target, now, op)?;
+            }
+            followed.look(&target)?;
             if let Some(completion) = target.poll_output() {
                 followed.answered(&target, &completion)?;
                 break;
@@ -160,7 +167,7 @@ fn unequal_copies(which: usize) -> Result<(), RunError> {
             }
         }
     }
-    followed.close(target, now).map(|_| ())
+    followed.close(target.into_inner(), now).map(|_| ())
 }
 
 #[test]

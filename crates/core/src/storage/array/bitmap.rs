@@ -240,7 +240,7 @@ impl Array {
                 let spot = Spot { slot: member, at };
                 let op =
                     self.planner.add(context, slot, Phase::Log, Access::Write, spot, self.planner.granule());
-                if context.data.is_some() {
+                if context.keeps.data {
                     self.tell_bits(context, (op, at), granule);
                 }
             }

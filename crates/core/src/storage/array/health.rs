@@ -6,14 +6,15 @@
 //! members of a striped set that misses one stand aside, and are all rebuilt once it is complete again.
 use super::errors::is_unread;
 use super::levels::ALL;
-use super::members::MemberState;
-use super::params::When;
+use super::members::{Member, MemberState};
+use super::params::{ArrayParams, When};
 use super::report::{Happened, Health, Report};
 use super::stripe_request::{Op, Owner};
 use super::{Array, ArrayEvent};
 use crate::command::{Access, Breakdown, Command, Outcome};
 use crate::data::DataOp;
 use crate::storage::context::{Context, Event};
+use crate::storage::outputs::Happening;
 use crate::storage::tree::Slot;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -186,14 +187,61 @@ impl Array {
     /// The time has come for a spare to take the place of a member that has failed.
     pub(crate) fn replace(&mut self, context: &mut Context, slot: u16) {
         self.condition.awaited -= 1;
+        if self.takes_spare(context, slot) {
+            self.pump_background(context);
+        }
+    }
+
+    /// A new drive is there, in the place of one that has failed: it gets that one's slot if all that is to be on it can
+    /// be had, or becomes a spare.
+    pub fn gets(&mut self, context: &mut Context, drive: u16) {
+        let has =
+            |&(_, member): &(u16, &Member)| member.drive == drive && member.state == MemberState::Missing;
+        let slot = self.planner.members.iter().find(has).map(|(slot, _)| slot);
+        match slot.filter(|&slot| !self.refuses_writes() && self.can_be_rebuilt(slot)) {
+            Some(slot) => {
+                self.put_in(context, slot, drive);
+                self.pump_background(context);
+            }
+            None => self.condition.spares.push_back(drive),
+        }
+    }
+
+    /// Spares take all slots that can be rebuilt, without waiting for their time. Returns whether there were any.
+    pub fn rebuild_now(&mut self, context: &mut Context) -> bool {
+        let mut has_begun = false;
+        for slot in 0..self.planner.members.count() {
+            has_begun |= self.takes_spare(context, slot);
+        }
+        if has_begun {
+            self.pump_background(context);
+        }
+        has_begun
+    }
+
+    /// A spare takes the place of a member that has failed, if there is one and it can be of use. Returns whether it does.
+    fn takes_spare(&mut self, context: &mut Context, slot: u16) -> bool {
         if self.planner.members.get(slot).state == MemberState::Missing
             && !self.refuses_writes()
             && self.can_be_rebuilt(slot)
             && let Some(drive) = self.condition.spares.pop_front()
         {
             self.put_in(context, slot, drive);
-            self.pump_background(context);
+            return true;
         }
+        false
+    }
+
+    /// Whether a drive is that of a slot that nobody has: it was not there from the start.
+    pub fn misses(&self, drive: u16) -> bool {
+        let has = |member: &Member| member.drive == drive && member.state == MemberState::Missing;
+        self.planner.members.iter().any(|(_, member)| has(member))
+    }
+
+    /// Whether a drive is, or was, the journal's: it stands behind members and spares.
+    pub fn is_of_journal(&self, drive: u16) -> bool {
+        let ArrayParams { members, spares, .. } = self.planner.params;
+        drive >= members + spares
     }
 
     /// Whether all that a slot is to hold can be had elsewhere.
@@ -243,7 +291,8 @@ impl Array {
     }
 
     pub(crate) fn report(&self, context: &mut Context, slot: u16, what: Happened) {
-        context.reports.push_back(Report { at: context.now, group: self.group_of(slot), what });
+        let report = Report { at: context.now, group: self.group_of(slot), what };
+        context.happened(Happening::Array(report));
     }
 
     /// Which group of members a slot belongs to.

@@ -139,6 +139,10 @@ impl Array {
         self.layout.take_over(&before.layout);
     }
 
+    pub fn params(&self) -> &ArrayParams {
+        &self.planner.params
+    }
+
     pub fn members(&self) -> &Members {
         &self.planner.members
     }
@@ -331,7 +335,7 @@ impl Array {
             completed,
             breakdown: *breakdown,
         });
-        if context.traces.is_some() {
+        if context.keeps.traces {
             self.tell_of(request, stripe_request);
         }
         if self.intake.has_waiting() {

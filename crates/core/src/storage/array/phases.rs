@@ -183,7 +183,7 @@ impl Array {
         if slot < self.planner.params.members {
             self.planner.members.get_mut(slot).outstanding -= 1;
         }
-        if context.traces.is_some() {
+        if context.keeps.traces {
             let op = *self.planner.ops.get(completion.tag);
             self.tell(context, &op, completion.breakdown);
         }

@@ -92,7 +92,7 @@ impl Array {
             Owner::Request(request) => Some(self.planner.requests.get(request).command.id),
         };
         let member = Some(OfMember { drive, part_of, breakdown });
-        context.traces.iter_mut().for_each(|traces| traces.push_back(CommandTrace { member, ..trace }));
+        context.lived(CommandTrace { member, ..trace });
         // Nobody asks for the traces of the array's own stripe requests.
         if part_of.is_some() {
             self.traces.keep(stripe_request, trace);

@@ -15,6 +15,17 @@ pub enum State {
     Recovering,
     /// An auto contingent allegiance holds: only what belongs to the recovery goes.
     Allegiance,
+    /// The drive has failed for good.
+    Gone,
+}
+
+/// Who has given a command up that its drive has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GivenUp {
+    ByNobody,
+    /// It has been there for too long.
+    ByTime,
+    ByHost,
 }
 
 /// A command in the controller's hands.
@@ -29,7 +40,7 @@ pub struct Held {
     pub serial: u32,
     /// How often it has failed. What another command's error cleared does not count.
     pub tries: u8,
-    pub timed_out: bool,
+    pub given_up: GivenUp,
     /// Whether it has its tag still.
     is_out: bool,
     /// Whether it has come back, and is among [`Lane::returned`].
@@ -39,8 +50,13 @@ pub struct Held {
 impl Held {
     /// A command that has just come.
     fn new(command: &Command, submitted: Instant, order: u64) -> Self {
-        let (serial, tries, timed_out) = (0, 0, false);
-        Held { command: *command, submitted, order, serial, tries, timed_out, is_out: false, is_back: false }
+        let (serial, tries, given_up) = (0, 0, GivenUp::ByNobody);
+        Held { command: *command, submitted, order, serial, tries, given_up, is_out: false, is_back: false }
+    }
+
+    /// What the host hears of a command that nobody takes.
+    pub fn ended_at_once(command: &Command, now: Instant, outcome: Outcome) -> Completion {
+        Held::new(command, now, 0).ended(now, outcome, Breakdown::default())
     }
 
     /// What the host hears.
@@ -155,7 +171,8 @@ impl Lane {
             // Tags are first used in the order of their numbers.
             self.sent.push(*held);
         }
-        self.sent[tag as usize] = Held { serial: self.serials, timed_out: false, is_out: true, ..*held };
+        self.sent[tag as usize] =
+            Held { serial: self.serials, given_up: GivenUp::ByNobody, is_out: true, ..*held };
         Some(tag)
     }
 
@@ -172,7 +189,7 @@ impl Lane {
         let place = &mut self.sent[tag as usize];
         place.command = *command;
         (place.submitted, place.order, place.serial) = (submitted, order, serial);
-        (place.tries, place.timed_out, place.is_out, place.is_back) = (0, false, true, false);
+        (place.tries, place.given_up, place.is_out, place.is_back) = (0, GivenUp::ByNobody, true, false);
         Some(tag)
     }
 
@@ -194,6 +211,49 @@ impl Lane {
     pub fn is_sent(&self, tag: u32, serial: u32) -> bool {
         let Held { serial: own, is_out, .. } = self.sent[tag as usize];
         is_out && own == serial
+    }
+
+    /// The tag of the command with a number, if it has one.
+    pub fn tag_of(&self, number: u64) -> Option<u32> {
+        let is_it = |held: &Held| held.is_out && held.command.id == number;
+        self.sent.iter().position(is_it).map(|tag| tag as u32)
+    }
+
+    /// Takes the command with a number out of those that wait.
+    pub fn take_waiting(&mut self, number: u64) -> Option<Held> {
+        let held = self.take_all_waiting(|held| held.command.id == number).pop()?;
+        Some(held)
+    }
+
+    /// Takes commands that wait out, oldest first.
+    pub fn take_all_waiting(&mut self, mut is_meant: impl FnMut(&Held) -> bool) -> Vec<Held> {
+        let all =
+            core::mem::take(&mut self.back).into_iter().map(|back| back.0).chain(self.waiting.drain(..));
+        let (mut meant, rest): (Vec<Held>, Vec<Held>) = all.partition(&mut is_meant);
+        for held in rest {
+            if held.is_back { self.back.push(Back(held)) } else { self.waiting.push_back(held) }
+        }
+        meant.sort_unstable_by_key(|held| held.order);
+        meant.iter().for_each(|held| self.forget_return(held));
+        meant
+    }
+
+    /// All commands that have a tag, oldest first: none has one any more.
+    pub fn take_all_sent(&mut self) -> Vec<Held> {
+        let out: Vec<u32> =
+            (0..).zip(&self.sent).filter(|(_, held)| held.is_out).map(|(tag, _)| tag).collect();
+        let mut all: Vec<Held> = out.into_iter().map(|tag| *self.take(tag)).collect();
+        all.sort_unstable_by_key(|held| held.order);
+        all.iter().for_each(|held| self.forget_return(held));
+        self.answers.clear();
+        all
+    }
+
+    /// A command that has come back, and will not be sent again, overtakes nobody.
+    pub fn forget_return(&mut self, held: &Held) {
+        if held.is_back {
+            self.returned.retain(|&Reverse(order)| order != held.order);
+        }
     }
 
     /// A command gives its tag back.

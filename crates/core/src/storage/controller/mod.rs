@@ -19,6 +19,7 @@
 //! handler; others in flight are sent again and not counted), and Documentation/scsi/scsi_eh.rst 1.2 to 1.4 (with sense
 //! data a command is done, or sent again, from its completion; the handler wakes only for what that cannot decide);
 //! Linux 2.5 drivers/ide/ide-tcq.c, ide_tcq_invalidate_queue.
+mod giving_up;
 mod lane;
 pub mod params;
 
@@ -29,7 +30,7 @@ use super::drive::protocol::names::Name;
 use crate::command::{Breakdown, Command, Completion, Outcome};
 use alloc::vec::Vec;
 use drivelab_units::Span;
-use lane::{Held, Lane, State};
+use lane::{GivenUp, Held, Lane, State};
 use params::ControllerParams;
 
 /// How long a lane without a command at the drive waits after TASK SET FULL before it tries again.
@@ -58,13 +59,22 @@ pub struct Controller {
     /// Commands of one lane with the drive at once.
     depth: u32,
     lanes: Vec<Lane>,
+    /// Whether the drive has failed for good.
+    is_drive_gone: bool,
 }
 
 impl Controller {
     pub fn new(params: &ControllerParams, drive: &Drive) -> Self {
         let protocol = drive.protocol();
         let depth = params.depth.unwrap_or_else(|| drive.depth()).min(protocol.tags());
-        Controller { params: *params, drive: drive.index(), protocol, depth, lanes: Vec::new() }
+        Controller {
+            params: *params,
+            drive: drive.index(),
+            protocol,
+            depth,
+            lanes: Vec::new(),
+            is_drive_gone: false,
+        }
     }
 
     #[inline]
@@ -79,6 +89,9 @@ impl Controller {
     #[cold]
     fn add_lanes(&mut self, count: usize) {
         self.lanes.resize_with(count, || Lane::new(self.depth));
+        if self.is_drive_gone {
+            self.lanes.iter_mut().for_each(|lane| lane.state = State::Gone);
+        }
     }
 
     /// Takes a command from the host.
@@ -93,6 +106,9 @@ impl Controller {
             && let Some(tag) = lane.send_new(command, context.now, alone)
         {
             return self.issue(context, drive, initiator, tag);
+        }
+        if lane.state == State::Gone {
+            return self.fails_at_once(context, command);
         }
         lane.hold(command, context.now);
     }
@@ -133,6 +149,9 @@ impl Controller {
     #[inline(always)]
     fn deliver(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         let lane = &mut self.lanes[usize::from(initiator)];
+        if lane.sent(tag).given_up == GivenUp::ByHost {
+            return self.ends_on_its_way(context, initiator, tag);
+        }
         // What was on its way when the host heard of an error goes no farther.
         if lane.state == State::Recovering || lane.overtakes(tag) {
             let held = *lane.take(tag);
@@ -275,19 +294,20 @@ impl Controller {
         let lane = &mut self.lanes[usize::from(initiator)];
         let held = lane.take(answer.tag);
         let goes_again = match outcome {
-            Outcome::MediaError if held.tries < self.params.retries => {
+            Outcome::MediaError if held.tries < self.params.retries && held.given_up != GivenUp::ByHost => {
                 held.tries += 1;
                 true
             }
-            Outcome::Aborted => !held.timed_out,
+            Outcome::Aborted => held.given_up == GivenUp::ByNobody,
             _ => false,
         };
         if goes_again {
             let held = *held;
             lane.put_back(held);
         } else {
+            let by_time = outcome == Outcome::Aborted && held.given_up == GivenUp::ByTime;
             held.address(answer, now, issue);
-            answer.outcome = if outcome == Outcome::Aborted { Outcome::TimedOut } else { outcome };
+            answer.outcome = if by_time { Outcome::TimedOut } else { outcome };
         }
         if is_error(outcome) {
             self.recover(context, initiator);
@@ -302,8 +322,8 @@ impl Controller {
         let retries = self.params.retries;
         let held = self.lanes[usize::from(initiator)].sent(completion.tag);
         match completion.outcome {
-            Outcome::Aborted => held.timed_out,
-            Outcome::MediaError => held.tries >= retries,
+            Outcome::Aborted => held.given_up != GivenUp::ByNobody,
+            Outcome::MediaError => held.tries >= retries || held.given_up == GivenUp::ByHost,
             _ => true,
         }
     }
@@ -360,7 +380,7 @@ impl Controller {
             ControllerEvent::TimeOut { initiator, tag, serial } => {
                 let lane = self.lane(initiator);
                 if lane.is_sent(tag, serial) {
-                    lane.sent(tag).timed_out = true;
+                    lane.sent(tag).given_up = GivenUp::ByTime;
                     drive.abort(context, initiator, tag);
                 }
             }

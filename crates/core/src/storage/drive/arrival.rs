@@ -35,6 +35,9 @@ impl Drive {
             return Err(Outcome::Full);
         };
         context.held.add_one(context.now);
+        if self.mechanics.has_faults() {
+            self.tasks[slot].drawn_as = context.commands.id_of(command.id);
+        }
         if enabled {
             self.enable(context, slot);
         }
@@ -122,6 +125,9 @@ impl Drive {
     /// Whether a command waits until written data are on the media.
     #[inline]
     fn waits_for_media(&mut self, slot: SlotIndex) -> bool {
+        if self.lies && self.tasks[slot].command.access == Access::Flush {
+            return false;
+        }
         let waits = self.buffer.holds_up(slot, &self.tasks[slot].command);
         if waits {
             self.tasks[slot].state = TaskState::Waiting;
@@ -208,7 +214,7 @@ impl Drive {
     }
 
     /// Reports what was held back when nothing is left to do: no completion would end the round.
-    fn report_if_idle(&mut self, context: &mut Context) {
+    pub(super) fn report_if_idle(&mut self, context: &mut Context) {
         // What the cache does for itself completes no command.
         if self.port.has_unreported() && !self.mechanics.serves() && !self.is_wanted() {
             self.report(context);
@@ -312,7 +318,7 @@ impl Drive {
     }
 
     /// Aborts all commands of these initiators. Returns whose commands there were, as often as there were any.
-    fn clear(&mut self, context: &mut Context, whose: impl Fn(u16) -> bool) -> Vec<u16> {
+    pub(super) fn clear(&mut self, context: &mut Context, whose: impl Fn(u16) -> bool) -> Vec<u16> {
         self.unjoin();
         let slots = self.tasks.slots();
         let mut cleared = Vec::new();
@@ -330,7 +336,7 @@ impl Drive {
     }
 
     /// Ends a command before it is done. Returns whether it was there and not given up before.
-    fn give_up(&mut self, context: &mut Context, slot: SlotIndex, outcome: Outcome) -> bool {
+    pub(super) fn give_up(&mut self, context: &mut Context, slot: SlotIndex, outcome: Outcome) -> bool {
         if self.mechanics.has_joined(slot) {
             self.unjoin();
         }

@@ -6,6 +6,7 @@
 use crate::command::{Access, Command};
 use crate::rng;
 use crate::storage::bad_blocks::BadBlocks;
+use crate::storage::call::Cure;
 use alloc::format;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors, Share, Span};
@@ -20,10 +21,19 @@ pub struct FaultParams {
     pub retries: Span,
 }
 
+/// All that is wrong with the media of a drive.
+#[derive(Default)]
 pub struct Faults {
     share: u64,
+    /// Until they are written.
     unreadable: BadBlocks,
+    /// For good.
+    lasting: BadBlocks,
+    /// Until a read has failed so many times: the first sector, the one behind the last, and how many.
+    stubborn: Vec<(Lba, Lba, u8)>,
     key: u64,
+    /// How long the drive tries again before it gives a read up.
+    pub retries: Span,
 }
 
 impl Faults {
@@ -34,22 +44,37 @@ impl Faults {
             .unreadable
             .iter()
             .for_each(|&(first, count)| unreadable.add(first.get(), (first + count).get()));
-        Faults { share: params.read_errors.bits(), unreadable, key }
+        let (share, retries) = (params.read_errors.bits(), params.retries);
+        Faults { share, unreadable, key, retries, ..Faults::default() }
     }
 
-    /// Whether this attempt at a command fails. Keyed by the command's number and the attempt, so that neither the order
-    /// of service nor another command's fate changes it.
-    pub fn strike(&self, command: &Command) -> bool {
+    /// Whether this attempt at a command fails. Keyed by the id that its host gave it and the attempt, so that neither the
+    /// order of service nor another command's fate changes it.
+    pub fn strike(&self, command: &Command, id: u64) -> bool {
         if command.access == Access::Write {
             return false;
         }
-        let drawn = rng::keyed(self.key, command.id << 8 | u64::from(command.attempt)) >> 32;
+        let drawn = rng::keyed(self.key, id << 8 | u64::from(command.attempt)) >> 32;
         drawn < self.share || self.is_unreadable(command)
     }
 
-    /// Whether a command touches sectors that no attempt can read: no buffer ever holds them.
+    /// Whether a command touches sectors that this attempt at it cannot read: no buffer ever holds them.
     pub fn is_unreadable(&self, command: &Command) -> bool {
-        self.unreadable.touch(command.first.get(), command.end().get())
+        let (first, end) = (command.first, command.end());
+        let is_in_the_way =
+            |&(bad, bad_end, tries): &(Lba, Lba, u8)| bad < end && first < bad_end && command.attempt < tries;
+        self.unreadable.touch(first.get(), end.get())
+            || self.lasting.touch(first.get(), end.get())
+            || self.stubborn.iter().any(is_in_the_way)
+    }
+
+    /// These sectors cannot be read from now on.
+    pub fn spoil(&mut self, first: Lba, end: Lba, until: Cure) {
+        match until {
+            Cure::Written => self.unreadable.add(first.get(), end.get()),
+            Cure::Never => self.lasting.add(first.get(), end.get()),
+            Cure::Retries(tries) => self.stubborn.push((first, end, tries)),
+        }
     }
 
     /// These sectors are written.

@@ -19,6 +19,7 @@ mod firmware;
 pub mod geometry;
 #[cfg(test)]
 mod geometry_tests;
+mod injected;
 mod mechanics;
 pub mod mechanism;
 pub mod params;
@@ -84,6 +85,8 @@ pub struct Drive {
     buffer: Buffer,
     mechanics: Mechanics,
     port: Port,
+    /// Whether it answers FLUSH without having done anything.
+    lies: bool,
 }
 
 impl Drive {
@@ -102,6 +105,7 @@ impl Drive {
             mechanics: Mechanics::new(Arc::clone(&model), index, other, seed),
             port: Port::new(index, Arc::clone(&model)),
             model,
+            lies: false,
         }
     }
 
@@ -113,6 +117,11 @@ impl Drive {
     /// What it is built from.
     pub fn model(&self) -> &DriveModel {
         &self.model
+    }
+
+    /// The same, to build another one from.
+    pub fn shared_model(&self) -> Arc<DriveModel> {
+        Arc::clone(&self.model)
     }
 
     /// Sectors that the host can address.

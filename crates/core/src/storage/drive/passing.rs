@@ -71,7 +71,7 @@ impl Drive {
         let now = context.now;
         let service = self.mechanics.turn_to(Served::Met, now);
         self.mechanics.slots.begin_service();
-        let (failing, again) = self.mechanics.strike(&self.tasks[slot].command);
+        let (failing, again) = self.mechanics.strike(&self.tasks[slot]);
         let at = at + again;
         let flight = &mut self.tasks[slot];
         flight.sought = flight.command.first;

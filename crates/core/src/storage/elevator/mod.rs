@@ -163,6 +163,14 @@ impl Elevator {
         self.table.iter(self.table.request(self.out[tag as usize]).members)
     }
 
+    /// Whether the device has a request that is this command alone.
+    pub fn is_out_alone(&self, id: u64) -> bool {
+        self.out.iter().filter(|&&slot| slot != NONE).any(|&slot| {
+            let request = self.table.request(slot);
+            request.count == 1 && self.table.entry(request.oldest).command.id == id
+        })
+    }
+
     /// The device is done with a request: gives each of its commands with its completion, oldest first. What a command
     /// waited here is added to its breakdown.
     pub fn completed(&mut self, completion: &Completion, mut give: impl FnMut(&Command, Completion)) {

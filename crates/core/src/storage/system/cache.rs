@@ -1,6 +1,7 @@
 //! A cache of a system, and its instants on the agenda.
 use crate::storage::array::Array;
 use crate::storage::context::{Context, Event};
+use crate::storage::outputs::Happening;
 use crate::storage::write_behind::params::WriteBehindParams;
 use crate::storage::write_behind::{Place, WriteBehind};
 use drivelab_units::{Instant, Sectors};
@@ -35,7 +36,8 @@ impl Cache {
     pub fn tell(&mut self, context: &mut Context) {
         context.take_data(&mut self.memory);
         while let Some(what) = self.memory.poll_given_up() {
-            context.given_up.push_back((context.now, self.memory.place(), what));
+            let (at, memory) = (context.now, self.memory.place());
+            context.happened(Happening::GivenUp { at, memory, what });
         }
     }
 

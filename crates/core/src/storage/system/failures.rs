@@ -1,18 +1,35 @@
-//! Drives that are gone: failed for good, or given up by the array.
-use super::System;
-use crate::storage::context::Context;
+//! Drives that are gone: failed for good, or given up by the array; and new ones in their place.
+use super::{Parts, System};
+use crate::data::DataOp;
+use crate::storage::array::params::ArrayParams;
+use crate::storage::array::report::SyncKind;
+use crate::storage::call::CallError;
+use crate::storage::context::{Before, Context, Event};
+use crate::storage::device::Device;
+use crate::storage::drive::Drive;
+use crate::storage::hearing::NO_ARRAY;
+use crate::storage::outputs::Happening;
 
 impl System {
-    /// A drive fails for good: nothing is heard of it any more, and the array does without it.
+    /// A drive fails for good: nothing is heard of it any more, and the array does without it. Without an array its
+    /// commands have failed with it, and so does whatever comes. Returns whether it had not failed before.
     #[cold]
-    pub(super) fn fail(&mut self, context: &mut Context, drive: u16) {
+    pub fn fail(&mut self, context: &mut Context, drive: u16) -> bool {
         if !self.forget(context, drive) {
-            return;
+            return false;
         }
-        if let Some(array) = &mut self.array {
-            array.fail(context, drive);
-            self.pump_array(context);
+        match &mut self.array {
+            Some(array) => {
+                array.fail(context, drive);
+                self.pump_array(context);
+            }
+            None => {
+                context.happened(Happening::DriveFailed { at: context.now, drive });
+                self.devices[usize::from(drive)].controller.drive_is_gone(context);
+            }
         }
+        self.settle(context);
+        true
     }
 
     /// Nothing is heard of a drive any more. Returns whether anything was until now.
@@ -20,6 +37,7 @@ impl System {
     fn forget(&mut self, context: &mut Context, drive: u16) -> bool {
         context.answers.retain(|(from, _)| *from != drive);
         context.refused.retain(|(from, _)| *from != drive);
+        context.lives.retain(|(of, _)| *of != drive);
         !core::mem::replace(&mut self.dead[usize::from(drive)], true)
     }
 
@@ -29,5 +47,86 @@ impl System {
         while let Some(drive) = self.array.as_mut().and_then(|array| array.next_given_up()) {
             self.forget(context, drive);
         }
+    }
+
+    /// A drive that has not failed.
+    ///
+    /// # Errors
+    /// When it has.
+    pub fn living(&mut self, drive: u16) -> Result<&mut Drive, CallError> {
+        if self.dead[usize::from(drive)] {
+            return Err(CallError::DriveHasFailed { drive });
+        }
+        Ok(&mut self.devices[usize::from(drive)].drive)
+    }
+
+    /// A new drive of the same model takes the place of one that has failed, with nothing on it. An array takes it for the
+    /// slot that the failed one had, or keeps it as a spare where it has no use for it there.
+    ///
+    /// # Errors
+    /// When that drive has not failed, or is an array's journal.
+    #[cold]
+    pub fn replace(&mut self, context: &mut Context, drive: u16) -> Result<(), CallError> {
+        let at = usize::from(drive);
+        let is_missing = self.array.as_ref().is_some_and(|array| array.misses(drive));
+        if !self.dead[at] && !is_missing {
+            return Err(CallError::DriveIsThere { drive });
+        }
+        if self.array.as_ref().is_some_and(|array| array.is_of_journal(drive)) {
+            let what = "have the drive of its journal replaced";
+            return Err(CallError::Unable { what, needs: "an array that is assembled anew" });
+        }
+        // What the old one was at is not over with the new one.
+        context.agenda.retain(|event| match *event {
+            Event::Drive(of, _) | Event::Controller(of, _) => of != drive,
+            Event::Elevator(Before::Drive(of)) => of != drive,
+            _ => true,
+        });
+        let Parts { seed, controller, before_drive, .. } = &self.parts;
+        let params = self.array.as_ref().map(|array| array.params());
+        let new = self.devices[at].drive.again(params, *seed);
+        self.devices[at] = Device::new(new, controller, before_drive.as_ref());
+        self.dead[at] = false;
+        match &mut self.array {
+            Some(array) => {
+                array.gets(context, drive);
+                self.pump_array(context);
+            }
+            None => {
+                context.happened(Happening::DriveReplaced { at: context.now, drive });
+                context.data_op(DataOp::Replace { member: drive });
+            }
+        }
+        self.settle(context);
+        Ok(())
+    }
+
+    /// The array begins to go over its members.
+    ///
+    /// # Errors
+    /// Without an array that has anything to go over, and when there is nothing to rebuild.
+    #[cold]
+    pub fn begin_work(&mut self, context: &mut Context, work: SyncKind) -> Result<(), CallError> {
+        let Some(array) = self.array.as_mut().filter(|array| array.layout().is_redundant()) else {
+            return Err(NO_ARRAY);
+        };
+        match work {
+            SyncKind::Rebuild if !array.rebuild_now(context) => return Err(CallError::NothingToRebuild),
+            SyncKind::Rebuild => {}
+            SyncKind::Resync | SyncKind::Scrub => array.begin_work(context, work),
+        }
+        self.pump_array(context);
+        self.settle(context);
+        Ok(())
+    }
+}
+
+impl Drive {
+    /// A new drive of the same model under the same number.
+    fn again(&self, array: Option<&ArrayParams>, seed: u64) -> Drive {
+        // Its own model has the period that it deviates to.
+        let (model, index) = (self.shared_model(), self.index());
+        let turns_as = if array.is_some_and(|array| array.synchronised) { 0 } else { index };
+        Drive::turning_as(model, index, turns_as, seed)
     }
 }

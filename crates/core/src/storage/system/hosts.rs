@@ -17,7 +17,7 @@ impl System {
             let place = Place::Host(self.hosts.len() as u16);
             let scheduler = self.elevator.as_ref().map(Scheduler::new);
             let mut cache = self.host_cache.map(|params| Cache::new(&params, place, self.capacity()));
-            if let Some(cache) = cache.as_mut().filter(|_| context.data.is_some()) {
+            if let Some(cache) = cache.as_mut().filter(|_| context.keeps.data) {
                 cache.memory.keep_data();
             }
             self.hosts.push(Host { cache, scheduler });
@@ -43,8 +43,8 @@ impl System {
         }
         let Some(cache) = &mut self.hosts[host].cache else { return };
         while let Some(Answer { completion, in_memory }) = cache.memory.poll_answer() {
-            if let (Some(command), Some(traces)) = (in_memory, context.traces.as_mut()) {
-                traces.push_back(CommandTrace::in_memory(&command, &completion));
+            if let Some(command) = in_memory {
+                context.lived(CommandTrace::in_memory(&command, &completion));
             }
             context.complete(completion);
         }

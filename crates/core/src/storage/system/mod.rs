@@ -3,6 +3,7 @@
 //!
 //! Behind a controller that keeps the array there is one I/O scheduler for each host, before everything else; an array
 //! that the host keeps has one for each drive, behind the array.
+mod aborts;
 mod cache;
 mod failures;
 mod hosts;
@@ -12,6 +13,7 @@ mod traces;
 
 use super::array::Array;
 use super::context::{Before, Context, Event};
+use super::controller::params::ControllerParams;
 use super::device::{Device, Scheduler};
 use super::drive::Drive;
 use super::elevator::ElevatorParams;
@@ -25,6 +27,14 @@ use alloc::vec::Vec;
 use cache::Cache;
 use drivelab_units::Sectors;
 pub use params::SystemParams;
+
+/// What is needed to put a new drive in.
+struct Parts {
+    seed: u64,
+    controller: ControllerParams,
+    /// The I/O scheduler before each drive.
+    before_drive: Option<ElevatorParams>,
+}
 
 /// What one initiator has before the controller.
 struct Host {
@@ -49,6 +59,7 @@ pub struct System {
     attempts: Vec<CommandTrace>,
     /// Whether no cache and no I/O scheduler stands before the array, or before the one drive's controller.
     is_open: bool,
+    parts: Parts,
 }
 
 impl System {
@@ -81,6 +92,7 @@ impl System {
             devices,
             attempts: Vec::new(),
             is_open,
+            parts: Parts { seed, controller: params.controller, before_drive: before_drive.copied() },
         }
     }
 
@@ -174,7 +186,7 @@ impl System {
                     self.pump_array(context);
                 }
             }
-            Event::Fails { drive } => self.fail(context, drive),
+            Event::Fails { drive } => _ = self.fail(context, drive),
             Event::Server(_) => unreachable!("an event finds the box that scheduled it"),
         }
         self.settle(context);
@@ -182,7 +194,7 @@ impl System {
 
     /// Passes on what the drives have answered, until they have nothing left to say.
     #[inline]
-    fn settle(&mut self, context: &mut Context) {
+    pub fn settle(&mut self, context: &mut Context) {
         if !context.answers.is_empty() || !context.refused.is_empty() {
             self.pass_on(context);
         }
@@ -197,7 +209,7 @@ impl System {
             }
             let Some(&(at, mut completion)) = context.answers.front() else { return };
             context.answers.drop_front();
-            if context.traces.is_some() {
+            if context.keeps.traces {
                 self.keep_trace(context, at, &completion);
             }
             if self.dead[usize::from(at)] {
@@ -247,7 +259,7 @@ impl System {
         let now = context.now;
         let next = |scheduler: &mut Scheduler| scheduler.elevator.next(now);
         while let Some(request) = self.scheduler(before).and_then(next) {
-            if context.data.is_some()
+            if context.keeps.data
                 && let Some(scheduler) = self.scheduler(before)
             {
                 context.merged(&request, scheduler.elevator.merged(request.tag));
@@ -287,7 +299,7 @@ impl System {
         let next = |cache: &mut Cache| cache.memory.poll_answer();
         while let Some(Answer { completion, in_memory }) = self.cache.as_mut().and_then(next) {
             if let Some(command) = in_memory
-                && context.traces.is_some()
+                && context.keeps.traces
             {
                 self.told(context, CommandTrace::in_memory(&command, &completion));
             }
@@ -326,7 +338,7 @@ impl System {
             && let Some(&completion) = array.answer_above()
         {
             array.drop_answer();
-            if context.traces.is_some()
+            if context.keeps.traces
                 && let Some(trace) = self.array.as_mut().and_then(|array| array.poll_trace())
             {
                 self.told(context, trace);
@@ -411,9 +423,7 @@ impl System {
             for trace in &attempts {
                 let command = Command { attempt: trace.command.attempt, ..*member };
                 let (submitted, carried_by) = (completion.submitted, answer.id);
-                context.traces.iter_mut().for_each(|traces| {
-                    traces.push_back(CommandTrace { command, submitted, carried_by, ..*trace });
-                });
+                context.lived(CommandTrace { command, submitted, carried_by, ..*trace });
             }
             heard(context, completion);
         });
@@ -425,11 +435,4 @@ impl System {
 /// The I/O scheduler of a host, where there is one before everything else.
 fn host_scheduler(hosts: &mut [Host], initiator: u16) -> Option<&mut Scheduler> {
     hosts.get_mut(usize::from(initiator))?.scheduler.as_mut()
-}
-
-/// Takes a drive's trace of a command that has just ended out of the others.
-fn taken(context: &mut Context, completion: &Completion) -> Option<CommandTrace> {
-    let traces = context.traces.as_mut()?;
-    let own = traces.iter().rposition(|trace| trace.command.id == completion.id)?;
-    traces.remove(own)
 }

@@ -1,5 +1,5 @@
 //! Stories of commands on their way up.
-use super::{Cache, System, taken};
+use super::{Cache, System};
 use crate::command::Completion;
 use crate::storage::context::Context;
 use crate::trace::CommandTrace;
@@ -10,19 +10,13 @@ impl System {
     pub(super) fn keep_trace(&mut self, context: &mut Context, at: u16, completion: &Completion) {
         let device = &mut self.devices[usize::from(at)];
         let of_cache = self.cache.as_ref().is_some_and(|cache| cache.memory.has_issued(completion.id));
-        let traces = match (&mut device.scheduler, &mut self.array) {
-            (Some(scheduler), _) => &mut scheduler.attempts,
-            (None, Some(array)) => {
-                if let Some(trace) = taken(context, completion) {
-                    array.lived(trace);
-                }
-                return;
-            }
-            (None, None) if of_cache => return,
-            (None, None) if self.elevator.is_none() => return,
-            (None, None) => &mut self.attempts,
-        };
-        traces.extend(taken(context, completion));
+        let Some(trace) = context.life_of(at, completion) else { return };
+        match (&mut device.scheduler, &mut self.array) {
+            (Some(scheduler), _) => scheduler.attempts.push(trace),
+            (None, Some(array)) => array.lived(trace),
+            (None, None) if of_cache || self.elevator.is_none() => context.lived(trace),
+            (None, None) => self.attempts.push(trace),
+        }
     }
 
     /// The trace of a command behind the schedulers of the hosts: it waits there until its own commands' can be told.
@@ -34,7 +28,7 @@ impl System {
             // By its number alone: a drive with one port does not tell whose a command was.
             self.attempts.push(trace);
         } else {
-            context.traces.iter_mut().for_each(|traces| traces.push_back(trace));
+            context.lived(trace);
         }
     }
 }

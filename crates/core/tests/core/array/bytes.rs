@@ -1,9 +1,10 @@
 //! A target whose data operations are carried out on real bytes, each sector full of one: what comes back is what was
 //! written, or the array has read, written or computed something wrong.
+use crate::common::sorted::Target;
 use crate::common::{command, next_due};
 use drivelab_core::data::DataOp;
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Machine, Outcome};
+use drivelab_core::storage::{TargetInput, TargetParams};
+use drivelab_core::{Access, Outcome};
 use drivelab_data::{Executor, SECTOR};
 use drivelab_units::Instant;
 

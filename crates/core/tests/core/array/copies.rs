@@ -1,16 +1,17 @@
 //! RAID 0, 1, 01 and 10: what is read where, and what a failure changes.
 use super::bytes::{Bytes, bytes, sets};
 use super::rig::{array, array_on, probe};
+use crate::common::sorted::Target;
 use crate::common::{Probe, command, drive, ms, next_due, response};
 use drivelab_core::data::DataOp;
+use drivelab_core::storage::TargetInput;
 use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::params::{
     ArrayParams, Copies, Failure, Level, ReadChoice, SplitReads, When,
 };
 use drivelab_core::storage::drive::faults::FaultParams;
 use drivelab_core::storage::drive::params::DriveParams;
-use drivelab_core::storage::{Target, TargetInput};
-use drivelab_core::{Access, Machine, Outcome};
+use drivelab_core::{Access, Outcome};
 use drivelab_units::{Instant, Lba, Rpm, Sectors, Share};
 
 fn failing(level: Level, members: u16, drives: &[u16]) -> ArrayParams {

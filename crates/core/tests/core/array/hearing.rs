@@ -1,13 +1,14 @@
 //! A target in the hands of a test that plays the host, and hears what happens to the array and to its data.
 use super::rig::array_of;
+use crate::common::sorted::Target;
 use crate::common::{command, next_due};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::params::{ArrayParams, Failure, When};
 use drivelab_core::storage::array::report::{Happened, Report, Run};
 use drivelab_core::storage::drive::params::DriveParams;
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Completion, Machine, Outcome};
+use drivelab_core::storage::{TargetInput, TargetParams};
+use drivelab_core::{Access, Completion, Outcome};
 use drivelab_units::Instant;
 
 pub const fn at_ms(ms: u64) -> Instant {

@@ -1,15 +1,16 @@
 //! Logs that are full and caches that forget: nothing is overwritten that is needed, what waits for room goes on, and what
 //! must be on the media before something else is.
 use super::rig::{array_on, forgetting};
+use crate::common::sorted::Target;
 use crate::common::{TRACK, command, drive, flat_seek, layout, ms, next_due, us, zone};
 use drivelab_core::data::{DataOp, Word};
+use drivelab_core::storage::TargetInput;
 use drivelab_core::storage::array::Logged;
 use drivelab_core::storage::array::params::{
     ArrayParams, ConsistencyPolicy, Failure, GivesWay, Level, Rotation, SyncParams, When,
 };
 use drivelab_core::storage::drive::params::DriveParams;
-use drivelab_core::storage::{Target, TargetInput};
-use drivelab_core::{Access, Completion, Machine, Outcome};
+use drivelab_core::{Access, Completion, Outcome};
 use drivelab_units::{Instant, Sectors, Span};
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};

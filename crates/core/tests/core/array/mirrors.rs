@@ -4,12 +4,13 @@
 //! Source: D. Bitton, J. Gray, "Disk shadowing", VLDB 1988, for the question; the exact figures are integrals over the
 //! unit cube.
 use super::rig::array_of;
+use crate::common::sorted::Target;
 use crate::common::{command, drive, flat_seek, layout, next_due, zone};
+use drivelab_core::Access;
 use drivelab_core::rng::Stream;
+use drivelab_core::storage::TargetInput;
 use drivelab_core::storage::array::params::{ArrayParams, Level, ReadChoice};
 use drivelab_core::storage::drive::seek::SeekParams;
-use drivelab_core::storage::{Target, TargetInput};
-use drivelab_core::{Access, Machine};
 use drivelab_units::{Instant, Span};
 
 const CYLINDERS: u32 = 150;

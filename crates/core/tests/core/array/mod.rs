@@ -19,7 +19,7 @@ mod raidz_rebuilt;
 mod raidz_sync;
 mod rebuilt;
 mod repairs;
-mod rig;
+pub mod rig;
 mod stamps;
 mod sync;
 mod traces;

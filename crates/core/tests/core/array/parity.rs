@@ -6,7 +6,7 @@ use drivelab_core::storage::TargetInput;
 use drivelab_core::storage::array::params::{ArrayParams, Level, PartialWrites, Rotation};
 use drivelab_core::storage::drive::cache::params::CacheParams;
 use drivelab_core::storage::drive::params::DriveParams;
-use drivelab_core::{Access, Command, Machine, Outcome};
+use drivelab_core::{Access, Command, Outcome};
 use drivelab_units::{Rate, Sectors};
 
 pub fn parity(parities: u8, members: u16) -> ArrayParams {

@@ -2,6 +2,7 @@
 use super::parity::{parity, small};
 use super::rig::{array, array_on};
 use super::stamps::Stamped;
+use crate::common::sorted::Target;
 use crate::common::{TURN, command, drive, ms, next_due};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::params::{
@@ -10,9 +11,9 @@ use drivelab_core::storage::array::params::{
 use drivelab_core::storage::drive::cache::params::CacheParams;
 use drivelab_core::storage::drive::faults::FaultParams;
 use drivelab_core::storage::drive::params::DriveParams;
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::trace::Served;
-use drivelab_core::{Access, Command, Completion, Machine, Outcome};
+use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_units::{Instant, Lba, Rate, Sectors, Share, Span};
 
 /// What the members did, in order: when, which, whether it was a write, where.

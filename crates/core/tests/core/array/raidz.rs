@@ -3,8 +3,8 @@
 use super::bytes::{Bytes, bytes, sets};
 use super::field;
 use super::rig::{array, array_of};
+use crate::common::sorted::Target;
 use crate::common::{Probe, drive};
-use drivelab_core::storage::Target;
 use drivelab_core::storage::array::levels::Layout;
 use drivelab_core::storage::array::levels::raidz::Map;
 use drivelab_core::storage::array::params::{ArrayParams, Level};

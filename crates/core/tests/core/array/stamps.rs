@@ -2,6 +2,7 @@
 //! are written down, and what is on them is held to sums that are done here byte by byte.
 use super::field::product;
 use super::rig::array;
+use crate::common::sorted::Target;
 use crate::common::{command, next_due};
 use drivelab_core::data::{DataOp, Word};
 use drivelab_core::storage::array::levels::{Copied, Layout, RaidZ, Rows};
@@ -9,8 +10,8 @@ use drivelab_core::storage::array::members::MemberState;
 use drivelab_core::storage::array::params::ArrayParams;
 use drivelab_core::storage::array::report::Report;
 use drivelab_core::storage::array::{Array, Logged};
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
-use drivelab_core::{Access, Completion, Machine};
+use drivelab_core::storage::{TargetInput, TargetParams};
+use drivelab_core::{Access, Completion};
 use drivelab_data::Executor;
 use drivelab_data::stamp::stamp;
 use drivelab_units::{Instant, Lba, Sectors, Span};

@@ -1,11 +1,12 @@
 //! Stories of an array's commands: what a stripe request has lived through is not told of the next one in its place.
 use super::parity::parity;
 use super::rig::array;
+use crate::common::sorted::Target;
 use crate::common::{command, ms, next_due};
+use drivelab_core::storage::TargetInput;
 use drivelab_core::storage::array::params::{ArrayParams, Failure, When};
-use drivelab_core::storage::{Target, TargetInput};
 use drivelab_core::trace::Served;
-use drivelab_core::{Access, Machine, Outcome};
+use drivelab_core::{Access, Outcome};
 use drivelab_units::Instant;
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 pub mod scenarios;
+pub mod sorted;
 pub mod trace;
 
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
@@ -14,9 +15,10 @@ use drivelab_core::storage::drive::protocol::{ExchangeParams, Protocol, Reorderi
 use drivelab_core::storage::drive::queue::{Knows, Order, QueueParams};
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::storage::server::{ServerParams, Service};
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Limit, Machine, Setup};
 use drivelab_units::{Angle, Frequency, Instant, Lba, Rpm, Sectors, Share, Span};
+use sorted::Target;
 use std::cell::Cell;
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
 //! Random setups, small enough to run thousands of them, that reach every part of the model.
+use super::sorted::Target;
 use super::{layout, stations, target, us};
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
+use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::cache::params::{
     CacheParams, Destage, Reach, ReadAheadParams, WriteBackParams,
@@ -24,7 +26,6 @@ use drivelab_core::storage::link::params as link;
 use drivelab_core::storage::server::Service;
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::params::{FlushOrder, ReadAhead, WriteBehindParams};
-use drivelab_core::storage::{Target, TargetParams};
 use drivelab_core::{Attribute, Limit, Priority, Setup};
 use drivelab_units::{Angle, Frequency, Lba, Rate, Rpm, Sectors, Share, Span};
 use proptest::collection::{btree_set, vec};

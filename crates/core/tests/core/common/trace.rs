@@ -1,8 +1,9 @@
 //! Both machines run by hand, with everything that crossed the wire written down.
 use super::next_due;
+use super::sorted::Target;
 use drivelab_core::host::{Host, HostInput, HostOutput, Io};
 use drivelab_core::rng::Stream;
-use drivelab_core::storage::{Target, TargetInput};
+use drivelab_core::storage::TargetInput;
 use drivelab_core::{Command, Completion, Machine, Setup};
 use drivelab_units::{Instant, Span};
 
@@ -55,12 +56,12 @@ pub fn trace(setup: &Setup, until: Until, ticks: u64) -> CommandTrace {
             let left = due.since(now).as_ns();
             now += Span::from_ns(stream.below(left + 1));
             target.handle(now, TargetInput::Tick);
-            host.handle(now, HostInput::Tick);
+            host.handle(now, HostInput::Tick).unwrap();
             exchange(&mut host, &mut target, &mut trace, now);
         }
         now = due;
         target.handle(now, TargetInput::Tick);
-        host.handle(now, HostInput::Tick);
+        host.handle(now, HostInput::Tick).unwrap();
         exchange(&mut host, &mut target, &mut trace, now);
     }
     trace.end = now;
@@ -93,7 +94,7 @@ fn exchange(host: &mut Host, target: &mut Target, trace: &mut CommandTrace, now:
                 break;
             }
             // Software that takes no time: its command is due at once.
-            host.handle(now, HostInput::Tick);
+            host.handle(now, HostInput::Tick).unwrap();
             continue;
         };
         assert_eq!(
@@ -102,7 +103,7 @@ fn exchange(host: &mut Host, target: &mut Target, trace: &mut CommandTrace, now:
         );
         trace.completions.push(completion);
         trace.tags.push((false, completion.tag));
-        host.handle(completion.completed, HostInput::Completed(completion));
+        host.handle(completion.completed, HostInput::Completed(completion)).unwrap();
     }
     let ahead = |due: Option<Instant>| due.is_none_or(|due| due > now);
     assert!(ahead(next_due(target)) && ahead(next_due(host)), "what is due has run");

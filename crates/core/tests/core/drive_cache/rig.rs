@@ -1,14 +1,15 @@
 //! A drive by itself in the hands of a test: commands one after the other or side by side, with what became of each and
 //! when written data reached the media.
+use crate::common::sorted::Target;
 use crate::common::{command, drive, ms, next_due, queue, target, us};
 use drivelab_core::data::DataOp;
+use drivelab_core::storage::TargetInput;
 use drivelab_core::storage::drive::Drive;
 use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
 use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, Overhead};
 use drivelab_core::storage::drive::queue::Order;
-use drivelab_core::storage::{Target, TargetInput};
 use drivelab_core::trace::{CommandTrace, Served};
-use drivelab_core::{Access, Command, Completion, Machine};
+use drivelab_core::{Access, Command, Completion};
 use drivelab_units::{Instant, Sectors, Span};
 
 /// 50 us to take up a command, 5 us to end it, so that no command takes no time.

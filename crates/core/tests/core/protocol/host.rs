@@ -6,11 +6,12 @@ use super::wire::{
 };
 use super::{Checked, cases};
 use crate::common::scenarios::drives;
+use crate::common::sorted::Target;
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
 use drivelab_core::storage::drive::protocol::{Protocol, ScsiParams};
 use drivelab_core::storage::system::SystemParams;
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Access, Attribute, Command, CommandTrace, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Span};
 use proptest::prelude::*;

@@ -11,7 +11,7 @@ use drivelab_core::storage::drive::params::{DriveParams, FirmwareParams, LinkPar
 use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
 use drivelab_core::storage::drive::queue::{Chooses, Order};
 use drivelab_core::trace::Served;
-use drivelab_core::{Access, Attribute, Machine, Outcome, Priority};
+use drivelab_core::{Access, Attribute, Outcome, Priority};
 use drivelab_units::{Bytes, Instant, Rate, Sectors, Span};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -2,6 +2,7 @@
 //! error. Playing one writes down everything in its order.
 use crate::common::command;
 use crate::common::scenarios::drives;
+use crate::common::sorted::Target;
 use drivelab_core::rng::Stream;
 use drivelab_core::storage::drive::cache::params::{CacheParams, ReadAheadParams};
 use drivelab_core::storage::drive::faults::FaultParams;
@@ -9,7 +10,7 @@ use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
 use drivelab_core::storage::drive::protocol::{
     Naca, Protocol, QueueErrors, Reordering, ScsiParams, TaskSets, UntaggedAs,
 };
-use drivelab_core::storage::{Manage, Target, TargetInput, TargetParams};
+use drivelab_core::storage::{Accepted, Manage, TargetInput, TargetParams};
 use drivelab_core::trace::{CommandTrace, Served};
 use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
 use drivelab_units::{Instant, Lba, Sectors, Share, Span};
@@ -183,8 +184,11 @@ impl Player {
             Step::AbortTag(initiator, tag) => self.abort(*initiator, *tag),
             Step::Clear(initiator) => self.clear(*initiator),
             Step::ReadLog => {
-                self.target.handle(self.now, TargetInput::Manage(Manage::ReadLog));
-                self.log.push((self.now, Event::Read(self.target.failed_tag())));
+                let input = TargetInput::Manage(Manage::ReadLog);
+                let Accepted::Log { failed } = self.target.handle(self.now, input) else {
+                    panic!("the log is read");
+                };
+                self.log.push((self.now, Event::Read(failed)));
                 self.note();
             }
         }

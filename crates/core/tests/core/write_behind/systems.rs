@@ -1,6 +1,7 @@
 //! Caches in a whole target: a host's before its I/O scheduler, a controller's behind it, and both.
 use super::{flush, params, read, write};
 use crate::common::scenarios::memories;
+use crate::common::sorted::Target;
 use crate::common::trace::{Until, trace};
 use crate::common::{Probe, drive, ms, outstanding, queue, random_job, response, setup, us};
 use drivelab_core::command::Breakdown;
@@ -15,7 +16,7 @@ use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorPa
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::params::WriteBehindParams;
 use drivelab_core::storage::write_behind::{OWN_IDS, WriteBehind};
-use drivelab_core::storage::{Target, TargetInput, TargetParams};
+use drivelab_core::storage::{TargetInput, TargetParams};
 use drivelab_core::{Command, CommandTrace, Completion, Machine, Served, Setup};
 use drivelab_units::{Instant, Sectors, Share};
 use proptest::prelude::*;
@@ -229,17 +230,17 @@ fn watch(run: &Setup, ios: usize, mut look: impl FnMut(&Target)) -> u32 {
             .unwrap();
         wakes += 1;
         target.handle(due, TargetInput::Tick);
-        host.handle(due, HostInput::Tick);
+        host.handle(due, HostInput::Tick).unwrap();
         loop {
             while let Some(output) = host.poll_output() {
                 match output {
-                    HostOutput::Submit { at, command, .. } => target.handle(at, TargetInput::Submit(command)),
+                    HostOutput::Submit { at, command, .. } => target.submit(at, command),
                     HostOutput::Finished(_) => finished += 1,
                     HostOutput::Began(_) => {}
                 }
             }
             let Some(completion) = target.poll_output() else { break };
-            host.handle(completion.completed, HostInput::Completed(completion));
+            host.handle(completion.completed, HostInput::Completed(completion)).unwrap();
         }
         look(&target);
     }

@@ -234,6 +234,11 @@ impl Array {
 
     pub(crate) fn begin_scheduled(&mut self, context: &mut Context, scheduled: u16) {
         let kind = self.planner.params.scheduled[usize::from(scheduled)].kind;
+        self.begin_work(context, kind);
+    }
+
+    /// Work of this kind begins on every group of members.
+    pub fn begin_work(&mut self, context: &mut Context, kind: SyncKind) {
         let members = self.planner.params.members;
         for group in 0..members / self.layout.group_members().unwrap_or(members) {
             self.begin_job(context, kind, group);

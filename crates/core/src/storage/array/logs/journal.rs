@@ -28,7 +28,7 @@ impl Planner {
     pub(crate) fn note(&mut self, context: &mut Context, op: u64, spot: Spot, count: u64) {
         if self.logs.is_journal() {
             self.logs.draft.sectors += count;
-            if context.data.is_some() {
+            if context.keeps.data {
                 self.logs.draft.noted.push(Noted { op, spot, count });
             }
         }
@@ -49,7 +49,7 @@ impl Planner {
         // The same commands whether data are kept or not.
         let head = self.logs.draft.body.len();
         self.write_on(context, slot, record, self.logs.draft.sectors);
-        if context.data.is_some() {
+        if context.keeps.data {
             self.describe_on(context, record, head);
         }
     }
@@ -63,7 +63,7 @@ impl Planner {
             let Some((at, part)) = taken else { unreachable!("there was room for all of it") };
             let log = Spot { slot: journal, at };
             let op = self.add(context, slot, Phase::Log, Access::Write, log, part);
-            if context.data.is_some() {
+            if context.keeps.data {
                 self.logs.draft.body.push((op, at, part));
             }
             done += part;
@@ -122,7 +122,7 @@ impl Array {
             super_block,
             self.planner.granule(),
         );
-        if context.data.is_some() {
+        if context.keeps.data {
             context.tell(op, 0, Word::Tail { number });
         }
         self.go_on(context, stripe_request);

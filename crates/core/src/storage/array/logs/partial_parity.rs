@@ -83,7 +83,7 @@ impl Planner {
         let count = count.min(taken - granule);
         let op = self.add(context, slot, Phase::Log, Access::Write, Spot { at, ..parity }, granule + count);
         self.logs.draft.described[member] = (op, at);
-        if context.data.is_some() {
+        if context.keeps.data {
             context.tell(op, at, Word::Record { number: record });
             context.tell(op, at, Word::Tail { number: tail });
         }

@@ -5,6 +5,7 @@ use crate::storage::array::levels::Spot;
 use crate::storage::array::report::{Happened, Report, Run};
 use crate::storage::bad_blocks::BadBlocks;
 use crate::storage::context::Context;
+use crate::storage::outputs::Happening;
 use alloc::vec::Vec;
 
 #[derive(Default)]
@@ -57,7 +58,7 @@ impl Planner {
         if !self.defects.bad_blocks.cover(first, first + count) {
             self.defects.bad_blocks.add(first, first + count);
             let what = Happened::Lost(Run::once(first, count));
-            context.reports.push_back(Report { at: context.now, group, what });
+            context.happened(Happening::Array(Report { at: context.now, group, what }));
         }
     }
 }

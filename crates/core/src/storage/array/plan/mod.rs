@@ -93,7 +93,7 @@ impl Planner {
     #[inline]
     pub(crate) fn forget_read(&self, context: &mut Context, slot: Slot) {
         let &StripeRequest { owner, access, first, end, .. } = self.stripe_requests.get(slot);
-        if context.data.is_some()
+        if context.keeps.data
             && access == Access::Read
             && let Owner::Request(request) = owner
             && request != NONE
@@ -199,7 +199,7 @@ impl Planner {
     /// Says where so many sectors of a command's data come from, when data operations are kept.
     #[inline]
     pub(crate) fn mix(&self, context: &mut Context, into: u64, at: u64, from: Source, count: u64) {
-        if context.data.is_some() {
+        if context.keeps.data {
             context.data_op(DataOp::Mix {
                 into,
                 at: Lba::new(at),

@@ -30,7 +30,7 @@ impl Buffer {
         end: Lba,
         segment: SegmentIndex,
     ) {
-        if context.data.is_some() {
+        if context.keeps.data {
             self.deliver_parts(context, read, first, end, segment);
         }
     }
@@ -95,7 +95,7 @@ impl Buffer {
         (segment, joined): (SegmentIndex, SegmentIndex),
         holder: SegmentIndex,
     ) {
-        if context.data.is_some() && segment != NONE {
+        if context.keeps.data && segment != NONE {
             self.tell_contents(context, bounds, (segment, joined), holder);
         }
     }

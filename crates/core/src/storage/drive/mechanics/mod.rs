@@ -17,6 +17,7 @@ use super::spindle::Spindle;
 use super::tasks::flight::{InFlight, Service};
 use crate::command::{Access, Command};
 use crate::rng::{self, Stream};
+use crate::storage::call::Cure;
 use crate::trace::Served;
 use alloc::format;
 use alloc::sync::Arc;
@@ -214,7 +215,7 @@ impl Mechanics {
         self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
         let mut passage = self.reach(landing, (first, end), access, started, attempt_of(command));
         let late = late(&passage);
-        let (fails, again) = self.strike(command);
+        let (fails, again) = self.strike(flight);
         passage.rotation += late + again;
         passage.end += late + again;
         (self.arm, self.media_end) = (passage.arm, end);
@@ -335,12 +336,21 @@ impl Mechanics {
 
     /// Whether the media fail this attempt at a command, and how long the drive then tries again before it gives up.
     #[inline]
-    pub fn strike(&self, command: &Command) -> (bool, Span) {
-        let (Some(faults), Some(params)) = (&self.faults, &self.model.faults) else {
-            return (false, Span::ZERO);
-        };
-        let failing = faults.strike(command);
-        (failing, if failing { params.retries } else { Span::ZERO })
+    pub fn strike(&self, flight: &InFlight) -> (bool, Span) {
+        let Some(faults) = &self.faults else { return (false, Span::ZERO) };
+        let failing = faults.strike(&flight.command, flight.drawn_as);
+        (failing, if failing { faults.retries } else { Span::ZERO })
+    }
+
+    /// Whether its media have, or ever had, anything wrong with them.
+    #[inline]
+    pub fn has_faults(&self) -> bool {
+        self.faults.is_some()
+    }
+
+    /// These sectors cannot be read from now on.
+    pub fn spoil(&mut self, first: Lba, end: Lba, until: Cure) {
+        self.faults.get_or_insert_default().spoil(first, end, until);
     }
 
     /// Whether a command touches sectors that no attempt can read.

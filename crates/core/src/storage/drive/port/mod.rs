@@ -231,7 +231,7 @@ impl Port {
             breakdown.queue += now - (submitted + breakdown.total());
         }
         debug_assert_eq!(breakdown.total(), now - submitted);
-        if context.traces.is_some() {
+        if context.keeps.traces {
             self.trace(context, flight);
         }
         let completion = Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown };
@@ -240,8 +240,6 @@ impl Port {
 
     #[cold]
     fn trace(&self, context: &mut Context, flight: &InFlight) {
-        if let Some(traces) = &mut context.traces {
-            traces.push_back(flight.trace(flight.outcome, context.now));
-        }
+        context.lives.push_back((self.drive, flight.trace(flight.outcome, context.now)));
     }
 }

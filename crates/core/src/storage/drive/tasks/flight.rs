@@ -28,6 +28,8 @@ pub struct InFlight {
     pub command: Command,
     pub state: TaskState,
     pub outcome: Outcome,
+    /// The id that its host gave it, by which faults are drawn; only where there are any.
+    pub drawn_as: u64,
     /// How many commands the drive had taken with this one.
     pub serial: u32,
     /// What it takes to call the host before data can flow: nothing unless the drive has let go of the bus.
@@ -65,6 +67,7 @@ impl InFlight {
             command: *command,
             state: TaskState::Free,
             outcome: Outcome::Done,
+            drawn_as: 0,
             serial: 0,
             call: Span::ZERO,
             submitted: Instant::ZERO,

@@ -224,7 +224,13 @@ impl Tasks {
         }
     }
 
-    /// The slot that a command of this name holds.
+    /// The slot that the command with a number holds.
+    pub fn numbered(&self, number: u64) -> Option<SlotIndex> {
+        let is_it = |slot: &SlotIndex| self.flights.held(*slot).is_some_and(|held| held.command.id == number);
+        self.flights.slots().find(is_it)
+    }
+
+    /// The slot of the command with this name, if the drive holds one.
     pub fn find(&self, initiator: u16, tag: u32) -> Option<SlotIndex> {
         if self.protocol.is_tagged() {
             return self.names.find(initiator, tag);

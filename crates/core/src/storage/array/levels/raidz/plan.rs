@@ -101,7 +101,7 @@ impl RaidZ {
             let place = self.place(part.record_at / self.record());
             let old = self.read_record(plan, context, slot, place)?;
             self.repair_record(plan, context, slot, &old);
-            if context.data.is_some() {
+            if context.keeps.data {
                 let map = *self.map();
                 for column in usize::from(map.parities())..map.columns() {
                     let begins = map.begins(column);
@@ -251,7 +251,7 @@ impl RaidZ {
         if old.solved.is_short() {
             return Err(plan.gone(avoids));
         }
-        if context.data.is_some() {
+        if context.keeps.data {
             old.solved.solve(map.columns());
         }
         Ok(old)
@@ -275,7 +275,7 @@ impl RaidZ {
                 continue;
             }
             let op = plan.add(context, slot, Phase::Write, Access::Write, column.spot(), column.count);
-            if context.data.is_none() {
+            if !context.keeps.data {
                 continue;
             }
             if index >= parities {

@@ -48,7 +48,7 @@ impl RaidZ {
                 old.solved.has(index);
             }
         }
-        if context.data.is_some() {
+        if context.keeps.data {
             old.solved.solve(map.columns());
         }
         plan.stripe_requests.get_mut(stripe_request).plan.computes += Sectors::new(sectors).bytes().get();
@@ -66,7 +66,7 @@ impl RaidZ {
     ) {
         let map = *self.map();
         let column = self.column(old.place, index);
-        if context.data.is_none() {
+        if !context.keeps.data {
             return;
         }
         let parities = usize::from(map.parities());

@@ -276,7 +276,7 @@ impl Rows {
         (column, from, factor): (u32, u64, u8),
         count: u64,
     ) {
-        if context.data.is_none() || count == 0 {
+        if !context.keeps.data || count == 0 {
             return;
         }
         if let Some(id) = plan.fetched.get(column) {

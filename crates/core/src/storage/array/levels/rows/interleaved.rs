@@ -64,7 +64,7 @@ impl Rows {
             plan.stripe_requests.get_mut(slot).plan.computes += units * band.count * 512;
             self.repair_band(plan, context, slot, &band, 0..0);
         }
-        if context.data.is_some() {
+        if context.keeps.data {
             let id = plan.command_id(slot);
             for address in stretch.begin..stretch.end {
                 let (column, at) = place(self, &band, stretch, address);
@@ -99,12 +99,12 @@ impl Rows {
             let band = self.band(plan, row, from, from + 1, avoids);
             self.bring_nothing(plan, &band);
             sectors += self.bring_all(plan, context, slot, &band)?;
-            if context.data.is_some() {
+            if context.keeps.data {
                 self.mix_around(plan, context, stretch, ragged * columns, &band);
             }
         }
         plan.stripe_requests.get_mut(slot).plan.computes += sectors * 512;
-        if context.data.is_some() {
+        if context.keeps.data {
             let id = plan.command_id(slot);
             for address in stretch.begin..stretch.end {
                 let (column, at) = place(self, &whole, stretch, address);

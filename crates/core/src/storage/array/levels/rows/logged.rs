@@ -88,7 +88,7 @@ impl Rows {
         (op, log, record): (u64, Spot, u64),
         band: &Band,
     ) {
-        if context.data.is_none() {
+        if !context.keeps.data {
             return;
         }
         let (of, count, is_whole) = (band.parity(0), band.count, touched.is_whole(band));

@@ -121,7 +121,7 @@ impl Rows {
                 self.bring(plan, context, slot, &band, column);
             }
         }
-        if context.data.is_some() {
+        if context.keeps.data {
             let id = plan.command_id(slot);
             for column in first..end {
                 let into = (id, reach.address(column, lo));

@@ -18,7 +18,7 @@ impl Rows {
             let spot = Spot { slot, at: part.at };
             if part.is_bad(plan, spot, count) {
                 let write = plan.repair(part.stripe_request, spot, count);
-                if context.data.is_some() {
+                if context.keeps.data {
                     self.mix_member(plan, context, part, spot, write);
                 }
             }
@@ -63,7 +63,7 @@ impl Rows {
                 Spot { slot, at: from },
                 to - from,
             );
-            if context.data.is_some() {
+            if context.keeps.data {
                 self.mix_member(plan, context, part, Spot { slot, at: from }, write);
             }
         }
@@ -143,7 +143,7 @@ impl Rows {
             for which in 0..self.parities() {
                 let spot = Spot { slot: self.parity(row, which), at };
                 let write = plan.add(context, part.stripe_request, Phase::Write, Access::Write, spot, count);
-                if context.data.is_some() {
+                if context.keeps.data {
                     self.mix_made(plan, context, part.stripe_request, (write, row), spot, count);
                 }
             }

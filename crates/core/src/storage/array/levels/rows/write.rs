@@ -248,7 +248,7 @@ impl Rows {
             let spot = Spot { slot: spot.slot, at: band.at + (from - lo) };
             let op = plan.add(context, slot, Phase::Write, Access::Write, spot, until - from);
             plan.note(context, op, spot, until - from);
-            if context.data.is_some() {
+            if context.keeps.data {
                 self.mix_new(plan, context, slot, (op, spot.at), (reach, column, from, until), (band, lo, 1));
             }
         }
@@ -292,7 +292,7 @@ impl Rows {
             let spot = band.parity(which);
             let op = plan.add(context, slot, Phase::Write, Access::Write, spot, band.count);
             plan.note(context, op, spot, band.count);
-            if context.data.is_none() {
+            if !context.keeps.data {
                 continue;
             }
             let factor = |column| gf::factor(which, band.rows.index_of(&band.row, column));

@@ -1,0 +1,150 @@
+//! What a target can be told, how it acknowledges it, and what it cannot be told.
+//!
+//! A failure of a simulated device is no error: it is an [`Outcome`](crate::Outcome) of the commands that meet it. A
+//! [`CallError`] says that whoever drives the target has made a mistake. The target is then as it was, but for the time.
+use super::array::report::SyncKind;
+use crate::command::Command;
+use core::fmt;
+use drivelab_units::{Instant, Lba, Sectors};
+
+/// What a target can be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TargetInput {
+    /// Nothing but the time.
+    Tick,
+    /// A host issues a command.
+    Submit(Command),
+    /// A host gives up the command that it issued under this id.
+    Abort { id: u64 },
+    /// A drive fails for good.
+    Fail { drive: u16 },
+    /// A new drive of the same model takes the place of one that has failed, with nothing on it.
+    Replace { drive: u16 },
+    /// The power goes: nothing that is under way is answered, and the target takes nothing more.
+    CutPower,
+    /// The array begins to go over its members: all of each group, as if the scenario had put it down for now.
+    Begin { work: SyncKind },
+    /// Something goes wrong with a drive.
+    Inject(Fault),
+    /// On the wire: what a controller asks beside commands.
+    Manage(Manage),
+}
+
+/// Task management, on the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Manage {
+    /// The initiator gives up the command with this tag.
+    Abort { initiator: u16, tag: u32 },
+    /// The initiator ends its auto contingent allegiance.
+    ClearAllegiance { initiator: u16 },
+    /// The drive's log of a failed queue is read: see [`Accepted::Log`].
+    ReadLog,
+}
+
+/// What can be made to go wrong while a target runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// Sectors of a drive's media cannot be read.
+    MediaError { drive: u16, first: Lba, count: Sectors, until: Cure },
+    /// The link to a drive is reset: all commands that it has not answered come back to the controller as aborted, and go
+    /// again; on the wire the host hears of them. What the cache holds stays.
+    LinkReset { drive: u16 },
+    /// From now on, or no longer: a drive answers FLUSH at once, whatever waits in its cache.
+    LyingFlush { drive: u16, lies: bool },
+}
+
+impl Fault {
+    /// The drive that it is about.
+    pub fn drive(self) -> u16 {
+        match self {
+            Fault::MediaError { drive, .. }
+            | Fault::LinkReset { drive }
+            | Fault::LyingFlush { drive, .. } => drive,
+        }
+    }
+}
+
+/// What makes sectors that cannot be read sound again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cure {
+    /// A write of them.
+    Written,
+    /// Nothing: they cannot be read after a write either.
+    Never,
+    /// Nothing, but a read that has failed so many times is done when it comes again: the controller sends it again as
+    /// often as its parameter `retries` says.
+    Retries(u8),
+}
+
+/// That a target has taken an input, and what comes of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Accepted {
+    /// It is done, or has begun; what follows is told by outputs.
+    Done,
+    /// The command has this number in the target: it names its data in [data operations](crate::data::DataOp). A host
+    /// that numbers its commands upward finds its own ids.
+    Submitted { number: u64 },
+    /// The command will end as [`Aborted`](crate::Outcome::Aborted), unless it ends otherwise at this instant.
+    Aborting,
+    /// The command is where nobody gives it up: in a memory, in an array, in a host's I/O scheduler, or done in all but
+    /// its answer. It goes on to its end.
+    GoesOn,
+    /// No such command is under way, so there is nothing to give up.
+    NothingThere,
+    /// The tag that the log of a failed queue names.
+    Log { failed: Option<u32> },
+}
+
+/// What a target cannot be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CallError {
+    /// Time goes forward only.
+    TimeWentBack { now: Instant, was: Instant },
+    /// Later than anything that the target can still add a time to.
+    TimeTooFar { now: Instant },
+    /// A command with this id has not ended.
+    IdUnderWay { id: u64 },
+    /// There are fewer drives.
+    NoSuchDrive { drive: u16, drives: u16 },
+    /// It has failed before.
+    DriveHasFailed { drive: u16 },
+    /// It works, so that nothing can take its place.
+    DriveIsThere { drive: u16 },
+    /// These addresses are not on that drive, or there are none of them.
+    NotOnDrive { drive: u16, first: Lba, count: Sectors },
+    /// This kind of target cannot do that.
+    Unable { what: &'static str, needs: &'static str },
+    /// There is nothing to rebuild, or no spare to rebuild it on.
+    NothingToRebuild,
+    /// The power is gone.
+    PowerIsOff,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::TimeWentBack { now, was } => {
+                write!(f, "time went back: {} ns is given after {} ns", now.as_ns(), was.as_ns())
+            }
+            Self::TimeTooFar { now } => write!(f, "{} ns is later than a target can reckon with", now.as_ns()),
+            Self::IdUnderWay { id } => write!(f, "a command with the id {id} is under way"),
+            Self::NoSuchDrive { drive, drives } => {
+                write!(f, "there is no drive {drive}: the target has {drives}, counted from 0")
+            }
+            Self::DriveHasFailed { drive } => write!(f, "drive {drive} has failed before"),
+            Self::DriveIsThere { drive } => {
+                write!(f, "drive {drive} has not failed, so that no other can take its place")
+            }
+            Self::NotOnDrive { drive, first, count } => {
+                write!(f, "drive {drive} does not have {count} sectors from sector {first} on", count = count.get(), first = first.get())
+            }
+            Self::Unable { what, needs } => write!(f, "this target cannot {what}: that takes {needs}"),
+            Self::NothingToRebuild => {
+                f.write_str("there is nothing to rebuild: no member is missing, or no spare is left that could take its place")
+            }
+            Self::PowerIsOff => f.write_str("the power is gone: the target takes nothing more"),
+        }
+    }
+}
+
+impl core::error::Error for CallError {}

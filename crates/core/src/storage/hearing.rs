@@ -1,0 +1,158 @@
+//! What a target does with inputs that are neither time nor commands: failures, new drives, work of the array's own, power
+//! cuts, faults, and commands that their host gives up.
+//!
+//! What a scenario puts down for an instant goes the same way: an event on the agenda calls what the input calls.
+use super::call::{Accepted, CallError, Fault, Manage, TargetInput};
+use super::context::Context;
+use super::drive::Drive;
+use super::outputs::Happening;
+use super::{Body, Target};
+use drivelab_units::Instant;
+
+impl Target {
+    /// Takes an input at an instant up to which everything has happened.
+    #[cold]
+    pub(super) fn hear(&mut self, now: Instant, input: TargetInput) -> Result<Accepted, CallError> {
+        if self.is_off {
+            return Err(CallError::PowerIsOff);
+        }
+        self.context.now = now;
+        match input {
+            TargetInput::Tick => Ok(Accepted::Done),
+            TargetInput::Submit(command) => {
+                self.submit(now, &command).map(|number| Accepted::Submitted { number })
+            }
+            TargetInput::Abort { id } => Ok(self.abort(id)),
+            TargetInput::CutPower => {
+                self.cut_power();
+                Ok(Accepted::Done)
+            }
+            TargetInput::Manage(manage) => self.manage(manage),
+            TargetInput::Inject(fault) => self.inject(fault),
+            TargetInput::Fail { drive } => {
+                let what = "have a drive fail";
+                let (system, context) = self.system_with(drive, what)?;
+                if !system.fail(context, drive) {
+                    return Err(CallError::DriveHasFailed { drive });
+                }
+                Ok(Accepted::Done)
+            }
+            TargetInput::Replace { drive } => {
+                let what = "have a drive replaced";
+                let (system, context) = self.system_with(drive, what)?;
+                system.replace(context, drive).map(|()| Accepted::Done)
+            }
+            TargetInput::Begin { work } => {
+                let Target { body, context, .. } = self;
+                let Body::System(system) = body else { return Err(NO_ARRAY) };
+                system.begin_work(context, work).map(|()| Accepted::Done)
+            }
+        }
+    }
+
+    /// What stands before a drive that there is.
+    fn system_with(
+        &mut self,
+        drive: u16,
+        what: &'static str,
+    ) -> Result<(&mut super::System, &mut Context), CallError> {
+        self.check_drive(drive)?;
+        let Target { body, context, .. } = self;
+        match body {
+            Body::System(system) => Ok((system, context)),
+            Body::Server(_) | Body::Wire(_) => {
+                Err(CallError::Unable { what, needs: "a controller before its drives" })
+            }
+        }
+    }
+
+    fn check_drive(&self, drive: u16) -> Result<(), CallError> {
+        let drives = match &self.body {
+            Body::Server(_) => 0,
+            Body::System(system) => system.drives().count() as u16,
+            Body::Wire(_) => 1,
+        };
+        if drive < drives { Ok(()) } else { Err(CallError::NoSuchDrive { drive, drives }) }
+    }
+
+    /// A host gives a command up.
+    fn abort(&mut self, id: u64) -> Accepted {
+        let Some(number) = self.context.commands.number_of(id) else { return Accepted::NothingThere };
+        let Target { body, context, .. } = self;
+        match body {
+            Body::Server(_) => Accepted::GoesOn,
+            Body::System(system) => system.abort(context, number),
+            Body::Wire(drive) => {
+                let is_there = drive.abort_numbered(context, number);
+                context.answer_host();
+                if is_there { Accepted::Aborting } else { Accepted::GoesOn }
+            }
+        }
+    }
+
+    /// The power goes.
+    fn cut_power(&mut self) {
+        let context = &mut self.context;
+        context.agenda.retain(|_| false);
+        context.answers.retain(|_| false);
+        context.refused.retain(|_| false);
+        context.lives.clear();
+        context.commands.clear();
+        context.happened(Happening::PowerCut { at: context.now });
+        self.is_off = true;
+    }
+
+    fn manage(&mut self, manage: Manage) -> Result<Accepted, CallError> {
+        let Target { body, context, .. } = self;
+        let Body::Wire(drive) = body else {
+            let needs = "a drive on the wire: a controller does so by itself";
+            return Err(CallError::Unable { what: "be asked to manage tasks", needs });
+        };
+        let mut accepted = Accepted::Done;
+        match manage {
+            Manage::Abort { initiator, tag } => drive.abort(context, initiator, tag),
+            Manage::ClearAllegiance { initiator } => drive.clear_allegiance(context, initiator),
+            Manage::ReadLog => accepted = Accepted::Log { failed: drive.read_log() },
+        }
+        context.answer_host();
+        Ok(accepted)
+    }
+
+    /// Something goes wrong with a drive.
+    fn inject(&mut self, fault: Fault) -> Result<Accepted, CallError> {
+        self.check_drive(fault.drive())?;
+        let Target { body, context, .. } = self;
+        match body {
+            Body::Server(_) => {}
+            Body::Wire(drive) => {
+                strike(drive, context, fault)?;
+                context.answer_host();
+            }
+            Body::System(system) => {
+                strike(system.living(fault.drive())?, context, fault)?;
+                system.settle(context);
+            }
+        }
+        Ok(Accepted::Done)
+    }
+}
+
+/// A fault strikes a drive.
+fn strike(drive: &mut Drive, context: &mut Context, fault: Fault) -> Result<(), CallError> {
+    match fault {
+        Fault::MediaError { drive: index, first, count, until } => {
+            let end = first.get().checked_add(count.get());
+            if count.get() == 0 || end.is_none_or(|end| end > drive.capacity().get()) {
+                return Err(CallError::NotOnDrive { drive: index, first, count });
+            }
+            drive.spoil(first, count, until);
+        }
+        Fault::LinkReset { .. } => drive.reset_link(context),
+        Fault::LyingFlush { lies, .. } => drive.lie_about_flushes(lies),
+    }
+    Ok(())
+}
+
+/// Why a target cannot begin work of an array's.
+pub(super) const NO_ARRAY: CallError =
+    CallError::Unable { what: "go over its members", needs: "an array that has data twice, or parity" };

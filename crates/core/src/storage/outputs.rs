@@ -1,0 +1,261 @@
+//! What a target says: one stream, in the order in which it happened.
+//!
+//! Completions are nearly all of it, so they have a queue of their own that nothing else slows down. Whatever else is
+//! said notes how many completions come before it.
+use super::array::report::Report;
+use super::write_behind::{GivenUp, Place};
+use crate::command::Completion;
+use crate::data::DataOp;
+use crate::fifo::Fifo;
+use crate::trace::CommandTrace;
+use alloc::collections::VecDeque;
+use drivelab_units::Instant;
+
+/// Something that happened inside a target and is no answer to a command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Happening {
+    /// To the array.
+    Array(Report),
+    /// A memory has given up data that it had answered for. The write is named by its number in the target.
+    GivenUp {
+        at: Instant,
+        memory: Place,
+        what: GivenUp,
+    },
+    /// A drive that is in no array has failed for good, or another one has taken its place.
+    DriveFailed {
+        at: Instant,
+        drive: u16,
+    },
+    DriveReplaced {
+        at: Instant,
+        drive: u16,
+    },
+    /// The power is gone: what was under way is never answered.
+    PowerCut {
+        at: Instant,
+    },
+}
+
+/// What a target says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(clippy::large_enum_variant, reason = "it is handed over, and not kept")]
+pub enum TargetOutput {
+    /// A command has ended.
+    Completed(Completion),
+    /// Something was done with data: only after [`Target::keep_data`](super::Target::keep_data).
+    Data(DataOp),
+    /// What a command lived through, before its completion: only after
+    /// [`Target::keep_traces`](super::Target::keep_traces).
+    Lived(CommandTrace),
+    /// Something else happened.
+    Happened(Happening),
+}
+
+impl TargetOutput {
+    /// The completion, if it is one.
+    pub fn completed(self) -> Option<Completion> {
+        if let TargetOutput::Completed(completion) = self { Some(completion) } else { None }
+    }
+
+    /// The data operation, if it is one.
+    pub fn data(self) -> Option<DataOp> {
+        if let TargetOutput::Data(op) = self { Some(op) } else { None }
+    }
+
+    /// The trace, if it is one.
+    pub fn lived(self) -> Option<CommandTrace> {
+        if let TargetOutput::Lived(trace) = self { Some(trace) } else { None }
+    }
+
+    /// What has happened to the array, if it is that.
+    pub fn report(self) -> Option<Report> {
+        if let TargetOutput::Happened(Happening::Array(report)) = self { Some(report) } else { None }
+    }
+}
+
+/// The same by reference, where it lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutputRef<'a> {
+    Completed(&'a Completion),
+    Data(&'a DataOp),
+    Lived(&'a CommandTrace),
+    Happened(&'a Happening),
+}
+
+impl OutputRef<'_> {
+    /// A copy to keep.
+    pub fn to_owned(self) -> TargetOutput {
+        match self {
+            OutputRef::Completed(&completion) => TargetOutput::Completed(completion),
+            OutputRef::Data(&op) => TargetOutput::Data(op),
+            OutputRef::Lived(&trace) => TargetOutput::Lived(trace),
+            OutputRef::Happened(&what) => TargetOutput::Happened(what),
+        }
+    }
+}
+
+/// Of which kind something is that is no completion.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Data,
+    Lived,
+    Happened,
+}
+
+/// What has been said and not taken.
+#[derive(Default)]
+pub struct Outputs {
+    completions: Fifo<Completion>,
+    /// Completions that have been taken.
+    taken: u64,
+    /// Whatever else there is: behind how many completions, counted from the first of all.
+    others: VecDeque<(u64, Kind)>,
+    data: VecDeque<DataOp>,
+    lives: VecDeque<CommandTrace>,
+    happenings: VecDeque<Happening>,
+}
+
+impl Outputs {
+    #[inline]
+    pub fn complete(&mut self, completion: Completion) {
+        self.completions.push_back(completion);
+    }
+
+    #[inline]
+    pub fn data(&mut self, op: DataOp) {
+        self.note(Kind::Data);
+        self.data.push_back(op);
+    }
+
+    pub fn lived(&mut self, trace: CommandTrace) {
+        self.note(Kind::Lived);
+        self.lives.push_back(trace);
+    }
+
+    pub fn happened(&mut self, what: Happening) {
+        self.note(Kind::Happened);
+        self.happenings.push_back(what);
+    }
+
+    fn note(&mut self, kind: Kind) {
+        self.others.push_back((self.taken + self.completions.len() as u64, kind));
+    }
+
+    /// What comes next, where it stays until [`Self::drop_front`].
+    #[inline]
+    pub fn front(&self) -> Option<OutputRef<'_>> {
+        match self.other() {
+            Some(kind) => self.at(kind, 0),
+            None => self.completions.front().map(OutputRef::Completed),
+        }
+    }
+
+    /// Takes the front out.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[inline]
+    pub fn drop_front(&mut self) {
+        match self.other() {
+            Some(kind) => self.drop_other(kind),
+            None => {
+                self.completions.drop_front();
+                self.taken += 1;
+            }
+        }
+    }
+
+    /// All of it, in its order.
+    pub fn iter(&self) -> impl Iterator<Item = OutputRef<'_>> {
+        let (mut taken, mut passed, mut of) = (self.taken, 0, [0usize; 3]);
+        let mut completions = self.completions.iter();
+        core::iter::from_fn(move || {
+            if let Some(&(before, kind)) = self.others.get(passed)
+                && before <= taken
+            {
+                passed += 1;
+                let place = of[kind as usize];
+                of[kind as usize] += 1;
+                return self.at(kind, place);
+            }
+            taken += 1;
+            completions.next().map(OutputRef::Completed)
+        })
+    }
+
+    /// What goes before the next completion.
+    #[inline]
+    fn other(&self) -> Option<Kind> {
+        let &(before, kind) = self.others.front()?;
+        (before <= self.taken).then_some(kind)
+    }
+
+    fn at(&self, kind: Kind, place: usize) -> Option<OutputRef<'_>> {
+        match kind {
+            Kind::Data => self.data.get(place).map(OutputRef::Data),
+            Kind::Lived => self.lives.get(place).map(OutputRef::Lived),
+            Kind::Happened => self.happenings.get(place).map(OutputRef::Happened),
+        }
+    }
+
+    fn drop_other(&mut self, kind: Kind) {
+        self.others.pop_front();
+        match kind {
+            Kind::Data => _ = self.data.pop_front(),
+            Kind::Lived => _ = self.lives.pop_front(),
+            Kind::Happened => _ = self.happenings.pop_front(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Breakdown, Outcome};
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    fn output(kind: u8, id: u64) -> TargetOutput {
+        let at = Instant::from_ns(id);
+        match kind {
+            0 => TargetOutput::Data(DataOp::Over { id }),
+            1 => TargetOutput::Happened(Happening::PowerCut { at }),
+            _ => TargetOutput::Completed(Completion {
+                id,
+                initiator: 0,
+                tag: 0,
+                outcome: Outcome::Done,
+                submitted: at,
+                completed: at,
+                breakdown: Breakdown::default(),
+            }),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_said_first_is_heard_first(steps in prop::collection::vec(0u8..8, 0..200)) {
+            let (mut outputs, mut plain) = (Outputs::default(), VecDeque::new());
+            for (id, kind) in (0..).zip(steps) {
+                if kind > 4 {
+                    prop_assert_eq!(outputs.front().map(OutputRef::to_owned), plain.pop_front());
+                    if outputs.front().is_some() {
+                        outputs.drop_front();
+                    }
+                } else {
+                    let output = output(kind, id);
+                    plain.push_back(output);
+                    match output {
+                        TargetOutput::Completed(completion) => outputs.complete(completion),
+                        TargetOutput::Data(op) => outputs.data(op),
+                        TargetOutput::Happened(what) => outputs.happened(what),
+                        TargetOutput::Lived(trace) => outputs.lived(trace),
+                    }
+                }
+                let all: Vec<TargetOutput> = outputs.iter().map(OutputRef::to_owned).collect();
+                prop_assert!(all.iter().eq(&plain));
+            }
+        }
+    }
+}
