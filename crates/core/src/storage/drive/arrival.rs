@@ -35,7 +35,7 @@ impl Drive {
             return Err(Outcome::Full);
         };
         context.held.add_one(context.now);
-        if self.mechanics.has_faults() {
+        if self.mechanics.draws() {
             self.tasks[slot].drawn_as = context.commands.id_of(command.id);
         }
         if enabled {

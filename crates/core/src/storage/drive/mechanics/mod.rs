@@ -213,7 +213,7 @@ impl Mechanics {
         let (first, end, access) = (command.first, command.end(), command.access);
         let is_near = self.arm.cylinder.abs_diff(landing.cylinder) <= 1;
         self.upward = look::upward_after(self.arm.cylinder, landing.cylinder, self.upward);
-        let mut passage = self.reach(landing, (first, end), access, started, attempt_of(command));
+        let mut passage = self.reach(landing, (first, end), access, started, attempt_of(flight));
         let late = late(&passage);
         let (fails, again) = self.strike(flight);
         passage.rotation += late + again;
@@ -342,10 +342,10 @@ impl Mechanics {
         (failing, if failing { faults.retries } else { Span::ZERO })
     }
 
-    /// Whether its media have, or ever had, anything wrong with them.
+    /// Whether anything is drawn for a command.
     #[inline]
-    pub fn has_faults(&self) -> bool {
-        self.faults.is_some()
+    pub fn draws(&self) -> bool {
+        self.faults.is_some() || !self.model.mechanism.scatter.is_none()
     }
 
     /// These sectors cannot be read from now on.
@@ -366,6 +366,6 @@ impl Mechanics {
 }
 
 /// The key of a draw for this attempt at a command.
-fn attempt_of(command: &Command) -> u64 {
-    command.id << 8 | u64::from(command.attempt)
+fn attempt_of(flight: &InFlight) -> u64 {
+    flight.drawn_as << 8 | u64::from(flight.command.attempt)
 }

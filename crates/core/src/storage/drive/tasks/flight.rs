@@ -28,7 +28,7 @@ pub struct InFlight {
     pub command: Command,
     pub state: TaskState,
     pub outcome: Outcome,
-    /// The id that its host gave it, by which faults are drawn; only where there are any.
+    /// The id that its host gave it, by which faults and scatter are drawn; only where there are any.
     pub drawn_as: u64,
     /// How many commands the drive had taken with this one.
     pub serial: u32,
