@@ -41,6 +41,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use cache::Cache;
 use drivelab_units::Sectors;
+use hosts::host_scheduler;
 pub use params::SystemParams;
 
 /// What is needed to put a new drive in.
@@ -445,9 +446,4 @@ impl System {
         self.hand_on(context, Before::Target { initiator: answer.initiator });
         self.pump_host_cache(context, answer.initiator);
     }
-}
-
-/// The I/O scheduler of a host, where there is one before everything else.
-fn host_scheduler(hosts: &mut [Host], initiator: u16) -> Option<&mut Scheduler> {
-    hosts.get_mut(usize::from(initiator))?.scheduler.as_mut()
 }
