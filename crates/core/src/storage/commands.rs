@@ -7,7 +7,6 @@
 //! What is under way is a bit for each number, in words from the oldest on; a few that stay on for long are kept apart,
 //! so that a window of numbers does not grow with the run.
 use crate::command::Command;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::Instant;
 
@@ -16,6 +15,9 @@ const IDS_MAX: u64 = 1 << 49;
 
 /// Words of the window beside one for each command under way: numbers that lie farther back are kept apart.
 const WORDS_MAX: usize = 64;
+
+/// Words by which the window grows at a time.
+const WORDS_MORE: usize = 16;
 
 /// A command whose number is not its id.
 #[derive(Clone, Copy)]
@@ -31,10 +33,12 @@ pub struct Commands {
     next: u64,
     /// How many are under way.
     count: u64,
+    /// Whether nothing more may come.
+    is_closed: bool,
     /// The number of the first word's first bit, in words.
     base: u64,
     /// A bit for each number that is under way.
-    window: VecDeque<u64>,
+    window: Vec<u64>,
     /// Numbers below the window, upward.
     old: Vec<u64>,
     renamed: Vec<Renamed>,
@@ -43,7 +47,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// A command comes. Returns its number; `None` where one with the same id is under way.
+    /// A command comes. Returns its number; `None` where one with the same id is under way, or nothing more may come.
     #[inline]
     pub fn begin(&mut self, command: &Command) -> Option<u64> {
         let id = command.id;
@@ -61,7 +65,7 @@ impl Commands {
     /// The next number for a command with an id that is none, or was one.
     #[cold]
     fn rename(&mut self, id: u64) -> Option<u64> {
-        if self.number_of(id).is_some() {
+        if self.is_closed || self.number_of(id).is_some() {
             return None;
         }
         let number = self.next;
@@ -76,8 +80,8 @@ impl Commands {
         let most = WORDS_MAX as u64 + self.count;
         if word - self.base >= most {
             let leave = word - self.base + 1 - most / 2;
-            for _ in 0..leave.min(self.window.len() as u64) {
-                let mut left = self.window.pop_front().unwrap_or(0);
+            let gone = leave.min(self.window.len() as u64);
+            for mut left in self.window.drain(..gone as usize) {
                 while left != 0 {
                     self.old.push(self.base * 64 + u64::from(left.trailing_zeros()));
                     left &= left - 1;
@@ -88,7 +92,7 @@ impl Commands {
                 self.base = word;
             }
         }
-        self.window.resize((word - self.base) as usize + 1, 0);
+        self.window.resize((word - self.base) as usize + WORDS_MORE, 0);
     }
 
     /// A command has ended. Returns its id.
@@ -155,8 +159,9 @@ impl Commands {
         }
     }
 
-    /// Nothing is under way any more.
-    pub fn clear(&mut self) {
+    /// Nothing is under way any more, and nothing more may come.
+    pub fn close(&mut self) {
+        (self.is_closed, self.next) = (true, IDS_MAX);
         self.window.iter_mut().for_each(|word| *word = 0);
         self.count = 0;
         self.old.clear();
@@ -229,7 +234,7 @@ mod tests {
             assert_eq!(commands.begin(&command(id)), Some(id));
             assert_eq!(commands.end(id, Instant::ZERO), id);
         }
-        assert!(commands.window.capacity() <= 2 * WORDS_MAX && commands.old == [0]);
+        assert!(commands.window.capacity() <= 4 * WORDS_MAX && commands.old == [0]);
         assert_eq!((commands.number_of(0), commands.number_of(1)), (Some(0), None));
         assert_eq!(commands.begin(&command(0)), None, "it is under way");
         assert_eq!(commands.end(0, Instant::ZERO), 0);

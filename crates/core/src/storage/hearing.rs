@@ -20,7 +20,8 @@ impl Target {
         match input {
             TargetInput::Tick => Ok(Accepted::Done),
             TargetInput::Submit(command) => {
-                self.submit(now, &command).map(|number| Accepted::Submitted { number })
+                let number = self.submit(now, &command).ok_or_else(|| self.not_taken(&command))?;
+                Ok(Accepted::Submitted { number })
             }
             TargetInput::Abort { id } => Ok(self.abort(id)),
             TargetInput::CutPower => {
@@ -97,7 +98,7 @@ impl Target {
         context.answers.retain(|_| false);
         context.refused.retain(|_| false);
         context.lives.clear();
-        context.commands.clear();
+        context.commands.close();
         context.happened(Happening::PowerCut { at: context.now });
         self.is_off = true;
     }

@@ -204,16 +204,25 @@ impl Target {
         }
     }
 
-    fn submit(&mut self, now: Instant, command: &Command) -> Result<u64, CallError> {
-        let Some(number) = self.context.commands.begin(command) else {
-            return Err(CallError::IdUnderWay { id: command.id });
-        };
+    /// A command comes. Returns its number, unless [`Self::not_taken`] says why it has none.
+    fn submit(&mut self, now: Instant, command: &Command) -> Option<u64> {
+        let number = self.context.commands.begin(command)?;
         if number == command.id {
             self.begin(now, command);
         } else {
-            self.begin(now, &Command { id: number, ..*command });
+            self.begin_renamed(now, &Command { id: number, ..*command });
         }
-        Ok(number)
+        Some(number)
+    }
+
+    #[cold]
+    fn not_taken(&self, command: &Command) -> CallError {
+        if self.is_off { CallError::PowerIsOff } else { CallError::IdUnderWay { id: command.id } }
+    }
+
+    #[cold]
+    fn begin_renamed(&mut self, now: Instant, command: &Command) {
+        self.begin(now, command);
     }
 
     /// A command with a number of the target's own comes.
@@ -255,10 +264,7 @@ impl Target {
     #[inline]
     pub fn take(&mut self, now: Instant, command: &Command) -> Result<u64, CallError> {
         self.pass_to(now)?;
-        if self.is_off {
-            return Err(CallError::PowerIsOff);
-        }
-        let number = self.submit(now, command)?;
+        let Some(number) = self.submit(now, command) else { return Err(self.not_taken(command)) };
         // What the input made due at once runs now, so that `poll_timeout` always lies ahead.
         self.run_until(now);
         Ok(number)

@@ -104,16 +104,31 @@ enum Kind {
 }
 
 /// What has been said and not taken.
-#[derive(Default)]
 pub struct Outputs {
     completions: Fifo<Completion>,
     /// Completions that have been taken.
     taken: u64,
     /// Whatever else there is: behind how many completions, counted from the first of all.
     others: VecDeque<(u64, Kind)>,
+    /// That of the first of them, or a number that is never reached.
+    next_other: u64,
     data: VecDeque<DataOp>,
     lives: VecDeque<CommandTrace>,
     happenings: VecDeque<Happening>,
+}
+
+impl Default for Outputs {
+    fn default() -> Self {
+        Outputs {
+            completions: Fifo::default(),
+            taken: 0,
+            others: VecDeque::new(),
+            next_other: u64::MAX,
+            data: VecDeque::new(),
+            lives: VecDeque::new(),
+            happenings: VecDeque::new(),
+        }
+    }
 }
 
 impl Outputs {
@@ -139,16 +154,18 @@ impl Outputs {
     }
 
     fn note(&mut self, kind: Kind) {
-        self.others.push_back((self.taken + self.completions.len() as u64, kind));
+        let before = self.taken + self.completions.len() as u64;
+        self.next_other = self.next_other.min(before);
+        self.others.push_back((before, kind));
     }
 
     /// What comes next, where it stays until [`Self::drop_front`].
     #[inline]
     pub fn front(&self) -> Option<OutputRef<'_>> {
-        match self.other() {
-            Some(kind) => self.at(kind, 0),
-            None => self.completions.front().map(OutputRef::Completed),
+        if self.next_other <= self.taken {
+            return self.other().and_then(|kind| self.at(kind, 0));
         }
+        self.completions.front().map(OutputRef::Completed)
     }
 
     /// Takes the front out.
@@ -157,13 +174,11 @@ impl Outputs {
     /// When there is none.
     #[inline]
     pub fn drop_front(&mut self) {
-        match self.other() {
-            Some(kind) => self.drop_other(kind),
-            None => {
-                self.completions.drop_front();
-                self.taken += 1;
-            }
+        if self.next_other <= self.taken {
+            return self.drop_other();
         }
+        self.completions.drop_front();
+        self.taken += 1;
     }
 
     /// All of it, in its order.
@@ -184,11 +199,9 @@ impl Outputs {
         })
     }
 
-    /// What goes before the next completion.
-    #[inline]
+    /// The first that is no completion.
     fn other(&self) -> Option<Kind> {
-        let &(before, kind) = self.others.front()?;
-        (before <= self.taken).then_some(kind)
+        self.others.front().map(|&(_, kind)| kind)
     }
 
     fn at(&self, kind: Kind, place: usize) -> Option<OutputRef<'_>> {
@@ -199,13 +212,15 @@ impl Outputs {
         }
     }
 
-    fn drop_other(&mut self, kind: Kind) {
-        self.others.pop_front();
-        match kind {
-            Kind::Data => _ = self.data.pop_front(),
-            Kind::Lived => _ = self.lives.pop_front(),
-            Kind::Happened => _ = self.happenings.pop_front(),
+    #[inline(never)]
+    fn drop_other(&mut self) {
+        match self.others.pop_front().map(|(_, kind)| kind) {
+            Some(Kind::Data) => _ = self.data.pop_front(),
+            Some(Kind::Lived) => _ = self.lives.pop_front(),
+            Some(Kind::Happened) => _ = self.happenings.pop_front(),
+            None => {}
         }
+        self.next_other = self.others.front().map_or(u64::MAX, |&(before, _)| before);
     }
 }
 

@@ -51,3 +51,8 @@ impl System {
         cache.schedule(context, Event::HostCache { initiator });
     }
 }
+
+/// The I/O scheduler of a host, where there is one before everything else.
+pub(super) fn host_scheduler(hosts: &mut [Host], initiator: u16) -> Option<&mut Scheduler> {
+    hosts.get_mut(usize::from(initiator))?.scheduler.as_mut()
+}

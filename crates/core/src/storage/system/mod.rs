@@ -3,6 +3,21 @@
 //!
 //! Behind a controller that keeps the array there is one I/O scheduler for each host, before everything else; an array
 //! that the host keeps has one for each drive, behind the array.
+//!
+//! # The order of what is due at one instant
+//!
+//! Figures depend on it, so it is fixed:
+//!
+//! 1. Events run by class, then in the order in which they were scheduled: see [`agenda`](crate::agenda). All that one
+//!    event, or one command of a host, sets off is done before the next.
+//! 2. A command goes down through all boxes, as far as it gets, before the box that sent it says anything else; an answer
+//!    goes up likewise. Depth first, and in the order of each box.
+//! 3. A box that has something to say both ways tells its data operations first, then hands its commands down, then its
+//!    answers up, and then says when to wake it. An array leaves out the drives that it has given up before all that.
+//! 4. Drives are the exception: what they answer waits until the event or the command has done all else. Then controllers
+//!    hear one answer at a time, and before each of them goes up what controllers have ended without their drives.
+//! 5. A controller that hears an answer sends what waits for a tag before the answer goes on.
+//! 6. Of a request that was merged each command is answered before the scheduler hands on the next request, oldest first.
 mod aborts;
 mod cache;
 mod failures;
@@ -26,6 +41,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use cache::Cache;
 use drivelab_units::Sectors;
+use hosts::host_scheduler;
 pub use params::SystemParams;
 
 /// What is needed to put a new drive in.
@@ -430,9 +446,4 @@ impl System {
         self.hand_on(context, Before::Target { initiator: answer.initiator });
         self.pump_host_cache(context, answer.initiator);
     }
-}
-
-/// The I/O scheduler of a host, where there is one before everything else.
-fn host_scheduler(hosts: &mut [Host], initiator: u16) -> Option<&mut Scheduler> {
-    hosts.get_mut(usize::from(initiator))?.scheduler.as_mut()
 }

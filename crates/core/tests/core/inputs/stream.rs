@@ -4,9 +4,14 @@ use crate::array::rig::array_of;
 use crate::common::{Probe, command, target};
 use drivelab_core::data::DataOp;
 use drivelab_core::storage::array::params::{ArrayParams, Level};
-use drivelab_core::storage::{Happening, Target, TargetInput, TargetOutput};
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::drive::params::DriveModel;
+use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::{Happening, Target, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Machine};
-use drivelab_units::Instant;
+use drivelab_units::{Instant, Sectors};
+use std::sync::Arc;
 
 /// All that a target says of these commands, sent at once and heard at the end of everything.
 fn heard(mut target: Target, commands: &[(u64, Access)]) -> Vec<TargetOutput> {
@@ -76,6 +81,60 @@ fn what_happens_stands_between_the_answers_before_and_after_it() {
             if before.id == 0 && report.at == first && after.id == 1
     );
     assert!(is_in_order, "{outputs:?}");
+}
+
+/// Members that turn alike answer at one instant: in the order in which they were asked.
+#[test]
+fn commands_go_down_in_the_order_of_their_members() {
+    let params = ArrayParams { synchronised: true, ..ArrayParams::plain(Level::Striped, 3) };
+    let mut target = Target::new(&array_of(params, &small()), 1);
+    target.keep_data();
+    // The second unit of the first row and all of the next two: the last member is asked first.
+    target.take(Instant::ZERO, &command(0, Access::Write, 2 * 128, 3 * 128)).unwrap();
+    target.pass_to(Instant::from_ns(1 << 40)).unwrap();
+    let outputs: Vec<TargetOutput> = std::iter::from_fn(|| target.poll_output()).collect();
+    let members: Vec<u16> = outputs
+        .iter()
+        .filter_map(|output| match *output {
+            TargetOutput::Data(DataOp::Persist { member, .. }) => Some(member),
+            _ => None,
+        })
+        .collect();
+    let last = outputs.last().and_then(|output| output.completed());
+    // The last member has the lowest addresses of the three on its media, and the others the next unit.
+    assert_eq!(members, [2, 0, 1]);
+    assert!(last.is_some_and(|answer| answer.id == 0));
+}
+
+/// Of reads that went as one each is answered with its own data before the next, oldest first.
+#[test]
+fn what_was_merged_is_answered_oldest_first() {
+    let elevator = ElevatorParams {
+        order: ElevatorOrder::Noop,
+        depth: 1,
+        merge_limit: Some(Sectors::new(64)),
+        deadline: DeadlineParams::DEFAULT,
+        fair: FairParams::DEFAULT,
+    };
+    let drive = Arc::new(DriveModel::new(&small()).unwrap());
+    let system = SystemParams::of_drive(drive, ControllerParams::PLAIN);
+    let mut target =
+        Target::new(&TargetParams::System(SystemParams { elevator: Some(elevator), ..system }), 1);
+    target.keep_data();
+    for (id, first) in [(0, 1_200), (1, 108), (2, 100), (3, 116)] {
+        target.take(Instant::ZERO, &command(id, Access::Read, first, 8)).unwrap();
+    }
+    target.pass_to(Instant::from_ns(1 << 40)).unwrap();
+    let said: Vec<(char, u64)> = std::iter::from_fn(|| target.poll_output())
+        .map(|output| match output {
+            TargetOutput::Data(DataOp::Deliver { read, .. }) => ('d', read),
+            TargetOutput::Data(DataOp::Keep { kept, .. }) => ('k', kept),
+            TargetOutput::Completed(answer) => ('c', answer.id),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let expected = [('d', 0), ('c', 0), ('d', 1), ('c', 1), ('k', 2), ('c', 2), ('k', 3), ('c', 3)];
+    assert_eq!(said, expected);
 }
 
 /// What is heard by reference is what is polled.
