@@ -43,7 +43,8 @@ def planned(experiment: Experiment) -> Planned:
             measure = experiment.measure_of(cell)
             logs[text] = max(logs.get(text, 0), measure.log if measure else 0)
     plans = {
-        text: _ready(experiment, text, f"{experiment.name}: {name}", logs[text]) for text, name in names.items()
+        text: _ready(experiment, text, f"{experiment.name}: {name}", logs[text])
+        for text, name in names.items()
     }
     return Planned(plans=plans, names=names)
 

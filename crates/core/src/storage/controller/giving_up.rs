@@ -18,10 +18,10 @@ impl Controller {
             }
             let Some(tag) = lane.tag_of(number) else { continue };
             let is_answered = lane.answers.iter().any(|&(answered, _)| answered == tag);
-            if is_answered || lane.sent(tag).given_up != GivenUp::ByNobody {
+            if is_answered || lane.sent(tag).given_up != GivenUp::Nobody {
                 return Accepted::GoesOn;
             }
-            lane.sent(tag).given_up = GivenUp::ByHost;
+            lane.sent(tag).given_up = GivenUp::Host;
             drive.abort(context, initiator, tag);
             return Accepted::Aborting;
         }

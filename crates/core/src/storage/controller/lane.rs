@@ -22,10 +22,10 @@ pub enum State {
 /// Who has given a command up that its drive has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GivenUp {
-    ByNobody,
+    Nobody,
     /// It has been there for too long.
-    ByTime,
-    ByHost,
+    Timeout,
+    Host,
 }
 
 /// A command in the controller's hands.
@@ -50,7 +50,7 @@ pub struct Held {
 impl Held {
     /// A command that has just come.
     fn new(command: &Command, submitted: Instant, order: u64) -> Self {
-        let (serial, tries, given_up) = (0, 0, GivenUp::ByNobody);
+        let (serial, tries, given_up) = (0, 0, GivenUp::Nobody);
         Held { command: *command, submitted, order, serial, tries, given_up, is_out: false, is_back: false }
     }
 
@@ -172,7 +172,7 @@ impl Lane {
             self.sent.push(*held);
         }
         self.sent[tag as usize] =
-            Held { serial: self.serials, given_up: GivenUp::ByNobody, is_out: true, ..*held };
+            Held { serial: self.serials, given_up: GivenUp::Nobody, is_out: true, ..*held };
         Some(tag)
     }
 
@@ -189,7 +189,7 @@ impl Lane {
         let place = &mut self.sent[tag as usize];
         place.command = *command;
         (place.submitted, place.order, place.serial) = (submitted, order, serial);
-        (place.tries, place.given_up, place.is_out, place.is_back) = (0, GivenUp::ByNobody, true, false);
+        (place.tries, place.given_up, place.is_out, place.is_back) = (0, GivenUp::Nobody, true, false);
         Some(tag)
     }
 

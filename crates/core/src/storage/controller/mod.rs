@@ -149,7 +149,7 @@ impl Controller {
     #[inline(always)]
     fn deliver(&mut self, context: &mut Context, drive: &mut Drive, initiator: u16, tag: u32) {
         let lane = &mut self.lanes[usize::from(initiator)];
-        if lane.sent(tag).given_up == GivenUp::ByHost {
+        if lane.sent(tag).given_up == GivenUp::Host {
             return self.ends_on_its_way(context, initiator, tag);
         }
         // What was on its way when the host heard of an error goes no farther.
@@ -294,18 +294,18 @@ impl Controller {
         let lane = &mut self.lanes[usize::from(initiator)];
         let held = lane.take(answer.tag);
         let goes_again = match outcome {
-            Outcome::MediaError if held.tries < self.params.retries && held.given_up != GivenUp::ByHost => {
+            Outcome::MediaError if held.tries < self.params.retries && held.given_up != GivenUp::Host => {
                 held.tries += 1;
                 true
             }
-            Outcome::Aborted => held.given_up == GivenUp::ByNobody,
+            Outcome::Aborted => held.given_up == GivenUp::Nobody,
             _ => false,
         };
         if goes_again {
             let held = *held;
             lane.put_back(held);
         } else {
-            let by_time = outcome == Outcome::Aborted && held.given_up == GivenUp::ByTime;
+            let by_time = outcome == Outcome::Aborted && held.given_up == GivenUp::Timeout;
             held.address(answer, now, issue);
             answer.outcome = if by_time { Outcome::TimedOut } else { outcome };
         }
@@ -322,8 +322,8 @@ impl Controller {
         let retries = self.params.retries;
         let held = self.lanes[usize::from(initiator)].sent(completion.tag);
         match completion.outcome {
-            Outcome::Aborted => held.given_up != GivenUp::ByNobody,
-            Outcome::MediaError => held.tries >= retries || held.given_up == GivenUp::ByHost,
+            Outcome::Aborted => held.given_up != GivenUp::Nobody,
+            Outcome::MediaError => held.tries >= retries || held.given_up == GivenUp::Host,
             _ => true,
         }
     }
@@ -380,7 +380,7 @@ impl Controller {
             ControllerEvent::TimeOut { initiator, tag, serial } => {
                 let lane = self.lane(initiator);
                 if lane.is_sent(tag, serial) {
-                    lane.sent(tag).given_up = GivenUp::ByTime;
+                    lane.sent(tag).given_up = GivenUp::Timeout;
                     drive.abort(context, initiator, tag);
                 }
             }
