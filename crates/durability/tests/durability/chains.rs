@@ -10,8 +10,8 @@ const YEAR: f64 = 8760.0;
 fn the_chains_published_with_prism() {
     // Disk failure rate 0.05 a year; repair within a week, a day, an hour; survival of a year in percent.
     let weeks = [YEAR / 52.142_857_143, YEAR / 365.0, 1.0];
-    let mirror = [99.990_621_733_745_352, 99.998_634_458_951_602, 99.999_942_929_883_538];
-    let parity = [99.943_953_218_351_987, 99.991_811_504_386_285, 99.999_657_587_606_260];
+    let mirror = [99.990_621_733_745_36, 99.998_634_458_951_6, 99.999_942_929_883_53];
+    let parity = [99.943_953_218_352, 99.991_811_504_386_29, 99.999_657_587_606_26];
     for (level, members, published) in [("raid1", 2, mirror), ("raid5", 4, parity)] {
         for (hours, survival) in weeks.iter().zip(published) {
             let found = solved(exponential(level, members, YEAR / 0.05, *hours), Method::Chain, 1000);
