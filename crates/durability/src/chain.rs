@@ -51,8 +51,8 @@ impl Chain {
         if fastest == 0.0 || time == 0.0 {
             return vec![0.0; ways];
         }
-        let doublings = (fastest * time).log2().ceil().max(0.0) as i32;
-        let step = fastest * time / 2f64.powi(doublings);
+        let doublings = libm::log2(fastest * time).ceil().max(0.0) as i32;
+        let step = fastest * time / libm::pow(2.0, f64::from(doublings));
         let mut jump = Matrix::zero(rates.len());
         for (at, row) in rates.iter().enumerate() {
             for (to, rate) in row.iter().enumerate() {

@@ -242,7 +242,7 @@ mod tests {
             let mut stream = Stream::named(4, "condition");
             let (from, to) = (law.age(0.2), law.age(0.4));
             let chance = law.chance(from, to);
-            assert!((chance - (1.0 - (-0.2_f64).exp())).abs() < 1e-9, "{law:?} {chance}");
+            assert!((chance - (1.0 - exp(-0.2))).abs() < 1e-9, "{law:?} {chance}");
             let hits = (0..100_000).filter(|_| law.draw_after(from, to, &mut stream) <= to).count();
             assert!((hits as f64 - 1e5 * chance).abs() < 4.0 * (1e5 * chance * (1.0 - chance)).sqrt());
             for _ in 0..1000 {

@@ -312,7 +312,7 @@ fn arranged(about: &Description, problems: &mut Problems) -> Option<Arrangement>
     if problems.0.len() > before {
         return None;
     }
-    let (copies, groups, parity) = (about.copies, about.groups, about.parity);
+    let copies = about.copies;
     let grouped = |size: u32, bears: u32, count: u32| Arrangement {
         cells: vec![size; count as usize],
         rule: Rule::Bears(bears),
@@ -324,18 +324,7 @@ fn arranged(about: &Description, problems: &mut Problems) -> Option<Arrangement>
             needs(problems, n >= 2, "2 members or more");
             grouped(n, n.saturating_sub(1), 1)
         }
-        "raid01" => {
-            let fits = copies >= 2 && n >= copies && n.is_multiple_of(copies);
-            needs(
-                problems,
-                fits,
-                &format!("a number of members that {copies} copies divide, and 2 copies or more"),
-            );
-            if !fits {
-                return None;
-            }
-            Arrangement { cells: vec![n / copies; copies as usize], rule: Rule::EveryCell }
-        }
+        "raid01" => striped_sets(about, problems)?,
         "raid10" => {
             let fits = copies >= 2 && n >= copies;
             needs(
@@ -349,27 +338,36 @@ fn arranged(about: &Description, problems: &mut Problems) -> Option<Arrangement>
             raid10(n, copies, layout)
         }
         "draid" => declustered(about, problems)?,
-        "lrc" => {
-            // Data and local parity in equal groups, then the global parities.
-            let locals = n.saturating_sub(parity);
-            let fits = groups > 0 && locals.is_multiple_of(groups) && locals / groups >= 2 && n > parity;
-            needs(
-                problems,
-                fits,
-                &format!(
-                    "{parity} global parities and {groups} local groups of two members or more, all of one size"
-                ),
-            );
-            if !fits {
-                return None;
-            }
-            let mut cells = vec![locals / groups; groups as usize];
-            cells.push(parity);
-            Arrangement { cells, rule: Rule::Local { globals: parity } }
-        }
+        "lrc" => local_code(about, problems)?,
         _ => parity_groups(about, problems)?,
     };
     (problems.0.len() == before).then_some(found)
+}
+
+fn striped_sets(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
+    let (n, copies) = (about.members, about.copies);
+    let fits = copies >= 2 && n >= copies && n.is_multiple_of(copies);
+    needs(problems, fits, &format!("a number of members that {copies} copies divide, and 2 copies or more"));
+    fits.then(|| Arrangement { cells: vec![n / copies; copies as usize], rule: Rule::EveryCell })
+}
+
+fn local_code(about: &Description, problems: &mut Problems) -> Option<Arrangement> {
+    let (n, groups, parity) = (about.members, about.groups, about.parity);
+    // Data and local parity in equal groups, then the global parities.
+    let locals = n.saturating_sub(parity);
+    let fits = groups > 0 && locals.is_multiple_of(groups) && locals / groups >= 2 && n > parity;
+    needs(
+        problems,
+        fits,
+        &format!(
+            "{parity} global parities and {groups} local groups of two members or more, all of one size"
+        ),
+    );
+    fits.then(|| {
+        let mut cells = vec![locals / groups; groups as usize];
+        cells.push(parity);
+        Arrangement { cells, rule: Rule::Local { globals: parity } }
+    })
 }
 
 fn needs(problems: &mut Problems, fits: bool, what: &str) {

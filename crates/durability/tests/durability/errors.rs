@@ -4,9 +4,11 @@ use drivelab_durability::description::{Attended, Common, Description, Latent};
 use drivelab_durability::law::Law;
 use drivelab_durability::{Method, Plan, solve};
 
+type Change = &'static dyn Fn(&mut Description);
+
 #[test]
 fn everything_that_is_wrong_is_said_at_once() {
-    let wrong: Vec<(&str, &dyn Fn(&mut Description))> = vec![
+    let wrong: Vec<(&str, Change)> = vec![
         ("no level", &|a| a.level = "raid7".into()),
         ("no members", &|a| a.members = 0),
         ("too few", &|a| (a.level, a.members) = ("raid6".into(), 3)),
@@ -26,7 +28,7 @@ fn everything_that_is_wrong_is_said_at_once() {
             a.latent = Some(Latent { per_byte: Some(2.0), arrival, scrub: None });
         }),
         ("a week of nine days", &|a| {
-            a.repair.attended = Some(Attended { hours_per_day: 25.0, days_per_week: 9 })
+            a.repair.attended = Some(Attended { hours_per_day: 25.0, days_per_week: 9 });
         }),
         ("stripes wider than the array", &|a| (a.level, a.width) = ("draid".into(), Some(20))),
         ("no width", &|a| a.level = "draid".into()),

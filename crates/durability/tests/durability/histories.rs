@@ -3,6 +3,7 @@ use crate::{exponential, solved};
 use drivelab_durability::Method;
 use drivelab_durability::description::{Batch, Common, Description, Latent};
 use drivelab_durability::law::Law;
+use libm::exp;
 
 /// Arrays with a chain, some with everything that a chain can have.
 fn grid() -> Vec<(&'static str, Description)> {
@@ -128,8 +129,8 @@ fn a_fixed_rebuild_of_a_mirror_has_its_closed_form() {
     // No chain: repairs of 100 h exactly. First failure at 2 f, second within the repair; to first order.
     let mut about = exponential("raid1", 2, 1e5, 1.0);
     about.repair.rebuild[0].time = Law::Fixed { hours: 100.0 };
-    let rate = 2.0 / 1e5 * (1.0 - (-100.0f64 / 1e5).exp());
-    let exact = 1.0 - (-rate * (8760.0 - 100.0 / 2.0)).exp();
+    let rate = 2.0 / 1e5 * (1.0 - exp(-100.0 / 1e5));
+    let exact = 1.0 - exp(-rate * (8760.0 - 100.0 / 2.0));
     for method in [Method::MonteCarlo, Method::Biasing] {
         let found = solved(about.clone(), method, 2_000_000).loss_in_a_year;
         let far = (found.value.unwrap() - exact) / found.error;
@@ -148,7 +149,7 @@ fn latent_defects_by_the_hour_have_their_closed_form() {
         scrub: Some(Law::Uniform { low_hours: 0.0, high_hours: 200.0 }),
     });
     about.life_hours = 20.0 * 8760.0;
-    let exact = 1.0 - (-2.0 / 1e5 * (100.0 / 1000.0) * about.life_hours).exp();
+    let exact = 1.0 - exp(-2.0 / 1e5 * (100.0 / 1000.0) * about.life_hours);
     let found = solved(about, Method::MonteCarlo, 200_000);
     let life = found.loss_in_life;
     // New drives begin without a defect, which takes a share of 1e-2 of the exposure at most.
