@@ -50,6 +50,7 @@ fn time_goes_forward_only_and_not_for_ever() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of inputs")]
 fn an_input_that_this_target_cannot_do_is_told_with_what_it_takes() {
     let drive = target(&small());
     let (read, begin) = (command(7, Access::Read, 0, 8), |work| TargetInput::Begin { work });
@@ -135,7 +136,7 @@ fn addresses_beyond_the_end_are_an_answer_and_no_error() {
     for (id, first, count) in [(0, 4_800, 1), (1, u64::MAX, 1), (2, u64::MAX, u64::MAX), (3, 0, 0)] {
         let accepted = target.handle(NOW, TargetInput::Submit(command(id, Access::Read, first, count)));
         assert_eq!(accepted, Ok(Accepted::Submitted { number: id }));
-        let answer = target.poll_output().and_then(|output| output.completed()).unwrap();
+        let answer = target.poll_output().and_then(drivelab_core::storage::TargetOutput::completed).unwrap();
         assert_eq!((answer.id, answer.outcome), (id, drivelab_core::Outcome::OutOfRange));
     }
 }

@@ -146,9 +146,9 @@ fn outputs_by_reference_are_those_that_are_polled() {
         target.take(Instant::ZERO, &command(id, Access::Write, 80 * id, 8)).unwrap();
     }
     target.pass_to(Instant::from_ns(1 << 40)).unwrap();
-    let all: Vec<TargetOutput> = target.outputs().map(|output| output.to_owned()).collect();
+    let all: Vec<TargetOutput> = target.outputs().map(drivelab_core::storage::OutputRef::to_owned).collect();
     let polled: Vec<TargetOutput> = std::iter::from_fn(|| {
-        let next = target.output().map(|output| output.to_owned());
+        let next = target.output().map(drivelab_core::storage::OutputRef::to_owned);
         assert_eq!(target.poll_output(), next);
         next
     })
