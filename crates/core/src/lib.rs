@@ -19,9 +19,9 @@
 //! let zone = ZoneParams { first_cylinder: 0, cylinders: 1_000, sectors_per_track: 600, ..ZoneParams::default() };
 //! let drive = DriveParams {
 //!     rpm: Rpm::from_milli(7_200_000).unwrap(),
-//!     geometry: GeometryParams { heads: 4, order: SurfaceOrder::Cylinder, zones: vec![zone], capacity: None },
+//!     geometry: GeometryParams { heads: 4, order: SurfaceOrder::Cylinder, zones: vec![zone], capacity: None, patterns: None },
 //!     seek: SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]),
-//!     link: LinkParams { rate: None, write_data: WriteData::WhilePositioning },
+//!     link: LinkParams { rate: None, write_rate: None, write_data: WriteData::WhilePositioning },
 //!     queue: QueueParams::NONE,
 //!     protocol: Protocol::None,
 //!     settle: Default::default(), scatter: None, firmware: Default::default(), exchange: Default::default(),

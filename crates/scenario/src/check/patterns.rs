@@ -2,7 +2,7 @@
 use crate::check::given;
 use crate::keys::At;
 use crate::raw::drive::GeometryRaw;
-use crate::raw::patterns::{PatternRaw, RunRaw};
+use crate::raw::patterns::{PatternRaw, TrackRunRaw};
 use crate::text::problem::Log;
 use drivelab_core::storage::drive::geometry::patterns::{PatternParams, RunParams, Unit};
 use drivelab_units::Angle;
@@ -36,7 +36,7 @@ fn one(number: usize, at: &At<PatternRaw>, log: &mut Log) -> Vec<RunParams> {
     runs.value.iter().filter_map(|run| self::run(number, run, log)).collect()
 }
 
-fn run(number: usize, at: &At<RunRaw>, log: &mut Log) -> Option<RunParams> {
+fn run(number: usize, at: &At<TrackRunRaw>, log: &mut Log) -> Option<RunParams> {
     let raw = &at.value;
     let unit = match (&raw.pattern, &raw.head, &raw.sectors_per_track) {
         (Some(pattern), ..) if pattern.value.0 < number as u64 => Unit::Pattern(pattern.value.0 as u32),

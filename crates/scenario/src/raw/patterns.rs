@@ -12,7 +12,7 @@ section! {
     /// Runs of tracks and of patterns, one behind the other.
     pub struct PatternRaw {
         /// In the order of the blocks.
-        runs: Vec<At<RunRaw>> = "",
+        runs: Vec<At<TrackRunRaw>> = "",
     }
 }
 
@@ -24,7 +24,7 @@ section! {
     facts: false,
     exclusive: &[&[&["pattern"], &["head", "sectors_per_track", "first_sector", "sectors"]]],
     /// A track or a pattern, `count` times.
-    pub struct RunRaw {
+    pub struct TrackRunRaw {
         /// The pattern that it repeats, by its place in the list; one that stands before this one.
         pattern: Count<0, 65535> = "",
         /// The head whose track it repeats.
@@ -50,7 +50,7 @@ section! {
     }
 }
 
-impl Example for RunRaw {
+impl Example for TrackRunRaw {
     const EXAMPLE: &'static str = "[{ head = 0, sectors_per_track = 1200, count = 32, skew = \"0.24rev\" }]";
 }
 
