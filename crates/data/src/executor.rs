@@ -11,6 +11,7 @@ use crate::segments::{NotHeld, Segments};
 use alloc::vec::Vec;
 use core::fmt;
 use drivelab_core::data::{DataOp, Source};
+use drivelab_core::storage::drive::cache::params::Reach;
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::{Access, Command, Completion, Outcome};
 use drivelab_units::{Instant, Lba, Sectors};
@@ -67,12 +68,15 @@ impl<C: Cell> Executor<C> {
 
     /// For the drives of a system.
     pub fn of_system(params: &SystemParams) -> Self {
-        let most = |size: u64, ahead: u64| 4 * size + ahead;
-        Self::new(
-            params.drives.iter().map(|drive| {
-                drive.cache.map_or(0, |cache| most(cache.size.get(), cache.read_ahead.limit.get()))
-            }),
-        )
+        Self::new(params.drives.iter().map(|drive| {
+            let Some(cache) = &drive.cache else { return 0 };
+            let ahead = match cache.read_ahead.reach {
+                // Its own limit is the end of a track some way on; the first track is about as long as any.
+                Reach::NextTrack => 8 * drive.mechanism.geometry.track_blocks(Lba::ZERO).1.get(),
+                _ => cache.read_ahead.limit.get(),
+            };
+            4 * cache.size.get() + ahead
+        }))
     }
 
     /// Of a target whose power is never cut: what its metadata say is not kept.
