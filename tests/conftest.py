@@ -33,7 +33,9 @@ def published_once() -> Iterator[None]:
 
     def run(loaded, workers=None, progress=None, ready=None):  # noqa: ANN202
         ready = planned(loaded) if ready is None else ready
-        key = (loaded.name, *ready.plans, *(plan.scenario_hash for plan in ready.plans.values()))
+        # Questions of the room of durability have no hash; what they ask is all that they are.
+        asked = (getattr(plan, "scenario_hash", None) or repr(plan) for plan in ready.plans.values())
+        key = (loaded.name, *ready.plans, *asked)
         if loaded.name not in experiment.names():
             return engine.run(loaded, workers, progress, ready)
         if key not in known:
