@@ -80,6 +80,10 @@ class Point(TypedDict):
     in_force: dict[str, Any] | None
     iops: float
     iops_relative_error: float | None
+    iops_low: NotRequired[float]
+    """Of a drive whose queue nobody measured, at a depth above 1: the least that `iops` may be."""
+    iops_high: NotRequired[float]
+    """And the most."""
     bytes_per_s: float
     read: Direction
     write: Direction

@@ -38,6 +38,8 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
     axes = list(points[0]["axes"]) if points else []
     columns = [(_axis_title(axis, axes), _axis(axis)) for axis in axes]
     columns.append(("IOPS", lambda point: rate_text(point["iops"])))
+    if any("iops_low" in point for point in points):
+        columns.append(("IOPS range", _range))
     if any(point["read"]["iops"] and point["write"]["iops"] for point in points):
         columns.append(("read IOPS", lambda point: rate_text(point["read"]["iops"])))
         columns.append(("write IOPS", lambda point: rate_text(point["write"]["iops"])))
@@ -69,6 +71,13 @@ def points_table(points: Sequence[dict[str, Any]]) -> Table:
         rows=[[Cell(text(point)) for _, text in columns] for point in points],
         left=frozenset(range(len(axes))),
     )
+
+
+def _range(point: dict[str, Any]) -> str:
+    """Of a drive whose firmware is its class's: between what its IOPS may lie."""
+    if "iops_low" not in point:
+        return _MISSING
+    return f"{rate_text(point['iops_low'])} to {rate_text(point['iops_high'])}"
 
 
 def _has_outside(point: dict[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
 from drivelab.commands import LOGS, Commands
 from drivelab.errors import InputError, Interrupted, RunError
+from drivelab.firmware import iops_range
 from drivelab.result import Failure, Point, Result, Skipped
 from drivelab.scenario import Scenario, overrides_from, plan, read_source
 from drivelab.subject import subject_of
@@ -160,7 +161,8 @@ def _result(checked: _core.Plan, outcome: Sequence[Outcome]) -> Result:
             failures.append(Failure(axes, str(entry)))
         elif entry is not None:
             logs = {key: Commands(entry[key]) for key in LOGS if key in entry}
-            points.append(cast("Point", {"axes": axes, "in_force": in_force, **entry, **logs}))
+            ranged = iops_range(in_force, entry)
+            points.append(cast("Point", {"axes": axes, "in_force": in_force, **entry, **ranged, **logs}))
             fio.append(command)
             places.append(place)
     return Result(

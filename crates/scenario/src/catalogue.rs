@@ -3,6 +3,7 @@ use crate::keys::kind::{Kind, Section};
 use crate::keys::read::{Mark, Read};
 use crate::keys::section::displaced_by;
 use crate::raw::choice::Filed;
+use crate::raw::class::{Class, ClassRaw};
 use crate::raw::drive::DriveRaw;
 use crate::raw::system::ControllerRaw;
 use crate::raw::workload::PatternRaw;
@@ -70,6 +71,7 @@ pub(crate) fn declared(kind: &str) -> (&'static str, Kind) {
     match kind {
         ControllerRaw::FOLDER => (ControllerRaw::WHAT, ControllerRaw::kind()),
         PatternRaw::FOLDER => (PatternRaw::WHAT, PatternRaw::kind()),
+        Class::FOLDER => ("class", ClassRaw::kind()),
         _ => (DriveRaw::WHAT, DriveRaw::kind()),
     }
 }

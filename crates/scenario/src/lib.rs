@@ -21,7 +21,7 @@ mod text;
 
 pub use check::resolve::{Loader, NoFiles};
 pub use keys::Mark;
-pub use plan::{ArrayInForce, Assumed, InForce, Plan, Point, Skipped, Source, plan};
+pub use plan::{ArrayInForce, Assumed, Bounds, Firmware, InForce, Plan, Point, Skipped, Source, plan};
 pub use reference::{drive_reference, scenario_reference};
 pub use schema::{drive_schema, file_schema, schema};
 pub use sweep::POINTS_MAX;

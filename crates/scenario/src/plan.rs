@@ -1,6 +1,7 @@
 //! From a scenario's text to a plan: every point of its sweep, ready to run.
 use crate::check::array_faults::check_in_time;
 pub use crate::check::assume::Assumed;
+pub use crate::check::class::{Bounds, Firmware};
 pub use crate::check::members::ArrayInForce;
 use crate::check::resolve::Loader;
 use crate::check::run::{check_cut, check_until, power_cut, run};
@@ -20,7 +21,7 @@ use crate::text::over::{Override, apply};
 use crate::text::problem::{Log, Place, Problems};
 use crate::text::tree::{Node, Table, Value, document};
 use drivelab_core::Setup;
-use drivelab_core::host::params::Arrivals;
+use drivelab_core::host::params::{Addressing, Arrivals};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::server::ServerParams;
 use drivelab_units::Instant;
@@ -131,9 +132,13 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
         if log.is_full() || number > 1_000 && points.is_empty() && skipped.is_empty() {
             break;
         }
-        let Some(Found { raw, setup, hash, fio, array, assumed }) = found else { continue };
+        let Some(Found { raw, setup, hash, fio, array, assumed, mut firmware }) = found else { continue };
         name = name.or(raw.name.map(|name| name.value));
-        let in_force = in_force(&setup.target, array, assumed);
+        if !spread(&setup) {
+            // What a drive gains by its order over a stream was not measured.
+            firmware.iter_mut().for_each(|one| one.range.clear());
+        }
+        let in_force = in_force(&setup.target, array, assumed, firmware);
         points.push(Point { axes: named, hash, setup, in_force, fio });
     }
     if skipped.len() == count.unwrap_or(1) {
@@ -146,6 +151,11 @@ fn build(source: &Source, overrides: &[Override], loader: &dyn Loader, log: &mut
     let name = name.unwrap_or_else(|| stem(&source.origin));
     let notes = log.take_notes();
     Some(Plan { name, hash, seed, axes: keys, points, skipped, notes })
+}
+
+/// Whether every job goes to random addresses.
+fn spread(setup: &Setup) -> bool {
+    !setup.jobs.is_empty() && setup.jobs.iter().all(|job| matches!(job.addressing, Addressing::Random))
 }
 
 /// A file's name without folders and ending.
@@ -163,6 +173,7 @@ struct Found {
     fio: String,
     array: Option<ArrayInForce>,
     assumed: Vec<Assumed>,
+    firmware: Vec<Firmware>,
 }
 
 fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &mut Log) -> Option<Found> {
@@ -182,7 +193,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     if let Some(target) = &raw.target {
         check_in_time(&target.value, &run, log);
     }
-    let (Meant { params, canonical, array, assumed }, found) = (target?, found?);
+    let (Meant { params, canonical, array, assumed, firmware }, found) = (target?, found?);
     check_until(raw.run.as_ref(), &params, log);
     check_cut(cut.as_ref(), &run, &params, log);
     check_time_passes(&raw, &params, &found, here, log);
@@ -200,7 +211,7 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
         checks_data: false,
         power_cut: cut.map(|at| Instant::ZERO + at.value),
     };
-    Some(Found { raw, setup, hash, fio, array, assumed })
+    Some(Found { raw, setup, hash, fio, array, assumed, firmware })
 }
 
 /// Against a target that answers at once, a closed loop without any time of its own issues forever at one instant.

@@ -45,6 +45,7 @@ _SIZE_LABEL = (
     "datum.value >= 1024 ? format(datum.value / 1024, '.4~r') + ' KiB' : datum.value + ' B'"
 )
 _SIZE_LABEL_CHARS = 7
+_BAND_OPACITY = 0.14
 # Of the lines that hide each other, so many fit below the title.
 _NAMED = 3
 # As many steps of the ramp as an eye can follow.
@@ -79,6 +80,10 @@ def depth(
         return dress(panels.properties(title=heading(text, [*notes, *plan.notes()])))
     style = _style(plan)
     iops = _panel(plan, rows, style, _rate_axis(rows, rate), height=HEIGHT_IOPS)
+    ranged = [row for row in rows if row["iops_low"] is not None]
+    if rate == "iops" and ranged and plan.x_is_number:
+        # Below the lines: where the figure may lie on a drive whose queue nobody measured.
+        iops = alt.layer(_band(plan, rows, style), iops)
     lower = _latency(plan, tail, style)
     chart = alt.vconcat(iops, lower, spacing=18, title=heading(text, [*notes, *plan.notes(), *_hidden(plan)]))
     return dress(chart)
@@ -221,6 +226,25 @@ def _panel(
     return layered.add_params(style.picked) if style.picked is not None and height == HEIGHT_IOPS else layered
 
 
+def _band(plan: Sweep, rows: list[Row], style: _Style) -> Panel:
+    """The range of each line whose firmware is its class's; where a point has none the band closes on the line."""
+    closed = [
+        {**row, **{key: row["iops"] if row[key] is None else row[key] for key in ("iops_low", "iops_high")}}
+        for row in rows
+    ]
+    return (
+        alt.Chart(inline(closed))
+        .mark_area(opacity=_BAND_OPACITY)
+        .encode(
+            x=_x_axis(plan, WIDTH),
+            y=alt.Y("iops_low:Q"),
+            y2="iops_high:Q",
+            color=style.colour,
+            detail="series:N",
+        )
+    )
+
+
 def _x_axis(plan: Sweep, width: float) -> alt.X:
     """Numbers by size or in octaves, with a tick at each value that has room; one place for each name."""
     if not plan.x_is_number:
@@ -270,6 +294,8 @@ def _ticks(plan: Sweep, width: float) -> list[float] | None:
 def _rate_axis(rows: list[Row], rate: str) -> alt.Y:
     """The rate from zero, or logarithmic where one end of the sweep would vanish."""
     values = [row[rate] for row in rows]
+    if rate == "iops":
+        values += [row["iops_high"] for row in rows if row["iops_high"] is not None]
     above = [value for value in values if value > 0]
     if above and len(above) == len(values) and max(above) > _LOG_IOPS_RATIO * min(above):
         return _log_y(rate, RATES[rate], above, HEIGHT_IOPS)
@@ -303,6 +329,8 @@ def _tooltip(plan: Sweep, rows: list[Row]) -> list[alt.Tooltip]:
     found += [alt.Tooltip(f"key_{index}:N", title=name) for index, name in enumerate(plan.line_axes)]
     measured = [
         ("iops", "IOPS", ",.1f"),
+        ("iops_low", "IOPS, at least", ",.1f"),
+        ("iops_high", "IOPS, at most", ",.1f"),
         ("mb_per_s", "MB/s", ",.2f"),
         ("achieved", "depth achieved", ".2f"),
         ("mean", "mean, ms", ",.3f"),

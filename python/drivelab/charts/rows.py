@@ -194,6 +194,8 @@ def measures(point: Point) -> Row:
     latency = part(point, "latency_ns")
     return {
         "iops": number(point.get("iops")),
+        "iops_low": number(point.get("iops_low")),
+        "iops_high": number(point.get("iops_high")),
         "mb_per_s": scaled(point.get("bytes_per_s"), BYTES_PER_MB),
         "achieved": number(part(point, "depth").get("achieved")),
         "n": number(latency.get("n")),

@@ -16,6 +16,7 @@ from drivelab.cli.run_options import Quiet
 from drivelab.errors import ScenarioError
 from drivelab.points_table import axis_text
 from drivelab.scenario import plan, read_source
+from drivelab.toml_text import value_text
 
 # Of many arrays in a sweep so many are described.
 ARRAYS_NAMED_MAX = 12
@@ -68,6 +69,10 @@ def _summary(checked: _core.Plan) -> str:
     protocols = dict.fromkeys(_protocol(found) for found in checked.in_force if found)
     if protocols:
         lines.append(f"  in force: {'; '.join(protocols)}")
+    classes = dict.fromkeys(
+        _firmware(one) for found in checked.in_force for one in (found or {}).get("firmware", ())
+    )
+    lines += [f"  firmware: {one}" for one in classes]
     arrays = list(
         dict.fromkeys(_array(found["array"]) for found in checked.in_force if found and "array" in found)
     )
@@ -87,6 +92,12 @@ def _protocol(in_force: dict[str, Any]) -> str:
     return ", and ".join(
         f"{one['protocol']}, {_counted(one['depth'], 'command')} at a time" for one in spoken
     )
+
+
+def _firmware(firmware: dict[str, Any]) -> str:
+    """The class whose firmware a drive takes, and what it supplies."""
+    keys = ", ".join(f"{key} = {value_text(value)}" for key, value in firmware["supplied"])
+    return f"class {firmware['class']} ({firmware['drives']} drives, {firmware['of_class']} of it): {keys}"
 
 
 def _array(array: dict[str, Any]) -> str:

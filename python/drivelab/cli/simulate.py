@@ -51,6 +51,7 @@ from drivelab.cli.places import check_picture, place
 from drivelab.cli.run_options import Workers, check_form
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
+from drivelab.firmware import range_note
 from drivelab.given_up_story import given_up_text, has_given_up
 from drivelab.points_table import axis_text, commands_csv, directions_table, points_csv
 from drivelab.result import Point, Result
@@ -171,6 +172,8 @@ def simulate(
     note_unlogged(result)
     if unsteady := steady.note(result.points):
         say(unsteady)
+    if (ranged := range_note(result.records)) is not None:
+        say(f"note: {ranged}")
     pictures: Pictures = [
         *((result.chart, path) for path in chart),
         *((result.breakdown_chart, path) for path in breakdown_chart),

@@ -97,7 +97,8 @@ def drive(description: Description) -> Drive:
         },
         "seek": {**_fact(*seek_files or [mechanics]), **table, **figures},
         "settle": {**_fact(mechanics), **settle},
-        "firmware": {**_fact(specs), **found.firmware},
+        # DiskSim's own orders know no guard: what is imported stays as exact as it is described.
+        "firmware": {**_fact(specs), "class": "ideal", **found.firmware},
         "link": {**_fact(specs), **_link(found)},
     }
     if found.disconnect:

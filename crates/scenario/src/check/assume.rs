@@ -1,4 +1,5 @@
-//! What a drive file leaves out and its interface tells: the queueing protocol, the cache, the write cache.
+//! What a drive file leaves out and its interface tells: the queueing protocol, the cache, the write cache. How it
+//! chooses among the commands that wait, its class tells (`class.rs`).
 //!
 //! Which interface that is, `link.standard` says; where the file does not set it, `identity.interface` as far as it names
 //! one. What is assumed becomes part of the drive before anything is made of it, so that its meaning (and the scenario's
@@ -9,6 +10,7 @@
 //! of 1.5 Gbit/s (2003 and 2004) and parallel ATA mostly had no queue; SCSI and SAS have tagged queueing. ATA drives are
 //! shipped with the write cache on; SCSI and SAS drives of the catalogue mostly are not. All have a buffer that caches
 //! reads.
+use crate::check::class::{Firmware, supply};
 use crate::check::given;
 use crate::keys::numbers::Count;
 use crate::keys::quantities::Extent;
@@ -147,8 +149,8 @@ fn parallel_ata(rate: f64) -> Option<Standard> {
     }
 }
 
-/// Completes a drive by what its interface implies; what the scenario says of it above is not assumed.
-pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> Vec<Assumed> {
+/// Completes a drive by what its interface and its class imply; what the scenario says of it above is not assumed.
+pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> (Vec<Assumed>, Option<Firmware>) {
     let Told { interface, standard, because, place } = told(drive, place);
     let mut assumed = Vec::new();
     let mut assume = |key, value| assumed.push(Assumed { key, value, because: because.clone() });
@@ -197,7 +199,8 @@ pub fn complete(drive: &mut DriveRaw, above: &TargetRaw, place: Place) -> Vec<As
             drive.write_cache = Some(At::new(on, place));
         }
     }
-    assumed
+    let firmware = supply(drive, above, place, &mut assumed);
+    (assumed, firmware)
 }
 
 fn spelled(name: &impl Read) -> String {

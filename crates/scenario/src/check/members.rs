@@ -2,6 +2,7 @@
 use super::array::{Known, check_level, params};
 use super::array_faults::Bears;
 use super::assume::{Assumed, complete};
+use super::class::Firmware;
 use super::target::{Meant, Shared, drive_spelling, spelling};
 use crate::check::given;
 use crate::keys::numbers::Count;
@@ -62,16 +63,21 @@ struct Drives {
     kinds: Vec<(DriveRaw, Place)>,
     which: Vec<usize>,
     assumed: Vec<Assumed>,
+    firmware: Vec<Firmware>,
 }
 
 impl Drives {
-    /// Completes each drive by what its interface implies.
+    /// Completes each drive by what its interface and its class imply.
     fn complete(&mut self, raw: &TargetRaw) {
         for (drive, place) in &mut self.kinds {
-            for assumed in complete(drive, raw, *place) {
+            let (found, firmware) = complete(drive, raw, *place);
+            for assumed in found {
                 if !self.assumed.contains(&assumed) {
                     self.assumed.push(assumed);
                 }
+            }
+            if let Some(firmware) = firmware.filter(|firmware| !self.firmware.contains(firmware)) {
+                self.firmware.push(firmware);
             }
         }
     }
@@ -109,7 +115,7 @@ impl Shared<'_> {
         let in_force = in_force(&known, &params, &capacities);
         let shares_link = shares_link(raw, &drives.kinds[0].0, models[0].protocol);
         let params = super::system::array_system(raw, models, params, shares_link, log);
-        Some(Meant { params, canonical, array: in_force, assumed: drives.assumed })
+        Some(Meant { params, canonical, array: in_force, assumed: drives.assumed, firmware: drives.firmware })
     }
 
     /// The drives of the members.
@@ -141,7 +147,15 @@ impl Shared<'_> {
             let kinds: Vec<(DriveRaw, Place)> =
                 found.into_iter().map(|(drive, place)| Some((drive?, place))).collect::<Option<_>>()?;
             let members = kinds.len() as u16;
-            return Some((Drives { which: (0..kinds.len()).collect(), kinds, assumed: Vec::new() }, members));
+            return Some((
+                Drives {
+                    which: (0..kinds.len()).collect(),
+                    kinds,
+                    assumed: Vec::new(),
+                    firmware: Vec::new(),
+                },
+                members,
+            ));
         }
         let unread = !array.readable("drives") || !raw.readable("drive") || !array.readable("members");
         let members = array.members.as_ref().map(|members| members.value.0 as u16);
@@ -159,7 +173,10 @@ impl Shared<'_> {
         let drive = self.drives.resolve(choice, log);
         let (drive, members) = (drive?, members?);
         let which = vec![0; usize::from(members)];
-        Some((Drives { kinds: vec![(drive, choice.place)], which, assumed: Vec::new() }, members))
+        Some((
+            Drives { kinds: vec![(drive, choice.place)], which, assumed: Vec::new(), firmware: Vec::new() },
+            members,
+        ))
     }
 
     /// Spares and the journal's drive, behind the members.

@@ -4,6 +4,7 @@ pub mod array_faults;
 mod array_keys;
 pub mod assume;
 mod cache;
+pub mod class;
 mod commands;
 mod disconnect;
 pub mod drive;

@@ -1,5 +1,6 @@
 //! What stands between a workload and its drive: controller and I/O scheduler; and the faults of the drive.
 use super::assume::Assumed;
+use super::class::Firmware;
 use super::link::bus;
 use super::members::ArrayInForce;
 use super::protocol::{name, words};
@@ -41,6 +42,9 @@ pub struct InForce {
     /// What the drives leave out, and what holds in its place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<Assumed>,
+    /// Of each kind of drive whose class says how it chooses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub firmware: Vec<Firmware>,
 }
 
 /// A protocol that members speak, and how many commands each of those holds at a time.
@@ -55,6 +59,7 @@ pub fn in_force(
     target: &TargetParams,
     array: Option<ArrayInForce>,
     assumed: Vec<Assumed>,
+    firmware: Vec<Firmware>,
 ) -> Option<InForce> {
     let (models, controller) = match target {
         TargetParams::Server(_) => return None,
@@ -79,7 +84,7 @@ pub fn in_force(
     let protocol = protocols.join(" and ");
     let depth = spoken.iter().map(|one| one.depth).min()?;
     let by_protocol = if spoken.len() > 1 { spoken } else { Vec::new() };
-    Some(InForce { protocol, depth, by_protocol, array, assumed })
+    Some(InForce { protocol, depth, by_protocol, array, assumed, firmware })
 }
 
 fn depth(model: &DriveModel, controller: &ControllerParams) -> u32 {

@@ -1,5 +1,6 @@
 //! The target: a drive, stations of queueing theory, or nothing at all.
 use super::assume::{Assumed, complete};
+use super::class::Firmware;
 use super::drive::{Above, model, params};
 use super::members::{ArrayInForce, Offer};
 use super::pattern::written_out;
@@ -42,6 +43,8 @@ pub struct Meant {
     pub array: Option<ArrayInForce>,
     /// What its drives leave out.
     pub assumed: Vec<Assumed>,
+    /// Of each kind of drive whose class says how it chooses.
+    pub firmware: Vec<Firmware>,
 }
 
 impl<'a> Shared<'a> {
@@ -126,7 +129,13 @@ impl<'a> Shared<'a> {
             server.value.write(&mut canonical);
             server_params(server, log)?
         };
-        Some(Meant { params: TargetParams::Server(params), canonical, array: None, assumed: Vec::new() })
+        Some(Meant {
+            params: TargetParams::Server(params),
+            canonical,
+            array: None,
+            assumed: Vec::new(),
+            firmware: Vec::new(),
+        })
     }
 
     /// The controller, written out as far as it matters, and the arrays that it keeps.
@@ -153,12 +162,18 @@ impl<'a> Shared<'a> {
             }
             return None;
         };
-        let assumed = complete(&mut drive, raw, choice.place);
+        let (assumed, firmware) = complete(&mut drive, raw, choice.place);
         let canonical = spelling(raw, &drive);
         let model = self.model(raw, &drive, choice.place, log)?;
         check_faults(raw.faults.as_ref(), model.capacity(), log);
         only_for_arrays(raw, log);
-        Some(Meant { params: system(raw, model, log), canonical, array: None, assumed })
+        Some(Meant {
+            params: system(raw, model, log),
+            canonical,
+            array: None,
+            assumed,
+            firmware: firmware.into_iter().collect(),
+        })
     }
 
     /// The drive of an array that has this number.

@@ -1,5 +1,6 @@
 //! The sections of a drive file: physical parameters, each with its source.
 use super::cache::CacheRaw;
+use super::class::Class;
 use super::disconnect::DisconnectRaw;
 use super::link::Standard;
 use super::patterns::{PatternRaw, Skip};
@@ -363,6 +364,9 @@ section! {
     facts: true,
     /// What the firmware takes for itself. A time may also be `{ after_read = "..", after_write = ".." }`.
     pub struct FirmwareRaw {
+        /// How the drive chooses, where neither the drive file nor the scenario sets `queue.order`: as drives of this
+        /// class do (docs/firmware-classes.md).
+        class: Class = "by protocol, rpm, heads and year",
         /// From the arrival of a read whose data are in the buffer until they can be sent.
         read_hit: OverheadTimes = "0s",
         /// From the arrival of any other read until the arm can start.

@@ -5,6 +5,7 @@ pub mod amounts;
 pub mod array;
 pub mod cache;
 pub mod choice;
+pub mod class;
 pub mod commands;
 pub mod disconnect;
 pub mod distribution;

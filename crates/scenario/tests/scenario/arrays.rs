@@ -382,10 +382,7 @@ fn what_is_in_force_says_what_the_array_is_and_bears() {
     let spared = of("level = \"raid6\"\nmembers = 6\nspares = 1\nmissing = [0]");
     assert_eq!((&spared["array"]["spares"], &spared["array"]["bears"]), (&1.into(), &2.into()));
     let alone = read(DRIVE, &[]).unwrap().points[0].in_force.clone().unwrap();
-    assert_eq!(
-        serde_json::to_value(alone).unwrap(),
-        serde_json::json!({ "protocol": "ata-tcq", "depth": 32 })
-    );
+    assert_eq!((alone.protocol.as_str(), alone.depth, alone.array.is_some()), ("ata-tcq", 32, false));
 }
 
 #[test]

@@ -135,10 +135,13 @@ fn what_is_stated_is_not_assumed() {
     let keys = |plan: &Plan| -> Vec<&str> {
         plan.points[0].in_force.as_ref().unwrap().assumed.iter().map(|one| one.key).collect()
     };
-    assert_eq!(keys(&planned(&sata, &[])), ["queue.protocol", "cache", "write_cache"]);
+    assert_eq!(keys(&planned(&sata, &[])), ["queue.protocol", "cache", "write_cache", "firmware.class"]);
     let queue = format!("{sata}queue.protocol = \"none\"\n");
     assert_eq!(keys(&planned(&queue, &[])), ["cache", "write_cache"]);
-    assert_eq!(keys(&planned(&format!("{sata}cache = false\n"), &[])), ["queue.protocol"]);
+    assert_eq!(
+        keys(&planned(&format!("{sata}cache = false\nfirmware.class = \"mobile\"\n"), &[])),
+        ["queue.protocol"]
+    );
     let over = [("target.queue.protocol", "none"), ("target.write_cache", "false")];
     assert_eq!(keys(&planned(&sata, &over)), ["cache"]);
     assert_eq!(keys(&planned(SHEET, &[("target.cache", "false")])), ["queue.protocol"]);
@@ -190,7 +193,7 @@ fn members_of_an_array_are_completed_too() {
     let array = [("target.array.level", "raid1"), ("target.array.members", "2")];
     let plan = planned(&format!("{SHEET}link.standard = \"sata-300\"\n"), &array);
     let found = plan.points[0].in_force.clone().unwrap();
-    assert_eq!((found.protocol.as_str(), found.depth, found.assumed.len()), ("ncq", 32, 3));
+    assert_eq!((found.protocol.as_str(), found.depth, found.assumed.len()), ("ncq", 32, 4));
 }
 
 /// Drive files 1.toml, 2.toml .. of which each changes the next one; the last is whole, or changes the one named here.
@@ -257,4 +260,70 @@ fn a_text_of_any_length_is_shortened_in_a_message() {
     }
     let over = [("workload.bs", long.as_str())];
     assert!(read("target.drive = \"wd-4tb-7200\"\n", &over, &NoFiles).unwrap_err().to_string().len() < 5_000);
+}
+
+/// The class of firmware that is found for a drive with these lines more, and why where the file does not name it.
+fn class_of(more: &str, overrides: &[(&str, &str)]) -> (Option<&'static str>, Option<String>) {
+    let plan = planned(&format!("{SHEET}{more}\n"), overrides);
+    let found = plan.points[0].in_force.clone().unwrap();
+    let because = found.assumed.into_iter().find(|one| one.key == "firmware.class").map(|one| one.because);
+    (found.firmware.first().map(|one| one.class), because)
+}
+
+#[test]
+fn the_class_follows_from_the_facts_unless_it_is_named() {
+    let mut out = String::new();
+    for more in [
+        "link.standard = \"sata-300\"",
+        "link.standard = \"sata-600\"\nidentity.year = 2014",
+        "link.standard = \"sata-600\"\nidentity.year = 2015",
+        "link.standard = \"scsi-ultra320\"",
+        "link.standard = \"sas-12\"\nidentity.year = 2018",
+        "link.standard = \"sata-300\"\nfirmware.class = \"mobile\"",
+        "link.standard = \"sata-300\"\nfirmware.class = \"ideal\"",
+        "link.standard = \"sata-150\"",
+        "link.standard = \"sata-300\"\nqueue.order = \"sptf\"",
+    ] {
+        let (class, because) = class_of(more, &[]);
+        let _ = writeln!(out, "{}: {class:?} {because:?}", more.replace('\n', ", "));
+    }
+    let _ = writeln!(
+        out,
+        "15 000 rpm: {:?}",
+        class_of("link.standard = \"sas-6\"", &[("target.drive.rpm", "15000rpm")])
+    );
+    let slow = [("target.drive.rpm", "5400rpm"), ("target.drive.geometry.heads", "2")];
+    let _ = writeln!(out, "5 400 rpm: {:?}", class_of("link.standard = \"sata-300\"", &slow));
+    let large = [("target.drive.geometry.capacity", "8TB")];
+    let _ = writeln!(out, "8 TB: {:?}", class_of("link.standard = \"sata-600\"", &large));
+    insta::assert_snapshot!(out);
+}
+
+/// What a class supplies is as if it had been written, and an order that is set anywhere is obeyed exactly.
+#[test]
+fn a_class_means_what_it_supplies_and_gives_way_to_any_order() {
+    let sata = "link.standard = \"sata-300\"\n";
+    let written = "queue = { protocol = \"ncq\", order = \"share-aged-sptf\", age_share = 0.1, read_margin = \"2ms\", \
+                   write_margin = \"2ms\", sorts_from = 4, chooses = \"at-media-end\" }\n";
+    let [by_class, by_hand] = ["firmware.class = \"sata-desktop\"\n", written]
+        .map(|more| planned(&format!("{SHEET}{sata}{more}"), &[]));
+    assert_eq!(format!("{:?}", model(&by_class, 0).queue), format!("{:?}", model(&by_hand, 0).queue));
+    // A key of the file stays.
+    let own = planned(&format!("{SHEET}{sata}queue.read_margin = \"1ms\"\n"), &[]);
+    assert_eq!(model(&own, 0).queue.read_margin, drivelab_units::Span::from_ns(1_000_000));
+    assert!(
+        own.points[0].in_force.as_ref().unwrap().firmware[0]
+            .supplied
+            .iter()
+            .all(|(key, _)| key != "queue.read_margin")
+    );
+    let exact = planned(&format!("{SHEET}{sata}"), &[("target.queue.order", "sptf")]);
+    let queue = &model(&exact, 0).queue;
+    assert!(queue.read_margin.is_zero() && queue.write_margin.is_zero());
+    assert!(exact.points[0].in_force.as_ref().unwrap().firmware.is_empty());
+    // No range where the load is a stream, or where the drive has no queue.
+    let stream = planned(&format!("{SHEET}{sata}"), &[("workload.rw", "read")]);
+    assert!(stream.points[0].in_force.as_ref().unwrap().firmware[0].range.is_empty());
+    let none = planned(&format!("{SHEET}{sata}"), &[("target.queue.protocol", "none")]);
+    assert!(none.points[0].in_force.as_ref().unwrap().firmware.is_empty());
 }

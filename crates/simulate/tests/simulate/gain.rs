@@ -13,7 +13,11 @@ const RUNS: usize = 4;
 /// Uniform random reads of 4 KiB at each depth, under the seeds 1 to [`RUNS`]: by depth, then by seed.
 fn sweep(drive: &str, order: &str) -> Vec<Vec<Point>> {
     let seeds: Vec<usize> = (1..=RUNS).collect();
-    let window = if order == "fcfs" { "" } else { "considers = 65536\nsorts_from = 1\n" };
+    let window = if order == "fcfs" {
+        ""
+    } else {
+        "considers = 65536\nsorts_from = 1\nread_margin = \"0s\"\nwrite_margin = \"0s\"\n"
+    };
     let text = format!(
         "[target]\ndrive = \"{drive}\"\ncache = false\n[target.queue]\nprotocol = \"scsi-tcq\"\ndepth = 256\n\
          order = \"{order}\"\nchooses = \"at-media-end\"\n{window}coalesces = 1\n\

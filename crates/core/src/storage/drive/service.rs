@@ -3,7 +3,7 @@ use super::buffer::Urge;
 use super::mechanics::Course;
 use super::mechanics::reading_on::ReadEnd;
 use super::queue::choose::least;
-use super::queue::{Chooses, SlotIndex, View, choose};
+use super::queue::{Chooses, Joins, SlotIndex, View, choose};
 use super::tasks::flight::{InFlight, TaskState};
 use super::tasks::precedence::jumps;
 use super::{Drive, DriveEvent};
@@ -286,9 +286,17 @@ impl Drive {
         if chooses == Chooses::AtCompletion {
             self.mechanics.free_since = completed;
         }
+        let waits_for_answer = || {
+            let flight = &self.tasks[slot];
+            let (end, access) = (flight.command.end(), flight.command.access);
+            // With nothing else to do there is nothing to choose: it starts with what comes first. A drive that joins reads
+            // does not wait for an answer while the head runs into a read that it holds: that would cost a turn.
+            let joins = access == Access::Read && self.model.queue.joins_reads != Joins::Never;
+            let goes_on = || joins && self.mechanics.queued_behind(end, access).is_some();
+            self.is_wanted() && !goes_on()
+        };
         let from = match chooses {
-            // With nothing else to do there is nothing to choose: it starts with what comes first.
-            Chooses::AfterAnswer if self.is_wanted() => now + self.model.queue.answer_time,
+            Chooses::AfterAnswer if waits_for_answer() => now + self.model.queue.answer_time,
             Chooses::AtCompletion => completed,
             _ => now,
         };

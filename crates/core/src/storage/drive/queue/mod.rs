@@ -64,13 +64,15 @@ impl View<'_> {
     // Always part of the search: it is all that a search does.
     #[inline(always)]
     fn positioning(&self, entry: &Entry) -> u64 {
-        let moved = self.moved(entry);
+        let seek = self.seek(entry);
+        let moved = self.waits(entry) + seek;
         let there = match self.params.knows {
             Knows::Distance => moved,
             Knows::Angle => {
                 let QueueParams { read_margin, write_margin, .. } = self.params;
                 let margin = select_unpredictable(entry.write, write_margin.as_ns(), read_margin.as_ns());
-                self.begins(moved, moved + margin, entry)
+                // An arm that stays cannot come late.
+                self.begins(moved, moved + when(seek > 0, margin), entry)
             }
         };
         there + self.handicap(entry)
@@ -112,7 +114,13 @@ impl View<'_> {
     /// Nanoseconds from now until the arm is there.
     #[inline(always)]
     fn moved(&self, entry: &Entry) -> u64 {
-        entry.ready.saturating_sub(self.now) + entry.lead + self.seek(entry)
+        self.waits(entry) + self.seek(entry)
+    }
+
+    /// Nanoseconds until the arm may start to the entry.
+    #[inline(always)]
+    fn waits(&self, entry: &Entry) -> u64 {
+        entry.ready.saturating_sub(self.now) + entry.lead
     }
 
     /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.

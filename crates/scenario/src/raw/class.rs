@@ -1,0 +1,57 @@
+//! Classes of firmware: what holds of the queue of a drive whose queueing was never measured.
+//!
+//! The values of each class stand in `catalogue/classes`, with the sweeps over depth that they rest on.
+use super::queue::QueueRaw;
+use crate::keys::read::Names;
+use crate::keys::{choices, section};
+
+/// Whose firmware a drive is taken to have where its file does not say how it chooses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    SataDesktop,
+    SataNearline,
+    Scsi,
+    Mobile,
+    Ideal,
+}
+
+choices!(Class {
+    "sata-desktop" => Class::SataDesktop, "SATA drives of 3.5 inch for desktops, to about 2014";
+    "sata-nearline" => Class::SataNearline, "SATA and SAS drives of 7 200 rpm for servers, 2015 on";
+    "scsi" => Class::Scsi, "SCSI and SAS drives of 10 000 and 15 000 rpm";
+    "mobile" => Class::Mobile, "SATA drives of 2.5 inch for notebooks";
+    "ideal" => Class::Ideal, "no class: shortest positioning time first without a guard, a bound that no firmware reaches";
+});
+
+impl Class {
+    /// The classes that have a file.
+    pub const FILED: [Class; 4] = [Class::SataDesktop, Class::SataNearline, Class::Scsi, Class::Mobile];
+    /// Their folder in the catalogue.
+    pub const FOLDER: &'static str = "classes";
+
+    /// As a drive file spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::SataDesktop => "sata-desktop",
+            Class::SataNearline => "sata-nearline",
+            Class::Scsi => "scsi",
+            Class::Mobile => "mobile",
+            Class::Ideal => "ideal",
+        }
+    }
+}
+
+section! {
+    facts: true,
+    /// A class of firmware.
+    pub struct ClassRaw {
+        /// What drives it is of.
+        title: String = "",
+        /// Short names for sources, with the full reference of each.
+        sources: Names<String> = "",
+        /// The measured sweeps over depth that the values rest on: each drive with where it was measured.
+        sweeps: Names<String> = "none",
+        /// What holds of the queue where a drive file does not set `queue.order`.
+        queue: QueueRaw = "",
+    }
+}
