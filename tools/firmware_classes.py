@@ -82,7 +82,6 @@ def desktop(share: float, guard: float) -> dict[str, Any]:
         "order": "share-aged-sptf",
         "age_share": share,
         "read_margin": f"{guard}ms",
-        "sorts_from": 4,
         "chooses": "at-media-end",
         "coalesces": 1,
     }

@@ -72,7 +72,7 @@ section! {
         /// Added to the cost of a write: how much longer a read may take to reach and still go first. Needs an order
         /// whose cost is a time.
         write_handicap: Span = "0s",
-        /// How much earlier than needed a write is planned to arrive at its sector where the arm must move.
+        /// How much earlier than needed a write is planned to arrive at its sector, unless it lies on this cylinder or the next.
         write_margin: Span = "0s",
         /// The same for a read: the firmware's guard against an arm that comes late.
         read_margin: Span = "0s",

@@ -304,7 +304,7 @@ fn the_class_follows_from_the_facts_unless_it_is_named() {
 fn a_class_means_what_it_supplies_and_gives_way_to_any_order() {
     let sata = "link.standard = \"sata-300\"\n";
     let written = "queue = { protocol = \"ncq\", order = \"share-aged-sptf\", age_share = 0.1, read_margin = \"2ms\", \
-                   write_margin = \"2ms\", sorts_from = 4, chooses = \"at-media-end\" }\n";
+                   write_margin = \"2ms\", chooses = \"at-media-end\" }\n";
     let [by_class, by_hand] = ["firmware.class = \"sata-desktop\"\n", written]
         .map(|more| planned(&format!("{SHEET}{sata}{more}"), &[]));
     assert_eq!(format!("{:?}", model(&by_class, 0).queue), format!("{:?}", model(&by_hand, 0).queue));

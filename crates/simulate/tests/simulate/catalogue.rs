@@ -233,7 +233,7 @@ fn a_raptor_behind_the_hosts_elevator_gains_what_was_measured() {
 }
 
 /// A drive that waits for the host's answer before it chooses does not let the head run past a read that it holds, and a
-/// guard against a late arm counts only where the arm moves: streams run at the rate of the media.
+/// guard against a late arm counts only where the arm seeks: streams run at the rate of the media.
 #[test]
 fn neither_the_answer_nor_the_guard_breaks_a_stream() {
     let rates = |target: &str, rw: &str| {
@@ -249,7 +249,5 @@ fn neither_the_answer_nor_the_guard_breaks_a_stream() {
     assert!(reads.iter().all(|&rate| rate > 264.0), "{reads:?}");
     // Of the class's guard; with one outstanding a write past the cache loses a turn.
     let writes = rates("drive = \"wd-4tb-7200\"", "write");
-    assert!(writes[1..3].iter().all(|&rate| rate > 140.0), "{writes:?}");
-    // With sixteen it changes tracks out of turn: across a switch the guard counts.
-    assert!(writes[3] > 100.0, "{writes:?}");
+    assert!(writes[1..].iter().all(|&rate| rate > 140.0), "{writes:?}");
 }

@@ -291,7 +291,7 @@ impl Drive {
             let (end, access) = (flight.command.end(), flight.command.access);
             // With nothing else to do there is nothing to choose: it starts with what comes first. A drive that joins reads
             // does not wait for an answer while the head runs into a read that it holds: that would cost a turn.
-            let joins = access == Access::Read && self.model.queue.joins_reads != Joins::Never;
+            let joins = access == Access::Read && self.model.queue.joins_reads == Joins::UntilEnd;
             let goes_on = || joins && self.mechanics.queued_behind(end, access).is_some();
             self.is_wanted() && !goes_on()
         };

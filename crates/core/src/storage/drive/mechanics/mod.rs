@@ -275,7 +275,7 @@ impl Mechanics {
         let took = mechanism.scattered(moved, distance, rng::keyed(self.scatter_key, key));
         let passage = mechanism.pass_after(spindle, begun, took, landing, last, access);
         if moved > 0 {
-            let margin = model.queue.margin(access).as_ns();
+            let margin = if distance > 1 { model.queue.margin(access).as_ns() } else { 0 };
             let planned =
                 moved + margin + spindle.until(begun + Span::from_ns(moved + margin), landing.start.into());
             let came = passage.seek.as_ns() + passage.rotation.as_ns();

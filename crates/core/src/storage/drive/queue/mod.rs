@@ -64,15 +64,15 @@ impl View<'_> {
     // Always part of the search: it is all that a search does.
     #[inline(always)]
     fn positioning(&self, entry: &Entry) -> u64 {
-        let seek = self.seek(entry);
-        let moved = self.waits(entry) + seek;
+        let moved = self.moved(entry);
         let there = match self.params.knows {
             Knows::Distance => moved,
             Knows::Angle => {
                 let QueueParams { read_margin, write_margin, .. } = self.params;
                 let margin = select_unpredictable(entry.write, write_margin.as_ns(), read_margin.as_ns());
-                // An arm that stays cannot come late.
-                self.begins(moved, moved + when(seek > 0, margin), entry)
+                // The skews leave room for a switch to the next track; only a seek can come late.
+                let seeks = self.arm.cylinder.abs_diff(entry.cylinder) > 1;
+                self.begins(moved, moved + when(seeks, margin), entry)
             }
         };
         there + self.handicap(entry)
@@ -114,13 +114,7 @@ impl View<'_> {
     /// Nanoseconds from now until the arm is there.
     #[inline(always)]
     fn moved(&self, entry: &Entry) -> u64 {
-        self.waits(entry) + self.seek(entry)
-    }
-
-    /// Nanoseconds until the arm may start to the entry.
-    #[inline(always)]
-    fn waits(&self, entry: &Entry) -> u64 {
-        entry.ready.saturating_sub(self.now) + entry.lead
+        entry.ready.saturating_sub(self.now) + entry.lead + self.seek(entry)
     }
 
     /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.

@@ -140,13 +140,15 @@ proptest! {
         prop_assert!(view.floor_beyond(distance) <= passage.seek.as_ns());
     }
 
-    /// A write with less to spare than its margin is reckoned to come a turn later; reads have no margin.
+    /// A write with less to spare than its margin is reckoned to come a turn later, unless it lies on this cylinder or the
+    /// next; reads have no margin here.
     #[test]
     fn a_write_that_could_be_late_is_planned_for_the_next_turn(
         margin in 0u64..3_000_000, cylinder in 0u32..100, start in 0u64..PERIOD, turned in 0u64..PERIOD, write: bool,
     ) {
         let (plain, planned, spare) = with_margin(margin, cylinder, start, turned, write);
-        prop_assert_eq!(planned, if write && spare < margin { plain + PERIOD } else { plain });
+        let late = write && cylinder > 1 && spare < margin;
+        prop_assert_eq!(planned, if late { plain + PERIOD } else { plain });
     }
 }
 
