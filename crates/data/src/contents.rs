@@ -55,6 +55,9 @@ impl<'a, C: Cell> Contents<'a, C> {
 
     /// What a drive has at a place of its own.
     fn on(&self, drive: u16, at: u64) -> C {
+        if self.media.platter(drive).is_some() {
+            return self.media.get(drive, at);
+        }
         let (of, page, mut sectors) = self.last.get();
         if (of, page) != (drive, at / PAGE) {
             sectors = self.media.page(drive, at / PAGE).unwrap_or(&[]);
