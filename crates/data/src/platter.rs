@@ -60,6 +60,11 @@ impl<C: Cell> Waiting<C> {
         cells.get((at - first) as usize)
     }
 
+    /// The first stretch that begins at an address or behind it.
+    pub fn stretch_from(&self, at: u64) -> Option<(u64, &[C])> {
+        self.stretches.range(at..).next().map(|(&first, cells)| (first, &cells[..]))
+    }
+
     /// These wait from now on, in place of what waited there.
     pub fn put(&mut self, first: u64, cells: &[C]) {
         self.take_out(first, first + cells.len() as u64);
