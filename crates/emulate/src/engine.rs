@@ -126,6 +126,21 @@ impl Engine {
         self.model.off_until.is_some()
     }
 
+    /// What was told so far.
+    pub fn told(&self) -> &Told {
+        &self.told
+    }
+
+    /// About how much memory the data take that are on no image, in bytes.
+    pub fn store_bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+
+    /// The capture, which ends here.
+    pub fn take_capture(&mut self) -> Option<Capture> {
+        self.capture.take()
+    }
+
     /// The answers since the last time.
     pub fn take_replies(&mut self) -> Vec<Reply> {
         std::mem::take(&mut self.replies)

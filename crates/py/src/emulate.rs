@@ -134,3 +134,9 @@ pub fn left_out_of_emulation(plan: PyRef<'_, Plan>) -> Vec<&'static str> {
 pub fn span_ns(text: &str) -> PyResult<u64> {
     parse::span(text).map(Span::as_ns).map_err(|error| PyValueError::new_err(error.to_string()))
 }
+
+/// Raises ValueError where no clock has this name.
+#[pyfunction]
+pub fn check_clock(text: &str) -> PyResult<()> {
+    text.parse::<Pace>().map(|_| ()).map_err(PyValueError::new_err)
+}
