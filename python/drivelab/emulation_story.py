@@ -17,10 +17,10 @@ def lines(record: Mapping[str, Any]) -> Iterator[str]:
         f"{counted(record[kind]['commands'], one)} ({record[kind]['bytes'] / 1e6:,.1f} MB)"
         if record[kind]["bytes"]
         else counted(record[kind]["commands"], one)
-        for kind, one in (("reads", "read"), ("writes", "write"), ("flushes", "flush"), ("trims", "trim"))
+        for kind, one in (("reads", "read"), ("writes", "write"), ("flushes", "FLUSH command"), ("trims", "TRIM command"))
         if record[kind]["commands"]
     ]
-    spans = f"{duration_text(record['model_ns'])} of the model in {duration_text(record['real_ns'])}"
+    spans = f"{short_text(record['model_ns'])} of the model in {short_text(record['real_ns'])}"
     yield f"served {', '.join(done) or 'nothing'}; {spans}"
     if errors := sum(record[kind]["errors"] for kind in ("reads", "writes", "flushes")):
         yield f"{counted(errors, 'command')} not done"
@@ -29,11 +29,16 @@ def lines(record: Mapping[str, Any]) -> Iterator[str]:
         yield from _cut(cut)
     for event in record["events"]:
         member = f" (member {event['member']})" if "member" in event else ""
-        yield f"at {duration_text(event['at_ns'])}: {event['what']}{member}"
+        yield f"at {short_text(event['at_ns'])}: {event['what']}{member}"
     if record["malformed"]:
         yield f"{counted(record['malformed'], 'connection')} ended because the client did not keep to the protocol"
     if record["captured_requests"] is not None:
         yield f"captured {counted(record['captured_requests'], 'request')}"
+
+
+def short_text(ns: float) -> str:
+    """A length of time that may be far below a millisecond."""
+    return f"{ns / 1e3:.3g} us" if 0 < ns < 1e6 else duration_text(float(f"{ns:.4g}"))
 
 
 def _late(record: Mapping[str, Any]) -> Iterator[str]:
@@ -41,12 +46,12 @@ def _late(record: Mapping[str, Any]) -> Iterator[str]:
     if not late["n"]:
         return
     figures = [
-        f"{name} {duration_text(late[key])}"
+        f"{name} {short_text(late[key])}"
         for name, key in (("p50", "p50"), ("p99", "p99"), ("p99.9", "p99_9"), ("max", "max"))
         if late[key] is not None
     ]
     paused = (
-        f"; the machine paused {gaps['count']:,} times, {duration_text(gaps['max_ns'])} at most"
+        f"; the machine paused {gaps['count']:,} times, {short_text(gaps['max_ns'])} at most"
         if gaps["count"]
         else ""
     )
@@ -56,7 +61,7 @@ def _late(record: Mapping[str, Any]) -> Iterator[str]:
 def _cut(cut: Mapping[str, Any]) -> Iterator[str]:
     lost = counted(cut["lost_sectors"], "answered sector")
     yield (
-        f"power cut at {duration_text(cut['at_ns'])}: {lost} lost, "
+        f"power cut at {short_text(cut['at_ns'])}: {lost} lost, "
         f"{counted(cut['unanswered_writes'], 'write')} under way"
     )
     for stretch in cut["lost"][:_STRETCHES_NAMED_MAX]:
@@ -71,7 +76,7 @@ def late_note(record: Mapping[str, Any]) -> str | None:
         return None
     late, budget = record["lateness_ns"]["p99"], record["budget_ns"]
     return (
-        f"warning: more than 1 in 100 answers were later than the budget of {duration_text(budget)} (p99 "
-        f"{duration_text(late)}): clients have seen a slower device than the model; free the machine, or take a slower "
+        f"warning: more than 1 in 100 answers were later than the budget of {short_text(budget)} (p99 "
+        f"{short_text(late)}): clients have seen a slower device than the model; free the machine, or take a slower "
         f"clock"
     )

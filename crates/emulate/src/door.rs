@@ -104,8 +104,8 @@ pub enum Failure {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reply {
     pub ticket: Ticket,
-    /// When the model was done.
-    pub due: Instant,
+    /// When the model was done; none where the model had no part in it.
+    pub due: Option<Instant>,
     pub answer: Result<Answer, Failure>,
 }
 

@@ -256,7 +256,7 @@ impl Engine {
             return self.next.push(order);
         }
         let answer = answer(&order, completion.outcome, found);
-        self.replies.push(Reply { ticket: order.ticket, due, answer });
+        self.replies.push(Reply { ticket: order.ticket, due: Some(due), answer });
     }
 
     /// A client asks for something now.
@@ -294,12 +294,12 @@ impl Engine {
                     capture.discarded(now, offset, length.into());
                 }
                 self.told.trimmed(length.into());
-                self.replies.push(Reply { ticket, due: now, answer: Ok(Answer::Done) });
+                self.replies.push(Reply { ticket, due: None, answer: Ok(Answer::Done) });
             }
             Asked::Status { offset, length, one } => {
                 let mut extents = self.store.extents(&self.model.target, offset, length);
                 extents.truncate(if one { 1 } else { EXTENTS_MAX });
-                self.replies.push(Reply { ticket, due: now, answer: Ok(Answer::Extents(extents)) });
+                self.replies.push(Reply { ticket, due: None, answer: Ok(Answer::Extents(extents)) });
             }
         }
     }

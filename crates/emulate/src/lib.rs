@@ -55,6 +55,7 @@ pub mod folder;
 pub mod image;
 pub mod lateness;
 pub mod ledger;
+pub mod looped;
 pub mod nbd;
 pub mod open;
 pub mod platter;

@@ -173,11 +173,11 @@ fn store(
     }
 }
 
-/// What caches may hold that was answered for.
+/// Room for what caches may hold that was answered for, and as much again for writes under way beside it.
 fn reserve(target: &TargetParams) -> u64 {
     let TargetParams::System(system) = target else { return 0 };
     let drives = system.drives.iter().filter_map(|drive| drive.cache.as_ref());
     let drives: u64 = drives.map(|cache| cache.size.get()).sum();
     let controller = system.controller.cache.map_or(0, |cache| cache.size.get());
-    (drives + controller) * SECTOR_BYTES
+    2 * (drives + controller) * SECTOR_BYTES
 }

@@ -75,22 +75,21 @@ impl ImagePlatter {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was written survives the machine. Sectors that the image does not take, tried once more, are counted.
-    pub fn sync(&self) -> u64 {
+    /// What was written survives the machine. What the image has not taken is tried once more, and is gone where it is
+    /// not taken then.
+    pub fn sync(&self) {
         let mut inside = self.lock();
-        let mut lost = 0;
         for (first, count) in std::mem::take(&mut inside.left_sectors) {
             let mut bytes = vec![0; (count * SECTOR) as usize];
             let Inside { image, left, .. } = &mut *inside;
             let read = left.read(first * SECTOR, &mut bytes);
-            if read.and_then(|()| image.write(first * SECTOR, &bytes)).is_err() {
-                lost += count;
+            if let Err(error) = read.and_then(|()| image.write(first * SECTOR, &bytes)) {
+                self.trouble.note(&self.name, true, &error);
             }
         }
         if let Err(error) = inside.image.sync() {
             self.trouble.note(&self.name, true, &error);
         }
-        lost
     }
 
     /// The stretches that hold something, in sectors.

@@ -172,12 +172,14 @@ impl Engine {
     }
 
     /// Ends the session in order: what was asked is done, what was answered is on the images. Returns the sectors of which
-    /// that cannot be had.
+    /// that does not hold.
     pub fn close(&mut self, now: Instant) -> u64 {
         self.advance(now);
         let mut own = self.model.own(now.max(self.model.off_until.unwrap_or(now)));
         let limit = own + END_MAX;
-        let TargetParams::System(system) = &self.model.device.target else { return self.store.close() };
+        let TargetParams::System(system) = &self.model.device.target else {
+            return self.store.close(&self.model.target);
+        };
         for drive in 0..system.drives.len() as u16 {
             let honest =
                 Action { action: Kind::Honest, member: drive, lba: None, sectors: None, for_ns: None };
@@ -201,12 +203,7 @@ impl Engine {
             self.hear(due);
             steps += 1;
         }
-        let waits = if let Store::Modelled(modelled) = &self.store {
-            modelled.data.media().dirty().iter().sum()
-        } else {
-            0
-        };
-        self.store.close() + waits
+        self.store.close(&self.model.target)
     }
 
     /// Whether a drive that works has data in its cache alone.

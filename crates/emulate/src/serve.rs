@@ -157,8 +157,8 @@ impl Session<'_> {
         replies.iter().for_each(|reply| self.server.door.answer(reply));
         self.server.door.flush();
         let now = self.clock.now();
-        for reply in &replies {
-            self.lateness.answered(reply.due, now, self.clock.as_real(now - reply.due));
+        for due in replies.iter().filter_map(|reply| reply.due) {
+            self.lateness.answered(due, now, self.clock.as_real(now - due));
         }
     }
 

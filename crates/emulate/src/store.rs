@@ -39,11 +39,10 @@ pub struct Modelled {
     pub(crate) trouble: Trouble,
 }
 
-/// What a drive or a controller may lose.
+/// Whether a write may be answered before it is on the media.
 pub(crate) fn is_volatile(params: &SystemParams) -> bool {
     let mut drives = params.drives.iter().filter_map(|drive| drive.cache.as_ref());
-    let controller = params.controller.cache;
-    drives.any(|cache| cache.write_back.is_some()) || controller.is_some_and(|cache| !cache.battery)
+    drives.any(|cache| cache.write_back.is_some()) || params.controller.cache.is_some()
 }
 
 /// The drive of each slot that has all of its data, or the one drive.
@@ -186,10 +185,13 @@ impl Store {
         found
     }
 
-    /// All that was written survives the machine. Returns the sectors that could not be kept.
-    pub fn close(&mut self) -> u64 {
+    /// All that is on the media survives the machine. Returns the sectors that were answered for and are not there.
+    pub fn close(&mut self, target: &Target) -> u64 {
         match self {
-            Store::Modelled(modelled) => modelled.platters.iter().map(|platter| platter.sync()).sum(),
+            Store::Modelled(modelled) => {
+                modelled.platters.iter().for_each(|platter| platter.sync());
+                modelled.unsaved(target)
+            }
             Store::Flat { image, trouble } => {
                 if let Err(error) = image.sync() {
                     trouble.note("the image", true, &error);
@@ -253,6 +255,15 @@ impl Modelled {
             unanswered.iter().any(|(first, cells)| at(first).and_then(|at| cells.get(at)) == Some(found))
         };
         ledger.lost(|at| kept.get(&at).cloned().or_else(|| contents.get(at)), is_unanswered)
+    }
+
+    /// Answered sectors that are on no image.
+    fn unsaved(&self, target: &Target) -> u64 {
+        let Some(ledger) = &self.ledger else { return 0 };
+        let array = array_of(target);
+        let drives = drives(array);
+        let contents = Contents::new(array.map(Array::layout), &drives, self.data.media()).without_caches();
+        ledger.lost(|at| contents.get(at), |_, _| false).iter().map(|lost| lost.sectors).sum()
     }
 
     /// In bytes, of the one drive.

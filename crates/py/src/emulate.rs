@@ -8,10 +8,12 @@ use crate::convert::to_python;
 use crate::errors::emulate_error;
 use crate::plan::Plan;
 use drivelab_core::Setup;
-use drivelab_emulate::{At, Bytes, Device, Pace, SessionRecord, Wish, as_served, open};
+use drivelab_emulate::looped::{self, LoopPoint};
+use drivelab_emulate::{At, Bytes, Device, EmulateError, Pace, SessionRecord, Wish, as_served, open};
 use drivelab_units::{Span, parse};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -120,6 +122,69 @@ pub fn emulate<'py>(
 fn look(py: Python<'_>, on_look: &Py<PyAny>) -> PyResult<bool> {
     py.check_signals()?;
     on_look.call0(py)?.extract(py)
+}
+
+/// What a loop came to: what the host has seen, and what the device has.
+#[derive(Serialize)]
+struct Loop {
+    host: LoopPoint,
+    device: SessionRecord,
+}
+
+/// Serves the target of a plan's point at a socket and runs the point's workload against it through that, both in real
+/// time. Returns what both have seen. Raises `RunError`, and whatever a signal raises.
+#[pyfunction]
+pub fn loop_back<'py>(
+    py: Python<'py>,
+    plan: PyRef<'py, Plan>,
+    place: usize,
+    socket: PathBuf,
+    budget_ns: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let point = plan.inner.points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
+    let setup = point.setup.clone();
+    let device = Device { target: setup.target.clone(), seed: setup.seed, name: plan.inner.name.clone() };
+    drop(plan);
+    let wish = Wish {
+        at: At::Socket(socket.clone()),
+        control: None,
+        pace: Pace::Times(1),
+        bytes: Bytes::Memory,
+        block_size: 512,
+        capture: None,
+        budget: Span::from_ns(budget_ns),
+        power_cut: None,
+    };
+    let (ended, raised) = py.detach(|| {
+        let server = match open(device, &wish) {
+            Ok(server) => server,
+            Err(error) => return (Err(error), None),
+        };
+        let (stop_host, stop_device) = (AtomicBool::new(false), AtomicBool::new(false));
+        thread::scope(|scope| {
+            let (stop_host, stop_device) = (&stop_host, &stop_device);
+            let device = scope.spawn(move || server.run(stop_device));
+            let host = scope.spawn(move || looped::run(&setup, &socket, stop_host));
+            let mut raised = None;
+            while !host.is_finished() {
+                thread::sleep(LOOK_EVERY);
+                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                    stop_host.store(true, Ordering::Relaxed);
+                    // The first one counts.
+                    raised = raised.or(Some(error));
+                }
+            }
+            stop_device.store(true, Ordering::Relaxed);
+            let defect = |_| EmulateError::Defect("a thread has panicked".to_owned());
+            let host = host.join().map_err(defect).and_then(|host| host);
+            let device = device.join().map_err(defect);
+            (host.and_then(|host| device.map(|device| Loop { host, device })), raised)
+        })
+    });
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
+    to_python(py, &ended.map_err(|error| emulate_error(&error))?)
 }
 
 /// The keys of a scenario that are left out where its target is served, because a client brings such a thing itself.

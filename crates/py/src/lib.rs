@@ -33,7 +33,7 @@ mod _core {
     #[pymodule_export]
     use super::durability::durability;
     #[pymodule_export]
-    use super::emulate::{check_clock, emulate, left_out_of_emulation, span_ns};
+    use super::emulate::{check_clock, emulate, left_out_of_emulation, loop_back, span_ns};
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError};
     #[pymodule_export]

@@ -17,6 +17,7 @@ _VERBS = {
     "simulate": "simulate",
     "emulate": "emulate",
     "fault": "fault",
+    "loop": "loop",
     "scan": "scan",
     "compare-levels": "compare_levels",
     "durability": "durability",

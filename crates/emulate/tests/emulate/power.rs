@@ -116,7 +116,7 @@ fn a_flush_keeps_what_was_answered_unless_the_drive_lies() {
 
 #[test]
 fn a_battery_keeps_what_its_controller_has_answered() {
-    let text = "[target]\ndrive = \"wd-wd740gd-00fla0\"\narray = { level = \"raid5\", members = 4, kept_by = \"controller\" }\n\
+    let text = "[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = false\narray = { level = \"raid5\", members = 4, kept_by = \"controller\" }\n\
                 [target.controller.cache]\nsize = \"64MiB\"\nbattery = true";
     for seed in 1..=3 {
         assert_eq!(cut_once(text, seed, &[]), 0);
