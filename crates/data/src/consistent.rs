@@ -239,12 +239,15 @@ fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, 
     }
 }
 
+/// A slot's drive and what it has of a page: nothing where nobody has written, or the drive has a platter.
+type Seen<'a, C> = (u16, &'a [Sector<C>]);
+
 /// One page of all slots, looked up once.
 struct Glance<'a, C> {
     media: &'a Media<C>,
     page: Option<u64>,
-    /// None where there is no drive; nothing in it where nobody has written, or the drive has a platter.
-    sectors: Vec<Option<(u16, &'a [Sector<C>])>>,
+    /// None where there is no drive.
+    sectors: Vec<Option<Seen<'a, C>>>,
 }
 
 impl<'a, C: Cell> Glance<'a, C> {

@@ -338,11 +338,11 @@ impl Engine {
         own: Instant,
         access: Access,
         first: u64,
-        payload: Option<Payload>,
+        payload: Option<&Payload>,
     ) -> Option<(Outcome, Instant)> {
         let id = self.next_id;
         self.next_id += 1;
-        let count = match &payload {
+        let count = match payload {
             Some(Payload::Sectors(cells)) => cells.len() as u64,
             Some(Payload::Plain(bytes)) => bytes.len() as u64 / SECTOR_BYTES,
             None => 0,
@@ -350,7 +350,7 @@ impl Engine {
         let command =
             Command { direct: true, ..Command::new(id, access, Lba::new(first), Sectors::new(count)) };
         let number = self.model.target.take(own, &command).ok()?;
-        if let Some(payload) = &payload {
+        if let Some(payload) = payload {
             self.store.submitted(number, first, payload);
         }
         let mut here = own;

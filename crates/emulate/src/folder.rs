@@ -3,7 +3,7 @@
 //! `state.json` says `clean: false` while the folder is served. Who finds that there brings the members of an array in
 //! agreement again before anybody is served, as after a crash of a real one.
 use crate::error::EmulateError;
-use crate::image::{FileImage, Image};
+use crate::image::{FileImage, Image, Named};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
@@ -67,7 +67,7 @@ impl Folder {
     ///
     /// # Errors
     /// When one cannot be had.
-    pub fn images(&mut self) -> Result<Vec<(String, Box<dyn Image>)>, EmulateError> {
+    pub fn images(&mut self) -> Result<Vec<Named>, EmulateError> {
         let mut images = Vec::new();
         for (name, &size) in self.state.drives.iter().zip(&self.state.sizes) {
             let path = self.path.join(name);

@@ -64,7 +64,9 @@ pub fn run(setup: &Setup, socket: &Path, stop: &AtomicBool) -> Result<LoopPoint,
     let option = |why: String| EmulateError::Option { what: "the workload".into(), why };
     let host = match &setup.fed {
         Some(_) => {
-            return Err(option("it is a list of commands, which the loop does not play; give it jobs".into()));
+            return Err(option(
+                "it is a list of commands, which the loop does not play; give it jobs".into(),
+            ));
         }
         None => Host::new(&setup.jobs, setup.seed).map_err(|error| option(error.to_string()))?,
     };

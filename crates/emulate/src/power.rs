@@ -85,8 +85,8 @@ impl Engine {
         // A controller writes before anybody is served, and that takes its time.
         let mut until = Instant::ZERO;
         for (first, cells) in &kept {
-            let payload = Some(Payload::Sectors(cells.clone()));
-            let Some((_, done)) = self.go(until, Access::Write, *first, payload) else { break };
+            let payload = Payload::Sectors(cells.clone());
+            let Some((_, done)) = self.go(until, Access::Write, *first, Some(&payload)) else { break };
             until = done;
         }
         self.model.off_until = Some(self.model.began + until.since(Instant::ZERO));

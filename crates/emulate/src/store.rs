@@ -1,6 +1,6 @@
 //! The bytes of a target: on the images of its drives as the model says, or, where the model has no drives, on one.
 use crate::door::Found;
-use crate::image::Image;
+use crate::image::{Image, Named};
 use crate::ledger::{Ledger, Lost};
 use crate::platter::{ImagePlatter, Trouble};
 use drivelab_core::data::DataOp;
@@ -8,6 +8,7 @@ use drivelab_core::storage::array::Array;
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::{Target, TargetParams};
 use drivelab_core::{Access, Command, Completion, Outcome};
+use drivelab_data::platter::Waiting;
 use drivelab_data::{Bytes, Contents, Executor, Fault, Platter, cell, consistent};
 use drivelab_units::Instant;
 use std::collections::BTreeMap;
@@ -59,7 +60,7 @@ impl Store {
     ///
     /// # Panics
     /// When there is none.
-    pub fn new(params: &TargetParams, mut images: Vec<(String, Box<dyn Image>)>) -> Self {
+    pub fn new(params: &TargetParams, mut images: Vec<Named>) -> Self {
         let trouble = Trouble::default();
         let TargetParams::System(system) = params else {
             let (_, image) = images.swap_remove(0);
@@ -270,7 +271,7 @@ impl Modelled {
     fn extents(&self) -> Vec<(u64, u64)> {
         let mut sectors = self.platters[0].extents();
         let waiting = self.data.media().waiting(0);
-        for (at, _) in waiting.into_iter().flat_map(|waiting| waiting.iter()) {
+        for (at, _) in waiting.into_iter().flat_map(Waiting::iter) {
             match sectors.last_mut() {
                 Some(last) if last.1 == at => last.1 += 1,
                 _ => sectors.push((at, at + 1)),

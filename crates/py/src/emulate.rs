@@ -75,7 +75,7 @@ pub fn emulate<'py>(
     py: Python<'py>,
     plan: PyRef<'py, Plan>,
     options: Options,
-    on_ready: Bound<'py, PyAny>,
+    on_ready: &Bound<'py, PyAny>,
     on_look: Bound<'py, PyAny>,
 ) -> PyResult<(Bound<'py, PyAny>, bool)> {
     let setup = plan.inner.points[0].setup.clone();
@@ -168,7 +168,7 @@ pub fn loop_back<'py>(
             let mut raised = None;
             while !host.is_finished() {
                 thread::sleep(LOOK_EVERY);
-                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                if let Err(error) = Python::attach(pyo3::Python::check_signals) {
                     stop_host.store(true, Ordering::Relaxed);
                     // The first one counts.
                     raised = raised.or(Some(error));

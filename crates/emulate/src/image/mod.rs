@@ -9,6 +9,9 @@ pub use memory::MemoryImage;
 
 use std::io;
 
+/// An image, and what messages call it.
+pub type Named = (String, Box<dyn Image>);
+
 /// Bytes by their offset. What was never written is zero.
 pub trait Image: Send {
     /// Fills `into` with what is there from `at` on.

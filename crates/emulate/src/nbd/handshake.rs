@@ -160,7 +160,7 @@ fn contexts(agreed: &mut Agreed, option: u32, data: &[u8], out: &mut Vec<u8>) {
         );
     }
     let is_meant = |query: &&[u8]| *query == ALLOCATION || (!sets && *query == b"base:");
-    if queries.iter().any(|query| is_meant(&query)) || (queries.is_empty() && !sets) {
+    if queries.iter().any(is_meant) || (queries.is_empty() && !sets) {
         let mut context = if sets { ALLOCATION_ID } else { 0 }.to_be_bytes().to_vec();
         context.extend(ALLOCATION);
         put_reply(out, option, reply::META_CONTEXT, &context);

@@ -112,9 +112,9 @@ impl Session {
     /// So many bytes of the room have been read into.
     pub fn filled(&mut self, count: usize) {
         if self.is_in_payload() && self.taken == self.filled {
-            self.has += count
+            self.has += count;
         } else {
-            self.filled += count
+            self.filled += count;
         }
     }
 
