@@ -17,7 +17,12 @@ def lines(record: Mapping[str, Any]) -> Iterator[str]:
         f"{counted(record[kind]['commands'], one)} ({record[kind]['bytes'] / 1e6:,.1f} MB)"
         if record[kind]["bytes"]
         else counted(record[kind]["commands"], one)
-        for kind, one in (("reads", "read"), ("writes", "write"), ("flushes", "FLUSH command"), ("trims", "TRIM command"))
+        for kind, one in (
+            ("reads", "read"),
+            ("writes", "write"),
+            ("flushes", "FLUSH command"),
+            ("trims", "TRIM command"),
+        )
         if record[kind]["commands"]
     ]
     spans = f"{short_text(record['model_ns'])} of the model in {short_text(record['real_ns'])}"

@@ -1,7 +1,8 @@
 """Our own host against our own device in real time, beside the simulation of the same: the error of the emulation.
 
-Both have the same scenario and seed. A run in real time differs from a simulated one by what the machine adds, and because
-of that meets other angles of the platter; so the difference is set beside what simulations with other seeds differ by.
+Both have the same scenario and seed. A run in real time differs from a simulated one by what the machine adds, and
+because of that meets other angles of the platter; so the difference is set beside what simulations with other seeds
+differ by.
 """
 
 from __future__ import annotations
@@ -136,7 +137,10 @@ def table(points: Sequence[Looped]) -> Table:
                 Cell(f"{point.mean_iops:.4g}"),
                 Cell("-" if difference is None else f"{difference:+.1f} %"),
                 Cell("-" if errors is None else f"{errors:+.1f}", "" if point.agrees else "red"),
-                *(Cell("-" if late[key] is None else short_text(late[key])) for key in ("p50", "p99", "p99_9", "max")),
+                *(
+                    Cell("-" if late[key] is None else short_text(late[key]))
+                    for key in ("p50", "p99", "p99_9", "max")
+                ),
                 Cell(f"{point.device['gaps']['count']:,}"),
             ]
         )

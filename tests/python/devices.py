@@ -61,7 +61,17 @@ def served(
     file, socket, record = folder / "device.toml", folder / "nbd.socket", folder / "record.json"
     file.write_text(scenario)
     record.unlink(missing_ok=True)
-    words = ["emulate", str(file), "--socket", str(socket), "--clock", clock, "--record", str(record), *options]
+    words = [
+        "emulate",
+        str(file),
+        "--socket",
+        str(socket),
+        "--clock",
+        clock,
+        "--record",
+        str(record),
+        *options,
+    ]
     process = subprocess.Popen(
         [*command, *words],
         cwd=folder,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import struct
 from dataclasses import dataclass, field
@@ -13,6 +14,11 @@ FUA, DF, ONE = 1, 4, 8
 EIO, EINVAL, ENOSPC = 5, 22, 28
 GO, LIST, STRUCTURED, SET_CONTEXT = 7, 3, 8, 10
 _OPTION = b"IHAVEOPT"
+
+
+def dice_of(seed: int) -> random.Random:
+    """Random numbers of a seed."""
+    return random.Random(seed)  # noqa: S311 - no secret
 
 
 @dataclass

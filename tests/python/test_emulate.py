@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import signal
 import subprocess
 import time
@@ -16,7 +15,7 @@ import pytest
 from devices import CLEAN, DRIVE, RAID5, Device, served
 from hypothesis import given
 from hypothesis import strategies as st
-from nbd_client import Client
+from nbd_client import Client, dice_of
 
 
 @pytest.fixture
@@ -36,7 +35,7 @@ def test_a_device_is_what_it_says_and_keeps_what_it_is_given(serve):
         # Flags, flush, FUA, rotational, trim, zeroes, DF, several connections, cache.
         assert client.flags == 0b101_1111_1101
         assert client.block_sizes == (512, 4096, 32 << 20)
-        data = random.Random(1).randbytes(1 << 20)
+        data = dice_of(1).randbytes(1 << 20)
         client.write(512, data)
         client.write(1 << 30, data[:4096], nbd.FUA)
         assert client.read(512, 1 << 20) == data
@@ -71,7 +70,7 @@ def test_answers_come_in_the_order_of_the_model(serve):
     scenario = DRIVE + '[target.queue]\nprotocol = "ata-tcq"\norder = "sptf"\n'
     with serve(scenario, clock="real") as device:
         client = device.client()
-        dice = random.Random(2)
+        dice = dice_of(2)
         sent = [client.send(nbd.READ, dice.randrange(client.size // 4096) * 4096, 4096) for _ in range(32)]
         heard = [client.hear().cookie for _ in sent]
         assert sorted(heard) == sent
@@ -95,7 +94,7 @@ def test_a_client_that_talks_nonsense_loses_its_connection_and_nobody_else_does(
         bad = device.client()
         bad.socket.sendall(b"nonsense" * 8)
         assert bad.is_closed()
-        import socket as sockets  # noqa: PLC0415
+        import socket as sockets
 
         with sockets.socket(sockets.AF_UNIX) as worse:
             worse.connect(str(device.socket))
@@ -112,7 +111,7 @@ def test_a_client_that_talks_nonsense_loses_its_connection_and_nobody_else_does(
 @given(st.lists(st.binary(max_size=300), max_size=5))
 def test_noise_does_no_harm(noisy_device, pieces):
     """One device for all examples: whatever comes, the next client is served."""
-    import socket as sockets  # noqa: PLC0415
+    import socket as sockets
 
     with sockets.socket(sockets.AF_UNIX) as client:
         client.connect(str(noisy_device.socket))
@@ -127,7 +126,7 @@ def test_noise_does_no_harm(noisy_device, pieces):
 
 @pytest.fixture(scope="module")
 def noisy_device(tmp_path_factory):
-    import sys  # noqa: PLC0415
+    import sys
 
     folder = tmp_path_factory.mktemp("noise")
     with served([sys.executable, "-m", "drivelab"], dict(os.environ), folder, DRIVE) as device:
@@ -191,7 +190,7 @@ def test_a_command_runs_as_long_as_the_device_and_its_status_is_ours(run, tmp_pa
 def test_time_passes_as_on_the_drive_and_lateness_is_told(serve):
     with serve(DRIVE, clock="real") as device:
         client = device.client()
-        dice = random.Random(3)
+        dice = dice_of(3)
         began = time.monotonic()
         for _ in range(20):
             client.read(dice.randrange(client.size // 4096) * 4096, 4096)
@@ -206,14 +205,23 @@ def test_time_passes_as_on_the_drive_and_lateness_is_told(serve):
 def test_a_session_that_is_later_than_its_budget_is_flagged(run, tmp_path):
     (tmp_path / "d.toml").write_text(DRIVE)
     client = (
-        "import os, sys; sys.path.insert(0, os.environ['HERE']); from nbd_client import Client; from pathlib import Path\n"
+        "import os, sys; sys.path.insert(0, os.environ['HERE'])\n"
+        "from nbd_client import Client; from pathlib import Path\n"
         "c = Client(Path(os.environ['unixsocket']))\nfor n in range(1200): c.read(n * 4096, 4096)"
     )
     (tmp_path / "client.py").write_text(client)
     here = Path(__file__).parent
-    import sys  # noqa: PLC0415
+    import sys
 
-    words = ["emulate", "d.toml", "--clock", "skip", "--json", "--run", f"HERE={here} {sys.executable} client.py"]
+    words = [
+        "emulate",
+        "d.toml",
+        "--clock",
+        "skip",
+        "--json",
+        "--run",
+        f"HERE={here} {sys.executable} client.py",
+    ]
     late = run(*words, "--lateness-budget", "1ns")
     assert late.returncode == 0, late.stderr
     assert json.loads(late.stdout)["is_over_budget"]
@@ -227,7 +235,7 @@ def _head(image: Path, count: int) -> bytes:
 
 def test_a_folder_keeps_the_bytes_of_each_member(serve, tmp_path):
     store = ["--store", str(tmp_path / "images")]
-    data = random.Random(4).randbytes(1 << 20)
+    data = dice_of(4).randbytes(1 << 20)
     with serve(RAID5, *store) as device:
         device.client().write(0, data)
         device.end()
@@ -313,7 +321,9 @@ def test_a_full_disk_ends_the_session_and_loses_nothing_that_was_answered(serve,
             assert device.process.wait(60) == 1
             record = device.end()
         assert 16 <= answered < 40
-        assert "error: the session has ended: cannot write member-0.img: No space left on device" in device.said
+        assert (
+            "error: the session has ended: cannot write member-0.img: No space left on device" in device.said
+        )
         assert record["failure"]
         assert record["unsaved_sectors"] == 0, device.said
         assert not device.socket.exists()
@@ -349,7 +359,7 @@ def test_what_a_client_brings_itself_is_left_out_with_a_note(serve):
 
 def _fault(device: Device, *words: str) -> int:
     """`drivelab fault` as a person types it."""
-    import sys  # noqa: PLC0415
+    import sys
 
     done = subprocess.run(
         [sys.executable, "-m", "drivelab", "fault", str(device.socket), *words],
@@ -413,20 +423,52 @@ def test_a_drive_that_fails_and_is_replaced(serve):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("fault", "absent", "fail"), 2, "absent.control: no device is served there: no such file or directory"),
+        (
+            ("fault", "absent", "fail"),
+            2,
+            "absent.control: no device is served there: no such file or directory",
+        ),
         (("fault", "x", "explode"), 2, "explode: there is no such action; there are media, reset"),
         (("fault", "x", "lie", "--for", "2"), 2, "--for 2: the unit is missing"),
-        (("fault", "nbd://127.0.0.1:10809", "fail"), 2, "a device at a port has its control socket where --control"),
-        (("emulate", "d.toml", "--clock", "fast"), 2, "no clock is called fast: there are real, x2 to x1000, skip"),
+        (
+            ("fault", "nbd://127.0.0.1:10809", "fail"),
+            2,
+            "a device at a port has its control socket where --control",
+        ),
+        (
+            ("emulate", "d.toml", "--clock", "fast"),
+            2,
+            "no clock is called fast: there are real, x2 to x1000, skip",
+        ),
         (("emulate", "d.toml", "--block-size", "1024"), 2, "--block-size 1024: give 512 or 4096"),
         (("emulate", "d.toml", "--socket", "a", "--tcp", "1"), 2, "--socket and --tcp: the device is at one"),
         (("emulate", "d.toml", "--write-image"), 2, "--write-image changes nothing without --image"),
-        (("emulate", "d.toml", "--store", "x", "--image", "y"), 2, "--store and --image: the bytes are in one"),
-        (("emulate", "d.toml", "--clock", "untimed", "--store", "x"), 2, "--clock untimed is without the model"),
+        (
+            ("emulate", "d.toml", "--store", "x", "--image", "y"),
+            2,
+            "--store and --image: the bytes are in one",
+        ),
+        (
+            ("emulate", "d.toml", "--clock", "untimed", "--store", "x"),
+            2,
+            "--clock untimed is without the model",
+        ),
         (("emulate", "d.toml", "--lateness-budget", "soon"), 2, "--lateness-budget soon: not a number"),
-        (("emulate", "d.toml", "--set", "target.queue.depth=[1,2]"), 2, "one device is served, and this scenario has 2"),
-        (("emulate", "d.toml", "--image", "absent.img", "--run", "true"), 1, "cannot open absent.img: No such file"),
-        (("emulate", "d.toml", "--socket", "no/such/folder", "--run", "true"), 1, "cannot serve at no/such/folder"),
+        (
+            ("emulate", "d.toml", "--set", "target.queue.depth=[1,2]"),
+            2,
+            "one device is served, and this scenario has 2",
+        ),
+        (
+            ("emulate", "d.toml", "--image", "absent.img", "--run", "true"),
+            1,
+            "cannot open absent.img: No such file",
+        ),
+        (
+            ("emulate", "d.toml", "--socket", "no/such/folder", "--run", "true"),
+            1,
+            "cannot serve at no/such/folder",
+        ),
         (("loop", "d.toml", "--number-ios", "5"), 2, "No such option"),
     ],
 )

@@ -119,6 +119,10 @@ pub fn emulate<'py>(
     Ok((to_python(py, &record)?, interrupted))
 }
 
+fn look_for_signals(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()
+}
+
 fn look(py: Python<'_>, on_look: &Py<PyAny>) -> PyResult<bool> {
     py.check_signals()?;
     on_look.call0(py)?.extract(py)
@@ -168,7 +172,7 @@ pub fn loop_back<'py>(
             let mut raised = None;
             while !host.is_finished() {
                 thread::sleep(LOOK_EVERY);
-                if let Err(error) = Python::attach(pyo3::Python::check_signals) {
+                if let Err(error) = Python::attach(look_for_signals) {
                     stop_host.store(true, Ordering::Relaxed);
                     // The first one counts.
                     raised = raised.or(Some(error));

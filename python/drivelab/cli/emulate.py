@@ -14,7 +14,7 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, json_text, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.run_options import AsJson, Quiet
-from drivelab.emulation_story import lines, late_note
+from drivelab.emulation_story import late_note, lines
 from drivelab.errors import InputError, RunError
 from drivelab.files import write_text
 from drivelab.provenance import provenance
@@ -42,8 +42,12 @@ Clock = Annotated[
     ),
 ]
 Store = Annotated[
-    str, typer.Option(help="memory, or a folder with an image for each drive", metavar="memory|DIR",
-                      rich_help_panel=_DEVICE_PANEL)
+    str,
+    typer.Option(
+        help="memory, or a folder with an image for each drive",
+        metavar="memory|DIR",
+        rich_help_panel=_DEVICE_PANEL,
+    ),
 ]
 
 
@@ -96,7 +100,9 @@ def emulate(
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option(help="Write the record of the session", metavar="FILE", parser=place, show_default=False),
+        typer.Option(
+            help="Write the record of the session", metavar="FILE", parser=place, show_default=False
+        ),
     ] = None,
     lateness_budget: Annotated[
         str, typer.Option(help="What 99 of 100 answers may be late by", metavar="TIME")
@@ -108,22 +114,20 @@ def emulate(
 
     Any client finds it at the address that is printed first: fio, qemu, nbdcopy, nbd-client. Ctrl-C ends the session.
     """
-    for option, path in (("--capture", capture), ("--record", record)):
-        if path is not None:
-            check_file(option, path)
-    options = _options(socket, port, control, clock, store, image, block_size, lateness_budget)
-    options |= {"write_image": write_image, "capture": None if capture is None else str(capture)}
+    _check_files({"--capture": capture, "--record": record})
     if write_image and image is None:
         raise InputError("--write-image changes nothing without --image; leave it out")
+    options = _options(socket, port, control, clock, store, image, block_size, lateness_budget)
+    options |= {"write_image": write_image, "capture": None if capture is None else str(capture)}
     source = Source("", "command line") if scenario is None else read_source(scenario)
     laid_over = {"drive": drive, "level": level, "members": members, "stripe_unit": stripe_unit}
     checked = plan(source, words.overrides_of({**laid_over, "randseed": randseed}, settings))
     if len(checked) > 1:
-        raise InputError(f"one device is served, and this scenario has {len(checked)} points: give each value once")
+        raise InputError(
+            f"one device is served, and this scenario has {len(checked)} points: give each value once"
+        )
     if not quiet:
-        note_assumed([checked])
-        for key in _core.left_out_of_emulation(checked):
-            say(f"note: {key} is left out: a client brings that itself")
+        _note(checked)
     command = emulation.Command(run, emulation.stderr_number() if as_json else None) if run else None
 
     def ready(uri: str, size: int) -> None:
@@ -136,6 +140,19 @@ def emulate(
     session = emulation.serve(checked, options, ready, command)
     facts = provenance(checked.scenario_hash, checked.seed, session.record["digest"])
     found = {"kind": "emulate", **facts, "name": checked.name, **session.record}
+    _tell(found, record, as_json=as_json, quiet=quiet)
+    return _code(session)
+
+
+def _check_files(wanted: dict[str, Path | None]) -> None:
+    """Refuse files that could not be written. Raises InputError and OutputError."""
+    for option, path in wanted.items():
+        if path is not None:
+            check_file(option, path)
+
+
+def _tell(found: dict[str, Any], record: Path | None, *, as_json: bool, quiet: bool) -> None:
+    """What the session came to, wherever it is wanted."""
     if record is not None:
         write_text(record, json_text(found))
     if as_json:
@@ -144,7 +161,13 @@ def emulate(
         say("\n".join(lines(found)))
     if note := late_note(found):
         say(note)
-    return _code(session)
+
+
+def _note(checked: _core.Plan) -> None:
+    """What is not as the scenario has it, or as nobody has said."""
+    note_assumed([checked])
+    for key in _core.left_out_of_emulation(checked):
+        say(f"note: {key} is left out: a client brings that itself")
 
 
 def _code(session: emulation.Session) -> int:

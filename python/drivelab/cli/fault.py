@@ -31,19 +31,22 @@ def fault(
     device: Annotated[
         str,
         typer.Argument(
-            metavar="SOCKET", help="The device's socket, its address, or its control socket", show_default=False
+            metavar="SOCKET",
+            help="The device's socket, its address, or its control socket",
+            show_default=False,
         ),
     ],
-    action: Annotated[
-        str, typer.Argument(metavar="ACTION", help=", ".join(ACTIONS), show_default=False)
-    ],
+    action: Annotated[str, typer.Argument(metavar="ACTION", help=", ".join(ACTIONS), show_default=False)],
     member: Annotated[int, typer.Option(help="Which drive, from 0", min=0, max=65_535)] = 0,
     lba: Annotated[
         int | None, typer.Option(help="First sector of the member", min=0, show_default=False)
     ] = None,
     sectors: Annotated[int | None, typer.Option(help="How many", min=1, show_default=False)] = None,
     for_: Annotated[
-        str | None, typer.Option("--for", help="How long it lasts, by the model's clock", metavar="TIME", show_default=False)
+        str | None,
+        typer.Option(
+            "--for", help="How long it lasts, by the model's clock", metavar="TIME", show_default=False
+        ),
     ] = None,
 ) -> int:
     """Have something go wrong with a device that is being served, or right again."""

@@ -55,7 +55,7 @@ def loop(
     checked = plan(source, overrides)
     if not quiet:
         for key in _core.left_out_of_emulation(checked):
-            say(f"note: {key} is left out of the device, and simulated: leave it out of the scenario to compare the same")
+            say(f"note: {key} is left out of the device, and simulated: leave it out of the scenario")
     with progress_bar(len(checked), checked.name, quiet=quiet) as progress:
         found = looping.loop(source, overrides, budget_ns, progress)
     if as_json:
@@ -64,8 +64,8 @@ def loop(
         emit_table(looping.table(found))
         if not quiet:
             emit(
-                f"\nsimulated: the mean of {looping.SEEDS} seeds, and from them the standard error of a difference; late: from "
-                "an answer's due instant to its way out"
+                f"\nsimulated: the mean of {looping.SEEDS} seeds, and from them the standard error of a difference; "
+                "late: from an answer's due instant to its way out"
             )
     for point in found:
         if note := late_note(point.device):
