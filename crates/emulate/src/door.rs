@@ -115,7 +115,10 @@ pub trait Desk {
 }
 
 /// A way for clients to a device.
-pub trait Door {
+pub trait Door: Send {
+    /// What clients are given to find it.
+    fn uri(&self) -> String;
+
     /// Adds what is to be waited for.
     fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>);
 

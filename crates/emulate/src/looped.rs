@@ -87,6 +87,8 @@ pub fn run(setup: &Setup, socket: &Path, stop: &AtomicBool) -> Result<LoopPoint,
         errors: 0,
         latencies: Latencies::default(),
     };
+    // A host that the machine keeps waiting would measure the machine.
+    let _ = crate::punctual::ask();
     while looped.now() < looped.end && !stop.load(Ordering::Relaxed) {
         looped.turn()?;
     }

@@ -2,6 +2,7 @@
 use crate::capture::Capture;
 use crate::clock::Pace;
 use crate::control::Control;
+use crate::door::Door;
 use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
 use crate::folder::Folder;
@@ -104,9 +105,9 @@ pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
     let is_rotational = matches!(device.target, TargetParams::System(_));
     let export = Export { size, block_size: wish.block_size, description, is_rotational };
     let bound = |at: String| move |error| EmulateError::Bind { at, error };
-    let door = match &wish.at {
-        At::Socket(path) => NbdDoor::unix(path, export).map_err(bound(path.display().to_string()))?,
-        At::Port(port) => NbdDoor::tcp(*port, export).map_err(bound(format!("port {port}")))?,
+    let door: Box<dyn Door> = match &wish.at {
+        At::Socket(path) => Box::new(NbdDoor::unix(path, export).map_err(bound(path.display().to_string()))?),
+        At::Port(port) => Box::new(NbdDoor::tcp(*port, export).map_err(bound(format!("port {port}")))?),
     };
     let control = match &wish.control {
         Some(path) => Some(Control::new(path).map_err(bound(path.display().to_string()))?),

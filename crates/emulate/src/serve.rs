@@ -8,7 +8,6 @@ use crate::engine::Engine;
 use crate::error::EmulateError;
 use crate::folder::Folder;
 use crate::lateness::{GAP, Lateness};
-use crate::nbd::NbdDoor;
 use crate::punctual;
 use crate::session::{Scheduling, SessionRecord};
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
@@ -22,7 +21,7 @@ const OVERSLEPT: Duration = Duration::from_micros(150);
 /// A device that is being served.
 pub struct Server {
     pub(crate) engine: Engine,
-    pub(crate) door: NbdDoor,
+    pub(crate) door: Box<dyn Door>,
     pub(crate) control: Option<Control>,
     pub(crate) pace: Pace,
     pub(crate) budget: Span,

@@ -127,17 +127,6 @@ impl NbdDoor {
         NbdDoor { listener, export, connections, counts, is_shut: false, ended: VecDeque::new() }
     }
 
-    /// What clients are given to find it.
-    pub fn uri(&self) -> String {
-        match &self.listener {
-            Listener::Unix(_, path) => format!("nbd+unix:///?socket={}", escaped(path)),
-            Listener::Tcp(listener) => {
-                let port = listener.local_addr().map_or(0, |address| address.port());
-                format!("nbd://127.0.0.1:{port}")
-            }
-        }
-    }
-
     /// Why connections ended that did not keep to the protocol, the last ones.
     pub fn ended(&self) -> impl Iterator<Item = &Closed> {
         self.ended.iter()
@@ -199,7 +188,8 @@ impl Connection {
                 Ok(count) => {
                     self.session.filled(count);
                     self.take_requests(desk);
-                    if count < wanted {
+                    // A payload comes right behind its head.
+                    if count < wanted && !self.session.is_in_payload() {
                         return;
                     }
                 }
@@ -272,6 +262,16 @@ impl Connection {
 }
 
 impl Door for NbdDoor {
+    fn uri(&self) -> String {
+        match &self.listener {
+            Listener::Unix(_, path) => format!("nbd+unix:///?socket={}", escaped(path)),
+            Listener::Tcp(listener) => {
+                let port = listener.local_addr().map_or(0, |address| address.port());
+                format!("nbd://127.0.0.1:{port}")
+            }
+        }
+    }
+
     fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
         let listens = !self.is_shut && self.connections.len() < CONNECTIONS_MAX;
         let listening = if listens { PollFlags::IN } else { PollFlags::empty() };

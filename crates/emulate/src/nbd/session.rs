@@ -118,7 +118,8 @@ impl Session {
         }
     }
 
-    fn is_in_payload(&self) -> bool {
+    /// Whether the payload of a write is to come.
+    pub fn is_in_payload(&self) -> bool {
         matches!(self.phase, Phase::Payload { .. }) && self.skips == 0
     }
 
