@@ -409,7 +409,7 @@ def test_a_drive_that_fails_and_is_replaced(serve):
     with serve(RAID5) as device:
         client = device.client()
         client.write(0, b"a" * 65_536)
-        assert _fault(device, "dead", "--member", "3", "--for", "1s") == 0
+        assert _fault(device, "dead", "--member", "3", "--for", "1h") == 0
         assert client.read(0, 65_536) == b"a" * 65_536
         assert _fault(device, "fail", "--member", "3") == 2
         assert "drive 3 has failed before" in device.said

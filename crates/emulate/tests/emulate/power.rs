@@ -149,3 +149,38 @@ fn a_degraded_read_is_made_of_the_others_and_a_new_drive_gets_its_data() {
         assert!(rig.engine.act(rig.now, &action(Kind::Replace, 2)).is_err());
     }
 }
+
+#[test]
+fn what_lasts_a_time_ends_by_itself() {
+    let mut rig = Rig::new(device(RAID5, 1));
+    let fail = Action { for_ns: Some(1_000_000_000), ..action(Kind::Fail, 3) };
+    rig.engine.act(rig.now, &fail).expect("it can be done");
+    rig.pass(Span::from_ms(500));
+    assert_eq!(rig.engine.act(rig.now, &fail), Err("drive 3 has failed before".into()));
+    rig.pass(Span::from_ms(600));
+    let replaced = rig.engine.act(rig.now, &action(Kind::Replace, 3));
+    assert_eq!(replaced, Err("drive 3 has not failed, so that no other can take its place".into()));
+    let done: Vec<Kind> = rig.engine.told().actions.iter().map(|done| done.action.action).collect();
+    assert_eq!(done, [Kind::Fail, Kind::Replace]);
+    // While the power is off nothing else happens.
+    let cut = Action { for_ns: Some(1_000_000_000), ..action(Kind::PowerCut, 0) };
+    rig.engine.act(rig.now, &cut).expect("it can be done");
+    rig.pass(Span::from_ms(999));
+    assert!(rig.engine.is_off() && rig.engine.act(rig.now, &action(Kind::Reset, 0)).is_err());
+    rig.pass(Span::from_ms(1));
+    assert!(!rig.engine.is_off() && rig.engine.act(rig.now, &action(Kind::Reset, 0)).is_ok());
+}
+
+#[test]
+fn a_write_with_fua_is_on_the_media_when_it_is_answered() {
+    for text in [DRIVE, RAID10, RAID5] {
+        for (fua, is_lost) in [(true, false), (false, true)] {
+            let mut rig = Rig::new(device(text, 2));
+            for place in 0..8 {
+                rig.write(offset(place), block(place + 1), fua).expect("it is done");
+            }
+            rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
+            assert_eq!(rig.engine.told().power_cuts[0].lost_sectors > 0, is_lost, "FUA {fua}\n{text}");
+        }
+    }
+}
