@@ -15,17 +15,22 @@ __all__ = [
     "ScenarioError",
     "TraceError",
     "base",
+    "check_clock",
     "drive_schema",
     "durability",
+    "emulate",
     "entries",
     "experiments",
     "facts",
     "kinds",
+    "left_out_of_emulation",
+    "loop_back",
     "places",
     "reference",
     "replay",
     "run",
     "schema",
+    "span_ns",
     "trace_copy",
     "trace_formats",
     "trace_head",
@@ -114,6 +119,16 @@ def trace_copy(
     to: str | None,
 ) -> dict[str, Any]: ...
 def trace_formats() -> dict[str, list[str]]: ...
+def emulate(
+    plan: Plan,
+    options: dict[str, Any],
+    on_ready: Callable[[str, int], object],
+    on_look: Callable[[], bool],
+) -> tuple[dict[str, Any], bool]: ...
+def loop_back(plan: Plan, place: int, socket: str, budget_ns: int) -> dict[str, Any]: ...
+def left_out_of_emulation(plan: Plan) -> list[str]: ...
+def span_ns(text: str) -> int: ...
+def check_clock(text: str) -> None: ...
 def durability(question: str) -> dict[str, Any]: ...
 def reference(of: str) -> str: ...
 def schema() -> dict[str, Any]: ...

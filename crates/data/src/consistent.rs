@@ -212,7 +212,7 @@ pub fn index_of(rows: &Rows, row: u64, column: u32) -> u32 {
 
 fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, fit: &mut Fit<C>) {
     let mut last = None;
-    let mut glance = Glance { page: None, sectors: vec![None; drives.len()] };
+    let mut glance = Glance { media, page: None, sectors: vec![None; drives.len()] };
     for stripe in stripes(rows, drives, media) {
         let mut is_known = false;
         glance.turn_to(stripe.at / PAGE, drives, media);
@@ -239,11 +239,15 @@ fn compare_rows<C: Cell>(rows: &Rows, drives: &[Option<u16>], media: &Media<C>, 
     }
 }
 
+/// A slot's drive and what it has of a page: nothing where nobody has written, or the drive has a platter.
+type Seen<'a, C> = (u16, &'a [Sector<C>]);
+
 /// One page of all slots, looked up once.
 struct Glance<'a, C> {
+    media: &'a Media<C>,
     page: Option<u64>,
-    /// None where there is no drive; nothing in it where nobody has written.
-    sectors: Vec<Option<&'a [Sector<C>]>>,
+    /// None where there is no drive.
+    sectors: Vec<Option<Seen<'a, C>>>,
 }
 
 impl<'a, C: Cell> Glance<'a, C> {
@@ -252,12 +256,15 @@ impl<'a, C: Cell> Glance<'a, C> {
             return;
         }
         for (sectors, drive) in self.sectors.iter_mut().zip(drives) {
-            *sectors = drive.map(|drive| media.page(drive, page).unwrap_or(&[]));
+            *sectors = drive.map(|drive| (drive, media.page(drive, page).unwrap_or(&[])));
         }
     }
 
     fn get(&self, slot: u16, at: u64) -> Option<C> {
-        let sectors = self.sectors[usize::from(slot)]?;
+        let (drive, sectors) = self.sectors[usize::from(slot)]?;
+        if sectors.is_empty() && self.media.platter(drive).is_some() {
+            return Some(self.media.get(drive, at));
+        }
         Some(sectors.get((at % PAGE) as usize).map_or_else(C::default, |sector| sector.accepted.clone()))
     }
 }

@@ -17,6 +17,8 @@ pub struct Contents<'a, C = Stamp> {
     /// The drive of each slot that has one.
     pub drives: &'a [Option<u16>],
     pub media: &'a Media<C>,
+    /// Whether only what is on the media counts.
+    without_caches: bool,
     /// The drive's page that was looked at last: addresses mostly come one behind the other.
     last: cell::Cell<(u16, u64, &'a [Sector<C>])>,
 }
@@ -24,7 +26,13 @@ pub struct Contents<'a, C = Stamp> {
 impl<'a, C: Cell> Contents<'a, C> {
     /// `drives` are those of the slots that have one; without a layout there is one.
     pub fn new(layout: Option<&'a Layout>, drives: &'a [Option<u16>], media: &'a Media<C>) -> Self {
-        Contents { layout, drives, media, last: cell::Cell::new((0, u64::MAX, &[])) }
+        Contents { layout, drives, media, without_caches: false, last: cell::Cell::new((0, u64::MAX, &[])) }
+    }
+
+    /// The same of what is on the media alone: what drives have in their caches is left out.
+    #[must_use]
+    pub fn without_caches(self) -> Self {
+        Contents { without_caches: true, ..self }
     }
 
     pub fn layout(&self) -> Option<&'a Layout> {
@@ -50,11 +58,17 @@ impl<'a, C: Cell> Contents<'a, C> {
     }
 
     fn at(&self, spot: Spot) -> Option<C> {
-        Some(self.media.get(self.drives[usize::from(spot.slot)]?, spot.at))
+        Some(self.on(self.drives[usize::from(spot.slot)]?, spot.at))
     }
 
     /// What a drive has at a place of its own.
     fn on(&self, drive: u16, at: u64) -> C {
+        if self.without_caches {
+            return self.media.sector(drive, at).persisted;
+        }
+        if self.media.platter(drive).is_some() {
+            return self.media.get(drive, at);
+        }
         let (of, page, mut sectors) = self.last.get();
         if (of, page) != (drive, at / PAGE) {
             sectors = self.media.page(drive, at / PAGE).unwrap_or(&[]);

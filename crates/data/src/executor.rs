@@ -7,7 +7,9 @@
 use crate::buffers::Buffers;
 use crate::cell::{Cell, Stamp};
 use crate::media::{Media, Sector};
+use crate::platter::Platter;
 use crate::segments::{NotHeld, Segments};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use drivelab_core::data::{DataOp, Source};
@@ -77,6 +79,13 @@ impl<C: Cell> Executor<C> {
             };
             4 * cache.size.get() + ahead
         }))
+    }
+
+    /// The same on media that are kept elsewhere, one platter for each drive.
+    #[must_use]
+    pub fn on_platters(self, platters: Vec<Arc<dyn Platter<C>>>) -> Self {
+        debug_assert_eq!(platters.len(), self.media.drives(), "one for each drive");
+        Executor { media: Media::on(platters), ..self }
     }
 
     /// Of a target whose power is never cut: what its metadata say is not kept.

@@ -16,7 +16,7 @@
 //!   persisted.
 //! - [`buffers`]: the data of commands, as sums that are computed when somebody looks; [`words`]: what sectors of an
 //!   array's metadata say. Both end when nobody needs them any more.
-//! - [`media`] and [`segments`]: the drives. [`contents`] says what a read of any address of an array would find there,
+//! - [`media`] and [`segments`]: the drives; [`platter`]: media that are kept in a file. [`contents`] says what a read of any address of an array would find there,
 //!   a missing member's data computed from the others'; [`consistent`] whether members fit each other.
 //! - [`recovery`]: what an array does about its members after a power cut, by its consistency policy.
 //!
@@ -54,6 +54,7 @@ pub mod contents;
 pub mod executor;
 pub mod map;
 pub mod media;
+pub mod platter;
 pub mod power;
 pub mod recovery;
 pub mod segments;
@@ -66,4 +67,5 @@ pub use cell::{Bytes, Cell, SECTOR, Stamp};
 pub use contents::Contents;
 pub use executor::{Executor, Fault};
 pub use media::Media;
+pub use platter::Platter;
 pub use recovery::{Cut, Nothing, PolicyRecovery, Recovery, Resync};

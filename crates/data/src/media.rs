@@ -1,6 +1,8 @@
 //! What the drives hold: for each sector what a read would find, and what would be left after a power cut.
 use crate::cell::{Cell, Stamp};
-use crate::sparse::{PAGE, Sparse};
+use crate::platter::{Backed, Platter, Waiting};
+use crate::sparse::{PAGE, Sparse, addresses};
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -13,10 +15,17 @@ pub struct Sector<C = Stamp> {
     pub persisted: C,
 }
 
-/// All drives, by their numbers.
+/// Where the sectors of a drive are.
+#[derive(Clone)]
+enum Kept<C> {
+    Here(Sparse<Sector<C>>),
+    Elsewhere(Backed<C>),
+}
+
+/// All drives, by their numbers. A copy shares the platters of those that have one.
 #[derive(Clone)]
 pub struct Media<C = Stamp> {
-    drives: Vec<Sparse<Sector<C>>>,
+    drives: Vec<Kept<C>>,
 }
 
 impl<C> Default for Media<C> {
@@ -28,38 +37,41 @@ impl<C> Default for Media<C> {
 impl<C: Cell> Media<C> {
     /// Of so many drives with nothing on them.
     pub fn new(drives: usize) -> Self {
-        Media { drives: vec![Sparse::default(); drives] }
+        Media { drives: vec![Kept::Here(Sparse::default()); drives] }
+    }
+
+    /// Of these drives, each with what its platter holds.
+    pub fn on(platters: Vec<Arc<dyn Platter<C>>>) -> Self {
+        let backed = |platter| Kept::Elsewhere(Backed { platter, waiting: Waiting::default() });
+        Media { drives: platters.into_iter().map(backed).collect() }
+    }
+
+    fn kept(&self, drive: u16) -> &Kept<C> {
+        &self.drives[usize::from(drive)]
     }
 
     /// A drive takes data: reads find them from now on.
     pub fn accept(&mut self, drive: u16, first: u64, cells: &[C]) {
-        self.put(drive, first, cells, |sector, cell| sector.accepted = cell);
+        match &mut self.drives[usize::from(drive)] {
+            Kept::Here(pages) => put(pages, first, cells, |sector, cell| sector.accepted = cell),
+            Kept::Elsewhere(backed) => backed.waiting.put(first, cells),
+        }
     }
 
     /// Data come to the media of a drive.
     pub fn persist(&mut self, drive: u16, first: u64, cells: &[C]) {
-        self.put(drive, first, cells, |sector, cell| sector.persisted = cell);
-    }
-
-    /// Page by page: what is blank leaves an untouched page as it is, because a resync goes over whole drives.
-    fn put(&mut self, drive: u16, first: u64, cells: &[C], put: impl Fn(&mut Sector<C>, C)) {
-        let drive = &mut self.drives[usize::from(drive)];
-        let (mut at, mut rest) = (first, cells);
-        while !rest.is_empty() {
-            let (part, behind) = rest.split_at(rest.len().min((PAGE - at % PAGE) as usize));
-            if drive.page(at / PAGE).is_some() || part.iter().any(|cell| !cell.is_blank()) {
-                let mut next = part.iter();
-                drive.each(at, part.len() as u64, |_, sector| {
-                    put(sector, next.next().cloned().unwrap_or_default());
-                });
-            }
-            (at, rest) = (at + part.len() as u64, behind);
+        match &mut self.drives[usize::from(drive)] {
+            Kept::Here(pages) => put(pages, first, cells, |sector, cell| sector.persisted = cell),
+            Kept::Elsewhere(backed) => backed.persist(first, cells),
         }
     }
 
     /// What a read of a drive finds.
     pub fn read(&self, drive: u16, first: u64, count: u64) -> Vec<C> {
-        self.gather(drive, first, count, |sector| sector.accepted.clone())
+        match self.kept(drive) {
+            Kept::Here(pages) => gather(pages, first, count, |sector| sector.accepted.clone()),
+            Kept::Elsewhere(backed) => backed.read(first, count),
+        }
     }
 
     /// What is on the media of a drive: what a power cut leaves, and what an image of it has.
@@ -76,69 +88,101 @@ impl<C: Cell> Media<C> {
     /// assert_eq!(media.image(0, 40, 2), [old, Bytes::default()]);
     /// ```
     pub fn image(&self, drive: u16, first: u64, count: u64) -> Vec<C> {
-        self.gather(drive, first, count, |sector| sector.persisted.clone())
-    }
-
-    fn gather(&self, drive: u16, first: u64, count: u64, of: impl Fn(&Sector<C>) -> C) -> Vec<C> {
-        let (mut at, end) = (first, first + count);
-        let mut found = Vec::with_capacity(count as usize);
-        while at < end {
-            let next = ((at / PAGE + 1) * PAGE).min(end);
-            match self.page(drive, at / PAGE) {
-                Some(page) => {
-                    let part = &page[(at % PAGE) as usize..][..(next - at) as usize];
-                    found.extend(part.iter().map(&of));
-                }
-                None => found.resize(found.len() + (next - at) as usize, C::default()),
-            }
-            at = next;
+        match self.kept(drive) {
+            Kept::Here(pages) => gather(pages, first, count, |sector| sector.persisted.clone()),
+            Kept::Elsewhere(backed) => backed.platter.read(first, count),
         }
-        found
     }
 
     /// What a read finds in a sector.
     #[inline]
     pub fn get(&self, drive: u16, at: u64) -> C {
-        self.drives[usize::from(drive)].get(at).map_or_else(C::default, |sector| sector.accepted.clone())
+        match self.kept(drive) {
+            Kept::Here(pages) => pages.get(at).map_or_else(C::default, |sector| sector.accepted.clone()),
+            Kept::Elsewhere(backed) => backed.accepted(at),
+        }
     }
 
     /// All that there is of a sector.
     #[inline]
     pub fn sector(&self, drive: u16, at: u64) -> Sector<C> {
-        self.drives[usize::from(drive)].get(at).cloned().unwrap_or_default()
+        match self.kept(drive) {
+            Kept::Here(pages) => pages.get(at).cloned().unwrap_or_default(),
+            Kept::Elsewhere(backed) => {
+                Sector { accepted: backed.accepted(at), persisted: backed.persisted(at) }
+            }
+        }
     }
 
     /// Puts a sector right where it lies, as a recovery does.
     pub fn set(&mut self, drive: u16, at: u64, cell: C) {
-        *self.drives[usize::from(drive)].get_mut(at) = Sector { accepted: cell.clone(), persisted: cell };
+        match &mut self.drives[usize::from(drive)] {
+            Kept::Here(pages) => {
+                *pages.get_mut(at) = Sector { accepted: cell.clone(), persisted: cell };
+            }
+            Kept::Elsewhere(backed) => {
+                let cell = [cell];
+                backed.waiting.put(at, &cell);
+                backed.persist(at, &cell);
+            }
+        }
     }
 
     /// Sectors that each drive has accepted and not put on its media.
     pub fn dirty(&self) -> Vec<u64> {
         let is_dirty = |sector: &&Sector<C>| sector.accepted != sector.persisted;
-        self.drives.iter().map(|drive| drive.all().filter(is_dirty).count() as u64).collect()
+        let of = |drive: &Kept<C>| match drive {
+            Kept::Here(pages) => pages.all().filter(is_dirty).count() as u64,
+            Kept::Elsewhere(backed) => {
+                let waiting = backed.waiting.iter();
+                waiting.filter(|&(at, cell)| *cell != backed.persisted(at)).count() as u64
+            }
+        };
+        self.drives.iter().map(of).collect()
     }
 
     /// Another drive has this number, with nothing on it.
     pub fn replace(&mut self, drive: u16) {
-        self.drives[usize::from(drive)] = Sparse::default();
+        match &mut self.drives[usize::from(drive)] {
+            Kept::Here(pages) => *pages = Sparse::default(),
+            Kept::Elsewhere(backed) => {
+                backed.platter.clear();
+                backed.waiting = Waiting::default();
+            }
+        }
     }
 
     /// The power goes: what is not on the media is gone.
     pub fn cut_power(&mut self) {
         for drive in &mut self.drives {
-            for at in drive.touched() {
-                let sector = drive.get_mut(at);
-                sector.accepted = sector.persisted.clone();
+            match drive {
+                Kept::Here(pages) => {
+                    for at in pages.touched() {
+                        let sector = pages.get_mut(at);
+                        sector.accepted = sector.persisted.clone();
+                    }
+                }
+                Kept::Elsewhere(backed) => backed.waiting = Waiting::default(),
             }
         }
     }
 
-    /// The drives get other numbers: number `i` is what had `order[i]`, or a blank one.
+    /// The drives get other numbers: number `i` is what had `order[i]`, or a blank one. Blank ones take the platters of
+    /// drives that have no number any more.
     pub fn reorder(&mut self, order: &[Option<u16>]) {
         let old = core::mem::take(&mut self.drives);
-        let take =
-            |from: &Option<u16>| from.map_or_else(Sparse::default, |from| old[usize::from(from)].clone());
+        let is_left = |drive: &u16| !order.contains(&Some(*drive));
+        let mut left = (0..old.len() as u16).filter(is_left);
+        let take = |from: &Option<u16>| match from {
+            Some(from) => old[usize::from(*from)].clone(),
+            None => match left.next().map(|drive| old[usize::from(drive)].clone()) {
+                Some(Kept::Elsewhere(backed)) => {
+                    backed.platter.clear();
+                    Kept::Elsewhere(Backed { waiting: Waiting::default(), ..backed })
+                }
+                _ => Kept::Here(Sparse::default()),
+            },
+        };
         self.drives = order.iter().map(take).collect();
     }
 
@@ -147,23 +191,86 @@ impl<C: Cell> Media<C> {
         self.drives.len()
     }
 
-    /// Sectors of all touched pages.
+    /// Sectors that take memory: those of all touched pages, and those that wait for a platter.
     pub fn size(&self) -> u64 {
-        self.drives.iter().map(Sparse::size).sum()
+        let of = |drive: &Kept<C>| match drive {
+            Kept::Here(pages) => pages.size(),
+            Kept::Elsewhere(backed) => backed.waiting.len(),
+        };
+        self.drives.iter().map(of).sum()
     }
 
-    /// All sectors of a page of a drive; none where it was never touched.
+    /// All sectors of a page of a drive; none where it was never touched, and none of a drive with a platter.
     pub fn page(&self, drive: u16, page: u64) -> Option<&[Sector<C>]> {
-        self.drives[usize::from(drive)].page(page)
+        match self.kept(drive) {
+            Kept::Here(pages) => pages.page(page),
+            Kept::Elsewhere(_) => None,
+        }
     }
 
-    /// The numbers of a drive's touched pages.
-    pub fn pages(&self, drive: u16) -> impl Iterator<Item = u64> {
-        self.drives[usize::from(drive)].pages()
+    /// The platter of a drive that has one.
+    pub fn platter(&self, drive: u16) -> Option<&Arc<dyn Platter<C>>> {
+        match self.kept(drive) {
+            Kept::Here(_) => None,
+            Kept::Elsewhere(backed) => Some(&backed.platter),
+        }
+    }
+
+    /// What waits for a drive's platter: sectors that it has accepted and not put there. None of a drive without one.
+    pub fn waiting(&self, drive: u16) -> Option<&Waiting<C>> {
+        match self.kept(drive) {
+            Kept::Here(_) => None,
+            Kept::Elsewhere(backed) => Some(&backed.waiting),
+        }
+    }
+
+    /// The numbers of a drive's touched pages, in any order.
+    pub fn pages(&self, drive: u16) -> Vec<u64> {
+        match self.kept(drive) {
+            Kept::Here(pages) => pages.pages().collect(),
+            Kept::Elsewhere(backed) => backed.pages(),
+        }
     }
 
     /// Sectors of a drive that may hold something, upward.
     pub fn touched(&self, drive: u16) -> Vec<u64> {
-        self.drives[usize::from(drive)].touched()
+        addresses(self.pages(drive))
     }
+}
+
+/// Page by page: what is blank leaves an untouched page as it is, because a resync goes over whole drives.
+fn put<C: Cell>(pages: &mut Sparse<Sector<C>>, first: u64, cells: &[C], put: impl Fn(&mut Sector<C>, C)) {
+    let (mut at, mut rest) = (first, cells);
+    while !rest.is_empty() {
+        let (part, behind) = rest.split_at(rest.len().min((PAGE - at % PAGE) as usize));
+        if pages.page(at / PAGE).is_some() || part.iter().any(|cell| !cell.is_blank()) {
+            let mut next = part.iter();
+            pages.each(at, part.len() as u64, |_, sector| {
+                put(sector, next.next().cloned().unwrap_or_default());
+            });
+        }
+        (at, rest) = (at + part.len() as u64, behind);
+    }
+}
+
+fn gather<C: Cell>(
+    pages: &Sparse<Sector<C>>,
+    first: u64,
+    count: u64,
+    of: impl Fn(&Sector<C>) -> C,
+) -> Vec<C> {
+    let (mut at, end) = (first, first + count);
+    let mut found = Vec::with_capacity(count as usize);
+    while at < end {
+        let next = ((at / PAGE + 1) * PAGE).min(end);
+        match pages.page(at / PAGE) {
+            Some(page) => {
+                let part = &page[(at % PAGE) as usize..][..(next - at) as usize];
+                found.extend(part.iter().map(&of));
+            }
+            None => found.resize(found.len() + (next - at) as usize, C::default()),
+        }
+        at = next;
+    }
+    found
 }

@@ -1,5 +1,6 @@
 //! The one map from our errors to Python's.
 use crate::convert::to_python;
+use drivelab_emulate::EmulateError;
 use drivelab_scenario::Problems;
 use drivelab_simulate::RunError as SimulateError;
 use drivelab_simulate::replay::ReplayError;
@@ -47,6 +48,11 @@ pub fn replay_error(error: &ReplayError) -> PyErr {
 /// Why a trace cannot be used.
 pub fn trace_error(error: &dyn Error) -> PyErr {
     TraceError::new_err(error.to_string())
+}
+
+/// Why nothing can be served.
+pub fn emulate_error(error: &EmulateError) -> PyErr {
+    RunError::new_err(error.to_string())
 }
 
 /// The model broke one of its own rules; the panic itself is on stderr.

@@ -9,6 +9,7 @@ mod catalogue;
 mod columns;
 mod convert;
 mod durability;
+mod emulate;
 mod errors;
 mod files;
 mod places;
@@ -31,6 +32,8 @@ mod _core {
     use super::catalogue::{base, entries, experiments, facts, kinds};
     #[pymodule_export]
     use super::durability::durability;
+    #[pymodule_export]
+    use super::emulate::{check_clock, emulate, left_out_of_emulation, loop_back, span_ns};
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError};
     #[pymodule_export]

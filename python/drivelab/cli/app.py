@@ -15,6 +15,9 @@ from drivelab.cli.output import emit, version_text
 # below drivelab.cli.
 _VERBS = {
     "simulate": "simulate",
+    "emulate": "emulate",
+    "fault": "fault",
+    "loop": "loop",
     "scan": "scan",
     "compare-levels": "compare_levels",
     "durability": "durability",

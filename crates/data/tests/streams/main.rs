@@ -8,6 +8,7 @@ mod setups;
 
 mod agree;
 mod cuts;
+mod disc;
 mod lasting;
 mod parity;
 mod play;

@@ -172,8 +172,8 @@ fn our_own_keeps_header_devices_and_faults_over_many_blocks() {
             writer.device(&mut out, (number / 50_000) as u32, &name).unwrap();
             entries.push(Entry::Device(name));
         }
-        if number % 30_000 == 1 {
-            let kind = InjectedKind::ALL[(number / 30_000) as usize % 6];
+        if number % 15_000 == 1 {
+            let kind = InjectedKind::ALL[(number / 15_000) as usize % InjectedKind::ALL.len()];
             let injected = Injected { time_ns: number, kind, device: 0, offset: number * 512, length: 512 };
             writer.inject(&mut out, injected).unwrap();
             entries.push(Entry::Injected(injected));

@@ -27,16 +27,31 @@ pub enum InjectedKind {
     PowerBack,
     /// The next read of the range fails once.
     ReadError,
+    /// The drive's link is reset.
+    LinkReset,
+    /// From now on the drive answers a flush at once.
+    LyingFlush,
+    /// It no longer does.
+    HonestFlush,
+    /// The array begins to compare what its members have.
+    ScrubBegins,
+    /// The array begins to rebuild a missing member.
+    RebuildBegins,
 }
 
 impl InjectedKind {
-    pub const ALL: [InjectedKind; 6] = [
+    pub const ALL: [InjectedKind; 11] = [
         InjectedKind::Unreadable,
         InjectedKind::DriveFails,
         InjectedKind::DriveReplaced,
         InjectedKind::PowerCut,
         InjectedKind::PowerBack,
         InjectedKind::ReadError,
+        InjectedKind::LinkReset,
+        InjectedKind::LyingFlush,
+        InjectedKind::HonestFlush,
+        InjectedKind::ScrubBegins,
+        InjectedKind::RebuildBegins,
     ];
 }
 

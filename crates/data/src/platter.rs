@@ -1,0 +1,212 @@
+//! Media that are kept elsewhere: in a file, or in one piece of memory. What a drive has accepted and not put on its media
+//! stays here.
+//!
+//! A drive of [`Media`](crate::Media) keeps its sectors in pages of its own, or on a [`Platter`]. Then only data that wait
+//! in its cache take memory, so that a drive takes no more however much is written to it.
+use crate::cell::Cell;
+use crate::sparse::PAGE;
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// What a drive's media are kept on. Calls cannot fail: whoever implements it notes what went wrong and tells those that
+/// asked for the data.
+pub trait Platter<C>: Send + Sync {
+    /// What these sectors hold.
+    fn read(&self, first: u64, count: u64) -> Vec<C>;
+
+    /// Puts these on the media, from a sector on.
+    fn write(&self, first: u64, cells: &[C]);
+
+    /// Another drive, with nothing on it, has this place.
+    fn clear(&self);
+
+    /// The numbers of pages of [`PAGE`] sectors that may hold something, in any order.
+    fn pages(&self) -> Vec<u64>;
+}
+
+/// Data that a drive has accepted and not put on its media, as stretches that do not overlap.
+#[derive(Clone, Debug)]
+pub struct Waiting<C> {
+    stretches: BTreeMap<u64, Vec<C>>,
+    sectors: u64,
+}
+
+impl<C> Default for Waiting<C> {
+    fn default() -> Self {
+        Waiting { stretches: BTreeMap::new(), sectors: 0 }
+    }
+}
+
+impl<C: Cell> Waiting<C> {
+    /// Sectors that wait.
+    pub fn len(&self) -> u64 {
+        self.sectors
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.sectors == 0
+    }
+
+    /// Every sector with what waits for it, upward.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &C)> {
+        self.stretches.iter().flat_map(|(&first, cells)| (first..).zip(cells))
+    }
+
+    /// What waits for a sector.
+    pub fn get(&self, at: u64) -> Option<&C> {
+        let (&first, cells) = self.stretches.range(..=at).next_back()?;
+        cells.get((at - first) as usize)
+    }
+
+    /// The first stretch that begins at an address or behind it.
+    pub fn stretch_from(&self, at: u64) -> Option<(u64, &[C])> {
+        self.stretches.range(at..).next().map(|(&first, cells)| (first, &cells[..]))
+    }
+
+    /// These wait from now on, in place of what waited there.
+    pub fn put(&mut self, first: u64, cells: &[C]) {
+        self.take_out(first, first + cells.len() as u64);
+        self.sectors += cells.len() as u64;
+        self.stretches.insert(first, cells.to_vec());
+    }
+
+    /// These are on the media: what waits and is the same waits no longer.
+    pub fn settle(&mut self, first: u64, cells: &[C]) {
+        // As a rule a stretch is put on the media as it came.
+        if self.stretches.get(&first).is_some_and(|waiting| waiting == cells) {
+            self.stretches.remove(&first);
+            self.sectors -= cells.len() as u64;
+            return;
+        }
+        let (mut run, end) = (None, first + cells.len() as u64);
+        for (at, cell) in (first..).zip(cells) {
+            let is_same = self.get(at) == Some(cell);
+            match (run, is_same) {
+                (None, true) => run = Some(at),
+                (Some(from), false) => {
+                    self.take_out(from, at);
+                    run = None;
+                }
+                _ => {}
+            }
+        }
+        if let Some(from) = run {
+            self.take_out(from, end);
+        }
+    }
+
+    /// Lays what waits over what the media have of these sectors.
+    pub fn lay_over(&self, first: u64, cells: &mut [C]) {
+        let end = first + cells.len() as u64;
+        for from in self.overlapping(first, end) {
+            let stretch = &self.stretches[&from];
+            for at in from.max(first)..(from + stretch.len() as u64).min(end) {
+                cells[(at - first) as usize] = stretch[(at - from) as usize].clone();
+            }
+        }
+    }
+
+    /// Where the stretches begin that have any of these sectors.
+    fn overlapping(&self, first: u64, end: u64) -> Vec<u64> {
+        let before = self.stretches.range(..first).next_back();
+        let before = before.filter(|(from, cells)| *from + cells.len() as u64 > first);
+        before.into_iter().chain(self.stretches.range(first..end)).map(|(&from, _)| from).collect()
+    }
+
+    fn take_out(&mut self, first: u64, end: u64) {
+        for from in self.overlapping(first, end) {
+            let Some(mut head) = self.stretches.remove(&from) else { continue };
+            let behind = from + head.len() as u64;
+            self.sectors -= behind.min(end) - from.max(first);
+            if behind > end {
+                let tail = head.split_off((end - from) as usize);
+                self.stretches.insert(end, tail);
+            }
+            if from < first {
+                head.truncate((first - from) as usize);
+                self.stretches.insert(from, head);
+            }
+        }
+    }
+}
+
+/// A drive with its media elsewhere. A copy shares them.
+#[derive(Clone)]
+pub struct Backed<C> {
+    pub platter: Arc<dyn Platter<C>>,
+    pub waiting: Waiting<C>,
+}
+
+impl<C: Cell> Backed<C> {
+    /// What a read finds.
+    pub fn read(&self, first: u64, count: u64) -> Vec<C> {
+        let mut cells = self.platter.read(first, count);
+        self.waiting.lay_over(first, &mut cells);
+        cells
+    }
+
+    /// What is on the media of one sector.
+    pub fn persisted(&self, at: u64) -> C {
+        self.platter.read(at, 1).pop().unwrap_or_default()
+    }
+
+    /// What a read finds in one sector.
+    pub fn accepted(&self, at: u64) -> C {
+        self.waiting.get(at).cloned().unwrap_or_else(|| self.persisted(at))
+    }
+
+    /// Data come to the media.
+    pub fn persist(&mut self, first: u64, cells: &[C]) {
+        self.platter.write(first, cells);
+        self.waiting.settle(first, cells);
+    }
+
+    /// The numbers of pages that may hold something, upward.
+    pub fn pages(&self) -> Vec<u64> {
+        let mut pages = self.platter.pages();
+        pages.extend(self.waiting.iter().map(|(at, _)| at / PAGE));
+        pages.sort_unstable();
+        pages.dedup();
+        pages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn stretches_hold_what_a_plain_table_holds(
+            steps in prop::collection::vec((any::<bool>(), 0u64..60, 1u64..20, 1u64..4), 1..60),
+        ) {
+            let (mut waiting, mut plain) = (Waiting::<u64>::default(), BTreeMap::new());
+            for (is_put, first, count, value) in steps {
+                let cells: Vec<u64> = (first..first + count).map(|at| value + (at % 2)).collect();
+                if is_put {
+                    waiting.put(first, &cells);
+                    plain.extend((first..).zip(cells));
+                } else {
+                    waiting.settle(first, &cells);
+                    for (at, cell) in (first..).zip(cells) {
+                        if plain.get(&at) == Some(&cell) {
+                            plain.remove(&at);
+                        }
+                    }
+                }
+                let found: BTreeMap<u64, u64> = waiting.iter().map(|(at, cell)| (at, *cell)).collect();
+                prop_assert_eq!(&found, &plain);
+                prop_assert_eq!(waiting.len(), plain.len() as u64);
+                let mut over = [0; 40];
+                waiting.lay_over(20, &mut over);
+                for (at, cell) in (20..).zip(over) {
+                    prop_assert_eq!(cell, plain.get(&at).copied().unwrap_or(0));
+                    prop_assert_eq!(waiting.get(at), plain.get(&at));
+                }
+            }
+        }
+    }
+}

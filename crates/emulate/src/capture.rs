@@ -1,0 +1,144 @@
+//! Every request and every fault of a session as a trace in our own format, with the model's own times: replayed against
+//! the same target it gives the same completions, to the nanosecond.
+//!
+//! Entries are in the order in which the target was told of them. A request is written once it is answered and everything
+//! before it is: its response time is part of it.
+use drivelab_core::{Access, Command};
+use drivelab_trace::TraceError;
+use drivelab_trace::error::Place;
+use drivelab_trace::formats::native::{Header, Injected, NativeWriter};
+use drivelab_trace::record::{Attributes, Clock, Kind, Record};
+use drivelab_trace::writer::{FormatWriter, Told};
+use drivelab_units::{Instant, SECTOR_BYTES, Span};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+/// An entry that is not written yet.
+enum Entry {
+    /// A request, by the number of its command, and whether it is answered.
+    Request(u64, Record, bool),
+    Injected(Injected),
+}
+
+/// A trace as it is written.
+pub struct Capture<W: Write = BufWriter<File>> {
+    out: W,
+    writer: NativeWriter,
+    name: String,
+    waiting: VecDeque<Entry>,
+    requests: u64,
+}
+
+impl<W: Write> Capture<W> {
+    /// Begins a trace of a device of so many bytes, which was made with this seed.
+    pub fn new(out: W, name: &str, device_bytes: u64, seed: u64) -> Self {
+        let header = Header {
+            seed: Some(seed),
+            device_bytes: Some(device_bytes),
+            remark: format!("captured by drivelab emulate, model {}", drivelab_core::MODEL_VERSION),
+            ..Header::plain(Clock::Relative)
+        };
+        let (writer, waiting) = (NativeWriter::new(header), VecDeque::new());
+        Capture { out, writer, name: name.to_owned(), waiting, requests: 0 }
+    }
+
+    /// The target gets a command.
+    pub fn submitted(&mut self, at: Instant, command: &Command, cookie: u64) {
+        let kind = match command.access {
+            Access::Read => Kind::Read,
+            Access::Write => Kind::Write,
+            Access::Flush => Kind::Flush,
+        };
+        let bytes = |sectors: u64| sectors * SECTOR_BYTES;
+        let (first, count) = (bytes(command.first.get()), bytes(command.count.get()));
+        let attributes = Attributes {
+            id: command.id,
+            cookie,
+            tag: command.tag,
+            force_unit_access: command.force_unit_access,
+            direct: command.direct,
+            ..Attributes::DEFAULT
+        };
+        let record = Record { attributes, ..Record::new(at.as_ns(), 0, kind, first, count) };
+        self.requests += 1;
+        self.waiting.push_back(Entry::Request(command.id, record, false));
+    }
+
+    /// A client has said that some bytes hold nothing worth keeping: the target is not told.
+    pub fn discarded(&mut self, at: Instant, offset: u64, length: u64) {
+        let record =
+            Record { response_ns: Some(0), ..Record::new(at.as_ns(), 0, Kind::Discard, offset, length) };
+        self.requests += 1;
+        self.waiting.push_back(Entry::Request(u64::MAX, record, true));
+    }
+
+    /// The target has answered a command.
+    ///
+    /// # Errors
+    /// When the trace cannot be written.
+    pub fn answered(&mut self, id: u64, response: Span) -> io::Result<()> {
+        for entry in &mut self.waiting {
+            if let Entry::Request(found, record, is_answered) = entry
+                && *found == id
+            {
+                record.response_ns = Some(response.as_ns());
+                *is_answered = true;
+                break;
+            }
+        }
+        self.write(false)
+    }
+
+    /// A fault was injected.
+    ///
+    /// # Errors
+    /// When the trace cannot be written.
+    pub fn injected(&mut self, injected: Injected) -> io::Result<()> {
+        self.waiting.push_back(Entry::Injected(injected));
+        self.write(false)
+    }
+
+    /// Writes what is complete, or all.
+    fn write(&mut self, all: bool) -> io::Result<()> {
+        while let Some(entry) = self.waiting.front() {
+            match entry {
+                Entry::Request(_, _, false) if !all => break,
+                Entry::Request(_, record, _) => {
+                    let told = Told { device: &self.name, clock: Clock::Relative, place: Place::Record(0) };
+                    self.writer.write(&mut self.out, record, &told).map_err(|error| match error {
+                        TraceError::Io(error) => error,
+                        error => io::Error::other(error.to_string()),
+                    })?;
+                }
+                Entry::Injected(injected) => self.writer.inject(&mut self.out, *injected)?,
+            }
+            self.waiting.pop_front();
+        }
+        Ok(())
+    }
+
+    /// What was under way is never answered: it goes into the trace without a response.
+    ///
+    /// # Errors
+    /// When the trace cannot be written.
+    pub fn give_up(&mut self) -> io::Result<()> {
+        self.write(true)
+    }
+
+    /// Requests so far.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Ends the trace, and gives back what it was written to.
+    ///
+    /// # Errors
+    /// When the trace cannot be written.
+    pub fn close(mut self) -> io::Result<W> {
+        self.write(true)?;
+        self.writer.end(&mut self.out)?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}

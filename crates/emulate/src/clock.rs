@@ -1,0 +1,194 @@
+//! What time it is for the model, and how long until something is due.
+//!
+//! | clock | the model's time |
+//! |---|---|
+//! | `real` | that of the machine |
+//! | `xN` | N times as fast: a second of the machine is N seconds of the model |
+//! | `skip` | that of the machine; while a request waits and nothing is heard for 30 us, it jumps to the next due instant |
+//! | `untimed` | that of the machine, and the target answers at once: how fast the transport is |
+use drivelab_units::{Instant, Span};
+use std::fmt;
+use std::str::FromStr;
+use std::time::{Duration, Instant as Moment};
+
+/// The last stretch before a due instant is waited for without sleeping, because a sleep ends late.
+const SPIN: Duration = Duration::from_micros(150);
+/// So long nothing is heard before `skip` jumps.
+const QUIET: Duration = Duration::from_micros(30);
+/// At the most so long between two looks at whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// The fastest clock.
+const FACTOR_MAX: u32 = 1_000;
+
+/// Which clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// So many times as fast as the machine's: 1 is real.
+    Times(u32),
+    Skip,
+    Untimed,
+}
+
+impl FromStr for Pace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "real" => Ok(Pace::Times(1)),
+            "skip" => Ok(Pace::Skip),
+            "untimed" => Ok(Pace::Untimed),
+            _ => text
+                .strip_prefix('x')
+                .and_then(|factor| factor.parse().ok())
+                .filter(|factor| (1..=FACTOR_MAX).contains(factor))
+                .map(Pace::Times)
+                .ok_or_else(|| {
+                    format!(
+                        "no clock is called {text}: there are real, x2 to x{FACTOR_MAX}, skip and untimed"
+                    )
+                }),
+        }
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pace::Times(1) => f.write_str("real"),
+            Pace::Times(factor) => write!(f, "x{factor}"),
+            Pace::Skip => f.write_str("skip"),
+            Pace::Untimed => f.write_str("untimed"),
+        }
+    }
+}
+
+/// How to wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// Look whether anything has come, and come back at once.
+    Spin,
+    /// Until something comes, and no longer than this.
+    Sleep(Duration),
+}
+
+/// The model's clock.
+pub struct Clock {
+    pace: Pace,
+    began: Moment,
+    /// What `skip` has jumped over.
+    skipped: Span,
+    /// When something was last heard.
+    heard: Moment,
+    /// The last answer: time never goes back.
+    last: Instant,
+}
+
+impl Clock {
+    /// Begins at zero, now.
+    pub fn new(pace: Pace) -> Self {
+        let now = Moment::now();
+        Clock { pace, began: now, skipped: Span::ZERO, heard: now, last: Instant::ZERO }
+    }
+
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    /// The model's time now.
+    pub fn now(&mut self) -> Instant {
+        let passed = self.began.elapsed().as_nanos() as u64;
+        let factor = if let Pace::Times(factor) = self.pace { u64::from(factor) } else { 1 };
+        let now = Instant::from_ns(passed.saturating_mul(factor)) + self.skipped;
+        self.last = self.last.max(now);
+        self.last
+    }
+
+    /// What the machine's clock says since the beginning.
+    pub fn real(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Something has come.
+    pub fn hears(&mut self) {
+        if self.pace == Pace::Skip {
+            self.heard = Moment::now();
+        }
+    }
+
+    /// How to wait for what is due at an instant. `is_asked` tells whether a request waits for anything.
+    pub fn wait(&mut self, due: Option<Instant>, is_asked: bool) -> Wait {
+        let Some(due) = due else { return Wait::Sleep(LOOK) };
+        let now = self.now();
+        if due <= now {
+            return Wait::Spin;
+        }
+        if self.pace == Pace::Skip && is_asked {
+            if self.heard.elapsed() >= QUIET {
+                self.skipped += due - now;
+            }
+            return Wait::Spin;
+        }
+        let factor = if let Pace::Times(factor) = self.pace { factor } else { 1 };
+        let left = Duration::from_nanos((due - now).as_ns()) / factor;
+        match left.checked_sub(SPIN) {
+            // Nobody waits for it: what it sets off has its due instant, however late we are.
+            None if is_asked => Wait::Spin,
+            Some(sleep) if !sleep.is_zero() => Wait::Sleep(sleep.min(LOOK)),
+            _ => Wait::Sleep(left.min(LOOK)),
+        }
+    }
+
+    /// A stretch of the model's time as the machine's.
+    pub fn as_real(&self, span: Span) -> Span {
+        if let Pace::Times(factor) = self.pace {
+            Span::from_ns(span.as_ns() / u64::from(factor))
+        } else {
+            span
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pace_is_what_its_name_says() {
+        for name in ["real", "x10", "x1000", "skip", "untimed"] {
+            assert_eq!(name.parse::<Pace>().map(|pace| pace.to_string()), Ok(name.to_owned()));
+        }
+        assert_eq!("x1".parse::<Pace>(), Ok(Pace::Times(1)));
+        for wrong in ["", "x", "x0", "x1001", "10x", "fast"] {
+            assert!(wrong.parse::<Pace>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn time_never_goes_back_and_skip_jumps_only_where_a_request_waits() {
+        let mut clock = Clock::new(Pace::Skip);
+        let due = clock.now() + Span::from_s(1_000);
+        assert!(matches!(clock.wait(Some(due), false), Wait::Sleep(_)));
+        assert!(clock.now() < due);
+        while clock.now() < due {
+            assert_eq!(clock.wait(Some(due), true), Wait::Spin);
+            assert!(clock.real() < Duration::from_secs(5), "it jumps");
+        }
+        let before = clock.now();
+        assert!(clock.now() >= before && before >= due);
+    }
+
+    #[test]
+    fn real_time_sleeps_until_shortly_before_and_then_looks_without_sleeping() {
+        let mut clock = Clock::new(Pace::Times(1));
+        assert_eq!(clock.wait(None, false), Wait::Sleep(LOOK));
+        let soon = clock.now() + Span::from_us(100);
+        assert_eq!(clock.wait(Some(soon), true), Wait::Spin);
+        let later = clock.now() + Span::from_ms(10);
+        let Wait::Sleep(sleep) = clock.wait(Some(later), true) else { panic!("10 ms are no spin") };
+        assert!(sleep <= Duration::from_micros(9_850) && sleep > Duration::from_micros(5_000), "{sleep:?}");
+        let mut fast = Clock::new(Pace::Times(10));
+        let later = fast.now() + Span::from_ms(100);
+        let Wait::Sleep(sleep) = fast.wait(Some(later), true) else { panic!("10 ms are no spin") };
+        assert!(sleep <= Duration::from_micros(9_850), "{sleep:?}");
+    }
+}

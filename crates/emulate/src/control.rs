@@ -1,0 +1,98 @@
+//! The control socket: one wish as a line of JSON, one line of JSON back.
+use crate::action::Action;
+use crate::nbd::door::bind_unix;
+use rustix::event::{PollFd, PollFlags};
+use serde_json::json;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+/// A longer line is no wish.
+const LINE_MAX: usize = 64 << 10;
+/// Who may be there at a time.
+const CLIENTS_MAX: usize = 16;
+
+struct Client {
+    stream: UnixStream,
+    line: Vec<u8>,
+    is_gone: bool,
+}
+
+/// See the module.
+pub struct Control {
+    listener: UnixListener,
+    path: PathBuf,
+    clients: Vec<Client>,
+}
+
+/// Does what is wished, and says what came of it.
+pub type Act<'a> = &'a mut dyn FnMut(&Action) -> Result<String, String>;
+
+impl Control {
+    /// At a Unix socket.
+    ///
+    /// # Errors
+    /// When there is no room for it, or another server.
+    pub fn new(path: &Path) -> io::Result<Self> {
+        Ok(Control { listener: bind_unix(path)?, path: path.to_owned(), clients: Vec::new() })
+    }
+
+    pub fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+        let flags = if self.clients.len() < CLIENTS_MAX { PollFlags::IN } else { PollFlags::empty() };
+        fds.push(PollFd::from_borrowed_fd(self.listener.as_fd(), flags));
+        fds.extend(
+            self.clients.iter().map(|client| PollFd::from_borrowed_fd(client.stream.as_fd(), PollFlags::IN)),
+        );
+    }
+
+    pub fn receive(&mut self, ready: &[PollFlags], act: Act<'_>) {
+        for (client, ready) in self.clients.iter_mut().zip(ready.iter().skip(1)) {
+            if !ready.is_empty() {
+                client.receive(act);
+            }
+        }
+        self.clients.retain(|client| !client.is_gone);
+        if ready.first().is_some_and(|ready| ready.contains(PollFlags::IN))
+            && let Ok((stream, _)) = self.listener.accept()
+            && stream.set_nonblocking(true).is_ok()
+        {
+            self.clients.push(Client { stream, line: Vec::new(), is_gone: false });
+        }
+    }
+}
+
+impl Client {
+    fn receive(&mut self, act: Act<'_>) {
+        let mut bytes = [0; 4_096];
+        match self.stream.read(&mut bytes) {
+            Ok(0) => self.is_gone = true,
+            Ok(count) => {
+                self.line.extend_from_slice(&bytes[..count]);
+                while let Some(end) = self.line.iter().position(|byte| *byte == b'\n') {
+                    let line: Vec<u8> = self.line.drain(..=end).collect();
+                    self.answer(&line, act);
+                }
+                self.is_gone |= self.line.len() > LINE_MAX;
+            }
+            Err(error) => self.is_gone = error.kind() != ErrorKind::WouldBlock,
+        }
+    }
+
+    fn answer(&mut self, line: &[u8], act: Act<'_>) {
+        let action = serde_json::from_slice::<Action>(line).map_err(|error| format!("no action: {error}"));
+        let answer = match action.and_then(|action| act(&action)) {
+            Ok(told) => json!({"ok": true, "told": told}),
+            Err(error) => json!({"ok": false, "error": error}),
+        };
+        // A line is far shorter than what a socket takes at once.
+        self.is_gone |= self.stream.write_all(format!("{answer}\n").as_bytes()).is_err();
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,402 @@
+//! The model at work on requests: orders in, commands to the target, data to the store, replies out.
+//!
+//! Every call says what time it is, and the engine never waits, so a test drives it as a server does. What is due runs at
+//! its own due instant, one event after the other, each with its data. Start reading at [`Engine::run`].
+use crate::action::Action;
+use crate::capture::Capture;
+use crate::door::{Answer, Asked, Failure, Found, Reply, Ticket};
+use crate::error::EmulateError;
+use crate::session::Told;
+use crate::store::{Payload, Store};
+use drivelab_core::storage::{Happening, Target, TargetOutput, TargetParams};
+use drivelab_core::{Access, Command, Completion, Machine, Outcome};
+use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors};
+use std::collections::BTreeMap;
+
+/// A longer request becomes several commands, one after the other: what the longest command of ATA has.
+const PIECE: u64 = 65_536;
+
+/// What is served.
+#[derive(Clone, Debug)]
+pub struct Device {
+    pub target: TargetParams,
+    pub seed: u64,
+    pub name: String,
+}
+
+/// A request on its way through the target.
+pub(crate) struct Order {
+    ticket: Ticket,
+    access: Access,
+    /// What the client wanted to read, as a read whose data are sent.
+    sends: bool,
+    fua: bool,
+    /// Sectors that are still to be asked for, from the first of all on.
+    first: u64,
+    rest: u64,
+    /// The command under way: its number in the target, and what it covers.
+    number: u64,
+    pub(crate) at: u64,
+    count: u64,
+    /// The data of a write, and zeros where there are none.
+    pub(crate) payload: Option<Payload>,
+}
+
+/// The model: the target, and where its time begins on the session's clock.
+pub(crate) struct Model {
+    pub device: Device,
+    pub target: Target,
+    pub began: Instant,
+    /// Until when the power is off.
+    pub off_until: Option<Instant>,
+    /// Whether a drive that is in no array has failed.
+    pub has_failed: bool,
+}
+
+impl Model {
+    pub fn new(device: Device, began: Instant) -> Self {
+        let mut target = Target::new(&device.target, device.seed);
+        target.keep_data();
+        Model { device, target, began, off_until: None, has_failed: false }
+    }
+
+    /// The target's own time.
+    pub fn own(&self, now: Instant) -> Instant {
+        Instant::ZERO + now.since(self.began)
+    }
+
+    /// The session's.
+    fn session(&self, own: Instant) -> Instant {
+        self.began + own.since(Instant::ZERO)
+    }
+}
+
+/// See the module.
+pub struct Engine {
+    pub(crate) model: Model,
+    pub(crate) store: Store,
+    pub(crate) orders: BTreeMap<u64, Order>,
+    /// Orders whose next piece is to be sent.
+    next: Vec<Order>,
+    next_id: u64,
+    pub(crate) replies: Vec<Reply>,
+    /// What is to be done at an instant.
+    pub(crate) later: Vec<(Instant, Action)>,
+    pub(crate) told: Told,
+    pub(crate) capture: Option<Capture>,
+    /// What ends the session.
+    failed: Option<EmulateError>,
+}
+
+impl Engine {
+    pub fn new(device: Device, store: Store, capture: Option<Capture>) -> Self {
+        Engine {
+            model: Model::new(device, Instant::ZERO),
+            store,
+            orders: BTreeMap::new(),
+            next: Vec::new(),
+            next_id: 0,
+            replies: Vec::new(),
+            later: Vec::new(),
+            told: Told::default(),
+            capture,
+            failed: None,
+        }
+    }
+
+    /// The sectors of the device.
+    pub fn capacity(&self) -> Sectors {
+        self.model.target.capacity()
+    }
+
+    /// What wants to be done next, by itself.
+    pub fn next_due(&self) -> Option<Instant> {
+        let of_target = || self.model.target.poll_timeout().map(|due| self.model.session(due));
+        let own = self.model.off_until.or_else(of_target);
+        own.into_iter().chain(self.later.iter().map(|(at, _)| *at)).min()
+    }
+
+    /// Whether a client waits for anything.
+    pub fn is_asked(&self) -> bool {
+        !self.orders.is_empty() || self.model.off_until.is_some()
+    }
+
+    /// Whether the power is off.
+    pub fn is_off(&self) -> bool {
+        self.model.off_until.is_some()
+    }
+
+    /// What was told so far.
+    pub fn told(&self) -> &Told {
+        &self.told
+    }
+
+    /// About how much memory the data take that are on no image, in bytes.
+    pub fn store_bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+
+    /// The capture, which ends here.
+    pub fn take_capture(&mut self) -> Option<Capture> {
+        self.capture.take()
+    }
+
+    /// The answers since the last time.
+    pub fn take_replies(&mut self) -> Vec<Reply> {
+        std::mem::take(&mut self.replies)
+    }
+
+    /// Everything that is due by now happens.
+    ///
+    /// # Errors
+    /// When the session cannot go on. Nothing that was not kept has been answered then.
+    pub fn run(&mut self, now: Instant) -> Result<(), EmulateError> {
+        self.advance(now);
+        self.later.sort_by_key(|(at, _)| *at);
+        while self.later.first().is_some_and(|(at, _)| *at <= now) {
+            let (_, action) = self.later.remove(0);
+            // What cannot be undone any more needs no undoing.
+            let _ = self.act(now, &action);
+        }
+        self.check()
+    }
+
+    /// What ends the session, if anything does.
+    fn check(&mut self) -> Result<(), EmulateError> {
+        if let Some(failed) = self.failed.take() {
+            self.replies.clear();
+            return Err(failed);
+        }
+        if let Some(failed) = self.store.trouble().get() {
+            self.replies.clear();
+            return Err(EmulateError::Image(failed));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn fail(&mut self, error: EmulateError) {
+        self.failed.get_or_insert(error);
+    }
+
+    /// Lets the model's time pass.
+    pub(crate) fn advance(&mut self, now: Instant) {
+        match self.model.off_until {
+            Some(until) if now < until => return,
+            Some(_) => {
+                self.model.off_until = None;
+                self.told.power_is_back(now);
+            }
+            None => {}
+        }
+        let own = self.model.own(now);
+        self.step_to(own);
+        while let Some(order) = self.next.pop() {
+            self.send(now, order);
+        }
+    }
+
+    /// The target's events one after the other, each with its data.
+    fn step_to(&mut self, own: Instant) {
+        while let Some(due) = self.model.target.poll_timeout().filter(|&due| due <= own) {
+            if let Err(error) = self.model.target.pass_to(due) {
+                return self.fail(EmulateError::Defect(error.to_string()));
+            }
+            self.hear(due);
+        }
+        if let Err(error) = self.model.target.pass_to(own) {
+            self.fail(EmulateError::Defect(error.to_string()));
+        }
+    }
+
+    /// Takes what the target has said, up to this instant of its own.
+    pub(crate) fn hear(&mut self, own: Instant) {
+        while self.model.target.output().is_some() {
+            self.hear_one(own);
+        }
+    }
+
+    /// The next thing that the target has said.
+    fn hear_one(&mut self, own: Instant) {
+        match self.model.target.poll_output() {
+            Some(TargetOutput::Data(op)) => {
+                if let Err(fault) = self.store.apply(own, op) {
+                    self.fail(EmulateError::Defect(fault.to_string()));
+                }
+            }
+            Some(TargetOutput::Completed(completion)) => self.complete(&completion),
+            Some(TargetOutput::Happened(what)) => {
+                match what {
+                    Happening::DriveFailed { .. } => self.model.has_failed = true,
+                    Happening::DriveReplaced { .. } => self.model.has_failed = false,
+                    _ => {}
+                }
+                self.told.happened(self.model.session(own), &what);
+            }
+            Some(TargetOutput::Lived(_)) | None => {}
+        }
+    }
+
+    fn complete(&mut self, completion: &Completion) {
+        let Some(mut order) = self.orders.remove(&completion.id) else { return };
+        let command = Command { id: order.number, ..command_of(completion.id, &order) };
+        let payload = order.payload.as_ref();
+        let found = match self.store.answered(&self.model.target, &command, completion, payload) {
+            Ok(found) => found,
+            Err(fault) => return self.fail(EmulateError::Defect(fault.to_string())),
+        };
+        if let Some(capture) = &mut self.capture
+            && let Err(error) = capture.answered(completion.id, completion.completed - completion.submitted)
+        {
+            return self.fail(EmulateError::Capture(error));
+        }
+        let due = self.model.session(completion.completed);
+        self.told.served(order.access, order.count, completion.outcome);
+        if completion.outcome == Outcome::Done && order.rest > 0 {
+            order.payload = None;
+            return self.next.push(order);
+        }
+        let answer = answer(&order, completion.outcome, found);
+        self.replies.push(Reply { ticket: order.ticket, due: Some(due), answer });
+    }
+
+    /// A client asks for something now.
+    pub fn submit(&mut self, now: Instant, ticket: Ticket, asked: Asked) {
+        self.advance(now);
+        if self.is_off() {
+            return;
+        }
+        let range = |offset: u64, length: u64| (offset / SECTOR_BYTES, length / SECTOR_BYTES);
+        let mut order = |access, (first, rest), fua, sends, payload| {
+            let (number, at, count) = (0, first, 0);
+            let order = Order { ticket, access, sends, fua, first, rest, number, at, count, payload };
+            self.send(now, order);
+        };
+        match asked {
+            Asked::Read { offset, length } => {
+                order(Access::Read, range(offset, length.into()), false, true, None);
+            }
+            Asked::Cache { offset, length } => {
+                order(Access::Read, range(offset, length.into()), false, false, None);
+            }
+            Asked::Zero { offset, length, fua } => {
+                order(Access::Write, range(offset, length.into()), fua, false, None);
+            }
+            Asked::Flush => order(Access::Flush, (0, 0), false, false, None),
+            Asked::Write { offset, data, fua } => {
+                let range = range(offset, data.len() as u64);
+                let payload = Some(self.store.payload(data));
+                let (first, rest) = range;
+                let (number, at, count, access, sends) = (0, first, 0, Access::Write, false);
+                self.send(now, Order { ticket, access, sends, fua, first, rest, number, at, count, payload });
+            }
+            Asked::Trim { offset, length, .. } => {
+                if let Some(capture) = &mut self.capture {
+                    capture.discarded(now, offset, length.into());
+                }
+                self.told.trimmed(length.into());
+                self.replies.push(Reply { ticket, due: None, answer: Ok(Answer::Done) });
+            }
+            Asked::Status { offset, length, one } => {
+                let mut extents = self.store.extents(&self.model.target, offset, length);
+                extents.truncate(if one { 1 } else { EXTENTS_MAX });
+                self.replies.push(Reply { ticket, due: None, answer: Ok(Answer::Extents(extents)) });
+            }
+        }
+    }
+
+    /// Sends an order's next command to the target.
+    fn send(&mut self, now: Instant, mut order: Order) {
+        order.at = order.first;
+        order.count = order.rest.min(PIECE);
+        order.first += order.count;
+        order.rest -= order.count;
+        if order.access == Access::Write && order.payload.is_none() {
+            order.payload = Some(self.store.zeros(order.count));
+        }
+        let id = self.next_id;
+        self.next_id += 1;
+        let command = command_of(id, &order);
+        if let Some(capture) = &mut self.capture {
+            capture.submitted(now, &command, order.ticket.cookie);
+        }
+        let own = self.model.own(now);
+        match self.model.target.take(own, &command) {
+            Ok(number) => order.number = number,
+            Err(error) => return self.fail(EmulateError::Defect(error.to_string())),
+        }
+        if let Some(payload) = &order.payload {
+            self.store.submitted(order.number, order.at, payload);
+        }
+        self.orders.insert(id, order);
+        self.hear(own);
+    }
+
+    /// A command of ours that no client has asked for, with these data if it is a write. Goes on in virtual time until it
+    /// is answered; returns what came of it, and when by the target's clock. None where it never is.
+    pub(crate) fn go(
+        &mut self,
+        own: Instant,
+        access: Access,
+        first: u64,
+        payload: Option<&Payload>,
+    ) -> Option<(Outcome, Instant)> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let count = match payload {
+            Some(Payload::Sectors(cells)) => cells.len() as u64,
+            Some(Payload::Plain(bytes)) => bytes.len() as u64 / SECTOR_BYTES,
+            None => 0,
+        };
+        let command =
+            Command { direct: true, ..Command::new(id, access, Lba::new(first), Sectors::new(count)) };
+        let number = self.model.target.take(own, &command).ok()?;
+        if let Some(payload) = payload {
+            self.store.submitted(number, first, payload);
+        }
+        let mut here = own;
+        for _ in 0..GO_STEPS_MAX {
+            // Its answer goes to nobody, and is looked for before others are heard.
+            while let Some(output) = self.model.target.output() {
+                if let Some(completion) =
+                    output.to_owned().completed().filter(|completion| completion.id == id)
+                {
+                    let own_command = Command { id: number, ..command };
+                    self.model.target.drop_output();
+                    // Nobody is told of these data, so that they are no promise.
+                    self.store.answered(&self.model.target, &own_command, &completion, None).ok()?;
+                    return Some((completion.outcome, completion.completed));
+                }
+                self.hear_one(here);
+            }
+            here = self.model.target.poll_timeout()?;
+            self.model.target.pass_to(here).ok()?;
+        }
+        None
+    }
+}
+
+/// Steps of the target that one command of ours may take.
+const GO_STEPS_MAX: u32 = 50_000_000;
+/// Stretches in one answer about what is allocated.
+const EXTENTS_MAX: usize = 4_096;
+
+fn command_of(id: u64, order: &Order) -> Command {
+    Command {
+        direct: true,
+        force_unit_access: order.fua && order.access == Access::Write,
+        ..Command::new(id, order.access, Lba::new(order.at), Sectors::new(order.count))
+    }
+}
+
+fn answer(order: &Order, outcome: Outcome, found: Found) -> Result<Answer, Failure> {
+    match outcome {
+        Outcome::Done if order.sends => Ok(Answer::Data { offset: order.at * SECTOR_BYTES, found }),
+        Outcome::Done => Ok(Answer::Done),
+        Outcome::OutOfRange => Err(Failure::Invalid("beyond the end of the device")),
+        Outcome::MediaError => Err(Failure::Io("a sector could not be read")),
+        Outcome::Failed => Err(Failure::Io("the drive has failed")),
+        Outcome::Lost => Err(Failure::Io("the array has lost the data")),
+        Outcome::TimedOut => Err(Failure::Io("the command was not done in time")),
+        _ => Err(Failure::Io("the command was given up")),
+    }
+}

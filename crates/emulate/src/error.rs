@@ -1,0 +1,23 @@
+//! Why a session cannot begin, or go on.
+use crate::platter::Failed;
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum EmulateError {
+    #[error("{what}: {why}")]
+    Option { what: String, why: String },
+    #[error("cannot open {path}: {error}")]
+    Open { path: PathBuf, error: io::Error },
+    #[error("cannot serve at {at}: {error}")]
+    Bind { at: String, error: io::Error },
+    #[error("cannot {} {}: {}", if .0.is_write { "write" } else { "read" }, .0.image, .0.why)]
+    Image(Failed),
+    #[error("cannot write the capture: {0}")]
+    Capture(io::Error),
+    #[error("cannot wait for clients: {0}")]
+    Wait(io::Error),
+    #[error("a defect of drivelab: {0}")]
+    Defect(String),
+}

@@ -1,0 +1,93 @@
+//! Bytes in a file of the device's size, with holes where nothing was written.
+use super::Image;
+use rustix::fs::{FlockOperation, SeekFrom, flock, seek};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// A sparse file.
+pub struct FileImage {
+    file: File,
+    size: u64,
+}
+
+impl FileImage {
+    /// Opens a file for reading and writing, or makes one, and keeps others from doing the same.
+    ///
+    /// # Errors
+    /// When the file cannot be had, is another program's, or has another size than the device.
+    pub fn open(path: &Path, size: u64) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        lock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        match file.metadata()?.len() {
+            0 => file.set_len(size)?,
+            found if found == size => {}
+            found => return Err(other(found, size)),
+        }
+        Ok(FileImage { file, size })
+    }
+
+    /// Opens a file that nothing is written to. A shorter one than the device has zeros behind its end.
+    ///
+    /// # Errors
+    /// When the file cannot be had, is being written to, or is larger than the device.
+    pub fn open_read_only(path: &Path, size: u64) -> io::Result<Self> {
+        let file = File::open(path)?;
+        lock(&file, FlockOperation::NonBlockingLockShared)?;
+        let found = seek(&file, SeekFrom::End(0))?;
+        if found > size {
+            return Err(other(found, size));
+        }
+        Ok(FileImage { file, size: found })
+    }
+}
+
+fn lock(file: &File, how: FlockOperation) -> io::Result<()> {
+    flock(file, how).map_err(|error| match error {
+        rustix::io::Errno::WOULDBLOCK => io::Error::other("another program uses it: end that first"),
+        error => error.into(),
+    })
+}
+
+fn other(found: u64, size: u64) -> io::Error {
+    io::Error::other(format!("it has {found} bytes, and the device {size}: take an image of that size"))
+}
+
+impl Image for FileImage {
+    fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        let there = self.size.saturating_sub(at).min(into.len() as u64) as usize;
+        let (from_file, behind) = into.split_at_mut(there);
+        behind.fill(0);
+        self.file.read_exact_at(from_file, at)
+    }
+
+    fn write(&mut self, at: u64, from: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(from, at)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        self.file.set_len(self.size)
+    }
+
+    fn extents(&self) -> io::Result<Vec<(u64, u64)>> {
+        let (mut found, mut at) = (Vec::new(), 0);
+        while at < self.size {
+            let first = match seek(&self.file, SeekFrom::Data(at)) {
+                Ok(first) => first,
+                // Nothing behind here.
+                Err(rustix::io::Errno::NXIO) => break,
+                Err(error) => return Err(error.into()),
+            };
+            let end = seek(&self.file, SeekFrom::Hole(first))?;
+            found.push((first, end));
+            at = end;
+        }
+        Ok(found)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}

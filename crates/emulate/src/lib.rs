@@ -1,0 +1,73 @@
+//! The real clock: the target that a scenario describes, served as a network block device with its bytes, in its time.
+//!
+//! Lives here: the clock, the doors that clients come through, the bytes on images, faults and power cuts, the capture of
+//! a session. What never does: a rule of physics (that is the core's), what becomes of data (that is the room of data), the
+//! words of the command line.
+//!
+//! One thread does everything: it hears clients ([`nbd`]), lets the model's time pass ([`engine`]), sends what is due
+//! ([`serve`]). Start reading at [`serve`], then [`engine`].
+//!
+//! # Example
+//! A drive that is served while a client reads its first sector. The clock skips what the model waits for.
+//! ```
+//! use drivelab_core::storage::TargetParams;
+//! use drivelab_core::storage::server::{ServerParams, Service};
+//! use drivelab_emulate::{At, Bytes, Device, Pace, Wish, open};
+//! use drivelab_units::{Sectors, Span};
+//! use std::io::Read;
+//! use std::os::unix::net::UnixStream;
+//! use std::sync::atomic::{AtomicBool, Ordering};
+//!
+//! let service = Some(Service::Fixed(Span::from_ms(8)));
+//! let target = TargetParams::Server(ServerParams { capacity: Sectors::new(1_000), service, stations: 1 });
+//! let socket = std::env::temp_dir().join(format!("drivelab-doc-{}.socket", std::process::id()));
+//! let wish = Wish {
+//!     at: At::Socket(socket.clone()),
+//!     control: None,
+//!     pace: Pace::Skip,
+//!     bytes: Bytes::Memory,
+//!     block_size: 512,
+//!     capture: None,
+//!     budget: Span::from_us(500),
+//!     power_cut: None,
+//! };
+//! let server = open(Device { target, seed: 1, name: "station".into() }, &wish)?;
+//! let stop = AtomicBool::new(false);
+//! std::thread::scope(|scope| {
+//!     let session = scope.spawn(|| server.run(&stop));
+//!     let mut greeting = [0; 8];
+//!     UnixStream::connect(&socket).and_then(|mut client| client.read_exact(&mut greeting)).unwrap();
+//!     assert_eq!(&greeting, b"NBDMAGIC");
+//!     stop.store(true, Ordering::Relaxed);
+//!     assert_eq!(session.join().unwrap().failure, None);
+//! });
+//! assert!(!socket.exists());
+//! # Ok::<(), drivelab_emulate::EmulateError>(())
+//! ```
+pub mod action;
+pub mod capture;
+pub mod clock;
+pub mod control;
+pub mod door;
+pub mod engine;
+pub mod error;
+pub mod folder;
+pub mod image;
+pub mod lateness;
+pub mod ledger;
+pub mod looped;
+pub mod nbd;
+pub mod open;
+pub mod platter;
+mod power;
+pub mod punctual;
+pub mod serve;
+pub mod session;
+pub mod store;
+
+pub use clock::Pace;
+pub use engine::{Device, Engine};
+pub use error::EmulateError;
+pub use open::{At, Bytes, Wish, as_served, open};
+pub use serve::Server;
+pub use session::SessionRecord;

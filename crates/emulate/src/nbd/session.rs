@@ -1,0 +1,314 @@
+//! One connection as a pure state machine: bytes in, requests out; replies in, bytes out.
+//!
+//! Whoever has the socket reads into [`Session::room`], says so with [`Session::filled`], takes what [`Session::poll`]
+//! has, and sends what [`Session::to_send`] holds. Nothing here does I/O or waits. Start reading at [`Session::poll`].
+use super::export::Export;
+use super::handshake::{self, Agreed, Head, Next, OPTION_BYTES_MAX, OPTION_HEAD};
+use super::request;
+use super::wire::{
+    Errno, FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, IHAVEOPT, NBDMAGIC, PAYLOAD_MAX, REQUEST_BYTES, command,
+    reply, u32_at,
+};
+use crate::door::Asked;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Bytes that are read at once, but for payloads.
+const ROOM: usize = 64 << 10;
+
+/// Why a connection ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Closed {
+    #[error("the client has left")]
+    Left,
+    #[error("the client does not speak fixed newstyle")]
+    NotNewstyle,
+    #[error("the client sets flags of the handshake that do not exist: {0:#x}")]
+    Flags(u32),
+    #[error("an option does not begin with its magic number")]
+    NoOption,
+    #[error("the client asks for an export that does not exist")]
+    NoSuchExport,
+    #[error("a request does not begin with its magic number")]
+    NoRequest,
+}
+
+/// What a client wants done.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// What the client calls it: its reply carries the same.
+    pub cookie: u64,
+    pub asked: Asked,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// The client's flags are to come.
+    Flags,
+    Option,
+    /// The data of an option are to come.
+    OptionData(Head),
+    Request,
+    /// The payload of this write is to come.
+    Payload {
+        cookie: u64,
+        flags: u16,
+        offset: u64,
+    },
+    Over(Closed),
+}
+
+/// The server's end of a connection.
+pub struct Session {
+    export: Arc<Export>,
+    phase: Phase,
+    agreed: Agreed,
+    /// What has come and is not taken: `input[taken..filled]`.
+    input: Vec<u8>,
+    taken: usize,
+    filled: usize,
+    /// The payload that is to come, as far as it has come.
+    payload: Vec<u8>,
+    has: usize,
+    /// Bytes to read over.
+    skips: u64,
+    out: Vec<u8>,
+    sent: usize,
+}
+
+impl Session {
+    /// Begins with the server's greeting.
+    pub fn new(export: Arc<Export>) -> Self {
+        let mut out = NBDMAGIC.to_be_bytes().to_vec();
+        out.extend(IHAVEOPT.to_be_bytes());
+        out.extend((FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES).to_be_bytes());
+        Session {
+            export,
+            phase: Phase::Flags,
+            agreed: Agreed::default(),
+            input: vec![0; ROOM],
+            taken: 0,
+            filled: 0,
+            payload: Vec::new(),
+            has: 0,
+            skips: 0,
+            out,
+            sent: 0,
+        }
+    }
+
+    /// Where bytes are to be read into: a payload's own place where one is to come. Never empty unless the session is over.
+    pub fn room(&mut self) -> &mut [u8] {
+        if self.is_in_payload() && self.taken == self.filled {
+            return &mut self.payload[self.has..];
+        }
+        if self.taken > 0 {
+            self.input.copy_within(self.taken..self.filled, 0);
+            (self.taken, self.filled) = (0, self.filled - self.taken);
+        }
+        &mut self.input[self.filled..]
+    }
+
+    /// So many bytes of the room have been read into.
+    pub fn filled(&mut self, count: usize) {
+        if self.is_in_payload() && self.taken == self.filled {
+            self.has += count;
+        } else {
+            self.filled += count;
+        }
+    }
+
+    /// Whether the payload of a write is to come.
+    pub fn is_in_payload(&self) -> bool {
+        matches!(self.phase, Phase::Payload { .. }) && self.skips == 0
+    }
+
+    /// The next request of what has come, if there is a whole one.
+    ///
+    /// # Errors
+    /// When the connection is to end: what is to be sent goes out first.
+    pub fn poll(&mut self) -> Result<Option<Request>, Closed> {
+        loop {
+            if self.skips > 0 {
+                let count = self.skips.min((self.filled - self.taken) as u64);
+                self.taken += count as usize;
+                self.skips -= count;
+                if self.skips > 0 {
+                    return Ok(None);
+                }
+            }
+            match self.phase {
+                Phase::Over(closed) => return Err(closed),
+                Phase::Flags => {
+                    let Some(bytes) = self.take(4) else { return Ok(None) };
+                    self.flags(u32_at(&bytes, 0).unwrap_or(u32::MAX));
+                }
+                Phase::Option => {
+                    let Some(bytes) = self.take(OPTION_HEAD) else { return Ok(None) };
+                    self.option_head(&bytes);
+                }
+                Phase::OptionData(head) => {
+                    let Some(data) = self.take(head.length as usize) else { return Ok(None) };
+                    self.option(head, &data);
+                }
+                Phase::Request => {
+                    let Some(bytes) = self.take(REQUEST_BYTES) else { return Ok(None) };
+                    if let Some(request) = self.request(&bytes) {
+                        return Ok(Some(request));
+                    }
+                }
+                Phase::Payload { cookie, flags, offset } => {
+                    if !self.payload_is_whole() {
+                        return Ok(None);
+                    }
+                    let data = std::mem::take(&mut self.payload);
+                    self.phase = Phase::Request;
+                    let asked = request::write(&self.export, flags, offset, data);
+                    if let Some(request) = self.checked(cookie, asked) {
+                        return Ok(Some(request));
+                    }
+                }
+            }
+        }
+    }
+
+    /// So many bytes from the front, once they have come.
+    fn take(&mut self, count: usize) -> Option<Vec<u8>> {
+        if self.filled - self.taken < count {
+            if count > self.input.len() {
+                self.input.resize(count, 0);
+            }
+            return None;
+        }
+        let bytes = self.input[self.taken..self.taken + count].to_vec();
+        self.taken += count;
+        Some(bytes)
+    }
+
+    fn flags(&mut self, flags: u32) {
+        let known = u32::from(FLAG_FIXED_NEWSTYLE | FLAG_NO_ZEROES);
+        self.agreed.no_zeroes = flags & u32::from(FLAG_NO_ZEROES) != 0;
+        self.phase = if flags & !known != 0 {
+            Phase::Over(Closed::Flags(flags))
+        } else if flags & u32::from(FLAG_FIXED_NEWSTYLE) == 0 {
+            Phase::Over(Closed::NotNewstyle)
+        } else {
+            Phase::Option
+        };
+    }
+
+    fn option_head(&mut self, bytes: &[u8]) {
+        let Some(head) = Head::read(bytes) else {
+            self.phase = Phase::Over(Closed::NoOption);
+            return;
+        };
+        if head.length > OPTION_BYTES_MAX {
+            self.skips = head.length.into();
+            let why = b"an option of more than 64 KiB";
+            return handshake::put_reply(&mut self.out, head.option, reply::ERR_TOO_BIG, why);
+        }
+        self.phase = Phase::OptionData(head);
+    }
+
+    fn option(&mut self, head: Head, data: &[u8]) {
+        let next = handshake::take(&self.export, &mut self.agreed, head.option, data, &mut self.out);
+        self.phase = match next {
+            Next::Option => Phase::Option,
+            Next::Transmission => Phase::Request,
+            Next::Leave => Phase::Over(Closed::Left),
+            Next::NoSuchExport => Phase::Over(Closed::NoSuchExport),
+        };
+    }
+
+    /// Takes the head of a request. Those that are wrong are answered here.
+    fn request(&mut self, bytes: &[u8]) -> Option<Request> {
+        let Some(head) = request::Head::read(bytes) else {
+            self.phase = Phase::Over(Closed::NoRequest);
+            return None;
+        };
+        let request::Head { flags, kind, cookie, offset, length } = head;
+        match kind {
+            command::DISC => {
+                self.phase = Phase::Over(Closed::Left);
+                None
+            }
+            command::WRITE if length > PAYLOAD_MAX => {
+                self.skips = length.into();
+                self.checked(cookie, Err((Errno::Invalid, "a write of more than 32 MiB")))
+            }
+            command::WRITE => {
+                self.payload = vec![0; length as usize];
+                self.has = 0;
+                self.phase = Phase::Payload { cookie, flags, offset };
+                None
+            }
+            _ => {
+                let asked = request::check(&self.export, self.agreed, &head);
+                self.checked(cookie, asked)
+            }
+        }
+    }
+
+    fn checked(&mut self, cookie: u64, asked: Result<Asked, request::Refused>) -> Option<Request> {
+        match asked {
+            Ok(asked) => Some(Request { cookie, asked }),
+            Err((errno, why)) => {
+                self.refuse(cookie, errno, why);
+                None
+            }
+        }
+    }
+
+    /// Fills the payload with what has come; whether that is all of it.
+    fn payload_is_whole(&mut self) -> bool {
+        let count = (self.payload.len() - self.has).min(self.filled - self.taken);
+        let from = &self.input[self.taken..self.taken + count];
+        self.payload[self.has..self.has + count].copy_from_slice(from);
+        self.taken += count;
+        self.has += count;
+        self.has == self.payload.len()
+    }
+
+    /// Replies that a request was done: a read with its data.
+    pub fn done(&mut self, cookie: u64) {
+        request::put_done(&mut self.out, cookie);
+    }
+
+    /// Replies to a read of so many bytes from an offset on; `put` adds these bytes to what it is given.
+    pub fn data(&mut self, cookie: u64, offset: u64, length: usize, put: impl FnOnce(&mut Vec<u8>)) {
+        request::put_data_head(&mut self.out, self.agreed, cookie, offset, length);
+        let before = self.out.len();
+        put(&mut self.out);
+        debug_assert_eq!(self.out.len() - before, length, "the head has said so");
+    }
+
+    /// Replies what is allocated: stretches with their flags, in order.
+    pub fn extents(&mut self, cookie: u64, extents: &[(u32, u32)]) {
+        request::put_extents(&mut self.out, cookie, extents);
+    }
+
+    /// Replies that a request was not done.
+    pub fn refuse(&mut self, cookie: u64, errno: Errno, why: &str) {
+        request::put_error(&mut self.out, self.agreed, cookie, errno, why);
+    }
+
+    /// Whether requests may come: the handshake is over.
+    pub fn is_in_transmission(&self) -> bool {
+        matches!(self.phase, Phase::Request | Phase::Payload { .. })
+    }
+
+    /// What is to be sent.
+    pub fn to_send(&self) -> &[u8] {
+        &self.out[self.sent..]
+    }
+
+    /// So many bytes of it have been sent.
+    pub fn sent(&mut self, count: usize) {
+        self.sent += count;
+        if self.sent == self.out.len() {
+            self.out.clear();
+            self.sent = 0;
+            self.out.shrink_to(ROOM);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! From what a person asks for to a server: the target as clients may see it, its images, its sockets.
+use crate::capture::Capture;
+use crate::clock::Pace;
+use crate::control::Control;
+use crate::door::Door;
+use crate::engine::{Device, Engine};
+use crate::error::EmulateError;
+use crate::folder::Folder;
+use crate::image::{CopyOnWrite, FileImage, Image, MemoryImage};
+use crate::nbd::{Export, NbdDoor};
+use crate::serve::Server;
+use crate::store::Store;
+use drivelab_core::storage::array::params::Level;
+use drivelab_core::storage::controller::params::ControllerParams;
+use drivelab_core::storage::server::ServerParams;
+use drivelab_core::storage::system::SystemParams;
+use drivelab_core::storage::{Target, TargetParams};
+use drivelab_units::{Instant, SECTOR_BYTES, Sectors, Span};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where the bytes are to be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Bytes {
+    Memory,
+    /// In a folder, with an image for each drive.
+    Folder(PathBuf),
+    /// In a file that is there already; what is written goes into it, or is kept in memory.
+    File {
+        path: PathBuf,
+        is_written: bool,
+    },
+}
+
+/// Where clients find the device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum At {
+    Socket(PathBuf),
+    /// A port of this machine's own address; any free one for 0.
+    Port(u16),
+}
+
+/// How a device is to be served.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub at: At,
+    pub control: Option<PathBuf>,
+    pub pace: Pace,
+    pub bytes: Bytes,
+    /// 512 or 4096.
+    pub block_size: u32,
+    pub capture: Option<PathBuf>,
+    /// What 99 of 100 answers may be late by.
+    pub budget: Span,
+    pub power_cut: Option<Instant>,
+}
+
+/// The target without what a client brings itself, and what was left out.
+pub fn as_served(target: &TargetParams) -> (TargetParams, Vec<&'static str>) {
+    let mut left_out = Vec::new();
+    let target = match target {
+        TargetParams::Server(params) => TargetParams::Server(params.clone()),
+        TargetParams::Drive(model) | TargetParams::Wire(model) => {
+            TargetParams::System(SystemParams::of_drive(Arc::clone(model), ControllerParams::PLAIN))
+        }
+        TargetParams::System(system) => {
+            let mut system = system.clone();
+            if system.host_cache.take().is_some() {
+                left_out.push("target.host_cache");
+            }
+            if system.array.is_none() && system.elevator.take().is_some() {
+                left_out.push("target.elevator");
+            }
+            TargetParams::System(system)
+        }
+    };
+    (target, left_out)
+}
+
+/// Opens everything that a session needs, and begins to listen.
+///
+/// # Errors
+/// When something cannot be had: with the place and a remedy.
+pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
+    let (target, _) = as_served(&device.target);
+    let mut device = Device { target, ..device };
+    let capacity = Target::new(&device.target, device.seed).capacity();
+    if wish.pace == Pace::Untimed {
+        device.target = TargetParams::Server(ServerParams { capacity, service: None, stations: 1 });
+    }
+    let (store, folder) = store(&mut device, capacity, &wish.bytes)?;
+    let size = capacity.get() * SECTOR_BYTES;
+    let size = size - size % u64::from(wish.block_size);
+    let capture = match &wish.capture {
+        Some(path) => {
+            let file =
+                File::create(path).map_err(|error| EmulateError::Open { path: path.clone(), error })?;
+            Some(Capture::new(BufWriter::new(file), &device.name, size, device.seed))
+        }
+        None => None,
+    };
+    let description = format!("{} by drivelab, clock {}", device.name, wish.pace);
+    let is_rotational = matches!(device.target, TargetParams::System(_));
+    let export = Export { size, block_size: wish.block_size, description, is_rotational };
+    let bound = |at: String| move |error| EmulateError::Bind { at, error };
+    let door: Box<dyn Door> = match &wish.at {
+        At::Socket(path) => Box::new(NbdDoor::unix(path, export).map_err(bound(path.display().to_string()))?),
+        At::Port(port) => Box::new(NbdDoor::tcp(*port, export).map_err(bound(format!("port {port}")))?),
+    };
+    let control = match &wish.control {
+        Some(path) => Some(Control::new(path).map_err(bound(path.display().to_string()))?),
+        None => None,
+    };
+    let is_unclean = folder.as_ref().is_some_and(|folder| !folder.state.clean);
+    let mut engine = Engine::new(device, store, capture);
+    if is_unclean {
+        engine.recover();
+    }
+    let (pace, budget, power_cut) = (wish.pace, wish.budget, wish.power_cut);
+    Ok(Server { engine, door, control, pace, budget, folder, power_cut })
+}
+
+fn sizes(target: &TargetParams, capacity: Sectors) -> Vec<u64> {
+    let bytes = |sectors: Sectors| sectors.get() * SECTOR_BYTES;
+    match target {
+        TargetParams::System(system) => system.drives.iter().map(|drive| bytes(drive.capacity())).collect(),
+        _ => vec![bytes(capacity)],
+    }
+}
+
+fn store(
+    device: &mut Device,
+    capacity: Sectors,
+    bytes: &Bytes,
+) -> Result<(Store, Option<Folder>), EmulateError> {
+    let sizes = sizes(&device.target, capacity);
+    let memory = || -> Box<dyn Image> { Box::new(MemoryImage::default()) };
+    match bytes {
+        Bytes::Memory => {
+            let images = (0..sizes.len()).map(|drive| (format!("member {drive} in memory"), memory()));
+            Ok((Store::new(&device.target, images.collect()), None))
+        }
+        Bytes::File { path, is_written } => {
+            if sizes.len() > 1 {
+                let why = "an image is of one drive, and this is an array: give a folder, which has an image for each member";
+                return Err(EmulateError::Option { what: path.display().to_string(), why: why.into() });
+            }
+            let failed = |error| EmulateError::Open { path: path.clone(), error };
+            let image: Box<dyn Image> = if *is_written {
+                Box::new(FileImage::open(path, sizes[0]).map_err(failed)?)
+            } else {
+                Box::new(CopyOnWrite::new(FileImage::open_read_only(path, sizes[0]).map_err(failed)?))
+            };
+            Ok((Store::new(&device.target, vec![(path.display().to_string(), image)]), None))
+        }
+        Bytes::Folder(path) => {
+            let mut folder = Folder::open(path, &sizes)?;
+            if let TargetParams::System(SystemParams { array: Some(array), .. }) = &mut device.target {
+                if matches!(array.level, Level::RaidZ { .. }) {
+                    let why =
+                        "where the records of RAID-Z lie is not kept in images: keep its bytes in memory";
+                    return Err(EmulateError::Option { what: path.display().to_string(), why: why.into() });
+                }
+                if !folder.state.missing.is_empty() {
+                    array.missing.clone_from(&folder.state.missing);
+                }
+            }
+            let images = folder.images()?;
+            folder.reserve(reserve(&device.target))?;
+            Ok((Store::new(&device.target, images), Some(folder)))
+        }
+    }
+}
+
+/// Room for what caches may hold that was answered for, and as much again for writes under way beside it.
+fn reserve(target: &TargetParams) -> u64 {
+    let TargetParams::System(system) = target else { return 0 };
+    let drives = system.drives.iter().filter_map(|drive| drive.cache.as_ref());
+    let drives: u64 = drives.map(|cache| cache.size.get()).sum();
+    let controller = system.controller.cache.map_or(0, |cache| cache.size.get());
+    2 * (drives + controller) * SECTOR_BYTES
+}

@@ -1,0 +1,158 @@
+//! A drive's media on an image.
+//!
+//! Calls of a platter cannot fail, so the first failure is noted in [`Trouble`], and the session ends with it: whoever
+//! answers commands looks there before every answer. What could not be written stays in memory meanwhile, so that
+//! nothing is read wrong.
+use crate::image::{Image, MemoryImage};
+use drivelab_data::sparse::PAGE;
+use drivelab_data::{Bytes, Platter, cell};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+const SECTOR: u64 = cell::SECTOR as u64;
+
+/// What went wrong with any image, first come.
+#[derive(Clone, Default)]
+pub struct Trouble(Arc<Mutex<Option<Failed>>>);
+
+/// An image that failed.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    pub image: String,
+    /// Whether it could not be written, so that what was answered may be gone with us.
+    pub is_write: bool,
+    pub kind: io::ErrorKind,
+    pub why: String,
+}
+
+impl Trouble {
+    fn lock(&self) -> MutexGuard<'_, Option<Failed>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a failure, unless there is one.
+    pub fn note(&self, image: &str, is_write: bool, error: &io::Error) {
+        self.lock().get_or_insert_with(|| Failed {
+            image: image.to_owned(),
+            is_write,
+            kind: error.kind(),
+            why: error.to_string(),
+        });
+    }
+
+    /// The first failure.
+    pub fn get(&self) -> Option<Failed> {
+        self.lock().clone()
+    }
+}
+
+struct Inside {
+    image: Box<dyn Image>,
+    /// What the image did not take, and which sectors these are.
+    left: MemoryImage,
+    left_sectors: Vec<(u64, u64)>,
+}
+
+/// An image with a name, as a drive's media.
+pub struct ImagePlatter {
+    name: String,
+    inside: Mutex<Inside>,
+    trouble: Trouble,
+}
+
+impl ImagePlatter {
+    pub fn new(name: String, image: Box<dyn Image>, trouble: Trouble) -> Arc<Self> {
+        let inside = Inside { image, left: MemoryImage::default(), left_sectors: Vec::new() };
+        Arc::new(ImagePlatter { name, inside: Mutex::new(inside), trouble })
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was written survives the machine. What the image has not taken is tried once more, and is gone where it is
+    /// not taken then.
+    pub fn sync(&self) {
+        let mut inside = self.lock();
+        for (first, count) in std::mem::take(&mut inside.left_sectors) {
+            let mut bytes = vec![0; (count * SECTOR) as usize];
+            let Inside { image, left, .. } = &mut *inside;
+            let read = left.read(first * SECTOR, &mut bytes);
+            if let Err(error) = read.and_then(|()| image.write(first * SECTOR, &bytes)) {
+                self.trouble.note(&self.name, true, &error);
+            }
+        }
+        if let Err(error) = inside.image.sync() {
+            self.trouble.note(&self.name, true, &error);
+        }
+    }
+
+    /// The stretches that hold something, in sectors.
+    pub fn extents(&self) -> Vec<(u64, u64)> {
+        let found = self.lock().image.extents();
+        let found = found.unwrap_or_else(|error| {
+            self.trouble.note(&self.name, false, &error);
+            Vec::new()
+        });
+        found.into_iter().map(|(first, end)| (first / SECTOR, end.div_ceil(SECTOR))).collect()
+    }
+}
+
+impl Platter<Bytes> for ImagePlatter {
+    fn read(&self, first: u64, count: u64) -> Vec<Bytes> {
+        let mut bytes = vec![0; (count * SECTOR) as usize];
+        let inside = self.lock();
+        if let Err(error) = inside.image.read(first * SECTOR, &mut bytes) {
+            self.trouble.note(&self.name, false, &error);
+        }
+        for &(from, sectors) in &inside.left_sectors {
+            let (from, end) = (from.max(first), (from + sectors).min(first + count));
+            if from < end {
+                let part = ((from - first) * SECTOR) as usize..((end - first) * SECTOR) as usize;
+                // Memory does not fail.
+                let _ = inside.left.read(from * SECTOR, &mut bytes[part]);
+            }
+        }
+        cells(&bytes)
+    }
+
+    fn write(&self, first: u64, cells: &[Bytes]) {
+        let mut bytes = Vec::with_capacity(cells.len() * cell::SECTOR);
+        cells.iter().for_each(|cell| bytes.extend_from_slice(cell.as_bytes()));
+        let mut inside = self.lock();
+        let written = inside.image.write(first * SECTOR, &bytes);
+        if let Err(error) = &written {
+            self.trouble.note(&self.name, true, error);
+            inside.left_sectors.push((first, cells.len() as u64));
+        }
+        if !inside.left_sectors.is_empty() {
+            // Memory does not fail. What was left and is written over now is the same in both places.
+            let _ = inside.left.write(first * SECTOR, &bytes);
+        }
+    }
+
+    fn clear(&self) {
+        let mut inside = self.lock();
+        inside.left_sectors.clear();
+        inside.left = MemoryImage::default();
+        if let Err(error) = inside.image.clear() {
+            self.trouble.note(&self.name, true, &error);
+        }
+    }
+
+    fn pages(&self) -> Vec<u64> {
+        let extents = self.extents().into_iter();
+        extents.flat_map(|(first, end)| first / PAGE..end.div_ceil(PAGE)).collect()
+    }
+}
+
+/// Bytes as sectors.
+pub fn cells(bytes: &[u8]) -> Vec<Bytes> {
+    let sector = |part: &[u8]| part.try_into().map(|bytes: [u8; cell::SECTOR]| Bytes::from(bytes));
+    bytes.chunks_exact(cell::SECTOR).map(|part| sector(part).unwrap_or_default()).collect()
+}

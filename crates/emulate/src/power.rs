@@ -1,0 +1,234 @@
+//! Power that goes and comes back, faults, and the orderly end of a session.
+use crate::action::{Action, Kind};
+use crate::engine::{Engine, Model};
+use crate::session::PowerCut;
+use crate::store::{Payload, Store, array_of};
+use drivelab_core::storage::write_behind::Piece;
+use drivelab_core::storage::{TargetInput, TargetParams};
+use drivelab_core::{Access, Machine};
+use drivelab_data::{Bytes, PolicyRecovery, Recovery, Resync};
+use drivelab_trace::formats::native::{Injected, InjectedKind};
+use drivelab_units::{Instant, Span};
+use std::collections::BTreeMap;
+
+/// An array that is broken may hold back for ever what an orderly end waits for.
+const END_STEPS_MAX: u32 = 2_000_000;
+/// What is left to be written as a session ends is written within so much of the model's time.
+const END_MAX: Span = Span::from_s(3_600);
+
+/// A stretch that a battery has kept, what is newer later.
+type Kept = Vec<(u64, Vec<Bytes>)>;
+
+impl Engine {
+    /// Does what a person wants done now. Returns what is to be told of it.
+    ///
+    /// # Errors
+    /// What is wrong with the wish, or why the target cannot do that, and a remedy.
+    pub fn act(&mut self, now: Instant, action: &Action) -> Result<String, String> {
+        action.check()?;
+        self.advance(now);
+        if action.action == Kind::Status {
+            return Ok(format!("at {} ns: {} requests under way", now.as_ns(), self.orders.len()));
+        }
+        if self.is_off() {
+            return Err("the power is off: wait until it is back".into());
+        }
+        let injected = action.injected(now);
+        if action.action == Kind::PowerCut {
+            self.note_injected(injected);
+            self.told.acted(now, *action);
+            return Ok(self.cut_power(now, Span::from_ns(action.for_ns.unwrap_or(0))));
+        }
+        let Some(input) = action.input() else { return Err("nothing is to be done".into()) };
+        let own = self.model.own(now);
+        self.model.target.handle(own, input).map_err(|error| error.to_string())?;
+        self.hear(own);
+        self.note_injected(injected);
+        self.told.acted(now, *action);
+        if let (Some(undone), Some(for_ns)) = (action.undone(), action.for_ns) {
+            self.later.push((now + Span::from_ns(for_ns), undone));
+        }
+        Ok("done".into())
+    }
+
+    fn note_injected(&mut self, injected: Option<Injected>) {
+        if let (Some(capture), Some(injected)) = (&mut self.capture, injected)
+            && let Err(error) = capture.injected(injected)
+        {
+            self.fail(crate::error::EmulateError::Capture(error));
+        }
+    }
+
+    /// The power goes now, and is back after a time. What is under way is never answered; each drive has what is on its
+    /// media; the array puts its members right by its consistency policy; then a controller writes what its battery has
+    /// kept. Returns what that has taken, in words.
+    fn cut_power(&mut self, now: Instant, off_for: Span) -> String {
+        let own = self.model.own(now);
+        let unanswered: Kept = self
+            .orders
+            .values()
+            .filter_map(|order| match &order.payload {
+                Some(Payload::Sectors(cells)) => Some((order.at, cells.clone())),
+                _ => None,
+            })
+            .collect();
+        let kept = self.kept_by_battery();
+        let _ = self.model.target.handle(own, TargetInput::CutPower);
+        self.orders.clear();
+        self.replies.clear();
+        if let Some(capture) = &mut self.capture
+            && let Err(error) = capture.give_up()
+        {
+            self.fail(crate::error::EmulateError::Capture(error));
+        }
+        self.come_back(now + off_for);
+        // A controller writes before anybody is served, and that takes its time.
+        let mut until = Instant::ZERO;
+        for (first, cells) in &kept {
+            let payload = Payload::Sectors(cells.clone());
+            let Some((_, done)) = self.go(until, Access::Write, *first, Some(&payload)) else { break };
+            until = done;
+        }
+        self.model.off_until = Some(self.model.began + until.since(Instant::ZERO));
+        let back = Injected {
+            time_ns: self.model.began.as_ns(),
+            kind: InjectedKind::PowerBack,
+            device: 0,
+            offset: 0,
+            length: 0,
+        };
+        self.note_injected(Some(back));
+        let by_sector: BTreeMap<u64, Bytes> =
+            kept.iter().flat_map(|(first, cells)| (*first..).zip(cells.iter().cloned())).collect();
+        let (target, store) = (&self.model.target, &mut self.store);
+        let lost = match store {
+            Store::Modelled(modelled) => {
+                let lost = modelled.lost(target, &by_sector, &unanswered);
+                // What is there is on the media, and what is gone nobody misses again.
+                modelled.ledger = modelled.ledger.take().map(|_| Default::default());
+                lost
+            }
+            Store::Flat { .. } => Vec::new(),
+        };
+        let lost_sectors: u64 = lost.iter().map(|lost| lost.sectors).sum();
+        let (stretches, unanswered_writes) = (lost.len(), unanswered.len() as u64);
+        let kept_by_battery_sectors = by_sector.len() as u64;
+        self.told.cut(PowerCut {
+            at_ns: now.as_ns(),
+            back_at_ns: None,
+            lost,
+            lost_sectors,
+            unanswered_writes,
+            kept_by_battery_sectors,
+        });
+        format!(
+            "{lost_sectors} answered sectors are lost, in {stretches} stretches; {unanswered_writes} writes were not answered"
+        )
+    }
+
+    /// A new target begins at an instant with what the drives have.
+    fn come_back(&mut self, began: Instant) {
+        let mut device = self.model.device.clone();
+        if let Store::Modelled(modelled) = &mut self.store {
+            let array = array_of(&self.model.target);
+            match (array, &mut device.target) {
+                (Some(array), TargetParams::System(system)) => {
+                    if let Some(of_array) = &mut system.array {
+                        let policy = of_array.consistency_policy;
+                        let mut recovery = PolicyRecovery::default();
+                        of_array.missing =
+                            modelled.data.cut_power_of_array(array, policy, &[], &mut recovery);
+                        of_array.failures.clear();
+                    }
+                }
+                _ => _ = modelled.data.cut_power(),
+            }
+        }
+        let mut model = Model::new(device, began);
+        model.target.come_up_after(&self.model.target);
+        model.has_failed = self.model.has_failed;
+        if model.has_failed {
+            let _ = model.target.handle(Instant::ZERO, TargetInput::Fail { drive: 0 });
+        }
+        self.model = model;
+        self.hear(Instant::ZERO);
+    }
+
+    /// What a controller's battery has kept.
+    fn kept_by_battery(&self) -> Kept {
+        let TargetParams::System(system) = &self.model.device.target else { return Vec::new() };
+        let has_battery = system.controller.cache.is_some_and(|cache| cache.battery);
+        let (Store::Modelled(modelled), Some(cache), true) =
+            (&self.store, self.model.target.controller_cache(), has_battery)
+        else {
+            return Vec::new();
+        };
+        let look = |piece: Piece| {
+            let (first, count) = (piece.first.get(), piece.count.get());
+            let cells = modelled.data.look(piece.write, first, count).ok()?;
+            Some((first, cells))
+        };
+        cache.unwritten().filter_map(look).collect()
+    }
+
+    /// Ends the session in order: what was asked is done, what was answered is on the images. Returns the sectors of which
+    /// that does not hold.
+    pub fn close(&mut self, now: Instant) -> u64 {
+        self.advance(now);
+        let mut own = self.model.own(now.max(self.model.off_until.unwrap_or(now)));
+        let limit = own + END_MAX;
+        let TargetParams::System(system) = &self.model.device.target else {
+            return self.store.close(&self.model.target);
+        };
+        for drive in 0..system.drives.len() as u16 {
+            let honest =
+                Action { action: Kind::Honest, member: drive, lba: None, sectors: None, for_ns: None };
+            // One that has failed has nothing to say.
+            let _ = honest.input().map(|input| self.model.target.handle(own, input));
+        }
+        self.hear(own);
+        let mut steps = 0;
+        while !self.orders.is_empty() && steps < END_STEPS_MAX {
+            let Some(due) = self.model.target.poll_timeout().filter(|due| *due <= limit) else { break };
+            own = due;
+            let session = self.model.began + own.since(Instant::ZERO);
+            self.advance(session);
+            steps += 1;
+        }
+        // A target that has failed does not answer: its images are as they are.
+        let _ = self.go(own, Access::Flush, 0, None);
+        while self.has_waiting() && steps < END_STEPS_MAX {
+            let Some(due) = self.model.target.poll_timeout().filter(|due| *due <= limit) else { break };
+            let _ = self.model.target.pass_to(due);
+            self.hear(due);
+            steps += 1;
+        }
+        self.store.close(&self.model.target)
+    }
+
+    /// Whether a drive that works has data in its cache alone.
+    fn has_waiting(&self) -> bool {
+        let Store::Modelled(modelled) = &self.store else { return false };
+        let media = modelled.data.media();
+        (0..media.drives() as u16)
+            .any(|drive| media.waiting(drive).is_some_and(|waiting| !waiting.is_empty()))
+    }
+}
+
+impl Engine {
+    /// The last session did not end in order: the members of an array are brought in agreement before anybody is served.
+    pub(crate) fn recover(&mut self) {
+        let (Store::Modelled(modelled), Some(array)) = (&mut self.store, array_of(&self.model.target)) else {
+            return;
+        };
+        let drives = crate::store::drives(Some(array));
+        Resync::all().recover(array.layout(), &drives, modelled.data.media_mut());
+    }
+
+    /// The slots of the array that have no drive with all of its data.
+    pub(crate) fn missing(&self) -> Vec<u16> {
+        let Some(array) = array_of(&self.model.target) else { return Vec::new() };
+        let drives = crate::store::drives(Some(array));
+        (0..).zip(drives).filter(|(_, drive)| drive.is_none()).map(|(slot, _)| slot).collect()
+    }
+}

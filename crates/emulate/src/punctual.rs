@@ -1,0 +1,32 @@
+//! What the machine grants for punctual answers.
+use crate::session::Scheduling;
+use thread_priority::{
+    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
+
+/// Above ordinary threads, below those of the kernel that serve interrupts.
+const PRIORITY: u8 = 10;
+
+/// Asks for this thread to go before ordinary ones, and for sleeps that end when they should. Either may be refused.
+pub fn ask() -> Scheduling {
+    Scheduling { real_time: asks_for_real_time(), exact_sleep: asks_for_exact_sleep() }
+}
+
+fn asks_for_real_time() -> bool {
+    let Ok(priority) = ThreadPriorityValue::try_from(PRIORITY) else { return false };
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    let priority = ThreadPriority::Crossplatform(priority);
+    set_thread_priority_and_policy(thread_native_id(), priority, policy).is_ok()
+}
+
+#[cfg(target_os = "linux")]
+fn asks_for_exact_sleep() -> bool {
+    let slack = std::num::NonZeroU64::new(1);
+    rustix::thread::set_current_timer_slack(slack).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn asks_for_exact_sleep() -> bool {
+    false
+}

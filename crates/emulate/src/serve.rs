@@ -1,0 +1,209 @@
+//! A session: one thread that hears clients, lets the model's time pass and sends answers. Start reading at
+//! [`Server::run`].
+use crate::action::{Action, Kind};
+use crate::clock::{Clock, Pace, Wait};
+use crate::control::Control;
+use crate::door::{Asked, Desk, Door, Ticket};
+use crate::engine::Engine;
+use crate::error::EmulateError;
+use crate::folder::Folder;
+use crate::lateness::{GAP, Lateness};
+use crate::punctual;
+use crate::session::{Scheduling, SessionRecord};
+use drivelab_units::{Instant, SECTOR_BYTES, Span};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant as Moment};
+
+/// A sleep that ends later than this behind its time was no good sleep.
+const OVERSLEPT: Duration = Duration::from_micros(150);
+
+/// A device that is being served.
+pub struct Server {
+    pub(crate) engine: Engine,
+    pub(crate) door: Box<dyn Door>,
+    pub(crate) control: Option<Control>,
+    pub(crate) pace: Pace,
+    pub(crate) budget: Span,
+    pub(crate) folder: Option<Folder>,
+    pub(crate) power_cut: Option<Instant>,
+}
+
+/// Hands requests to the engine, each at its moment.
+struct Counter<'a> {
+    engine: &'a mut Engine,
+    clock: &'a mut Clock,
+}
+
+impl Desk for Counter<'_> {
+    fn submit(&mut self, ticket: Ticket, asked: Asked) {
+        let now = self.clock.now();
+        self.engine.submit(now, ticket, asked);
+    }
+}
+
+/// A session under way.
+struct Session<'a> {
+    server: &'a mut Server,
+    clock: Clock,
+    lateness: Lateness,
+    ready: Vec<PollFlags>,
+    /// Power cuts that clients have felt.
+    cuts: usize,
+}
+
+impl Server {
+    /// What clients are given to find it.
+    pub fn uri(&self) -> String {
+        self.door.uri()
+    }
+
+    pub fn size_bytes(&self) -> u64 {
+        self.engine.capacity().get() * SECTOR_BYTES
+    }
+
+    /// Serves until `stop` is set, or until it cannot go on: the record says why.
+    pub fn run(mut self, stop: &AtomicBool) -> SessionRecord {
+        let scheduling = punctual::ask();
+        if let Some(at) = self.power_cut {
+            let cut = Action { action: Kind::PowerCut, member: 0, lba: None, sectors: None, for_ns: None };
+            self.engine.later.push((at, cut));
+        }
+        let clock = Clock::new(self.pace);
+        let (lateness, ready) = (Lateness::default(), Vec::new());
+        let mut session = Session { server: &mut self, clock, lateness, ready, cuts: 0 };
+        let failure = session.serve(stop).err();
+        let Session { clock, lateness, .. } = session;
+        self.end(clock, &lateness, scheduling, failure)
+    }
+
+    /// Ends in order: nothing that was answered is lost, if the disk has room for it.
+    fn end(
+        mut self,
+        mut clock: Clock,
+        lateness: &Lateness,
+        scheduling: Scheduling,
+        failure: Option<EmulateError>,
+    ) -> SessionRecord {
+        let (now, real) = (clock.now(), clock.real());
+        self.door.drop_clients();
+        self.door.shut(true);
+        if let Some(folder) = &self.folder {
+            folder.release();
+        }
+        let unsaved_sectors = self.engine.close(now);
+        let mut failure = failure.map(|error| error.to_string());
+        if let Some(folder) = &self.folder {
+            let closed = folder.close(self.engine.store.order(), self.engine.missing(), unsaved_sectors == 0);
+            failure = failure.or(closed.err().map(|error| error.to_string()));
+        }
+        let captured_requests = self.engine.capture.as_ref().map(crate::capture::Capture::requests);
+        if let Some(capture) = self.engine.capture.take() {
+            let closed = capture.close().map_err(EmulateError::Capture);
+            failure = failure.or(closed.err().map(|error| error.to_string()));
+        }
+        SessionRecord {
+            clock: self.pace.to_string(),
+            seed: self.engine.model.device.seed,
+            size_bytes: self.size_bytes(),
+            model_ns: now.as_ns(),
+            real_ns: real.as_nanos() as u64,
+            told: std::mem::take(&mut self.engine.told),
+            lateness: lateness.record(self.budget),
+            scheduling,
+            door: self.door.counts(),
+            captured_requests,
+            unsaved_sectors,
+            digest: format!("{:016x}", self.engine.model.target.digest().value()),
+            failure,
+        }
+    }
+}
+
+impl Session<'_> {
+    fn serve(&mut self, stop: &AtomicBool) -> Result<(), EmulateError> {
+        while !stop.load(Ordering::Relaxed) {
+            let now = self.clock.now();
+            self.server.engine.run(now)?;
+            self.feel_cuts();
+            self.send();
+            let (due, is_asked) = (self.server.engine.next_due(), self.server.engine.is_asked());
+            let wait = self.clock.wait(due, is_asked);
+            if self.look(wait)? {
+                self.clock.hears();
+                self.receive();
+            }
+        }
+        Ok(())
+    }
+
+    /// Clients lose their connections with the power.
+    fn feel_cuts(&mut self) {
+        let cuts = self.server.engine.told.power_cuts.len();
+        if cuts > self.cuts {
+            self.cuts = cuts;
+            self.server.door.drop_clients();
+        }
+        self.server.door.shut(self.server.engine.is_off());
+    }
+
+    /// Sends the answers that there are.
+    fn send(&mut self) {
+        let replies = self.server.engine.take_replies();
+        if replies.is_empty() {
+            return;
+        }
+        replies.iter().for_each(|reply| self.server.door.answer(reply));
+        self.server.door.flush();
+        let now = self.clock.now();
+        for due in replies.iter().filter_map(|reply| reply.due) {
+            self.lateness.answered(due, now, self.clock.as_real(now - due));
+        }
+    }
+
+    /// Waits for something to come. Returns whether anything has.
+    fn look(&mut self, wait: Wait) -> Result<bool, EmulateError> {
+        let mut fds: Vec<PollFd<'_>> = Vec::new();
+        self.server.door.wait_for(&mut fds);
+        if let Some(control) = &self.server.control {
+            control.wait_for(&mut fds);
+        }
+        let (timeout, patience) = match wait {
+            Wait::Spin => (Duration::ZERO, GAP),
+            Wait::Sleep(time) => (time, time + OVERSLEPT),
+        };
+        let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
+        let before = Moment::now();
+        let found = match poll(&mut fds, Some(&timeout)) {
+            Ok(found) => found,
+            Err(rustix::io::Errno::INTR) => 0,
+            Err(error) => return Err(EmulateError::Wait(error.into())),
+        };
+        let took = before.elapsed();
+        self.ready.clear();
+        self.ready.extend(fds.iter().map(PollFd::revents));
+        if took > patience {
+            let now = self.clock.now();
+            let gap = if wait == Wait::Spin { took } else { took - (patience - OVERSLEPT) };
+            self.lateness.gap(now, Span::from_ns(gap.as_nanos() as u64));
+        }
+        Ok(found > 0)
+    }
+
+    fn receive(&mut self) {
+        let Session { server, clock, ready, .. } = self;
+        let mut fds: Vec<PollFd<'_>> = Vec::new();
+        server.door.wait_for(&mut fds);
+        let of_door = fds.len();
+        drop(fds);
+        let (of_door, of_control) = ready.split_at(of_door);
+        server.door.receive(of_door, &mut Counter { engine: &mut server.engine, clock });
+        let engine = &mut server.engine;
+        if let Some(control) = &mut server.control {
+            control.receive(of_control, &mut |action| {
+                let now = clock.now();
+                engine.act(now, action)
+            });
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! The codec: what it says to clients that keep to the protocol, and that nothing else gets it out of step.
+use drivelab_emulate::door::Asked;
+use drivelab_emulate::nbd::wire::{
+    self, Errno, REQUEST_BYTES, chunk, command, flag, option, reply, u32_at, u64_at,
+};
+use drivelab_emulate::nbd::{Closed, Export, Request, Session};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const SIZE: u64 = 1 << 20;
+
+fn export() -> Arc<Export> {
+    Arc::new(Export { size: SIZE, block_size: 512, description: "a drive".into(), is_rotational: true })
+}
+
+/// The client's end: what it has said was taken in pieces of some length, and what came of it.
+struct Talk {
+    session: Session,
+    requests: Vec<Request>,
+    closed: Option<Closed>,
+    heard: Vec<u8>,
+}
+
+impl Talk {
+    fn new() -> Self {
+        Talk { session: Session::new(export()), requests: Vec::new(), closed: None, heard: Vec::new() }
+    }
+
+    fn say(&mut self, bytes: &[u8], piece: usize) {
+        let mut rest = bytes;
+        while !rest.is_empty() && self.closed.is_none() {
+            let room = self.session.room();
+            assert!(!room.is_empty(), "there is always room");
+            let count = room.len().min(rest.len()).min(piece);
+            room[..count].copy_from_slice(&rest[..count]);
+            self.session.filled(count);
+            rest = &rest[count..];
+            self.poll();
+        }
+    }
+
+    fn poll(&mut self) {
+        loop {
+            match self.session.poll() {
+                Ok(Some(request)) => self.requests.push(request),
+                Ok(None) => break,
+                Err(closed) => {
+                    self.closed = Some(closed);
+                    break;
+                }
+            }
+        }
+        self.hear();
+    }
+
+    fn hear(&mut self) {
+        let to_send = self.session.to_send().to_vec();
+        self.session.sent(to_send.len());
+        self.heard.extend(to_send);
+    }
+}
+
+fn put_option(out: &mut Vec<u8>, option: u32, data: &[u8]) {
+    out.extend(wire::IHAVEOPT.to_be_bytes());
+    out.extend(option.to_be_bytes());
+    out.extend((data.len() as u32).to_be_bytes());
+    out.extend(data);
+}
+
+fn go(kinds: &[u16]) -> Vec<u8> {
+    let mut data = 0_u32.to_be_bytes().to_vec();
+    data.extend((kinds.len() as u16).to_be_bytes());
+    kinds.iter().for_each(|kind| data.extend(kind.to_be_bytes()));
+    data
+}
+
+fn contexts(queries: &[&[u8]]) -> Vec<u8> {
+    let mut data = 0_u32.to_be_bytes().to_vec();
+    data.extend((queries.len() as u32).to_be_bytes());
+    for query in queries {
+        data.extend((query.len() as u32).to_be_bytes());
+        data.extend(*query);
+    }
+    data
+}
+
+fn put_request(out: &mut Vec<u8>, (kind, flags): (u16, u16), cookie: u64, offset: u64, length: u32) {
+    out.extend(wire::REQUEST_MAGIC.to_be_bytes());
+    out.extend(flags.to_be_bytes());
+    out.extend(kind.to_be_bytes());
+    out.extend(cookie.to_be_bytes());
+    out.extend(offset.to_be_bytes());
+    out.extend(length.to_be_bytes());
+}
+
+/// Flags, structured replies, allocation, and GO.
+fn opening() -> Vec<u8> {
+    let mut said = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut said, option::STRUCTURED_REPLY, &[]);
+    put_option(&mut said, option::SET_META_CONTEXT, &contexts(&[b"base:allocation"]));
+    put_option(&mut said, option::GO, &go(&[3]));
+    said
+}
+
+/// Replies to options, as (option, kind, data), behind the greeting.
+fn replies(heard: &[u8]) -> Vec<(u32, u32, Vec<u8>)> {
+    let (mut at, mut found) = (18, Vec::new());
+    while let Some(magic) = u64_at(heard, at) {
+        if magic != wire::REPLY_MAGIC {
+            break;
+        }
+        let word = |place| u32_at(heard, at + place).unwrap();
+        let (option, kind, length) = (word(8), word(12), word(16) as usize);
+        found.push((option, kind, heard[at + 20..at + 20 + length].to_vec()));
+        at += 20 + length;
+    }
+    found
+}
+
+#[test]
+fn a_handshake_tells_what_the_device_can_do() {
+    let mut talk = Talk::new();
+    let mut said = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut said, option::LIST, &[]);
+    put_option(&mut said, option::INFO, &go(&[1, 2, 3]));
+    put_option(&mut said, 77, b"what is that");
+    put_option(&mut said, option::STARTTLS, &[]);
+    put_option(&mut said, option::GO, &go(&[]));
+    talk.say(&said, usize::MAX);
+    assert_eq!(&talk.heard[..18], b"NBDMAGICIHAVEOPT\x00\x03");
+    let found = replies(&talk.heard);
+    let kinds: Vec<(u32, u32)> = found.iter().map(|(option, kind, _)| (*option, *kind)).collect();
+    let info = [(option::INFO, reply::INFO); 4];
+    let mut expected = vec![(option::LIST, reply::SERVER), (option::LIST, reply::ACK)];
+    expected.extend(info);
+    expected.extend([
+        (option::INFO, reply::ACK),
+        (77, reply::ERR_UNSUP),
+        (option::STARTTLS, reply::ERR_POLICY),
+    ]);
+    expected.extend([(option::GO, reply::INFO), (option::GO, reply::INFO), (option::GO, reply::ACK)]);
+    assert_eq!(kinds, expected);
+    let export =
+        &found.iter().find(|(option, kind, _)| (*option, *kind) == (option::GO, reply::INFO)).unwrap().2;
+    assert_eq!(u64_at(export, 2), Some(SIZE));
+    // Flags, flush, FUA, rotational, trim, zeroes, DF, several connections, cache.
+    assert_eq!(export[10..12], 0b0000_0101_1111_1101_u16.to_be_bytes());
+    assert!(talk.session.is_in_transmission() && talk.closed.is_none());
+}
+
+#[test]
+fn what_is_wrong_in_a_handshake_gets_the_right_answer() {
+    let long = vec![0; 70_000];
+    let short_name = [0, 0, 0, 9, b'x'];
+    let unknown = [&[0, 0, 0, 1, b'x'][..], &[0, 0]].concat();
+    for (option, data, kind) in [
+        (option::LIST, &b"x"[..], reply::ERR_INVALID),
+        (option::STRUCTURED_REPLY, b"x", reply::ERR_INVALID),
+        (option::GO, b"", reply::ERR_INVALID),
+        (option::GO, &short_name, reply::ERR_INVALID),
+        (option::GO, &[0, 0, 0, 0, 0, 2, 0, 1], reply::ERR_INVALID),
+        (option::GO, &unknown, reply::ERR_UNKNOWN),
+        (option::GO, &long, reply::ERR_TOO_BIG),
+        // Structured replies come first.
+        (option::SET_META_CONTEXT, &contexts(&[b"base:allocation"]), reply::ERR_INVALID),
+    ] {
+        let mut talk = Talk::new();
+        let mut said = 3_u32.to_be_bytes().to_vec();
+        put_option(&mut said, option, data);
+        put_option(&mut said, option::LIST, &[]);
+        talk.say(&said, 1_000);
+        let found = replies(&talk.heard);
+        assert_eq!((found[0].0, found[0].1), (option, kind));
+        // The next one is heard.
+        assert_eq!((found[1].0, found[1].1), (option::LIST, reply::SERVER));
+    }
+    for (said, closed) in [
+        (0_u32.to_be_bytes().to_vec(), Closed::NotNewstyle),
+        (5_u32.to_be_bytes().to_vec(), Closed::Flags(5)),
+        ([&3_u32.to_be_bytes()[..], &[7; 16]].concat(), Closed::NoOption),
+    ] {
+        let mut talk = Talk::new();
+        talk.say(&said, 3);
+        assert_eq!(talk.closed, Some(closed));
+    }
+    let mut said = 3_u32.to_be_bytes().to_vec();
+    put_option(&mut said, option::EXPORT_NAME, b"other");
+    let mut talk = Talk::new();
+    talk.say(&said, 7);
+    assert_eq!(talk.closed, Some(Closed::NoSuchExport));
+}
+
+/// The error of the one reply behind the handshake.
+fn errno_of(talk: &Talk) -> u32 {
+    let heard = &talk.heard[talk.heard.len() - talk.heard.len().min(200)..];
+    let magic = wire::STRUCTURED_REPLY_MAGIC.to_be_bytes();
+    let at = heard.windows(4).position(|word| word == magic).expect("there is a reply");
+    assert_eq!(heard[at + 6..at + 8], chunk::ERROR.to_be_bytes());
+    u32_at(heard, at + 20).unwrap()
+}
+
+#[test]
+fn what_is_wrong_with_a_request_is_told_and_the_next_one_served() {
+    let invalid = Errno::Invalid as u32;
+    for (request, offset, length, errno) in [
+        ((command::READ, 0), SIZE, 512, invalid),
+        ((command::READ, 0), 1, 512, invalid),
+        ((command::READ, 0), 0, 0, invalid),
+        ((command::READ, 0), 0, 511, invalid),
+        ((command::READ, 0), u64::MAX, 512, invalid),
+        ((command::READ, 0), 0, wire::PAYLOAD_MAX + 512, invalid),
+        ((command::READ, flag::REQ_ONE), 0, 512, invalid),
+        ((command::FLUSH, 0), 512, 0, invalid),
+        ((command::TRIM, 0), SIZE - 512, 1_024, invalid),
+        ((command::WRITE_ZEROES, 0), SIZE - 512, 1_024, Errno::NoSpace as u32),
+        // Fast zeroes are not offered.
+        ((command::WRITE_ZEROES, 1 << 4), 0, 512, invalid),
+        ((9, 0), 0, 512, invalid),
+    ] {
+        let mut talk = Talk::new();
+        let mut said = opening();
+        put_request(&mut said, request, 5, offset, length);
+        talk.say(&said, 11);
+        assert_eq!(errno_of(&talk), errno, "{request:?} at {offset}, {length} bytes");
+        let mut next = Vec::new();
+        put_request(&mut next, (command::READ, flag::DF), 6, 512, 1_024);
+        talk.say(&next, 5);
+        assert_eq!(talk.requests, [Request { cookie: 6, asked: Asked::Read { offset: 512, length: 1_024 } }]);
+    }
+    // The payload of a write that is refused is read over.
+    for (offset, length, errno) in
+        [(SIZE, 512_u32, Errno::NoSpace as u32), (0, 100, invalid), (0, wire::PAYLOAD_MAX + 512, invalid)]
+    {
+        let mut talk = Talk::new();
+        let mut said = opening();
+        put_request(&mut said, (command::WRITE, flag::FUA), 5, offset, length);
+        said.extend(vec![0x25; length as usize]);
+        put_request(&mut said, (command::FLUSH, 0), 6, 0, 0);
+        talk.say(&said, 100_000);
+        assert_eq!(errno_of(&talk), errno);
+        assert_eq!(talk.requests, [Request { cookie: 6, asked: Asked::Flush }]);
+    }
+    let mut talk = Talk::new();
+    talk.say(&[opening(), vec![1; REQUEST_BYTES]].concat(), 64);
+    assert_eq!(talk.closed, Some(Closed::NoRequest));
+}
+
+#[derive(Clone, Debug)]
+enum Said {
+    Request(u16, u16, u64, u64, u32),
+    Write(u16, u64, u64, Vec<u8>),
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    let at = (0_u64..2_100).prop_map(|sector| sector * 512);
+    let length = prop_oneof![(0_u32..20).prop_map(|sectors| sectors * 512), any::<u32>()];
+    let request = (0_u16..12, 0_u16..32, any::<u64>(), at.clone(), length)
+        .prop_filter("no payload", |(kind, ..)| *kind != command::WRITE && *kind != command::DISC)
+        .prop_map(|(kind, flags, cookie, offset, length)| Said::Request(kind, flags, cookie, offset, length));
+    let data = prop::collection::vec(any::<u8>(), 0..3_000);
+    let write = (0_u16..3, any::<u64>(), at, data);
+    prop_oneof![request, write.prop_map(|(flags, cookie, at, data)| Said::Write(flags, cookie, at, data))]
+}
+
+fn bytes_of(all: &[Said]) -> Vec<u8> {
+    let mut out = opening();
+    for one in all {
+        match one {
+            Said::Request(kind, flags, cookie, offset, length) => {
+                put_request(&mut out, (*kind, *flags), *cookie, *offset, *length);
+            }
+            Said::Write(flags, cookie, offset, data) => {
+                put_request(&mut out, (command::WRITE, *flags), *cookie, *offset, data.len() as u32);
+                out.extend(data);
+            }
+        }
+    }
+    out
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn how_bytes_come_in_pieces_does_not_matter(
+        all in prop::collection::vec(said(), 0..20),
+        pieces in prop::collection::vec(1_usize..5_000, 1..40),
+    ) {
+        let bytes = bytes_of(&all);
+        let mut whole = Talk::new();
+        whole.say(&bytes, usize::MAX);
+        let mut parts = Talk::new();
+        let (mut rest, mut pieces) = (&bytes[..], pieces.iter().cycle());
+        while !rest.is_empty() {
+            let count = rest.len().min(*pieces.next().unwrap());
+            parts.say(&rest[..count], count);
+            rest = &rest[count..];
+        }
+        prop_assert_eq!(&whole.requests, &parts.requests);
+        prop_assert_eq!(&whole.heard, &parts.heard);
+        prop_assert_eq!(whole.closed, parts.closed);
+        // Each request is served or refused, in order; none is lost.
+        let refused = whole.heard.windows(4).filter(|word| *word == wire::STRUCTURED_REPLY_MAGIC.to_be_bytes()).count();
+        prop_assert!(whole.requests.len() + refused >= all.len());
+    }
+
+    #[test]
+    fn requests_are_on_the_device_and_in_whole_blocks(all in prop::collection::vec(said(), 0..30)) {
+        let mut talk = Talk::new();
+        talk.say(&bytes_of(&all), usize::MAX);
+        for request in &talk.requests {
+            let (offset, length) = match &request.asked {
+                Asked::Read { offset, length } | Asked::Trim { offset, length, .. } | Asked::Zero { offset, length, .. }
+                | Asked::Cache { offset, length } | Asked::Status { offset, length, .. } => (*offset, u64::from(*length)),
+                Asked::Write { offset, data, .. } => (*offset, data.len() as u64),
+                Asked::Flush => continue,
+            };
+            prop_assert!(length > 0 && offset % 512 == 0 && length % 512 == 0 && offset + length <= SIZE);
+        }
+    }
+
+    #[test]
+    fn noise_never_gets_it_out_of_step(bytes in prop::collection::vec(any::<u8>(), 0..4_000), piece in 1_usize..500) {
+        let mut talk = Talk::new();
+        talk.say(&bytes, piece);
+        prop_assert!(talk.requests.is_empty());
+        let mut after = Talk::new();
+        after.say(&opening(), usize::MAX);
+        after.say(&bytes, piece);
+        prop_assert!(after.closed.is_some() || bytes.len() < REQUEST_BYTES || !after.requests.is_empty() || after.session.is_in_transmission());
+    }
+
+    #[test]
+    fn a_damaged_conversation_ends_or_goes_on(
+        all in prop::collection::vec(said(), 1..10),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = bytes_of(&all);
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        bytes.truncate(cut.index(bytes.len()) + 1);
+        let mut talk = Talk::new();
+        talk.say(&bytes, 777);
+        // Whatever was made of it, it is on the device.
+        for request in &talk.requests {
+            if let Asked::Read { offset, length } = request.asked {
+                prop_assert!(offset + u64::from(length) <= SIZE);
+            }
+        }
+    }
+}

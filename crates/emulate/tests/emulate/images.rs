@@ -1,0 +1,147 @@
+//! Images against plain memory, folders that are opened again, and memory that stays as it is.
+use crate::rig::{DRIVE, Dice, RAID5, Rig, device};
+use drivelab_emulate::door::{Answer, Asked};
+use drivelab_emulate::image::{CopyOnWrite, FileImage, Image, MemoryImage};
+use drivelab_emulate::{At, Bytes, EmulateError, Pace, Wish, open};
+use drivelab_units::Span;
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+
+const SIZE: usize = 600_000;
+
+/// A place for files that goes with the test.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("drivelab-test-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("there is room");
+        Place(path)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn base(path: &Path) -> Vec<u8> {
+    let bytes: Vec<u8> = (0..SIZE - 1_000).map(|at| (at / 1_000) as u8).collect();
+    std::fs::write(path, &bytes).expect("there is room");
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_image_is_plain_memory(
+        writes in prop::collection::vec((0..SIZE, 1_usize..200_000, any::<u8>()), 0..12),
+        clears in any::<prop::sample::Index>(),
+    ) {
+        let place = Place::new("images");
+        let below = place.0.join("below.img");
+        let mut under = base(&below);
+        under.resize(SIZE, 0);
+        let _ = std::fs::remove_file(place.0.join("file.img"));
+        let file = FileImage::open(&place.0.join("file.img"), SIZE as u64).unwrap();
+        let over = CopyOnWrite::new(FileImage::open_read_only(&below, SIZE as u64).unwrap());
+        let images: [(Box<dyn Image>, Vec<u8>); 3] =
+            [(Box::new(MemoryImage::default()), vec![0; SIZE]), (Box::new(file), vec![0; SIZE]), (Box::new(over), under)];
+        let cleared_at = clears.index(writes.len() + 1);
+        for (mut image, mut plain) in images {
+            for (turn, &(at, length, byte)) in writes.iter().enumerate() {
+                if turn == cleared_at {
+                    image.clear().unwrap();
+                    plain.fill(0);
+                }
+                let end = (at + length).min(SIZE);
+                image.write(at as u64, &vec![byte; end - at]).unwrap();
+                plain[at..end].fill(byte);
+                let mut found = vec![1; SIZE];
+                image.read(0, &mut found).unwrap();
+                prop_assert!(found == plain);
+            }
+            // What is told to hold nothing holds nothing.
+            let mut at = 0;
+            for (first, end) in image.extents().unwrap() {
+                prop_assert!(plain[at..(first as usize).min(SIZE)].iter().all(|byte| *byte == 0));
+                at = (end as usize).min(SIZE);
+            }
+            prop_assert!(plain[at..].iter().all(|byte| *byte == 0));
+        }
+    }
+}
+
+fn wish(place: &Place, bytes: Bytes) -> Wish {
+    Wish {
+        at: At::Socket(place.0.join("socket")),
+        control: None,
+        pace: Pace::Skip,
+        bytes,
+        block_size: 512,
+        capture: None,
+        budget: Span::from_us(500),
+        power_cut: None,
+    }
+}
+
+fn refused(text: &str, wish: &Wish) -> String {
+    match open(device(text, 1), wish) {
+        Ok(_) => panic!("it is refused"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_cannot_be_opened_is_told_with_its_place_and_a_remedy() {
+    let place = Place::new("refused");
+    let image = place.0.join("image");
+    std::fs::write(&image, [0; 1_000]).unwrap();
+    let file = |is_written| Bytes::File { path: image.clone(), is_written };
+    let told = refused(DRIVE, &wish(&place, file(true)));
+    assert!(told.contains("image: it has 1000 bytes, and the device"), "{told}");
+    let told = refused(RAID5, &wish(&place, file(false)));
+    assert!(told.contains("an image is of one drive"), "{told}");
+    let folder = Bytes::Folder(place.0.join("folder"));
+    let first = open(device(DRIVE, 1), &wish(&place, folder.clone())).expect("it can be had");
+    let told = refused(DRIVE, &Wish { at: At::Port(0), ..wish(&place, folder.clone()) });
+    assert!(told.contains("another program uses it"), "{told}");
+    let told = refused(DRIVE, &wish(&place, Bytes::Memory));
+    assert!(told.contains("another program serves there"), "{told}");
+    drop(first);
+    assert!(!place.0.join("socket").exists());
+    let told = refused(RAID5, &wish(&place, folder));
+    assert!(told.contains("images of another target"), "{told}");
+    assert!(matches!(
+        open(device(DRIVE, 1), &wish(&place, Bytes::Memory)),
+        Ok(_) | Err(EmulateError::Bind { .. })
+    ));
+}
+
+#[test]
+fn memory_stays_as_it_is_however_much_is_written() {
+    for (text, writes) in [(DRIVE, 30_000_u64), (RAID5, 8_000)] {
+        let mut rig = Rig::new(device(text, 1));
+        let mut dice = Dice::new(7);
+        let (mut half, mut most) = (0, 0);
+        for number in 0..writes {
+            let offset = dice.below(4_000) * 4_096;
+            let cookie = rig.submit(Asked::Write { offset, data: vec![number as u8 | 1; 4_096], fua: false });
+            while !rig.replies.iter().any(|reply| reply.ticket.cookie == cookie) {
+                let due = rig.engine.next_due().expect("something is due");
+                rig.now = rig.now.max(due);
+                rig.engine.run(rig.now).expect("it goes on");
+                rig.take();
+            }
+            assert_eq!(rig.answer(cookie), Ok(Answer::Done));
+            let bytes = rig.engine.store_bytes();
+            if number < writes / 2 { half = half.max(bytes) } else { most = most.max(bytes) }
+        }
+        assert!(
+            most <= half + half / 4 && most < 128 << 20,
+            "{half} bytes, then {most}, after {writes} writes"
+        );
+    }
+}

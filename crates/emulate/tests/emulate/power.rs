@@ -1,0 +1,186 @@
+//! Power cuts: exactly what was answered and not on the media is gone, all of it is listed, and the rest is there.
+use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device};
+use drivelab_emulate::action::{Action, Kind};
+use drivelab_emulate::door::{Answer, Asked};
+use drivelab_units::Span;
+use std::collections::BTreeMap;
+
+const BLOCK: u64 = 4_096;
+const BLOCKS: u64 = 300;
+
+fn action(kind: Kind, member: u16) -> Action {
+    Action { action: kind, member, lba: None, sectors: None, for_ns: None }
+}
+
+fn block(version: u64) -> Vec<u8> {
+    version.to_le_bytes().repeat(BLOCK as usize / 8)
+}
+
+/// Blocks lie apart, so that they are on several members and far from each other.
+fn offset(place: u64) -> u64 {
+    place * 37 * BLOCK
+}
+
+/// Writes at random, with the newest answered version of each block and those under way. Then the power goes, at any
+/// moment. Returns how many blocks were lost.
+fn cut_once(text: &str, seed: u64, before: &[Action]) -> u64 {
+    let mut rig = Rig::new(device(text, seed));
+    let mut dice = Dice::new(seed);
+    let (mut answered, mut under_way) = (BTreeMap::<u64, u64>::new(), BTreeMap::<u64, (u64, u64)>::new());
+    for act in before {
+        rig.engine.act(rig.now, act).expect("it can be done");
+    }
+    for version in 1..=400 {
+        let place = dice.below(BLOCKS);
+        // Two writes of one block under way at once have no order.
+        if under_way.values().any(|(other, _)| *other == place) {
+            continue;
+        }
+        let fua = dice.below(10) == 0;
+        let cookie = rig.submit(Asked::Write { offset: offset(place), data: block(version), fua });
+        under_way.insert(cookie, (place, version));
+        if dice.below(60) == 0 {
+            rig.submit(Asked::Flush);
+        }
+        rig.pass(Span::from_us(dice.below(9_000)));
+        for reply in std::mem::take(&mut rig.replies) {
+            if let Some((place, version)) = under_way.remove(&reply.ticket.cookie) {
+                assert_eq!(reply.answer, Ok(Answer::Done));
+                answered.insert(place, version);
+            }
+        }
+    }
+    rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
+    assert!(rig.engine.is_off() && rig.engine.take_replies().is_empty());
+    rig.settle();
+    let cut = rig.engine.told().power_cuts[0].clone();
+    let listed: Vec<u64> = cut.lost.iter().flat_map(|lost| lost.lba..lost.lba + lost.sectors).collect();
+    assert_eq!(listed.len() as u64, cut.lost_sectors);
+    let mut lost = 0;
+    for place in 0..BLOCKS {
+        let found = rig.read(offset(place), BLOCK as u32);
+        let expected = block(answered.get(&place).copied().unwrap_or(0));
+        let newer = under_way.values().find(|(other, _)| *other == place).map(|(_, version)| block(*version));
+        for sector in 0..BLOCK / 512 {
+            let part = (sector * 512) as usize..(sector * 512 + 512) as usize;
+            let is_there = found[part.clone()] == expected[part.clone()]
+                || newer.as_ref().is_some_and(|newer| found[part.clone()] == newer[part.clone()]);
+            let is_listed = listed.contains(&(offset(place) / 512 + sector));
+            assert_eq!(is_there, !is_listed, "block {place}, sector {sector}, seed {seed}");
+            lost += u64::from(!is_there);
+        }
+    }
+    lost
+}
+
+#[test]
+fn what_is_lost_is_listed_and_nothing_else_is_lost() {
+    for text in [DRIVE, RAID10, RAID5] {
+        let lost: u64 = (1..=5).map(|seed| cut_once(text, seed, &[])).sum();
+        assert!(lost > 0, "write caches have lost something:\n{text}");
+    }
+}
+
+#[test]
+fn without_a_write_cache_nothing_is_lost() {
+    for text in [DRIVE, RAID10] {
+        let text = text.replace("write_cache = true", "write_cache = false");
+        assert_eq!((1..=3).map(|seed| cut_once(&text, seed, &[])).sum::<u64>(), 0);
+    }
+}
+
+#[test]
+fn a_degraded_array_lists_its_losses_too() {
+    for text in [RAID10, RAID5] {
+        let lost: u64 = (1..=3).map(|seed| cut_once(text, seed, &[action(Kind::Fail, 1)])).sum();
+        assert!(lost > 0);
+    }
+}
+
+#[test]
+fn a_flush_keeps_what_was_answered_unless_the_drive_lies() {
+    for (lies, expected) in [(false, 0), (true, 64)] {
+        let mut rig = Rig::new(device(DRIVE, 1));
+        if lies {
+            rig.engine.act(rig.now, &action(Kind::Lie, 0)).expect("it can be done");
+        }
+        for place in 0..8 {
+            rig.write(offset(place), block(place + 1), false).expect("it is done");
+        }
+        rig.flush();
+        rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
+        let lost = rig.engine.told().power_cuts[0].lost_sectors;
+        if lies { assert!(lost > 0 && lost <= expected) } else { assert_eq!(lost, 0) }
+    }
+}
+
+#[test]
+fn a_battery_keeps_what_its_controller_has_answered() {
+    let text = "[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = false\narray = { level = \"raid5\", members = 4, kept_by = \"controller\" }\n\
+                [target.controller.cache]\nsize = \"64MiB\"\nbattery = true";
+    for seed in 1..=3 {
+        assert_eq!(cut_once(text, seed, &[]), 0);
+    }
+}
+
+#[test]
+fn a_degraded_read_is_made_of_the_others_and_a_new_drive_gets_its_data() {
+    for text in [RAID10, RAID5] {
+        let mut rig = Rig::new(device(text, 3));
+        for place in 0..BLOCKS {
+            rig.write(offset(place), block(place + 1), false).expect("it is done");
+        }
+        rig.engine.act(rig.now, &action(Kind::Fail, 2)).expect("it can be done");
+        for place in 0..BLOCKS {
+            assert_eq!(rig.read(offset(place), BLOCK as u32), block(place + 1), "block {place}, degraded");
+            if place % 3 == 0 {
+                rig.write(offset(place), block(place + 1_000), false).expect("it is done");
+            }
+        }
+        let all = |rig: &mut Rig| {
+            for place in 0..BLOCKS {
+                let version = if place % 3 == 0 { place + 1_000 } else { place + 1 };
+                assert_eq!(rig.read(offset(place), BLOCK as u32), block(version), "block {place}");
+            }
+        };
+        all(&mut rig);
+        rig.engine.act(rig.now, &action(Kind::Replace, 2)).expect("it can be done");
+        all(&mut rig);
+        assert!(rig.engine.act(rig.now, &action(Kind::Replace, 2)).is_err());
+    }
+}
+
+#[test]
+fn what_lasts_a_time_ends_by_itself() {
+    let mut rig = Rig::new(device(RAID5, 1));
+    let fail = Action { for_ns: Some(1_000_000_000), ..action(Kind::Fail, 3) };
+    rig.engine.act(rig.now, &fail).expect("it can be done");
+    rig.pass(Span::from_ms(500));
+    assert_eq!(rig.engine.act(rig.now, &fail), Err("drive 3 has failed before".into()));
+    rig.pass(Span::from_ms(600));
+    let replaced = rig.engine.act(rig.now, &action(Kind::Replace, 3));
+    assert_eq!(replaced, Err("drive 3 has not failed, so that no other can take its place".into()));
+    let done: Vec<Kind> = rig.engine.told().actions.iter().map(|done| done.action.action).collect();
+    assert_eq!(done, [Kind::Fail, Kind::Replace]);
+    // While the power is off nothing else happens.
+    let cut = Action { for_ns: Some(1_000_000_000), ..action(Kind::PowerCut, 0) };
+    rig.engine.act(rig.now, &cut).expect("it can be done");
+    rig.pass(Span::from_ms(999));
+    assert!(rig.engine.is_off() && rig.engine.act(rig.now, &action(Kind::Reset, 0)).is_err());
+    rig.pass(Span::from_ms(1));
+    assert!(!rig.engine.is_off() && rig.engine.act(rig.now, &action(Kind::Reset, 0)).is_ok());
+}
+
+#[test]
+fn a_write_with_fua_is_on_the_media_when_it_is_answered() {
+    for text in [DRIVE, RAID10, RAID5] {
+        for (fua, is_lost) in [(true, false), (false, true)] {
+            let mut rig = Rig::new(device(text, 2));
+            for place in 0..8 {
+                rig.write(offset(place), block(place + 1), fua).expect("it is done");
+            }
+            rig.engine.act(rig.now, &action(Kind::PowerCut, 0)).expect("it can be done");
+            assert_eq!(rig.engine.told().power_cuts[0].lost_sectors > 0, is_lost, "FUA {fua}\n{text}");
+        }
+    }
+}

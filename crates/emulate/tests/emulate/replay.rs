@@ -1,0 +1,132 @@
+//! A session's capture, told to a fresh target by the simulator's own clock, gives the same completions to the nanosecond,
+//! however late the session woke up.
+use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device, in_memory};
+use drivelab_core::storage::{Target, TargetInput, TargetOutput};
+use drivelab_core::{Command, Machine};
+use drivelab_emulate::action::{Action, Kind, input_of};
+use drivelab_emulate::capture::Capture;
+use drivelab_emulate::door::Asked;
+use drivelab_emulate::{Device, Engine};
+use drivelab_trace::formats::native::{Entry, Reader};
+use drivelab_units::{Instant, SECTOR_BYTES, Span};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+fn action(kind: Kind, member: u16) -> Action {
+    Action { action: kind, member, lba: None, sectors: None, for_ns: None }
+}
+
+/// Random requests, with wake-ups as late as 5 ms. Returns where the capture is.
+fn session(device: &Device, seed: u64, faults: &[(u64, Action)]) -> PathBuf {
+    let name = format!("drivelab-capture-{}-{}-{seed}", std::process::id(), device.name);
+    let path = std::env::temp_dir().join(name);
+    let file = BufWriter::new(File::create(&path).expect("there is room"));
+    let mut rig = Rig::new(device.clone());
+    let size = rig.engine.capacity().get() * SECTOR_BYTES;
+    let capture = Capture::new(file, "device", size, device.seed);
+    rig.engine = Engine::new(device.clone(), in_memory(device), Some(capture));
+    let mut dice = Dice::new(seed);
+    for number in 0..400 {
+        for (_, fault) in faults.iter().filter(|(at, _)| *at == number) {
+            rig.engine.act(rig.now, fault).expect("it can be done");
+        }
+        let offset = dice.below(size / 4_096) * 4_096;
+        let length = (1 + dice.below(16)) as u32 * 4_096;
+        let offset = offset.min(size - u64::from(length));
+        let fua = dice.below(8) == 0;
+        match dice.below(12) {
+            0..=4 => rig.submit(Asked::Read { offset, length }),
+            5..=9 => rig.submit(Asked::Write { offset, data: vec![number as u8; length as usize], fua }),
+            10 => rig.submit(Asked::Flush),
+            _ => rig.submit(Asked::Zero { offset, length, fua }),
+        };
+        // The thread sleeps: nothing runs until it wakes up, late.
+        rig.pass(Span::from_ns(dice.below(5_000_000) * dice.below(3)));
+    }
+    rig.settle();
+    assert_eq!(rig.replies.len(), 400);
+    let capture = rig.engine.take_capture().expect("it was given one");
+    capture.close().expect("there is room");
+    path
+}
+
+fn hear(target: &mut Target, done: &mut BTreeMap<u64, (Instant, Span)>) {
+    while let Some(output) = target.poll_output() {
+        if let TargetOutput::Completed(completion) = output {
+            done.insert(completion.id, (completion.completed, completion.completed - completion.submitted));
+        }
+    }
+}
+
+/// When each command was done, by the target's clock alone.
+fn replayed(device: &Device, entries: &[Entry]) -> BTreeMap<u64, (Instant, Span)> {
+    let mut target = Target::new(&device.target, device.seed);
+    let mut done = BTreeMap::new();
+    for entry in entries {
+        match entry {
+            Entry::Request(record) => {
+                let fed = record.fed(0).expect("the target was told of it");
+                let command: Command = fed.command;
+                target.take(Instant::ZERO + fed.time, &command).expect("it takes it");
+            }
+            Entry::Injected(injected) => {
+                let input: TargetInput = input_of(injected).expect("the target was told of it");
+                target.handle(Instant::from_ns(injected.time_ns), input).expect("it takes it");
+            }
+            Entry::Device(_) => {}
+        }
+        hear(&mut target, &mut done);
+    }
+    while done.len() < entries.iter().filter(|entry| matches!(entry, Entry::Request(_))).count() {
+        let due = target.poll_timeout().expect("all are answered");
+        target.pass_to(due).expect("time goes on");
+        hear(&mut target, &mut done);
+    }
+    done
+}
+
+fn check(text: &str, name: &str, faults: &[(u64, Action)]) {
+    for seed in 1..=4 {
+        let device = Device { name: name.into(), ..device(text, seed) };
+        let path = session(&device, seed, faults);
+        let mut reader = Reader::new(File::open(&path).expect("it is there")).expect("it is a trace");
+        assert_eq!(reader.header().seed, Some(seed));
+        let mut entries = Vec::new();
+        while let Some(entry) = reader.next_entry().expect("it is sound") {
+            entries.push(entry);
+        }
+        std::fs::remove_file(&path).expect("it is there");
+        let done = replayed(&device, &entries);
+        let mut compared = 0;
+        for entry in &entries {
+            let Entry::Request(record) = entry else { continue };
+            let (completed, response) = done[&record.attributes.id];
+            assert_eq!(record.response_ns, Some(response.as_ns()), "{record:?}");
+            assert_eq!(record.time_ns + response.as_ns(), completed.as_ns());
+            compared += 1;
+        }
+        assert_eq!(compared, 400);
+    }
+}
+
+#[test]
+fn a_drive_is_replayed_to_the_nanosecond() {
+    let lie = Action { for_ns: Some(200_000_000), ..action(Kind::Lie, 0) };
+    let media = Action { lba: Some(1_000), sectors: Some(100_000_000), ..action(Kind::Media, 0) };
+    check(DRIVE, "drive", &[(100, lie), (150, media), (200, action(Kind::Reset, 0))]);
+}
+
+#[test]
+fn raid10_is_replayed_to_the_nanosecond_a_failure_included() {
+    let faults = [(150, action(Kind::Fail, 2)), (300, action(Kind::Replace, 2))];
+    check(RAID10, "raid10", &faults);
+}
+
+#[test]
+fn raid5_is_replayed_to_the_nanosecond_a_failure_included() {
+    let faults =
+        [(50, action(Kind::Scrub, 0)), (150, action(Kind::Fail, 1)), (300, action(Kind::Replace, 1))];
+    check(RAID5, "raid5", &faults);
+}

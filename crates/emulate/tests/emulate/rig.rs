@@ -1,0 +1,124 @@
+//! Devices of scenarios, and an engine driven by hand.
+use drivelab_core::Setup;
+use drivelab_emulate::door::{Answer, Asked, Failure, Reply, Ticket};
+use drivelab_emulate::image::{Image, MemoryImage};
+use drivelab_emulate::store::Store;
+use drivelab_emulate::{Device, Engine, as_served};
+use drivelab_scenario::{NoFiles, Source, plan};
+use drivelab_units::{Instant, Span};
+
+/// The target of a scenario without a workload of its own.
+pub fn setup(text: &str) -> Setup {
+    let text = format!("{text}\n[workload]\nrw = \"randread\"\nbs = \"4KiB\"\n[run]\nduration = \"1s\"\n");
+    let source = Source { origin: "scenario".into(), text };
+    let plan = plan(&source, &[], &NoFiles).unwrap_or_else(|problems| panic!("{problems}"));
+    plan.points[0].setup.clone()
+}
+
+pub fn device(text: &str, seed: u64) -> Device {
+    let (target, _) = as_served(&setup(text).target);
+    Device { target, seed, name: "test".into() }
+}
+
+pub const DRIVE: &str = "[target]\ndrive = \"wd-4tb-7200\"\nwrite_cache = true";
+pub const RAID10: &str = "[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = true\narray = { level = \"raid10\", members = 4 }";
+pub const RAID5: &str =
+    "[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = true\narray = { level = \"raid5\", members = 5 }";
+
+pub fn in_memory(device: &Device) -> Store {
+    let drives = match &device.target {
+        drivelab_core::storage::TargetParams::System(system) => system.drives.len(),
+        _ => 1,
+    };
+    let image = |drive| (format!("member {drive}"), Box::new(MemoryImage::default()) as Box<dyn Image>);
+    Store::new(&device.target, (0..drives).map(image).collect())
+}
+
+/// An engine, and what time it is.
+pub struct Rig {
+    pub engine: Engine,
+    pub now: Instant,
+    pub replies: Vec<Reply>,
+    cookies: u64,
+}
+
+impl Rig {
+    pub fn new(device: Device) -> Self {
+        let store = in_memory(&device);
+        Rig { engine: Engine::new(device, store, None), now: Instant::ZERO, replies: Vec::new(), cookies: 0 }
+    }
+
+    pub fn submit(&mut self, asked: Asked) -> u64 {
+        self.cookies += 1;
+        self.engine.submit(self.now, Ticket { client: 0, cookie: self.cookies }, asked);
+        self.take();
+        self.cookies
+    }
+
+    pub fn take(&mut self) {
+        self.replies.extend(self.engine.take_replies());
+    }
+
+    /// Time passes.
+    pub fn pass(&mut self, span: Span) {
+        self.now += span;
+        self.engine.run(self.now).expect("it goes on");
+        self.take();
+    }
+
+    /// Until nobody waits for anything.
+    pub fn settle(&mut self) {
+        while self.engine.is_asked() {
+            let due = self.engine.next_due().expect("something is due");
+            self.now = self.now.max(due);
+            self.engine.run(self.now).expect("it goes on");
+            self.take();
+        }
+    }
+
+    pub fn write(&mut self, offset: u64, data: Vec<u8>, fua: bool) -> Result<Answer, Failure> {
+        let cookie = self.submit(Asked::Write { offset, data, fua });
+        self.settle();
+        self.answer(cookie)
+    }
+
+    pub fn flush(&mut self) {
+        self.submit(Asked::Flush);
+        self.settle();
+    }
+
+    pub fn read(&mut self, offset: u64, length: u32) -> Vec<u8> {
+        let cookie = self.submit(Asked::Read { offset, length });
+        self.settle();
+        match self.answer(cookie) {
+            Ok(Answer::Data { found, .. }) => {
+                let mut bytes = Vec::new();
+                found.put(&mut bytes);
+                bytes
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn answer(&mut self, cookie: u64) -> Result<Answer, Failure> {
+        let place =
+            self.replies.iter().position(|reply| reply.ticket.cookie == cookie).expect("it was answered");
+        self.replies.swap_remove(place).answer
+    }
+}
+
+/// Random numbers of a seed.
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}

@@ -1,0 +1,211 @@
+//! A device served in real time: a thread of ours serves, Python's main thread stays free for signals.
+#![expect(
+    clippy::disallowed_types,
+    reason = "how often to look for signals is real time, and no result depends on it"
+)]
+
+use crate::convert::to_python;
+use crate::errors::emulate_error;
+use crate::plan::Plan;
+use drivelab_core::Setup;
+use drivelab_emulate::looped::{self, LoopPoint};
+use drivelab_emulate::{At, Bytes, Device, EmulateError, Pace, SessionRecord, Wish, as_served, open};
+use drivelab_units::{Span, parse};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// A hundred looks a second: a command that has ended is noticed at once.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// How a device is to be served, as Python says it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Options {
+    socket: Option<PathBuf>,
+    port: Option<u16>,
+    control: Option<PathBuf>,
+    clock: String,
+    folder: Option<PathBuf>,
+    image: Option<PathBuf>,
+    write_image: bool,
+    block_size: u32,
+    capture: Option<PathBuf>,
+    budget_ns: u64,
+}
+
+impl Options {
+    fn wish(self, setup: &Setup) -> PyResult<Wish> {
+        let at = match (self.socket, self.port) {
+            (Some(path), None) => At::Socket(path),
+            (None, Some(port)) => At::Port(port),
+            _ => return Err(PyValueError::new_err("either a socket or a port")),
+        };
+        let is_written = self.write_image;
+        let bytes = match (self.folder, self.image) {
+            (Some(path), None) => Bytes::Folder(path),
+            (None, Some(path)) => Bytes::File { path, is_written },
+            (None, None) => Bytes::Memory,
+            (Some(_), Some(_)) => return Err(PyValueError::new_err("either a folder or an image")),
+        };
+        Ok(Wish {
+            at,
+            control: self.control,
+            pace: self.clock.parse::<Pace>().map_err(PyValueError::new_err)?,
+            bytes,
+            block_size: self.block_size,
+            capture: self.capture,
+            budget: Span::from_ns(self.budget_ns),
+            power_cut: setup.power_cut,
+        })
+    }
+}
+
+/// Serves the target of a plan's first point until a signal comes or `on_look` returns true, which is called a hundred
+/// times a second. `on_ready` is called with the address as soon as clients may come, and with the bytes of the device.
+///
+/// Returns the record of the session, and whether a signal has ended it. Raises `RunError` where nothing can be served.
+#[pyfunction]
+pub fn emulate<'py>(
+    py: Python<'py>,
+    plan: PyRef<'py, Plan>,
+    options: Options,
+    on_ready: &Bound<'py, PyAny>,
+    on_look: Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyAny>, bool)> {
+    let setup = plan.inner.points[0].setup.clone();
+    let device = Device { target: setup.target.clone(), seed: setup.seed, name: plan.inner.name.clone() };
+    drop(plan);
+    let wish = options.wish(&setup)?;
+    let server = py.detach(|| open(device, &wish)).map_err(|error| emulate_error(&error))?;
+    on_ready.call1((server.uri(), server.size_bytes()))?;
+    let on_look = on_look.unbind();
+    let stop = AtomicBool::new(false);
+    let (record, raised) = py.detach(|| {
+        thread::scope(|scope| {
+            let (sender, receiver) = channel::<SessionRecord>();
+            let stop = &stop;
+            scope.spawn(move || drop(sender.send(server.run(stop))));
+            let mut raised = None;
+            loop {
+                match receiver.recv_timeout(LOOK_EVERY) {
+                    Ok(record) => return (Some(record), raised),
+                    Err(RecvTimeoutError::Disconnected) => return (None, raised),
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                match Python::attach(|py| look(py, &on_look)) {
+                    Ok(false) => {}
+                    Ok(true) => stop.store(true, Ordering::Relaxed),
+                    Err(error) => {
+                        stop.store(true, Ordering::Relaxed);
+                        // The first one counts.
+                        raised = raised.or(Some(error));
+                    }
+                }
+            }
+        })
+    });
+    let Some(record) = record else { return Err(crate::errors::defect()) };
+    let interrupted = match raised {
+        None => false,
+        Some(error) if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => true,
+        Some(error) => return Err(error),
+    };
+    Ok((to_python(py, &record)?, interrupted))
+}
+
+fn look_for_signals(py: Python<'_>) -> PyResult<()> {
+    py.check_signals()
+}
+
+fn look(py: Python<'_>, on_look: &Py<PyAny>) -> PyResult<bool> {
+    py.check_signals()?;
+    on_look.call0(py)?.extract(py)
+}
+
+/// What a loop came to: what the host has seen, and what the device has.
+#[derive(Serialize)]
+struct Loop {
+    host: LoopPoint,
+    device: SessionRecord,
+}
+
+/// Serves the target of a plan's point at a socket and runs the point's workload against it through that, both in real
+/// time. Returns what both have seen. Raises `RunError`, and whatever a signal raises.
+#[pyfunction]
+pub fn loop_back<'py>(
+    py: Python<'py>,
+    plan: PyRef<'py, Plan>,
+    place: usize,
+    socket: PathBuf,
+    budget_ns: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let point = plan.inner.points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
+    let setup = point.setup.clone();
+    let device = Device { target: setup.target.clone(), seed: setup.seed, name: plan.inner.name.clone() };
+    drop(plan);
+    let wish = Wish {
+        at: At::Socket(socket.clone()),
+        control: None,
+        pace: Pace::Times(1),
+        bytes: Bytes::Memory,
+        block_size: 512,
+        capture: None,
+        budget: Span::from_ns(budget_ns),
+        power_cut: None,
+    };
+    let (ended, raised) = py.detach(|| {
+        let server = match open(device, &wish) {
+            Ok(server) => server,
+            Err(error) => return (Err(error), None),
+        };
+        let (stop_host, stop_device) = (AtomicBool::new(false), AtomicBool::new(false));
+        thread::scope(|scope| {
+            let (stop_host, stop_device) = (&stop_host, &stop_device);
+            let device = scope.spawn(move || server.run(stop_device));
+            let host = scope.spawn(move || looped::run(&setup, &socket, stop_host));
+            let mut raised = None;
+            while !host.is_finished() {
+                thread::sleep(LOOK_EVERY);
+                if let Err(error) = Python::attach(look_for_signals) {
+                    stop_host.store(true, Ordering::Relaxed);
+                    // The first one counts.
+                    raised = raised.or(Some(error));
+                }
+            }
+            stop_device.store(true, Ordering::Relaxed);
+            let defect = |_| EmulateError::Defect("a thread has panicked".to_owned());
+            let host = host.join().map_err(defect).and_then(|host| host);
+            let device = device.join().map_err(defect);
+            (host.and_then(|host| device.map(|device| Loop { host, device })), raised)
+        })
+    });
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
+    to_python(py, &ended.map_err(|error| emulate_error(&error))?)
+}
+
+/// The keys of a scenario that are left out where its target is served, because a client brings such a thing itself.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what Python holds is lent")]
+pub fn left_out_of_emulation(plan: PyRef<'_, Plan>) -> Vec<&'static str> {
+    as_served(&plan.inner.points[0].setup.target).1
+}
+
+/// The nanoseconds of a quantity of time such as `2s`. Raises ValueError with what is wrong with it.
+#[pyfunction]
+pub fn span_ns(text: &str) -> PyResult<u64> {
+    parse::span(text).map(Span::as_ns).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Raises ValueError where no clock has this name.
+#[pyfunction]
+pub fn check_clock(text: &str) -> PyResult<()> {
+    text.parse::<Pace>().map(|_| ()).map_err(PyValueError::new_err)
+}

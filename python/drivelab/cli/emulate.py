@@ -1,0 +1,223 @@
+"""`drivelab emulate`: the target of a scenario as a real block device, in its time, with its bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab import _core, emulation
+from drivelab.cli import workload_options as words
+from drivelab.cli.assumed import note_assumed
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, json_text, say
+from drivelab.cli.places import check_file, place
+from drivelab.cli.run_options import AsJson, Quiet
+from drivelab.emulation_story import late_note, lines
+from drivelab.errors import InputError, RunError
+from drivelab.files import write_text
+from drivelab.provenance import provenance
+from drivelab.scenario import Source, plan, read_source
+
+BLOCK_SIZES = (512, 4096)
+# Where clients and the device share two cores, 99 of 100 answers are less late than this.
+BUDGET = "500us"
+_DEVICE_PANEL = "The device"
+
+
+def _device(text: str, metavar: str) -> Any:  # noqa: ANN401 - as typer has it
+    return typer.Option(help=text, metavar=metavar, rich_help_panel=_DEVICE_PANEL, show_default=False)
+
+
+Socket = Annotated[
+    str | None, _device("Unix socket that clients come to; one in a folder of its own by default", "PATH")
+]
+Clock = Annotated[
+    str,
+    typer.Option(
+        help="real; x10 for ten times as fast; skip, which does not wait; untimed, without the model",
+        metavar="real|xN|skip|untimed",
+        rich_help_panel=_DEVICE_PANEL,
+    ),
+]
+Store = Annotated[
+    str,
+    typer.Option(
+        help="memory, or a folder with an image for each drive",
+        metavar="memory|DIR",
+        rich_help_panel=_DEVICE_PANEL,
+    ),
+]
+
+
+def emulate(
+    scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
+    drive: words.Drive = None,
+    level: words.Level = None,
+    members: words.Members = None,
+    stripe_unit: words.StripeUnit = None,
+    randseed: words.Randseed = None,
+    settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    socket: Socket = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--tcp",
+            help="Port of this machine's own address in place of a socket; 0 takes a free one",
+            metavar="PORT",
+            min=0,
+            max=65_535,
+            rich_help_panel=_DEVICE_PANEL,
+            show_default=False,
+        ),
+    ] = None,
+    control: Annotated[
+        str | None, _device("Socket for drivelab fault; SOCKET.control by default", "PATH")
+    ] = None,
+    clock: Clock = "real",
+    store: Store = "memory",
+    image: Annotated[
+        Path | None, _device("An image that is there already; what is written is kept in memory", "FILE")
+    ] = None,
+    write_image: Annotated[
+        bool, typer.Option(help="Write into the image", rich_help_panel=_DEVICE_PANEL)
+    ] = False,
+    block_size: Annotated[
+        int, typer.Option(help="512 or 4096 bytes", metavar="BYTES", rich_help_panel=_DEVICE_PANEL)
+    ] = 512,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            help="Serve as long as this command of a shell runs, and end with its status; it finds the device at $uri",
+            metavar="COMMAND",
+            show_default=False,
+        ),
+    ] = None,
+    capture: Annotated[
+        Path | None,
+        typer.Option(help="Keep the session as a trace", metavar="FILE", parser=place, show_default=False),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the record of the session", metavar="FILE", parser=place, show_default=False
+        ),
+    ] = None,
+    lateness_budget: Annotated[
+        str, typer.Option(help="What 99 of 100 answers may be late by", metavar="TIME")
+    ] = BUDGET,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> int:
+    """Serve the target of a scenario as a network block device (NBD).
+
+    Any client finds it at the address that is printed first: fio, qemu, nbdcopy, nbd-client. Ctrl-C ends the session.
+    """
+    _check_files({"--capture": capture, "--record": record})
+    if write_image and image is None:
+        raise InputError("--write-image changes nothing without --image; leave it out")
+    options = _options(socket, port, control, clock, store, image, block_size, lateness_budget)
+    options |= {"write_image": write_image, "capture": None if capture is None else str(capture)}
+    source = Source("", "command line") if scenario is None else read_source(scenario)
+    laid_over = {"drive": drive, "level": level, "members": members, "stripe_unit": stripe_unit}
+    checked = plan(source, words.overrides_of({**laid_over, "randseed": randseed}, settings))
+    if len(checked) > 1:
+        raise InputError(
+            f"one device is served, and this scenario has {len(checked)} points: give each value once"
+        )
+    if not quiet:
+        _note(checked)
+    command = emulation.Command(run, emulation.stderr_number() if as_json else None) if run else None
+
+    def ready(uri: str, size: int) -> None:
+        # What a command is to read is told to it alone.
+        if command is None and not as_json:
+            emit(uri)
+        if not quiet:
+            say(f"serving {checked.name}, {size / 1e9:.1f} GB, clock {clock}, at {uri}")
+
+    session = emulation.serve(checked, options, ready, command)
+    facts = provenance(checked.scenario_hash, checked.seed, session.record["digest"])
+    found = {"kind": "emulate", **facts, "name": checked.name, **session.record}
+    _tell(found, record, as_json=as_json, quiet=quiet)
+    return _code(session)
+
+
+def _check_files(wanted: dict[str, Path | None]) -> None:
+    """Refuse files that could not be written. Raises InputError and OutputError."""
+    for option, path in wanted.items():
+        if path is not None:
+            check_file(option, path)
+
+
+def _tell(found: dict[str, Any], record: Path | None, *, as_json: bool, quiet: bool) -> None:
+    """What the session came to, wherever it is wanted."""
+    if record is not None:
+        write_text(record, json_text(found))
+    if as_json:
+        emit_json(found)
+    elif not quiet:
+        say("\n".join(lines(found)))
+    if note := late_note(found):
+        say(note)
+
+
+def _note(checked: _core.Plan) -> None:
+    """What is not as the scenario has it, or as nobody has said."""
+    note_assumed([checked])
+    for key in _core.left_out_of_emulation(checked):
+        say(f"note: {key} is left out: a client brings that itself")
+
+
+def _code(session: emulation.Session) -> int:
+    if session.record["failure"] is not None:
+        unsaved = session.record["unsaved_sectors"]
+        more = f"; {unsaved} sectors that were answered for could not be kept" if unsaved else ""
+        raise RunError(f"the session has ended: {session.record['failure']}{more}")
+    if session.interrupted:
+        return Exit.INTERRUPTED
+    return Exit.OK if session.status is None else session.status
+
+
+def _options(
+    socket: str | None,
+    port: int | None,
+    control: str | None,
+    clock: str,
+    store: str,
+    image: Path | None,
+    block_size: int,
+    budget: str,
+) -> dict[str, Any]:
+    """What was asked for, checked. Raises InputError."""
+    if socket is not None and port is not None:
+        raise InputError("--socket and --tcp: the device is at one of the two; leave the other out")
+    if block_size not in BLOCK_SIZES:
+        raise InputError(f"--block-size {block_size}: give 512 or 4096")
+    folder = None if store == "memory" else store
+    if folder is not None and image is not None:
+        raise InputError("--store and --image: the bytes are in one of the two; leave the other out")
+    if clock == "untimed" and (folder is not None or image is not None):
+        raise InputError(
+            "--clock untimed is without the model, and so without its drives: its bytes are in memory; leave --store "
+            "and --image out"
+        )
+    try:
+        budget_ns = _core.span_ns(budget)
+    except ValueError as error:
+        raise InputError(f"--lateness-budget {budget}: {error}") from error
+    try:
+        _core.check_clock(clock)
+    except ValueError as error:
+        raise InputError(f"--clock {clock}: {error}") from error
+    return {
+        "socket": socket,
+        "port": port,
+        "control": control,
+        "clock": clock,
+        "folder": folder,
+        "image": None if image is None else str(image),
+        "block_size": block_size,
+        "budget_ns": budget_ns,
+    }

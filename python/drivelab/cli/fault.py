@@ -1,0 +1,66 @@
+"""`drivelab fault`: do something to a device while `drivelab emulate` serves it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from drivelab import _core, emulation
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit
+from drivelab.errors import InputError
+
+ACTIONS = {
+    "media": "sectors of a member (--lba, --sectors) cannot be read before they are written",
+    "reset": "the link to a member is reset: what it has not answered goes again",
+    "lie": "a member answers FLUSH at once, whatever waits in its cache; --for ends it",
+    "honest": "it no longer does",
+    "fail": "a member fails for good; with --for another drive takes its place then",
+    "dead": "the same as fail",
+    "replace": "an empty drive takes the place of a member that has failed",
+    "power-cut": "the power goes, and is back at once, or after --for",
+    "scrub": "the array begins to compare all that its members have",
+    "rebuild": "the array begins to rebuild what a missing member had",
+    "status": "nothing; how things stand is told",
+}
+_SAME = {"dead": "fail"}
+
+
+def fault(
+    device: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOCKET",
+            help="The device's socket, its address, or its control socket",
+            show_default=False,
+        ),
+    ],
+    action: Annotated[str, typer.Argument(metavar="ACTION", help=", ".join(ACTIONS), show_default=False)],
+    member: Annotated[int, typer.Option(help="Which drive, from 0", min=0, max=65_535)] = 0,
+    lba: Annotated[
+        int | None, typer.Option(help="First sector of the member", min=0, show_default=False)
+    ] = None,
+    sectors: Annotated[int | None, typer.Option(help="How many", min=1, show_default=False)] = None,
+    for_: Annotated[
+        str | None,
+        typer.Option(
+            "--for", help="How long it lasts, by the model's clock", metavar="TIME", show_default=False
+        ),
+    ] = None,
+) -> int:
+    """Have something go wrong with a device that is being served, or right again."""
+    if action not in ACTIONS:
+        raise InputError(f"{action}: there is no such action; there are {', '.join(ACTIONS)}")
+    wish: dict[str, object] = {"action": _SAME.get(action, action), "member": member}
+    if lba is not None:
+        wish["lba"] = lba
+    if sectors is not None:
+        wish["sectors"] = sectors
+    if for_ is not None:
+        try:
+            wish["for_ns"] = _core.span_ns(for_)
+        except ValueError as error:
+            raise InputError(f"--for {for_}: {error}") from error
+    emit(emulation.act(device, wish))
+    return Exit.OK

@@ -1,0 +1,73 @@
+"""`drivelab loop`: our own host against our own device in real time, beside the simulation of the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab import _core, looping
+from drivelab.cli import workload_options as words
+from drivelab.cli.emulate import BUDGET
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
+from drivelab.cli.run_options import AsJson, Quiet
+from drivelab.emulation_story import late_note
+from drivelab.errors import InputError
+from drivelab.scenario import Source, plan, read_source
+
+
+def loop(
+    scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
+    drive: words.Drive = None,
+    level: words.Level = None,
+    members: words.Members = None,
+    stripe_unit: words.StripeUnit = None,
+    pattern: words.Pattern = None,
+    rw: words.Rw = None,
+    bs: words.Bs = None,
+    iodepth: words.Iodepth = None,
+    numjobs: words.Numjobs = None,
+    rwmixread: words.Rwmixread = None,
+    fsync: words.Fsync = None,
+    runtime: words.Runtime = None,
+    ramp_time: words.RampTime = None,
+    randseed: words.Randseed = None,
+    settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    lateness_budget: Annotated[
+        str, typer.Option(help="What 99 of 100 answers may be late by", metavar="TIME")
+    ] = BUDGET,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> int:
+    """Run a workload against its own target in real time, through NBD, and set it beside its simulation.
+
+    Takes as long as the runs last. Exits 3 where a rate differs by more than 3 standard errors.
+    """
+    options = dict(locals())
+    try:
+        budget_ns = _core.span_ns(lateness_budget)
+    except ValueError as error:
+        raise InputError(f"--lateness-budget {lateness_budget}: {error}") from error
+    source = Source("", "command line") if scenario is None else read_source(scenario)
+    overrides = words.overrides_of(options, settings)
+    checked = plan(source, overrides)
+    if not quiet:
+        for key in _core.left_out_of_emulation(checked):
+            say(f"note: {key} is left out of the device, and simulated: leave it out of the scenario")
+    with progress_bar(len(checked), checked.name, quiet=quiet) as progress:
+        found = looping.loop(source, overrides, budget_ns, progress)
+    if as_json:
+        emit_json({"kind": "loop", "points": [point.to_dict() for point in found]})
+    else:
+        emit_table(looping.table(found))
+        if not quiet:
+            emit(
+                f"\nsimulated: the mean of {looping.SEEDS} seeds, and from them the standard error of a difference; "
+                "late: from an answer's due instant to its way out"
+            )
+    for point in found:
+        if note := late_note(point.device):
+            say(note)
+    return Exit.OK if all(point.agrees for point in found) else Exit.COMPARISON

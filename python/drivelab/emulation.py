@@ -1,0 +1,167 @@
+"""A device in real time: what `drivelab emulate` does, and a client of its control socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drivelab import _core
+from drivelab.errors import InputError, RunError
+
+CONTROL_SUFFIX = ".control"
+"""What the name of the control socket has behind that of the device's."""
+
+_ANSWER_MAX_BYTES = 1 << 20
+_CONTROL_TIMEOUT_S = 60.0
+# A client that was told to end gets so long.
+_END_S = 5.0
+# As a shell has it: a command that a signal ended.
+_SIGNALLED = 128
+
+
+@dataclass
+class Session:
+    """What a session came to."""
+
+    record: dict[str, Any]
+    interrupted: bool
+    status: int | None
+    """Of the command that ran against the device; None where there was none."""
+
+
+def in_words(uri: str) -> dict[str, str]:
+    """What a command is told of the device, as nbdkit tells it and under names of our own."""
+    parts = urllib.parse.urlsplit(uri)
+    query = urllib.parse.parse_qs(parts.query)
+    where = {"unixsocket": query["socket"][0]} if "socket" in query else {"port": str(parts.port)}
+    return {"uri": uri, "DRIVELAB_URI": uri, "DRIVELAB_DEVICE": uri, "exportname": "", **where}
+
+
+class Command:
+    """A command of a shell that runs as long as the device is served."""
+
+    def __init__(self, text: str, stdout: int | None = None) -> None:
+        """Keep the command; `stdout` is the descriptor of its own stdout."""
+        self.text = text
+        self.stdout = stdout
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, words: Mapping[str, str]) -> None:
+        """Start it, with these words in its environment."""
+        environment = {**os.environ, **words}
+        self.process = subprocess.Popen(["/bin/sh", "-c", self.text], env=environment, stdout=self.stdout)
+
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.process is not None and self.process.poll() is not None
+
+    def end(self) -> int | None:
+        """See that it ends; its status as a shell has it."""
+        if self.process is None:
+            return None
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        status = self.process.wait()
+        return _SIGNALLED - status if status < 0 else status
+
+
+def serve(
+    plan: _core.Plan,
+    options: dict[str, Any],
+    on_ready: Callable[[str, int], object],
+    command: Command | None = None,
+) -> Session:
+    """Serve the target of a plan until a signal comes, or its command has ended.
+
+    Without a socket and a port the device gets a socket in a folder of its own, which goes with it. Raises RunError.
+    """
+    private = tempfile.mkdtemp(prefix="drivelab-") if options["socket"] is options["port"] is None else None
+    if private is not None:
+        options = {**options, "socket": str(Path(private) / "nbd.socket")}
+    if options["control"] is None and options["socket"] is not None:
+        options = {**options, "control": options["socket"] + CONTROL_SUFFIX}
+
+    def ready(uri: str, size: int) -> None:
+        on_ready(uri, size)
+        if command is not None:
+            command.start(in_words(uri))
+
+    def look() -> bool:
+        return command is not None and command.is_over()
+
+    try:
+        record, interrupted = _core.emulate(plan, options, ready, look)
+    finally:
+        status = command.end() if command is not None else None
+        if private is not None:
+            shutil.rmtree(private, ignore_errors=True)
+    return Session(record, interrupted, None if interrupted else status)
+
+
+def control_path(named: str) -> Path:
+    """The control socket of a device that is named by its socket, its address, or the control socket itself."""
+    if named.startswith(("nbd://", "nbd+unix://")):
+        query = urllib.parse.parse_qs(urllib.parse.urlsplit(named).query)
+        if "socket" not in query:
+            raise InputError(
+                f"{named}: a device at a port has its control socket where --control has put it: name that"
+            )
+        named = query["socket"][0]
+    path = Path(named)
+    return path if named.endswith(CONTROL_SUFFIX) else path.with_name(path.name + CONTROL_SUFFIX)
+
+
+def act(named: str, action: Mapping[str, Any]) -> str:
+    """Have something done to a device that is being served. Returns what it says. Raises InputError and RunError."""
+    path = control_path(named)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(_CONTROL_TIMEOUT_S)
+        try:
+            client.connect(os.fspath(path))
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise InputError(f"{path}: no device is served there: {why}") from error
+        try:
+            client.sendall((json.dumps(action) + "\n").encode())
+            line = _line(client)
+        except OSError as error:
+            raise RunError(f"{path}: the device does not answer: {error}") from error
+    answer = json.loads(line)
+    if not answer["ok"]:
+        raise InputError(f"the device refuses: {answer['error']}")
+    return str(answer["told"])
+
+
+def _line(client: socket.socket) -> bytes:
+    found = b""
+    while not found.endswith(b"\n") and len(found) < _ANSWER_MAX_BYTES:
+        more = client.recv(1 << 16)
+        if not more:
+            raise ConnectionError("it has ended")
+        found += more
+    return found
+
+
+def signalled(status: int) -> bool:
+    """Whether a status of a command says that Ctrl-C has ended it."""
+    return status == _SIGNALLED + signal.SIGINT
+
+
+def stderr_number() -> int:
+    """The descriptor that remarks go to."""
+    return sys.stderr.fileno()

@@ -1,0 +1,147 @@
+"""Our own host against our own device in real time, beside the simulation of the same: the error of the emulation.
+
+Both have the same scenario and seed. A run in real time differs from a simulated one by what the machine adds, and
+because of that meets other angles of the platter; so the difference is set beside what simulations with other seeds
+differ by.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drivelab import _core
+from drivelab.emulation_story import short_text
+from drivelab.errors import RunError
+from drivelab.points_table import axis_text
+from drivelab.scenario import Override, Source, plan
+from drivelab.simulation import run_plans
+from drivelab.table import Cell, Table
+
+SEEDS = 8
+"""Simulations of each point, each with a seed of its own: from them the scatter of one run is told."""
+FAR_ERRORS = 3.0
+"""A difference of more standard errors than this is no scatter."""
+
+
+@dataclass(frozen=True)
+class Looped:
+    """One point in real time, beside its simulations."""
+
+    axes: dict[str, Any]
+    host: dict[str, Any]
+    device: dict[str, Any]
+    simulated_iops: list[float]
+
+    @property
+    def iops(self) -> float:
+        """As the host has seen it in real time."""
+        return float(self.host["iops"])
+
+    @property
+    def mean_iops(self) -> float:
+        """Of the simulations."""
+        return statistics.fmean(self.simulated_iops)
+
+    @property
+    def difference_percent(self) -> float | None:
+        """Emulated less simulated, of the simulated; None where nothing was simulated."""
+        return 100 * (self.iops - self.mean_iops) / self.mean_iops if self.mean_iops else None
+
+    @property
+    def standard_errors(self) -> float | None:
+        """The difference in standard errors of a difference between one run and the mean of so many."""
+        count = len(self.simulated_iops)
+        scatter = statistics.stdev(self.simulated_iops) * math.sqrt(1 + 1 / count)
+        return (self.iops - self.mean_iops) / scatter if scatter else None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the difference may be scatter."""
+        errors = self.standard_errors
+        return self.iops == self.mean_iops if errors is None else abs(errors) <= FAR_ERRORS
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "axes": self.axes,
+            "emulated_iops": self.iops,
+            "simulated_iops": self.simulated_iops,
+            "difference_percent": self.difference_percent,
+            "standard_errors": self.standard_errors,
+            "agrees": self.agrees,
+            "host": self.host,
+            "device": self.device,
+        }
+
+
+def loop(
+    source: Source,
+    overrides: Sequence[Override],
+    budget_ns: int,
+    progress: Callable[[float], object] | None = None,
+) -> list[Looped]:
+    """Run every point of a scenario, one after the other, in real time. Raises RunError."""
+    checked = plan(source, overrides)
+    plans = [_with_seed(source, overrides, checked.seed + number) for number in range(SEEDS)]
+    simulated = run_plans(plans)
+    for result in simulated:
+        if result.interrupted:
+            raise KeyboardInterrupt
+        if result.failures:
+            raise RunError(result.failures[0].message)
+    found = []
+    for place, axes in enumerate(checked.axes):
+        with tempfile.TemporaryDirectory(prefix="drivelab-") as folder:
+            both = _core.loop_back(checked, place, str(Path(folder) / "nbd.socket"), budget_ns)
+        iops = [float(result.points[place]["iops"] or 0) for result in simulated]
+        found.append(Looped(axes, both["host"], both["device"], iops))
+        if progress is not None:
+            progress(place + 1)
+    return found
+
+
+def _with_seed(source: Source, overrides: Sequence[Override], seed: int) -> _core.Plan:
+    others = [one for one in overrides if one.key != "run.seed"]
+    return plan(source, [*others, Override("run.seed", str(seed), "the seed")])
+
+
+def table(points: Sequence[Looped]) -> Table:
+    """A line for each point."""
+    axes = list(points[0].axes) if points else []
+    columns = [
+        *(key.rpartition(".")[2] for key in axes),
+        "emulated IOPS",
+        "simulated",
+        "difference",
+        "standard errors",
+        "late p50",
+        "late p99",
+        "late p99.9",
+        "late max",
+        "gaps",
+    ]
+    rows = []
+    for point in points:
+        late = point.device["lateness_ns"]
+        errors, difference = point.standard_errors, point.difference_percent
+        rows.append(
+            [
+                *(Cell(axis_text(point.axes[key])) for key in axes),
+                Cell(f"{point.iops:.4g}"),
+                Cell(f"{point.mean_iops:.4g}"),
+                Cell("-" if difference is None else f"{difference:+.1f} %"),
+                Cell("-" if errors is None else f"{errors:+.1f}", "" if point.agrees else "red"),
+                *(
+                    Cell("-" if late[key] is None else short_text(late[key]))
+                    for key in ("p50", "p99", "p99_9", "max")
+                ),
+                Cell(f"{point.device['gaps']['count']:,}"),
+            ]
+        )
+    return Table(columns, rows)

@@ -1,0 +1,493 @@
+"""`drivelab emulate` through a client of our own: what is served, in what order, and how a session ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import nbd_client as nbd
+import pytest
+from devices import CLEAN, DRIVE, RAID5, Device, served
+from hypothesis import given
+from hypothesis import strategies as st
+from nbd_client import Client, dice_of
+
+
+@pytest.fixture
+def serve(command, environment, tmp_path):
+    """A device in a process of its own: `with serve(DRIVE, "--clock", "real") as device`."""
+
+    def serve(scenario: str = DRIVE, *options: str, clock: str = "skip") -> AbstractContextManager[Device]:
+        return served(command, environment, tmp_path, scenario, *options, clock=clock)
+
+    return serve
+
+
+def test_a_device_is_what_it_says_and_keeps_what_it_is_given(serve):
+    with serve() as device:
+        client = device.client()
+        assert client.size == 74_355_769_344 // 4096 * 4096 or client.size % 512 == 0
+        # Flags, flush, FUA, rotational, trim, zeroes, DF, several connections, cache.
+        assert client.flags == 0b101_1111_1101
+        assert client.block_sizes == (512, 4096, 32 << 20)
+        data = dice_of(1).randbytes(1 << 20)
+        client.write(512, data)
+        client.write(1 << 30, data[:4096], nbd.FUA)
+        assert client.read(512, 1 << 20) == data
+        assert client.read(1 << 30, 8192) == data[:4096] + bytes(4096)
+        assert client.ask(nbd.FLUSH).errno == 0
+        assert client.ask(nbd.CACHE, 512, 4096).errno == 0
+        # A hint that changes nothing.
+        assert client.ask(nbd.TRIM, 512, 4096).errno == 0
+        assert client.read(512, 4096) == data[:4096]
+        assert client.ask(nbd.ZERO, 512, 4096).errno == 0
+        assert client.read(512, 8192) == bytes(4096) + data[4096:8192]
+        # Another connection sees the same.
+        assert device.client().read(4608, 4096) == data[4096:8192]
+        record = device.end()
+    assert (record["writes"]["commands"], record["trims"]["commands"], record["failure"]) == (3, 1, None)
+    assert record["connections"] == 2
+
+
+def test_what_is_allocated_is_told(serve):
+    with serve() as device:
+        client = device.client()
+        client.write(1 << 20, bytes([1]) * 65_536)
+        extents = client.ask(nbd.STATUS, 0, 1 << 22).extents
+        assert extents == [(1 << 20, 3), (65_536, 0), ((1 << 22) - (1 << 20) - 65_536, 3)]
+        assert client.ask(nbd.STATUS, 0, 1 << 22, nbd.ONE).extents == [(1 << 20, 3)]
+        # What waits in the cache is there too.
+        client.write(1 << 21, bytes([1]) * 512)
+        assert client.ask(nbd.STATUS, 1 << 21, 512).extents == [(512, 0)]
+
+
+def test_answers_come_in_the_order_of_the_model(serve):
+    scenario = DRIVE + '[target.queue]\nprotocol = "ata-tcq"\norder = "sptf"\n'
+    with serve(scenario, clock="real") as device:
+        client = device.client()
+        dice = dice_of(2)
+        sent = [client.send(nbd.READ, dice.randrange(client.size // 4096) * 4096, 4096) for _ in range(32)]
+        heard = [client.hear().cookie for _ in sent]
+        assert sorted(heard) == sent
+        assert heard != sent
+
+
+def test_what_is_wrong_with_a_request_is_told_and_the_next_one_is_served(serve):
+    with serve() as device:
+        client = device.client()
+        assert client.ask(nbd.READ, client.size, 512).errno == nbd.EINVAL
+        assert client.ask(nbd.READ, 1, 512).errno == nbd.EINVAL
+        assert client.ask(nbd.WRITE, client.size, data=bytes(512)).errno == nbd.ENOSPC
+        assert client.ask(99, 0, 512).errno == nbd.EINVAL
+        assert client.read(0, 512) == bytes(512)
+
+
+def test_a_client_that_talks_nonsense_loses_its_connection_and_nobody_else_does(serve):
+    with serve() as device:
+        good = device.client()
+        good.write(0, b"a" * 512)
+        bad = device.client()
+        bad.socket.sendall(b"nonsense" * 8)
+        assert bad.is_closed()
+        import socket as sockets
+
+        with sockets.socket(sockets.AF_UNIX) as worse:
+            worse.connect(str(device.socket))
+            worse.settimeout(30)
+            worse.sendall(bytes([0xFF]) * 100)
+            while worse.recv(1 << 16):
+                pass
+        assert good.read(0, 512) == b"a" * 512
+        assert device.client().read(0, 512) == b"a" * 512
+        record = device.end()
+    assert record["malformed"] == 2
+
+
+@given(st.lists(st.binary(max_size=300), max_size=5))
+def test_noise_does_no_harm(noisy_device, pieces):
+    """One device for all examples: whatever comes, the next client is served."""
+    import socket as sockets
+
+    with sockets.socket(sockets.AF_UNIX) as client:
+        client.connect(str(noisy_device.socket))
+        for piece in pieces:
+            try:
+                client.sendall(piece)
+            except OSError:
+                break
+    with Client(noisy_device.socket) as next_one:
+        assert next_one.read(0, 512) == bytes(512)
+
+
+@pytest.fixture(scope="module")
+def noisy_device(tmp_path_factory):
+    import sys
+
+    folder = tmp_path_factory.mktemp("noise")
+    with served([sys.executable, "-m", "drivelab"], dict(os.environ), folder, DRIVE) as device:
+        yield device
+
+
+@pytest.mark.parametrize("block_size", [512, 4096])
+def test_blocks_are_as_large_as_asked(serve, block_size):
+    with serve(DRIVE, "--block-size", str(block_size)) as device:
+        client = device.client()
+        assert client.block_sizes[0] == block_size
+        assert client.size % block_size == 0
+        assert client.ask(nbd.READ, 512, 512).errno == (0 if block_size == 512 else nbd.EINVAL)
+
+
+def test_a_port_is_as_good_as_a_socket(command, environment, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    words = ["emulate", "d.toml", "--tcp", "0", "--clock", "skip"]
+    with subprocess.Popen(
+        [*command, *words], cwd=tmp_path, env=environment, encoding="utf-8", stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        uri = process.stdout.readline().strip()
+        assert uri.startswith("nbd://127.0.0.1:")
+        with Client(int(uri.rpartition(":")[2])) as client:
+            client.write(0, b"x" * 4096)
+            assert client.read(0, 4096) == b"x" * 4096
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_session_with_its_record_and_without_its_socket(serve, number, code):
+    with serve(DRIVE, clock="real") as device:
+        device.client().write(0, b"x" * 4096)
+        assert device.socket.exists()
+        record = device.end(number)
+    assert device.code == code, device.said
+    assert record["writes"]["commands"] == 1
+    assert record["unsaved_sectors"] == 0
+    assert not device.socket.exists()
+    assert not device.socket.with_name("nbd.socket.control").exists()
+    assert "Traceback" not in device.said
+
+
+def test_a_command_runs_as_long_as_the_device_and_its_status_is_ours(run, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    done = run("emulate", "d.toml", "--run", 'echo "$uri" $exportname; test -S "$unixsocket"')
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("nbd+unix:///?socket=/")
+    socket = done.stdout.strip().partition("socket=")[2]
+    assert not Path(socket).exists()
+    assert run("emulate", "d.toml", "--run", "exit 7").returncode == 7
+    assert run("emulate", "d.toml", "--run", "kill -9 $$").returncode == 137
+    # Of a session as JSON only the record is on stdout.
+    found = run("emulate", "d.toml", "--run", "echo in between", "--json")
+    assert json.loads(found.stdout)["kind"] == "emulate"
+    assert "in between" in found.stderr
+
+
+def test_time_passes_as_on_the_drive_and_lateness_is_told(serve):
+    with serve(DRIVE, clock="real") as device:
+        client = device.client()
+        dice = dice_of(3)
+        began = time.monotonic()
+        for _ in range(20):
+            client.read(dice.randrange(client.size // 4096) * 4096, 4096)
+        took = time.monotonic() - began
+        record = device.end()
+    # 10 000 rpm: about 8 ms each, of which 3 are half a turn.
+    assert 0.05 < took / 20 * 10 < 0.4, took
+    assert record["lateness_ns"]["n"] == 20
+    assert not record["is_over_budget"]
+
+
+def test_a_session_that_is_later_than_its_budget_is_flagged(run, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    client = (
+        "import os, sys; sys.path.insert(0, os.environ['HERE'])\n"
+        "from nbd_client import Client; from pathlib import Path\n"
+        "c = Client(Path(os.environ['unixsocket']))\nfor n in range(1200): c.read(n * 4096, 4096)"
+    )
+    (tmp_path / "client.py").write_text(client)
+    here = Path(__file__).parent
+    import sys
+
+    words = [
+        "emulate",
+        "d.toml",
+        "--clock",
+        "skip",
+        "--json",
+        "--run",
+        f"HERE={here} {sys.executable} client.py",
+    ]
+    late = run(*words, "--lateness-budget", "1ns")
+    assert late.returncode == 0, late.stderr
+    assert json.loads(late.stdout)["is_over_budget"]
+    assert "warning: more than 1 in 100 answers were later than the budget" in late.stderr
+
+
+def _head(image: Path, count: int) -> bytes:
+    with image.open("rb") as file:
+        return file.read(count)
+
+
+def test_a_folder_keeps_the_bytes_of_each_member(serve, tmp_path):
+    store = ["--store", str(tmp_path / "images")]
+    data = dice_of(4).randbytes(1 << 20)
+    with serve(RAID5, *store) as device:
+        device.client().write(0, data)
+        device.end()
+    images = sorted((tmp_path / "images").glob("member-*.img"))
+    assert len(images) == 4
+    assert json.loads((tmp_path / "images" / "state.json").read_text())["clean"] is True
+    # Parity is the sum of the others: of each stripe unit one member has it.
+    heads = [_head(image, 1 << 18) for image in images]
+    total = 0
+    for head in heads:
+        total ^= int.from_bytes(head, "big")
+    assert total == 0
+    assert any(heads)
+    with serve(RAID5, *store) as device:
+        client = device.client()
+        assert client.read(0, 1 << 20) == data
+        assert _fault(device, "fail", "--member", "1") == 0
+        assert client.read(0, 1 << 20) == data
+        device.end()
+    assert json.loads((tmp_path / "images" / "state.json").read_text())["missing"] == [1]
+    with serve(RAID5, *store) as device:
+        assert device.client().read(0, 1 << 20) == data
+
+
+def test_after_a_crash_of_ours_an_array_is_made_consistent(serve, tmp_path):
+    store = ["--store", str(tmp_path / "images")]
+    scenario = RAID5.replace("write_cache = true", CLEAN)
+    with serve(scenario, *store) as device:
+        client = device.client()
+        for place in range(40):
+            client.write(place * 65_536, bytes([place + 1]) * 4096)
+        for place in range(40):
+            client.send(nbd.WRITE, place * 65_536, data=bytes([place + 100]) * 4096)
+        device.end(signal.SIGKILL)
+    assert json.loads((tmp_path / "images" / "state.json").read_text())["clean"] is False
+    with serve(scenario, *store) as device:
+        client = device.client()
+        whole = [client.read(place * 65_536, 4096) for place in range(40)]
+        assert all(
+            data in (bytes([place + 1]) * 4096, bytes([place + 100]) * 4096) or len(set(data)) == 2
+            for place, data in enumerate(whole)
+        )
+        assert _fault(device, "fail", "--member", "2") == 0
+        assert [client.read(place * 65_536, 4096) for place in range(40)] == whole
+
+
+def test_an_image_stays_as_it_is_unless_it_is_to_be_written(serve, tmp_path):
+    image = tmp_path / "disk.img"
+    image.write_bytes(b"old!" * 1024)
+    with serve(DRIVE, "--image", str(image)) as device:
+        client = device.client()
+        assert client.read(0, 4096) == b"old!" * 1024
+        client.write(0, b"new!" * 1024)
+        assert client.read(0, 4096) == b"new!" * 1024
+        size = client.size
+        device.end()
+    assert image.read_bytes() == b"old!" * 1024
+    with image.open("r+b") as file:
+        file.truncate(size)
+    with serve(DRIVE, "--image", str(image), "--write-image") as device:
+        device.client().write(0, b"new!" * 1024)
+        device.end()
+    assert _head(image, 4096) == b"new!" * 1024
+
+
+def test_a_full_disk_ends_the_session_and_loses_nothing_that_was_answered(serve, tmp_path):
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(small)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a full disk: nothing can be mounted here")
+    try:
+        with serve(DRIVE, "--store", str(small / "images")) as device:
+            client, answered = device.client(), 0
+            while answered < 64:
+                try:
+                    client.write(answered << 20, bytes([answered + 1]) * (1 << 20))
+                except (ConnectionError, OSError):
+                    break
+                answered += 1
+            assert device.process.wait(60) == 1
+            record = device.end()
+        assert 16 <= answered < 40
+        assert (
+            "error: the session has ended: cannot write member-0.img: No space left on device" in device.said
+        )
+        assert record["failure"]
+        assert record["unsaved_sectors"] == 0, device.said
+        assert not device.socket.exists()
+        held = (small / "images" / "member-0.img").open("rb")
+        for place in range(answered):
+            held.seek(place << 20)
+            assert held.read(1 << 20) == bytes([place + 1]) * (1 << 20), place
+        held.close()
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
+def test_a_session_is_kept_as_a_trace(serve, run, tmp_path):
+    with serve(DRIVE, "--capture", str(tmp_path / "session.dlt")) as device:
+        client = device.client()
+        for place in range(10):
+            client.write(place << 20, b"x" * 4096, nbd.FUA)
+        client.read(0, 4096)
+        client.ask(nbd.TRIM, 0, 4096)
+        assert _fault(device, "reset") == 0
+        record = device.end()
+    assert record["captured_requests"] == 12
+    told = json.loads(run("trace", "info", "session.dlt", "--json").stdout)
+    assert told["requests"] == 12
+    assert run("trace", "head", "session.dlt", "--json").returncode == 0
+
+
+def test_what_a_client_brings_itself_is_left_out_with_a_note(serve):
+    with serve(DRIVE + 'elevator = "deadline"\n') as device:
+        device.end()
+    assert "note: target.elevator is left out: a client brings that itself" in device.said
+
+
+def _fault(device: Device, *words: str) -> int:
+    """`drivelab fault` as a person types it."""
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-m", "drivelab", "fault", str(device.socket), *words],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+    )
+    device.said += done.stdout + done.stderr
+    return done.returncode
+
+
+def test_a_sector_that_cannot_be_read_fails_exactly_its_request(serve):
+    with serve() as device:
+        client = device.client()
+        client.write(0, b"a" * 65_536)
+        client.ask(nbd.FLUSH)
+        assert _fault(device, "media", "--lba", "16", "--sectors", "1") == 0
+        assert client.read(0, 8192) == b"a" * 8192
+        answer = client.ask(nbd.READ, 8192, 512)
+        assert (answer.errno, answer.why) == (nbd.EIO, "a sector could not be read")
+        assert client.read(8704, 4096) == b"a" * 4096
+        client.write(8192, b"b" * 512)
+        client.ask(nbd.FLUSH)
+        assert client.read(8192, 512) == b"b" * 512
+
+
+def test_a_power_cut_takes_what_was_only_answered_and_lists_it(serve):
+    with serve() as device:
+        client = device.client()
+        client.write(0, b"a" * 4096)
+        client.ask(nbd.FLUSH)
+        client.write(0, b"b" * 4096)
+        assert _fault(device, "power-cut") == 0
+        assert client.is_closed()
+        found = device.client().read(0, 4096)
+        record = device.end()
+    (cut,) = record["power_cuts"]
+    lost = cut["lost_sectors"]
+    assert found == b"b" * (4096 - 512 * lost) + b"a" * (512 * lost) or lost == 8
+    assert found.count(b"a") == 512 * lost
+    assert f"{lost} answered sectors are lost" in device.said
+    assert cut["back_at_ns"] is not None
+
+
+def test_a_drive_that_fails_and_is_replaced(serve):
+    with serve(RAID5) as device:
+        client = device.client()
+        client.write(0, b"a" * 65_536)
+        assert _fault(device, "dead", "--member", "3", "--for", "1h") == 0
+        assert client.read(0, 65_536) == b"a" * 65_536
+        assert _fault(device, "fail", "--member", "3") == 2
+        assert "drive 3 has failed before" in device.said
+        assert _fault(device, "fail", "--member", "9") == 2
+        assert "there is no drive 9: the target has 4, counted from 0" in device.said
+        record = device.end()
+    assert record["events"][0]["what"] == "a member has failed"
+    assert record["actions"][0]["action"] == "fail"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (
+            ("fault", "absent", "fail"),
+            2,
+            "absent.control: no device is served there: no such file or directory",
+        ),
+        (("fault", "x", "explode"), 2, "explode: there is no such action; there are media, reset"),
+        (("fault", "x", "lie", "--for", "2"), 2, "--for 2: the unit is missing"),
+        (
+            ("fault", "nbd://127.0.0.1:10809", "fail"),
+            2,
+            "a device at a port has its control socket where --control",
+        ),
+        (
+            ("emulate", "d.toml", "--clock", "fast"),
+            2,
+            "no clock is called fast: there are real, x2 to x1000, skip",
+        ),
+        (("emulate", "d.toml", "--block-size", "1024"), 2, "--block-size 1024: give 512 or 4096"),
+        (("emulate", "d.toml", "--socket", "a", "--tcp", "1"), 2, "--socket and --tcp: the device is at one"),
+        (("emulate", "d.toml", "--write-image"), 2, "--write-image changes nothing without --image"),
+        (
+            ("emulate", "d.toml", "--store", "x", "--image", "y"),
+            2,
+            "--store and --image: the bytes are in one",
+        ),
+        (
+            ("emulate", "d.toml", "--clock", "untimed", "--store", "x"),
+            2,
+            "--clock untimed is without the model",
+        ),
+        (("emulate", "d.toml", "--lateness-budget", "soon"), 2, "--lateness-budget soon: not a number"),
+        (
+            ("emulate", "d.toml", "--set", "target.queue.depth=[1,2]"),
+            2,
+            "one device is served, and this scenario has 2",
+        ),
+        (
+            ("emulate", "d.toml", "--image", "absent.img", "--run", "true"),
+            1,
+            "cannot open absent.img: No such file",
+        ),
+        (
+            ("emulate", "d.toml", "--socket", "no/such/folder", "--run", "true"),
+            1,
+            "cannot serve at no/such/folder",
+        ),
+        (("loop", "d.toml", "--number-ios", "5"), 2, "No such option"),
+    ],
+)
+def test_what_cannot_be_is_told_with_a_remedy(run, tmp_path, arguments, code, words):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_our_own_host_gets_from_the_device_what_simulations_say(run, tmp_path):
+    (tmp_path / "d.toml").write_text(DRIVE)
+    words = ["--rw", "randread", "--bs", "4k", "--iodepth", "1,16", "--ramp-time", "200ms", "--runtime", "3s"]
+    done = run("loop", "d.toml", *words, "--json")
+    points = json.loads(done.stdout)["points"]
+    assert [point["axes"] for point in points] == [{"workload.iodepth": depth} for depth in (1, 16)]
+    for point in points:
+        # A busy machine is late; a wrong model is far off.
+        assert abs(point["difference_percent"]) < 15, point
+        assert point["host"]["errors"] == 0
+    assert done.returncode in (0, 3)
