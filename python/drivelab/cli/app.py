@@ -21,6 +21,7 @@ _VERBS = {
     "check": "check",
     "reproduce": "reproduce",
     "validate": "validate",
+    "fit": "fit",
     "trace": "trace",
     "catalogue": "catalogue",
     "schema": "schema",

@@ -78,8 +78,10 @@ def number_of(draft: Draft, key: str, default: float = 0.0) -> float:
 
 
 def overhead(draft: Draft, key: str) -> float:
-    """An overhead of the firmware; of one that depends on the command before, the one after a read."""
+    """An overhead of the firmware, where it stands for all commands before or after one kind of them, in milliseconds."""
     value = draft.get(key)
+    if value is None and key.endswith((".after_read", ".after_write")):
+        value = draft.get(key.rpartition(".")[0])
     if isinstance(value, Mapping):
         return time_ms(value.get("after_read", "0ms"))
     return time_ms(value) if value is not None else 0.0

@@ -1,0 +1,198 @@
+"""Period, overheads, seek curve and scatter of a drive from a chain, with intervals: the likelihood and its posterior.
+
+The likelihood of a time is that of `chain.py`, with the arrival normal around overhead and seek; one time in a hundred
+may be anything (an outlier). Beliefs before the measurement come from the start: a normal distribution around each of
+its values. The posterior is sampled; a parameter is decided where its 90 % interval is less than half as wide as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize
+from scipy.special import ndtr
+
+from drivelab.fit.chain import Timed
+from drivelab.fit.draft import Draft
+from drivelab.fit.inputs import Numbers
+from drivelab.fit.parameters import KNOTS, Parameter, hats, lee, number_of, overhead, seek_points
+from drivelab.fit.sampling import ensemble
+
+_OUTLIERS = 0.01
+_WALKERS = 48
+_STEPS = 1200
+_NORMAL_90 = 3.29
+_LEAST_SCATTER = 0.004
+_BEND_SPREAD = 0.06
+FORM = ("seek.single", "seek.average", "seek.full")
+
+
+def chain_parameters(draft: Draft, data: Timed, *, bends: bool) -> list[Parameter]:
+    """What a chain may decide, with what is believed of it."""
+    rpm = number_of(draft, "rpm")
+    found = [Parameter("rpm", rpm, 0.01 * rpm, 0.95 * rpm, 1.05 * rpm, "rpm")]
+    for key, which in data.overheads.items():
+        if (which & data.media).any():
+            start = overhead(draft, key)
+            found.append(Parameter(key, start, 0.2 + 0.4 * start, 0.0, start + 3))
+    if data.write[data.media].any():
+        start = number_of(draft, "settle.write_settle")
+        found.append(Parameter("settle.write_settle", start, 0.2 + 0.4 * start, 0.0, start + 3))
+    if draft.get("seek.table") is None and draft.get("seek.single") is not None:
+        for key, share in zip(FORM, (0.3, 0.25, 0.25), strict=True):
+            start = number_of(draft, key)
+            found.append(Parameter(key, start, share * start + 0.05, 0.05, 5 * start))
+    else:
+        bends = True
+    if bends:
+        longest = float(seek_points(draft, data.cylinders)[1].max())
+        spread = _BEND_SPREAD * longest
+        found += [Parameter(f"seek.bend.{k}", 0.0, spread, -longest, longest) for k in range(len(KNOTS))]
+    start = number_of(draft, "settle.scatter")
+    found.append(Parameter("settle.scatter", start, 0.1 + start, _LEAST_SCATTER, 2.0))
+    return found
+
+
+@dataclass(frozen=True)
+class Model:
+    """The log posterior of parameters, given a chain."""
+
+    data: Timed
+    draft: Draft
+    parameters: tuple[Parameter, ...]
+    one_period: float | None = None
+
+    def prior(self, rows: Numbers) -> Numbers:
+        """What was believed before, and minus infinity beyond what may be."""
+        start, spread, low, high = (
+            np.array([getattr(one, name) for one in self.parameters]) for name in ("start", "spread", "low", "high")
+        )
+        inside = ((rows >= low) & (rows <= high)).all(axis=1)
+        keys = [one.key for one in self.parameters]
+        if all(key in keys for key in FORM):
+            single, average, full = (rows[:, keys.index(key)] for key in FORM)
+            inside &= (single < 0.95 * average) & (average < 0.95 * full)
+        value = -0.5 * (((rows - start) / spread) ** 2).sum(axis=1)
+        return np.where(inside, value, -np.inf)
+
+    def log_density(self, rows: Numbers) -> Numbers:
+        """The posterior of each row, up to a constant."""
+        value = self.prior(rows)
+        good = np.isfinite(value)
+        if good.any():
+            value[good] += self.likelihood(rows[good])
+        return value
+
+    def likelihood(self, rows: Numbers) -> Numbers:
+        """The log likelihood of each row."""
+        data, which = self.data, self.data.media
+        column = {one.key: rows[:, place] for place, one in enumerate(self.parameters)}
+
+        def of(key: str) -> Numbers:
+            if key in column:
+                return column[key][:, None]
+            default = overhead(self.draft, key) if key.startswith("firmware.") else number_of(self.draft, key)
+            return np.full((len(rows), 1), default)
+
+        period = 60_000 / of("rpm")
+        write, time = data.write[which], data.time[which]
+        shift = np.zeros((len(rows), int(which.sum())))
+        for key, named in data.overheads.items():
+            shift += np.where(named[which], of(key) - overhead(self.draft, key), 0.0)
+        seek = np.where(
+            data.moves[which],
+            np.maximum(self._seek(column, len(rows)), 0.0) + np.where(write, of("settle.write_settle"), 0.0),
+            data.still[which],
+        )
+        late = time - data.rest[which] - shift - seek
+        width = np.maximum(of("settle.scatter"), _LEAST_SCATTER)
+        inside = ndtr(late / width) - ndtr((late - period) / width)
+        density = inside / period
+        aligned = data.aligned[which]
+        if aligned.any():
+            # On whole turns; the jitter of the clock that timed it is taken from the data.
+            off = (time[aligned] / period - data.turn[which][aligned]) % 1.0
+            centre = np.angle(np.exp(2j * np.pi * off).mean(axis=1, keepdims=True)) / (2 * np.pi)
+            off = (off - centre + 0.5) % 1.0 - 0.5
+            jitter = np.maximum(1.4826 * np.median(np.abs(off), axis=1, keepdims=True), 1e-4)
+            peak = np.exp(-0.5 * (off / jitter) ** 2) / (np.sqrt(2 * np.pi) * jitter)
+            density[:, aligned] *= peak
+        # Nothing is known of an outlier but that it is shorter than some turns.
+        floor = _OUTLIERS / (4 * period)
+        return np.asarray(np.log((1 - _OUTLIERS) * density + floor).sum(axis=1))
+
+    def _seek(self, column: dict[str, Numbers], rows: int) -> Numbers:
+        data, which = self.data, self.data.media
+        distance = data.distance[which]
+        if self.draft.get("seek.table") is None and self.draft.get("seek.single") is not None:
+            basis = np.array([lee(distance, data.cylinders, *np.eye(3)[k]) for k in range(3)])
+            form = np.column_stack(
+                [column.get(key, np.full(rows, number_of(self.draft, key))) for key in FORM]
+            )
+            time = form @ basis
+        else:
+            at, curve = seek_points(self.draft, data.cylinders)
+            time = np.broadcast_to(np.interp(distance, at, curve), (rows, len(distance)))
+        if "seek.bend.0" in column:
+            bends = np.column_stack([column[f"seek.bend.{k}"] for k in range(len(KNOTS))])
+            time = time + bends @ hats(distance, data.cylinders).T
+        return np.asarray(time)
+
+    def best(self, begin: Sequence[float] | None = None) -> tuple[Numbers, float]:
+        """The most probable values, and the log posterior there."""
+        point = np.array(begin if begin is not None else self._roughly())
+        scale = np.array([one.spread for one in self.parameters])
+
+        def cost(scaled: Numbers) -> float:
+            value = float(self.log_density((scaled * scale)[None, :])[0])
+            return -value if np.isfinite(value) else 1e12
+
+        found = point / scale
+        for _ in range(3):
+            line = optimize.minimize(cost, found, method="Powell", options={"maxiter": 6, "xtol": 1e-3, "ftol": 1e-7})
+            simplex = optimize.minimize(
+                cost, line.x, method="Nelder-Mead", options={"maxfev": 900, "xatol": 1e-4, "fatol": 1e-3, "adaptive": True}
+            )
+            gain = cost(found) - simplex.fun
+            found = simplex.x
+            if gain < 0.05:
+                break
+        return found * scale, -cost(found)
+
+    def _roughly(self) -> list[float]:
+        """The starts, with the scatter wide enough to see from there, and the period that the angles tell."""
+        begin = {one.key: one.start for one in self.parameters}
+        begin["rpm"] = 60_000 / self.data.period
+        begin["settle.scatter"] = max(begin["settle.scatter"], 0.6)
+        for wide in (1.5, 0.6, 0.25):
+            begin["settle.scatter"] = wide
+            names = [one.key for one in self.parameters if one.key not in {"rpm", "settle.scatter"}]
+            scale = np.array([one.spread for one in self.parameters if one.key in names])
+
+            def cost(scaled: Numbers, names: list[str] = names, scale: Numbers = scale) -> float:
+                point = begin | dict(zip(names, scaled * scale, strict=True))
+                value = float(self.log_density(np.array([[point[one.key] for one in self.parameters]]))[0])
+                return -value if np.isfinite(value) else 1e12
+
+            x0 = np.array([begin[name] for name in names]) / scale
+            found = optimize.minimize(cost, x0, method="Powell", options={"maxiter": 4, "xtol": 1e-2, "ftol": 1e-5})
+            begin |= dict(zip(names, found.x * scale, strict=True))
+        return [begin[one.key] for one in self.parameters]
+
+    def sample(self, centre: Numbers, seed: int = 1) -> Numbers:
+        """Draws from the posterior, a row each."""
+        spread = np.array([one.spread for one in self.parameters])
+        low, high = (np.array([getattr(one, name) for one in self.parameters]) for name in ("low", "high"))
+        draw = np.random.default_rng(seed)
+        start = centre + 0.03 * spread * draw.standard_normal((_WALKERS, len(centre)))
+        start = np.clip(start, low + 1e-6 * spread, high - 1e-6 * spread)
+        bad = ~np.isfinite(self.prior(start))
+        start[bad] = centre
+        return ensemble(self.log_density, start, _STEPS, seed)
+
+
+def decided(one: Parameter, low: float, high: float) -> bool:
+    """Whether the data have narrowed what was believed to less than half of it."""
+    return high - low < 0.5 * _NORMAL_90 * one.spread
