@@ -3,7 +3,7 @@
 Run `python tools/blind_fit.py COUNT [FIRST]`: drives FIRST .. FIRST + COUNT - 1, each from its own seed. Of each three a third
 one has something that the fit's model lacks: a seek curve of two parts, times that scatter by Laplace's law, or one
 time in a hundred that is far too long. What the fit sees: a data sheet (rounded, off by up to 15 %; the overheads of a
-drive of the class, not its own), a chain of 1 000 reads and one of 500 writes, a sweep over six depths, twenty rates.
+drive of the class, not its own), a chain of 1 000 reads and 500 writes, a sweep over six depths, twenty rates.
 Printed: error on loads that were not fitted on, whether intervals hold the truth, how wide they are.
 """
 
@@ -24,7 +24,6 @@ from drivelab import _core, cli, simulate, toml_text
 from drivelab.scenario import Source, plan
 
 DEPTHS = [1, 2, 4, 8, 16, 32]
-READS, WRITES = 1000, 500
 LACKING = ("another seek curve", "another scatter", "outliers")
 DECIDED = ("rpm", "geometry.outer_rate", "geometry.inner_to_outer", "seek.average", "firmware.read_miss", "firmware.write")
 LOADS: dict[str, dict[str, Any]] = {
@@ -119,42 +118,57 @@ def measured(truth: dict[str, Any], lacks: str, seed: int, folder: Path) -> None
     """The files that the fit is given."""
     draw = np.random.default_rng([20_261, seed])
     last = _plan(truth).capacity_bytes(0) // 4096 - 32
-    for name, count, read in (("reads", READS, True), ("writes", WRITES, False)):
-        pages = _pages(draw, count, last)
-        sizes = draw.choice([8, 8, 8, 32], count)
-        trace = folder / f"{name}.trace"
-        rows = zip(pages * 8, sizes, strict=True)
-        trace.write_text("".join(f"{'R' if read else 'W'} Hit {first} {size} 1 0\n" for first, size in rows))
-        times = np.array(_core.replay(_plan(truth), str(trace))["simulated_ns"]) / 1e6
-        if lacks == "another scatter":
-            times = times + np.abs(draw.laplace(0, 0.1, count))
-        if lacks == "outliers":
-            times = times + np.where(draw.random(count) < 0.01, draw.uniform(10, 200, count), 0)
-        lines = [f"{i},{first * 4096},{size * 512},{'r' if read else 'w'},{took:.4f}" for i, (first, size, took) in enumerate(zip(pages, sizes, times, strict=True))]
-        (folder / f"{name}.csv").write_text("i,byte_offset,bytes,rw,time_ms\n" + "\n".join(lines) + "\n")
+    requests = _chain(draw, truth, last)
+    trace = folder / "chain.trace"
+    trace.write_text("".join(f"{'R' if read else 'W'} Hit {8 * page} {size} 1 0\n" for read, page, size in requests))
+    times = np.array(_core.replay(_plan(truth), str(trace))["simulated_ns"]) / 1e6
+    if lacks == "another scatter":
+        times = times + np.abs(draw.laplace(0, 0.1, len(times)))
+    if lacks == "outliers":
+        times = times + np.where(draw.random(len(times)) < 0.01, draw.uniform(10, 200, len(times)), 0)
+    lines = [
+        f"{i},{page * 4096},{size * 512},{'r' if read else 'w'},{took:.4f}"
+        for i, ((read, page, size), took) in enumerate(zip(requests, times, strict=True))
+    ]
+    (folder / "chain.csv").write_text("i,byte_offset,bytes,rw,time_ms\n" + "\n".join(lines) + "\n")
     points = simulate(_scenario(truth, {"rw": "randread", "bs": "4KiB", "iodepth": DEPTHS}, 77 + seed)).points
     lines = [f"{depth},{point['iops']:.2f},{point['latency_ns']['p99'] / 1e6:.2f}" for depth, point in zip(DEPTHS, points, strict=True)]
     (folder / "sweep.csv").write_text("iodepth,iops,p99_ms\n" + "\n".join(lines) + "\n")
     rates = []
     for k in range(20):
         load = {"rw": "read", "bs": "256KiB", "iodepth": 1, "offset": f"{2.5 + 5 * k}%"}
-        run = {"warmup": "200ms", "ios": 200, "seed": 5}
+        run = {"warmup": "1s", "ios": 1500, "seed": 5}
         point = simulate({"target": {"drive": truth}, "workload": load, "run": run}).points[0]
         rate = (point["read"]["bytes_per_s"]) / 1e6
         rates.append(f"{int((0.025 + 0.05 * k) * (last + 32) * 4096)},{rate * draw.normal(1, 0.005):.3f}")
     (folder / "surface.csv").write_text("byte_offset,mb_per_s\n" + "\n".join(rates) + "\n")
 
 
-def _pages(draw: np.random.Generator, count: int, last: int) -> np.ndarray:
-    """Two thirds anywhere, a sixth near the one before, a sixth a little before it on its track."""
-    pages = draw.integers(0, last, count)
-    for i in range(1, count):
-        kind = draw.random()
-        if kind < 1 / 6:
-            pages[i] = pages[i - 1] + int(10 ** draw.uniform(2, 5)) * draw.choice([-1, 1])
-        elif kind < 1 / 3:
-            pages[i] = pages[i - 1] - draw.integers(8, 120)
-    return np.clip(pages, 0, last)
+def _chain(draw: np.random.Generator, truth: dict[str, Any], last: int) -> list[tuple[bool, int, int]]:
+    """Reads or writes with page and sectors: 1 000 reads and 500 writes, most anywhere, some in pairs on a track.
+
+    The second of a pair lies a little behind a write, where nothing has been read ahead (150 reads, 75 writes), or before
+    a read (150 reads).
+    """
+    turn = 1e6 * _number(truth["geometry"]["outer_rate"]) * 60 / _number(truth["rpm"]) / 4096
+    inner = turn * _number(truth["geometry"]["inner_to_outer"]) / 100
+    kinds = ["r"] * 700 + ["w"] * 200 + ["wr"] * 150 + ["ww"] * 75 + ["b"] * 150
+    found: list[tuple[bool, int, int]] = []
+    for kind in draw.permutation(kinds):
+        page = int(draw.integers(400, last))
+        size = int(draw.choice([8, 8, 8, 32]))
+        if kind in {"r", "w"}:
+            found.append((kind == "r", page, size))
+        elif kind == "b" and found:
+            found.append((True, max(found[-1][1] - int(draw.integers(2, 0.4 * inner)), 0), 8))
+        elif kind != "b":
+            ahead = max(int(0.25 * inner * 10 ** draw.uniform(-1.5, 0)), 2)
+            found += [(False, page, 8), (kind == "wr", min(page + ahead, last), 8)]
+    return found
+
+
+def _number(text: str) -> float:
+    return float("".join(letter for letter in text if letter in "0123456789.-"))
 
 
 def _scenario(drive: dict[str, Any] | str, load: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -186,8 +200,7 @@ def recovered(seed: int) -> dict[str, Any]:
 
 
 def _fit(folder: Path) -> dict[str, Any]:
-    chains = [word for name in ("reads", "writes") for word in ("--chain", str(folder / f"{name}.csv"))]
-    arguments = ["fit", str(folder / "sheet.toml"), *chains, "--sweep", str(folder / "sweep.csv"), "--surface", str(folder / "surface.csv"), "-o", str(folder / "fitted.toml"), "--json", "--workers", "1", "--quiet"]
+    arguments = ["fit", str(folder / "sheet.toml"), "--chain", str(folder / "chain.csv"), "--sweep", str(folder / "sweep.csv"), "--surface", str(folder / "surface.csv"), "-o", str(folder / "fitted.toml"), "--json", "--workers", "1", "--quiet"]
     said = io.StringIO()
     sys.argv = ["drivelab", *arguments]
     with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
@@ -203,7 +216,7 @@ def _real(truth: dict[str, Any], key: str) -> float | None:
             return None
         table = table[part]
     text = str(table)
-    number = float("".join(letter for letter in text if letter in "0123456789.-"))
+    number = _number(text)
     return number / 100 if text.endswith("%") else number
 
 

@@ -19,9 +19,10 @@ from drivelab.fit.inputs import Flags, Numbers
 from drivelab.fit.parameters import cylinders_of, number_of
 from drivelab.fit.replaying import Replays
 
-_SURE = 12.0
+SURE = 12.0
 """So large n R^2 has to be for angles to count (Rayleigh's test: e^-12 by chance)."""
 _FAR = 0.02
+_TAIL = 0.5
 _PERIODS = 401
 _PERIOD_REACH = 0.02
 
@@ -44,6 +45,8 @@ class Timed:
     """The requests that each overhead of the firmware stands before."""
     turn: Numbers
     """The angle from the end of the request before to its own end, as a share of a turn."""
+    since: Numbers
+    """Milliseconds from the one end to the other, as the media see them."""
     aligned: Flags
     """Whether that angle is known."""
     media: Flags
@@ -70,23 +73,29 @@ def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) ->
     # The cylinder, head and angle at the end; half a sector more or less is the same for all.
     before = np.roll(end, 1, axis=0)
     distance = np.abs(begin[:, 0] - before[:, 0])
+    far = distance > _FAR * cylinders_of(draft)
     same = (distance == 0) & (begin[:, 1] == before[:, 1]) & (end[:, 1] == before[:, 1])
     period = 60_000 / number_of(draft, "rpm")
     hit = (parts["seek"] + parts["rotation"] + parts["transfer"] == 0) & (requests.time < period / 2)
     first = np.arange(len(requests)) == 0
-    served = ~hit & ~first & ~np.roll(hit, 1) & (requests.time < 20 * period)
+    idle = parts["seek"] + parts["rotation"] == 0
+    # What the draft serves from what it has read ahead shows nothing of the arm.
+    served = ~idle & ~first & ~np.roll(hit, 1) & (requests.time < 4 * period)
     if requests.kind == "trace":
-        served &= distance > _FAR * cylinders_of(draft)
+        served &= far
     # What passes between two ends: the pause before the request, and its time.
-    since = requests.time + np.roll(requests.gap, 1)
-    # Where the pause is turned away, whole turns stay.
-    turn = (end[:, 3] - before[:, 3] - np.roll(requests.gap, 1) / period) % 1.0
-    sharp, found = _period(since, (end[:, 3] - before[:, 3]) % 1.0, served, period)
+    turn = (end[:, 3] - before[:, 3]) % 1.0
+    pause = np.roll(requests.gap, 1)
+    # Of a read the last data have to come over the link, of a write not: the draft's replay has the difference.
+    tail = ((simulated + pause) / period - turn + 0.5) % 1.0 - 0.5
+    tail = np.where(np.abs(tail) * period < _TAIL, tail * period, 0.0)
+    since = requests.time + pause - tail
+    sharp, found = _period(since, turn, served & far, period)
     aligned = served.copy()
-    if sharp < _SURE:
-        sharp_near, found = _period(since, (end[:, 3] - before[:, 3]) % 1.0, served & same, period)
-        aligned = served & same & (sharp_near >= _SURE)
-        found = found if sharp_near >= _SURE else period
+    if sharp < SURE:
+        sharp_near, found = _period(since, turn, served & same, period)
+        aligned = served & same & (sharp_near >= SURE)
+        found = found if sharp_near >= SURE else period
     return Timed(
         time=requests.time,
         rest=simulated - parts["seek"] - parts["rotation"],
@@ -96,6 +105,7 @@ def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) ->
         write=~requests.read,
         overheads=_overheads(requests.read, by_command_before=by_command_before),
         turn=turn,
+        since=since,
         aligned=aligned & ~replays.held,
         media=served & ~replays.held,
         hit=hit & ~first & ~replays.held,
@@ -125,9 +135,10 @@ def _period(time: Numbers, turn: Numbers, which: Flags, period: float) -> tuple[
     tried = period * (1 + np.linspace(-_PERIOD_REACH, _PERIOD_REACH, _PERIODS))
     for _ in range(2):
         phase = np.exp(2j * np.pi * (time[which] / tried[:, None] - turn[which]))
-        length = np.abs(phase.mean(axis=1))
+        # From end to end of two requests the angle is that of whole turns: a phase of its own there is none.
+        length = phase.mean(axis=1).real
         best = int(np.argmax(length))
         step = tried[1] - tried[0]
         found = float(tried[best])
         tried = found + step * np.linspace(-1, 1, 101)
-    return n * float(length[best]) ** 2, found
+    return n * max(float(length[best]), 0.0) ** 2, found

@@ -7,6 +7,7 @@ its values. The posterior is sampled; a parameter is decided where its 90 % inte
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,16 +22,19 @@ from drivelab.fit.parameters import KNOTS, Parameter, hats, lee, number_of, over
 from drivelab.fit.sampling import ensemble
 
 _OUTLIERS = 0.01
-_WALKERS = 48
-_STEPS = 1200
+_WALKERS = 40
+_STEPS = 800
 _NORMAL_90 = 3.29
 _LEAST_SCATTER = 0.004
+_PAIRS_RIGHT = 0.8
+_CLOSE = 0.04
+_BETWEEN = 0.02
 _BEND_SPREAD = 0.06
 FORM = ("seek.single", "seek.average", "seek.full")
 
 
 def chain_parameters(draft: Draft, data: Timed, *, bends: bool) -> list[Parameter]:
-    """What a chain may decide, with what is believed of it."""
+    """What a chain may decide, with what is believed of it by `draft`."""
     rpm = number_of(draft, "rpm")
     found = [Parameter("rpm", rpm, 0.01 * rpm, 0.95 * rpm, 1.05 * rpm, "rpm")]
     for key, which in data.overheads.items():
@@ -113,12 +117,18 @@ class Model:
         aligned = data.aligned[which]
         if aligned.any():
             # On whole turns; the jitter of the clock that timed it is taken from the data.
-            off = (time[aligned] / period - data.turn[which][aligned]) % 1.0
-            centre = np.angle(np.exp(2j * np.pi * off).mean(axis=1, keepdims=True)) / (2 * np.pi)
-            off = (off - centre + 0.5) % 1.0 - 0.5
-            jitter = np.maximum(1.4826 * np.median(np.abs(off), axis=1, keepdims=True), 1e-4)
+            off = (data.since[which][aligned] / period - data.turn[which][aligned] + 0.5) % 1.0 - 0.5
+            close = np.where(np.abs(off) < _CLOSE, off, np.nan)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # a row without any close pair
+                centre = np.nan_to_num(np.nanmedian(close, axis=1, keepdims=True))
+                # The host takes some time between two requests, and not much.
+                off = off - np.clip(centre, -_BETWEEN / period, _BETWEEN / period)
+                jitter = 1.4826 * np.nanmedian(np.abs(np.where(np.isnan(close), np.nan, off)), axis=1, keepdims=True)
+            jitter = np.maximum(np.nan_to_num(jitter, nan=_CLOSE), 2e-4)
             peak = np.exp(-0.5 * (off / jitter) ** 2) / (np.sqrt(2 * np.pi) * jitter)
-            density[:, aligned] *= peak
+            # A layout may hold for most pairs and not for all: a pair on two tracks that the start has on one.
+            density[:, aligned] *= _PAIRS_RIGHT * peak + (1 - _PAIRS_RIGHT)
         # Nothing is known of an outlier but that it is shorter than some turns.
         floor = _OUTLIERS / (4 * period)
         return np.asarray(np.log((1 - _OUTLIERS) * density + floor).sum(axis=1))

@@ -28,6 +28,8 @@ RATE_ERROR = 0.01
 TAIL_ERROR = 0.06
 _RUN = {"warmup": "5s", "duration": "100s", "seed": 1}
 _LINE = 9
+_POLISH = 45
+_CORNERS = np.array([[-0.5, 0.4], [0.6, 0.3]])
 _NORMAL = 1.645
 _BAD = 1e3
 _AGES = {"aged-sptf": ("queue.age_weight", 0.006, 1.5), "share-aged-sptf": ("queue.age_share", 1.5, 8.0)}
@@ -158,8 +160,10 @@ def _first_depth(sweep: Sweep) -> Sweep:
     )
 
 
-def fit_policy(sweeps: Sweeps, start: Draft, known: Sequence[str], tell: Tell) -> Policy:
-    """The order and its numbers that explain the sweeps best."""
+def fit_policy(
+    sweeps: Sweeps, start: Draft, known: Sequence[str], tell: Tell, doubts: Mapping[str, float] | None = None
+) -> Policy:
+    """The order and its numbers that explain the sweeps best; `doubts` are standard deviations of the mechanics."""
     start = _with_queue(sweeps, start, known)
     before = str(start.get("queue.order", "fcfs"))
     orders = [before] if "queue.order" in known else list(dict.fromkeys([before, *_ORDERS]))
@@ -175,9 +179,10 @@ def fit_policy(sweeps: Sweeps, start: Draft, known: Sequence[str], tell: Tell) -
                 draft = best.draft.having({"queue.chooses": chooses})
                 found.append(_numbers(sweeps, draft, best.order, known, best.point))
         best = min(found, key=lambda one: one.criterion)
+    best = _polished(sweeps, best, known)
     tell("intervals", 0.9)
     draft = laid_over(best.draft, best.point)
-    fitted, correlation = _intervals(sweeps, best, known)
+    fitted, correlation = _intervals(sweeps, best, known, doubts or {})
     traded = _traded(sweeps, best, correlation) if best.order in _BY_TIME else {}
     ranked = sorted(found, key=lambda one: one.criterion)
     told = [
@@ -247,19 +252,51 @@ def _numbers(
     return Candidate(draft, order, point, best)
 
 
+def _polished(sweeps: Sweeps, best: Candidate, known: Sequence[str]) -> Candidate:
+    """Guard and ageing trade off along a ridge that turns do not follow: both together."""
+    parameters = parameters_of(best.draft, best.order, known)
+    if len(parameters) < 2:
+        return best
+    scale = np.array([max(best.point[one.key], 0.05 * one.high) for one in parameters])
+    low, high = (np.array([getattr(one, name) for one in parameters]) / scale for name in ("low", "high"))
+
+    def at(scaled: Numbers) -> dict[str, float]:
+        values = np.clip(scaled, low, high) * scale
+        return dict(zip((one.key for one in parameters), values.tolist(), strict=True))
+
+    begin = np.array([best.point[one.key] for one in parameters]) / scale
+    corners = np.vstack([begin, *(begin + _CORNERS[place] for place in range(2))])
+    found = optimize.minimize(
+        lambda scaled: sweeps.loss(laid_over(best.draft, at(scaled))),
+        begin,
+        method="Nelder-Mead",
+        options={"maxfev": _POLISH, "initial_simplex": corners, "xatol": 0.01, "fatol": 0.05},
+    )
+    return Candidate(best.draft, best.order, at(found.x), float(found.fun)) if found.fun < best.loss else best
+
+
 def _slopes(sweeps: Sweeps, draft: Draft, point: Mapping[str, float], steps: Mapping[str, float]) -> Numbers:
     columns = []
     for key, step in steps.items():
         low = max(point[key] - step, 0.0)
         up, down = (
-            sweeps.residuals(laid_over(draft, {**point, key: value})) for value in (point[key] + step, low)
+            sweeps.residuals(laid_over(draft, _complete(draft, {**point, key: value})))
+            for value in (point[key] + step, low)
         )
         columns.append((up - down) / (point[key] + step - low))
     return np.column_stack(columns)
 
 
+def _complete(draft: Draft, point: Mapping[str, float]) -> dict[str, float]:
+    """With all three figures of a seek curve where one is there."""
+    form = ("seek.single", "seek.average", "seek.full")
+    if not any(key in point for key in form):
+        return dict(point)
+    return {key: number_of(draft, key) for key in form} | dict(point)
+
+
 def _intervals(
-    sweeps: Sweeps, best: Candidate, known: Sequence[str]
+    sweeps: Sweeps, best: Candidate, known: Sequence[str], doubts: Mapping[str, float]
 ) -> tuple[list[Fitted], float | None]:
     """The numbers with their intervals, by the slopes of the residuals; the correlation of guard and scatter."""
     parameters = parameters_of(best.draft, best.order, known)
@@ -268,8 +305,12 @@ def _intervals(
     point = {one.key: best.point[one.key] for one in parameters}
     steps = {one.key: max(0.25 * point[one.key], 0.02 * one.high) for one in parameters}
     rest = sweeps.residuals(laid_over(best.draft, point))
-    slopes = _slopes(sweeps, best.draft, point, steps)
-    covariance = _covariance(slopes, rest)
+    # What the mechanics leave open counts too: it moves with the policy's numbers, held by its own interval.
+    doubted = {key: sd for key, sd in doubts.items() if sd > 0}
+    wide_point = {**point, **{key: number_of(best.draft, key) for key in doubted}}
+    slopes = _slopes(sweeps, best.draft, wide_point, {**steps, **doubted})
+    held = np.array([0.0] * len(point) + [1 / sd**2 for sd in doubted.values()])
+    covariance = _covariance(slopes, rest, held)
     found = []
     for place, one in enumerate(parameters):
         half = _NORMAL * float(np.sqrt(covariance[place, place]))
@@ -287,10 +328,11 @@ def _intervals(
     return found, correlation
 
 
-def _covariance(slopes: Numbers, rest: Numbers) -> Numbers:
+def _covariance(slopes: Numbers, rest: Numbers, held: Numbers | None = None) -> Numbers:
     free = max(int((rest != 0).sum()) - slopes.shape[1], 1)
     scale = max(float(rest @ rest) / free, 1.0)
-    return np.asarray(scale * np.linalg.pinv(slopes.T @ slopes))
+    inside = slopes.T @ slopes / scale
+    return np.asarray(np.linalg.pinv(inside if held is None else inside + np.diag(held)))
 
 
 def _traded(sweeps: Sweeps, best: Candidate, correlation: float | None) -> dict[str, float | None]:

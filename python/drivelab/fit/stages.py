@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from drivelab import _core
-from drivelab.fit.chain import Timed, timed
+from drivelab.fit.chain import SURE, Timed, timed
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Numbers, Requests, Surface, Sweep
 from drivelab.fit.mechanics import FORM, Model, chain_parameters, decided
@@ -38,7 +38,10 @@ from drivelab.files import write_text
 STATE_VERSION = 1
 _LEAST_HITS = 10
 _DRAWN = 200
-_BENDS_WORTH = 4.0
+_BENDS_WORTH = 12.0
+_RATE_DOUBT = 0.001
+_NORMAL_90 = 3.29
+_DOUBTED = ("seek.average", "firmware.read_miss", "settle.scatter")
 
 
 @dataclass(frozen=True)
@@ -157,12 +160,13 @@ def _chain(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
     all_of = joined(measured.chains)
     replays = Replays(all_of, held_out_of(measured.chains, measured.hold_out))
     _writes(found, replays, measured.known)
+    believed = found.draft
     for turn in range(2):
         # The layout of a data sheet moves with period and settle times: the second round has the right one.
         tell("period and phase, overheads, seek curve", 0.05 + 0.3 * turn)
         data = timed(replays, found.draft)
-        model, centre, held = _best(found.draft, data, measured.known)
-        found.draft = _with_numbers(found.draft, model.parameters, centre, held)
+        model, centre = _best(found.draft, believed, data, measured.known)
+        found.draft = _with_numbers(found.draft, model.parameters, centre)
     tell("intervals", 0.6)
     data = timed(replays, found.draft)
     _told(found, measured, data, Model(data, found.draft, model.parameters), centre)
@@ -192,11 +196,11 @@ def _writes(found: Found, replays: Replays, known: Sequence[str]) -> None:
         found.notes.append(f"cache rules: a write waits for {what}: write_cache = {str(cached).lower()}")
 
 
-def _best(draft: Draft, data: Timed, known: Sequence[str]) -> tuple[Model, Numbers, list[str]]:
+def _best(draft: Draft, believed: Draft, data: Timed, known: Sequence[str]) -> tuple[Model, Numbers]:
     """The model with or without a bent curve, whichever explains the chain better for its numbers."""
     options = []
     for bends in (False, True):
-        wanted = tuple(one for one in chain_parameters(draft, data, bends=bends) if one.key not in known)
+        wanted = tuple(one for one in chain_parameters(believed, data, bends=bends) if one.key not in known)
         if options and len(wanted) == len(options[0][0].parameters):
             break
         model = Model(data, draft, wanted)
@@ -205,16 +209,11 @@ def _best(draft: Draft, data: Timed, known: Sequence[str]) -> tuple[Model, Numbe
     model, centre, value = options[0]
     if len(options) > 1 and options[1][2] - value > _BENDS_WORTH:
         model, centre, _ = options[1]
-    return model, centre, []
+    return model, centre
 
 
-def _with_numbers(draft: Draft, parameters: Sequence[Parameter], centre: Numbers, held: Sequence[str]) -> Draft:
-    point = {
-        one.key: float(value)
-        for one, value in zip(parameters, centre, strict=True)
-        if one.key not in held
-    }
-    return _laid(draft, point)
+def _with_numbers(draft: Draft, parameters: Sequence[Parameter], centre: Numbers) -> Draft:
+    return _laid(draft, dict(zip((one.key for one in parameters), centre.tolist(), strict=True)))
 
 
 def _laid(draft: Draft, point: Mapping[str, float]) -> Draft:
@@ -242,11 +241,19 @@ def _told(found: Found, measured: Measured, data: Timed, model: Model, centre: N
     ]
     centre, _ = model.best(begin)
     draws = model.sample(centre)
+    if data.sharpness < SURE:
+        # Angles on one track are those of the start's rates, which are not exact.
+        spread = _RATE_DOUBT * number_of(found.draft, "rpm")
+        for place, one in enumerate(model.parameters):
+            if one.key == "rpm":
+                draws[:, place] += spread * np.random.default_rng(2).standard_normal(len(draws))
     low, high = np.quantile(draws, [0.05, 0.95], axis=0)
     held = [
         one.key
         for place, one in enumerate(model.parameters)
         if not decided(one, low[place], high[place]) and not one.key.startswith("seek.bend.")
+        # A start that the data exclude does not stay.
+        and low[place] <= before[one.key].start <= high[place]
     ]
     if held:
         rest = tuple(one for one in model.parameters if one.key not in held)
@@ -337,7 +344,12 @@ def _sweep(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
                 f"a sweep alone tells the sum of overhead and seek: all seeks are {factor:.3f} times the start's; "
                 "how seek and overhead share it, the data do not decide"
             )
-    policy = fit_policy(sweeps, found.draft, measured.known, tell)
+    doubts = {
+        key: (found.fitted[key].high - found.fitted[key].low) / _NORMAL_90
+        for key in _DOUBTED
+        if key in found.fitted and isinstance(found.draft.get(key), str)
+    }
+    policy = fit_policy(sweeps, found.draft, measured.known, tell, doubts)
     before = found.draft.get("queue.order"), found.draft.get("queue.chooses")
     found.draft, found.sweep, found.candidates = policy.draft, policy.rows, policy.candidates
     for key, was in zip(("queue.order", "queue.chooses"), before, strict=True):

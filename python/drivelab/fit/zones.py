@@ -14,6 +14,9 @@ from drivelab.fit.parameters import Fitted
 from drivelab.fit.quantities import rate_bytes, share
 
 _NORMAL = 1.645
+_LINE = 400
+_ALIKE = 0.003
+_SIMPLEX = np.array([[0, 0], [0.01, 0], [0, 0.03]])
 
 
 def rate_at(offset: Numbers, outer: float, inner: float, zones: int, capacity: float) -> Numbers:
@@ -23,6 +26,14 @@ def rate_at(offset: Numbers, outer: float, inner: float, zones: int, capacity: f
     return np.asarray(rates[np.minimum(np.searchsorted(ends, offset, side="right"), zones - 1)])
 
 
+def even_rate_at(offset: Numbers, outer: float, inner: float, zones: int, capacity: float) -> Numbers:
+    """The same as a line through the middles of the zones: steps have no slope to fit by."""
+    share = (np.arange(_LINE) + 0.5) / _LINE
+    fall = np.clip((share * zones - 0.5) / max(zones - 1, 1), 0, 1)
+    rates = outer * (1 - (1 - inner) * fall)
+    return np.interp(offset, np.cumsum(rates) / rates.sum() * capacity, rates)
+
+
 def fit_surface(draft: Draft, surface: Surface, known: Sequence[str]) -> tuple[Draft, list[Fitted], list[dict[str, Any]]]:
     """The outer rate and the inner one's share; a drive with zones of its own keeps them, and is only compared."""
     capacity = draft.plan().capacity_bytes(0)
@@ -30,19 +41,28 @@ def fit_surface(draft: Draft, surface: Surface, known: Sequence[str]) -> tuple[D
         return draft, [], []
     outer, inner = rate_bytes(draft.get("geometry.outer_rate")), share(draft.get("geometry.inner_to_outer"))
     zones = int(draft.get("geometry.zone_count", 16))
-    # Steps have no slope: while it is fitted, the rate falls evenly.
-    smooth = 400
 
     def off(point: Numbers) -> Numbers:
-        return np.log(rate_at(surface.offset, outer * point[0], point[1], smooth, capacity) / surface.rate)
+        return np.log(even_rate_at(surface.offset, outer * point[0], point[1], zones, capacity) / surface.rate)
 
     found = optimize.least_squares(
         off, [1.0, inner], bounds=([0.2, 0.1], [5.0, 1.2]), loss="soft_l1", f_scale=0.02, diff_step=0.02
     )
-    rest = off(found.x)
-    noise = max(float(rest @ rest) / max(len(rest) - 2, 1), (0.5 / zones * (1 - found.x[1])) ** 2 / 3, 1e-7)
+    # The steps decide, from the line's values on.
+    stepped = optimize.minimize(
+        lambda point: float(
+            np.sum(np.log(rate_at(surface.offset, outer * point[0], point[1], zones, capacity) / surface.rate) ** 2)
+        ),
+        found.x,
+        method="Nelder-Mead",
+        options={"xatol": 1e-5, "fatol": 1e-9, "initial_simplex": found.x * (1 + _SIMPLEX)},
+    )
+    found.x = stepped.x
+    rest = np.log(rate_at(surface.offset, outer * found.x[0], found.x[1], zones, capacity) / surface.rate)
+    noise = max(float(rest @ rest) / max(len(rest) - 2, 1), 1e-7)
     covariance = noise * np.linalg.pinv(found.jac.T @ found.jac)
-    half = _NORMAL * np.sqrt(np.diag(covariance))
+    # A rate over a short stretch has what a buffer held before in it, everywhere alike.
+    half = _NORMAL * np.sqrt(np.diag(covariance) + np.array([_ALIKE, 0.0]) ** 2)
     outer_mb = outer * float(found.x[0]) / 1e6
     parts: list[tuple[str, float, float, str]] = [
         ("geometry.outer_rate", outer_mb, outer / 1e6 * float(half[0]), "MB/s"),
