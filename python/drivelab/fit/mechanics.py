@@ -26,6 +26,7 @@ _WALKERS = 40
 _STEPS = 800
 _NORMAL_90 = 3.29
 _LEAST_SCATTER = 0.004
+_STILL = 0.015
 _PAIRS_RIGHT = 0.8
 _CLOSE = 0.04
 _BETWEEN = 0.02
@@ -111,7 +112,9 @@ class Model:
             data.still[which],
         )
         late = time - data.rest[which] - shift - seek
-        width = np.maximum(of("settle.scatter"), _LEAST_SCATTER)
+        # An arm that stays where it is comes when it is told to.
+        goes = data.moves[which] | (data.still[which] > 0)
+        width = np.where(goes, np.maximum(of("settle.scatter"), _LEAST_SCATTER), _STILL)
         inside = ndtr(late / width) - ndtr((late - period) / width)
         density = inside / period
         aligned = data.aligned[which]

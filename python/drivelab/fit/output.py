@@ -114,14 +114,13 @@ def report(start: str, found: Found, measured: Measured) -> Report:
         lists.append((joined(measured.chains), held_out_of(measured.chains, measured.hold_out)))
     told = []
     for requests, held in lists:
-        replays = Replays(requests, held)
-        groups, figures, simulated = scored(replays, found.draft)
+        with Replays(requests, held) as replays:
+            groups, figures, simulated = scored(replays, found.draft)
         part = held if held.sum() > 2 else ~held
         real, model = requests.time[part], simulated[part]
         flat = np.std(real) == 0 or np.std(model) == 0
         correlation = None if flat else float(np.corrcoef(real, model)[0, 1])
         told.append(Scored(requests.name, requests.kind, groups, figures, correlation, _deciles(real, model)))
-        replays.close()
     return Report(start, found, told)
 
 

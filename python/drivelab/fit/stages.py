@@ -31,6 +31,7 @@ from drivelab.fit.parameters import (
 )
 from drivelab.fit.policy import Sweeps, fit_policy, seek_scale
 from drivelab.fit.replaying import Replays, held_out
+from drivelab.fit.trace_intervals import trace_intervals
 from drivelab.fit.tracing import Tell, fit_trace
 from drivelab.fit.zones import fit_surface
 from drivelab.files import write_text
@@ -40,6 +41,11 @@ _LEAST_HITS = 10
 _DRAWN = 200
 _BENDS_WORTH = 12.0
 _RATE_DOUBT = 0.001
+_ANGLES = "angles: the start's layout is the drive's, and tells the platter's angle of each request"
+_NO_ANGLES = (
+    "angles: the start's layout does not give the platter's angle of a request; skews and the order of tracks "
+    "cannot be known from random requests, so rotation counts as random"
+)
 _NORMAL_90 = 3.29
 _DOUBTED = ("seek.average", "firmware.read_miss", "settle.scatter")
 
@@ -157,26 +163,21 @@ def _surface(found: Found, measured: Measured, workers: int, tell: Tell) -> None
 
 def _chain(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
     """Cache rule of writes, then period, overheads, seek curve and scatter of all chains together."""
-    all_of = joined(measured.chains)
-    replays = Replays(all_of, held_out_of(measured.chains, measured.hold_out))
-    _writes(found, replays, measured.known)
-    believed = found.draft
-    for turn in range(2):
-        # The layout of a data sheet moves with period and settle times: the second round has the right one.
-        tell("period and phase, overheads, seek curve", 0.05 + 0.3 * turn)
+    held = held_out_of(measured.chains, measured.hold_out)
+    with Replays(joined(measured.chains), held) as replays:
+        _writes(found, replays, measured.known)
+        believed = found.draft
+        for turn in range(2):
+            # The layout of a data sheet moves with period and settle times: the second round has the right one.
+            tell("period and phase, overheads, seek curve", 0.05 + 0.3 * turn)
+            data = timed(replays, found.draft)
+            model, centre = _best(found.draft, believed, data, measured.known, bends=turn > 0)
+            found.draft = _with_numbers(found.draft, model.parameters, centre)
+        tell("intervals", 0.6)
         data = timed(replays, found.draft)
-        model, centre = _best(found.draft, believed, data, measured.known)
-        found.draft = _with_numbers(found.draft, model.parameters, centre)
-    tell("intervals", 0.6)
-    data = timed(replays, found.draft)
-    _told(found, measured, data, Model(data, found.draft, model.parameters), centre)
-    found.notes.append(
-        f"angles: the start's layout is the drive's (n R^2 = {data.sharpness:.0f})"
-        if data.aligned[data.media].all() and data.media.any()
-        else "angles: the start's layout does not give the platter's angle of a request; skews and the order of tracks "
-        "cannot be known from random requests, so rotation counts as random"
-    )
-    _hits(found, replays, data, measured.known)
+        _told(found, data, model)
+        found.notes.append(_ANGLES if data.sharpness >= SURE else _NO_ANGLES)
+        _hits(found, replays, data, measured.known)
 
 
 def _writes(found: Found, replays: Replays, known: Sequence[str]) -> None:
@@ -196,11 +197,13 @@ def _writes(found: Found, replays: Replays, known: Sequence[str]) -> None:
         found.notes.append(f"cache rules: a write waits for {what}: write_cache = {str(cached).lower()}")
 
 
-def _best(draft: Draft, believed: Draft, data: Timed, known: Sequence[str]) -> tuple[Model, Numbers]:
-    """The model with or without a bent curve, whichever explains the chain better for its numbers."""
+def _best(
+    draft: Draft, believed: Draft, data: Timed, known: Sequence[str], *, bends: bool
+) -> tuple[Model, Numbers]:
+    """The model without or, if that may be, with a bent curve, whichever explains the chain better for its numbers."""
     options = []
-    for bends in (False, True):
-        wanted = tuple(one for one in chain_parameters(believed, data, bends=bends) if one.key not in known)
+    for bent in (False, True)[: 1 + bends]:
+        wanted = tuple(one for one in chain_parameters(believed, data, bends=bent) if one.key not in known)
         if options and len(wanted) == len(options[0][0].parameters):
             break
         model = Model(data, draft, wanted)
@@ -224,7 +227,7 @@ def _laid(draft: Draft, point: Mapping[str, float]) -> Draft:
     return laid_over(draft, point)
 
 
-def _told(found: Found, measured: Measured, data: Timed, model: Model, centre: Numbers) -> None:
+def _told(found: Found, data: Timed, model: Model) -> None:
     """Intervals of all numbers; those that are not decided go back to the start, and the others follow."""
     bends = any(one.key.startswith("seek.bend.") for one in model.parameters)
     # The draft has the numbers in it already: the model is set on them again, around the start's beliefs.
@@ -324,14 +327,12 @@ def _hits(found: Found, replays: Replays, data: Timed, known: Sequence[str]) -> 
 
 def _trace(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
     for requests in measured.traces:
-        replays = Replays(requests, held_out(requests, measured.hold_out))
-        from drivelab.fit.trace_intervals import trace_intervals  # noqa: PLC0415 - it uses stages' neighbours
-
-        before = found.draft
-        found.draft, point, rules = fit_trace(replays, before, measured.known, workers, tell)
-        found.rules |= rules
-        tell("intervals", 0.9)
-        found.add(trace_intervals(replays, before.having(rules), point, measured.known))
+        with Replays(requests, held_out(requests, measured.hold_out)) as replays:
+            before = found.draft
+            found.draft, point, rules = fit_trace(replays, before, measured.known, workers, tell)
+            found.rules |= rules
+            tell("intervals", 0.98)
+            found.add(trace_intervals(replays, before.having(rules), point, measured.known))
 
 
 def _sweep(found: Found, measured: Measured, workers: int, tell: Tell) -> None:

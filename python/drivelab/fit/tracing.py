@@ -21,6 +21,8 @@ from drivelab.fit.replaying import Replays, losses
 Tell = Callable[[str, float], object]
 
 _WORTH = 0.99
+_NOTHING = 1.003
+_BELIEF = 0.001
 _ROUNDS = 3
 _EVALUATIONS = 14
 
@@ -55,31 +57,59 @@ def fit_trace(
 ) -> tuple[Draft, dict[str, float], dict[str, Any]]:
     """The drive that fits, its numbers, and the rules that were changed."""
     parameters = trace_parameters(start, known)
+    belief = _BELIEF * replays.loss(start)
     point = {one.key: one.start for one in parameters}
     base, changed = start, dict[str, Any]()
     with ThreadPoolExecutor(workers) as pool:
         for turn in range(_ROUNDS):
             tell(f"numbers, round {turn + 1} of {_ROUNDS}", 2 * turn / (2 * _ROUNDS))
-            point = _lines(replays, base, parameters, point, turn)
+            point = _lines(replays, base, parameters, point, (turn, belief))
             tell(f"rules, round {turn + 1} of {_ROUNDS}", (2 * turn + 1) / (2 * _ROUNDS))
             found = _rules(replays, base, point, known, pool)
             if not found and turn:
                 break
             base, changed = base.having(found), changed | found
+    tell("what the data do not decide", 0.97)
+    point = _left(replays, base, parameters, point)
     return laid_over(base, point), point, changed
 
 
-def _lines(
-    replays: Replays, base: Draft, parameters: Sequence[Parameter], point: Mapping[str, float], turn: int
+def _left(
+    replays: Replays, base: Draft, parameters: Sequence[Parameter], point: Mapping[str, float]
 ) -> dict[str, float]:
-    """One number after the other, each to the least loss along it; narrower from round to round."""
+    """Each number back at its start where that costs next to nothing."""
     found = dict(point)
     best = replays.loss(laid_over(base, found))
+    for one in parameters:
+        back = {**found, one.key: one.start}
+        if found[one.key] != one.start and replays.loss(laid_over(base, back)) <= _NOTHING * best:
+            found = back
+    return found
+
+
+def _lines(
+    replays: Replays,
+    base: Draft,
+    parameters: Sequence[Parameter],
+    point: Mapping[str, float],
+    turn_and_belief: tuple[int, float],
+) -> dict[str, float]:
+    """One number after the other, each to the least loss along it; narrower from round to round.
+
+    To move away from the start by a spread costs the belief.
+    """
+    found, (turn, belief) = dict(point), turn_and_belief
+
+    def cost(tried: Mapping[str, float]) -> float:
+        off = sum(((tried[one.key] - one.start) / one.spread) ** 2 for one in parameters)
+        return replays.loss(laid_over(base, tried)) + belief * off
+
+    best = cost(found)
     for _ in range(1 if turn else 2):
         for one in parameters:
 
             def along(number: float, key: str = one.key) -> float:
-                return replays.loss(laid_over(base, {**found, key: number}))
+                return cost({**found, key: number})
 
             reach = 3 * one.spread / (1 + 2 * turn)
             low, high = max(one.low, found[one.key] - reach), min(one.high, found[one.key] + reach)
