@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import optimize
@@ -67,7 +67,8 @@ class Model:
     data: Timed
     draft: Draft
     parameters: tuple[Parameter, ...]
-    one_period: float | None = None
+    blur: float = 0.0
+    """Milliseconds by which arrivals scatter beside what is fitted."""
 
     def prior(self, rows: Numbers) -> Numbers:
         """What was believed before, and minus infinity beyond what may be."""
@@ -115,6 +116,7 @@ class Model:
         # An arm that stays where it is comes when it is told to.
         goes = data.moves[which] | (data.still[which] > 0)
         width = np.where(goes, np.maximum(of("settle.scatter"), _LEAST_SCATTER), _STILL)
+        width = np.hypot(width, self.blur) if self.blur else width
         inside = ndtr(late / width) - ndtr((late - period) / width)
         density = inside / period
         aligned = data.aligned[which]
@@ -175,23 +177,26 @@ class Model:
         return found * scale, -cost(found)
 
     def _roughly(self) -> list[float]:
-        """The starts, with the scatter wide enough to see from there, and the period that the angles tell."""
+        """Where to begin: with arrivals blurred until the start's are in sight, and the period that the angles tell."""
         begin = {one.key: one.start for one in self.parameters}
-        begin["rpm"] = 60_000 / self.data.period
-        begin["settle.scatter"] = max(begin["settle.scatter"], 0.6)
+        if "rpm" in begin:
+            begin["rpm"] = 60_000 / self.data.period
+        searched = [one for one in self.parameters if one.key not in {"rpm", "settle.scatter"}]
+        scale = np.array([one.spread for one in searched])
         for wide in (1.5, 0.6, 0.25):
-            begin["settle.scatter"] = wide
-            names = [one.key for one in self.parameters if one.key not in {"rpm", "settle.scatter"}]
-            scale = np.array([one.spread for one in self.parameters if one.key in names])
+            blurred = replace(self, blur=wide)
 
-            def cost(scaled: Numbers, names: list[str] = names, scale: Numbers = scale) -> float:
-                point = begin | dict(zip(names, scaled * scale, strict=True))
-                value = float(self.log_density(np.array([[point[one.key] for one in self.parameters]]))[0])
+            def cost(scaled: Numbers, blurred: Model = blurred) -> float:
+                point = begin | dict(zip((one.key for one in searched), scaled * scale, strict=True))
+                value = float(blurred.log_density(np.array([[point[one.key] for one in self.parameters]]))[0])
                 return -value if np.isfinite(value) else 1e12
 
-            x0 = np.array([begin[name] for name in names]) / scale
-            found = optimize.minimize(cost, x0, method="Powell", options={"maxiter": 4, "xtol": 1e-2, "ftol": 1e-5})
-            begin |= dict(zip(names, found.x * scale, strict=True))
+            x0 = np.array([begin[one.key] for one in searched]) / scale
+            options = {"maxiter": 4, "xtol": 1e-2, "ftol": 1e-5}
+            found = optimize.minimize(cost, x0, method="Powell", options=options)
+            begin |= dict(zip((one.key for one in searched), found.x * scale, strict=True))
+        if "settle.scatter" in begin:
+            begin["settle.scatter"] = max(begin["settle.scatter"], 0.25)
         return [begin[one.key] for one in self.parameters]
 
     def sample(self, centre: Numbers, seed: int = 1) -> Numbers:

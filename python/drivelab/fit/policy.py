@@ -324,7 +324,8 @@ def _intervals(
         both = _slopes(sweeps, best.draft, with_scatter, {**steps, "settle.scatter": 0.5 * scatter})
         wide = _covariance(both, rest)
         at, last = list(point).index("queue.read_margin"), len(point)
-        correlation = float(wide[at, last] / np.sqrt(wide[at, at] * wide[last, last]))
+        size = float(wide[at, at] * wide[last, last])
+        correlation = float(wide[at, last] / np.sqrt(size)) if size > 0 else None
     return found, correlation
 
 

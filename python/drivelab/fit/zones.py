@@ -93,7 +93,6 @@ def of_geometry(row: Mapping[str, str]) -> dict[str, Any]:
         "geometry.heads": int(row["surfaces"]),
         "geometry.outer_rate": f"{outer * size * rpm / 60 / (1 + skew) / 1e6:.4f}MB/s",
         "geometry.inner_to_outer": f"{100 * inner / outer:.3f}%",
-        "geometry.surface_order": "serpentine" if "A" in row.get("layout", "") else "cylinder",
     }
     if skew:
         found |= {"skew.track": f"{skew:.6f}rev", "skew.cylinder": f"{skew:.6f}rev", "skew.margin": None}
