@@ -1,6 +1,7 @@
 """Blind recovery: drives that are drawn here, measured by simulation, and fitted by `drivelab fit` without looking.
 
-Run `python tools/blind_fit.py COUNT [FIRST]`: drives FIRST .. FIRST + COUNT - 1, each from its own seed. Of each three a third
+Run `python tools/blind_fit.py COUNT [FIRST]`: drives FIRST .. FIRST + COUNT - 1, each from its own seed. Of
+each three a third
 one has something that the fit's model lacks: a seek curve of two parts, times that scatter by Laplace's law, or one
 time in a hundred that is far too long. What the fit sees: a data sheet (rounded, off by up to 15 %; the overheads of a
 drive of the class, not its own), a chain of 1 000 reads and 500 writes, a sweep over six depths, twenty rates.
@@ -25,7 +26,14 @@ from drivelab.scenario import Source, plan
 
 DEPTHS = [1, 2, 4, 8, 16, 32]
 LACKING = ("another seek curve", "another scatter", "outliers")
-DECIDED = ("rpm", "geometry.outer_rate", "geometry.inner_to_outer", "seek.average", "firmware.read_miss", "firmware.write")
+DECIDED = (
+    "rpm",
+    "geometry.outer_rate",
+    "geometry.inner_to_outer",
+    "seek.average",
+    "firmware.read_miss",
+    "firmware.write",
+)
 LOADS: dict[str, dict[str, Any]] = {
     "64k reads": {"rw": "randread", "bs": "64KiB", "iodepth": 1},
     "reads, depth 6": {"rw": "randread", "bs": "4KiB", "iodepth": 6},
@@ -48,7 +56,12 @@ def drawn(seed: int) -> tuple[dict[str, Any], dict[str, Any], str]:
     outer, ratio = draw.uniform(60, 200), draw.uniform(0.45, 0.7)
     ms = {key: draw.uniform(*span) for key, span in {"read_miss": (0.1, 0.7), "write": (0.1, 0.7)}.items()}
     order = str(draw.choice(["sptf", "aged-sptf", "share-aged-sptf"]))
-    queue: dict[str, Any] = {"protocol": "ncq", "depth": 32, "order": order, "read_margin": _ms(draw.uniform(0, 0.6))}
+    queue: dict[str, Any] = {
+        "protocol": "ncq",
+        "depth": 32,
+        "order": order,
+        "read_margin": _ms(draw.uniform(0, 0.6)),
+    }
     if order == "aged-sptf":
         queue["age_weight"] = round(float(np.exp(draw.uniform(np.log(0.004), np.log(0.3)))), 5)
     if order == "share-aged-sptf":
@@ -80,8 +93,15 @@ def drawn(seed: int) -> tuple[dict[str, Any], dict[str, Any], str]:
     sheet = {
         "rpm": f"{nominal:g}rpm",
         "geometry": geometry
-        | {"outer_rate": f"{outer * draw.uniform(0.93, 1.07):.0f}MB/s", "inner_to_outer": f"{100 * ratio * draw.uniform(0.9, 1.1):.0f}%"},
-        "seek": {"single": _ms(single * off[0]), "average": f"{average * off[1]:.1f}ms", "full": f"{full * off[2]:.1f}ms"},
+        | {
+            "outer_rate": f"{outer * draw.uniform(0.93, 1.07):.0f}MB/s",
+            "inner_to_outer": f"{100 * ratio * draw.uniform(0.9, 1.1):.0f}%",
+        },
+        "seek": {
+            "single": _ms(single * off[0]),
+            "average": f"{average * off[1]:.1f}ms",
+            "full": f"{full * off[2]:.1f}ms",
+        },
         "settle": {"head_switch": _ms(single * off[0] * 0.8), "write_settle": "0.5ms"},
         "firmware": {"read_miss": "0.3ms", "write": "0.3ms", "read_hit": "0.1ms"},
         "link": {"rate": "300MB/s"},
@@ -98,12 +118,20 @@ def _two_parts(truth: dict[str, Any], average: float) -> dict[str, Any]:
     """A root up to a fourth of the stroke, then a line, with about the same average."""
     checked = _plan(truth)
     last = checked.capacity_bytes(0) // 512 - 1
-    cylinders = 1 + max(place[0] for place in _core.places(checked, np.linspace(0, last, 33).astype(int).tolist()))
+    cylinders = 1 + max(
+        place[0] for place in _core.places(checked, np.linspace(0, last, 33).astype(int).tolist())
+    )
     short, limit = 0.12 * average, cylinders // 4
     slope = 0.95 * average / np.sqrt(limit)
     rise = 1.1 * average / cylinders
     edge = short + slope * np.sqrt(limit)
-    return {"a": _ms(short), "b": f"{slope * 1e6:.0f}ns", "limit": limit, "c": _ms(edge - rise * limit), "e": _ms(1000 * rise)}
+    return {
+        "a": _ms(short),
+        "b": f"{slope * 1e6:.0f}ns",
+        "limit": limit,
+        "c": _ms(edge - rise * limit),
+        "e": _ms(1000 * rise),
+    }
 
 
 def _ms(value: float) -> str:
@@ -120,7 +148,9 @@ def measured(truth: dict[str, Any], lacks: str, seed: int, folder: Path) -> None
     last = _plan(truth).capacity_bytes(0) // 4096 - 32
     requests = _chain(draw, truth, last)
     trace = folder / "chain.trace"
-    trace.write_text("".join(f"{'R' if read else 'W'} Hit {8 * page} {size} 1 0\n" for read, page, size in requests))
+    trace.write_text(
+        "".join(f"{'R' if read else 'W'} Hit {8 * page} {size} 1 0\n" for read, page, size in requests)
+    )
     times = np.array(_core.replay(_plan(truth), str(trace))["simulated_ns"]) / 1e6
     if lacks == "another scatter":
         times = times + np.abs(draw.laplace(0, 0.1, len(times)))
@@ -132,7 +162,10 @@ def measured(truth: dict[str, Any], lacks: str, seed: int, folder: Path) -> None
     ]
     (folder / "chain.csv").write_text("i,byte_offset,bytes,rw,time_ms\n" + "\n".join(lines) + "\n")
     points = simulate(_scenario(truth, {"rw": "randread", "bs": "4KiB", "iodepth": DEPTHS}, 77 + seed)).points
-    lines = [f"{depth},{point['iops']:.2f},{point['latency_ns']['p99'] / 1e6:.2f}" for depth, point in zip(DEPTHS, points, strict=True)]
+    lines = [
+        f"{depth},{point['iops']:.2f},{(point['latency_ns']['p99'] or 0) / 1e6:.2f}"
+        for depth, point in zip(DEPTHS, points, strict=True)
+    ]
     (folder / "sweep.csv").write_text("iodepth,iops,p99_ms\n" + "\n".join(lines) + "\n")
     rates = []
     for k in range(20):
@@ -147,7 +180,8 @@ def measured(truth: dict[str, Any], lacks: str, seed: int, folder: Path) -> None
 def _chain(draw: np.random.Generator, truth: dict[str, Any], last: int) -> list[tuple[bool, int, int]]:
     """Reads or writes with page and sectors: 1 000 reads and 500 writes, most anywhere, some in pairs on a track.
 
-    The second of a pair lies a little behind a write, where nothing has been read ahead (150 reads, 75 writes), or before
+    The second of a pair lies a little behind a write, where nothing has been read ahead (150 reads, 75 writes),
+    or before
     a read (150 reads).
     """
     turn = 1e6 * _number(truth["geometry"]["outer_rate"]) * 60 / _number(truth["rpm"]) / 4096
@@ -160,7 +194,7 @@ def _chain(draw: np.random.Generator, truth: dict[str, Any], last: int) -> list[
         if kind in {"r", "w"}:
             found.append((kind == "r", page, size))
         elif kind == "b" and found:
-            found.append((True, max(found[-1][1] - int(draw.integers(2, 0.4 * inner)), 0), 8))
+            found.append((True, max(found[-1][1] - int(draw.integers(2, max(int(0.4 * inner), 3))), 0), 8))
         elif kind != "b":
             ahead = max(int(0.25 * inner * 10 ** draw.uniform(-1.5, 0)), 2)
             found += [(False, page, 8), (kind == "wr", min(page + ahead, last), 8)]
@@ -172,7 +206,11 @@ def _number(text: str) -> float:
 
 
 def _scenario(drive: dict[str, Any] | str, load: dict[str, Any], seed: int) -> dict[str, Any]:
-    return {"target": {"drive": drive}, "workload": load, "run": {"warmup": "5s", "duration": "100s", "seed": seed}}
+    return {
+        "target": {"drive": drive},
+        "workload": load,
+        "run": {"warmup": "5s", "duration": "100s", "seed": seed},
+    }
 
 
 def recovered(seed: int) -> dict[str, Any]:
@@ -188,7 +226,8 @@ def recovered(seed: int) -> dict[str, Any]:
         errors = {}
         for load, workload in LOADS.items():
             rates = [
-                simulate(_scenario(drive, workload, 9)).points[0]["iops"] for drive in (truth, str(folder / "fitted.toml"))
+                simulate(_scenario(drive, workload, 9)).points[0]["iops"]
+                for drive in (truth, str(folder / "fitted.toml"))
             ]
             errors[load] = rates[1] / rates[0] - 1
     inside = {}
@@ -200,7 +239,22 @@ def recovered(seed: int) -> dict[str, Any]:
 
 
 def _fit(folder: Path) -> dict[str, Any]:
-    arguments = ["fit", str(folder / "sheet.toml"), "--chain", str(folder / "chain.csv"), "--sweep", str(folder / "sweep.csv"), "--surface", str(folder / "surface.csv"), "-o", str(folder / "fitted.toml"), "--json", "--workers", "1", "--quiet"]
+    arguments = [
+        "fit",
+        str(folder / "sheet.toml"),
+        "--chain",
+        str(folder / "chain.csv"),
+        "--sweep",
+        str(folder / "sweep.csv"),
+        "--surface",
+        str(folder / "surface.csv"),
+        "-o",
+        str(folder / "fitted.toml"),
+        "--json",
+        "--workers",
+        "1",
+        "--quiet",
+    ]
     said = io.StringIO()
     sys.argv = ["drivelab", *arguments]
     with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
@@ -223,7 +277,10 @@ def _real(truth: dict[str, Any], key: str) -> float | None:
 def table(rows: list[dict[str, Any]]) -> str:
     """What is claimed, and what came out."""
     lines = []
-    for name, some in (("sound", [r for r in rows if not r["lacks"]]), ("others", [r for r in rows if r["lacks"]])):
+    for name, some in (
+        ("sound", [r for r in rows if not r["lacks"]]),
+        ("others", [r for r in rows if r["lacks"]]),
+    ):
         if not some:
             continue
         errors = np.abs([error for row in some for error in row["errors"].values()])
@@ -237,22 +294,37 @@ def table(rows: list[dict[str, Any]]) -> str:
     for key in keys:
         of = [row["parameters"][key] for row in rows if key in row["parameters"]]
         fitted = [one for one in of if one["mark"] == "fitted"]
-        width = np.median([(one["high"] - one["low"]) / abs(one["truth"] or 1) for one in fitted]) if fitted else float("nan")
+        width = (
+            np.median([(one["high"] - one["low"]) / abs(one["truth"] or 1) for one in fitted])
+            if fitted
+            else float("nan")
+        )
         hit = np.mean([one["inside"] for one in fitted]) if fitted else float("nan")
-        lines.append(f"  {key}: decided in {len(fitted)} of {len(of)}, inside {100 * hit:.0f} %, median width {100 * width:.1f} %")
+        lines.append(
+            f"  {key}: decided in {len(fitted)} of {len(of)}, inside {100 * hit:.0f} %, median width {100 * width:.1f} %"
+        )
     return "\n".join(lines)
 
 
 def main() -> None:
     """Fit them one after the other, and tell each as it comes."""
-    count, first = (int(word) for word in (sys.argv[1:] + ["30", "0"])[:2]) if len(sys.argv) > 2 else (int((sys.argv + ["30"])[1]), 0)
+    words = sys.argv[1:]
+    count = int(words[0]) if words else 30
+    first = int(words[1]) if len(words) > 1 else 0
     rows = []
     for seed in range(first, first + count):
         row = recovered(seed)
         rows.append(row)
         worst = ", ".join(f"{load} {100 * error:+.1f}" for load, error in row["errors"].items())
-        out = ", ".join(f"{key} {one['truth']:.4g} not in {one['low']:.4g}..{one['high']:.4g}" for key, one in row["parameters"].items() if one["mark"] == "fitted" and not one["inside"])
-        print(f"{seed} {row['lacks'] or 'sound'} {row['seconds']:.0f} s: {worst} %; outside: {out or 'none'}", flush=True)
+        out = ", ".join(
+            f"{key} {one['truth']:.4g} not in {one['low']:.4g}..{one['high']:.4g}"
+            for key, one in row["parameters"].items()
+            if one["mark"] == "fitted" and not one["inside"]
+        )
+        print(
+            f"{seed} {row['lacks'] or 'sound'} {row['seconds']:.0f} s: {worst} %; outside: {out or 'none'}",
+            flush=True,
+        )
     print(table(rows))
 
 

@@ -53,7 +53,9 @@ def write_chain(folder, name, drive=TRUTH, reads=300, writes=100, seed=3):
     read = np.sort(draw.permutation(reads + writes) < reads)[::-1]
     pages = draw.integers(0, last, reads + writes)
     trace = folder / "made.trace"
-    trace.write_text("".join(f"{'R' if r else 'W'} Hit {8 * p} 8 1 0\n" for r, p in zip(read, pages, strict=True)))
+    trace.write_text(
+        "".join(f"{'R' if r else 'W'} Hit {8 * p} 8 1 0\n" for r, p in zip(read, pages, strict=True))
+    )
     times = np.array(_core.replay(drive_plan(drive), str(trace))["simulated_ns"]) / 1e6
     rows = enumerate(zip(read, pages, times, strict=True))
     lines = [f"{i},{p * 4096},4096,{'r' if r else 'w'},{t:.4f}" for i, (r, p, t) in rows]
@@ -69,7 +71,9 @@ def write_sweep(folder, name, drive=TRUTH, depths=(1, 4, 16), seed=8):
         "run": {"duration": "60s", "warmup": "2s", "seed": seed},
     }
     points = simulate(scenario).points
-    lines = [f"{d},{p['iops']:.2f},{p['latency_ns']['p99'] / 1e6:.2f}" for d, p in zip(depths, points, strict=True)]
+    lines = [
+        f"{d},{p['iops']:.2f},{p['latency_ns']['p99'] / 1e6:.2f}" for d, p in zip(depths, points, strict=True)
+    ]
     (folder / name).write_text("iodepth,iops,p99_ms\n" + "\n".join(lines) + "\n")
 
 

@@ -1,4 +1,5 @@
-"""`drivelab fit`: small recoveries from end to end, what is written, what is refused, and that it goes on where it was."""
+"""`drivelab fit`: small recoveries from end to end, what is written, what is refused, and that it goes
+on where it was."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def fitted(run, *arguments):
+def fitted(run, *arguments: str):
     found = run("fit", *arguments, "-o", "out.toml", "--json", "--workers", "1")
     assert found.returncode == 0, found.stderr
     return json.loads(found.stdout)
@@ -47,7 +48,16 @@ def test_a_chain_and_a_sweep_recover_a_drive_from_its_sheet(folder, run):
 
 def test_a_sweep_alone_scales_the_seeks_and_says_so(folder, run):
     write_sweep(folder, "sweep.csv", depths=(1, 4))
-    report = fitted(run, "sheet.toml", "--sweep", "sweep.csv", "--known", "queue.order=sptf", "--known", "queue.chooses=at-media-end")
+    report = fitted(
+        run,
+        "sheet.toml",
+        "--sweep",
+        "sweep.csv",
+        "--known",
+        "queue.order=sptf",
+        "--known",
+        "queue.chooses=at-media-end",
+    )
     assert any("seeks are 0." in note for note in report["notes"])
     assert report["sweep"][0]["iops_error"] == pytest.approx(0, abs=0.01)
     assert report["held_out"] == {"demerit_ms": None, "mean_error": None}
@@ -55,7 +65,16 @@ def test_a_sweep_alone_scales_the_seeks_and_says_so(folder, run):
 
 def test_what_is_known_stays(folder, run):
     write_chain(folder, "chain.csv")
-    report = fitted(run, "sheet.toml", "--chain", "chain.csv", "--known", "rpm=7200rpm", "--known", "settle.scatter=0.05ms")
+    report = fitted(
+        run,
+        "sheet.toml",
+        "--chain",
+        "chain.csv",
+        "--known",
+        "rpm=7200rpm",
+        "--known",
+        "settle.scatter=0.05ms",
+    )
     assert not {"rpm", "settle.scatter"} & {one["key"] for one in report["parameters"]}
     drive = tomllib.loads((folder / "out.toml").read_text())
     assert drive["rpm"] == {"value": "7200rpm", "mark": "measured", "source": "FIT: given by --known"}
@@ -74,7 +93,11 @@ def test_an_undecided_fact_keeps_the_starts_value_and_says_so(folder, run):
 
 
 def test_a_write_that_waits_for_the_buffer_alone_is_noticed(folder, run):
-    cached = {**TRUTH, "write_cache": True, "cache": {"size": "16MiB", "segments": 16, "destage": "when-idle"}}
+    cached = {
+        **TRUTH,
+        "write_cache": True,
+        "cache": {"size": "16MiB", "segments": 16, "destage": "when-idle"},
+    }
     write_drive(folder, "cached.toml", {**cached, "write_cache": False})
     write_chain(folder, "chain.csv", cached, reads=100, writes=40)
     report = fitted(run, "cached.toml", "--chain", "chain.csv")
@@ -93,7 +116,8 @@ def test_a_surface_gives_the_rates(folder, run):
 
 def test_a_geometry_is_taken_over(folder, run):
     (folder / "geometry.csv").write_text(
-        "model,capacity,rpm,sector_bytes,spt_outer,spt_inner,surfaces,skew_rev,layout\nX,10 GB,7201,512,1000,500,4,0.1,AF\n"
+        "model,capacity,rpm,sector_bytes,spt_outer,spt_inner,surfaces,skew_rev,layout\n"
+        "X,10 GB,7201,512,1000,500,4,0.1,AF\n"
     )
     fitted(run, "rates.toml", "--geometry", "geometry.csv")
     drive = tomllib.loads((folder / "out.toml").read_text())
@@ -108,12 +132,23 @@ def test_a_fit_goes_on_where_it_was(folder, run, monkeypatch):
     write_chain(folder, "chain.csv", reads=60, writes=0)
     write_sweep(folder, "sweep.csv", depths=(1, 2))
 
-    def interrupted(*_):
+    def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     ran = stages._STAGES["sweep"]
     monkeypatch.setitem(stages._STAGES, "sweep", interrupted)
-    arguments = ("fit", "sheet.toml", "--chain", "chain.csv", "--sweep", "sweep.csv", "--known", "queue.order=sptf", "-o", "out.toml")
+    arguments = (
+        "fit",
+        "sheet.toml",
+        "--chain",
+        "chain.csv",
+        "--sweep",
+        "sweep.csv",
+        "--known",
+        "queue.order=sptf",
+        "-o",
+        "out.toml",
+    )
     assert run(*arguments).returncode == 130
     state = json.loads((folder / "out.fit.json").read_text())
     assert (state["version"], state["done"]) == (STATE_VERSION, ["chain"])
@@ -130,7 +165,10 @@ WRONG = {
     "no such start": (["--sweep", "ok.csv"], None),
     "rw": (["--chain", "rw.csv"], "rw.csv:2: rw is 'x'; write r or w"),
     "short": (["--chain", "short.csv"], "short.csv: 1 requests; a chain needs 20 at least"),
-    "column": (["--sweep", "column.csv"], "column.csv:1: no column iops; its first line names the columns iodepth,iops"),
+    "column": (
+        ["--sweep", "column.csv"],
+        "column.csv:1: no column iops; its first line names the columns iodepth,iops",
+    ),
     "twice": (["--sweep", "twice.csv"], "twice.csv: a depth stands there twice; give one line for each"),
     "number": (["--sweep", "number.csv"], "number.csv:2: iops is 'many', which is no number from 0 on"),
     "fields": (["--sweep", "fields.csv"], "fields.csv:2: 1 fields under 2 columns"),
@@ -139,13 +177,22 @@ WRONG = {
         "bad.trace:1: expected R or W, a tag, LBN, sectors, measured us and pause us, found 'R Hit 1'",
     ),
     "surface": (["--surface", "surface.csv"], "surface.csv: 1 places; a surface needs 3 at least"),
-    "known": (["--sweep", "ok.csv", "--known", "rpm"], "--known rpm: write it as KEY=VALUE, such as rpm=7200rpm"),
+    "known": (
+        ["--sweep", "ok.csv", "--known", "rpm"],
+        "--known rpm: write it as KEY=VALUE, such as rpm=7200rpm",
+    ),
     "known of a scenario": (
         ["--sweep", "ok.csv", "--known", "target.drive.rpm=1rpm"],
         "--known target.drive.rpm: name the key as a drive file has it, such as rpm or seek.average",
     ),
-    "hold-out": (["--sweep", "ok.csv", "--hold-out", "95%"], "--hold-out 95%: give a percentage from 0 to 90, such as 50%"),
-    "rw of the sweep": (["--sweep", "ok.csv", "--rw", "read"], "--rw read: a sweep is of randread or randwrite"),
+    "hold-out": (
+        ["--sweep", "ok.csv", "--hold-out", "95%"],
+        "--hold-out 95%: give a percentage from 0 to 90, such as 50%",
+    ),
+    "rw of the sweep": (
+        ["--sweep", "ok.csv", "--rw", "read"],
+        "--rw read: a sweep is of randread or randwrite",
+    ),
     "bs": (["--sweep", "ok.csv", "--bs", "4x"], "'4x' is no amount of data; write it as 4KiB"),
     "beyond": (
         ["--chain", "beyond.csv"],

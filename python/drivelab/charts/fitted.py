@@ -14,7 +14,9 @@ WIDTH = 560
 _ROW = 20
 
 
-def fitted(drive: str, groups: Sequence[Mapping[str, Any]], sweep: Sequence[Mapping[str, Any]]) -> alt.VConcatChart:
+def fitted(
+    drive: str, groups: Sequence[Mapping[str, Any]], sweep: Sequence[Mapping[str, Any]]
+) -> alt.VConcatChart:
     """Groups {"name", "part", "error", "n"}, rows of a sweep {"iodepth", "iops_measured", "iops_simulated"}.
 
     Raises ChartError without any of both.
@@ -53,8 +55,11 @@ def fitted(drive: str, groups: Sequence[Mapping[str, Any]], sweep: Sequence[Mapp
     if not panels:
         raise ChartInputError("there are neither groups nor a sweep to draw")
     title = heading(f"{drive}: fitted", ["residuals by group; the sweep as measured and as simulated"])
-    return dress(alt.vconcat(*panels, spacing=24, title=title).resolve_scale(color="independent"))
+    drawn: alt.VConcatChart = alt.vconcat(*panels, spacing=24, title=title).resolve_scale(color="independent")
+    return dress(drawn)
 
 
 def _colour(field: str, names: Sequence[str]) -> alt.Color:
-    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(names), range=list(LINE_COLOURS[:2])), title=None)
+    return alt.Color(
+        f"{field}:N", scale=alt.Scale(domain=list(names), range=list(LINE_COLOURS[:2])), title=None
+    )

@@ -18,7 +18,8 @@ from drivelab.cli.places import check_file, check_picture, place
 from drivelab.cli.run_options import AsJson, Quiet, Workers
 from drivelab.errors import InputError
 from drivelab.files import write_text
-from drivelab.fit import Measured, Report, fit as fit_drive
+from drivelab.fit import Measured, Report
+from drivelab.fit import fit as fit_drive
 from drivelab.fit.inputs import read_chain, read_surface, read_sweep, read_trace
 from drivelab.fit.quantities import data_bytes, share
 from drivelab.simulation import default_workers
@@ -35,11 +36,16 @@ def fit(
     drive: Annotated[
         str,
         typer.Argument(
-            metavar="DRIVE", help="The start: a drive of the catalogue, or a drive file", autocompletion=completion.drives
+            metavar="DRIVE",
+            help="The start: a drive of the catalogue, or a drive file",
+            autocompletion=completion.drives,
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--output", "-o", help="The fitted drive", metavar="OUT.toml", parser=place, show_default=False)
+        Path,
+        typer.Option(
+            "--output", "-o", help="The fitted drive", metavar="OUT.toml", parser=place, show_default=False
+        ),
     ],
     trace: Annotated[list[Path], _files("A validation trace, as `validate` reads it")] = [],  # noqa: B006 - typer's way
     sweep: Annotated[list[Path], _files("CSV iodepth,iops[,p99_ms], or fio's JSON")] = [],  # noqa: B006
@@ -47,20 +53,30 @@ def fit(
     surface: Annotated[Path | None, _files("CSV byte_offset,mb_per_s")] = None,
     geometry: Annotated[Path | None, _files("CSV of a geometry found by timing")] = None,
     known: Annotated[
-        list[str], typer.Option(help="A value that stays as it is given", metavar="KEY=VALUE", show_default=False)
+        list[str],
+        typer.Option(help="A value that stays as it is given", metavar="KEY=VALUE", show_default=False),
     ] = [],  # noqa: B006
     bs: Annotated[str, typer.Option(help="Of the sweep: size of a request")] = "4k",
     rw: Annotated[str, typer.Option(help="Of the sweep: randread or randwrite")] = "randread",
-    offset: Annotated[str | None, typer.Option(help="Of the sweep: where it begins [0]", show_default=False)] = None,
+    offset: Annotated[
+        str | None, typer.Option(help="Of the sweep: where it begins [0]", show_default=False)
+    ] = None,
     size: Annotated[
         str | None, typer.Option(help="Of the sweep: the part it spans [whole drive]", show_default=False)
     ] = None,
     hold_out: Annotated[str, typer.Option(help="The part that is only scored", metavar="PERCENT")] = "50%",
     chart: Annotated[
         list[Path],
-        typer.Option(help="Draw residuals and the sweep: .png, .svg or .html", metavar="FILE", parser=place, show_default=False),
+        typer.Option(
+            help="Draw residuals and the sweep: .png, .svg or .html",
+            metavar="FILE",
+            parser=place,
+            show_default=False,
+        ),
     ] = [],  # noqa: B006
-    restart: Annotated[bool, typer.Option("--restart", help="Begin anew, not where a fit was interrupted")] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Begin anew, not where a fit was interrupted")
+    ] = False,
     workers: Workers = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -84,7 +100,13 @@ def fit(
         state.unlink(missing_ok=True)
     with _progress(quiet=quiet) as tell:
         told, text = fit_drive(
-            drive, measured, known=known, geometry=geometry, workers=workers or default_workers(), state=state, tell=tell
+            drive,
+            measured,
+            known=known,
+            geometry=geometry,
+            workers=workers or default_workers(),
+            state=state,
+            tell=tell,
         )
     write_text(out, text)
     state.unlink(missing_ok=True)
@@ -135,8 +157,12 @@ def _print(told: Report, *, quiet: bool) -> None:
     for one in told.scored:
         demerit, error = (one.held_out[key] for key in ("demerit_ms", "mean_error"))
         if demerit is not None and error is not None:
-            request = "" if one.correlation is None else f", request by request correlated {one.correlation:.3f}"
-            lines.append(f"held out of {one.name}: demerit {demerit:.3f} ms, mean {100 * error:+.2f} %{request}")
+            request = (
+                "" if one.correlation is None else f", request by request correlated {one.correlation:.3f}"
+            )
+            lines.append(
+                f"held out of {one.name}: demerit {demerit:.3f} ms, mean {100 * error:+.2f} %{request}"
+            )
     found = told.found
     lines += [f"rule: {key} = {value}" for key, value in found.rules.items()]
     if as_good := [f"{one['order']}, {one['chooses']}" for one in found.candidates[1:] if one["as_good"]]:

@@ -1,6 +1,7 @@
 """From measurements to a drive file: what `drivelab fit` does. Start with stages.py.
 
-A start (a drive of the catalogue, an imported file, a data sheet) is changed by what chains and traces of timed requests,
+A start (a drive of the catalogue, an imported file, a data sheet) is changed by what chains and traces of timed
+requests,
 sweeps over queue depth and rates over the surface tell, each in a stage of its own; what they do not decide stays.
 """
 
@@ -34,7 +35,8 @@ def fit(
 ) -> tuple[Report, str]:
     """Fit a drive: the report, and the text of the drive file.
 
-    `known` are KEY=VALUE that stay as given; `tell` hears what is being done and what share is done. With `state` a fit that
+    `known` are KEY=VALUE that stay as given; `tell` hears what is being done and what share is done. With
+    `state` a fit that
     was interrupted goes on where it was. Raises InputError, ScenarioError and RunError.
     """
     start = start_of(drive)
@@ -60,7 +62,7 @@ def _given(
     if len({key for key, _ in pairs}) < len(pairs):
         raise InputError("--known gives the same key twice: keep one of the two")
     values = dict(pairs)
-    origins = {key: "given by --known" for key in values}
+    origins = dict.fromkeys(values, "given by --known")
     if geometry is not None:
         row = read_geometry(geometry, str(values.get("identity.model", model or "")) or None)
         for key, value in of_geometry(row).items():
@@ -73,7 +75,9 @@ def _check_known(values: Mapping[str, Any]) -> None:
     """A key that no drive file has is told by the check of the drive; a key of a scenario is told here."""
     for key in values:
         if key.startswith(("target.", "workload.", "run.")):
-            raise InputError(f"--known {key}: name the key as a drive file has it, such as rpm or seek.average")
+            raise InputError(
+                f"--known {key}: name the key as a drive file has it, such as rpm or seek.average"
+            )
 
 
 def _check_room(sectors: int, measured: Measured) -> None:

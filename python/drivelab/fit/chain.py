@@ -69,7 +69,10 @@ def timed(replays: Replays, draft: Draft, *, by_command_before: bool = False) ->
     parts = {name: np.array(values, dtype=float) / 1e6 for name, values in columns["breakdown_ns"].items()}
     simulated = np.array(columns["simulated_ns"], dtype=float) / 1e6
     plan = draft.plan()
-    begin, end = (np.array(_core.places(plan, blocks.tolist())) for blocks in (requests.first, requests.first + requests.count - 1))
+    begin, end = (
+        np.array(_core.places(plan, blocks.tolist()))
+        for blocks in (requests.first, requests.first + requests.count - 1)
+    )
     # The cylinder, head and angle at the end; half a sector more or less is the same for all.
     before = np.roll(end, 1, axis=0)
     distance = np.abs(begin[:, 0] - before[:, 0])

@@ -1,4 +1,5 @@
-"""The drive that is being fitted: the facts of its start, the values that replace some of them, and plans to run it."""
+"""The drive that is being fitted: the facts of its start, the values that replace some of them, and
+plans to run it."""
 
 from __future__ import annotations
 
@@ -65,7 +66,9 @@ class Draft:
         """The keys that begin so."""
         return sorted(key for key in {*self.facts, *self.values} if key.startswith(prefixes))
 
-    def plan(self, workload: Mapping[str, Any] | None = None, run: Mapping[str, Any] | None = None) -> _core.Plan:
+    def plan(
+        self, workload: Mapping[str, Any] | None = None, run: Mapping[str, Any] | None = None
+    ) -> _core.Plan:
         """A plan that runs it; without a workload one for replays and places. Raises ScenarioError."""
         # In a file: a drive that stands in a scenario may have no key that is without effect there.
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,8 @@
-"""What was measured, read from files: chains and traces of timed requests, sweeps over queue depth, rates over a surface.
+"""What was measured, read from files: chains and traces of timed requests, sweeps over queue depth, rates over
+a surface.
 
-Nothing is dropped in silence: a line that cannot be read is an error with its file, its line and the form that is wanted.
+Nothing is dropped in silence: a line that cannot be read is an error with its file, its line and the form that
+is wanted.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ class Requests:
     """From a completion to the next request."""
 
     def __len__(self) -> int:
+        """How many there are."""
         return len(self.time)
 
     def text(self) -> str:
@@ -180,7 +183,9 @@ def read_surface(path: Path) -> Surface:
 
 def read_geometry(path: Path, model: str | None) -> dict[str, str]:
     """The row of one model of a table of geometries. Raises InputError."""
-    rows = [row for _, row in _rows(path, ("model", "rpm", "sector_bytes", "spt_outer", "spt_inner", "surfaces"))]
+    rows = [
+        row for _, row in _rows(path, ("model", "rpm", "sector_bytes", "spt_outer", "spt_inner", "surfaces"))
+    ]
     if model is None and len(rows) == 1:
         return rows[0]
     found = [row for row in rows if model is not None and model.lower() in row["model"].lower()]

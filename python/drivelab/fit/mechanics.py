@@ -2,7 +2,8 @@
 
 The likelihood of a time is that of `chain.py`, with the arrival normal around overhead and seek; one time in a hundred
 may be anything (an outlier). Beliefs before the measurement come from the start: a normal distribution around each of
-its values. The posterior is sampled; a parameter is decided where its 90 % interval is less than half as wide as before.
+its values. The posterior is sampled; a parameter is decided where its 90 % interval is less than half as wide
+as before.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from scipy import optimize
 from scipy.special import ndtr
 
-from drivelab.fit.chain import Timed
+from drivelab.fit.chain import SURE, Timed
 from drivelab.fit.draft import Draft
 from drivelab.fit.inputs import Numbers
 from drivelab.fit.parameters import KNOTS, Parameter, hats, lee, number_of, overhead, seek_points
@@ -31,6 +32,8 @@ _PAIRS_RIGHT = 0.8
 _CLOSE = 0.04
 _BETWEEN = 0.02
 _BEND_SPREAD = 0.06
+TRACK = "chain.track"
+"""How much longer than the start's the angle between two blocks of a track is: its rates do not tell it to the per cent."""
 FORM = ("seek.single", "seek.average", "seek.full")
 
 
@@ -55,6 +58,8 @@ def chain_parameters(draft: Draft, data: Timed, *, bends: bool) -> list[Paramete
         longest = float(seek_points(draft, data.cylinders)[1].max())
         spread = _BEND_SPREAD * longest
         found += [Parameter(f"seek.bend.{k}", 0.0, spread, -longest, longest) for k in range(len(KNOTS))]
+    if data.sharpness < SURE and data.aligned.any():
+        found.append(Parameter(TRACK, 1.0, 0.04, 0.8, 1.25, ""))
     start = number_of(draft, "settle.scatter")
     found.append(Parameter("settle.scatter", start, 0.1 + start, _LEAST_SCATTER, 2.0))
     return found
@@ -73,7 +78,8 @@ class Model:
     def prior(self, rows: Numbers) -> Numbers:
         """What was believed before, and minus infinity beyond what may be."""
         start, spread, low, high = (
-            np.array([getattr(one, name) for one in self.parameters]) for name in ("start", "spread", "low", "high")
+            np.array([getattr(one, name) for one in self.parameters])
+            for name in ("start", "spread", "low", "high")
         )
         inside = ((rows >= low) & (rows <= high)).all(axis=1)
         keys = [one.key for one in self.parameters]
@@ -122,14 +128,19 @@ class Model:
         aligned = data.aligned[which]
         if aligned.any():
             # On whole turns; the jitter of the clock that timed it is taken from the data.
-            off = (data.since[which][aligned] / period - data.turn[which][aligned] + 0.5) % 1.0 - 0.5
+            turn = data.turn[which][aligned]
+            if TRACK in column:
+                turn = ((turn + 0.5) % 1.0 - 0.5) * column[TRACK][:, None]
+            off = (data.since[which][aligned] / period - turn + 0.5) % 1.0 - 0.5
             close = np.where(np.abs(off) < _CLOSE, off, np.nan)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # a row without any close pair
                 centre = np.nan_to_num(np.nanmedian(close, axis=1, keepdims=True))
                 # The host takes some time between two requests, and not much.
                 off = off - np.clip(centre, -_BETWEEN / period, _BETWEEN / period)
-                jitter = 1.4826 * np.nanmedian(np.abs(np.where(np.isnan(close), np.nan, off)), axis=1, keepdims=True)
+                jitter = 1.4826 * np.nanmedian(
+                    np.abs(np.where(np.isnan(close), np.nan, off)), axis=1, keepdims=True
+                )
             jitter = np.maximum(np.nan_to_num(jitter, nan=_CLOSE), 2e-4)
             peak = np.exp(-0.5 * (off / jitter) ** 2) / (np.sqrt(2 * np.pi) * jitter)
             # A layout may hold for most pairs and not for all: a pair on two tracks that the start has on one.
@@ -166,9 +177,14 @@ class Model:
 
         found = point / scale
         for _ in range(3):
-            line = optimize.minimize(cost, found, method="Powell", options={"maxiter": 6, "xtol": 1e-3, "ftol": 1e-7})
+            line = optimize.minimize(
+                cost, found, method="Powell", options={"maxiter": 6, "xtol": 1e-3, "ftol": 1e-7}
+            )
             simplex = optimize.minimize(
-                cost, line.x, method="Nelder-Mead", options={"maxfev": 900, "xatol": 1e-4, "fatol": 1e-3, "adaptive": True}
+                cost,
+                line.x,
+                method="Nelder-Mead",
+                options={"maxfev": 900, "xatol": 1e-4, "fatol": 1e-3, "adaptive": True},
             )
             gain = cost(found) - simplex.fun
             found = simplex.x
@@ -177,7 +193,9 @@ class Model:
         return found * scale, -cost(found)
 
     def _roughly(self) -> list[float]:
-        """Where to begin: with arrivals blurred until the start's are in sight, and the period that the angles tell."""
+        """Where to begin: with arrivals blurred until the start's are in sight, and the period that the angles
+        tell.
+        """
         begin = {one.key: one.start for one in self.parameters}
         if "rpm" in begin:
             begin["rpm"] = 60_000 / self.data.period
@@ -186,7 +204,7 @@ class Model:
         for wide in (1.5, 0.6, 0.25):
             blurred = replace(self, blur=wide)
 
-            def cost(scaled: Numbers, blurred: Model = blurred) -> float:
+            def cost(scaled: Numbers, blurred: Model = blurred, begin: dict[str, float] = begin) -> float:
                 point = begin | dict(zip((one.key for one in searched), scaled * scale, strict=True))
                 value = float(blurred.log_density(np.array([[point[one.key] for one in self.parameters]]))[0])
                 return -value if np.isfinite(value) else 1e12

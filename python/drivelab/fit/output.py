@@ -58,9 +58,7 @@ class Report:
             **self.provenance(),
             "parameters": [one.to_dict() for one in self.parameters()],
             "rules": found.rules,
-            "groups": [
-                {"of": one.name, **group.to_dict()} for one in self.scored for group in one.groups
-            ],
+            "groups": [{"of": one.name, **group.to_dict()} for one in self.scored for group in one.groups],
             "held_out": first,
             "lists": [
                 {
@@ -130,7 +128,12 @@ def _deciles(real: Any, model: Any) -> list[dict[str, float]]:  # noqa: ANN401 -
     spread = np.quantile(draws, shares, axis=1).std(axis=1)
     rows = zip(shares, np.quantile(real, shares), spread, np.quantile(model, shares), strict=True)
     return [
-        {"share": round(float(s), 1), "measured_ms": float(a), "bootstrap_error_ms": float(b), "simulated_ms": float(c)}
+        {
+            "share": round(float(s), 1),
+            "measured_ms": float(a),
+            "bootstrap_error_ms": float(b),
+            "simulated_ms": float(c),
+        }
         for s, a, b, c in rows
     ]
 
@@ -143,7 +146,10 @@ def drive_file(start: str, found: Found, given: Mapping[str, str]) -> str:
         for key in _ordered(draft)
         if draft.get(key) is not None and not key.startswith("sources.")
     }
-    sources = {**draft.sources, SOURCE: f"drivelab fit {_core.VERSION}, model {_core.MODEL_VERSION}, from {start}"}
+    sources = {
+        **draft.sources,
+        SOURCE: f"drivelab fit {_core.VERSION}, model {_core.MODEL_VERSION}, from {start}",
+    }
     head = [f"# {draft.name}, fitted by `drivelab fit` from {start}.", *(f"# {note}" for note in found.notes)]
     return "\n".join(head) + "\n" + _text(facts, sources)
 
@@ -158,7 +164,11 @@ def _fact(draft: Draft, found: Found, key: str, value: object, given: Mapping[st
         return {"value": value, "mark": "measured", "source": f"{SOURCE}: {given[key]}"}
     of = [one for name, one in found.fitted.items() if name == key or name.startswith(f"{key}.")]
     if key == "seek.table" and key in draft.values:
-        return {"value": value, "mark": "fitted", "source": f"{SOURCE}: a curve bent to the measurement; {_told(_curve(found))}"}
+        return {
+            "value": value,
+            "mark": "fitted",
+            "source": f"{SOURCE}: a curve bent to the measurement; {_told(_curve(found))}",
+        }
     told = [one for one in of if one.mark == "fitted"]
     if told:
         return {"value": value, "mark": "fitted", "source": f"{SOURCE}: {_told(told)}"}
@@ -180,7 +190,8 @@ def _curve(found: Found) -> list[Fitted]:
 
 def _told(fitted: Sequence[Fitted]) -> str:
     return "; ".join(
-        f"{one.key} 90 % from {one.low:.5g} to {one.high:.5g}{' ' if one.unit else ''}{one.unit}" for one in fitted
+        f"{one.key} 90 % from {one.low:.5g} to {one.high:.5g}{' ' if one.unit else ''}{one.unit}"
+        for one in fitted
     )
 
 
@@ -202,14 +213,26 @@ def _parameters(fitted: Sequence[Fitted]) -> Table:
     rows = []
     for one in fitted:
         mark = UNDECIDED if one.mark == "undecided" else one.mark
-        rows.append([Cell(one.key), *(Cell(f"{x:.5g}") for x in (one.value, one.low, one.high)), Cell(one.unit), Cell(mark)])
+        rows.append(
+            [
+                Cell(one.key),
+                *(Cell(f"{x:.5g}") for x in (one.value, one.low, one.high)),
+                Cell(one.unit),
+                Cell(mark),
+            ]
+        )
     return Table(columns, rows, left=frozenset({0, 4, 5}))
 
 
 def _groups(lists: Sequence[Scored]) -> Table:
     columns = ["requests", "count", "fitted error %", "held-out error %"]
     rows = [
-        [Cell(group.id.replace("_", " ")), Cell(str(group.n)), Cell(_percent(group.fitted_error)), Cell(_percent(group.held_out_error))]
+        [
+            Cell(group.id.replace("_", " ")),
+            Cell(str(group.n)),
+            Cell(_percent(group.fitted_error)),
+            Cell(_percent(group.held_out_error)),
+        ]
         for one in lists
         for group in one.groups
     ]
@@ -224,7 +247,10 @@ def _sweep(found: Sequence[Mapping[str, Any]]) -> Table:
             Cell(f"{row['iops_measured']:.1f}"),
             Cell(f"{row['iops_simulated']:.1f}"),
             Cell(_percent(row["iops_error"])),
-            *(Cell("-" if row[key] is None else f"{row[key]:.1f}") for key in ("p99_measured_ms", "p99_simulated_ms")),
+            *(
+                Cell("-" if row[key] is None else f"{row[key]:.1f}")
+                for key in ("p99_measured_ms", "p99_simulated_ms")
+            ),
         ]
         for row in found
     ]

@@ -78,7 +78,9 @@ def number_of(draft: Draft, key: str, default: float = 0.0) -> float:
 
 
 def overhead(draft: Draft, key: str) -> float:
-    """An overhead of the firmware, where it stands for all commands before or after one kind of them, in milliseconds."""
+    """An overhead of the firmware, where it stands for all commands before or after one kind of them, in
+    milliseconds.
+    """
     value = draft.get(key)
     if value is None and key.endswith((".after_read", ".after_write")):
         value = draft.get(key.rpartition(".")[0])
@@ -152,11 +154,15 @@ def seek_points(draft: Draft, cylinders: int) -> tuple[Numbers, Numbers]:
         short = time_ms(draft.get("seek.a", "0ms")) + time_ms(draft.get("seek.b")) * np.sqrt(at)
         far = time_ms(draft.get("seek.c")) + time_ms(draft.get("seek.e", "0ms")) * at / 1000
         return at, np.where(at < float(draft.get("seek.limit")), short, far)
-    raise InputError(f"{draft.name} has no seek curve to start from: give seek.single, seek.average and seek.full")
+    raise InputError(
+        f"{draft.name} has no seek curve to start from: give seek.single, seek.average and seek.full"
+    )
 
 
 def lee(distance: Numbers, cylinders: int, single: float, average: float, full: float) -> Numbers:
-    """E. K. Lee's curve through the three figures (R. H. Katz, E. K. Lee, UCB//CSD-93-770): `a sqrt(x-1) + b(x-1) + c`."""
+    """E. K. Lee's curve through the three figures (R. H. Katz, E. K. Lee, UCB//CSD-93-770): `a sqrt(x-1) +
+    b(x-1) + c`.
+    """
     n = cylinders
     a = (-10 * single + 15 * average - 5 * full) / (3 * np.sqrt(n))
     b = (7 * single - 15 * average + 8 * full) / (3 * n)

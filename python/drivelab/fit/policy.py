@@ -1,8 +1,11 @@
 """The firmware's policy from a sweep over queue depth: order, ageing, guard and when it chooses, by simulation.
 
-The rate at each depth counts with 1 %, its 99th percentile with 6 %. An order is taken where it explains the sweep better
-than the start's by more than its additional numbers are worth (Akaike's criterion); which others explain it as well is told.
-Guard (`queue.read_margin`) and scatter trade off: with either, fewer requests arrive in time. The scatter is what the chain
+The rate at each depth counts with 1 %, its 99th percentile with 6 %. An order is taken where it explains the
+sweep better
+than the start's by more than its additional numbers are worth (Akaike's criterion); which others explain it as
+well is told.
+Guard (`queue.read_margin`) and scatter trade off: with either, fewer requests arrive in time. The scatter is
+what the chain
 tells or the start's, the guard is fitted; their correlation, and what remains with either at zero, is told.
 """
 
@@ -69,6 +72,7 @@ class Sweeps:
     """Sweeps, and the same simulated on drafts."""
 
     def __init__(self, sweeps: Sequence[Sweep], workers: int) -> None:
+        """Simulated on so many threads."""
         self.sweeps = sweeps
         self.workers = workers
 
@@ -156,7 +160,14 @@ def seek_scale(sweeps: Sweeps, draft: Draft) -> tuple[Draft, float] | None:
 
 def _first_depth(sweep: Sweep) -> Sweep:
     return Sweep(
-        sweep.name, sweep.depth[:1], sweep.iops[:1], sweep.p99[:1], sweep.bs, sweep.rw, sweep.offset, sweep.size
+        sweep.name,
+        sweep.depth[:1],
+        sweep.iops[:1],
+        sweep.p99[:1],
+        sweep.bs,
+        sweep.rw,
+        sweep.offset,
+        sweep.size,
     )
 
 
@@ -237,7 +248,9 @@ def _numbers(
             shares = np.array([0.0, 0.02, 0.08, 0.2, 0.45]) * one.high
             tried = [point[one.key], *(shares.tolist() if not turn and begin is None else [])]
             with ThreadPoolExecutor(1) as pool:
-                costs = list(pool.map(lambda x, key=one.key: sweeps.loss(laid_over(draft, {**point, key: x})), tried))
+                costs = list(
+                    pool.map(lambda x, key=one.key: sweeps.loss(laid_over(draft, {**point, key: x})), tried)
+                )
             centre = tried[int(np.argmin(costs))]
             reach = max(0.7 * centre, 0.04 * one.high)
             line = optimize.minimize_scalar(

@@ -1,4 +1,5 @@
-"""Quantities of a drive file as numbers: times in milliseconds, rates in bytes a second, shares and angles as parts."""
+"""Quantities of a drive file as numbers: times in milliseconds, rates in bytes a second, shares and
+angles as parts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """A trace or a chain replayed on a draft, and how far the response times of its groups are off: what a fit minimises.
 
-The loss is the square of the demerit of all fitted requests, and beside it, with a tenth of the weight of their numbers,
-the squares of the demerits of the groups (reads and writes, by place, by the command before): an error that another one
+The loss is the square of the demerit of all fitted requests, and beside it, with a tenth of the weight of their
+numbers,
+the squares of the demerits of the groups (reads and writes, by place, by the command before): an error that
+another one
 cancels in the whole is not cancelled there. A fiftieth has how far each request is off by itself.
 """
 
@@ -68,6 +70,7 @@ class Replays:
     """One list of requests, ready to be replayed on drafts; in a `with`, at whose end its file is deleted."""
 
     def __init__(self, requests: Requests, held: Flags) -> None:
+        """`held` are only scored."""
         self.requests = requests
         self.held = held
         self._folder = tempfile.TemporaryDirectory()
@@ -119,9 +122,11 @@ class Replays:
         return total + _EACH * each**2
 
     def __enter__(self) -> Replays:
+        """Itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Delete the list."""
         self._folder.cleanup()
 
 

@@ -1,6 +1,7 @@
 """The stages of a fit, one after the other; each takes the draft of the one before and tells what it found.
 
-What a stage has found is kept beside the output (`OUT.fit.json`), under a hash of all that went in: the same command goes on
+What a stage has found is kept beside the output (`OUT.fit.json`), under a hash of all that went in: the same
+command goes on
 from there.
 """
 
@@ -16,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from drivelab import _core
+from drivelab.files import write_text
 from drivelab.fit.chain import SURE, Timed, timed
 from drivelab.fit.draft import Draft
-from drivelab.fit.inputs import Numbers, Requests, Surface, Sweep
-from drivelab.fit.mechanics import FORM, Model, chain_parameters, decided
+from drivelab.fit.inputs import Flags, Numbers, Requests, Surface, Sweep
+from drivelab.fit.mechanics import FORM, TRACK, Model, chain_parameters, decided
 from drivelab.fit.parameters import (
     Fitted,
     Parameter,
@@ -34,7 +36,6 @@ from drivelab.fit.replaying import Replays, held_out
 from drivelab.fit.trace_intervals import trace_intervals
 from drivelab.fit.tracing import Tell, fit_trace
 from drivelab.fit.zones import fit_surface
-from drivelab.files import write_text
 
 STATE_VERSION = 1
 _LEAST_HITS = 10
@@ -115,7 +116,9 @@ def run(measured: Measured, start: Draft, workers: int, state: Path | None, tell
         _STAGES[name](found, measured, workers, within)
         done.append(name)
         if state is not None:
-            write_text(state, json.dumps({"version": STATE_VERSION, "key": key, "done": done, **found.to_state()}))
+            write_text(
+                state, json.dumps({"version": STATE_VERSION, "key": key, "done": done, **found.to_state()})
+            )
     return found
 
 
@@ -153,7 +156,7 @@ def _resume(found: Found, state: Path | None, key: str) -> list[str]:
     return []
 
 
-def _surface(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
+def _surface(found: Found, measured: Measured, _workers: int, _tell: Tell) -> None:
     assert measured.surface is not None  # noqa: S101 - the stage is left out else
     found.draft, fitted, found.surface = fit_surface(found.draft, measured.surface, measured.known)
     found.add(fitted)
@@ -161,7 +164,7 @@ def _surface(found: Found, measured: Measured, workers: int, tell: Tell) -> None
         found.notes.append("rates: the start has zones of its own, which stay; --surface is not used")
 
 
-def _chain(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
+def _chain(found: Found, measured: Measured, _workers: int, tell: Tell) -> None:
     """Cache rule of writes, then period, overheads, seek curve and scatter of all chains together."""
     held = held_out_of(measured.chains, measured.hold_out)
     with Replays(joined(measured.chains), held) as replays:
@@ -201,7 +204,7 @@ def _best(
     draft: Draft, believed: Draft, data: Timed, known: Sequence[str], *, bends: bool
 ) -> tuple[Model, Numbers]:
     """The model without or, if that may be, with a bent curve, whichever explains the chain better for its numbers."""
-    options = []
+    options = list[tuple[Model, Numbers, float]]()
     for bent in (False, True)[: 1 + bends]:
         wanted = tuple(one for one in chain_parameters(believed, data, bends=bent) if one.key not in known)
         if options and len(wanted) == len(options[0][0].parameters):
@@ -221,6 +224,7 @@ def _with_numbers(draft: Draft, parameters: Sequence[Parameter], centre: Numbers
 
 def _laid(draft: Draft, point: Mapping[str, float]) -> Draft:
     # A seek curve in another form replaces the one in force whole.
+    point = {key: value for key, value in point.items() if key != TRACK}
     form = {key: value for key, value in point.items() if key in FORM}
     if form:
         point = {key: point.get(key, number_of(draft, key)) for key in FORM} | dict(point)
@@ -237,10 +241,13 @@ def _told(found: Found, data: Timed, model: Model) -> None:
         if one.key in before:
             belief = before[one.key]
             start = 0.0 if one.key.startswith("seek.bend.") else belief.start
-            again.append(Parameter(one.key, start, belief.spread, one.low, max(one.high, belief.high), one.unit))
+            again.append(
+                Parameter(one.key, start, belief.spread, one.low, max(one.high, belief.high), one.unit)
+            )
     model = Model(data, found.draft, tuple(again))
     begin = [
-        0.0 if one.key.startswith("seek.bend.") else _now(found.draft, one.key) for one in model.parameters
+        one.start if one.key.startswith(("seek.bend.", "chain.")) else _now(found.draft, one.key)
+        for one in model.parameters
     ]
     centre, _ = model.best(begin)
     draws = model.sample(centre)
@@ -254,22 +261,27 @@ def _told(found: Found, data: Timed, model: Model) -> None:
     held = [
         one.key
         for place, one in enumerate(model.parameters)
-        if not decided(one, low[place], high[place]) and not one.key.startswith("seek.bend.")
+        if not decided(one, low[place], high[place])
+        and not one.key.startswith("seek.bend.")
         # A start that the data exclude does not stay.
         and low[place] <= before[one.key].start <= high[place]
     ]
     if held:
         rest = tuple(one for one in model.parameters if one.key not in held)
-        fixed = _laid(found.draft, {one.key: before[one.key].start for one in model.parameters if one.key in held})
+        fixed = _laid(
+            found.draft, {one.key: before[one.key].start for one in model.parameters if one.key in held}
+        )
         narrow = Model(timed_again(data, found.draft, fixed), fixed, rest)
-        values, _ = narrow.best([float(centre[place]) for place, one in enumerate(model.parameters) if one.key not in held])
+        values, _ = narrow.best(
+            [float(centre[place]) for place, one in enumerate(model.parameters) if one.key not in held]
+        )
         point = dict(zip((one.key for one in rest), values.tolist(), strict=True))
         found.draft = fixed
     else:
         point = dict(zip((one.key for one in model.parameters), centre.tolist(), strict=True))
     found.draft = _laid(found.draft, point)
     for place, one in enumerate(model.parameters):
-        if not one.key.startswith("seek.bend.") and not (bends and one.key in FORM):
+        if not one.key.startswith(("seek.bend.", "chain.")) and not (bends and one.key in FORM):
             mark = "undecided" if one.key in held else "fitted"
             value = before[one.key].start if one.key in held else point[one.key]
             found.add([Fitted(one.key, value, float(low[place]), float(high[place]), mark, one.unit)])
@@ -278,7 +290,9 @@ def _told(found: Found, data: Timed, model: Model) -> None:
 
 
 def timed_again(data: Timed, before: Draft, after: Draft) -> Timed:
-    """The chain's parts once overheads of the draft have been set to others: what is beside seek and rotation shifts."""
+    """The chain's parts once overheads of the draft have been set to others: what is beside seek and
+    rotation shifts.
+    """
     rest = data.rest.copy()
     for key, which in data.overheads.items():
         rest += np.where(which, overhead(after, key) - overhead(before, key), 0.0)
@@ -312,7 +326,10 @@ def _three(at: Numbers, time: Numbers, cylinders: int) -> tuple[float, float, fl
 def _hits(found: Found, replays: Replays, data: Timed, known: Sequence[str]) -> None:
     """Overheads of what the buffer answers: the median that is missing, with the interval of the median."""
     simulated = replays.simulated(found.draft)
-    for key, which in (("firmware.read_hit", data.hit & ~data.write), ("firmware.write_hit", data.hit & data.write)):
+    for key, which in (
+        ("firmware.read_hit", data.hit & ~data.write),
+        ("firmware.write_hit", data.hit & data.write),
+    ):
         if key in known or which.sum() < _LEAST_HITS:
             continue
         off = (replays.requests.time - simulated)[which]
@@ -320,7 +337,9 @@ def _hits(found: Found, replays: Replays, data: Timed, known: Sequence[str]) -> 
         medians = np.median(draws, axis=1)
         source = key if found.draft.get(key) is not None else "firmware.write" if "write" in key else key
         start = overhead(found.draft, source)
-        value, low, high = (max(start + float(x), 0.0) for x in (np.median(off), *np.quantile(medians, [0.05, 0.95])))
+        value, low, high = (
+            max(start + float(x), 0.0) for x in (np.median(off), *np.quantile(medians, [0.05, 0.95]))
+        )
         found.draft = laid_over(found.draft, {key: value})
         found.add([Fitted(key, value, low, high, "fitted")])
 
@@ -370,6 +389,6 @@ def joined(chains: Sequence[Requests]) -> Requests:
     return Requests(", ".join(one.name for one in chains), "chain", **columns)
 
 
-def held_out_of(chains: Sequence[Requests], share: float) -> Numbers:
+def held_out_of(chains: Sequence[Requests], share: float) -> Flags:
     """The held parts of all chains."""
     return np.concatenate([held_out(one, share) for one in chains])

@@ -1,7 +1,9 @@
 """How sure the numbers of a trace are: the loss along each number, over blocks of requests drawn again and again.
 
-Requests near each other are alike, so whole blocks of the fitted part are drawn with repetition (the block bootstrap). In
-each draw the loss at three values of a number has a parabola through it, and its minimum is where that draw has the number.
+Requests near each other are alike, so whole blocks of the fitted part are drawn with repetition (the block
+bootstrap). In
+each draw the loss at three values of a number has a parabola through it, and its minimum is where that draw has
+the number.
 The other numbers stay where they are: an interval does not tell what two numbers could trade.
 """
 
@@ -12,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from drivelab.fit.draft import Draft
-from drivelab.fit.inputs import Numbers
+from drivelab.fit.inputs import Whole
 from drivelab.fit.parameters import Fitted, Parameter, laid_over, trace_parameters
 from drivelab.fit.replaying import TRACE_BLOCK, Replays
 
@@ -36,7 +38,7 @@ def trace_intervals(
     ]
 
 
-def _weights(blocks: Numbers, chosen: Numbers, size: int) -> Numbers:
+def _weights(blocks: Whole, chosen: Whole, size: int) -> Whole:
     """The requests of the chosen blocks, as often as these were drawn."""
     order = np.argsort(blocks, kind="stable")
     edges = np.searchsorted(blocks[order], np.arange(blocks[-1] + 2))
@@ -44,11 +46,14 @@ def _weights(blocks: Numbers, chosen: Numbers, size: int) -> Numbers:
 
 
 def _one(
-    replays: Replays, base: Draft, point: Mapping[str, float], one: Parameter, draws: Sequence[Numbers]
+    replays: Replays, base: Draft, point: Mapping[str, float], one: Parameter, draws: Sequence[Whole]
 ) -> Fitted:
     value = point[one.key]
     if value == one.start:
-        low, high = max(one.start - 1.645 * one.spread, one.low), min(one.start + 1.645 * one.spread, one.high)
+        low, high = (
+            max(one.start - 1.645 * one.spread, one.low),
+            min(one.start + 1.645 * one.spread, one.high),
+        )
         return Fitted(one.key, value, low, high, "undecided", one.unit)
     step = _STEP * one.spread
     at = [max(value - step, one.low), value, value + step]

@@ -42,7 +42,14 @@ RULES: dict[str, tuple[object, ...]] = {
     "cache.write_from": ("0%", "25%", "50%", "75%", "100%"),
     "cache.segments": (1, 2, 3, 4, 6, 8, 12, 16),
     "cache.write_segments": (1, 2, 4, 8, 16),
-    "cache.read_ahead_limit": ("16 sectors", "32 sectors", "64 sectors", "128 sectors", "256 sectors", "512 sectors"),
+    "cache.read_ahead_limit": (
+        "16 sectors",
+        "32 sectors",
+        "64 sectors",
+        "128 sectors",
+        "256 sectors",
+        "512 sectors",
+    ),
     "cache.read_ahead_least": ("0B", "8 sectors", "32 sectors", "128 sectors"),
     "settle.read_on_arrival": (False, True),
     "settle.write_on_arrival": (False, True),
@@ -114,7 +121,10 @@ def _lines(
             reach = 3 * one.spread / (1 + 2 * turn)
             low, high = max(one.low, found[one.key] - reach), min(one.high, found[one.key] + reach)
             line = optimize.minimize_scalar(
-                along, bounds=(low, high), method="bounded", options={"maxiter": _EVALUATIONS, "xatol": 0.003 * one.spread}
+                along,
+                bounds=(low, high),
+                method="bounded",
+                options={"maxiter": _EVALUATIONS, "xatol": 0.003 * one.spread},
             )
             if line.fun < best:
                 best, found[one.key] = float(line.fun), float(line.x)

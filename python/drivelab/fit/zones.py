@@ -1,4 +1,5 @@
-"""Rates over the surface: the outer rate and its fall to the inside, from rates at some addresses or a known geometry."""
+"""Rates over the surface: the outer rate and its fall to the inside, from rates at some addresses or a
+known geometry."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ _SIMPLEX = np.array([[0, 0], [0.01, 0], [0, 0.03]])
 
 
 def rate_at(offset: Numbers, outer: float, inner: float, zones: int, capacity: float) -> Numbers:
-    """The rate at these bytes of a drive whose zones have the same number of cylinders each, falling by equal steps."""
+    """The rate at these bytes of a drive whose zones have the same number of cylinders each, falling by
+    equal steps.
+    """
     rates = np.linspace(outer, outer * inner, zones)
     ends = np.cumsum(rates) / rates.sum() * capacity
     return np.asarray(rates[np.minimum(np.searchsorted(ends, offset, side="right"), zones - 1)])
@@ -34,7 +37,9 @@ def even_rate_at(offset: Numbers, outer: float, inner: float, zones: int, capaci
     return np.interp(offset, np.cumsum(rates) / rates.sum() * capacity, rates)
 
 
-def fit_surface(draft: Draft, surface: Surface, known: Sequence[str]) -> tuple[Draft, list[Fitted], list[dict[str, Any]]]:
+def fit_surface(
+    draft: Draft, surface: Surface, known: Sequence[str]
+) -> tuple[Draft, list[Fitted], list[dict[str, Any]]]:
     """The outer rate and the inner one's share; a drive with zones of its own keeps them, and is only compared."""
     capacity = draft.plan().capacity_bytes(0)
     if draft.get("geometry.outer_rate") is None:
@@ -43,7 +48,9 @@ def fit_surface(draft: Draft, surface: Surface, known: Sequence[str]) -> tuple[D
     zones = int(draft.get("geometry.zone_count", 16))
 
     def off(point: Numbers) -> Numbers:
-        return np.log(even_rate_at(surface.offset, outer * point[0], point[1], zones, capacity) / surface.rate)
+        return np.log(
+            even_rate_at(surface.offset, outer * point[0], point[1], zones, capacity) / surface.rate
+        )
 
     found = optimize.least_squares(
         off, [1.0, inner], bounds=([0.2, 0.1], [5.0, 1.2]), loss="soft_l1", f_scale=0.02, diff_step=0.02
@@ -51,7 +58,10 @@ def fit_surface(draft: Draft, surface: Surface, known: Sequence[str]) -> tuple[D
     # The steps decide, from the line's values on.
     stepped = optimize.minimize(
         lambda point: float(
-            np.sum(np.log(rate_at(surface.offset, outer * point[0], point[1], zones, capacity) / surface.rate) ** 2)
+            np.sum(
+                np.log(rate_at(surface.offset, outer * point[0], point[1], zones, capacity) / surface.rate)
+                ** 2
+            )
         ),
         found.x,
         method="Nelder-Mead",
@@ -73,7 +83,10 @@ def fit_surface(draft: Draft, surface: Surface, known: Sequence[str]) -> tuple[D
         for key, value, wide, unit in parts
         if key not in known
     ]
-    texts = {"geometry.outer_rate": f"{outer_mb:.4f}MB/s", "geometry.inner_to_outer": f"{100 * found.x[1]:.3f}%"}
+    texts = {
+        "geometry.outer_rate": f"{outer_mb:.4f}MB/s",
+        "geometry.inner_to_outer": f"{100 * found.x[1]:.3f}%",
+    }
     draft = draft.having({one.key: texts[one.key] for one in fitted})
     fitted_rates = rate_at(surface.offset, 1e6 * outer_mb, float(found.x[1]), zones, capacity)
     rows = [
