@@ -287,8 +287,10 @@ def table(rows: list[dict[str, Any]]) -> str:
         told = [one for row in some for one in row["parameters"].values() if one["mark"] == "fitted"]
         share = np.mean([one["inside"] for one in told]) if told else float("nan")
         lines.append(
-            f"{name}: {len(some)} drives; error on other loads: median {100 * np.median(errors):.2f} %, worst {100 * errors.max():.2f} %; "
-            f"{100 * share:.1f} % of {len(told)} decided parameters in their intervals; fit {np.median([r['seconds'] for r in some]):.0f} s"
+            f"{name}: {len(some)} drives; error on other loads: median {100 * np.median(errors):.2f} %, "
+            f"worst {100 * errors.max():.2f} %; "
+            f"{100 * share:.1f} % of {len(told)} decided parameters in their intervals; "
+            f"fit {np.median([r['seconds'] for r in some]):.0f} s"
         )
     keys = sorted({key for row in rows for key in row["parameters"]})
     for key in keys:
@@ -301,7 +303,8 @@ def table(rows: list[dict[str, Any]]) -> str:
         )
         hit = np.mean([one["inside"] for one in fitted]) if fitted else float("nan")
         lines.append(
-            f"  {key}: decided in {len(fitted)} of {len(of)}, inside {100 * hit:.0f} %, median width {100 * width:.1f} %"
+            f"  {key}: decided in {len(fitted)} of {len(of)}, inside {100 * hit:.0f} %, "
+            f"median width {100 * width:.1f} %"
         )
     return "\n".join(lines)
 

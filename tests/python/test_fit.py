@@ -193,6 +193,7 @@ WRONG = {
         ["--sweep", "ok.csv", "--rw", "read"],
         "--rw read: a sweep is of randread or randwrite",
     ),
+    "no sweep": (["--surface", "surface.csv", "--bs", "4k"], "--bs changes nothing without --sweep"),
     "bs": (["--sweep", "ok.csv", "--bs", "4x"], "'4x' is no amount of data; write it as 4KiB"),
     "beyond": (
         ["--chain", "beyond.csv"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,8 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_file, check_picture, place
-from drivelab.cli.run_options import AsJson, Quiet, Workers
+from drivelab.cli.run_options import AsCsv, AsJson, Quiet, Workers, check_form
+from drivelab.csv_text import tables_csv
 from drivelab.errors import InputError
 from drivelab.files import write_text
 from drivelab.fit import Measured, Report
@@ -29,6 +30,11 @@ _STEPS = 1000
 
 def _files(text: str) -> typer.models.OptionInfo:
     found: typer.models.OptionInfo = typer.Option(help=text, metavar="FILE", parser=place, show_default=False)
+    return found
+
+
+def _of_sweep(text: str, default: str) -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option(help=f"Of the sweep: {text}", show_default=default)
     return found
 
 
@@ -56,14 +62,10 @@ def fit(
         list[str],
         typer.Option(help="A value that stays as it is given", metavar="KEY=VALUE", show_default=False),
     ] = [],  # noqa: B006
-    bs: Annotated[str, typer.Option(help="Of the sweep: size of a request")] = "4k",
-    rw: Annotated[str, typer.Option(help="Of the sweep: randread or randwrite")] = "randread",
-    offset: Annotated[
-        str | None, typer.Option(help="Of the sweep: where it begins [0]", show_default=False)
-    ] = None,
-    size: Annotated[
-        str | None, typer.Option(help="Of the sweep: the part it spans [whole drive]", show_default=False)
-    ] = None,
+    bs: Annotated[str | None, _of_sweep("size of a request", "4k")] = None,
+    rw: Annotated[str | None, _of_sweep("randread or randwrite", "randread")] = None,
+    offset: Annotated[str | None, _of_sweep("where it begins", "0")] = None,
+    size: Annotated[str | None, _of_sweep("the part it spans", "whole drive")] = None,
     hold_out: Annotated[str, typer.Option(help="The part that is only scored", metavar="PERCENT")] = "50%",
     chart: Annotated[
         list[Path],
@@ -79,19 +81,20 @@ def fit(
     ] = False,
     workers: Workers = None,
     as_json: AsJson = False,
+    as_csv: AsCsv = False,
     quiet: Quiet = False,
 ) -> int:
     """Fit a drive to measurements: a drive file in which each fact is fitted, with its interval, or left alone."""
+    check_form(json=as_json, csv=as_csv)
     check_file("-o", out)
     for path in chart:
         check_picture("--chart", path)
-    if rw not in {"randread", "randwrite"}:
-        raise InputError(f"--rw {rw}: a sweep is of randread or randwrite")
-    data_bytes(bs)
+    _check_sweep({"--bs": bs, "--rw": rw, "--offset": offset, "--size": size}, there=bool(sweep))
+    of_sweep = (bs or "4k", rw or "randread", offset, size)
     measured = Measured(
         traces=tuple(read_trace(path) for path in trace),
         chains=tuple(read_chain(path) for path in chain),
-        sweeps=tuple(read_sweep(path, bs, rw, offset, size) for path in sweep),
+        sweeps=tuple(read_sweep(path, *of_sweep) for path in sweep),
         surface=None if surface is None else read_surface(surface),
         hold_out=_held(hold_out),
     )
@@ -112,6 +115,8 @@ def fit(
     state.unlink(missing_ok=True)
     if as_json:
         emit_json(told.to_dict())
+    elif as_csv:
+        emit(tables_csv(told.tables()))
     else:
         _print(told, quiet=quiet)
     for path in chart:
@@ -120,6 +125,19 @@ def fit(
         for path in (out, *chart):
             say(f"wrote {path}")
     return Exit.OK
+
+
+def _check_sweep(options: Mapping[str, str | None], *, there: bool) -> None:
+    """Refuse what a sweep cannot be, and what changes nothing without one. Raises InputError."""
+    for option, value in options.items():
+        if value is None:
+            continue
+        if not there:
+            raise InputError(f"{option} changes nothing without --sweep")
+        if option == "--rw" and value not in {"randread", "randwrite"}:
+            raise InputError(f"--rw {value}: a sweep is of randread or randwrite")
+        if option != "--rw":
+            data_bytes(value.removesuffix("%"))
 
 
 def _held(text: str) -> float:

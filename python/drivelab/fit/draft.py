@@ -81,6 +81,14 @@ class Draft:
             }
             return plan(Source(toml_text.dumps(scenario), "the fitted drive"))
 
+    def writes_cached(self) -> bool:
+        """Whether writes complete in the cache, by the file or by what its interface implies. Raises ScenarioError."""
+        stated = self.get("write_cache")
+        if stated is not None:
+            return bool(stated)
+        in_force = self.plan().in_force[0] or {}
+        return any(fact["key"] == "write_cache" and fact["value"] for fact in in_force.get("assumed", []))
+
     @property
     def capacity(self) -> int:
         """Sectors."""

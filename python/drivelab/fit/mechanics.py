@@ -33,7 +33,7 @@ _CLOSE = 0.04
 _BETWEEN = 0.02
 _BEND_SPREAD = 0.06
 TRACK = "chain.track"
-"""How much longer than the start's the angle between two blocks of a track is: its rates do not tell it to the per cent."""
+"""How much longer than the start's the angle between two blocks of a track is: rates do not tell it to the per cent."""
 FORM = ("seek.single", "seek.average", "seek.full")
 
 

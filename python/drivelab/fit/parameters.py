@@ -195,7 +195,7 @@ def average_seek(at: Numbers, time: Numbers, cylinders: int) -> float:
 def trace_parameters(draft: Draft, known: Sequence[str]) -> list[Parameter]:
     """The numbers that a trace with cache and near requests may decide."""
     found = []
-    cached = bool(draft.get("write_cache"))
+    cached = draft.writes_cached()
     names = ["read_hit", "read_miss", "write_hit" if cached else "write"]
     for name in names:
         # With a write cache the overhead of a write stands for both where there is no write_hit.

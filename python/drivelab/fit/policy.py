@@ -211,7 +211,7 @@ def fit_policy(
 def _with_queue(sweeps: Sweeps, start: Draft, known: Sequence[str]) -> Draft:
     """A drive of which nothing says that it queues gets NCQ where the sweep gains by depth."""
     in_force = start.plan().in_force[0] or {}
-    protocol = start.get("queue.protocol", (in_force.get("queue") or {}).get("protocol", "none"))
+    protocol = in_force.get("protocol", "none")
     gain = max(float(sweep.iops[-1] / sweep.iops[0]) for sweep in sweeps.sweeps)
     if protocol == "none" and gain > 1.05 and "queue.protocol" not in known:
         return start.having({"queue.protocol": "ncq", "queue.depth": 32})

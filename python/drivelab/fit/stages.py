@@ -192,8 +192,7 @@ def _writes(found: Found, replays: Replays, known: Sequence[str]) -> None:
     period = 60_000 / number_of(found.draft, "rpm")
     typical = float(np.median(read)) if len(read) >= _LEAST_HITS else period
     cached = bool(np.median(write) < 0.5 * typical)
-    in_force = found.draft.plan().in_force[0] or {}
-    if bool(in_force.get("write_cache", found.draft.get("write_cache"))) != cached:
+    if found.draft.writes_cached() != cached:
         found.draft = found.draft.having({"write_cache": cached})
         found.rules["write_cache"] = cached
         what = "the buffer" if cached else "the media"
