@@ -3,8 +3,10 @@
 `depth` and `breakdown` draw the points of a sweep, `latencies` one of them, `over_time` how it went, `timeline` the
 log of their commands, `array_timeline` that of an array with the heads of its members, `rebuild` an array over time,
 `surface` and `sizes` a scan, `surfaces` several, `levels` a comparison of arrays, `experiment`, `cells` and `lines` a
-published table beside what the model predicts, `distributions` measured response times beside simulated ones, `trace` a
-recorded trace, `save` writes any of them. Nothing here simulates, measures or reads a file. Start with rows.py.
+published table beside what the model predicts, `distributions` measured response times beside simulated ones,
+`trace` a
+recorded trace, `fitted` a fit, `save` writes any of them. Nothing here simulates, measures or reads a file.
+Start with rows.py.
 """
 
 from drivelab.charts.array_timeline import array_timeline
@@ -13,6 +15,7 @@ from drivelab.charts.curves import depth
 from drivelab.charts.distributions import distributions
 from drivelab.charts.errors import ChartError, ChartInputError, ChartOutputError
 from drivelab.charts.files import save
+from drivelab.charts.fitted import fitted
 from drivelab.charts.histogram import latencies
 from drivelab.charts.levels import levels
 from drivelab.charts.lines import lines
@@ -42,6 +45,7 @@ __all__ = [
     "depth",
     "distributions",
     "experiment",
+    "fitted",
     "latencies",
     "levels",
     "lines",

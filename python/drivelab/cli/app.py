@@ -24,6 +24,7 @@ _VERBS = {
     "check": "check",
     "reproduce": "reproduce",
     "validate": "validate",
+    "fit": "fit",
     "trace": "trace",
     "catalogue": "catalogue",
     "schema": "schema",

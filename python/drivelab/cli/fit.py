@@ -1,0 +1,199 @@
+"""`drivelab fit`: a drive file from what was measured of a drive, and how sure each of its figures is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab.cli import completion
+from drivelab.cli.chart_options import Look
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
+from drivelab.cli.pictures import draw
+from drivelab.cli.places import check_file, check_picture, place
+from drivelab.cli.run_options import AsCsv, AsJson, Quiet, Workers, check_form
+from drivelab.csv_text import tables_csv
+from drivelab.errors import InputError
+from drivelab.files import write_text
+from drivelab.fit import Measured, Report
+from drivelab.fit import fit as fit_drive
+from drivelab.fit.inputs import read_chain, read_surface, read_sweep, read_trace
+from drivelab.fit.quantities import data_bytes, share
+from drivelab.simulation import default_workers
+
+_STEPS = 1000
+
+
+def _files(text: str) -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option(help=text, metavar="FILE", parser=place, show_default=False)
+    return found
+
+
+def _of_sweep(text: str, default: str) -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option(help=f"Of the sweep: {text}", show_default=default)
+    return found
+
+
+def fit(
+    drive: Annotated[
+        str,
+        typer.Argument(
+            metavar="DRIVE",
+            help="The start: a drive of the catalogue, or a drive file",
+            autocompletion=completion.drives,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="The fitted drive", metavar="OUT.toml", parser=place, show_default=False
+        ),
+    ],
+    trace: Annotated[list[Path], _files("A validation trace, as `validate` reads it")] = [],  # noqa: B006 - typer's way
+    sweep: Annotated[list[Path], _files("CSV iodepth,iops[,p99_ms], or fio's JSON")] = [],  # noqa: B006
+    chain: Annotated[list[Path], _files("CSV i,byte_offset,bytes,rw,time_ms, one after the other")] = [],  # noqa: B006
+    surface: Annotated[Path | None, _files("CSV byte_offset,mb_per_s")] = None,
+    geometry: Annotated[Path | None, _files("CSV of a geometry found by timing")] = None,
+    known: Annotated[
+        list[str],
+        typer.Option(help="A value that stays as it is given", metavar="KEY=VALUE", show_default=False),
+    ] = [],  # noqa: B006
+    bs: Annotated[str | None, _of_sweep("size of a request", "4k")] = None,
+    rw: Annotated[str | None, _of_sweep("randread or randwrite", "randread")] = None,
+    offset: Annotated[str | None, _of_sweep("where it begins", "0")] = None,
+    size: Annotated[str | None, _of_sweep("the part it spans", "whole drive")] = None,
+    hold_out: Annotated[str, typer.Option(help="The part that is only scored", metavar="PERCENT")] = "50%",
+    chart: Annotated[
+        list[Path],
+        typer.Option(
+            help="Draw residuals and the sweep: .png, .svg or .html",
+            metavar="FILE",
+            parser=place,
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Begin anew, not where a fit was interrupted")
+    ] = False,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    quiet: Quiet = False,
+) -> int:
+    """Fit a drive to measurements: a drive file in which each fact is fitted, with its interval, or left alone."""
+    check_form(json=as_json, csv=as_csv)
+    check_file("-o", out)
+    for path in chart:
+        check_picture("--chart", path)
+    _check_sweep({"--bs": bs, "--rw": rw, "--offset": offset, "--size": size}, there=bool(sweep))
+    of_sweep = (bs or "4k", rw or "randread", offset, size)
+    measured = Measured(
+        traces=tuple(read_trace(path) for path in trace),
+        chains=tuple(read_chain(path) for path in chain),
+        sweeps=tuple(read_sweep(path, *of_sweep) for path in sweep),
+        surface=None if surface is None else read_surface(surface),
+        hold_out=_held(hold_out),
+    )
+    state = out.with_suffix(".fit.json")
+    if restart:
+        state.unlink(missing_ok=True)
+    with _progress(quiet=quiet) as tell:
+        told, text = fit_drive(
+            drive,
+            measured,
+            known=known,
+            geometry=geometry,
+            workers=workers or default_workers(),
+            state=state,
+            tell=tell,
+        )
+    write_text(out, text)
+    state.unlink(missing_ok=True)
+    if as_json:
+        emit_json(told.to_dict())
+    elif as_csv:
+        emit(tables_csv(told.tables()))
+    else:
+        _print(told, quiet=quiet)
+    for path in chart:
+        draw(told.chart, path, told.provenance(), Look(None, None, None, False))
+    if not quiet:
+        for path in (out, *chart):
+            say(f"wrote {path}")
+    return Exit.OK
+
+
+def _check_sweep(options: Mapping[str, str | None], *, there: bool) -> None:
+    """Refuse what a sweep cannot be, and what changes nothing without one. Raises InputError."""
+    for option, value in options.items():
+        if value is None:
+            continue
+        if not there:
+            raise InputError(f"{option} changes nothing without --sweep")
+        if option == "--rw" and value not in {"randread", "randwrite"}:
+            raise InputError(f"--rw {value}: a sweep is of randread or randwrite")
+        if option != "--rw":
+            data_bytes(value.removesuffix("%"))
+
+
+def _held(text: str) -> float:
+    found = share(text if text.endswith("%") else f"{text}%")
+    if not 0 <= found <= 0.9:
+        raise InputError(f"--hold-out {text}: give a percentage from 0 to 90, such as 50%")
+    return found
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[str, float], object]]:
+    """What is being done, each once on stderr; on a terminal a bar with the time that is left."""
+    with progress_bar(_STEPS, "fit", quiet=quiet) as bar:
+        said = ""
+
+        def tell(text: str, done: float) -> None:
+            nonlocal said
+            if bar is not None:
+                bar(_STEPS * done)
+            elif not quiet and (stage := text.partition(":")[0]) != said:
+                said = stage
+                say(f"{stage} ..")
+
+        yield tell
+
+
+def _print(told: Report, *, quiet: bool) -> None:
+    for number, table in enumerate(told.tables()):
+        if number:
+            emit("")
+        emit_table(table)
+    if quiet:
+        return
+    lines = [""]
+    for one in told.scored:
+        demerit, error = (one.held_out[key] for key in ("demerit_ms", "mean_error"))
+        if demerit is not None and error is not None:
+            request = (
+                "" if one.correlation is None else f", request by request correlated {one.correlation:.3f}"
+            )
+            lines.append(
+                f"held out of {one.name}: demerit {demerit:.3f} ms, mean {100 * error:+.2f} %{request}"
+            )
+    found = told.found
+    lines += [f"rule: {key} = {value}" for key, value in found.rules.items()]
+    if as_good := [f"{one['order']}, {one['chooses']}" for one in found.candidates[1:] if one["as_good"]]:
+        lines.append(f"explain the sweep as well: {'; '.join(as_good)}")
+    traded = found.guard_and_scatter
+    if traded:
+        correlation = traded["correlation"]
+        told_by = "not known" if correlation is None else f"{correlation:+.2f}"
+        lines.append(
+            f"guard and scatter: correlation {told_by}; error of the sweep in units of 1 % {traded['error']:.2f}, "
+            f"without guard {traded['error_without_guard']:.2f}, without scatter {traded['error_without_scatter']:.2f}"
+        )
+    lines += found.notes
+    facts = told.provenance()
+    lines.append(f"drivelab {facts['version']}, model {facts['model_version']}, seed {facts['seed']}")
+    emit("\n".join(lines))

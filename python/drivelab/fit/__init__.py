@@ -1,0 +1,90 @@
+"""From measurements to a drive file: what `drivelab fit` does. Start with stages.py.
+
+A start (a drive of the catalogue, an imported file, a data sheet) is changed by what chains and traces of timed
+requests,
+sweeps over queue depth and rates over the surface tell, each in a stage of its own; what they do not decide stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from drivelab import _core
+from drivelab.errors import InputError
+from drivelab.fit.draft import given, start_of
+from drivelab.fit.inputs import read_geometry
+from drivelab.fit.output import Report, drive_file, report
+from drivelab.fit.stages import Measured, run
+from drivelab.fit.zones import of_geometry
+
+__all__ = ["Measured", "Report", "fit"]
+
+
+def fit(
+    drive: str,
+    measured: Measured,
+    *,
+    known: Sequence[str] = (),
+    geometry: Path | None = None,
+    workers: int = 1,
+    state: Path | None = None,
+    tell: Callable[[str, float], object] = lambda _text, _share: None,
+) -> tuple[Report, str]:
+    """Fit a drive: the report, and the text of the drive file.
+
+    `known` are KEY=VALUE that stay as given; `tell` hears what is being done and what share is done. With
+    `state` a fit that
+    was interrupted goes on where it was. Raises InputError, ScenarioError and RunError.
+    """
+    start = start_of(drive)
+    values, origins = _given(start.get("identity.model"), known, geometry)
+    _check_known(values)
+    start = start.having(values) if values else start
+    if not (measured.traces or measured.chains or measured.sweeps or measured.surface or geometry):
+        raise InputError("nothing was measured: give --trace, --chain, --sweep, --surface or --geometry")
+    start.plan()  # all that is wrong with the start, before anything runs
+    _check_room(start.capacity, measured)
+    try:
+        found = run(replace(measured, known=tuple(values)), start, workers, state, tell)
+        told = report(drive, found, measured)
+    except _core.TraceError as error:
+        raise InputError(str(error)) from error
+    return told, drive_file(drive, found, origins)
+
+
+def _given(
+    model: object, known: Sequence[str], geometry: Path | None
+) -> tuple[dict[str, Any], Mapping[str, str]]:
+    pairs = [given(text) for text in known]
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise InputError("--known gives the same key twice: keep one of the two")
+    values = dict(pairs)
+    origins = dict.fromkeys(values, "given by --known")
+    if geometry is not None:
+        row = read_geometry(geometry, str(values.get("identity.model", model or "")) or None)
+        for key, value in of_geometry(row).items():
+            if key not in values:
+                values[key], origins[key] = value, f"{geometry.name}, {row['model']}"
+    return values, origins
+
+
+def _check_known(values: Mapping[str, Any]) -> None:
+    """A key that no drive file has is told by the check of the drive; a key of a scenario is told here."""
+    for key in values:
+        if key.startswith(("target.", "workload.", "run.")):
+            raise InputError(
+                f"--known {key}: name the key as a drive file has it, such as rpm or seek.average"
+            )
+
+
+def _check_room(sectors: int, measured: Measured) -> None:
+    for one in (*measured.traces, *measured.chains):
+        end = int((one.first + one.count).max())
+        if end > sectors:
+            raise InputError(
+                f"{one.name}: a request ends at sector {end:,}, and the start has {sectors:,}: "
+                "another drive, or --known geometry.capacity=..."
+            )

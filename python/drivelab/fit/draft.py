@@ -1,0 +1,131 @@
+"""The drive that is being fitted: the facts of its start, the values that replace some of them, and
+plans to run it."""
+
+from __future__ import annotations
+
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from drivelab import _core, toml_text
+from drivelab.errors import InputError
+from drivelab.library import catalogue_entry
+from drivelab.scenario import Source, plan
+
+SEEK_FORMS = ("table", "single", "average", "full", "a", "b", "limit", "c", "e")
+_SKIPPED = ("sources.",)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A drive as a flat list of keys, as `drivelab catalogue` shows them."""
+
+    name: str
+    facts: Mapping[str, Mapping[str, Any]]
+    """Value, mark and source of each key of the start, inherited ones included."""
+    sources: Mapping[str, str]
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """What replaces a fact's value; None takes the key away."""
+
+    def get(self, key: str, default: object = None) -> Any:  # noqa: ANN401 - as the file has it
+        """The value in force; of a table of overheads also one of its parts."""
+        if key in self.values:
+            return default if self.values[key] is None else self.values[key]
+        if key in self.facts:
+            return self.facts[key]["value"]
+        parts = {
+            name.removeprefix(f"{key}."): self.get(name)
+            for name in {*self.facts, *self.values}
+            if name.startswith(f"{key}.")
+        }
+        if parts:
+            return parts
+        above, _, last = key.rpartition(".")
+        table = self.values.get(above, self.facts.get(above, {}).get("value")) if above else None
+        return table[last] if isinstance(table, Mapping) and last in table else default
+
+    def having(self, values: Mapping[str, Any]) -> Draft:
+        """The same drive with these values; of the seek curve's forms only the new one stays."""
+        found = dict(self.values)
+        if any(key.startswith("seek.") for key in values):
+            found |= {f"seek.{form}": None for form in SEEK_FORMS if f"seek.{form}" not in values}
+        return replace(self, values={**found, **values})
+
+    def keys(self) -> dict[str, Any]:
+        """The drive as nested tables, without marks."""
+        found: dict[str, Any] = {}
+        for key in [*self.facts, *(key for key in self.values if key not in self.facts)]:
+            if (value := self.get(key)) is not None and not key.startswith(_SKIPPED):
+                _put(found, key.split("."), value)
+        return found
+
+    def keys_of(self, *prefixes: str) -> list[str]:
+        """The keys that begin so."""
+        return sorted(key for key in {*self.facts, *self.values} if key.startswith(prefixes))
+
+    def plan(
+        self, workload: Mapping[str, Any] | None = None, run: Mapping[str, Any] | None = None
+    ) -> _core.Plan:
+        """A plan that runs it; without a workload one for replays and places. Raises ScenarioError."""
+        # In a file: a drive that stands in a scenario may have no key that is without effect there.
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder, f"{self.name}.toml")
+            place.write_text(toml_text.dumps(self.keys()), encoding="utf-8")
+            scenario = {
+                "target": {"drive": str(place)},
+                "workload": dict(workload or {"bs": "512B"}),
+                "run": dict(run or {"seed": 1}),
+            }
+            return plan(Source(toml_text.dumps(scenario), "the fitted drive"))
+
+    def writes_cached(self) -> bool:
+        """Whether writes complete in the cache, by the file or by what its interface implies. Raises ScenarioError."""
+        stated = self.get("write_cache")
+        if stated is not None:
+            return bool(stated)
+        in_force = self.plan().in_force[0] or {}
+        return any(fact["key"] == "write_cache" and fact["value"] for fact in in_force.get("assumed", []))
+
+    @property
+    def capacity(self) -> int:
+        """Sectors."""
+        return self.plan().capacity_bytes(0) // 512
+
+
+def start_of(name: str) -> Draft:
+    """The start of a fit: a drive of the catalogue or a drive file. Raises InputError, ScenarioError."""
+    path = Path(name)
+    entry = catalogue_entry(str(path.absolute()) if path.suffix == ".toml" or path.exists() else name)
+    facts = {
+        fact["key"]: {part: fact[part] for part in ("value", "mark", "source")} for fact in entry["facts"]
+    }
+    if "rpm" not in facts:
+        raise InputError(f"{name} is no drive: a fit starts from a drive of the catalogue or a drive file")
+    sources: dict[str, str] = {}
+    for below in reversed(entry["bases"]):
+        sources |= below["sources"]
+    return Draft(Path(entry["name"]).stem, facts, sources | entry["sources"])
+
+
+def given(text: str) -> tuple[str, Any]:
+    """A KEY=VALUE of the command line. Raises InputError."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip() or not value.strip():
+        raise InputError(f"--known {text}: write it as KEY=VALUE, such as rpm=7200rpm")
+    try:
+        found = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        found = value.strip()
+    return key.strip(), found
+
+
+def _put(table: dict[str, Any], path: list[str], value: object) -> None:
+    for name in path[:-1]:
+        below = table.setdefault(name, {})
+        if not isinstance(below, dict):
+            return
+        table = below
+    table[path[-1]] = value

@@ -1,0 +1,261 @@
+"""What a fit writes: the drive file with a mark on every fact, the report, and what its pictures are drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from drivelab import _core, toml_text
+from drivelab.fit.draft import SEEK_FORMS, Draft
+from drivelab.fit.parameters import Fitted
+from drivelab.fit.replaying import Group, Replays, held_out, scored
+from drivelab.fit.stages import Found, Measured, held_out_of, joined
+from drivelab.table import Cell, Table
+
+if TYPE_CHECKING:
+    import altair
+
+SOURCE = "FIT"
+UNDECIDED = "the data do not decide it"
+_LEFT = "the start's value"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One list of requests replayed on the fitted drive."""
+
+    name: str
+    kind: str
+    groups: list[Group]
+    held_out: dict[str, float | None]
+    correlation: float | None
+    """Of measured and simulated times of the held part, request by request."""
+    deciles: list[dict[str, float]]
+    """Of the held part: measured with its bootstrap error, simulated."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a fit says."""
+
+    start: str
+    found: Found
+    scored: list[Scored]
+
+    def parameters(self) -> list[Fitted]:
+        """All numbers, in the order of their keys."""
+        return sorted(self.found.fitted.values(), key=lambda one: one.key)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `drivelab fit --json` prints."""
+        first = self.scored[0].held_out if self.scored else {"demerit_ms": None, "mean_error": None}
+        found = self.found
+        return {
+            "start": self.start,
+            **self.provenance(),
+            "parameters": [one.to_dict() for one in self.parameters()],
+            "rules": found.rules,
+            "groups": [{"of": one.name, **group.to_dict()} for one in self.scored for group in one.groups],
+            "held_out": first,
+            "lists": [
+                {
+                    "name": one.name,
+                    "kind": one.kind,
+                    "held_out": one.held_out,
+                    "correlation": one.correlation,
+                    "deciles": one.deciles,
+                }
+                for one in self.scored
+            ],
+            "sweep": found.sweep,
+            "policies": found.candidates,
+            "guard_and_scatter": found.guard_and_scatter or None,
+            "surface": found.surface,
+            "notes": found.notes,
+        }
+
+    def provenance(self) -> dict[str, Any]:
+        """From what the fit can be repeated."""
+        plan = self.found.draft.plan()
+        return {"version": _core.VERSION, "model_version": _core.MODEL_VERSION, "seed": plan.seed}
+
+    def tables(self) -> list[Table]:
+        """Parameters, groups and the sweep."""
+        tables = [_parameters(self.parameters())]
+        if self.scored:
+            tables.append(_groups(self.scored))
+        if self.found.sweep:
+            tables.append(_sweep(self.found.sweep))
+        return tables
+
+    def chart(self) -> altair.TopLevelMixin:
+        """Residuals by group, and the sweep."""
+        from drivelab import charts  # noqa: PLC0415 - altair takes longer to load than many a fit
+
+        groups = [
+            {"name": group.id.replace("_", " "), "part": part, "error": error, "n": group.n}
+            for one in self.scored
+            for group in one.groups
+            for part, error in (("fitted", group.fitted_error), ("held out", group.held_out_error))
+            if error is not None
+        ]
+        return charts.fitted(self.found.draft.name, groups, self.found.sweep)
+
+
+def report(start: str, found: Found, measured: Measured) -> Report:
+    """The fitted drive held to all lists of requests. Raises RunError, ScenarioError."""
+    lists = [(one, held_out(one, measured.hold_out)) for one in measured.traces]
+    if measured.chains:
+        lists.append((joined(measured.chains), held_out_of(measured.chains, measured.hold_out)))
+    told = []
+    for requests, held in lists:
+        with Replays(requests, held) as replays:
+            groups, figures, simulated = scored(replays, found.draft)
+        part = held if held.sum() > 2 else ~held
+        real, model = requests.time[part], simulated[part]
+        flat = np.std(real) == 0 or np.std(model) == 0
+        correlation = None if flat else float(np.corrcoef(real, model)[0, 1])
+        told.append(Scored(requests.name, requests.kind, groups, figures, correlation, _deciles(real, model)))
+    return Report(start, found, told)
+
+
+def _deciles(real: Any, model: Any) -> list[dict[str, float]]:  # noqa: ANN401 - arrays
+    shares = np.arange(1, 10) / 10
+    draws = np.random.default_rng(7).choice(real, (1000, len(real)))
+    spread = np.quantile(draws, shares, axis=1).std(axis=1)
+    rows = zip(shares, np.quantile(real, shares), spread, np.quantile(model, shares), strict=True)
+    return [
+        {
+            "share": round(float(s), 1),
+            "measured_ms": float(a),
+            "bootstrap_error_ms": float(b),
+            "simulated_ms": float(c),
+        }
+        for s, a, b, c in rows
+    ]
+
+
+def drive_file(start: str, found: Found, given: Mapping[str, str]) -> str:
+    """The fitted drive as a file; `given` is what `--known` and `--geometry` set, with where from."""
+    draft = found.draft
+    facts = {
+        key: _fact(draft, found, key, draft.get(key), given)
+        for key in _ordered(draft)
+        if draft.get(key) is not None and not key.startswith("sources.")
+    }
+    sources = {
+        **draft.sources,
+        SOURCE: f"drivelab fit {_core.VERSION}, model {_core.MODEL_VERSION}, from {start}",
+    }
+    head = [f"# {draft.name}, fitted by `drivelab fit` from {start}.", *(f"# {note}" for note in found.notes)]
+    return "\n".join(head) + "\n" + _text(facts, sources)
+
+
+def _ordered(draft: Draft) -> list[str]:
+    return [*draft.facts, *(key for key in draft.values if key not in draft.facts)]
+
+
+def _fact(draft: Draft, found: Found, key: str, value: object, given: Mapping[str, str]) -> dict[str, Any]:
+    before = draft.facts.get(key, {})
+    if key in given:
+        return {"value": value, "mark": "measured", "source": f"{SOURCE}: {given[key]}"}
+    of = [one for name, one in found.fitted.items() if name == key or name.startswith(f"{key}.")]
+    if key == "seek.table" and key in draft.values:
+        return {
+            "value": value,
+            "mark": "fitted",
+            "source": f"{SOURCE}: a curve bent to the measurement; {_told(_curve(found))}",
+        }
+    told = [one for one in of if one.mark == "fitted"]
+    if told:
+        return {"value": value, "mark": "fitted", "source": f"{SOURCE}: {_told(told)}"}
+    if key in found.rules:
+        return {"value": value, "mark": "fitted", "source": f"{SOURCE}: explains the measurement best"}
+    if key in draft.values and before.get("value") != value and not of:
+        return {"value": value, "mark": "fitted", "source": f"{SOURCE}: follows from the measurement"}
+    fact = {"value": value}
+    if before.get("mark"):
+        fact["mark"] = before["mark"]
+    doubt = [before["source"]] if before.get("source") else [_LEFT]
+    fact["source"] = "; ".join([*doubt, *([UNDECIDED] if of else [])])
+    return fact
+
+
+def _curve(found: Found) -> list[Fitted]:
+    return [found.fitted[key] for key in (f"seek.{form}" for form in SEEK_FORMS) if key in found.fitted]
+
+
+def _told(fitted: Sequence[Fitted]) -> str:
+    return "; ".join(
+        f"{one.key} 90 % from {one.low:.5g} to {one.high:.5g}{' ' if one.unit else ''}{one.unit}"
+        for one in fitted
+    )
+
+
+def _text(facts: Mapping[str, Mapping[str, Any]], sources: Mapping[str, str]) -> str:
+    """Sections with a fact in each line, as the catalogue's files."""
+    lines = [f"{key} = {toml_text.value_text(fact)}" for key, fact in facts.items() if "." not in key]
+    for section in dict.fromkeys(key.split(".")[0] for key in facts if "." in key):
+        lines += ["", f"[{section}]"]
+        lines += [
+            f"{key.partition('.')[2]} = {toml_text.value_text(fact)}"
+            for key, fact in facts.items()
+            if key.startswith(f"{section}.")
+        ]
+    return "\n".join([*lines, "", toml_text.dumps({"sources": sources})])
+
+
+def _parameters(fitted: Sequence[Fitted]) -> Table:
+    columns = ["parameter", "value", "90 % from", "to", "unit", "mark"]
+    rows = []
+    for one in fitted:
+        mark = UNDECIDED if one.mark == "undecided" else one.mark
+        rows.append(
+            [
+                Cell(one.key),
+                *(Cell(f"{x:.5g}") for x in (one.value, one.low, one.high)),
+                Cell(one.unit),
+                Cell(mark),
+            ]
+        )
+    return Table(columns, rows, left=frozenset({0, 4, 5}))
+
+
+def _groups(lists: Sequence[Scored]) -> Table:
+    columns = ["requests", "count", "fitted error %", "held-out error %"]
+    rows = [
+        [
+            Cell(group.id.replace("_", " ")),
+            Cell(str(group.n)),
+            Cell(_percent(group.fitted_error)),
+            Cell(_percent(group.held_out_error)),
+        ]
+        for one in lists
+        for group in one.groups
+    ]
+    return Table(columns, rows, left=frozenset({0}))
+
+
+def _sweep(found: Sequence[Mapping[str, Any]]) -> Table:
+    columns = ["iodepth", "measured IOPS", "simulated", "error %", "measured p99 ms", "simulated"]
+    rows = [
+        [
+            Cell(str(row["iodepth"])),
+            Cell(f"{row['iops_measured']:.1f}"),
+            Cell(f"{row['iops_simulated']:.1f}"),
+            Cell(_percent(row["iops_error"])),
+            *(
+                Cell("-" if row[key] is None else f"{row[key]:.1f}")
+                for key in ("p99_measured_ms", "p99_simulated_ms")
+            ),
+        ]
+        for row in found
+    ]
+    return Table(columns, rows)
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:+.1f}"

@@ -1,0 +1,393 @@
+"""The stages of a fit, one after the other; each takes the draft of the one before and tells what it found.
+
+What a stage has found is kept beside the output (`OUT.fit.json`), under a hash of all that went in: the same
+command goes on
+from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from drivelab import _core
+from drivelab.files import write_text
+from drivelab.fit.chain import SURE, Timed, timed
+from drivelab.fit.draft import Draft
+from drivelab.fit.inputs import Flags, Numbers, Requests, Surface, Sweep
+from drivelab.fit.mechanics import FORM, TRACK, Model, chain_parameters, decided
+from drivelab.fit.parameters import (
+    Fitted,
+    Parameter,
+    average_seek,
+    laid_over,
+    number_of,
+    overhead,
+    seek_points,
+)
+from drivelab.fit.policy import Sweeps, fit_policy, seek_scale
+from drivelab.fit.replaying import Replays, held_out
+from drivelab.fit.trace_intervals import trace_intervals
+from drivelab.fit.tracing import Tell, fit_trace
+from drivelab.fit.zones import fit_surface
+
+STATE_VERSION = 1
+_LEAST_HITS = 10
+_DRAWN = 200
+_BENDS_WORTH = 12.0
+_RATE_DOUBT = 0.001
+_ANGLES = "angles: the start's layout is the drive's, and tells the platter's angle of each request"
+_NO_ANGLES = (
+    "angles: the start's layout does not give the platter's angle of a request; skews and the order of tracks "
+    "cannot be known from random requests, so rotation counts as random"
+)
+_NORMAL_90 = 3.29
+_DOUBTED = ("seek.average", "firmware.read_miss", "settle.scatter")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All that a fit is given."""
+
+    traces: tuple[Requests, ...] = ()
+    chains: tuple[Requests, ...] = ()
+    sweeps: tuple[Sweep, ...] = ()
+    surface: Surface | None = None
+    known: tuple[str, ...] = ()
+    hold_out: float = 0.5
+
+
+@dataclass
+class Found:
+    """What the stages have found so far."""
+
+    draft: Draft
+    fitted: dict[str, Fitted] = field(default_factory=dict)
+    rules: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    sweep: list[dict[str, Any]] = field(default_factory=list)
+    surface: list[dict[str, Any]] = field(default_factory=list)
+    candidates: list[dict[str, Any]] = field(default_factory=list)
+    guard_and_scatter: dict[str, float | None] = field(default_factory=dict)
+
+    def add(self, fitted: Sequence[Fitted]) -> None:
+        """Later stages replace what earlier ones said of the same key."""
+        self.fitted |= {one.key: one for one in fitted}
+
+    def to_state(self) -> dict[str, Any]:
+        """For the file beside the output."""
+        return {
+            "values": dict(self.draft.values),
+            "fitted": [one.to_dict() for one in self.fitted.values()],
+            **{name: getattr(self, name) for name in _PLAIN},
+        }
+
+    def from_state(self, state: Mapping[str, Any]) -> None:
+        """As it was when the state was written."""
+        self.draft = Draft(self.draft.name, self.draft.facts, self.draft.sources, state["values"])
+        self.fitted = {one["key"]: Fitted(**one) for one in state["fitted"]}
+        for name in _PLAIN:
+            setattr(self, name, state[name])
+
+
+_PLAIN = ("rules", "notes", "sweep", "surface", "candidates", "guard_and_scatter")
+
+
+def run(measured: Measured, start: Draft, workers: int, state: Path | None, tell: Tell) -> Found:
+    """All stages. Raises ScenarioError, RunError, TraceError where the start cannot serve what was measured."""
+    found = Found(start)
+    names = _wanted(measured)
+    key = _key(measured, start)
+    done = _resume(found, state, key)
+    for place, name in enumerate(names):
+        if name in done:
+            continue
+
+        def within(text: str, share: float, name: str = name, place: int = place) -> None:
+            tell(f"{name}: {text}", (place + share) / len(names))
+
+        within("begins", 0.0)
+        _STAGES[name](found, measured, workers, within)
+        done.append(name)
+        if state is not None:
+            write_text(
+                state, json.dumps({"version": STATE_VERSION, "key": key, "done": done, **found.to_state()})
+            )
+    return found
+
+
+def _wanted(measured: Measured) -> list[str]:
+    return [
+        name
+        for name, there in (
+            ("surface", measured.surface is not None),
+            ("chain", bool(measured.chains)),
+            ("trace", bool(measured.traces)),
+            ("sweep", bool(measured.sweeps)),
+        )
+        if there
+    ]
+
+
+def _key(measured: Measured, start: Draft) -> str:
+    digest = hashlib.sha256(f"{_core.VERSION} {_core.MODEL_VERSION} {start.keys()}".encode())
+    for one in (*measured.traces, *measured.chains):
+        digest.update(one.text().encode())
+    digest.update(repr((measured.sweeps, measured.surface, measured.known, measured.hold_out)).encode())
+    return digest.hexdigest()
+
+
+def _resume(found: Found, state: Path | None, key: str) -> list[str]:
+    if state is None or not state.is_file():
+        return []
+    try:
+        kept = json.loads(state.read_text(encoding="utf-8"))
+        if kept["version"] == STATE_VERSION and kept["key"] == key:
+            found.from_state(kept)
+            return list(kept["done"])
+    except (ValueError, KeyError, TypeError):
+        pass
+    return []
+
+
+def _surface(found: Found, measured: Measured, _workers: int, _tell: Tell) -> None:
+    assert measured.surface is not None  # noqa: S101 - the stage is left out else
+    found.draft, fitted, found.surface = fit_surface(found.draft, measured.surface, measured.known)
+    found.add(fitted)
+    if not fitted:
+        found.notes.append("rates: the start has zones of its own, which stay; --surface is not used")
+
+
+def _chain(found: Found, measured: Measured, _workers: int, tell: Tell) -> None:
+    """Cache rule of writes, then period, overheads, seek curve and scatter of all chains together."""
+    held = held_out_of(measured.chains, measured.hold_out)
+    with Replays(joined(measured.chains), held) as replays:
+        _writes(found, replays, measured.known)
+        believed = found.draft
+        for turn in range(2):
+            # The layout of a data sheet moves with period and settle times: the second round has the right one.
+            tell("period and phase, overheads, seek curve", 0.05 + 0.3 * turn)
+            data = timed(replays, found.draft)
+            model, centre = _best(found.draft, believed, data, measured.known, bends=turn > 0)
+            found.draft = _with_numbers(found.draft, model.parameters, centre)
+        tell("intervals", 0.6)
+        data = timed(replays, found.draft)
+        _told(found, data, model)
+        found.notes.append(_ANGLES if data.sharpness >= SURE else _NO_ANGLES)
+        _hits(found, replays, data, measured.known)
+
+
+def _writes(found: Found, replays: Replays, known: Sequence[str]) -> None:
+    """What a write waits for: the buffer, or the media."""
+    requests, fitted = replays.requests, ~replays.held
+    read, write = requests.time[requests.read & fitted], requests.time[~requests.read & fitted]
+    if "write_cache" in known or len(write) < _LEAST_HITS:
+        return
+    period = 60_000 / number_of(found.draft, "rpm")
+    typical = float(np.median(read)) if len(read) >= _LEAST_HITS else period
+    cached = bool(np.median(write) < 0.5 * typical)
+    if found.draft.writes_cached() != cached:
+        found.draft = found.draft.having({"write_cache": cached})
+        found.rules["write_cache"] = cached
+        what = "the buffer" if cached else "the media"
+        found.notes.append(f"cache rules: a write waits for {what}: write_cache = {str(cached).lower()}")
+
+
+def _best(
+    draft: Draft, believed: Draft, data: Timed, known: Sequence[str], *, bends: bool
+) -> tuple[Model, Numbers]:
+    """The model without or, if that may be, with a bent curve, whichever explains the chain better for its numbers."""
+    options = list[tuple[Model, Numbers, float]]()
+    for bent in (False, True)[: 1 + bends]:
+        wanted = tuple(one for one in chain_parameters(believed, data, bends=bent) if one.key not in known)
+        if options and len(wanted) == len(options[0][0].parameters):
+            break
+        model = Model(data, draft, wanted)
+        centre, value = model.best()
+        options.append((model, centre, value))
+    model, centre, value = options[0]
+    if len(options) > 1 and options[1][2] - value > _BENDS_WORTH:
+        model, centre, _ = options[1]
+    return model, centre
+
+
+def _with_numbers(draft: Draft, parameters: Sequence[Parameter], centre: Numbers) -> Draft:
+    return _laid(draft, dict(zip((one.key for one in parameters), centre.tolist(), strict=True)))
+
+
+def _laid(draft: Draft, point: Mapping[str, float]) -> Draft:
+    # A seek curve in another form replaces the one in force whole.
+    point = {key: value for key, value in point.items() if key != TRACK}
+    form = {key: value for key, value in point.items() if key in FORM}
+    if form:
+        point = {key: point.get(key, number_of(draft, key)) for key in FORM} | dict(point)
+    return laid_over(draft, point)
+
+
+def _told(found: Found, data: Timed, model: Model) -> None:
+    """Intervals of all numbers; those that are not decided go back to the start, and the others follow."""
+    bends = any(one.key.startswith("seek.bend.") for one in model.parameters)
+    # The draft has the numbers in it already: the model is set on them again, around the start's beliefs.
+    before = {one.key: one for one in model.parameters}
+    again = []
+    for one in chain_parameters(found.draft, data, bends=bends):
+        if one.key in before:
+            belief = before[one.key]
+            start = 0.0 if one.key.startswith("seek.bend.") else belief.start
+            again.append(
+                Parameter(one.key, start, belief.spread, one.low, max(one.high, belief.high), one.unit)
+            )
+    model = Model(data, found.draft, tuple(again))
+    begin = [
+        one.start if one.key.startswith(("seek.bend.", "chain.")) else _now(found.draft, one.key)
+        for one in model.parameters
+    ]
+    centre, _ = model.best(begin)
+    draws = model.sample(centre)
+    if data.sharpness < SURE:
+        # Angles on one track are those of the start's rates, which are not exact.
+        spread = _RATE_DOUBT * number_of(found.draft, "rpm")
+        for place, one in enumerate(model.parameters):
+            if one.key == "rpm":
+                draws[:, place] += spread * np.random.default_rng(2).standard_normal(len(draws))
+    low, high = np.quantile(draws, [0.05, 0.95], axis=0)
+    held = [
+        one.key
+        for place, one in enumerate(model.parameters)
+        if not decided(one, low[place], high[place])
+        and not one.key.startswith("seek.bend.")
+        # A start that the data exclude does not stay.
+        and low[place] <= before[one.key].start <= high[place]
+    ]
+    if held:
+        rest = tuple(one for one in model.parameters if one.key not in held)
+        fixed = _laid(
+            found.draft, {one.key: before[one.key].start for one in model.parameters if one.key in held}
+        )
+        narrow = Model(timed_again(data, found.draft, fixed), fixed, rest)
+        values, _ = narrow.best(
+            [float(centre[place]) for place, one in enumerate(model.parameters) if one.key not in held]
+        )
+        point = dict(zip((one.key for one in rest), values.tolist(), strict=True))
+        found.draft = fixed
+    else:
+        point = dict(zip((one.key for one in model.parameters), centre.tolist(), strict=True))
+    found.draft = _laid(found.draft, point)
+    for place, one in enumerate(model.parameters):
+        if not one.key.startswith(("seek.bend.", "chain.")) and not (bends and one.key in FORM):
+            mark = "undecided" if one.key in held else "fitted"
+            value = before[one.key].start if one.key in held else point[one.key]
+            found.add([Fitted(one.key, value, float(low[place]), float(high[place]), mark, one.unit)])
+    if bends or found.draft.get("seek.table") is not None:
+        found.add(_curve(found.draft, model, draws, data.cylinders))
+
+
+def timed_again(data: Timed, before: Draft, after: Draft) -> Timed:
+    """The chain's parts once overheads of the draft have been set to others: what is beside seek and
+    rotation shifts.
+    """
+    rest = data.rest.copy()
+    for key, which in data.overheads.items():
+        rest += np.where(which, overhead(after, key) - overhead(before, key), 0.0)
+    return Timed(**{**data.__dict__, "rest": rest})
+
+
+def _now(draft: Draft, key: str) -> float:
+    return overhead(draft, key) if key.startswith("firmware.") else number_of(draft, key)
+
+
+def _curve(draft: Draft, model: Model, draws: Numbers, cylinders: int) -> list[Fitted]:
+    """A bent curve told by three figures: over one cylinder, on average, over all."""
+    at, time = seek_points(draft, cylinders)
+    some = draws[np.linspace(0, len(draws) - 1, _DRAWN).astype(int)]
+    told = []
+    for row in some:
+        point = dict(zip((one.key for one in model.parameters), row.tolist(), strict=True))
+        told.append(_three(*seek_points(_laid(model.draft, point), cylinders), cylinders))
+    low, high = np.quantile(np.array(told), [0.05, 0.95], axis=0)
+    return [
+        Fitted(key, value, float(low[place]), float(high[place]), "fitted", "ms", "of seek.table")
+        for place, (key, value) in enumerate(zip(FORM, _three(at, time, cylinders), strict=True))
+    ]
+
+
+def _three(at: Numbers, time: Numbers, cylinders: int) -> tuple[float, float, float]:
+    single, full = np.interp([1, cylinders - 1], at, time)
+    return float(single), average_seek(at, time, cylinders), float(full)
+
+
+def _hits(found: Found, replays: Replays, data: Timed, known: Sequence[str]) -> None:
+    """Overheads of what the buffer answers: the median that is missing, with the interval of the median."""
+    simulated = replays.simulated(found.draft)
+    for key, which in (
+        ("firmware.read_hit", data.hit & ~data.write),
+        ("firmware.write_hit", data.hit & data.write),
+    ):
+        if key in known or which.sum() < _LEAST_HITS:
+            continue
+        off = (replays.requests.time - simulated)[which]
+        draws = np.random.default_rng(1).choice(off, (400, len(off)))
+        medians = np.median(draws, axis=1)
+        source = key if found.draft.get(key) is not None else "firmware.write" if "write" in key else key
+        start = overhead(found.draft, source)
+        value, low, high = (
+            max(start + float(x), 0.0) for x in (np.median(off), *np.quantile(medians, [0.05, 0.95]))
+        )
+        found.draft = laid_over(found.draft, {key: value})
+        found.add([Fitted(key, value, low, high, "fitted")])
+
+
+def _trace(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
+    for requests in measured.traces:
+        with Replays(requests, held_out(requests, measured.hold_out)) as replays:
+            before = found.draft
+            found.draft, point, rules = fit_trace(replays, before, measured.known, workers, tell)
+            found.rules |= rules
+            tell("intervals", 0.98)
+            found.add(trace_intervals(replays, before.having(rules), point, measured.known))
+
+
+def _sweep(found: Found, measured: Measured, workers: int, tell: Tell) -> None:
+    sweeps = Sweeps(measured.sweeps, workers)
+    if not measured.chains and not measured.traces:
+        scaled = seek_scale(sweeps, found.draft)
+        if scaled is not None:
+            found.draft, factor = scaled
+            found.notes.append(
+                f"a sweep alone tells the sum of overhead and seek: all seeks are {factor:.3f} times the start's; "
+                "how seek and overhead share it, the data do not decide"
+            )
+    doubts = {
+        key: (found.fitted[key].high - found.fitted[key].low) / _NORMAL_90
+        for key in _DOUBTED
+        if key in found.fitted and isinstance(found.draft.get(key), str)
+    }
+    policy = fit_policy(sweeps, found.draft, measured.known, tell, doubts)
+    before = found.draft.get("queue.order"), found.draft.get("queue.chooses")
+    found.draft, found.sweep, found.candidates = policy.draft, policy.rows, policy.candidates
+    for key, was in zip(("queue.order", "queue.chooses"), before, strict=True):
+        if (now := policy.draft.get(key)) != was and now is not None:
+            found.rules[key] = now
+    found.guard_and_scatter = policy.guard_and_scatter
+    found.add(policy.fitted)
+
+
+_STAGES = {"surface": _surface, "chain": _chain, "trace": _trace, "sweep": _sweep}
+
+
+def joined(chains: Sequence[Requests]) -> Requests:
+    """All chains as one list; the first request of each counts for nothing, as its arm comes from elsewhere."""
+    names = ("read", "first", "count", "time", "gap")
+    columns = {name: np.concatenate([getattr(one, name) for one in chains]) for name in names}
+    return Requests(", ".join(one.name for one in chains), "chain", **columns)
+
+
+def held_out_of(chains: Sequence[Requests], share: float) -> Flags:
+    """The held parts of all chains."""
+    return np.concatenate([held_out(one, share) for one in chains])

@@ -1,0 +1,229 @@
+"""The stages of `drivelab fit`, each on made-up truth: readers, seek curves, angles, likelihood,
+sampler, surface, losses."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from fit_files import SHEET, TRUTH, write_chain, write_drive
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from drivelab.errors import InputError
+from drivelab.fit import stages
+from drivelab.fit.chain import timed
+from drivelab.fit.draft import start_of
+from drivelab.fit.inputs import Surface, read_chain, read_sweep, read_trace
+from drivelab.fit.mechanics import Model, chain_parameters
+from drivelab.fit.parameters import KNOTS, average_seek, bent, cylinders_of, hats, laid_over, lee, seek_points
+from drivelab.fit.policy import scaled
+from drivelab.fit.quantities import data_bytes, rate_bytes, share, spindle_rpm, time_ms, time_text
+from drivelab.fit.replaying import TRACE_BLOCK, Replays, held_out
+from drivelab.fit.sampling import ensemble
+from drivelab.fit.trace_intervals import _minimum
+from drivelab.fit.tracing import fit_trace
+from drivelab.fit.zones import fit_surface, rate_at
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_drive(tmp_path, "sheet.toml", SHEET)
+    write_drive(tmp_path, "truth.toml", TRUTH)
+    return tmp_path
+
+
+def test_quantities_are_read_with_their_units():
+    assert [time_ms("8.5ms"), time_ms("250us"), time_ms("1s"), time_ms("1500ns")] == [8.5, 0.25, 1000, 0.0015]
+    assert [data_bytes("4k"), data_bytes("4KiB"), data_bytes("3 sectors"), data_bytes("1GB")] == [
+        4096,
+        4096,
+        1536,
+        1e9,
+    ]
+    assert (rate_bytes("105MB/s"), spindle_rpm("7200rpm"), share("48%")) == (105e6, 7200, 0.48)
+    for wrong, read in (
+        ("8", time_ms),
+        ("8..5ms", time_ms),
+        ("3 fish", data_bytes),
+        ("5MB", rate_bytes),
+        ("2ms", share),
+    ):
+        with pytest.raises(InputError):
+            read(wrong)
+
+
+@given(st.floats(0, 1e4))
+def test_a_time_is_written_as_it_is_read(ms):
+    assert time_ms(time_text(ms)) == pytest.approx(ms, abs=1e-6)
+
+
+def test_fios_json_is_a_sweep(tmp_path):
+    def job(depth, iops, p99) -> dict:
+        side = {"iops": iops, "clat_ns": {"percentile": {"50.000000": 1, "99.000000": p99}}}
+        return {"read": side, "write": {"iops": 0.0}, "job options": {"iodepth": str(depth)}}
+
+    (tmp_path / "fio.json").write_text(json.dumps({"jobs": [job(8, 120.0, 9e7), job(1, 80.0, 2e7)]}))
+    sweep = read_sweep(tmp_path / "fio.json")
+    assert (sweep.depth.tolist(), sweep.iops.tolist(), sweep.p99.tolist()) == ([1, 8], [80, 120], [20, 90])
+
+
+def test_what_is_held_out(folder):
+    write_chain(folder, "chain.csv", reads=60, writes=20)
+    chain = read_chain(folder / "chain.csv")
+    held = held_out(chain, 0.5)
+    # The last half of the reads, and of the writes.
+    assert held.tolist() == [False] * 30 + [True] * 30 + [False] * 10 + [True] * 10
+    (folder / "x.trace").write_text(chain.text() * 10)
+    trace = read_trace(folder / "x.trace")
+    held = held_out(trace, 0.5)
+    assert [bool(held[k * TRACE_BLOCK]) for k in range(4)] == [False, True, False, True]
+    assert not held_out(trace, 0).any()
+
+
+def test_lees_curve_goes_through_its_three_figures():
+    cylinders = 50_000
+    at = np.unique(np.round(np.linspace(1, np.sqrt(cylinders - 1), 400) ** 2))
+    time = lee(at, cylinders, 1.0, 8.5, 16.0)
+    assert time[0] == pytest.approx(1)
+    assert time[-1] == pytest.approx(16, rel=0.002)
+    assert average_seek(at, time, cylinders) == pytest.approx(8.5, rel=0.01)
+
+
+def test_a_curve_is_bent_at_its_knots(folder):
+    draft = start_of(str(folder / "sheet.toml"))
+    cylinders = cylinders_of(draft)
+    at, before = seek_points(draft, cylinders)
+    _, after = seek_points(bent(draft, np.array([0.5, 0, 0, 0, -1.0])), cylinders)
+    assert after[0] - before[0] == pytest.approx(0.5, abs=0.05)
+    assert after[-1] - before[-1] == pytest.approx(-1, abs=0.01)
+    assert hats(at, cylinders).sum(axis=1) == pytest.approx(1)
+    assert hats(at, cylinders).shape == (len(at), len(KNOTS))
+
+
+def test_a_draft_keeps_one_form_of_the_seek_curve_and_both_parts_of_an_overhead(folder):
+    draft = start_of(str(folder / "sheet.toml"))
+    table = draft.having({"seek.table": [[1, "1ms"], [9999, "9ms"]]})
+    assert table.keys()["seek"] == {"table": [[1, "1ms"], [9999, "9ms"]]}
+    both = laid_over(draft, {"firmware.read_miss.after_write": 0.7})
+    assert both.get("firmware.read_miss") == {"after_read": "0.3ms", "after_write": "0.7ms"}
+    both.plan()
+    assert scaled(draft, 0.5).get("seek.average") == "4.5ms"
+    assert scaled(table, 2).get("seek.table") == [[1, "2ms"], [9999, "18ms"]]
+
+
+def chain_of(folder, drive):
+    write_chain(folder, "chain.csv", reads=300, writes=100)
+    chain = read_chain(folder / "chain.csv")
+    replays = Replays(stages.joined([chain]), held_out(chain, 0))
+    return replays, start_of(str(folder / drive))
+
+
+def test_angles_hold_where_the_layout_is_the_drives_and_only_there(folder):
+    replays, truth = chain_of(folder, "truth.toml")
+    with replays:
+        right = timed(replays, truth)
+        other = timed(replays, truth.having({"skew.track": "0.11rev", "skew.cylinder": "0.4rev"}))
+    assert right.sharpness > 300
+    assert right.period == pytest.approx(60_000 / 7180, rel=1e-4)
+    assert right.aligned.sum() == right.media.sum() > 350
+    assert other.sharpness < 12
+    assert other.aligned.sum() < 20
+
+
+def test_the_truth_is_likelier_than_what_is_near_it(folder):
+    replays, truth = chain_of(folder, "truth.toml")
+    with replays:
+        data = timed(replays, truth)
+    model = Model(data, truth, tuple(chain_parameters(truth, data, bends=False)))
+    keys = [one.key for one in model.parameters]
+    right = np.array([one.start for one in model.parameters])
+    best = model.likelihood(right[None])[0]
+    for key, off in (("rpm", 10), ("seek.average", 0.5), ("seek.full", 1.5), ("firmware.read_miss", 0.6)):
+        for sign in (-1, 1):
+            wrong = right.copy()
+            wrong[keys.index(key)] += sign * off
+            assert model.likelihood(wrong[None])[0] < best - 3, key
+    assert np.isneginf(model.prior(np.full((1, len(keys)), -1.0)))[0]
+
+
+def test_the_sampler_draws_a_normal_distribution():
+    covariance = np.array([[1.0, 0.8], [0.8, 2.0]])
+    inverse = np.linalg.inv(covariance)
+
+    def log_density(rows) -> np.ndarray:
+        return -0.5 * np.einsum("ij,jk,ik->i", rows - 3, inverse, rows - 3)
+
+    start = np.random.default_rng(4).normal(3, 1, (30, 2))
+    draws = ensemble(log_density, start, 1500)
+    assert draws.mean(axis=0) == pytest.approx([3, 3], abs=0.15)
+    assert np.cov(draws.T) == pytest.approx(covariance, abs=0.25)
+
+
+@settings(max_examples=15)
+@given(outer=st.floats(60, 250), inner=st.floats(0.4, 0.8))
+def test_a_surface_gives_its_rates_back(outer, inner):
+    draft = start_of("hgst-c15k600")
+    capacity = draft.plan().capacity_bytes(0)
+    zones = int(draft.get("geometry.zone_count", 16))
+    offset = (np.arange(20) + 0.5) / 20 * capacity
+    rates = rate_at(offset, 1e6 * outer, inner, zones, capacity)
+    _, fitted, rows = fit_surface(draft, Surface("made up", offset, rates), ())
+    told = {one.key: one for one in fitted}
+    assert told["geometry.outer_rate"].value == pytest.approx(outer, rel=0.015)
+    assert told["geometry.inner_to_outer"].value == pytest.approx(inner, rel=0.02)
+    assert len(rows) == 20
+
+
+def test_a_parabolas_minimum():
+    assert _minimum([0, 1, 2], [4.0, 1.0, 0.0], (-5, 5)) == pytest.approx(2)
+    assert _minimum([0, 1, 2], [0.0, 1.0, 2.0], (-5, 5)) == -5
+
+
+def test_a_trace_tells_overheads_and_a_cache_rule(folder):
+    """The truth reads on, the start does not, and takes longer for a hit."""
+    cache = {"size": "4MiB", "segments": 4, "read_ahead": "limit"}
+    truth = {
+        **TRUTH,
+        "cache": cache,
+        "firmware": {**TRUTH["firmware"], "read_hit": "0.2ms"},
+        "settle": {"write_settle": "0.5ms"},
+    }
+    draw = np.random.default_rng(6)
+    lines = []
+    for page in draw.integers(0, 1_000_000, 300):
+        # Sequential ones behind it, after a pause in which the drive can read on.
+        lines += [f"{page * 8 + 8 * k} 8" for k in range(draw.integers(1, 5))]
+    (folder / "asked.trace").write_text("".join(f"R Hit {line} 1000 20000\n" for line in lines))
+    write_drive(folder, "cached.toml", truth)
+    asked = read_trace(folder / "asked.trace")
+    with Replays(asked, held_out(asked, 0)) as replays:
+        times = replays.simulated(start_of(str(folder / "cached.toml")))
+    served = "".join(
+        f"R Hit {line} {1e3 * took:.3f} 20000\n" for line, took in zip(lines, times, strict=True)
+    )
+    (folder / "served.trace").write_text(served)
+    start = {
+        **truth,
+        "cache": {**cache, "read_ahead": "none"},
+        "firmware": {**truth["firmware"], "read_hit": "0.5ms"},
+    }
+    write_drive(folder, "start.toml", start)
+    requests = read_trace(folder / "served.trace")
+    known = [
+        "seek.bend",
+        "link",
+        "firmware.write",
+        "settle.head_switch",
+        "settle.write_settle",
+        "firmware.read_miss",
+    ]
+    known += ["firmware.read_completion", "firmware.write_completion"]
+    with Replays(requests, held_out(requests, 0.5)) as replays:
+        draft, point, rules = fit_trace(
+            replays, start_of(str(folder / "start.toml")), known, 1, lambda *_: None
+        )
+        assert replays.loss(draft) < 0.1 * replays.loss(start_of(str(folder / "start.toml")))
+    assert rules["cache.read_ahead"] != "none"
+    assert point["firmware.read_hit.after_read"] == pytest.approx(0.2, abs=0.05)
