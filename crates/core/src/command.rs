@@ -37,6 +37,27 @@ pub enum Priority {
     High,
 }
 
+/// What a write puts into its sectors.
+///
+/// A write of zeroes and a discard carry no data: one sector crosses the link, with the pattern of the one (SBC-4 WRITE
+/// SAME) or the list of ranges of the other (ACS-4 DATA SET MANAGEMENT with TRIM, SBC-4 UNMAP). In all else they are
+/// writes: they need room in a cache and its time, or the media's, they are volatile until a FLUSH, and parity follows
+/// them. So a discarded sector reads as zeroes from then on (RZAT, LBPRZ): a drive without a translation layer has no
+/// other way to promise that than to write them.
+///
+/// Who carries the data out brings zeroes as those of the write. An array whose members hold parity, and a memory, write
+/// zeroes to their drives as data.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Content {
+    /// The data that come with it.
+    #[default]
+    Data,
+    /// Zeroes (WRITE SAME, WRITE ZEROES).
+    Zeroes,
+    /// Zeroes, because nobody needs the sectors any more (TRIM, UNMAP).
+    Discarded,
+}
+
 /// One command as the host sends it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Command {
@@ -59,6 +80,8 @@ pub struct Command {
     /// Whether somebody waits for it.
     pub synchronous: bool,
     pub access: Access,
+    /// Of a write: what it puts there. Of no account to other commands.
+    pub content: Content,
     pub first: Lba,
     pub count: Sectors,
 }
@@ -79,9 +102,37 @@ impl Command {
             process: 0,
             synchronous: true,
             access,
+            content: Content::Data,
             first,
             count,
         }
+    }
+
+    /// A plain write of zeroes.
+    pub const fn write_zeroes(id: u64, first: Lba, count: Sectors) -> Self {
+        Command { content: Content::Zeroes, ..Command::new(id, Access::Write, first, count) }
+    }
+
+    /// A plain discard: the sectors read as zeroes from then on.
+    ///
+    /// ```
+    /// use drivelab_core::{Access, Command};
+    /// use drivelab_units::{Lba, Sectors};
+    ///
+    /// let discard = Command::discard(0, Lba::new(64), Sectors::new(1_024));
+    /// assert_eq!(discard.access, Access::Write);
+    /// // The list of ranges.
+    /// assert_eq!(discard.on_link(), Sectors::new(1));
+    /// ```
+    pub const fn discard(id: u64, first: Lba, count: Sectors) -> Self {
+        Command { content: Content::Discarded, ..Command::new(id, Access::Write, first, count) }
+    }
+
+    /// Sectors that cross the link.
+    #[inline]
+    pub fn on_link(&self) -> Sectors {
+        let brings = self.content == Content::Data || self.access != Access::Write;
+        if brings { self.count } else { Sectors::new(1) }
     }
 
     /// The address behind the last one that the command names.

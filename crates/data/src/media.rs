@@ -4,6 +4,9 @@ use crate::sparse::{PAGE, Sparse};
 use alloc::vec;
 use alloc::vec::Vec;
 
+/// Stands for the write of what nobody has written: no command has this id.
+const CORRUPT: u64 = u64::MAX;
+
 /// One sector of a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Sector<C = Stamp> {
@@ -39,6 +42,33 @@ impl<C: Cell> Media<C> {
     /// Data come to the media of a drive.
     pub fn persist(&mut self, drive: u16, first: u64, cells: &[C]) {
         self.put(drive, first, cells, |sector, cell| sector.persisted = cell);
+    }
+
+    /// What is on the media of a drive changes, and nobody is told. Of a sector whose newer data wait in the cache nothing is
+    /// found before they are on the media.
+    ///
+    /// ```
+    /// use drivelab_data::{Bytes, Media};
+    ///
+    /// let mut media: Media<Bytes> = Media::new(1);
+    /// let (old, new) = (Bytes::from([1; 512]), Bytes::from([2; 512]));
+    /// media.accept(0, 40, &[old.clone(), old.clone()]);
+    /// media.persist(0, 40, &[old.clone(), old.clone()]);
+    /// media.accept(0, 41, &[new.clone()]);
+    /// media.corrupt(0, 40, 2);
+    /// assert_ne!(media.read(0, 40, 1), [old.clone()]);
+    /// // Newer data lie over the second one.
+    /// assert_eq!(media.read(0, 41, 1), [new]);
+    /// assert_ne!(media.image(0, 41, 1), [old]);
+    /// ```
+    pub fn corrupt(&mut self, drive: u16, first: u64, count: u64) {
+        self.drives[usize::from(drive)].each(first, count, |at, sector| {
+            let waits = sector.accepted != sector.persisted;
+            sector.persisted.add(&C::version(CORRUPT, at), 1);
+            if !waits {
+                sector.accepted = sector.persisted.clone();
+            }
+        });
     }
 
     /// Page by page: what is blank leaves an untouched page as it is, because a resync goes over whole drives.

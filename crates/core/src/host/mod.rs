@@ -14,7 +14,7 @@ pub mod params;
 pub mod popularity;
 
 use crate::agenda::Agenda;
-use crate::command::{Access, Command, Completion, Outcome, Priority};
+use crate::command::{Access, Command, Completion, Content, Outcome, Priority};
 use crate::fifo::Fifo;
 use crate::machine::Machine;
 use alloc::collections::VecDeque;
@@ -312,6 +312,7 @@ impl Host {
                 process: params.process,
                 synchronous: params.synchronous,
                 access,
+                content: Content::Data,
                 first,
                 count,
             },

@@ -27,7 +27,7 @@ use crate::digest::Digest;
 use crate::machine::Machine;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-pub use call::{Accepted, CallError, Cure, Fault, Manage, TargetInput};
+pub use call::{Accepted, CallError, Cure, Fault, Manage, Slowness, TargetInput};
 use context::{Context, Event};
 use controller::params::ControllerParams;
 use drive::params::DriveModel;
