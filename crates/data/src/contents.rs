@@ -16,6 +16,7 @@ pub struct Contents<'a, C = Stamp> {
     layout: Option<&'a Layout>,
     /// The drive of each slot that has one.
     pub drives: &'a [Option<u16>],
+    /// What the drives hold.
     pub media: &'a Media<C>,
     /// The drive's page that was looked at last: addresses mostly come one behind the other.
     last: cell::Cell<(u16, u64, &'a [Sector<C>])>,
@@ -27,6 +28,7 @@ impl<'a, C: Cell> Contents<'a, C> {
         Contents { layout, drives, media, last: cell::Cell::new((0, u64::MAX, &[])) }
     }
 
+    /// How the addresses lie on the members; none where there is one drive.
     pub fn layout(&self) -> Option<&'a Layout> {
         self.layout
     }

@@ -20,9 +20,19 @@ use drivelab_units::{Instant, Lba, Sectors};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// The data of a command are a sum of themselves.
-    Endless { command: u64 },
+    Endless {
+        /// Its number.
+        command: u64,
+    },
     /// A drive delivers from a segment of its buffer what that does not have: the first such sector.
-    NotHeld { command: u64, drive: u16, sector: u64 },
+    NotHeld {
+        /// The read, by its number.
+        command: u64,
+        /// Who delivers.
+        drive: u16,
+        /// On that drive.
+        sector: u64,
+    },
 }
 
 impl fmt::Display for Fault {
