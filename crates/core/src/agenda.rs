@@ -66,7 +66,9 @@ impl<E: Copy> Agenda<E> {
         Agenda { near: Vec::with_capacity(NEAR), far: BinaryHeap::with_capacity(far), sequence: 0 }
     }
 
-    #[inline]
+    // Always part of its caller, so that the event is written once, where it stays: to copy what was written a moment ago
+    // in parts is slow.
+    #[inline(always)]
     pub fn schedule(&mut self, due: Instant, class: Class, event: E) {
         debug_assert!(self.sequence < 1 << 56);
         let rank = (u64::from(class) << 56) | self.sequence;
@@ -76,7 +78,6 @@ impl<E: Copy> Agenda<E> {
         } else if self.near.len() == NEAR || !self.far.is_empty() {
             self.file_among_many(Entry { due, rank, event });
         } else {
-            // Written where it stays: to copy what was written a moment ago in parts is slow.
             let at = self.make_place(due, rank);
             self.near[at] = Entry { due, rank, event };
         }

@@ -1,10 +1,13 @@
 //! What crosses the wire between host and target: commands one way, completions the other.
+#![deny(missing_docs)]
 use drivelab_units::{Instant, Lba, Sectors, Span};
 
 /// What a command does to the addresses that it names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Access {
+    /// Data come from the target.
     Read,
+    /// Data, or what stands for them, go to the target: see [`Content`].
     Write,
     /// Names no addresses: all writes that the target has answered go to the media (FLUSH CACHE, SYNCHRONIZE CACHE).
     Flush,
@@ -29,6 +32,7 @@ pub enum Attribute {
 /// The priority of an NCQ command.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Priority {
+    /// None.
     #[default]
     Normal,
     /// To be completed within this time of its arrival (ICC).
@@ -37,16 +41,41 @@ pub enum Priority {
     High,
 }
 
+/// What a write puts into its sectors.
+///
+/// A write of zeroes and a discard carry no data: one sector crosses the link, with the pattern of the one (SBC-4 WRITE
+/// SAME) or the list of ranges of the other (ACS-4 DATA SET MANAGEMENT with TRIM, SBC-4 UNMAP). In all else they are
+/// writes: they need room in a cache and its time, or the media's, they are volatile until a FLUSH, and parity follows
+/// them. So a discarded sector reads as zeroes from then on (RZAT, LBPRZ): a drive without a translation layer has no
+/// other way to promise that than to write them.
+///
+/// Who carries the data out brings zeroes as those of the write. An array whose members hold parity, and a memory, write
+/// zeroes to their drives as data.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Content {
+    /// The data that come with it.
+    #[default]
+    Data,
+    /// Zeroes (WRITE SAME, WRITE ZEROES).
+    Zeroes,
+    /// Zeroes, because nobody needs the sectors any more (TRIM, UNMAP).
+    Discarded,
+}
+
 /// One command as the host sends it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Command {
     /// Unique in the run, in the order of issue.
     pub id: u64,
+    /// Who sends it, counted from 0: a host with caches and schedulers of its own.
     pub initiator: u16,
+    /// To whom, counted from 0. No box here tells logical units apart but by not merging their commands.
     pub logical_unit: u16,
     /// Unique among the initiator's outstanding commands.
     pub tag: u32,
+    /// Its place among others (SCSI).
     pub attribute: Attribute,
+    /// How urgent it is (NCQ).
     pub priority: Priority,
     /// Force unit access: the media itself must answer, whatever a buffer holds.
     pub force_unit_access: bool,
@@ -58,8 +87,13 @@ pub struct Command {
     pub process: u32,
     /// Whether somebody waits for it.
     pub synchronous: bool,
+    /// What it does to its sectors.
     pub access: Access,
+    /// Of a write: what it puts there. Of no account to other commands.
+    pub content: Content,
+    /// The first sector; zero for a FLUSH.
     pub first: Lba,
+    /// How many; none for a FLUSH, at least one for all else.
     pub count: Sectors,
 }
 
@@ -79,9 +113,37 @@ impl Command {
             process: 0,
             synchronous: true,
             access,
+            content: Content::Data,
             first,
             count,
         }
+    }
+
+    /// A plain write of zeroes.
+    pub const fn write_zeroes(id: u64, first: Lba, count: Sectors) -> Self {
+        Command { content: Content::Zeroes, ..Command::new(id, Access::Write, first, count) }
+    }
+
+    /// A plain discard: the sectors read as zeroes from then on.
+    ///
+    /// ```
+    /// use drivelab_core::{Access, Command};
+    /// use drivelab_units::{Lba, Sectors};
+    ///
+    /// let discard = Command::discard(0, Lba::new(64), Sectors::new(1_024));
+    /// assert_eq!(discard.access, Access::Write);
+    /// // The list of ranges.
+    /// assert_eq!(discard.on_link(), Sectors::new(1));
+    /// ```
+    pub const fn discard(id: u64, first: Lba, count: Sectors) -> Self {
+        Command { content: Content::Discarded, ..Command::new(id, Access::Write, first, count) }
+    }
+
+    /// Sectors that cross the link.
+    #[inline]
+    pub fn on_link(&self) -> Sectors {
+        let brings = self.content == Content::Data || self.access != Access::Write;
+        if brings { self.count } else { Sectors::new(1) }
     }
 
     /// The address behind the last one that the command names.
@@ -93,6 +155,7 @@ impl Command {
 /// How a command ended. A simulated device error is a value, not an error of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {
+    /// As it was asked for.
     Done,
     /// The addresses lie beyond the end of the target.
     OutOfRange,
@@ -142,6 +205,7 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
+    /// The names of the parts, as records have them.
     pub const PARTS: [&'static str; 7] =
         ["queue", "overhead", "seek", "rotation", "transfer", "link", "wait"];
 
@@ -161,6 +225,7 @@ impl Breakdown {
         self.wait += next.wait;
     }
 
+    /// All parts together: the response time.
     pub fn total(&self) -> Span {
         self.parts().into_iter().fold(Span::ZERO, |sum, part| sum + part)
     }
@@ -169,13 +234,18 @@ impl Breakdown {
 /// The target's answer to one command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Completion {
+    /// The id of the command.
     pub id: u64,
+    /// Who sent it.
     pub initiator: u16,
+    /// The tag that it was sent with.
     pub tag: u32,
+    /// How it ended.
     pub outcome: Outcome,
     /// When the target took the command.
     pub submitted: Instant,
     /// When it was done.
     pub completed: Instant,
+    /// Where the time between them went.
     pub breakdown: Breakdown,
 }

@@ -63,6 +63,9 @@ pub enum DataOp {
     Hold { id: u64 },
     /// A memory that had data of this buffer has none any more.
     Release { id: u64 },
+    /// What is on the media of a member changes in these sectors, and nobody is told: each of them holds something else than
+    /// what was written there. What waits in its cache does not.
+    Corrupt { member: u16, first: Lba, count: Sectors },
     /// A drive takes the place of a member, with nothing on it.
     Replace { member: u16 },
     /// The sector at `at` of the buffer of `into`, a write of an array's own, holds this word beside those that were said

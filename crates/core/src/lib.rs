@@ -9,24 +9,16 @@
 //! Virtual time jumps from one due instant to the next.
 //!
 //! ```
-//! use drivelab_core::storage::drive::geometry::{GeometryParams, SurfaceOrder, ZoneParams};
-//! use drivelab_core::storage::drive::params::{DriveModel, DriveParams, LinkParams, WriteData};
-//! use drivelab_core::storage::drive::{protocol::Protocol, queue::QueueParams, seek::SeekParams};
+//! use drivelab_core::storage::drive::geometry::GeometryParams;
+//! use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+//! use drivelab_core::storage::drive::seek::SeekParams;
 //! use drivelab_core::storage::{Target, TargetInput, TargetOutput, TargetParams};
 //! use drivelab_core::{Access, Command, Machine, Outcome};
 //! use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
 //!
-//! let zone = ZoneParams { first_cylinder: 0, cylinders: 1_000, sectors_per_track: 600, ..ZoneParams::default() };
-//! let drive = DriveParams {
-//!     rpm: Rpm::from_milli(7_200_000).unwrap(),
-//!     geometry: GeometryParams { heads: 4, order: SurfaceOrder::Cylinder, zones: vec![zone], capacity: None, patterns: None },
-//!     seek: SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]),
-//!     link: LinkParams { rate: None, write_rate: None, write_data: WriteData::WhilePositioning },
-//!     queue: QueueParams::NONE,
-//!     protocol: Protocol::None,
-//!     settle: Default::default(), scatter: None, firmware: Default::default(), exchange: Default::default(),
-//!     disconnect: Default::default(), cache: None, faults: None,
-//! };
+//! let rpm = Rpm::from_milli(7_200_000).unwrap();
+//! let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
+//! let drive = DriveParams::plain(rpm, GeometryParams::one_zone(4, 1_000, 600), seek);
 //! let model = DriveModel::new(&drive).unwrap();
 //! let mut target = Target::new(&TargetParams::Drive(model.into()), 1);
 //! let read = Command::new(0, Access::Read, Lba::new(1_000_000), Sectors::new(8));
@@ -71,6 +63,93 @@
 //! assert_eq!(answer.completed - answer.submitted, Span::from_ms(3));
 //! assert!(now() >= answer.completed);
 //! ```
+//!
+//! # An array with a member that has failed
+//!
+//! A mirror goes on without it, and says so.
+//!
+//! ```
+//! use drivelab_core::storage::drive::geometry::GeometryParams;
+//! use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+//! use drivelab_core::storage::drive::seek::SeekParams;
+//! use drivelab_core::storage::array::params::{ArrayParams, Level};
+//! use drivelab_core::storage::array::report::Happened;
+//! use drivelab_core::storage::controller::params::ControllerParams;
+//! use drivelab_core::storage::system::SystemParams;
+//! use drivelab_core::storage::{Target, TargetInput, TargetParams};
+//! use drivelab_core::{Access, Command, Machine, Outcome};
+//! use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
+//!
+//! let rpm = Rpm::from_milli(7_200_000).unwrap();
+//! let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
+//! let drive = DriveParams::plain(rpm, GeometryParams::one_zone(4, 1_000, 600), seek);
+//! let model = std::sync::Arc::new(DriveModel::new(&drive).unwrap());
+//! let mirror = SystemParams {
+//!     drives: vec![model.clone(), model.clone()],
+//!     array: Some(ArrayParams::plain(Level::Mirrored, 2)),
+//!     ..SystemParams::of_drive(model, ControllerParams::PLAIN)
+//! };
+//! let mut target = Target::new(&TargetParams::System(mirror), 1);
+//! target.handle(Instant::ZERO, TargetInput::Fail { drive: 0 }).unwrap();
+//! let read = Command::new(0, Access::Read, Lba::new(5_000), Sectors::new(8));
+//! target.handle(Instant::ZERO, TargetInput::Submit(read)).unwrap();
+//! while let Some(due) = target.poll_timeout() {
+//!     target.handle(due, TargetInput::Tick).unwrap();
+//! }
+//! let told: Vec<_> = std::iter::from_fn(|| target.poll_output()).collect();
+//! assert!(told.iter().any(|said| said.report().is_some_and(|report| matches!(report.what, Happened::Failed { .. }))));
+//! assert!(told.iter().any(|said| said.completed().is_some_and(|answer| answer.outcome == Outcome::Done)));
+//! assert_eq!(target.system().unwrap().array().unwrap().members().missing(), 1);
+//! ```
+//!
+//! # Giving a command up
+//!
+//! What waits ends at once, and no more is done for it.
+//!
+//! ```
+//! use drivelab_core::storage::drive::geometry::GeometryParams;
+//! use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+//! use drivelab_core::storage::drive::seek::SeekParams;
+//! use drivelab_core::storage::{Accepted, Target, TargetInput, TargetOutput, TargetParams};
+//! use drivelab_core::{Access, Command, Machine, Outcome};
+//! use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
+//!
+//! let rpm = Rpm::from_milli(7_200_000).unwrap();
+//! let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
+//! let drive = DriveParams::plain(rpm, GeometryParams::one_zone(4, 1_000, 600), seek);
+//! let mut target = Target::new(&TargetParams::Drive(DriveModel::new(&drive).unwrap().into()), 1);
+//! for id in [7, 8] {
+//!     let read = Command::new(id, Access::Read, Lba::new(90_000 * id), Sectors::new(8));
+//!     target.handle(Instant::ZERO, TargetInput::Submit(read)).unwrap();
+//! }
+//! // The drive has no queue: the second waits for the first.
+//! let accepted = target.handle(Instant::ZERO, TargetInput::Abort { id: 8 }).unwrap();
+//! assert_eq!(accepted, Accepted::Aborting);
+//! let Some(TargetOutput::Completed(answer)) = target.poll_output() else { panic!("it is answered") };
+//! assert_eq!((answer.id, answer.outcome, answer.completed), (8, Outcome::Aborted, Instant::ZERO));
+//! ```
+//!
+//! # Cutting power
+//!
+//! Nothing that is under way is answered any more, and nothing more is taken.
+//!
+//! ```
+//! use drivelab_core::storage::server::{ServerParams, Service};
+//! use drivelab_core::storage::{CallError, Happening, Target, TargetInput, TargetOutput, TargetParams};
+//! use drivelab_core::{Access, Command, Machine};
+//! use drivelab_units::{Instant, Lba, Sectors, Span};
+//!
+//! let service = Some(Service::Fixed(Span::from_ms(3)));
+//! let station = ServerParams { capacity: Sectors::new(1_000), service, stations: 1 };
+//! let mut target = Target::new(&TargetParams::Server(station), 1);
+//! let write = Command::new(0, Access::Write, Lba::new(0), Sectors::new(8));
+//! let at = Instant::ZERO + Span::from_ms(1);
+//! target.handle(Instant::ZERO, TargetInput::Submit(write)).unwrap();
+//! target.handle(at, TargetInput::CutPower).unwrap();
+//! assert_eq!(target.poll_output(), Some(TargetOutput::Happened(Happening::PowerCut { at })));
+//! assert_eq!((target.poll_output(), target.poll_timeout()), (None, None));
+//! assert_eq!(target.handle(at, TargetInput::Submit(write)), Err(CallError::PowerIsOff));
+//! ```
 #![no_std]
 
 extern crate alloc;
@@ -89,7 +168,7 @@ pub mod setup;
 pub mod storage;
 pub mod trace;
 
-pub use command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
+pub use command::{Access, Attribute, Breakdown, Command, Completion, Content, Outcome, Priority};
 pub use machine::Machine;
 pub use setup::{Limit, Setup};
 pub use trace::{CommandTrace, OfMember, Served};

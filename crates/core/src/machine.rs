@@ -1,4 +1,5 @@
 //! The contract of both machines: time is an argument, and every answer carries the instant at which it was due.
+#![deny(missing_docs)]
 use drivelab_units::Instant;
 
 /// A state machine in the style that both modes, virtual and real time, can drive.
@@ -7,7 +8,9 @@ use drivelab_units::Instant;
 /// back. Internal events run at their own due instant, not at the wake-up, so a late or superfluous call changes
 /// nothing but the moment at which an answer is handed out.
 pub trait Machine {
+    /// What it can be told.
     type Input;
+    /// What it says.
     type Output;
     /// How an input is acknowledged.
     type Accepted;

@@ -1,4 +1,5 @@
 //! One run, fully decided: what the scenario text becomes and what a driver of either clock takes.
+#![deny(missing_docs)]
 use crate::host::feed::{FedIo, FeedParams};
 use crate::host::params::JobParams;
 use crate::storage::TargetParams;
@@ -20,20 +21,26 @@ pub struct Limit {
 /// I/Os that the host is fed, in place of jobs that draw them.
 #[derive(Clone, Debug)]
 pub struct Fed {
+    /// How they are fed.
     pub params: FeedParams,
     /// In the order in which they are fed.
     pub ios: Arc<[FedIo]>,
 }
 
+/// A run: what is simulated, what it is asked, and how long.
 #[derive(Clone, Debug)]
 pub struct Setup {
+    /// What is asked.
     pub target: TargetParams,
     /// None where the host is fed.
     pub jobs: Vec<JobParams>,
+    /// None where jobs draw the I/Os.
     pub fed: Option<Fed>,
     /// Left out of every figure.
     pub warmup: Span,
+    /// When it ends.
     pub limit: Limit,
+    /// All that is drawn follows from it.
     pub seed: u64,
     /// How many commands to keep the traces of, from the end of the warm-up on.
     pub traces: u64,

@@ -90,22 +90,27 @@ pub enum What {
 /// A sector of a member that does not fit the others.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unfit<C = Stamp> {
+    /// What it is there for.
     pub what: What,
+    /// The slot of its member.
     pub slot: u16,
+    /// Its number: see [`What`] for whose.
     pub sector: u64,
     /// What it should hold if the others are right.
     pub expected: C,
+    /// What it holds.
     pub found: C,
 }
 
 /// How members fit each other.
 pub struct Fit<C = Stamp> {
-    /// Rows of stripe units, pieces of copies, or records, of which anything was touched and compared; and the
-    /// sectors of their members.
+    /// Rows of stripe units, pieces of copies, or records, of which anything was touched and compared.
     pub rows: u64,
+    /// The sectors of their members.
     pub sectors: u64,
-    /// Those of them that do not fit, upward, and the first place where one does not.
+    /// The rows that do not fit, upward.
     pub unfit: Vec<u64>,
+    /// The first place where one does not.
     pub first: Option<Unfit<C>>,
 }
 
@@ -171,7 +176,9 @@ fn compare_copies<C: Cell>(copied: &Copied, drives: &[Option<u16>], media: &Medi
 
 /// A sector of each member of a group that belong together.
 pub struct Stripe {
+    /// The row that they are in.
     pub row: u64,
+    /// Their number on each member.
     pub at: u64,
 }
 

@@ -16,6 +16,7 @@ pub struct Contents<'a, C = Stamp> {
     layout: Option<&'a Layout>,
     /// The drive of each slot that has one.
     pub drives: &'a [Option<u16>],
+    /// What the drives hold.
     pub media: &'a Media<C>,
     /// Whether only what is on the media counts.
     without_caches: bool,
@@ -35,6 +36,7 @@ impl<'a, C: Cell> Contents<'a, C> {
         Contents { without_caches: true, ..self }
     }
 
+    /// How the addresses lie on the members; none where there is one drive.
     pub fn layout(&self) -> Option<&'a Layout> {
         self.layout
     }

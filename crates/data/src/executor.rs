@@ -22,9 +22,19 @@ use drivelab_units::{Instant, Lba, Sectors};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// The data of a command are a sum of themselves.
-    Endless { command: u64 },
+    Endless {
+        /// Its number.
+        command: u64,
+    },
     /// A drive delivers from a segment of its buffer what that does not have: the first such sector.
-    NotHeld { command: u64, drive: u16, sector: u64 },
+    NotHeld {
+        /// The read, by its number.
+        command: u64,
+        /// Who delivers.
+        drive: u16,
+        /// On that drive.
+        sector: u64,
+    },
 }
 
 impl fmt::Display for Fault {
@@ -100,6 +110,26 @@ impl<C: Cell> Executor<C> {
         self.buffers.write(id, first, count);
     }
 
+    /// A host issues a write of zeroes or a discard.
+    ///
+    /// ```
+    /// use drivelab_core::data::DataOp;
+    /// use drivelab_data::{Bytes, Executor};
+    /// use drivelab_units::{Instant, Lba, Sectors};
+    ///
+    /// let mut executor: Executor<Bytes> = Executor::new([0].into_iter());
+    /// let (first, count, member) = (Lba::new(8), Sectors::new(1), 0);
+    /// executor.write_data(1, 8, &[Bytes::from([0xa5; 512])]);
+    /// executor.apply(Instant::ZERO, DataOp::Accept { write: 1, member, first, count })?;
+    /// executor.write_zeroes(2, first, count);
+    /// executor.apply(Instant::ZERO, DataOp::Accept { write: 2, member, first, count })?;
+    /// assert_eq!(executor.media().read(0, 8, 1), [Bytes::default()]);
+    /// # Ok::<(), drivelab_data::Fault>(())
+    /// ```
+    pub fn write_zeroes(&mut self, id: u64, first: Lba, count: Sectors) {
+        self.buffers.bring(id, first.get(), alloc::vec![C::default(); count.get() as usize]);
+    }
+
     /// A host issues a write of these data, from a sector on.
     pub fn write_data(&mut self, id: u64, first: u64, cells: &[C]) {
         self.buffers.bring(id, first, cells.to_vec());
@@ -154,6 +184,10 @@ impl<C: Cell> Executor<C> {
             DataOp::Hold { id } => self.buffers.hold(id),
             DataOp::Release { id } => self.buffers.release(id),
             DataOp::GiveUp { .. } => {}
+            DataOp::Corrupt { member, first, count } => {
+                self.segments.corrupt(member, first.get(), count.get(), &self.media);
+                self.media.corrupt(member, first.get(), count.get());
+            }
             DataOp::Replace { member } => {
                 self.media.replace(member);
                 self.segments.replace(member);

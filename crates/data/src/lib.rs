@@ -42,6 +42,7 @@
 //! # Ok::<(), drivelab_data::Fault>(())
 //! ```
 #![no_std]
+#![deny(missing_docs)]
 
 extern crate alloc;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 const LEAST: usize = 16;
 
+/// Values by number.
 #[derive(Clone, Debug)]
 pub struct Map<V> {
     /// As many as a power of two, or none.
@@ -50,11 +51,13 @@ impl<V> Map<V> {
         Some(at)
     }
 
+    /// The value of a key.
     #[inline]
     pub fn get(&self, key: u64) -> Option<&V> {
         self.places[self.find(key)?].as_ref().map(|(_, value)| value)
     }
 
+    /// The same, to change it.
     #[inline]
     pub fn get_mut(&mut self, key: u64) -> Option<&mut V> {
         let at = self.find(key)?;

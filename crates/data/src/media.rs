@@ -6,6 +6,9 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
+/// Stands for the write of what nobody has written: no command has this id.
+const CORRUPT: u64 = u64::MAX;
+
 /// One sector of a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Sector<C = Stamp> {
@@ -63,6 +66,42 @@ impl<C: Cell> Media<C> {
         match &mut self.drives[usize::from(drive)] {
             Kept::Here(pages) => put(pages, first, cells, |sector, cell| sector.persisted = cell),
             Kept::Elsewhere(backed) => backed.persist(first, cells),
+        }
+    }
+
+    /// What is on the media of a drive changes, and nobody is told. Of a sector whose newer data wait in the cache nothing is
+    /// found before they are on the media.
+    ///
+    /// ```
+    /// use drivelab_data::{Bytes, Media};
+    ///
+    /// let mut media: Media<Bytes> = Media::new(1);
+    /// let (old, new) = (Bytes::from([1; 512]), Bytes::from([2; 512]));
+    /// media.accept(0, 40, &[old.clone(), old.clone()]);
+    /// media.persist(0, 40, &[old.clone(), old.clone()]);
+    /// media.accept(0, 41, &[new.clone()]);
+    /// media.corrupt(0, 40, 2);
+    /// assert_ne!(media.read(0, 40, 1), [old.clone()]);
+    /// // Newer data lie over the second one.
+    /// assert_eq!(media.read(0, 41, 1), [new]);
+    /// assert_ne!(media.image(0, 41, 1), [old]);
+    /// ```
+    pub fn corrupt(&mut self, drive: u16, first: u64, count: u64) {
+        match &mut self.drives[usize::from(drive)] {
+            Kept::Here(pages) => pages.each(first, count, |at, sector| {
+                let waits = sector.accepted != sector.persisted;
+                sector.persisted.add(&C::version(CORRUPT, at), 1);
+                if !waits {
+                    sector.accepted = sector.persisted.clone();
+                }
+            }),
+            Kept::Elsewhere(backed) => {
+                for at in first..first + count {
+                    let mut cell = backed.persisted(at);
+                    cell.add(&C::version(CORRUPT, at), 1);
+                    backed.platter.write(at, &[cell]);
+                }
+            }
         }
     }
 

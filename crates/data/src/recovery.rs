@@ -21,7 +21,9 @@ use drivelab_core::storage::array::{Array, Logged};
 /// What there is to recover from, as the power went. Of the array no more may be asked than what was put in for good: its
 /// layout, and which drives are its members. All else must be on their media.
 pub struct Cut<'a, C = Stamp> {
+    /// As it was when the power went.
     pub array: &'a Array,
+    /// What the array does so that its redundancy fits again.
     pub consistency_policy: ConsistencyPolicy,
     /// The number of the last drive: the journal, if there is one.
     pub last: u16,
@@ -51,10 +53,12 @@ impl<C: Cell> Recovery<C> for Nothing {
 
 /// Everything is made consistent, or only what lies in these regions, in the numbers of [`Array::marked`].
 pub struct Resync {
+    /// All there is when `None`.
     pub regions: Option<Vec<Range<u64>>>,
 }
 
 impl Resync {
+    /// Everything.
     pub fn all() -> Self {
         Resync { regions: None }
     }

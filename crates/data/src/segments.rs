@@ -129,6 +129,14 @@ impl<C: Cell> Segments<C> {
         });
     }
 
+    /// What is on the media of a drive in these sectors is about to change: segments keep what they have read of it.
+    pub fn corrupt(&mut self, drive: u16, first: u64, count: u64, media: &Media<C>) {
+        self.keep(drive, first, count, |at| {
+            let there = media.sector(drive, at);
+            (there.accepted == there.persisted).then_some(there.accepted)
+        });
+    }
+
     fn keep(&mut self, drive: u16, first: u64, count: u64, had: impl Fn(u64) -> Option<C>) {
         for segment in &mut self.drives[usize::from(drive)].1 {
             for at in first.max(segment.first)..(first + count).min(segment.end) {

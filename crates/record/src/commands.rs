@@ -7,7 +7,8 @@
 use crate::overtaking::Overtaking;
 use drivelab_core::storage::write_behind::OWN_IDS;
 use drivelab_core::{
-    Access, Attribute, Breakdown, CommandTrace, Completion, OfMember, Outcome, Priority, Served,
+    Access, Attribute, Breakdown, Command, CommandTrace, Completion, Content, OfMember, Outcome, Priority,
+    Served,
 };
 use drivelab_units::{Instant, Span};
 use serde::Serialize;
@@ -266,7 +267,7 @@ impl CommandRecord {
             force_unit_access: command.force_unit_access,
             process: command.process,
             synchronous: command.synchronous,
-            access: access(command.access),
+            access: access(command),
             first_sector: command.first.get(),
             sectors: command.count.get(),
             outcome: outcome(trace.outcome),
@@ -295,11 +296,13 @@ impl CommandRecord {
     }
 }
 
-fn access(access: Access) -> &'static str {
-    match access {
-        Access::Read => "read",
-        Access::Write => "write",
-        Access::Flush => "flush",
+fn access(command: &Command) -> &'static str {
+    match (command.access, command.content) {
+        (Access::Read, _) => "read",
+        (Access::Write, Content::Data) => "write",
+        (Access::Write, Content::Zeroes) => "write-zeroes",
+        (Access::Write, Content::Discarded) => "discard",
+        (Access::Flush, _) => "flush",
     }
 }
 

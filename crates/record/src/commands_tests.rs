@@ -1,6 +1,6 @@
 //! The log against traces made by hand.
 use super::*;
-use drivelab_core::Command;
+use drivelab_core::{Command, Content};
 use drivelab_units::{Lba, Sectors};
 
 const MS: u64 = 1_000_000;
@@ -21,6 +21,7 @@ fn trace(id: u64, accepted: u64, rank: u64, completed: u64) -> CommandTrace {
         process: 1,
         synchronous: true,
         access: Access::Write,
+        content: Content::Data,
         first: Lba::new(800 * id),
         count: Sectors::new(8),
     };

@@ -3,7 +3,7 @@
 //! A record maps onto what a host is fed ([`FedIo`]) with [`Record::fed`].
 use drivelab_core::command::{Attribute, Priority};
 use drivelab_core::host::feed::FedIo;
-use drivelab_core::{Access, Command};
+use drivelab_core::{Access, Command, Content};
 use drivelab_units::{Lba, SECTOR_BYTES, Sectors, Span};
 
 /// What a request does.
@@ -136,6 +136,7 @@ impl Record {
             process,
             synchronous,
             access,
+            content: Content::Data,
             first,
             count,
         };

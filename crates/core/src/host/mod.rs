@@ -14,7 +14,7 @@ pub mod params;
 pub mod popularity;
 
 use crate::agenda::Agenda;
-use crate::command::{Access, Command, Completion, Outcome, Priority};
+use crate::command::{Access, Command, Completion, Content, Outcome, Priority};
 use crate::fifo::Fifo;
 use crate::machine::Machine;
 use alloc::collections::VecDeque;
@@ -24,7 +24,7 @@ pub use error::HostError;
 use feed::{FED, Feed, FeedParams};
 use job::{Draw, Job};
 pub use output::{HostInput, HostOutput, Io};
-use params::{Arrivals, JobError, JobParams, OUTSTANDING_MAX};
+use params::{Arrivals, JobError, JobParams, Marking, OUTSTANDING_MAX};
 
 #[derive(Clone, Copy)]
 struct Outstanding {
@@ -284,35 +284,39 @@ impl Host {
         let done = size * u64::from(part);
         let (id, tag) = (self.next_id, slot * self.parts + part);
         let (first, count) = (first + Sectors::new(done), Sectors::new((count.get() - done).min(size)));
-        let command = match self.jobs.get(job as usize) {
-            Some(job) => {
-                let params = &job.params;
-                let mut marking = params.marking;
-                if access == Access::Flush {
-                    // It has no data that could be asked of the media, and no protocol has a priority for it.
-                    (marking.priority, marking.force_unit_access) = (Priority::Normal, false);
-                }
-                Command {
-                    id,
-                    initiator: params.initiator,
-                    logical_unit: params.logical_unit,
-                    tag,
-                    attribute: marking.attribute,
-                    priority: marking.priority,
-                    force_unit_access: marking.force_unit_access,
-                    direct: marking.direct,
-                    attempt: 0,
-                    process: params.process,
-                    synchronous: params.synchronous,
-                    access,
-                    first,
-                    count,
-                }
-            }
-            None => self.fed_command(slot, id, tag, (first, count)),
-        };
         self.next_id += 1;
-        self.out.push_back(HostOutput::Submit { at, begins, command });
+        let Some(job) = self.jobs.get(job as usize) else {
+            let command = self.fed_command(slot, id, tag, (first, count));
+            return self.out.push_back(HostOutput::Submit { at, begins, command });
+        };
+        let params = &job.params;
+        let Marking { attribute, mut priority, mut force_unit_access, direct } = params.marking;
+        if access == Access::Flush {
+            // It has no data that could be asked of the media, and no protocol has a priority for it.
+            (priority, force_unit_access) = (Priority::Normal, false);
+        }
+        // Made where it is put: to copy what was written a moment ago in parts is slow.
+        self.out.push_back(HostOutput::Submit {
+            at,
+            begins,
+            command: Command {
+                id,
+                initiator: params.initiator,
+                logical_unit: params.logical_unit,
+                tag,
+                attribute,
+                priority,
+                force_unit_access,
+                direct,
+                attempt: 0,
+                process: params.process,
+                synchronous: params.synchronous,
+                access,
+                content: Content::Data,
+                first,
+                count,
+            },
+        });
     }
 
     // Part of `handle`, and that of its caller, so that the completion is not copied for it.

@@ -3,9 +3,10 @@
 //! A failure of a simulated device is no error: it is an [`Outcome`](crate::Outcome) of the commands that meet it. A
 //! [`CallError`] says that whoever drives the target has made a mistake. The target is then as it was, but for the time.
 use super::array::report::SyncKind;
+use super::drive::params::TIME_MAX;
 use crate::command::Command;
 use core::fmt;
-use drivelab_units::{Instant, Lba, Sectors};
+use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 
 /// What a target can be told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +43,34 @@ pub enum Manage {
 }
 
 /// What can be made to go wrong while a target runs.
+///
+/// ```
+/// use drivelab_core::storage::drive::geometry::GeometryParams;
+/// use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+/// use drivelab_core::storage::drive::seek::SeekParams;
+/// use drivelab_core::storage::{Cure, Fault, Slowness, Target, TargetInput, TargetOutput, TargetParams};
+/// use drivelab_core::{Access, Command, Machine, Outcome};
+/// use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
+///
+/// let rpm = Rpm::from_milli(7_200_000).unwrap();
+/// let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
+/// let drive = DriveParams::plain(rpm, GeometryParams::one_zone(4, 1_000, 600), seek);
+/// let mut target = Target::new(&TargetParams::Drive(DriveModel::new(&drive).unwrap().into()), 1);
+/// let (first, count) = (Lba::new(96), Sectors::new(8));
+/// for fault in [
+///     Fault::MediaError { drive: 0, first, count, until: Cure::Written },
+///     Fault::Slow { drive: 0, how: Some(Slowness::Constant(Span::from_ms(500))) },
+/// ] {
+///     target.handle(Instant::ZERO, TargetInput::Inject(fault)).unwrap();
+/// }
+/// target.handle(Instant::ZERO, TargetInput::Submit(Command::new(0, Access::Read, first, count))).unwrap();
+/// while let Some(due) = target.poll_timeout() {
+///     target.handle(due, TargetInput::Tick).unwrap();
+/// }
+/// let Some(TargetOutput::Completed(answer)) = target.poll_output() else { panic!("it is answered") };
+/// assert_eq!(answer.outcome, Outcome::MediaError);
+/// assert!(answer.breakdown.overhead >= Span::from_ms(500));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// Sectors of a drive's media cannot be read.
@@ -51,6 +80,30 @@ pub enum Fault {
     LinkReset { drive: u16 },
     /// From now on, or no longer: a drive answers FLUSH at once, whatever waits in its cache.
     LyingFlush { drive: u16, lies: bool },
+    /// From now on, or no longer: the firmware takes longer to take up each command, one after the other, FLUSH and what
+    /// its buffer answers included. It counts as overhead.
+    Slow { drive: u16, how: Option<Slowness> },
+    /// For so long the drive says nothing and turns to nothing new. What its mechanism has begun it ends, and what is on
+    /// the link goes on; what comes waits at its firmware, and no command ends that had not before. Then it goes on with
+    /// all of that, as if nothing had been. A span longer than anything else is for good: a controller's time limit gives
+    /// such commands up.
+    Hang { drive: u16, lasts: Span },
+    /// What is on a drive's media in these sectors changes, and nobody is told: reads find it and are done. Written data that
+    /// wait in its cache are not touched, and a write puts the sectors right.
+    Corrupt { drive: u16, first: Lba, count: Sectors },
+}
+
+/// How the firmware of an ailing drive is slow: by how much longer it takes up a command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Slowness {
+    /// Always by this much.
+    Constant(Span),
+    /// By nothing at first, evenly more up to this much `over` so long, and as much from then on.
+    Ramp { by: Span, over: Span },
+    /// By this much while a burst lasts, one after every `every`; the first begins at once.
+    Bursts { by: Span, every: Span, lasts: Span },
+    /// By this much for a share of the commands, drawn by their ids from the stream `drive/<index>/slow`.
+    Some { by: Span, share: Share },
 }
 
 impl Fault {
@@ -59,7 +112,22 @@ impl Fault {
         match self {
             Fault::MediaError { drive, .. }
             | Fault::LinkReset { drive }
-            | Fault::LyingFlush { drive, .. } => drive,
+            | Fault::LyingFlush { drive, .. }
+            | Fault::Slow { drive, .. }
+            | Fault::Hang { drive, .. }
+            | Fault::Corrupt { drive, .. } => drive,
+        }
+    }
+}
+
+impl Slowness {
+    /// By how much a command is late at the most.
+    pub fn most(self) -> Span {
+        match self {
+            Slowness::Constant(by)
+            | Slowness::Ramp { by, .. }
+            | Slowness::Bursts { by, .. }
+            | Slowness::Some { by, .. } => by,
         }
     }
 }
@@ -84,10 +152,11 @@ pub enum Accepted {
     /// The command has this number in the target: it names its data in [data operations](crate::data::DataOp). A host
     /// that numbers its commands upward finds its own ids.
     Submitted { number: u64 },
-    /// The command will end as [`Aborted`](crate::Outcome::Aborted), unless it ends otherwise at this instant.
+    /// The command will end as [`Aborted`](crate::Outcome::Aborted), unless it ends otherwise at this instant. One that a
+    /// controller's cache or array has ends so when all that they have begun for it is over.
     Aborting,
-    /// The command is where nobody gives it up: in a memory, in an array, in a host's I/O scheduler, or done in all but
-    /// its answer. It goes on to its end.
+    /// The command is where nobody gives it up: in a host's memory, in an array that the host keeps, in a host's I/O
+    /// scheduler, in a station, or done in all but its answer. It goes on to its end.
     GoesOn,
     /// No such command is under way, so there is nothing to give up.
     NothingThere,
@@ -112,6 +181,11 @@ pub enum CallError {
     DriveIsThere { drive: u16 },
     /// These addresses are not on that drive, or there are none of them.
     NotOnDrive { drive: u16, first: Lba, count: Sectors },
+    /// Bursts of slowness with nothing from one to the next.
+    EndlessBursts,
+    /// A firmware that is slower than any that a drive can be built with: see
+    /// [`TIME_MAX`](super::drive::params::TIME_MAX).
+    TooSlow { by: Span },
     /// This kind of target cannot do that.
     Unable { what: &'static str, needs: &'static str },
     /// There is nothing to rebuild, or no spare to rebuild it on.
@@ -137,6 +211,15 @@ impl fmt::Display for CallError {
             }
             Self::NotOnDrive { drive, first, count } => {
                 write!(f, "drive {drive} does not have {count} sectors from sector {first} on", count = count.get(), first = first.get())
+            }
+            Self::TooSlow { by } => write!(
+                f,
+                "a firmware cannot be slower by {} ns: {} ns for each command is the most",
+                by.as_ns(),
+                TIME_MAX.as_ns()
+            ),
+            Self::EndlessBursts => {
+                f.write_str("bursts of slowness must come after a while: `every` is zero")
             }
             Self::Unable { what, needs } => write!(f, "this target cannot {what}: that takes {needs}"),
             Self::NothingToRebuild => {

@@ -42,6 +42,8 @@ pub struct Commands {
     /// Numbers below the window, upward.
     old: Vec<u64>,
     renamed: Vec<Renamed>,
+    /// Numbers whose host has given them up: they end as aborted, whatever becomes of them.
+    given_up: Vec<u64>,
     /// Those that ended at this instant: others that go with them may still be told of.
     ended: (Instant, Vec<Renamed>),
 }
@@ -128,6 +130,27 @@ impl Commands {
         renamed.id
     }
 
+    /// The host gives up the command with a number. Returns whether it had not before.
+    pub fn give_up(&mut self, number: u64) -> bool {
+        let is_new = !self.given_up.contains(&number);
+        if is_new {
+            self.given_up.push(number);
+        }
+        is_new
+    }
+
+    /// Whether any command that is under way was given up.
+    #[inline]
+    pub fn has_given_up(&self) -> bool {
+        !self.given_up.is_empty()
+    }
+
+    /// Whether the host has given up the command with a number, which ends now.
+    pub fn take_given_up(&mut self, number: u64) -> bool {
+        let at = self.given_up.iter().position(|&given_up| given_up == number);
+        at.map(|at| self.given_up.swap_remove(at)).is_some()
+    }
+
     /// The id of the command with a number; that of any other command is its own.
     #[inline]
     pub fn id_of(&self, number: u64) -> u64 {
@@ -166,6 +189,7 @@ impl Commands {
         self.count = 0;
         self.old.clear();
         self.renamed.clear();
+        self.given_up.clear();
     }
 }
 

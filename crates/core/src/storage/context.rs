@@ -8,7 +8,7 @@ use super::outputs::{Happening, Outputs};
 use super::server::ServerEvent;
 use super::write_behind::{OWN_IDS, WriteBehind};
 use crate::agenda::Agenda;
-use crate::command::{Access, Command, Completion};
+use crate::command::{Access, Command, Completion, Outcome};
 use crate::data::{DataOp, Word};
 use crate::digest::Digest;
 use crate::fifo::Fifo;
@@ -214,6 +214,22 @@ impl Context {
     /// A command of a host has ended.
     #[inline]
     pub fn complete(&mut self, completion: Completion) {
+        if self.commands.has_given_up() {
+            return self.complete_given_up(completion);
+        }
+        self.complete_as_it_is(completion);
+    }
+
+    /// The same where hosts have given up commands: such a one was aborted, however far it got.
+    #[cold]
+    fn complete_given_up(&mut self, completion: Completion) {
+        let aborted = self.commands.take_given_up(completion.id);
+        let outcome = if aborted { Outcome::Aborted } else { completion.outcome };
+        self.complete_as_it_is(Completion { outcome, ..completion });
+    }
+
+    #[inline(always)]
+    fn complete_as_it_is(&mut self, completion: Completion) {
         let id = self.commands.end(completion.id, self.now);
         // As it is: to copy what was written a moment ago in parts is slow.
         if id == completion.id { self.answer_as(completion) } else { self.answer_renamed(id, completion) }

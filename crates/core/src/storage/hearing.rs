@@ -2,12 +2,14 @@
 //! cuts, faults, and commands that their host gives up.
 //!
 //! What a scenario puts down for an instant goes the same way: an event on the agenda calls what the input calls.
-use super::call::{Accepted, CallError, Fault, Manage, TargetInput};
+use super::call::{Accepted, CallError, Fault, Manage, Slowness, TargetInput};
 use super::context::Context;
 use super::drive::Drive;
+use super::drive::params::TIME_MAX;
 use super::outputs::Happening;
 use super::{Body, Target};
-use drivelab_units::Instant;
+use crate::data::DataOp;
+use drivelab_units::{Instant, Lba, Sectors};
 
 impl Target {
     /// Takes an input at an instant up to which everything has happened.
@@ -142,14 +144,32 @@ impl Target {
 fn strike(drive: &mut Drive, context: &mut Context, fault: Fault) -> Result<(), CallError> {
     match fault {
         Fault::MediaError { drive: index, first, count, until } => {
-            let end = first.get().checked_add(count.get());
-            if count.get() == 0 || end.is_none_or(|end| end > drive.capacity().get()) {
-                return Err(CallError::NotOnDrive { drive: index, first, count });
-            }
+            check_sectors(drive, index, first, count)?;
             drive.spoil(first, count, until);
         }
+        Fault::Corrupt { drive: index, first, count } => {
+            check_sectors(drive, index, first, count)?;
+            context.data_op(DataOp::Corrupt { member: index, first, count });
+        }
+        Fault::Slow { how: Some(Slowness::Bursts { every, .. }), .. } if every.is_zero() => {
+            return Err(CallError::EndlessBursts);
+        }
+        Fault::Slow { how: Some(how), .. } if how.most() > TIME_MAX => {
+            return Err(CallError::TooSlow { by: how.most() });
+        }
+        Fault::Slow { how, .. } => drive.slow_down(context.now, how),
+        Fault::Hang { lasts, .. } => drive.hang(context.now, lasts),
         Fault::LinkReset { .. } => drive.reset_link(context),
         Fault::LyingFlush { lies, .. } => drive.lie_about_flushes(lies),
+    }
+    Ok(())
+}
+
+/// Whether there are any of these sectors, and all of them on the drive.
+fn check_sectors(drive: &Drive, index: u16, first: Lba, count: Sectors) -> Result<(), CallError> {
+    let end = first.get().checked_add(count.get());
+    if count.get() == 0 || end.is_none_or(|end| end > drive.capacity().get()) {
+        return Err(CallError::NotOnDrive { drive: index, first, count });
     }
     Ok(())
 }

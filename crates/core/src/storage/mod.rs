@@ -27,7 +27,7 @@ use crate::digest::Digest;
 use crate::machine::Machine;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-pub use call::{Accepted, CallError, Cure, Fault, Manage, TargetInput};
+pub use call::{Accepted, CallError, Cure, Fault, Manage, Slowness, TargetInput};
 use context::{Context, Event};
 use controller::params::ControllerParams;
 use drive::params::DriveModel;
@@ -66,6 +66,7 @@ enum Body {
     Wire(Box<Drive>),
 }
 
+/// The machine that serves commands: see [`Machine`].
 pub struct Target {
     body: Body,
     context: Context,
@@ -75,6 +76,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// A target at the beginning of time, with nothing written on it. What it draws follows from the seed.
+    ///
+    /// # Panics
+    /// When the parameters of an array contradict each other or its drives: see
+    /// [`ArrayParams::check`](array::params::ArrayParams::check).
     pub fn new(params: &TargetParams, seed: u64) -> Self {
         let body = match params {
             TargetParams::Server(params) => Body::Server(Server::new(params.clone(), seed)),
@@ -104,6 +110,7 @@ impl Target {
         target
     }
 
+    /// Sectors that hosts can address.
     pub fn capacity(&self) -> Sectors {
         self.capacity
     }

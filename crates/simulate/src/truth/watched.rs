@@ -9,8 +9,8 @@ use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::report::{Happened, Health, Report};
 use drivelab_core::storage::system::SystemParams;
 use drivelab_core::storage::write_behind::{Piece, WriteBehind};
-use drivelab_core::storage::{Happening, Target, TargetInput, TargetOutput, TargetParams};
-use drivelab_core::{Access, Attribute, Command, Completion, Machine, Outcome, Priority};
+use drivelab_core::storage::{Fault, Happening, Target, TargetInput, TargetOutput, TargetParams};
+use drivelab_core::{Access, Attribute, Command, Completion, Content, Machine, Outcome, Priority};
 use drivelab_data::{Recovery, consistent};
 use drivelab_units::{Instant, Lba, Sectors};
 use std::collections::{HashMap, VecDeque};
@@ -190,6 +190,16 @@ impl Watched {
     pub fn submit(&mut self, command: &Command) -> Result<(), Untruth> {
         let number = self.take(command)?;
         self.witness.submitted(&Command { id: number, ..*command });
+        self.look()
+    }
+
+    /// Something goes wrong with a drive.
+    ///
+    /// # Errors
+    /// When the target cannot be told so, or when what it then does is wrong.
+    pub fn inject(&mut self, fault: Fault) -> Result<(), Untruth> {
+        let told = self.target.handle(self.now, TargetInput::Inject(fault));
+        told.map_err(|error| self.witness.untruth(self.now, Wrong::Refused(error)))?;
         self.look()
     }
 
@@ -376,6 +386,7 @@ pub(super) fn own(id: u64, access: Access, first: u64, count: u64) -> Command {
         process: 0,
         synchronous: true,
         access,
+        content: Content::Data,
         first: Lba::new(first),
         count: Sectors::new(count),
     }

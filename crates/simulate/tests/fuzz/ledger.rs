@@ -1,5 +1,6 @@
 //! A ledger of random scenarios: what each comes to, as one number, so that two versions of drivelab can be compared where
-//! nothing is meant to change. `tools/unchanged.py` writes it with both and says which scenarios differ.
+//! nothing is meant to change. `tools/unchanged.py` writes it with both and says which scenarios differ. Each line says
+//! which draft it is of: where the schema has other keys, a seed draws another scenario.
 use crate::draft::draft;
 use crate::hold::try_run;
 use crate::keys::Dice;
@@ -17,8 +18,9 @@ fn hash(text: &str) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// What a run comes to: its digest, the hash of its record, and that of its record with log and checks.
-fn line(seed: u64, at: usize, setup: &Setup) -> String {
+/// What a run of the draft with this hash comes to: its digest, the hash of its record, and that of its record with log
+/// and checks.
+fn line(seed: u64, at: usize, draft: u64, setup: &Setup) -> String {
     let watched = Setup { traces: 40, checks_data: true, ..setup.clone() };
     let told = |setup: &Setup| match try_run(setup) {
         Ok(point) => {
@@ -27,7 +29,7 @@ fn line(seed: u64, at: usize, setup: &Setup) -> String {
         }
         Err(error) => format!("{error} -").replace('\n', " "),
     };
-    format!("{seed} {at} {} | {}", told(setup), told(&watched))
+    format!("{seed} {at} draft={draft:016x} {} | {}", told(setup), told(&watched))
 }
 
 #[test]
@@ -42,8 +44,9 @@ fn ledger() {
             while let Some(seed) = next.lock().ok().and_then(|mut seeds| seeds.next()) {
                 let Some((draft, _)) = draft(&mut Dice::new(seed, "scenario")) else { continue };
                 let Ok(plan) = draft.plan() else { continue };
+                let drawn = hash(&draft.text());
                 for (at, point) in plan.points.iter().take(POINTS).enumerate() {
-                    lines.push((seed, line(seed, at, &point.setup)));
+                    lines.push((seed, line(seed, at, drawn, &point.setup)));
                 }
             }
             lines

@@ -9,17 +9,19 @@ mod buffers;
 #[path = "../../../core/tests/core/common/mod.rs"]
 mod common;
 mod holes;
+mod inputs;
 mod memories;
 mod planted;
 mod policies;
 mod setups;
 mod whole_runs;
 
-use drivelab_core::Command;
 use drivelab_core::storage::array::params::ConsistencyPolicy;
 use drivelab_core::storage::system::SystemParams;
+use drivelab_core::{Command, Content};
 use drivelab_simulate::truth::{PolicyRecovery, Untruth, Watched};
 use drivelab_units::Span;
+use inputs::Inputs;
 use setups::{Dice, Draft};
 
 const HISTORIES: u64 = 3_000;
@@ -40,6 +42,9 @@ struct Tally {
     failures: u64,
     /// Sectors that could not be read and were written back.
     repaired: u64,
+    /// Writes of zeroes and discards, and faults that were put into running drives.
+    zeroed: u64,
+    faults: u64,
 }
 
 impl Tally {
@@ -62,9 +67,19 @@ pub fn issue(watched: &mut Watched, drafts: &[Draft]) -> Result<(), Untruth> {
     Ok(())
 }
 
+/// The same with what else the drives are told.
+fn issue_with(watched: &mut Watched, drafts: &[Draft], inputs: &mut Inputs) -> Result<(), Untruth> {
+    for draft in drafts {
+        issue(watched, std::slice::from_ref(draft))?;
+        inputs.inject(watched)?;
+    }
+    Ok(())
+}
+
 fn told(command: &Command) -> String {
-    let Command { id, initiator, access, first, count, force_unit_access, direct, .. } = command;
-    let marks = [(force_unit_access, " FUA"), (direct, " direct")];
+    let Command { id, initiator, access, content, first, count, force_unit_access, direct, .. } = command;
+    let is_zeroed = *content != Content::Data;
+    let marks = [(force_unit_access, " FUA"), (direct, " direct"), (&is_zeroed, " without data")];
     let marks: String = marks.iter().filter(|(set, _)| **set).map(|(_, mark)| *mark).collect();
     format!("{id} from {initiator}: {access:?} {first:?} + {count:?}{marks}")
 }
@@ -85,7 +100,9 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
         }
         setups::drafts_apart(dice, part, hosts, count, from_id)
     };
-    let drafts = drafts_of(&mut dice, count, 0);
+    let mut inputs = Inputs::new(seed);
+    let mut drafts = drafts_of(&mut dice, count, 0);
+    inputs.draw_contents(&mut drafts);
     let is_told = numbered("DRIVELAB_HISTORY_SEED").is_some();
     if is_told {
         let SystemParams { array, controller, elevator, host_cache, .. } = &params;
@@ -98,7 +115,7 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
             Some(op)
         }));
     }
-    issue(&mut watched, &drafts)?;
+    issue_with(&mut watched, &drafts, &mut inputs)?;
     tally.histories += 1;
     tally.commands += count;
     tally.arrays += u64::from(params.array.is_some());
@@ -118,16 +135,19 @@ fn play(seed: u64, tally: &mut Tally) -> Result<(), Untruth> {
         tally.cuts += 1;
         tally.add(&watched);
         watched = watched.cut_power(missing.as_slice(), &mut PolicyRecovery::default())?;
-        let drafts = drafts_of(&mut dice, 10, count);
+        let mut drafts = drafts_of(&mut dice, 10, count);
+        inputs.draw_contents(&mut drafts);
         if is_told {
             println!("the power was cut, and is back; when all is read:");
             drafts.iter().for_each(|draft| println!("{:?} {}", draft.gap, told(&draft.command)));
         }
         watched.read_back()?;
-        issue(&mut watched, &drafts)?;
+        issue_with(&mut watched, &drafts, &mut inputs)?;
     }
     watched.read_back()?;
     tally.add(&watched);
+    tally.zeroed += inputs.zeroed;
+    tally.faults += inputs.faults;
     Ok(())
 }
 
@@ -150,6 +170,7 @@ fn what_was_written_is_what_is_read() {
         }
     }
     println!("{tally:?}");
+    assert!(count < HISTORIES || tally.zeroed > 1_000 && tally.faults > 1_000, "{tally:?}");
     let first: Vec<String> = failed.iter().take(12).cloned().collect();
     assert!(
         failed.is_empty(),

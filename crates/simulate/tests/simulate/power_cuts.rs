@@ -89,6 +89,7 @@ fn command(id: u64, access: Access, first: u64) -> Command {
         process: 0,
         synchronous: true,
         access,
+        content: drivelab_core::Content::Data,
         first: Lba::new(first),
         count: Sectors::new(8),
     }

@@ -1,9 +1,9 @@
 //! How a stripe request goes through its phases: it is planned, its commands go to the members and come back, and what
 //! could not be read is planned anew.
-use super::levels::Blocks;
+use super::levels::{Blocks, Layout};
 use super::stripe_request::{Op, Owner, Phase, StripeRequest};
 use super::{Array, ArrayEvent, background};
-use crate::command::{Access, Attribute, Breakdown, Command, Completion, Outcome, Priority};
+use crate::command::{Access, Attribute, Breakdown, Command, Completion, Content, Outcome, Priority};
 use crate::data::DataOp;
 use crate::storage::context::{Context, Event};
 use crate::storage::tree::{NONE, Slot};
@@ -139,6 +139,7 @@ impl Array {
             attribute: Attribute::Simple,
             priority: Priority::Normal,
             access: op.access,
+            content: if like.content == Content::Data { Content::Data } else { self.content_below(like) },
             // What is logged must be on the media before what it is for. What a write must know may come from anywhere.
             force_unit_access: like.force_unit_access && op.access == like.access || op.phase == Phase::Log,
             first: Lba::new(op.at),
@@ -146,6 +147,16 @@ impl Array {
             ..*like
         };
         (op.drive, command)
+    }
+
+    /// What a member hears of a write of zeroes or a discard: the same where it gets nothing but the host's data, and data
+    /// where its parity may be among them.
+    #[cold]
+    fn content_below(&self, like: &Command) -> Content {
+        match self.layout() {
+            Layout::Linear(_) | Layout::Copied(_) => like.content,
+            Layout::Rows(_) | Layout::RaidZ(_) => Content::Data,
+        }
     }
 
     /// All commands of a stripe request's phase are back.

@@ -91,6 +91,10 @@ impl Drive {
         let (cover, segment) =
             if buffered { self.buffer.cover(first, end, now, motion) } else { (Cover::Miss, NONE) };
         let takes = self.buffer.takes(command);
+        if self.injected.delays() {
+            self.is_delayed(context, slot);
+        }
+        let command = &self.tasks[slot].command;
         let taken_up = self.firmware.take_up(&self.model, command, Help { cover, takes }, now);
         let TakenUp { ready, data, call, last_steps } = taken_up;
         let flight = &mut self.tasks[slot];
@@ -125,7 +129,7 @@ impl Drive {
     /// Whether a command waits until written data are on the media.
     #[inline]
     fn waits_for_media(&mut self, slot: SlotIndex) -> bool {
-        if self.lies && self.tasks[slot].command.access == Access::Flush {
+        if self.injected.lies && self.tasks[slot].command.access == Access::Flush {
             return false;
         }
         let waits = self.buffer.holds_up(slot, &self.tasks[slot].command);
@@ -207,6 +211,9 @@ impl Drive {
     /// A command is done: it is reported, or held back with the others of its round.
     #[inline]
     pub(super) fn on_complete(&mut self, context: &mut Context, slot: SlotIndex) {
+        if self.injected.delays() && self.says_nothing(context, slot) {
+            return;
+        }
         if self.port.reports_each() {
             return self.end(context, slot);
         }

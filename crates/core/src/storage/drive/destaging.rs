@@ -46,10 +46,15 @@ impl Drive {
         (flight.begun, flight.service) = (from, Service { ended: from, ..service });
         flight.breakdown.queue += now - flight.arrived;
         flight.breakdown.overhead = from - now;
-        let Command { first, count, id: write, .. } = flight.command;
+        let (sent, Command { first, count, id: write, .. }) = (flight.command.on_link(), flight.command);
         let data_from = from.max(flight.data_from);
-        let transfer =
-            Transfer { access: Access::Write, count, from: data_from, last: data_from, call: Span::ZERO };
+        let transfer = Transfer {
+            access: Access::Write,
+            count: sent,
+            from: data_from,
+            last: data_from,
+            call: Span::ZERO,
+        };
         let Carried { begun: coming, ended: there } = self.port.carry(context, &transfer);
         let (since, end) = (now, first + count);
         self.mechanics.heal(first, end);

@@ -64,6 +64,16 @@ impl Firmware {
         self.free = self.free.min(now);
     }
 
+    /// It is at something else for so long before it takes up the next command.
+    pub fn stall(&mut self, now: Instant, lasts: Span) {
+        self.free = self.free.max(now) + lasts;
+    }
+
+    /// It takes up nothing before this instant.
+    pub fn stall_until(&mut self, until: Instant) {
+        self.free = self.free.max(until);
+    }
+
     /// Takes up a command that has come, or that nothing that must end before it is left of.
     #[inline(always)]
     pub fn take_up(&mut self, model: &DriveModel, command: &Command, help: Help, now: Instant) -> TakenUp {

@@ -1,8 +1,62 @@
 //! What is made to go wrong with a drive while it runs.
-use super::Drive;
-use crate::storage::call::Cure;
+use super::queue::SlotIndex;
+use super::{Drive, DriveEvent};
+use crate::rng::{self, Stream};
+use crate::storage::LAST;
+use crate::storage::call::{Cure, Slowness};
 use crate::storage::context::Context;
-use drivelab_units::{Lba, Sectors};
+use alloc::format;
+use drivelab_units::{Instant, Lba, Sectors, Span};
+
+/// What is wrong with a drive since somebody said so, its media apart.
+pub struct Injected {
+    /// Whether it answers FLUSH without having done anything.
+    pub lies: bool,
+    /// How it is slow, and since when.
+    slow: Option<(Slowness, Instant)>,
+    /// Until then it says nothing and turns to nothing new.
+    hangs_until: Option<Instant>,
+    /// The draws of which commands are slow.
+    key: u64,
+}
+
+impl Injected {
+    /// Nothing is wrong with the drive with this index.
+    pub fn new(index: u16, seed: u64) -> Self {
+        let key = Stream::named(seed, &format!("drive/{index}/slow")).bits();
+        Injected { lies: false, slow: None, hangs_until: None, key }
+    }
+
+    /// Whether it may be late with anything.
+    #[inline]
+    pub fn delays(&self) -> bool {
+        self.slow.is_some() || self.hangs_until.is_some()
+    }
+
+    /// Before this it turns to nothing new.
+    #[inline]
+    pub fn silent_until(&self) -> Instant {
+        self.hangs_until.unwrap_or(Instant::ZERO)
+    }
+
+    /// By how much longer the firmware takes up a command that its host gave this id.
+    fn slower_by(&self, now: Instant, id: u64) -> Span {
+        let Some((how, since)) = self.slow else { return Span::ZERO };
+        let passed = (now - since).as_ns();
+        match how {
+            Slowness::Constant(by) => by,
+            Slowness::Ramp { by, over } if passed < over.as_ns() => {
+                let share = u128::from(by.as_ns()) * u128::from(passed) / u128::from(over.as_ns());
+                Span::from_ns(share as u64)
+            }
+            Slowness::Ramp { by, .. } => by,
+            Slowness::Bursts { by, every, lasts } if passed % every.as_ns() < lasts.as_ns() => by,
+            Slowness::Bursts { .. } => Span::ZERO,
+            Slowness::Some { by, share } if rng::keyed(self.key, id) >> 32 < share.bits() => by,
+            Slowness::Some { .. } => Span::ZERO,
+        }
+    }
+}
 
 impl Drive {
     /// These sectors cannot be read from now on. What the buffer has of them stays there.
@@ -18,7 +72,42 @@ impl Drive {
 
     /// From now on it answers FLUSH at once, or no longer.
     pub fn lie_about_flushes(&mut self, lies: bool) {
-        self.lies = lies;
+        self.injected.lies = lies;
+    }
+
+    /// From now on its firmware is slow like this, or no longer.
+    pub fn slow_down(&mut self, now: Instant, how: Option<Slowness>) {
+        self.injected.slow = how.map(|how| (how, now));
+    }
+
+    /// It says nothing and turns to nothing new for so long.
+    pub fn hang(&mut self, now: Instant, lasts: Span) {
+        let until = Instant::from_ns(now.as_ns().saturating_add(lasts.as_ns()).min(LAST.as_ns() / 2));
+        let until = self.injected.hangs_until.map_or(until, |known| known.max(until));
+        self.injected.hangs_until = Some(until);
+        self.firmware.stall_until(until);
+        self.mechanics.choose_from = self.mechanics.choose_from.max(until);
+    }
+
+    /// The firmware is late to take up a command.
+    #[cold]
+    pub(super) fn is_delayed(&mut self, context: &Context, slot: SlotIndex) {
+        let id = context.commands.id_of(self.tasks[slot].command.id);
+        let by = self.injected.slower_by(context.now, id);
+        self.firmware.stall(context.now, by);
+    }
+
+    /// Whether a command that is done is not reported now, because the drive hangs: then it is when that is over.
+    #[cold]
+    pub(super) fn says_nothing(&mut self, context: &mut Context, slot: SlotIndex) -> bool {
+        let Some(until) = self.injected.hangs_until else { return false };
+        if until <= context.now {
+            self.injected.hangs_until = None;
+            return false;
+        }
+        self.tasks[slot].breakdown.queue += until - context.now;
+        self.schedule(context, until, DriveEvent::Complete(slot));
+        true
     }
 
     /// The host gives up the command with a number. Returns whether the drive has one, and had not been told before.

@@ -161,7 +161,7 @@ impl Mechanism {
     }
 
     /// Carries out an access that begins at `now` on its landing.
-    #[inline]
+    #[inline(always)]
     pub fn pass(
         &self,
         spindle: &Spindle,
@@ -176,7 +176,8 @@ impl Mechanism {
     }
 
     /// The same with an arm that is there after so many nanoseconds.
-    #[inline]
+    // Always part of its caller: what it returns is read at once.
+    #[inline(always)]
     pub fn pass_after(
         &self,
         spindle: &Spindle,

@@ -41,6 +41,7 @@ use buffer::Buffer;
 use cache::dirty::DirtyPiece;
 use drivelab_units::{Instant, Sectors};
 use firmware::Firmware;
+use injected::Injected;
 use mechanics::Mechanics;
 pub use mechanics::Turns;
 use params::DriveModel;
@@ -85,8 +86,8 @@ pub struct Drive {
     buffer: Buffer,
     mechanics: Mechanics,
     port: Port,
-    /// Whether it answers FLUSH without having done anything.
-    lies: bool,
+    /// What is wrong with it since somebody said so.
+    injected: Injected,
 }
 
 impl Drive {
@@ -105,7 +106,7 @@ impl Drive {
             mechanics: Mechanics::new(Arc::clone(&model), index, other, seed),
             port: Port::new(index, Arc::clone(&model)),
             model,
-            lies: false,
+            injected: Injected::new(index, seed),
         }
     }
 

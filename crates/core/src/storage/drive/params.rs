@@ -115,6 +115,25 @@ pub struct DriveParams {
 pub const TIME_MAX: Span = Span::from_s(10);
 
 impl DriveParams {
+    /// A drive with arm and platter and nothing else: no queue, no cache, a firmware and a link that take no time.
+    pub fn plain(rpm: Rpm, geometry: GeometryParams, seek: SeekParams) -> Self {
+        DriveParams {
+            rpm,
+            geometry,
+            seek,
+            settle: SettleParams::default(),
+            scatter: None,
+            firmware: FirmwareParams::default(),
+            link: LinkParams { rate: None, write_rate: None, write_data: WriteData::WhilePositioning },
+            queue: QueueParams::NONE,
+            protocol: Protocol::None,
+            exchange: ExchangeParams::default(),
+            disconnect: DisconnectParams::default(),
+            cache: None,
+            faults: None,
+        }
+    }
+
     /// Every time that is added to others for each command.
     fn times(&self) -> [Span; 20] {
         let FirmwareParams { read_hit, read_miss, write, write_hit, read_completion, write_completion } =

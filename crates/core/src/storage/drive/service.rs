@@ -123,7 +123,7 @@ impl Drive {
         let started = now.max(flight.ready) + self.port.lead(&flight.command);
         let passage = self.mechanics.passage(flight, started);
         let end = passage.end + self.port.turns_lost_to_late_data(flight, started, &passage);
-        self.port.across(end, flight.command.access, flight.command.count)
+        self.port.across(end, flight.command.access, flight.command.on_link())
     }
 
     /// Starts a command that has just arrived, when there is nothing to choose and nothing to wait for.
@@ -167,7 +167,7 @@ impl Drive {
             if access == Access::Read || port.holds_arm(access) {
                 return Span::ZERO;
             }
-            port.turns_lost(&data, flight.command.count, started, passage)
+            port.turns_lost(&data, flight.command.on_link(), started, passage)
         });
         let (begun, data_from) = self.begins_data(slot, started + lead, &course);
         let base = self.tasks[slot].arrived.max(self.mechanics.free_since);
@@ -273,7 +273,7 @@ impl Drive {
         if outcome == Outcome::MediaError && self.model.protocol.stops_at_error() {
             // Nothing begins before the host hears of it: what waits is cleared, or waits for the host.
             joined.into_iter().for_each(|next| self.interrupt(next));
-            self.mechanics.choose_from = completed;
+            self.mechanics.choose_from = completed.max(self.injected.silent_until());
             // Behind the completion, even if that takes no time.
             return self.choose_at(context, completed);
         }
@@ -300,7 +300,7 @@ impl Drive {
             Chooses::AtCompletion => completed,
             _ => now,
         };
-        self.mechanics.choose_from = from.max(stays);
+        self.mechanics.choose_from = from.max(stays).max(self.injected.silent_until());
         self.choose(context);
     }
 

@@ -2,12 +2,12 @@
 //!
 //! A command joins a request of its own kind that ends where it begins, or else one that begins where it ends, unless
 //! the two together are larger than the limit. When it closes the gap between two requests, they become one. A kind is
-//! what must be equal: access, initiator, logical unit, priority, force unit access, and the policy's queue. Only simple
+//! what must be equal: access, what a write puts there, initiator, logical unit, priority, force unit access, and the policy's queue. Only simple
 //! commands are merged. On either side only the nearest request of the kind is asked, by first address and then by order
 //! of admission; so among reads that overlap each other a neighbour can stay hidden behind another.
 //! Source: the Linux kernel, Documentation/block/deadline-iosched.rst, "front_merges", for the two ways to merge.
 use super::requests::{NONE, Slot, Table};
-use crate::command::{Access, Attribute, Command, Priority};
+use crate::command::{Access, Attribute, Command, Content, Priority};
 use crate::storage::tree::Tree;
 use drivelab_units::Sectors;
 
@@ -18,6 +18,7 @@ struct Kind {
     initiator: u16,
     logical_unit: u16,
     write: bool,
+    content: Content,
     force_unit_access: bool,
     /// Its rank, and the nanoseconds of an isochronous one.
     priority: (u8, u64),
@@ -30,6 +31,7 @@ impl Kind {
             initiator: command.initiator,
             logical_unit: command.logical_unit,
             write: command.access == Access::Write,
+            content: command.content,
             force_unit_access: command.force_unit_access,
             priority: match command.priority {
                 Priority::Normal => (0, 0),

@@ -3,7 +3,7 @@ use super::extents::{Extent, Set, State};
 use super::params::{FlushOrder, WriteBehindParams};
 use super::pieces::{Chain, Piece};
 use super::{OWN_IDS, Place, WriteBehind};
-use crate::command::{Access, Attribute, Command, Outcome, Priority};
+use crate::command::{Access, Attribute, Command, Content, Outcome, Priority};
 use crate::storage::overlap::Claim;
 use crate::storage::tree::Slot;
 use drivelab_units::{Instant, Lba, Sectors};
@@ -306,6 +306,7 @@ impl WriteBehind {
             process: FLUSHER,
             synchronous: false,
             access,
+            content: Content::Data,
             first,
             count: Sectors::ZERO,
         }

@@ -1,9 +1,10 @@
 //! Commands that their host gives up.
+use super::ids::memory;
 use super::{at_ms, run_out, small};
 use crate::array::rig::array_of;
 use crate::common::sorted::Target;
 use crate::common::{command, stations, target, us};
-use drivelab_core::storage::array::params::{ArrayParams, Level};
+use drivelab_core::storage::array::params::{ArrayParams, Keeper, Level};
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::drive::params::DriveModel;
 use drivelab_core::storage::system::SystemParams;
@@ -81,6 +82,29 @@ fn what_nobody_calls_back_goes_on() {
         let mut target = sent(&params);
         assert_eq!(target.handle(Instant::ZERO, TargetInput::Abort { id: FAR + 9 }), Accepted::GoesOn);
         assert!(outcomes(&mut target).values().all(|answer| answer.outcome == Outcome::Done));
+    }
+}
+
+/// A controller's array, and its cache, end what they have begun, and then say that it was aborted.
+#[test]
+fn what_a_controller_has_begun_ends_as_aborted_when_it_is_over() {
+    let keeper = Keeper::Controller;
+    let mirror = array_of(ArrayParams { keeper, ..ArrayParams::plain(Level::Mirrored, 2) }, &small());
+    let drive = Arc::new(DriveModel::new(&small()).unwrap());
+    let controller = ControllerParams { cache: Some(memory()), ..ControllerParams::PLAIN };
+    let cached = TargetParams::System(SystemParams::of_drive(drive, controller));
+    for params in [mirror, cached] {
+        let plain = outcomes(&mut sent(&params));
+        let mut target = sent(&params);
+        let mut abort = |id| target.handle(SOON, TargetInput::Abort { id: FAR + id });
+        assert_eq!(
+            [abort(9), abort(9), abort(3)],
+            [Accepted::Aborting, Accepted::GoesOn, Accepted::Aborting]
+        );
+        for (id, answer) in outcomes(&mut target) {
+            let expected = if [3, 9].contains(&id) { Outcome::Aborted } else { Outcome::Done };
+            assert_eq!((answer.outcome, answer.completed), (expected, plain[&id].completed), "{id}");
+        }
     }
 }
 

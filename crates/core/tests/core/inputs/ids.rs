@@ -43,7 +43,7 @@ fn play(params: &TargetParams, ids: &[u64]) -> (Vec<Completion>, Vec<u64>) {
     (answers, named.collect())
 }
 
-fn memory() -> WriteBehindParams {
+pub fn memory() -> WriteBehindParams {
     WriteBehindParams {
         limit: Sectors::new(64),
         background: Sectors::new(32),

@@ -27,7 +27,7 @@ use super::members::MemberState;
 use super::params::{GivesWay, SyncParams};
 use super::report::{Happened, Progress, SyncKind, UnderLoad};
 use super::{Array, ArrayEvent};
-use crate::command::{Access, Attribute, Command, Priority};
+use crate::command::{Access, Attribute, Command, Content, Priority};
 use crate::storage::context::{Context, Event};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Rate, Sectors, Share};
@@ -49,6 +49,7 @@ pub const COMMAND: Command = Command {
     process: u32::MAX - 1,
     synchronous: false,
     access: Access::Read,
+    content: Content::Data,
     first: Lba::ZERO,
     count: Sectors::ZERO,
 };

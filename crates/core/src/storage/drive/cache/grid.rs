@@ -11,7 +11,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// No granule is smaller: most commands are of one or a few levels then.
-const LEAST_LEVEL: u32 = 5;
+const LEAST_LEVEL: u32 = 4;
 /// In place of the level of a slot that is not filed.
 const FREE: u32 = u32::MAX;
 
@@ -31,7 +31,7 @@ pub struct Grid {
     places: Vec<Slot>,
     /// Stretches of each level; and a bit for each level that has any.
     counts: [u32; 65],
-    levels: u128,
+    levels: u64,
     len: u32,
 }
 
@@ -82,7 +82,7 @@ impl Grid {
         let level = level_of(limit.saturating_sub(start));
         self.nodes[slot as usize] = Node { start, limit, level, next: NONE };
         self.counts[level as usize] += 1;
-        self.levels |= 1 << level;
+        self.levels |= 1 << (level - LEAST_LEVEL);
         self.len += 1;
         if self.len as usize > self.places.len() {
             return self.grow();
@@ -129,7 +129,7 @@ impl Grid {
         self.len -= 1;
         self.counts[node.level as usize] -= 1;
         if self.counts[node.level as usize] == 0 {
-            self.levels &= !(1 << node.level);
+            self.levels &= !(1 << (node.level - LEAST_LEVEL));
         }
     }
 
@@ -138,34 +138,55 @@ impl Grid {
     #[inline]
     pub fn meeting(&self, first: u64, end: u64, mut visit: impl FnMut(Slot, u64, u64)) {
         let Some(last) = end.checked_sub(1) else { return };
-        let mut levels = self.levels;
-        while levels != 0 {
-            let level = levels.trailing_zeros();
-            levels &= levels - 1;
-            let from = granule(first.saturating_sub(longest(level)), level);
-            let to = granule(last, level);
-            let meets = |node: &Node| node.level == level && node.start < end && node.limit >= first;
-            if to.saturating_sub(from) > u64::from(self.len) {
-                // Blocks so many that looking at every stretch takes less than at every granule.
-                for (slot, node) in (0..).zip(&self.nodes) {
-                    if meets(node) {
-                        visit(slot, node.start, node.limit);
-                    }
+        for level in self.levels() {
+            let from = first.saturating_sub(longest(level));
+            self.find(level, from, last, |slot, node| {
+                if node.start < end && node.limit >= first {
+                    visit(slot, node.start, node.limit);
                 }
-                continue;
-            }
-            for own in from..=to {
-                let mut at = self.places[self.place(own, level)];
-                while at != NONE {
-                    let node = &self.nodes[at as usize];
-                    // Others share the place.
-                    if meets(node) && granule(node.start, level) == own {
-                        visit(at, node.start, node.limit);
-                    }
-                    at = node.next;
+                false
+            });
+        }
+    }
+
+    /// The levels that any stretch has.
+    #[inline(always)]
+    fn levels(&self) -> impl Iterator<Item = u32> {
+        let mut left = self.levels;
+        core::iter::from_fn(move || {
+            let level = (left != 0).then(|| left.trailing_zeros() + LEAST_LEVEL);
+            left &= left.wrapping_sub(1);
+            level
+        })
+    }
+
+    /// A stretch of which this holds, among those of a level that begin in the granules of these two blocks or between.
+    #[inline(always)]
+    fn find(
+        &self,
+        level: u32,
+        from: u64,
+        to: u64,
+        mut is_it: impl FnMut(Slot, &Node) -> bool,
+    ) -> Option<Slot> {
+        let (from, to) = (granule(from, level), granule(to, level));
+        if to.saturating_sub(from) > u64::from(self.len) {
+            // Blocks so many that looking at every stretch takes less than at every granule.
+            let mut all = (0..).zip(&self.nodes);
+            return all.find(|&(slot, node)| node.level == level && is_it(slot, node)).map(|(slot, _)| slot);
+        }
+        for own in from..=to {
+            let mut at = self.places[self.place(own, level)];
+            while at != NONE {
+                let node = &self.nodes[at as usize];
+                // Others share the place.
+                if node.level == level && granule(node.start, level) == own && is_it(at, node) {
+                    return Some(at);
                 }
+                at = node.next;
             }
         }
+        None
     }
 
     /// The stretch that begins first, of those that have one of these blocks.
@@ -180,28 +201,22 @@ impl Grid {
         found
     }
 
-    /// The stretch that ends just before this block.
-    #[inline]
+    /// A stretch, not empty, that ends just before this block.
+    // Apart, so that its callers stay small.
+    #[inline(never)]
     pub fn ending_at(&self, block: u64) -> Option<Slot> {
-        let mut found = None;
-        self.meeting(block, block + 1, |slot, _, limit| {
-            if limit == block {
-                found = Some(slot);
-            }
-        });
-        found
+        let last = block.checked_sub(1)?;
+        let mut levels = self.levels();
+        levels.find_map(|level| {
+            let from = block.saturating_sub(longest(level));
+            self.find(level, from, last, |_, node| node.limit == block && node.start < block)
+        })
     }
 
-    /// The stretch that begins with this block.
-    #[inline]
+    /// A stretch that begins with this block.
+    #[inline(never)]
     pub fn beginning_at(&self, block: u64) -> Option<Slot> {
-        let mut found = None;
-        self.meeting(block, block + 1, |slot, start, _| {
-            if start == block {
-                found = Some(slot);
-            }
-        });
-        found
+        self.levels().find_map(|level| self.find(level, block, block, |_, node| node.start == block))
     }
 }
 
@@ -254,8 +269,10 @@ mod tests {
                 let overlapping = naive.values().filter(|&&(start, limit)| start < end && limit > first);
                 let lowest = grid.lowest(first, end).map(|slot| naive[&slot].0);
                 prop_assert_eq!(lowest, overlapping.map(|&(start, _)| start).min());
-                let ends = grid.ending_at(first).map(|slot| naive[&slot].1);
-                prop_assert_eq!(ends, naive.values().map(|&(_, limit)| limit).find(|&limit| limit == first));
+                let ends = grid.ending_at(first).map(|slot| naive[&slot]);
+                let ends_there = |&(start, limit): &(u64, u64)| limit == first && start < limit;
+                prop_assert!(ends.is_none_or(|found| ends_there(&found)));
+                prop_assert_eq!(ends.is_some(), naive.values().any(ends_there));
                 let begins = grid.beginning_at(first).map(|slot| naive[&slot].0);
                 prop_assert_eq!(begins, naive.values().map(|&(start, _)| start).find(|&start| start == first));
             }

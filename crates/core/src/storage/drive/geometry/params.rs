@@ -1,6 +1,7 @@
 //! A geometry in parameters, and why one cannot be built.
 use super::gaps::Spares;
 use super::patterns::{DEPTH_MAX, PatternParams};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use drivelab_units::{Angle, Sectors};
@@ -47,6 +48,14 @@ pub struct GeometryParams {
     pub patterns: Option<PatternParams>,
     /// Blocks that the drive reports; all that the zones hold when `None`.
     pub capacity: Option<Sectors>,
+}
+
+impl GeometryParams {
+    /// A drive on which every track holds as many sectors, cylinder by cylinder, without skew or spares.
+    pub fn one_zone(heads: u32, cylinders: u32, sectors_per_track: u32) -> Self {
+        let zones = vec![ZoneParams { cylinders, sectors_per_track, ..ZoneParams::default() }];
+        GeometryParams { heads, order: SurfaceOrder::Cylinder, zones, patterns: None, capacity: None }
+    }
 }
 
 /// Why a geometry cannot be built.

@@ -66,7 +66,7 @@ impl Port {
     /// The longest that a command can take beside its media access: its data, and the way to the host.
     pub fn longest(&self, command: &Command) -> Span {
         let period = self.model.period.as_ns();
-        let link = self.model.link.time_of(command.access, command.count);
+        let link = self.model.link.time_of(command.access, command.on_link());
         let data = match (command.access, self.model.link.write_data) {
             // The media wait whole turns for data that come late.
             (Access::Write, WriteData::WhilePositioning) => {
@@ -85,7 +85,7 @@ impl Port {
             (Access::Write, WriteData::BeforePositioning) => {
                 let called = self.model.protocol.releases(command);
                 let service = if called { self.model.exchange.serviced() } else { Span::ZERO };
-                service + self.model.link.time_of(Access::Write, command.count)
+                service + self.model.link.time_of(Access::Write, command.on_link())
             }
             _ => Span::ZERO,
         }
@@ -127,7 +127,7 @@ impl Port {
     /// A write's data cross the link: at once when the drive has the command, or when the arm turns to it.
     #[inline]
     pub fn write_data(&self, context: &mut Context, flight: &InFlight, started: Instant) -> Carried {
-        let (access, count) = (flight.command.access, flight.command.count);
+        let (access, count) = (flight.command.access, flight.command.on_link());
         if access == Access::Read {
             return Carried { begun: started, ended: started };
         }
@@ -148,8 +148,8 @@ impl Port {
         }
         // A drive that has let go of the bus calls for the data as soon as it has taken the command up.
         let begun = *data_from + *call;
-        let ended = begun + self.model.link.time_of(Access::Write, command.count);
-        self.turns_lost(&Carried { begun, ended }, command.count, started, passage)
+        let ended = begun + self.model.link.time_of(Access::Write, command.on_link());
+        self.turns_lost(&Carried { begun, ended }, command.on_link(), started, passage)
     }
 
     /// Whole turns that writing waits because its data would not be there as they are needed.
