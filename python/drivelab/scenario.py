@@ -41,6 +41,14 @@ WORDS = {
     "randseed": "run.seed",
     "ioengine": "workload.ioengine",
     "time_based": "workload.time_based",
+    "trace": "workload.trace.file",
+    "pace": "workload.trace.pace",
+    "trace_format": "workload.trace.format",
+    "trace_device": "workload.trace.device",
+    "scale_time": "workload.trace.scale_time",
+    "remap": "workload.trace.remap",
+    "of": "workload.trace.of",
+    "lenient": "workload.trace.lenient",
 }
 """The workload in fio's words, and the array, as options and keyword arguments: the key that each replaces."""
 

@@ -13,6 +13,7 @@ mod errors;
 mod files;
 mod places;
 mod plan;
+mod recording;
 mod replay;
 mod run;
 mod trace;

@@ -123,11 +123,15 @@ impl Collector {
         self.series.close(end, Seen { integral_ns: Some(self.integral), ..Seen::default() })
     }
 
-    /// An I/O entered the system.
+    /// An I/O entered the system, maybe earlier than what was told last.
     #[inline]
     pub fn began(&mut self, at: Instant) {
         let at = at.as_ns();
-        self.advance(at);
+        if at < self.changed {
+            self.integral += u128::from(self.changed - at.max(self.start));
+        } else {
+            self.advance(at);
+        }
         self.in_system += 1;
         self.begins += u128::from(at.max(self.start));
     }

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 /// The job file; the device is left to the user, since a job that writes destroys what is on it. The files of a sweep
 /// may stand one behind the other: each but the first waits for the one before.
-pub fn job_file(jobs: &[Job], run: &Run, first: bool) -> String {
+pub fn job_file(jobs: &[Job], trace: Option<&str>, run: &Run, first: bool) -> String {
     let mut out =
         String::from("; run with: fio --filename=DEVICE this-file\n[global]\nioengine=libaio\ndirect=1\n");
     let mut line = |key: &str, value: String| {
@@ -32,6 +32,9 @@ pub fn job_file(jobs: &[Job], run: &Run, first: bool) -> String {
     }
     line("group_reporting", "1".to_owned());
     let mut waits = !first;
+    if let Some(file) = trace {
+        recorded(&mut out, file, waits);
+    }
     for job in jobs {
         out.push('\n');
         if job.listed.is_some_and(|listed| listed.access == Access::Flush) {
@@ -42,6 +45,16 @@ pub fn job_file(jobs: &[Job], run: &Run, first: bool) -> String {
         waits = false;
     }
     out
+}
+
+/// A trace, which fio replays from a log of its own.
+fn recorded(out: &mut String, file: &str, waits: bool) {
+    let stonewall = if waits { "stonewall\n" } else { "" };
+    let _ = writeln!(
+        out,
+        "\n; drivelab trace convert {file} --to iolog3 -o trace.iolog\n; writes: destroys what is on DEVICE\n[trace]\n\
+         {stonewall}read_iolog=trace.iolog"
+    );
 }
 
 fn section(out: &mut String, job: &Job, waits: bool) {

@@ -8,6 +8,7 @@ use crate::check::run::{check_cut, check_until, power_cut, run};
 pub use crate::check::system::InForce;
 use crate::check::system::in_force;
 use crate::check::target::{Meant, Shared};
+use crate::check::trace;
 use crate::check::workload::{Job, Served, expand, fed, jobs};
 use crate::fio;
 use crate::hash::Hash;
@@ -193,13 +194,22 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     if let Some(target) = &raw.target {
         check_in_time(&target.value, &run, log);
     }
+    let recorded = raw.workload.as_ref().filter(|at| clear && at.value.trace.is_some());
+    let recorded = recorded.map(|at| trace::fed(&at.value, served, &run, shared.loader, log));
     let (Meant { params, canonical, array, assumed, firmware }, found) = (target?, found?);
+    let recorded = match recorded {
+        Some(None) => return None,
+        recorded => recorded.flatten(),
+    };
+    let fio = fio::job_file(&found, raw.workload.as_ref().and_then(|at| trace::file(&at.value)), &run, first);
+    if let (Some(at), Some((_, fingerprint))) = (&mut raw.workload, &recorded) {
+        trace::by_fingerprint(&mut at.value, fingerprint);
+    }
     check_until(raw.run.as_ref(), &params, log);
     check_cut(cut.as_ref(), &run, &params, log);
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
-    let fio = fio::job_file(&found, &run, first);
-    let (jobs, fed) = (expand(&found), fed(&found));
+    let (jobs, fed) = (expand(&found), recorded.map(|(fed, _)| fed).or_else(|| fed(&found)));
     let setup = Setup {
         target: params,
         jobs,

@@ -12,6 +12,7 @@ pub mod job;
 mod output;
 pub mod params;
 pub mod popularity;
+pub mod recording;
 
 use crate::agenda::Agenda;
 use crate::command::{Access, Command, Completion, Outcome, Priority};
@@ -128,6 +129,18 @@ impl Host {
             Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => None,
         });
         asked.sum()
+    }
+
+    /// The place among the outstanding of the I/O that a command with this tag belongs to; a later I/O may have it again.
+    pub fn place_of(&self, tag: u32) -> usize {
+        (tag / self.parts) as usize
+    }
+
+    /// The place of the I/O whose first command has this tag, and when it was meant to begin; none for its other commands.
+    pub fn begun_with(&self, tag: u32) -> Option<(usize, Instant)> {
+        let place = self.place_of(tag);
+        let io = self.outstanding.get(place).filter(|_| tag.is_multiple_of(self.parts))?;
+        Some((place, io.intended))
     }
 
     /// Schedules a job's first issues.

@@ -46,7 +46,8 @@ pub fn run(
     let listed = listed.filter(|_| cut.is_none()).map(|list| list.value.len() as u64);
     let ios = listed.or(raw.ios.as_ref().map(|ios| ios.value.0));
     let until_rebuilt = raw.until.is_some();
-    let unasked = (ios.is_none() && !until_rebuilt && cut.is_none()).then_some(DURATION);
+    let is_recorded = workload.is_some_and(|workload| workload.trace.is_some());
+    let unasked = (!is_recorded && ios.is_none() && !until_rebuilt && cut.is_none()).then_some(DURATION);
     let duration = duration.map(|duration| duration.value.0).or(unasked);
     Run {
         warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value.0),

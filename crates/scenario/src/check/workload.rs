@@ -100,8 +100,11 @@ pub fn jobs(
     if let Some(list) = &raw.commands {
         return commands::jobs(list, raw, served, log);
     }
-    if !raw.readable("commands") {
+    if !raw.readable("commands") || !raw.readable("trace") {
         return None;
+    }
+    if raw.trace.is_some() {
+        return Some(Vec::new());
     }
     let problems = log.count();
     let (mut found, mut initiators) = (Vec::new(), Vec::new());
@@ -156,7 +159,7 @@ pub fn fed(jobs: &[Job]) -> Option<Fed> {
     // Those of one instant stay in the order of the list.
     ios.sort_by_key(|io| io.time);
     let params = FeedParams { pace: Pace::ByTime, command_limit: None };
-    (!ios.is_empty()).then(|| Fed { params, ios: ios.into() })
+    (!ios.is_empty()).then(|| Fed { params, ios: ios.into(), recording: None })
 }
 
 fn fed_io(job: &Job) -> Option<FedIo> {

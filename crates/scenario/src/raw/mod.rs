@@ -18,6 +18,7 @@ pub mod scatter;
 pub mod scenario;
 pub mod switch;
 pub mod system;
+pub mod trace;
 pub mod workload;
 pub mod write_behind;
 

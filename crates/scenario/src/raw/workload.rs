@@ -3,6 +3,7 @@ use super::amounts::{BsSplit, Part, RateIops, Size};
 use super::choice::Name;
 use super::commands::CommandRaw;
 use super::distribution::Distribution;
+use super::trace::TraceChoice;
 use crate::keys::numbers::{Count, Fio};
 use crate::keys::quantities::{Duration, Pause, Seconds};
 use crate::keys::read::{At, Names};
@@ -115,6 +116,9 @@ macro_rules! workload_sections {
                 /// Commands one by one, in place of everything else in here. The run ends when all are done, or after
                 /// `run.duration` if it is set.
                 commands: Vec<At<CommandRaw>> = "",
+                /// A recorded trace, in place of everything that draws I/Os: its path, or a table. The run ends when all of
+                /// it is done, if no limit comes first.
+                trace: TraceChoice = "",
                 /// Several jobs at once, each a table of its own: `[workload.job.readers]`.
                 job: Names<JobRaw> = "one job of the keys above",
             }
