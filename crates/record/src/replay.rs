@@ -74,6 +74,8 @@ pub struct ReplayCollector {
     last: Instant,
     outstanding_max: (u64, Instant),
     outstanding_at_last: u64,
+    /// The instant of the last event; what is outstanding counts once it is over.
+    now: Instant,
     /// Of reads and of writes, recorded and simulated.
     compared: [[Latencies; 2]; 2],
 }
@@ -89,25 +91,38 @@ impl ReplayCollector {
             last: Instant::ZERO,
             outstanding_max: (0, Instant::ZERO),
             outstanding_at_last: 0,
+            now: Instant::ZERO,
             compared: Default::default(),
         }
     }
 
     /// A request has begun at an instant, and was meant to begin at another.
     pub fn began(&mut self, at: Instant, intended: Instant) {
+        self.pass_to(at);
         self.first.get_or_insert(intended);
         self.last = intended;
         self.begun += 1;
         self.begun_late += u64::from(intended < at);
+    }
+
+    /// What was outstanding at the end of the instant before.
+    fn pass_to(&mut self, at: Instant) {
+        if at <= self.now {
+            return;
+        }
         let outstanding = self.begun - self.finished;
         if outstanding > self.outstanding_max.0 {
-            self.outstanding_max = (outstanding, at);
+            self.outstanding_max = (outstanding, self.now);
         }
-        self.outstanding_at_last = outstanding;
+        if self.last >= self.now || self.begun_late > 0 {
+            self.outstanding_at_last = outstanding;
+        }
+        self.now = at;
     }
 
     /// A request is finished, in the window or not.
     pub fn finished(&mut self, io: &Io, recorded: Option<Span>, is_in_window: bool) {
+        self.pass_to(io.finished);
         self.finished += 1;
         let Some(recorded) = recorded.filter(|_| is_in_window && io.outcome == Outcome::Done) else { return };
         let kind = match io.access {
@@ -120,7 +135,8 @@ impl ReplayCollector {
     }
 
     /// The record of a run that has ended at an instant.
-    pub fn close(&self, ended: Instant, complete: bool, discards_left_out: u64) -> ReplayRecord {
+    pub fn close(&mut self, ended: Instant, complete: bool, discards_left_out: u64) -> ReplayRecord {
+        self.pass_to(ended);
         let compared = |kind: usize| {
             let [recorded, simulated] = &self.compared[kind];
             (recorded.count() > 0)

@@ -109,6 +109,11 @@ fn section(out: &mut String, job: &Job, waits: bool) {
                 }
             }
         }
+        Arrivals::Bursts { outstanding, burst, think } => {
+            line("iodepth", outstanding.to_string());
+            line("thinktime", microseconds(think.as_ns()));
+            line("thinktime_blocks", burst.to_string());
+        }
         Arrivals::Poisson { rate } | Arrivals::Fixed { rate } => {
             line("rate_iops", rate.millihertz().div_ceil(1_000).to_string());
             let poisson = matches!(params.arrivals, Arrivals::Poisson { .. });

@@ -233,7 +233,7 @@ fn check_time_passes(raw: &ScenarioRaw, target: &TargetParams, jobs: &[Job], her
     let timeless = |job: &&Job| {
         let params = &job.params;
         let closed = job.listed.is_none()
-            && matches!(params.arrivals, Arrivals::Closed { think, .. } if think.is_zero());
+            && matches!(params.arrivals, Arrivals::Closed { think, .. } | Arrivals::Bursts { think, .. } if think.is_zero());
         closed && params.submit.fixed.is_zero() && params.submit.rate.is_none()
     };
     if let Some(job) = jobs.iter().find(timeless) {

@@ -2,8 +2,9 @@
 //!
 //! Commands go into the trace in the order in which they were sent, each with its response time; so one is held back until
 //! it is answered, and those behind it with it. Replayed on the same target from the same seed, they are the same run.
-use drivelab_core::storage::Happening;
 use drivelab_core::storage::array::report::{Happened, Report};
+use drivelab_core::storage::drive::params::DriveModel;
+use drivelab_core::storage::{Happening, TargetParams};
 use drivelab_core::{Access, Command, Completion};
 use drivelab_trace::formats::native::{Header, Injected, InjectedKind, NativeWriter};
 use drivelab_trace::record::{Attributes, Clock};
@@ -42,6 +43,22 @@ impl<W: Write> Capture<W> {
         let header = Header { seed, device_bytes, remark, ..Header::plain(Clock::Relative) };
         let (writer, held, under_way) = (NativeWriter::new(header), VecDeque::new(), HashMap::new());
         Capture { out, writer, held, gone: 0, under_way, written: 0 }
+    }
+
+    /// What is wrong from the start, and what happens at the end, that no output tells of.
+    pub(crate) fn unreadable(&mut self, target: &TargetParams) {
+        let drives: Vec<&DriveModel> = match target {
+            TargetParams::Server(_) => return,
+            TargetParams::Drive(model) | TargetParams::Wire(model) => vec![model],
+            TargetParams::System(system) => system.drives.iter().map(|model| &**model).collect(),
+        };
+        for (device, model) in (0..).zip(drives) {
+            for &(first, count) in model.faults.iter().flat_map(|faults| &faults.unreadable) {
+                let (offset, length) = (first.get() * SECTOR_BYTES, count.bytes().get());
+                let kind = InjectedKind::Unreadable;
+                self.held.push_back(Held::Injected(Injected { time_ns: 0, kind, device, offset, length }));
+            }
+        }
     }
 
     /// Commands in the trace so far.

@@ -96,8 +96,9 @@ impl Feeding {
     }
 
     /// What became of a recording; none where the host was fed a list.
-    pub(crate) fn close(&self, host: &Host, ended: Instant) -> Option<ReplayRecord> {
-        let replay = self.replay.as_ref()?;
-        Some(replay.collector.close(ended, self.is_done(host), replay.recorder.left_out()))
+    pub(crate) fn close(&mut self, host: &Host, ended: Instant) -> Option<ReplayRecord> {
+        let is_done = self.is_done(host);
+        let replay = self.replay.as_mut()?;
+        Some(replay.collector.close(ended, is_done, replay.recorder.left_out()))
     }
 }

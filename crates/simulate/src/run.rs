@@ -45,8 +45,12 @@ pub fn run_captured(
 ) -> Result<Point, RunError> {
     let mut clock = Clock::new(setup)?;
     clock.capture = out.map(|out| Box::new(Capture::new(out, setup.seed, clock.target.capacity())));
+    clock.capture.iter_mut().for_each(|capture| capture.unreadable(&setup.target));
     let (ended, why) = clock.run(setup, control)?;
-    if let Some(capture) = clock.capture.take() {
+    if let Some(mut capture) = clock.capture.take() {
+        if why == Ended::PowerCut {
+            capture.happened(&Happening::PowerCut { at: ended });
+        }
         capture.finish().map_err(uncaptured)?;
     }
     let depth_asked = clock.host.depth_asked();
@@ -56,7 +60,7 @@ pub fn run_captured(
     }
     let window = ended.since(Instant::ZERO + setup.warmup);
     let digest = clock.target.digest().value();
-    let replay = clock.feeding.as_ref().and_then(|feeding| feeding.close(&clock.host, ended));
+    let replay = clock.feeding.as_mut().and_then(|feeding| feeding.close(&clock.host, ended));
     let oldest_unfinished = clock.host.oldest_unfinished().map(|intended| ended.since(intended));
     let in_drives = |until| clock.target.in_drives_ns(until);
     let before = clock.before.unwrap_or_else(|| Before::of(&clock.target, clock.start));

@@ -236,6 +236,18 @@ impl Host {
         self.schedule_fed(finished);
     }
 
+    /// The place among the outstanding of the I/O that a command with this tag belongs to; a later I/O may have it again.
+    pub fn place_of(&self, tag: u32) -> usize {
+        (tag / self.parts) as usize
+    }
+
+    /// The place of the I/O whose first command has this tag, and when it was meant to begin; none for its other commands.
+    pub fn begun_with(&self, tag: u32) -> Option<(usize, Instant)> {
+        let place = self.place_of(tag);
+        let io = self.outstanding.get(place).filter(|_| tag.is_multiple_of(self.parts))?;
+        Some((place, io.intended))
+    }
+
     /// Begins nothing any more: jobs issue no further I/O, and what was fed and has not begun is forgotten. What is
     /// outstanding goes on to its end.
     pub fn stop(&mut self) {

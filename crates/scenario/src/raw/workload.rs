@@ -87,8 +87,10 @@ impl JobRaw {
 }
 
 /// One size or several; closed loop or open.
-const EXCLUSIVE: &[Forms] =
-    &[&[&["bs"], &["bssplit"]], &[&["iodepth", "thinktime", "fsync"], &["rate_iops", "rate_process"]]];
+const EXCLUSIVE: &[Forms] = &[
+    &[&["bs"], &["bssplit"]],
+    &[&["iodepth", "thinktime", "thinktime_blocks", "fsync"], &["rate_iops", "rate_process"]],
+];
 
 macro_rules! workload_sections {
     ($( $(#[doc = $key_doc:literal])+ $key:ident : $type:ty = $default:literal, )*) => {
@@ -224,8 +226,10 @@ workload_sections! {
     /// Random places are multiples of this.
     blockalign: Bytes = "bs, or the smallest size of bssplit",
     /// Between a completion and the next issue (closed loop). Each of the `iodepth` I/Os thinks by itself: at depth 1
-    /// that is fio's; deeper, fio stalls the whole job.
+    /// that is fio's; deeper, fio stalls the whole job, as `thinktime_blocks` does here.
     thinktime: Pause = "0s",
+    /// After so many I/Os the job waits until all are finished, and then for `thinktime`, as fio does: a burst, a pause.
+    thinktime_blocks: Count<1, 1000000> = "each I/O thinks by itself",
     /// A FLUSH after so many writes of the job; the job issues nothing more until it is done, and what is outstanding
     /// goes on (closed loop).
     fsync: Count<0, 1000000> = "0: never",
