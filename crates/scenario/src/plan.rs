@@ -251,6 +251,7 @@ fn words_without_meaning(workload: &mut WorkloadRaw, log: &mut Log) {
     let named = |place: Place, key: &str, log: &Log| {
         log.option(place).map_or_else(|| format!("workload.{key}"), ToOwned::to_owned)
     };
+    workload.name = None;
     if let Some(at) = workload.ioengine.take() {
         let name = named(at.place, "ioengine", log);
         log.note(format!("{name} changes nothing: the host is simulated, and sends I/Os by no engine"));

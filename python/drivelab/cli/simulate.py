@@ -75,7 +75,7 @@ LONG_NS = 60e9
 
 
 def simulate(
-    scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
+    scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml|JOB.fio]", show_default=False)] = None,
     name: words.Name = None,
     drive: words.Drive = None,
     level: words.Level = None,
@@ -156,7 +156,7 @@ def simulate(
     wish = log_wish(log, log_to, timeline)
     source = Source("", "command line") if scenario is None else read_source(scenario)
     checked = plan(source, words.overrides_of(options, settings))
-    words.note_words(checked)
+    words.note_words(checked, source)
     if as_fio:
         emit("\n".join(_fio_files(checked)))
         return Exit.OK

@@ -17,7 +17,7 @@ from drivelab import _core
 from drivelab.cli import completion
 from drivelab.cli.output import say
 from drivelab.errors import InputError
-from drivelab.scenario import WORDS, Override, check_once
+from drivelab.scenario import WORDS, Override, Source, check_once
 
 WORKLOAD_PANEL = "The scenario, in fio's words"
 ARRAY_PANEL = "An array of the drive"
@@ -146,7 +146,7 @@ def overrides_of(options: Mapping[str, object], settings: Sequence[str]) -> list
     return found
 
 
-def note_words(checked: _core.Plan) -> None:
-    """fio's words that change nothing here."""
-    for note in checked.notes:
+def note_words(checked: _core.Plan, source: Source) -> None:
+    """fio's words that change nothing here, and what a job file means otherwise."""
+    for note in (*source.notes, *checked.notes):
         say(f"note: {note}")

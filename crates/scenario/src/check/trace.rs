@@ -51,7 +51,8 @@ pub struct TraceFound {
 }
 
 /// What may stand beside a trace.
-const BESIDE: [&str; 6] = ["trace", "iodepth", "max_transfer", "direct", "runtime", "ramp_time"];
+const BESIDE: [&str; 8] =
+    ["trace", "iodepth", "max_transfer", "direct", "runtime", "ramp_time", "number_ios", "name"];
 
 /// The trace as what a host is fed, and its fingerprint; `None` when it cannot be, or when nothing is known of the target.
 pub fn fed(

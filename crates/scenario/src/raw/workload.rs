@@ -111,6 +111,10 @@ macro_rules! workload_sections {
                 ramp_time: Seconds = "",
                 /// fio's name for `run.duration`.
                 runtime: Duration = "",
+                /// fio's name for `run.ios`.
+                number_ios: Count<1, 1_000_000_000_000> = "",
+                /// What the workload is called where several are the values of a sweep.
+                name: String = "",
                 /// fio's word for how I/Os are sent; it changes nothing, and a note says so.
                 ioengine: Name = "",
                 /// fio's word for a run that goes on after its range is done; every run does, and a note says so.
