@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 _SECTION = re.compile(r"\[(?P<name>[^\]]+)\]")
 _VARIABLE = re.compile(r"\$\{(?P<name>[^}]*)\}")
-_WORDS_OF_FIO = {"rw", "readwrite", "bs", "blocksize", "ioengine", "filename", "iodepth", "read_iolog", "size"}
+_WORDS_OF_FIO = {"rw", "readwrite", "ioengine", "filename", "read_iolog"}
+"""In TOML their values are in quotation marks."""
 _SYNONYMS = {
     "readwrite": "rw",
     "blocksize": "bs",
