@@ -245,7 +245,7 @@ def rate_text(rate: float) -> str:
 
 
 def axis_text(value: object) -> str:
-    """A place on an axis of the sweep; a table by its name, or as a scenario has it, `{ segments = 4 }`; a list so too."""
+    """A place on an axis of the sweep; tables (without a name) and lists as scenarios have them, `{ segments = 4 }`."""
     if isinstance(value, dict) and isinstance(value.get("name"), str):
         return str(value["name"])
     if isinstance(value, dict | list):

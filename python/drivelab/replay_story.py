@@ -1,4 +1,4 @@
-"""What became of a replayed trace in words: how far the target kept up, and recorded response times beside simulated ones."""
+"""What became of a replayed trace in words: how far the target kept up, recorded times beside simulated ones."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def read_source(scenario: object) -> Source:
 
         found = scenario_of(text, str(scenario))
         origin = f"{scenario} as a scenario"
-        return Source(toml_text.dumps(found.document), origin, scenario.parent, tuple(found.notes))
+        return Source(found.text, origin, scenario.parent, tuple(found.notes))
     return Source(text, str(scenario), scenario.parent)
 
 

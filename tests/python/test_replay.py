@@ -1,4 +1,4 @@
-"""Recorded traces as the workload, through the command line: capture and replay, paces, sweeps, arrays, and what is refused."""
+"""Recorded traces as the workload, through the command line: capture, paces, sweeps, arrays, what is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from drivelab.errors import InputError
 
 DRIVE = ("--drive", "wd-4tb-7200")
 SPC = "".join(
-    f"0,{at * 7_919_993 % 7_000_000_000},4096,{'W' if at % 3 == 0 else 'R'},{at * 0.02:.6f}\n" for at in range(60)
+    f"0,{at * 7_919_993 % 7_000_000_000},4096,{'W' if at % 3 == 0 else 'R'},{at * 0.02:.6f}\n"
+    for at in range(60)
 )
 
 
@@ -28,7 +29,17 @@ def points(done):
 
 def test_a_capture_replays_with_the_same_digest(run):
     captured = run(
-        "simulate", *DRIVE, "--rw", "randrw", "--iodepth", "4", "--runtime", "2s", "--capture", "a.trace", "--json"
+        "simulate",
+        *DRIVE,
+        "--rw",
+        "randrw",
+        "--iodepth",
+        "4",
+        "--runtime",
+        "2s",
+        "--capture",
+        "a.trace",
+        "--json",
     )
     again = run("simulate", *DRIVE, "--trace", "a.trace", "--runtime", "2s", "--json")
     (first,), (second,) = points(captured), points(again)
@@ -91,7 +102,9 @@ def test_a_depth_goes_with_the_closed_pace(run, spc):
 
 
 def test_timelines_and_logs_take_a_trace(run, spc, tmp_path):
-    done = run("simulate", *DRIVE, "--trace", spc, "--log", "20", "--log-to", "log.csv", "--timeline", "t.html")
+    done = run(
+        "simulate", *DRIVE, "--trace", spc, "--log", "20", "--log-to", "log.csv", "--timeline", "t.html"
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "log.csv").read_text(encoding="utf-8").count("\n") == 21
     assert (tmp_path / "t.html").stat().st_size > 1_000
@@ -100,7 +113,9 @@ def test_timelines_and_logs_take_a_trace(run, spc, tmp_path):
 def test_the_same_bytes_are_the_same_scenario_wherever_they_lie(run, spc, tmp_path):
     (tmp_path / "b").write_text(SPC, encoding="utf-8")
     hashes = [
-        json.loads(run("simulate", *DRIVE, "--trace", name, "--trace-format", "spc", "--json").stdout)["scenario_hash"]
+        json.loads(run("simulate", *DRIVE, "--trace", name, "--trace-format", "spc", "--json").stdout)[
+            "scenario_hash"
+        ]
         for name in ("a.spc", "b")
     ]
     assert hashes[0] == hashes[1]
@@ -112,10 +127,16 @@ def test_the_same_bytes_are_the_same_scenario_wherever_they_lie(run, spc, tmp_pa
 REFUSED = {
     "no such file": (("--trace", "none"), 'the trace "none" cannot be replayed: No such file or directory'),
     "a workload beside it": (("--trace", "a.spc", "--rw", "read"), "`rw` has no effect beside `trace`"),
-    "a depth at recorded times": (("--trace", "a.spc", "--iodepth", "4"), "`iodepth` has no effect beside a trace"),
+    "a depth at recorded times": (
+        ("--trace", "a.spc", "--iodepth", "4"),
+        "`iodepth` has no effect beside a trace",
+    ),
     "of without scale": (("--trace", "a.spc", "--of", "1TB"), '`of` has no effect without remap = "scale"'),
     "no size to scale from": (("--trace", "a.spc", "--remap", "scale"), "give workload.trace.of"),
-    "no speed at all": (("--trace", "a.spc", "--scale-time", "0"), "times that are multiplied by zero are none"),
+    "no speed at all": (
+        ("--trace", "a.spc", "--scale-time", "0"),
+        "times that are multiplied by zero are none",
+    ),
     "another format": (("--trace", "a.spc", "--trace-format", "msr"), ""),
     "a pace that is none": (("--trace", "a.spc", "--pace", "opne"), "did you mean `open`"),
     "a depth of commands": (("--trace", "a.spc", "--bs", "4k", "--fsync", "1"), "`fsync` has no effect"),
@@ -156,7 +177,16 @@ def test_another_seed_than_that_of_the_capture_is_noted(run):
 
 def test_levels_are_compared_under_a_trace(run, spc):
     done = run(
-        "compare-levels", *DRIVE, "--members", "4", "--levels", "raid10,raid5", "--trace", spc, "--states", "healthy"
+        "compare-levels",
+        *DRIVE,
+        "--members",
+        "4",
+        "--levels",
+        "raid10,raid5",
+        "--trace",
+        spc,
+        "--states",
+        "healthy",
     )
     assert done.returncode == 0, done.stderr
     assert "the trace a.spc at its recorded times" in done.stdout

@@ -47,7 +47,9 @@ def emit_replays(points: Sequence[dict[str, Any]]) -> None:
 
 def note_behind(points: Sequence[dict[str, Any]]) -> None:
     """A target that did not keep up with the trace: its response times grow with the length of the trace."""
-    behind = [(point, text) for point in points if "replay" in point and (text := behind_text(point["replay"]))]
+    behind = [
+        (point, text) for point in points if "replay" in point and (text := behind_text(point["replay"]))
+    ]
     for point, text in behind[:STORIES_MAX]:
         at = f" at {place}" if (place := _at(point)) else ""
         say(f"note: the target cannot keep up with the trace{at}: {text}")

@@ -75,7 +75,9 @@ LONG_NS = 60e9
 
 
 def simulate(
-    scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml|JOB.fio]", show_default=False)] = None,
+    scenario: Annotated[
+        Path | None, typer.Argument(metavar="[SCENARIO.toml|JOB.fio]", show_default=False)
+    ] = None,
     name: words.Name = None,
     drive: words.Drive = None,
     level: words.Level = None,

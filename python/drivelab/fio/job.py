@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from drivelab.fio import values
 from drivelab.fio.options import ASYNCHRONOUS, SYNCHRONOUS
 from drivelab.fio.syntax import Job, Option, Problem
-from drivelab.fio.values import Wrong
+from drivelab.fio.values import WrongError
 
 Value = TypeVar("Value")
 
@@ -39,7 +39,33 @@ class Built:
     line: int
     keys: dict[str, Any] = field(default_factory=dict)
     duration: Duration = field(default_factory=Duration)
+    lines: dict[str, int] = field(default_factory=dict)
+    """The line of each option."""
     seed: int | None = None
+    unreadable: set[str] = field(default_factory=set)
+    """Options whose values are wrong."""
+
+    def line_of(self, key: str) -> int | None:
+        """The line that a key comes from; None for what no line says."""
+        for option in _OPTIONS.get(key, (key,)):
+            if option in self.lines:
+                return self.lines[option]
+        return None
+
+
+_OPTIONS = {
+    "bssplit": ("bssplit", "bsrange"),
+    "blockalign": ("ba",),
+    "rwmixread": ("rwmixread", "rwmixwrite"),
+    "fsync": ("fsync", "fdatasync", "sync"),
+    "rate_iops": ("rate_iops", "rate"),
+    "direct": ("direct", "buffered"),
+    "number_ios": ("number_ios", "io_size", "size"),
+    "file": ("read_iolog",),
+    "pace": ("replay_no_stall",),
+    "scale_time": ("replay_time_scale",),
+}
+"""Keys that come from options of other names."""
 
 
 class Reader:
@@ -48,7 +74,8 @@ class Reader:
     def __init__(self, job: Job, problems: list[Problem]) -> None:
         """Read from `job`, and collect problems."""
         self.job, self.problems = job, problems
-        self.kb_base = self.read("kb_base", lambda text: int(text), 1024)
+        self.unreadable: set[str] = set()
+        self.kb_base = self.read("kb_base", int, 1024)
 
     def read(self, key: str, parse: Callable[[str], Value], default: Value) -> Value:
         """The value of an option; the default where it is not set, or cannot be read."""
@@ -57,10 +84,10 @@ class Reader:
             return default
         try:
             if option.value is None:
-                raise Wrong("the value is missing")  # noqa: TRY301 - one way out for all that is wrong
+                raise WrongError("the value is missing")
             return parse(option.value)
-        except (Wrong, ValueError) as wrong:
-            self.wrong(option, str(wrong) if isinstance(wrong, Wrong) else "not a number")
+        except (WrongError, ValueError) as wrong:
+            self.wrong(option, str(wrong) if isinstance(wrong, WrongError) else "not a number")
             return default
 
     def flag(self, key: str) -> bool:
@@ -70,7 +97,7 @@ class Reader:
             return False
         try:
             return values.flag(option.value)
-        except Wrong as wrong:
+        except WrongError as wrong:
             self.wrong(option, str(wrong))
             return False
 
@@ -85,6 +112,8 @@ class Reader:
     def wrong(self, option: Option | None, text: str) -> None:
         """A problem in the line of an option."""
         line = self.job.line if option is None else option.line
+        if option is not None:
+            self.unreadable.add(option.key)
         self.problems.append(Problem(line, f"{option}: {text}" if option else text))
 
 
@@ -92,6 +121,8 @@ def build(job: Job, problems: list[Problem], notes: dict[str, None]) -> Built:
     """The job as keys; problems and notes are added to."""
     reader = Reader(job, problems)
     built = Built(reader.text("name") or job.name, job.line)
+    built.lines = {key: option.line for key, option in job.options.items()}
+    built.unreadable = reader.unreadable
     built.seed = reader.read("randseed", values.whole, None)
     _times(reader, built)
     if job.get("read_iolog"):
@@ -110,7 +141,9 @@ def build(job: Job, problems: list[Problem], notes: dict[str, None]) -> Built:
     if reader.flag("direct") or (job.get("buffered") and not reader.flag("buffered")):
         built.keys["direct"] = True
     else:
-        notes["without direct=1 fio goes through the page cache: here too, where the target has one (target.host_cache)"] = None
+        notes[
+            "without direct=1 fio goes through the page cache: here too, where the target has one (target.host_cache)"
+        ] = None
     copies = reader.read("numjobs", values.whole, 1)
     if copies != 1:
         built.keys["numjobs"] = copies
@@ -139,7 +172,7 @@ def _trace(reader: Reader, built: Built) -> None:
     if reader.flag("replay_no_stall"):
         trace["pace"] = "closed"
         keys["iodepth"] = reader.read("iodepth", values.whole, 1)
-    if (percent := reader.read("replay_time_scale", values.whole, 100)) != 100:  # noqa: PLR2004 - percent
+    if (percent := reader.read("replay_time_scale", values.whole, 100)) != 100:
         trace["scale_time"] = percent / 100
     keys["trace"] = trace
 
@@ -149,7 +182,9 @@ def _rw(reader: Reader) -> str:
     rw = reader.text("rw") or "read"
     kind, colon, _ = rw.partition(":")
     if colon:
-        reader.wrong(option, "gaps and runs are not drawn here; take the kind alone, or replay a trace (read_iolog)")
+        reader.wrong(
+            option, "gaps and runs are not drawn here; take the kind alone, or replay a trace (read_iolog)"
+        )
     elif "trim" in kind:
         reader.wrong(option, "discards are not modelled")
     elif kind not in _KINDS:
@@ -165,11 +200,13 @@ def _sizes(reader: Reader, built: Built, rw: str) -> Fraction:
     def one(key: str, text: str) -> str:
         reads, writes = values.pair(text)
         if mixed and reads != writes:
-            raise Wrong(f"reads and writes of one job have one {key} here; make two jobs of it")
+            raise WrongError(f"reads and writes of one job have one {key} here; make two jobs of it")
         return writes if of_write else reads
 
     if job.get("bssplit"):
-        split = reader.read("bssplit", lambda text: _split(one("bssplit", text), reader.kb_base), [(4096, 100)])
+        split = reader.read(
+            "bssplit", lambda text: _split(one("bssplit", text), reader.kb_base), [(4096, 100)]
+        )
         built.keys["bssplit"] = ":".join(f"{size}B/{share}" for size, share in split)
         total = sum(share for _, share in split)
         mean = Fraction(sum(size * share for size, share in split), max(total, 1))
@@ -194,21 +231,23 @@ def _split(text: str, kb_base: int) -> list[tuple[int, int]]:
     rest = 100 - sum(share for share in shares if share is not None)
     open_ = shares.count(None)
     if rest < 0 or (rest > 0 and not open_):
-        raise Wrong(f"the shares add up to {100 - rest} %, not to 100")
+        raise WrongError(f"the shares add up to {100 - rest} %, not to 100")
     scale = max(open_, 1)
-    return [(size, rest if share is None else share * scale) for size, share in zip(sizes, shares, strict=True)]
+    return [
+        (size, rest if share is None else share * scale) for size, share in zip(sizes, shares, strict=True)
+    ]
 
 
 def _range_of(text: str, kb_base: int) -> list[int]:
     """All multiples of the least size in a range, each as often as the others."""
     least_text, dash, most_text = text.partition("-")
     if not dash:
-        raise Wrong("write two sizes, such as 4k-64k")
+        raise WrongError("write two sizes, such as 4k-64k")
     least, most = values.size(least_text, kb_base), values.size(most_text, kb_base)
     if not 0 < least <= most:
-        raise Wrong("write the smaller size first, such as 4k-64k")
+        raise WrongError("write the smaller size first, such as 4k-64k")
     if most // least > _RANGE_MAX:
-        raise Wrong(f"more than {_RANGE_MAX} sizes; write bssplit=4k/50:64k/50, say")
+        raise WrongError(f"more than {_RANGE_MAX} sizes; write bssplit=4k/50:64k/50, say")
     return [least * factor for factor in range(1, most // least + 1)]
 
 
@@ -220,7 +259,8 @@ def _places(reader: Reader, built: Built, notes: dict[str, None]) -> None:
         own = [part.strip() for part in distribution.split(",")]
         if len(set(own)) > 1:
             reader.wrong(
-                reader.job.get("random_distribution"), "reads and writes of one job have one; make two jobs of it"
+                reader.job.get("random_distribution"),
+                "reads and writes of one job have one; make two jobs of it",
             )
         built.keys["random_distribution"] = own[0]
     if not reader.flag("norandommap") and distribution in {None, "random"}:
@@ -265,7 +305,9 @@ def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, Non
     engine = (reader.text("ioengine") or "psync").split(":")[0]
     if engine not in ASYNCHRONOUS | SYNCHRONOUS:
         known = ", ".join(sorted(ASYNCHRONOUS | SYNCHRONOUS))
-        reader.wrong(reader.job.get("ioengine"), f"no engine that reads and writes a device; write one of {known}")
+        reader.wrong(
+            reader.job.get("ioengine"), f"no engine that reads and writes a device; write one of {known}"
+        )
     depth = reader.read("iodepth", values.whole, 1)
     if engine in SYNCHRONOUS and depth > 1:
         notes[f"iodepth={depth} has no effect with ioengine={engine}: it has one I/O outstanding"] = None
@@ -275,7 +317,9 @@ def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, Non
         built.keys["rate_iops"] = f"{float(rate):.6g}/s"
         if (process := reader.text("rate_process")) is not None:
             built.keys["rate_process"] = process
-        notes["rate and rate_iops are an open loop: arrivals do not wait, where fio holds them back at iodepth"] = None
+        notes[
+            "rate and rate_iops are an open loop: arrivals do not wait, where fio holds them back at iodepth"
+        ] = None
         return
     built.keys["iodepth"] = depth
     think = reader.read("thinktime", lambda text: values.time_us(text, "us"), 0)

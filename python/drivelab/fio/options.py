@@ -1,4 +1,4 @@
-"""fio's options by what becomes of them here: those that mean something, those that do not matter, those that cannot be done."""
+"""fio's options by what becomes of them here: some mean something, some do not matter, some cannot be done."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _OF_THE_MACHINE = (
 _MATTERS_NOT = re.compile(f"(?:{_OF_THE_OUTPUT}|{_OF_THE_MACHINE})")
 
 REFUSED = {
-    "verify": "reads that check what was written are not made here; leave it out (--check-data holds every read to what "
-    "was written)",
+    "verify": "reads that check what was written are not made here; leave it out (--check-data holds every read to "
+    "what was written)",
     "do_verify": "reads that check what was written are not made here; leave it out",
     "experimental_verify": "reads that check what was written are not made here; leave it out",
     "iodepth_batch": "I/Os go out one by one here, as soon as one may; leave it out",

@@ -1,4 +1,4 @@
-"""The text of a job file: sections of options, each with its line, the options of [global] laid under the jobs behind it."""
+"""The text of a job file: sections of options, each with its line; those of [global] are laid under later jobs."""
 
 from __future__ import annotations
 
@@ -90,9 +90,13 @@ def jobs_of(text: str) -> tuple[list[Job], list[Problem]]:
                 jobs.append(Job(match["name"], number, dict(shared)))
                 into = jobs[-1].options
         elif line.startswith("include ") or line == "include":
-            problems.append(Problem(number, f"`{line}`: job files are read one by one; put its lines in here"))
+            problems.append(
+                Problem(number, f"`{line}`: job files are read one by one; put its lines in here")
+            )
         elif into is None:
-            problems.append(Problem(number, f"`{line}` stands before any section; begin with [global] or [NAME]"))
+            problems.append(
+                Problem(number, f"`{line}` stands before any section; begin with [global] or [NAME]")
+            )
         else:
             option = _option(number, line, problems)
             into[option.key] = option

@@ -19,14 +19,14 @@ _TIMES_US = {
 }
 
 
-class Wrong(ValueError):
+class WrongError(ValueError):
     """A value that cannot be: what it should look like."""
 
 
 def _split(text: str, example: str) -> tuple[Fraction, str]:
     match = _NUMBER.fullmatch(text.strip())
     if match is None:
-        raise Wrong(f"no number; write {example}")
+        raise WrongError(f"no number; write {example}")
     number = match["number"]
     is_hex = number[:2].lower() == "0x"
     return Fraction(int(number, 16)) if is_hex else Fraction(number), match["unit"].lower()
@@ -39,11 +39,11 @@ def size(text: str, kb_base: int = 1024) -> int:
     is_other = plain.endswith("i")
     power = _POWERS.get(plain.removesuffix("i"))
     if power is None:
-        raise Wrong(f"no unit `{unit}`; write k, m, g, t or p, such as 64k")
-    base = (1000 if kb_base == 1024 else 1024) if is_other else kb_base  # noqa: PLR2004 - fio's two bases
+        raise WrongError(f"no unit `{unit}`; write k, m, g, t or p, such as 64k")
+    base = (1000 if kb_base == 1024 else 1024) if is_other else kb_base
     found = number * base**power
     if found.denominator != 1:
-        raise Wrong("no whole number of bytes")
+        raise WrongError("no whole number of bytes")
     return int(found)
 
 
@@ -52,7 +52,7 @@ def time_us(text: str, unit: str) -> int:
     number, own = _split(text, f"a time such as 10{unit}")
     factor = _TIMES_US.get(own or unit)
     if factor is None:
-        raise Wrong(f"no unit `{own}`; write d, h, m, s, ms or us")
+        raise WrongError(f"no unit `{own}`; write d, h, m, s, ms or us")
     return round(number * factor)
 
 
@@ -62,7 +62,7 @@ def flag(text: str | None) -> bool:
         return True
     if text in {"0", "false", "no"}:
         return False
-    raise Wrong("write 0 or 1")
+    raise WrongError("write 0 or 1")
 
 
 def whole(text: str | None) -> int:
@@ -73,4 +73,4 @@ def whole(text: str | None) -> int:
 def pair(text: str) -> list[str]:
     """The values for reads and writes; one that stands alone is of both, and that of trims is left off."""
     parts = [part.strip() for part in text.split(",")][:2]
-    return parts if len(parts) == 2 else parts * 2  # noqa: PLR2004 - reads and writes
+    return parts if len(parts) == 2 else parts * 2

@@ -266,7 +266,8 @@ def _trace(trace: str | None, remap: str | None, of: str | None, **others: objec
     for name, value in others.items():
         if value is not None:
             raise InputError(
-                f"--{name.replace('_', '-')} changes nothing with --trace, which says what is asked for: keep one of the two"
+                f"--{name.replace('_', '-')} changes nothing with --trace, which says what is asked for: keep one of "
+                "the two"
             )
     found = {"file": trace, "remap": remap, "of": of}
     return {key: value for key, value in found.items() if value is not None}
