@@ -259,8 +259,8 @@ def _depths(iodepth: int | str | Iterable[int]) -> tuple[int, ...]:
 def _trace(trace: str | None, remap: str | None, of: str | None, **others: object) -> dict[str, str] | None:
     """Keys of `workload.trace`. Raises InputError for words that change nothing beside others."""
     if trace is None:
-        for name, value in (("remap", remap), ("of", of)):
-            if value is not None:
+        for name, given in (("remap", remap), ("of", of)):
+            if given is not None:
                 raise InputError(f"--{name} changes nothing without --trace, whose addresses it moves")
         return None
     for name, value in others.items():
