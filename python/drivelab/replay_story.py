@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drivelab.array_story import counted, duration_text
+from drivelab.points_table import axis_text
+from drivelab.table import Cell, Table
 
 _BEHIND_NS_MIN = 1_000_000_000
 _BEHIND_SHARE = 0.01
 """A target that is done later than this after the last request, and than this share of the trace, fell behind."""
 
-_FIGURES = (("mean", "mean"), ("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("max", "max"))
+_FIGURES = ("mean", "p50", "p99", "max")
 _MS = 1e6
 
 
@@ -20,26 +22,36 @@ def _time(ns: float) -> str:
 
 
 def replay_lines(replay: Mapping[str, Any]) -> Iterator[str]:
-    """For the console: what was replayed, how long it took, and what was recorded beside what was simulated."""
+    """For the console: what was replayed, and how long it took."""
     yield _summary(replay)
     if discards := replay["discards_left_out"]:
         yield f"  {counted(discards, 'discard')} left out: the model has no command for them"
-    for kind in ("read", "write"):
-        if compared := replay[kind]:
-            recorded, simulated = compared["recorded_ns"], compared["simulated_ns"]
-            figures = [
-                f"{name} {_ms(recorded[key])} / {_ms(simulated[key])}"
-                for key, name in _FIGURES
-                if recorded[key] is not None
-            ]
-            yield (
-                f"  {counted(recorded['n'], kind)} with a recorded response time, recorded / simulated in ms: "
-                f"{', '.join(figures)}"
-            )
+
+
+def recorded_table(points: Sequence[dict[str, Any]]) -> Table | None:
+    """Recorded response times beside the simulated ones of the same requests; None where the trace has none."""
+    axes = list(points[0]["axes"]) if points else []
+    rows = []
+    for point in points:
+        for kind in ("read", "write"):
+            if compared := point.get("replay", {}).get(kind):
+                recorded, simulated = compared["recorded_ns"], compared["simulated_ns"]
+                pairs = [_ms(one[key]) for key in _FIGURES for one in (recorded, simulated)]
+                place = [axis_text(point["axes"][axis]) for axis in axes]
+                rows.append([Cell(text) for text in (*place, f"{kind}s", f"{recorded['n']:,}", *pairs)])
+    if not rows:
+        return None
+    figures = [title for key in _FIGURES for title in (f"{key} then", "now")]
+    return Table(
+        columns=[*(axis.rsplit(".", 1)[-1] for axis in axes), "of", "requests", *figures],
+        rows=rows,
+        title="Response times as recorded (then) and as simulated (now), ms",
+        left=frozenset(range(len(axes) + 1)),
+    )
 
 
 def _ms(ns: float | None) -> str:
-    return "-" if ns is None else f"{ns / _MS:.4g}"
+    return "-" if ns is None else f"{ns / _MS:.2f}"
 
 
 def _summary(replay: Mapping[str, Any]) -> str:

@@ -59,6 +59,18 @@ def test_formats_of_others_give_the_same_completions(run, to):
     assert points(again)[0]["digest"] == points(captured)[0]["digest"]
 
 
+@pytest.mark.parametrize("name", ["0", "8,0", "src1.0", "1.50"])
+def test_a_device_is_named_as_the_trace_names_it(run, tmp_path, name):
+    lines = [f"{at} {device} read {at * 4096} 4096\n" for at, device in enumerate([name, "other", name])]
+    header = "fio version 3 iolog\n" + f"0 {name} add\n0 {name} open\n0 other add\n0 other open\n"
+    (tmp_path / "a.iolog").write_text(header + "".join(lines), encoding="utf-8")
+    refused = run("simulate", *DRIVE, "--trace", "a.iolog")
+    assert refused.returncode == 1
+    assert f'a.iolog: line 7: the trace has several devices, "{name}" and "other"' in refused.stderr
+    (point,) = points(run("simulate", *DRIVE, "--trace", "a.iolog", "--trace-device", name, "--json"))
+    assert point["read"]["ios"] == 2
+
+
 def test_what_a_replay_says(run, spc):
     done = run("simulate", *DRIVE, "--trace", spc)
     assert done.returncode == 0

@@ -123,17 +123,23 @@ impl Collector {
         self.series.close(end, Seen { integral_ns: Some(self.integral), ..Seen::default() })
     }
 
-    /// An I/O entered the system, maybe earlier than what was told last.
+    /// An I/O entered the system.
     #[inline]
     pub fn began(&mut self, at: Instant) {
         let at = at.as_ns();
-        if at < self.changed {
-            self.integral += u128::from(self.changed - at.max(self.start));
-        } else {
-            self.advance(at);
-        }
+        self.advance(at);
         self.in_system += 1;
         self.begins += u128::from(at.max(self.start));
+    }
+
+    /// An I/O entered the system earlier than what was told last: it waited where the driver could not see it.
+    #[cold]
+    pub fn began_before(&mut self, at: Instant) {
+        let clipped = at.as_ns().max(self.start);
+        self.advance(at.as_ns());
+        self.integral += u128::from(self.changed.saturating_sub(clipped));
+        self.in_system += 1;
+        self.begins += u128::from(clipped);
     }
 
     /// An I/O left the system, or a FLUSH is done. Returns whether it did in the window, in whatever way it ended.

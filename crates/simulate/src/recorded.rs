@@ -154,7 +154,7 @@ impl Stream {
     fn time(&mut self, record: &Record, shaped: &Record, zero_ns: u64) -> Result<u64, String> {
         if self.params.pace != Pace::AfterPrevious {
             let first = self.zero_ns.unwrap_or(zero_ns);
-            return Ok(shaped.time_ns.saturating_sub(first));
+            return Ok(shaped.time_ns.saturating_sub(first).min(TIME_MAX_NS));
         }
         let Some(response_ns) = record.response_ns else {
             return self.wrong(
@@ -166,7 +166,8 @@ impl Stream {
         let think = since.saturating_sub(self.before_ns);
         self.before_ns = since.saturating_add(response_ns);
         let (times, by) = self.params.scale_time;
-        Ok(u64::try_from(u128::from(think) * u128::from(times) / u128::from(by)).unwrap_or(u64::MAX))
+        let scaled = u128::from(think) * u128::from(times) / u128::from(by);
+        Ok(u64::try_from(scaled).unwrap_or(u64::MAX).min(TIME_MAX_NS))
     }
 
     fn check(&mut self, io: &FedIo) -> Result<(), String> {
@@ -192,5 +193,7 @@ impl Stream {
     }
 }
 
+/// No run lasts so long; a time up to here can be added to any other.
+const TIME_MAX_NS: u64 = 1 << 62;
 /// Hosts on one bus, as many as a scenario may have.
 const HOSTS_MAX: u16 = 16;

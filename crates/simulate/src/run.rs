@@ -370,6 +370,10 @@ impl Clock {
                             followed.look(&self.target)?;
                         }
                     }
+                    // Of a recording an I/O may begin late, which has been in the system since its time.
+                    HostOutput::Began(at) if self.feeding.is_some() && *at < now => {
+                        self.collector.began_before(*at);
+                    }
                     HostOutput::Began(at) => self.collector.began(*at),
                     HostOutput::Finished(io) => {
                         let in_window = self.collector.finished(io);

@@ -10,11 +10,11 @@ import typer
 
 from drivelab import simulation
 from drivelab.cli.array_options import STORIES_MAX
-from drivelab.cli.output import emit, say
+from drivelab.cli.output import emit, emit_table, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.workload_options import TRACE_PANEL
 from drivelab.points_table import axis_text
-from drivelab.replay_story import behind_text, replay_lines
+from drivelab.replay_story import behind_text, recorded_table, replay_lines
 
 Capture = Annotated[
     Path | None,
@@ -38,11 +38,14 @@ def check_capture(capture: Path | None, points: int) -> None:
 def emit_replays(points: Sequence[dict[str, Any]]) -> None:
     """What became of the trace at each point; of many points the record tells it."""
     replayed = [point for point in points if "replay" in point]
+    if (table := recorded_table(replayed)) is not None:
+        emit("")
+        emit_table(table)
     if not 0 < len(replayed) <= STORIES_MAX:
         return
     for point in replayed:
         at = _at(point)
-        emit("\n" + f"{at}:\n" * bool(at) + "\n".join(replay_lines(point["replay"])))
+        emit("\n" * (point is replayed[0]) + f"{at}: " * bool(at) + "\n".join(replay_lines(point["replay"])))
 
 
 def note_behind(points: Sequence[dict[str, Any]]) -> None:

@@ -35,6 +35,28 @@ choices!(RemapName {
     "scale" => RemapName::Scale, "in proportion of the target's size to `of`: shares of the stroke stay, runs are lost";
 });
 
+/// The name of a device in a trace, which may be a number, or have a comma in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeviceName(pub String);
+
+impl Read for DeviceName {
+    fn kind() -> Kind {
+        Kind::Text
+    }
+
+    fn read(node: &Node, log: &mut Log) -> Option<Self> {
+        match &node.value {
+            Value::Integer(number) => Some(DeviceName(number.to_string())),
+            Value::Decimal(number) => Some(DeviceName(number.clone())),
+            _ => String::read(node, log).map(DeviceName),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        self.0.write(out);
+    }
+}
+
 /// A factor for times, in millionths.
 pub type Factor = Decimal<0, 1_000_000>;
 
@@ -47,7 +69,7 @@ section! {
         /// Its format, by a name of `drivelab trace`.
         format: Name = "found by its first lines",
         /// The only device whose requests are replayed, as the trace names it.
-        device: Name = "the one that it has",
+        device: DeviceName = "the one that it has",
         /// When its requests begin.
         pace: PaceName = "open",
         /// Recorded times and think times are multiplied by this: 0.5 is twice the speed.

@@ -121,6 +121,9 @@ fn a_capture_replays_as_the_same_run() {
             for compared in [&found.read, &found.write].into_iter().flatten() {
                 assert_eq!(compared.recorded_ns, compared.simulated_ns, "{text}");
             }
+            let counted =
+                [&found.read, &found.write].into_iter().flatten().map(|each| each.recorded_ns.n).sum::<u64>();
+            assert_eq!(counted, again.read.ios + again.write.ios, "each has its response time\n{text}");
             // To its end, everything that was captured is done.
             let whole = done(&replayed(&setup, &bytes, plain(Pace::ByTime), WHOLE));
             let found = whole.replay.unwrap();
@@ -214,6 +217,13 @@ fn what_lies_beyond_the_target_is_an_error_unless_it_is_moved() {
     let remap = Some(Remap::Wrap { to_bytes: capacity.bytes().get() });
     let point = done(&replayed(&setup, trace, Replaying { remap, ..params }, WHOLE));
     assert_eq!((point.errors, point.read.ios, point.write.ios), (0, 1, 1));
+}
+
+#[test]
+fn times_that_no_run_has_are_an_error() {
+    let setup = setup("[target]\ndrive = \"wd-4tb-7200\"\n[run]\nios = 1\n");
+    let trace = b"0,8,4096,R,0.0\n0,8,4096,R,9000000000.0\n0,8,4096,W,18000000000.0\n";
+    assert_eq!(tried(&replayed(&setup, trace, plain(Pace::ByTime), WHOLE)).err(), Some(RunError::Endlong));
 }
 
 #[test]
