@@ -9,7 +9,7 @@ from drivelab.array_story import counted, duration_text
 from drivelab.points_table import axis_text
 from drivelab.table import Cell, Table
 
-_BEHIND_NS_MIN = 1_000_000_000
+_BEHIND_NS_MIN = 250_000_000
 _BEHIND_SHARE = 0.01
 """A target that is done later than this after the last request, and than this share of the trace, fell behind."""
 
