@@ -61,6 +61,7 @@ type Arrived = (usize, Result<Point, RunError>);
 /// logs its first `log` commands, and as many as its plan says where that is more. With `check_data` every read is held
 /// to what was written. `on_plan` is called with the place of a plan and its list as soon as that is complete, in the
 /// order of the plans; what it returns is kept in place of the list. `capture` is where a trace of the only point goes.
+#[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
 #[pyfunction]
 #[pyo3(signature = (plans, workers, on_progress=None, log=0, check_data=false, on_plan=None, capture=None))]
 pub fn run<'py>(

@@ -94,8 +94,25 @@ fn section(out: &mut String, job: &Job, waits: bool) {
         line("number_ios", "1".to_owned());
         line("startdelay", microseconds(at.as_ns()));
     }
-    match params.arrivals {
-        _ if job.listed.is_some() => {}
+    if job.listed.is_none() {
+        arrivals(params.arrivals, &mut line);
+    }
+    if let Some(limit) = params.command_limit {
+        let kib = limit.bytes().get() / 1024;
+        line(
+            "; no command larger than (set it in the device's queue/max_sectors_kb)\n; max_sectors_kb",
+            kib.to_string(),
+        );
+    }
+    if job.copies > 1 {
+        line("numjobs", job.copies.to_string());
+    }
+    asked_of_the_queue(out, params);
+}
+
+/// When a job issues.
+fn arrivals(arrivals: Arrivals, line: &mut dyn FnMut(&str, String)) {
+    match arrivals {
         Arrivals::Closed { outstanding, think } => {
             line("iodepth", outstanding.to_string());
             if !think.is_zero() {
@@ -116,23 +133,12 @@ fn section(out: &mut String, job: &Job, waits: bool) {
         }
         Arrivals::Poisson { rate } | Arrivals::Fixed { rate } => {
             line("rate_iops", rate.millihertz().div_ceil(1_000).to_string());
-            let poisson = matches!(params.arrivals, Arrivals::Poisson { .. });
+            let poisson = matches!(arrivals, Arrivals::Poisson { .. });
             line("rate_process", if poisson { "poisson" } else { "linear" }.to_owned());
             // Deep enough never to hold an arrival back.
             line("iodepth", "1024".to_owned());
         }
     }
-    if let Some(limit) = params.command_limit {
-        let kib = limit.bytes().get() / 1024;
-        line(
-            "; no command larger than (set it in the device's queue/max_sectors_kb)\n; max_sectors_kb",
-            kib.to_string(),
-        );
-    }
-    if job.copies > 1 {
-        line("numjobs", job.copies.to_string());
-    }
-    asked_of_the_queue(out, params);
 }
 
 /// What a job asks of the drive's queue: mostly beyond fio, and said so.

@@ -12,7 +12,6 @@ use drivelab_core::storage::{Happening, OutputRef, Target, TargetOutput, TargetP
 use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Ended, Point};
 use drivelab_record::{ArrayCollector, Collector, CommandLog, GivenUpCollector, Log, Platter};
-use drivelab_trace::TraceError;
 use drivelab_units::Instant;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,7 +104,7 @@ fn defect(error: impl std::fmt::Display) -> RunError {
 }
 
 /// The capture cannot be written.
-fn uncaptured(error: TraceError) -> RunError {
+fn uncaptured(error: impl std::fmt::Display) -> RunError {
     RunError::Capture(error.to_string())
 }
 
@@ -370,10 +369,8 @@ impl Clock {
                             followed.look(&self.target)?;
                         }
                     }
-                    // Of a recording an I/O may begin late, which has been in the system since its time.
-                    HostOutput::Began(at) if self.feeding.is_some() && *at < now => {
-                        self.collector.began_before(*at);
-                    }
+                    // What is fed may begin late, and has been in the system since its time.
+                    HostOutput::Began(at) if self.feeding.is_some() => self.collector.began_before(*at),
                     HostOutput::Began(at) => self.collector.began(*at),
                     HostOutput::Finished(io) => {
                         let in_window = self.collector.finished(io);
