@@ -12,8 +12,8 @@ from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
 from drivelab.commands import LOGS, Commands
 from drivelab.errors import InputError, Interrupted, RunError
-from drivelab.firmware import iops_range
 from drivelab.files import write_whole
+from drivelab.firmware import iops_range
 from drivelab.result import Failure, Point, Result, Skipped
 from drivelab.scenario import Scenario, overrides_from, plan, read_source
 from drivelab.subject import subject_of
