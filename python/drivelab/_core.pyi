@@ -95,6 +95,7 @@ def run(
     log: int = 0,
     check_data: bool = False,
     on_plan: None = None,
+    capture: str | None = None,
 ) -> list[_Entries]: ...
 @overload
 def run(
@@ -104,6 +105,7 @@ def run(
     log: int,
     check_data: bool,
     on_plan: Callable[[int, _Entries], _Kept],
+    capture: str | None = None,
 ) -> list[_Kept]: ...
 def places(plan: Plan, blocks: Sequence[int]) -> list[tuple[int, int, int, float]]: ...
 def replay(plan: Plan, trace: str) -> dict[str, Any]: ...

@@ -8,9 +8,13 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from drivelab.errors import InputError, OutputError
+
+Written = TypeVar("Written")
 
 _SIZE_MAX_BYTES = 16 * 2**20
 
@@ -77,6 +81,26 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """The same for text, in UTF-8."""
     write_bytes(path, text.encode())
+
+
+def write_whole(path: Path, write: Callable[[Path], Written], keep: Callable[[Written], bool]) -> Written:
+    """Have `write` fill a file beside `path`, which takes its name if what comes back is kept. Raises OutputError."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        os.close(handle)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {_reason(error)}") from error
+    temporary = Path(name)
+    try:
+        written = write(temporary)
+        if keep(written):
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {_reason(error)}") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    return written
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -102,6 +102,8 @@ class Point(TypedDict):
     """Of an array: its state, its events, its rebuilds, a series over time."""
     given_up: NotRequired[dict[str, Any]]
     """With a memory before the target: flushes that failed, and answered writes that were given up."""
+    replay: NotRequired[dict[str, Any]]
+    """Of a replayed trace: how far the target kept up, and recorded response times beside simulated ones."""
     data: NotRequired[dict[str, Any]]
     """With `check_data` or a power cut: what was checked."""
     power_cut: NotRequired[dict[str, Any] | None]

@@ -245,7 +245,9 @@ def rate_text(rate: float) -> str:
 
 
 def axis_text(value: object) -> str:
-    """A place on an axis of the sweep; a table and a list as a scenario has them, `{ segments = 4 }`."""
+    """A place on an axis of the sweep; tables (without a name) and lists as scenarios have them, `{ segments = 4 }`."""
+    if isinstance(value, dict) and isinstance(value.get("name"), str):
+        return str(value["name"])
     if isinstance(value, dict | list):
         return value_text(value)
     return value if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -41,6 +41,14 @@ WORDS = {
     "randseed": "run.seed",
     "ioengine": "workload.ioengine",
     "time_based": "workload.time_based",
+    "trace": "workload.trace.file",
+    "pace": "workload.trace.pace",
+    "trace_format": "workload.trace.format",
+    "trace_device": "workload.trace.device",
+    "scale_time": "workload.trace.scale_time",
+    "remap": "workload.trace.remap",
+    "of": "workload.trace.of",
+    "lenient": "workload.trace.lenient",
 }
 """The workload in fio's words, and the array, as options and keyword arguments: the key that each replaces."""
 
@@ -61,6 +69,8 @@ class Source:
     text: str
     origin: str
     base_dir: Path = Path()
+    notes: tuple[str, ...] = ()
+    """What a reader should know of how the text came about."""
 
 
 def read_source(scenario: object) -> Source:
@@ -83,22 +93,24 @@ def read_source(scenario: object) -> Source:
         kind = "None" if scenario is None else f"a {type(scenario).__name__}"
         raise InputError(f"{kind} is no scenario: give a path, TOML text or a dictionary")
     text = read_text(scenario)
-    if (options := _of_fio(text)) is not None:
-        from drivelab.fio_file import refusal  # noqa: PLC0415 - it reads this module
+    if _is_of_fio(text):
+        from drivelab.fio import scenario_of  # noqa: PLC0415 - few need it
 
-        raise InputError(refusal(str(scenario), options))
+        found = scenario_of(text, str(scenario))
+        origin = f"{scenario} as a scenario"
+        return Source(found.text, origin, scenario.parent, tuple(found.notes))
     return Source(text, str(scenario), scenario.parent)
 
 
-def _of_fio(text: str) -> list[str] | None:
-    """The options of a job file of fio; None where the text is none, as all that is TOML."""
+def _is_of_fio(text: str) -> bool:
+    """Whether this is a job file of fio, which nothing is that is TOML."""
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        from drivelab.fio_file import options_of  # noqa: PLC0415
+        from drivelab.fio import is_job_file  # noqa: PLC0415
 
-        return options_of(text)
-    return None
+        return is_job_file(text)
+    return False
 
 
 def overrides_from(values: Mapping[str, object]) -> list[Override]:

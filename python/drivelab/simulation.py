@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
 from drivelab.commands import LOGS, Commands
 from drivelab.errors import InputError, Interrupted, RunError
+from drivelab.files import write_whole
 from drivelab.firmware import iops_range
 from drivelab.result import Failure, Point, Result, Skipped
 from drivelab.scenario import Scenario, overrides_from, plan, read_source
@@ -38,6 +40,7 @@ def simulate(
     progress: Progress | None = None,
     log: int = 0,
     check_data: bool = False,
+    capture: str | Path | None = None,
     **overrides: object,
 ) -> Result:
     """Simulate a scenario: a path, TOML text or a dictionary. A list is a sweep, several lists a grid.
@@ -48,14 +51,16 @@ def simulate(
     one per core, at most 1024, and never more than there are points. `log` is how many commands of each
     point are kept, from the end of the warm-up on: each
     `point["commands"]` then tells what they lived through. `check_data` holds every read to what was written,
-    at a few times the cost: `point["data"]` tells what was checked, and what is wrong is a RunError.
+    at a few times the cost: `point["data"]` tells what was checked, and what is wrong is a RunError. `capture` is a
+    file that gets every command of the only point as a trace.
 
     Raises InputError (no such file, or no scenario at all), ScenarioError (all problems at once), RunError (a
     point failed) and Interrupted (Ctrl-C; its `result` holds the finished points).
     """
     source, laid_over = read_source(scenario), overrides_from(overrides)
     checked = plan(source, laid_over)
-    result = run_plan(checked, workers, progress, log, check_data=check_data)
+    trace = None if capture is None else Path(capture)
+    result = run_plan(checked, workers, progress, log, check_data=check_data, capture=trace)
     result = replace(result, subject=subject_of(source, laid_over))
     if result.interrupted:
         raise Interrupted(result)
@@ -72,9 +77,31 @@ def run_plan(
     log: int = 0,
     *,
     check_data: bool = False,
+    capture: Path | None = None,
 ) -> Result:
-    """Run one plan. Failures and an interruption are in the result, beside the points that finished."""
-    return run_plans([checked], workers, progress, log, check_data=check_data)[0]
+    """Run one plan. Failures and an interruption are in the result, beside the points that finished.
+
+    `capture` is a file for the trace of its only point. Raises InputError where there are several, and OutputError.
+    """
+    if capture is None:
+        return run_plans([checked], workers, progress, log, check_data=check_data)[0]
+    check_capture(capture, len(checked))
+
+    def run(part: Path) -> Result:
+        plans = [checked]
+        return run_reduced(
+            plans, lambda _, result: result, workers, progress, log, check_data=check_data, capture=part
+        )[0]
+
+    return write_whole(capture, run, keep=lambda result: not result.failures and not result.interrupted)
+
+
+def check_capture(capture: Path, points: int) -> None:
+    """Refuse the trace of several points. Raises InputError."""
+    if points > 1:
+        raise InputError(
+            f"capture {capture}: a trace is of one run, and this sweep has {points}; give one value of each key"
+        )
 
 
 def run_plans(
@@ -97,6 +124,7 @@ def run_reduced(
     log: int = 0,
     *,
     check_data: bool = False,
+    capture: Path | None = None,
 ) -> list[Kept]:
     """The same, but of each result no more than `keep` makes of it: called with the place of its plan, in order.
 
@@ -110,7 +138,8 @@ def run_reduced(
     def on_plan(place: int, outcome: Sequence[Outcome]) -> Kept:
         return keep(place, _result(plans[place], outcome))
 
-    return _core.run(plans, workers or default_workers(), progress, log, check_data, on_plan)
+    trace = None if capture is None else str(capture)
+    return _core.run(plans, workers or default_workers(), progress, log, check_data, on_plan, trace)
 
 
 def check_log(log: int, points: int) -> None:

@@ -142,32 +142,6 @@ def test_what_changes_nothing_or_is_called_otherwise_is_refused(run, tmp_path, a
     assert not list(tmp_path.iterdir())
 
 
-JOBS = """\
-; what a disk reviewer runs
-[global]
-ioengine=libaio
-direct=1
-blocksize=4k
-runtime=60
-
-[reads]
-filename=/dev/sdb
-rw=randread
-iodepth=16
-[writes]
-rw=randwrite
-"""
-
-
-@pytest.mark.parametrize("verb", ["simulate", "check"])
-def test_a_job_file_is_recognised(run, tmp_path, verb):
-    (tmp_path / "job.fio").write_text(JOBS, encoding="utf-8")
-    done = run(verb, "job.fio")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: job.fio is a job file of fio, which cannot be read yet")
-    assert "simulate --drive NAME --direct 1 --bs 4k --runtime 60 --rw randread --iodepth 16" in done.stderr
-
-
 def test_broken_toml_is_no_job_file(run, tmp_path):
     (tmp_path / "broken.toml").write_text('[workload]\nrw = "randread"\nbs = 4k\n', encoding="utf-8")
     done = run("simulate", "broken.toml")

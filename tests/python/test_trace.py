@@ -176,6 +176,7 @@ def test_cut_keeps_the_format(run, spc, tmp_path):
         "read": 2,
         "written": 1,
         "left_out": 0,
+        "injected": 0,
         "injected_left_out": 0,
         "problems": [],
     }

@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 use crate::host::feed::{FedIo, FeedParams};
 use crate::host::params::JobParams;
+use crate::host::recording::Recording;
 use crate::storage::TargetParams;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -25,6 +26,8 @@ pub struct Fed {
     pub params: FeedParams,
     /// In the order in which they are fed.
     pub ios: Arc<[FedIo]>,
+    /// Read behind those as the host has room; the run then ends when all of them are finished, if no limit comes first.
+    pub recording: Option<Arc<dyn Recording>>,
 }
 
 /// A run: what is simulated, what it is asked, and how long.

@@ -1,5 +1,8 @@
 //! The drive files that a scenario names by path. The scenario room touches no file system, so it asks here.
-use drivelab_scenario::Loader;
+use crate::recording::{files_of, fingerprint, found};
+use drivelab_scenario::{Loader, TraceAsked, TraceFound};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
@@ -8,11 +11,21 @@ use std::path::PathBuf;
 const SIZE_MAX_BYTES: u64 = 1 << 24;
 
 /// Paths seen from one folder.
-pub struct Folder(pub PathBuf);
+pub struct Folder {
+    base: PathBuf,
+    /// Of the traces so far: a large one is not read again for each point of a sweep.
+    fingerprints: RefCell<BTreeMap<PathBuf, String>>,
+}
+
+impl Folder {
+    pub fn new(base: PathBuf) -> Self {
+        Folder { base, fingerprints: RefCell::default() }
+    }
+}
 
 impl Loader for Folder {
     fn load(&self, path: &str) -> Result<String, String> {
-        let path = self.0.join(path);
+        let path = self.base.join(path);
         // Before it is opened: opening a pipe waits for a writer.
         let kind = std::fs::metadata(&path).map_err(|error| error.to_string())?.file_type();
         if !kind.is_file() {
@@ -23,5 +36,20 @@ impl Loader for Folder {
         let mut text = String::new();
         let size = file.take(SIZE_MAX_BYTES).read_to_string(&mut text).map_err(|error| error.to_string())?;
         if size as u64 == SIZE_MAX_BYTES { Err("it is larger than 16 MiB".to_owned()) } else { Ok(text) }
+    }
+
+    fn trace(&self, asked: &TraceAsked) -> Result<TraceFound, String> {
+        let path = self.base.join(&asked.file);
+        let files = files_of(&path)?;
+        let known = self.fingerprints.borrow().get(&path).cloned();
+        let identity = match known {
+            Some(known) => known,
+            None => {
+                let identity = fingerprint(&files)?;
+                self.fingerprints.borrow_mut().insert(path, identity.clone());
+                identity
+            }
+        };
+        found(asked, files, identity)
     }
 }

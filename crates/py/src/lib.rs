@@ -14,6 +14,7 @@ mod errors;
 mod files;
 mod places;
 mod plan;
+mod recording;
 mod replay;
 mod run;
 mod trace;

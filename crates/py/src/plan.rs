@@ -30,7 +30,7 @@ impl Plan {
     ) -> PyResult<Self> {
         let overrides: Vec<Override> =
             overrides.into_iter().map(|(key, value, origin)| Override { key, value, origin }).collect();
-        plan(&Source { origin, text }, &overrides, &Folder(base_dir))
+        plan(&Source { origin, text }, &overrides, &Folder::new(base_dir))
             .map(|inner| Plan { inner })
             .map_err(|problems| scenario_error(py, &problems))
     }

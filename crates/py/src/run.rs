@@ -14,14 +14,17 @@ use crate::errors::run_error;
 use crate::plan::Plan;
 use drivelab_core::Setup;
 use drivelab_record::{Log, NAMED_MAX, Point};
-use drivelab_simulate::{RunError, run_many};
+use drivelab_simulate::{Control, RunError, run_captured, run_many};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde::Serialize;
 use std::collections::VecDeque;
+use std::fs::File;
+use std::io::BufWriter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -57,9 +60,10 @@ type Arrived = (usize, Result<Point, RunError>);
 /// where Ctrl-C came first. `on_progress` is called with the number of points done, parts of points included. Each point
 /// logs its first `log` commands, and as many as its plan says where that is more. With `check_data` every read is held
 /// to what was written. `on_plan` is called with the place of a plan and its list as soon as that is complete, in the
-/// order of the plans; what it returns is kept in place of the list.
+/// order of the plans; what it returns is kept in place of the list. `capture` is where a trace of the only point goes.
+#[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
 #[pyfunction]
-#[pyo3(signature = (plans, workers, on_progress=None, log=0, check_data=false, on_plan=None))]
+#[pyo3(signature = (plans, workers, on_progress=None, log=0, check_data=false, on_plan=None, capture=None))]
 pub fn run<'py>(
     py: Python<'py>,
     plans: Vec<PyRef<'py, Plan>>,
@@ -68,6 +72,7 @@ pub fn run<'py>(
     log: u64,
     check_data: bool,
     on_plan: Option<&Bound<'py, PyAny>>,
+    capture: Option<PathBuf>,
 ) -> PyResult<Vec<Py<PyAny>>> {
     let lengths: Vec<usize> = plans.iter().map(|plan| plan.inner.points.len()).collect();
     let points = plans.iter().flat_map(|plan| &plan.inner.points);
@@ -80,7 +85,8 @@ pub fn run<'py>(
     drop(plans);
     let on_progress = on_progress.map(|callback| callback.clone().unbind());
     let on_plan = on_plan.map(|callback| callback.clone().unbind());
-    py.detach(|| run_detached(&setups, workers, on_progress.as_ref(), Plans::new(lengths, on_plan)))
+    let how = How { workers, capture };
+    py.detach(|| run_detached(&setups, &how, on_progress.as_ref(), Plans::new(lengths, on_plan)))
 }
 
 /// The results of the plans, each as Python's as soon as it is complete, and no longer kept here then.
@@ -167,10 +173,35 @@ fn rows<'py>(py: Python<'py>, rows: &[impl Serialize]) -> PyResult<Bound<'py, Py
     if rows.len() <= NAMED_MAX { to_python(py, &rows) } else { columns(py, rows)?.into_bound_py_any(py) }
 }
 
+/// How the points are run.
+struct How {
+    workers: usize,
+    /// Where the trace of the only point goes, when one is wanted.
+    capture: Option<PathBuf>,
+}
+
+impl How {
+    /// Runs all points on threads of ours; `done` has each result in order.
+    fn run(&self, setups: &[Setup], shared: &Shared, mut done: impl FnMut(usize, Result<Point, RunError>)) {
+        let progress = |index: usize, share: f64| shared.progress(index, share);
+        match (&self.capture, setups) {
+            (Some(path), [setup]) => {
+                let control = Control { stop: &shared.stop, progress: &|share| progress(0, share) };
+                let file = File::create(path).map_err(|error| RunError::Capture(error.to_string()));
+                done(
+                    0,
+                    file.and_then(|file| run_captured(setup, &control, Some(Box::new(BufWriter::new(file))))),
+                );
+            }
+            _ => run_many(setups, self.workers, &shared.stop, progress, done),
+        }
+    }
+}
+
 /// Everything that happens without the interpreter lock.
 fn run_detached(
     setups: &[Setup],
-    workers: usize,
+    how: &How,
     on_progress: Option<&Py<PyAny>>,
     mut plans: Plans,
 ) -> PyResult<Vec<Py<PyAny>>> {
@@ -183,14 +214,8 @@ fn run_detached(
         scope.spawn(move || {
             // A panic of the model ends its run: the sender is dropped, and the caller sees points missing.
             let _ = catch_unwind(AssertUnwindSafe(|| {
-                run_many(
-                    setups,
-                    workers,
-                    &shared.stop,
-                    |index, share| shared.progress(index, share),
-                    // The receiver outlives this thread.
-                    |index, result| drop(sender.send((index, result))),
-                );
+                // The receiver outlives this thread.
+                how.run(setups, shared, |index, result| drop(sender.send((index, result))));
             }));
         });
         watch(&receiver, shared, on_progress, |result| {

@@ -132,6 +132,16 @@ impl Collector {
         self.begins += u128::from(at.max(self.start));
     }
 
+    /// An I/O entered the system earlier than what was told last: it waited where the driver could not see it.
+    #[cold]
+    pub fn began_before(&mut self, at: Instant) {
+        let clipped = at.as_ns().max(self.start);
+        self.advance(at.as_ns());
+        self.integral += u128::from(self.changed.saturating_sub(clipped));
+        self.in_system += 1;
+        self.begins += u128::from(clipped);
+    }
+
     /// An I/O left the system, or a FLUSH is done. Returns whether it did in the window, in whatever way it ended.
     #[inline]
     pub fn finished(&mut self, io: &Io) -> bool {

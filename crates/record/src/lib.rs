@@ -1,7 +1,8 @@
 //! The result of a run, the same one whether a drive was simulated, emulated or measured.
 //!
 //! What traces here: the collector that a driver feeds with finished I/Os, and the point that it becomes: rates, depth,
-//! latency with mergeable histograms, breakdown, digest; what happened to an array; what memories gave up; what was found
+//! latency with mergeable histograms, breakdown, digest; what happened to an array; what a
+//! replayed recording came to; what memories gave up; what was found
 //! about its data; and the log of its first commands, when one is wanted. What never does: a clock, a file, a socket.
 //! Start reading at [`collector`].
 pub mod array;
@@ -13,6 +14,7 @@ pub mod latency;
 pub mod overtaking;
 pub mod point;
 pub mod precision;
+pub mod replay;
 pub mod series;
 
 pub use array::{ArrayCollector, ArrayRecord};
@@ -22,6 +24,7 @@ pub use data::{CutRecord, DataRecord};
 pub use given_up::{GivenUpCollector, GivenUpRecord};
 pub use latency::Latencies;
 pub use point::{Direction, Flushes, LatencySummary, Log, Platter, Point};
+pub use replay::{ReplayCollector, ReplayRecord};
 
 /// Version of the record's layout; raised when a key changes its meaning or goes away.
 pub const RECORD_VERSION: u32 = 1;

@@ -5,6 +5,7 @@ use crate::commands::{self, CommandRecord, MemberRecord};
 use crate::data::{CutRecord, DataRecord};
 use crate::given_up::GivenUpRecord;
 use crate::latency::Latencies;
+use crate::replay::ReplayRecord;
 use crate::series::Bucket;
 use drivelab_core::storage::drive::Turns;
 use drivelab_core::{Access, Breakdown};
@@ -124,6 +125,9 @@ pub struct Point {
     /// What memories had answered for and could not hand on; left out where there is no memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given_up: Option<GivenUpRecord>,
+    /// What became of a replayed recording; left out where none was replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayRecord>,
     /// What was checked of the data; left out where nobody asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<DataRecord>,
@@ -163,6 +167,8 @@ pub enum Ended {
     Ios,
     Rebuilt,
     PowerCut,
+    /// The recording that was replayed is finished.
+    Trace,
 }
 
 /// What a driver knows beside what it collected.
@@ -235,6 +241,7 @@ impl Point {
             series: Vec::new(),
             array: None,
             given_up: None,
+            replay: None,
             data: None,
             power_cut: None,
             log: None,

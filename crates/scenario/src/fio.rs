@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 /// The job file; the device is left to the user, since a job that writes destroys what is on it. The files of a sweep
 /// may stand one behind the other: each but the first waits for the one before.
-pub fn job_file(jobs: &[Job], run: &Run, first: bool) -> String {
+pub fn job_file(jobs: &[Job], trace: Option<&str>, run: &Run, first: bool) -> String {
     let mut out =
         String::from("; run with: fio --filename=DEVICE this-file\n[global]\nioengine=libaio\ndirect=1\n");
     let mut line = |key: &str, value: String| {
@@ -32,6 +32,9 @@ pub fn job_file(jobs: &[Job], run: &Run, first: bool) -> String {
     }
     line("group_reporting", "1".to_owned());
     let mut waits = !first;
+    if let Some(file) = trace {
+        recorded(&mut out, file, waits);
+    }
     for job in jobs {
         out.push('\n');
         if job.listed.is_some_and(|listed| listed.access == Access::Flush) {
@@ -42,6 +45,16 @@ pub fn job_file(jobs: &[Job], run: &Run, first: bool) -> String {
         waits = false;
     }
     out
+}
+
+/// A trace, which fio replays from a log of its own.
+fn recorded(out: &mut String, file: &str, waits: bool) {
+    let stonewall = if waits { "stonewall\n" } else { "" };
+    let _ = writeln!(
+        out,
+        "\n; drivelab trace convert {file} --to iolog3 -o trace.iolog\n; writes: destroys what is on DEVICE\n[trace]\n\
+         {stonewall}read_iolog=trace.iolog"
+    );
 }
 
 fn section(out: &mut String, job: &Job, waits: bool) {
@@ -81,8 +94,25 @@ fn section(out: &mut String, job: &Job, waits: bool) {
         line("number_ios", "1".to_owned());
         line("startdelay", microseconds(at.as_ns()));
     }
-    match params.arrivals {
-        _ if job.listed.is_some() => {}
+    if job.listed.is_none() {
+        arrivals(params.arrivals, &mut line);
+    }
+    if let Some(limit) = params.command_limit {
+        let kib = limit.bytes().get() / 1024;
+        line(
+            "; no command larger than (set it in the device's queue/max_sectors_kb)\n; max_sectors_kb",
+            kib.to_string(),
+        );
+    }
+    if job.copies > 1 {
+        line("numjobs", job.copies.to_string());
+    }
+    asked_of_the_queue(out, params);
+}
+
+/// When a job issues.
+fn arrivals(arrivals: Arrivals, line: &mut dyn FnMut(&str, String)) {
+    match arrivals {
         Arrivals::Closed { outstanding, think } => {
             line("iodepth", outstanding.to_string());
             if !think.is_zero() {
@@ -96,25 +126,19 @@ fn section(out: &mut String, job: &Job, waits: bool) {
                 }
             }
         }
+        Arrivals::Bursts { outstanding, burst, think } => {
+            line("iodepth", outstanding.to_string());
+            line("thinktime", microseconds(think.as_ns()));
+            line("thinktime_blocks", burst.to_string());
+        }
         Arrivals::Poisson { rate } | Arrivals::Fixed { rate } => {
             line("rate_iops", rate.millihertz().div_ceil(1_000).to_string());
-            let poisson = matches!(params.arrivals, Arrivals::Poisson { .. });
+            let poisson = matches!(arrivals, Arrivals::Poisson { .. });
             line("rate_process", if poisson { "poisson" } else { "linear" }.to_owned());
             // Deep enough never to hold an arrival back.
             line("iodepth", "1024".to_owned());
         }
     }
-    if let Some(limit) = params.command_limit {
-        let kib = limit.bytes().get() / 1024;
-        line(
-            "; no command larger than (set it in the device's queue/max_sectors_kb)\n; max_sectors_kb",
-            kib.to_string(),
-        );
-    }
-    if job.copies > 1 {
-        line("numjobs", job.copies.to_string());
-    }
-    asked_of_the_queue(out, params);
 }
 
 /// What a job asks of the drive's queue: mostly beyond fio, and said so.

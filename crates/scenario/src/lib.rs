@@ -20,6 +20,7 @@ mod sweep;
 mod text;
 
 pub use check::resolve::{Loader, NoFiles};
+pub use check::trace::{RemapAsked, TraceAsked, TraceFound};
 pub use keys::Mark;
 pub use plan::{ArrayInForce, Assumed, Bounds, Firmware, InForce, Plan, Point, Skipped, Source, plan};
 pub use reference::{drive_reference, scenario_reference};

@@ -8,6 +8,7 @@ use crate::check::run::{check_cut, check_until, power_cut, run};
 pub use crate::check::system::InForce;
 use crate::check::system::in_force;
 use crate::check::target::{Meant, Shared};
+use crate::check::trace;
 use crate::check::workload::{Job, Served, expand, fed, jobs};
 use crate::fio;
 use crate::hash::Hash;
@@ -193,13 +194,22 @@ fn point(table: Table, all: Place, first: bool, shared: &mut Shared<'_>, log: &m
     if let Some(target) = &raw.target {
         check_in_time(&target.value, &run, log);
     }
+    let recorded = raw.workload.as_ref().filter(|at| clear && at.value.trace.is_some());
+    let recorded = recorded.map(|at| trace::fed(&at.value, served, &run, shared.loader, log));
     let (Meant { params, canonical, array, assumed, firmware }, found) = (target?, found?);
+    let recorded = match recorded {
+        Some(None) => return None,
+        recorded => recorded.flatten(),
+    };
+    let fio = fio::job_file(&found, raw.workload.as_ref().and_then(|at| trace::file(&at.value)), &run, first);
+    if let (Some(at), Some((_, fingerprint))) = (&mut raw.workload, &recorded) {
+        trace::by_fingerprint(&mut at.value, fingerprint);
+    }
     check_until(raw.run.as_ref(), &params, log);
     check_cut(cut.as_ref(), &run, &params, log);
     check_time_passes(&raw, &params, &found, here, log);
     let hash = Hash::of(&meaning(&raw, &canonical)).hex();
-    let fio = fio::job_file(&found, &run, first);
-    let (jobs, fed) = (expand(&found), fed(&found));
+    let (jobs, fed) = (expand(&found), recorded.map(|(fed, _)| fed).or_else(|| fed(&found)));
     let setup = Setup {
         target: params,
         jobs,
@@ -223,7 +233,7 @@ fn check_time_passes(raw: &ScenarioRaw, target: &TargetParams, jobs: &[Job], her
     let timeless = |job: &&Job| {
         let params = &job.params;
         let closed = job.listed.is_none()
-            && matches!(params.arrivals, Arrivals::Closed { think, .. } if think.is_zero());
+            && matches!(params.arrivals, Arrivals::Closed { think, .. } | Arrivals::Bursts { think, .. } if think.is_zero());
         closed && params.submit.fixed.is_zero() && params.submit.rate.is_none()
     };
     if let Some(job) = jobs.iter().find(timeless) {
@@ -241,6 +251,7 @@ fn words_without_meaning(workload: &mut WorkloadRaw, log: &mut Log) {
     let named = |place: Place, key: &str, log: &Log| {
         log.option(place).map_or_else(|| format!("workload.{key}"), ToOwned::to_owned)
     };
+    workload.name = None;
     if let Some(at) = workload.ioengine.take() {
         let name = named(at.place, "ioengine", log);
         log.note(format!("{name} changes nothing: the host is simulated, and sends I/Os by no engine"));

@@ -1,6 +1,7 @@
 //! The yardstick of command queueing: the same run on a drive that serves its commands in the order of their arrival.
 use drivelab_core::host::feed::FedIo;
 use drivelab_core::host::params::{JobParams, Marking};
+use drivelab_core::host::recording::{Recorded, Recorder, Recording};
 use drivelab_core::setup::{Fed, Limit};
 use drivelab_core::storage::TargetParams;
 use drivelab_core::storage::drive::params::DriveModel;
@@ -28,8 +29,11 @@ pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
     let limit = Limit { duration: None, ios: Some(ios), until_rebuilt: false };
     let plain = |job: &JobParams| JobParams { marking: Marking::default(), ..job.clone() };
     let jobs = setup.jobs.iter().map(plain).collect();
-    let fed =
-        setup.fed.as_ref().map(|fed| Fed { ios: fed.ios.iter().map(plain_io).collect(), ..fed.clone() });
+    let fed = setup.fed.as_ref().map(|fed| Fed {
+        ios: fed.ios.iter().map(plain_io).collect(),
+        recording: fed.recording.clone().map(|recording| Arc::new(Plain(recording)) as Arc<dyn Recording>),
+        params: fed.params,
+    });
     let (checks_data, power_cut) = (false, None);
     Some(Setup { target, jobs, fed, limit, traces: ios, checks_data, power_cut, ..setup.clone() })
 }
@@ -37,6 +41,29 @@ pub fn in_arrival_order(setup: &Setup, ios: u64) -> Option<Setup> {
 fn plain_io(io: &FedIo) -> FedIo {
     let Marking { attribute, priority, force_unit_access, direct } = Marking::default();
     FedIo { command: Command { attribute, priority, force_unit_access, direct, ..io.command }, ..*io }
+}
+
+/// A recording whose commands are plain.
+#[derive(Debug)]
+struct Plain(Arc<dyn Recording>);
+
+struct PlainRecorder(Box<dyn Recorder>);
+
+impl Recording for Plain {
+    fn open(&self) -> Result<Box<dyn Recorder>, String> {
+        self.0.open().map(|inner| Box::new(PlainRecorder(inner)) as Box<dyn Recorder>)
+    }
+}
+
+impl Recorder for PlainRecorder {
+    fn next(&mut self) -> Result<Option<Recorded>, String> {
+        let next = self.0.next()?;
+        Ok(next.map(|recorded| Recorded { io: plain_io(&recorded.io), ..recorded }))
+    }
+
+    fn left_out(&self) -> u64 {
+        self.0.left_out()
+    }
 }
 
 fn fcfs(model: &DriveModel) -> Arc<DriveModel> {

@@ -4,8 +4,12 @@
 //! order; the run in order of arrival that queueing is measured against; and a recorded list of requests, one at a time.
 //! What never does: a rule of physics (that is the core's), a real clock, a file. Start reading at [`run`].
 pub mod arrival_order;
+pub mod capture;
+mod error;
+mod feeding;
 mod lives;
 pub mod many;
+pub mod recorded;
 pub mod replay;
 pub mod run;
 pub mod truth;
@@ -13,4 +17,4 @@ pub mod truth;
 pub use arrival_order::in_arrival_order;
 pub use many::run_many;
 pub use replay::replay;
-pub use run::{Control, RunError, run};
+pub use run::{Control, RunError, run, run_captured};

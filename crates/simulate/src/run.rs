@@ -1,8 +1,9 @@
 //! One run in virtual time.
+use crate::capture::Capture;
+pub use crate::error::RunError;
+use crate::feeding::Feeding;
 use crate::lives::Lives;
 use crate::truth::Followed;
-use drivelab_core::host::feed::{FedIo, FeedError};
-use drivelab_core::host::params::JobError;
 use drivelab_core::host::{Host, HostInput, HostOutput};
 use drivelab_core::storage::array::Array;
 use drivelab_core::storage::array::report::Happened;
@@ -12,54 +13,8 @@ use drivelab_core::{Access, Completion, Limit, Machine, Setup};
 use drivelab_record::point::{Closing, Ended, Point};
 use drivelab_record::{ArrayCollector, Collector, CommandLog, GivenUpCollector, Log, Platter};
 use drivelab_units::Instant;
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
-use thiserror::Error;
-
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum RunError {
-    #[error("interrupted")]
-    Interrupted,
-    #[error("the run is to end with a rebuild, and nothing is or will be rebuilt")]
-    NoRebuild,
-    #[error("the workload cannot run: {0}")]
-    Workload(#[from] JobError),
-    #[error("the run has no end: set a duration or a number of I/Os")]
-    Endless,
-    #[error("the run stands still at {at_ns} ns: nothing is due and nothing is finished")]
-    Stalled { at_ns: u64 },
-    #[error(
-        "time does not pass at {at_ns} ns: the target answers at once and the host asks again at once; \
-         give the workload a thinktime or a rate"
-    )]
-    Timeless { at_ns: u64 },
-    #[error("the target cannot keep up: {waiting} arrivals wait; ask for a lower rate or a shorter run")]
-    Overloaded { waiting: usize },
-    #[error("the run would last longer than a century of virtual time")]
-    Endlong,
-    #[error("I/O {number} of the list: {error}")]
-    Feed { number: usize, error: FeedError },
-    #[error("a defect of drivelab: {0}")]
-    Defect(String),
-    #[error("the accounts of the run do not agree: {0}")]
-    Accounts(String),
-    #[error("the data of the run are wrong, {0}")]
-    Untruth(String),
-    #[error(
-        "the data of the run are more than can be checked: after {writes} writes of {sectors_written} sectors in all the \
-         check would take more than {mib} MiB of memory; shorten the run, let it write to a smaller part (workload.size), \
-         or leave the check out"
-    )]
-    TooMuchData { mib: u64, writes: u64, sectors_written: u64 },
-    #[error(
-        "the data of the run cannot be checked: hosts {one} and {other} have page caches of their own (target.host_cache) \
-         over the same addresses, so that one may read what the other has overwritten, as in a real system; give each its \
-         own range (offset and size of its jobs), let both go past their caches (direct = true), or leave out the check \
-         and target.faults.power_cut"
-    )]
-    SharedByCaches { one: u16, other: u16 },
-    #[error("the data of a station cannot be checked: it holds none; take a drive or an array as the target")]
-    NoData,
-}
 
 /// How the caller follows a run and stops it.
 pub struct Control<'a> {
@@ -78,8 +33,25 @@ pub(crate) const HORIZON: Instant = Instant::from_ns(1 << 62);
 
 /// Runs a setup to its end.
 pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
+    run_captured(setup, control, None)
+}
+
+/// The same, with every command of the host in a trace that is written to `out`.
+pub fn run_captured(
+    setup: &Setup,
+    control: &Control<'_>,
+    out: Option<Box<dyn Write + Send>>,
+) -> Result<Point, RunError> {
     let mut clock = Clock::new(setup)?;
+    clock.capture = out.map(|out| Box::new(Capture::new(out, setup.seed, clock.target.capacity())));
+    clock.capture.iter_mut().for_each(|capture| capture.unreadable(&setup.target));
     let (ended, why) = clock.run(setup, control)?;
+    if let Some(mut capture) = clock.capture.take() {
+        if why == Ended::PowerCut {
+            capture.happened(&Happening::PowerCut { at: ended });
+        }
+        capture.finish().map_err(uncaptured)?;
+    }
     let depth_asked = clock.host.depth_asked();
     let accounts = clock.collector.close(ended);
     if !accounts.agree() {
@@ -87,6 +59,7 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
     }
     let window = ended.since(Instant::ZERO + setup.warmup);
     let digest = clock.target.digest().value();
+    let replay = clock.feeding.as_mut().and_then(|feeding| feeding.close(&clock.host, ended));
     let oldest_unfinished = clock.host.oldest_unfinished().map(|intended| ended.since(intended));
     let in_drives = |until| clock.target.in_drives_ns(until);
     let before = clock.before.unwrap_or_else(|| Before::of(&clock.target, clock.start));
@@ -117,7 +90,7 @@ pub fn run(setup: &Setup, control: &Control<'_>) -> Result<Point, RunError> {
         }
         None => (None, None),
     };
-    Ok(Point { series, array, given_up, data, power_cut, log, ..point })
+    Ok(Point { series, array, given_up, replay, data, power_cut, log, ..point })
 }
 
 /// Whether there is a memory before the target.
@@ -128,6 +101,11 @@ fn has_memory(target: &TargetParams) -> bool {
 /// Host and target do not understand each other.
 fn defect(error: impl std::fmt::Display) -> RunError {
     RunError::Defect(error.to_string())
+}
+
+/// The capture cannot be written.
+fn uncaptured(error: impl std::fmt::Display) -> RunError {
+    RunError::Capture(error.to_string())
 }
 
 /// What an output says that is about no command and no data.
@@ -165,8 +143,8 @@ impl Before {
 
 struct Clock {
     host: Host,
-    /// I/Os that the host was fed so far.
-    fed: usize,
+    /// What it is fed, where it is.
+    feeding: Option<Box<Feeding>>,
     target: Target,
     collector: Collector,
     /// When the window begins, and what the drives' counters say then.
@@ -179,6 +157,8 @@ struct Clock {
     array: Option<ArrayCollector>,
     /// What memories give up.
     given_up: GivenUpCollector,
+    /// The trace of all commands, when one is wanted.
+    capture: Option<Box<Capture>>,
     /// Its data, when somebody wants them checked.
     followed: Option<Box<Followed>>,
     counted: u64,
@@ -189,7 +169,9 @@ struct Clock {
 impl Clock {
     fn new(setup: &Setup) -> Result<Self, RunError> {
         let Limit { duration, ios, until_rebuilt } = setup.limit;
-        if duration.is_none() && ios.is_none() && !until_rebuilt && setup.power_cut.is_none() {
+        let is_recorded = setup.fed.as_ref().is_some_and(|fed| fed.recording.is_some());
+        if duration.is_none() && ios.is_none() && !until_rebuilt && !is_recorded && setup.power_cut.is_none()
+        {
             return Err(RunError::Endless);
         }
         let mut target = Target::new(&setup.target, setup.seed);
@@ -209,7 +191,7 @@ impl Clock {
                 Some(fed) => Host::fed(fed.params)?,
                 None => Host::new(&setup.jobs, setup.seed)?,
             },
-            fed: 0,
+            feeding: setup.fed.as_ref().map(Feeding::new).transpose()?.map(Box::new),
             target,
             lives: Lives::default(),
             collector: Collector::new(setup.warmup),
@@ -218,6 +200,7 @@ impl Clock {
             log,
             array,
             given_up: GivenUpCollector::default(),
+            capture: None,
             counted: 0,
             flushes_count: setup.fed.is_some(),
         })
@@ -233,8 +216,11 @@ impl Clock {
         let mut steps = 0u32;
         let mut now = Instant::ZERO;
         loop {
-            if let Some(fed) = &setup.fed {
-                self.feed(&fed.ios)?;
+            if let Some(feeding) = &mut self.feeding {
+                feeding.feed(&mut self.host)?;
+                if !is_cut && feeding.is_done(&self.host) {
+                    return Ok((now.max(start), Ended::Trace));
+                }
             }
             let due = match (self.target.poll_timeout(), self.host.poll_timeout()) {
                 (Some(target), Some(host)) => target.min(host),
@@ -274,16 +260,6 @@ impl Clock {
                 (control.progress)(self.share_done(now, start, end, setup.limit));
             }
         }
-    }
-
-    /// Feeds the host as long as it has room.
-    fn feed(&mut self, ios: &[FedIo]) -> Result<(), RunError> {
-        let next = &ios[self.fed..];
-        for io in &next[..next.len().min(self.host.room())] {
-            self.host.feed(io).map_err(|error| RunError::Feed { number: self.fed + 1, error })?;
-            self.fed += 1;
-        }
-        Ok(())
     }
 
     /// Before anything happens at an instant, what was before it is closed.
@@ -333,6 +309,7 @@ impl Clock {
     /// Something has happened to the array, or to a memory.
     #[cold]
     fn happened(&mut self, what: &Happening) {
+        self.capture.iter_mut().for_each(|capture| capture.happened(what));
         match what {
             Happening::GivenUp { at, memory, what } => self.given_up.gave_up(*at, *memory, what),
             Happening::Array(report) => {
@@ -380,15 +357,26 @@ impl Clock {
                         if *begins {
                             self.collector.began(*at);
                         }
+                        if let Some(feeding) = &mut self.feeding {
+                            feeding.sent(&self.host, *at, command);
+                        }
+                        if let Some(capture) = &mut self.capture {
+                            capture.submitted(*at, command).map_err(uncaptured)?;
+                        }
                         let number = self.target.take(*at, command).map_err(defect)?;
                         if let Some(followed) = &mut self.followed {
                             followed.submitted(number, command);
                             followed.look(&self.target)?;
                         }
                     }
+                    // What is fed may begin late, and has been in the system since its time.
+                    HostOutput::Began(at) if self.feeding.is_some() => self.collector.began_before(*at),
                     HostOutput::Began(at) => self.collector.began(*at),
                     HostOutput::Finished(io) => {
                         let in_window = self.collector.finished(io);
+                        if let Some(feeding) = &mut self.feeding {
+                            feeding.finished(io, in_window);
+                        }
                         if let Some(array) = &mut self.array {
                             array.series.finished(io);
                         }
@@ -412,6 +400,12 @@ impl Clock {
             }
             if let Some(followed) = &mut self.followed {
                 followed.answered(&self.target, completion)?;
+            }
+            if let Some(capture) = &mut self.capture {
+                capture.answered(completion).map_err(uncaptured)?;
+            }
+            if let Some(feeding) = &mut self.feeding {
+                feeding.answered(&self.host, completion.tag);
             }
             self.host.take(completion).map_err(defect)?;
             if self.log.is_some() {

@@ -2,13 +2,14 @@
 use crate::check::Problem;
 use crate::error::TraceError;
 use crate::format::Format;
-use crate::formats::native::Header;
+use crate::formats::native::{Header, Injected};
 use crate::merge::Merge;
 use crate::reader::Reader;
 use crate::shape::{Shape, Shaped, Shaper};
 use crate::writer::{Told, Writer};
 use serde::Serialize;
-use std::io::Write;
+use std::collections::VecDeque;
+use std::io::{self, Write};
 
 /// What was copied.
 #[derive(Serialize)]
@@ -20,7 +21,9 @@ pub struct Copied {
     pub written: u64,
     /// Requests of no bytes, larger than the new device, or of a kind that the format lacks.
     pub left_out: u64,
-    /// Injected faults: our own format alone has them, and no copy.
+    /// Injected faults, which our own format keeps.
+    pub injected: u64,
+    /// Those that another format, a window or a remap left out.
     pub injected_left_out: u64,
     /// Kind, count, and number of the first line.
     pub problems: Vec<(&'static str, u64, u64)>,
@@ -49,26 +52,39 @@ pub fn copy<W: Write>(
     let plain = first.and_then(|reader| reader.header().cloned()).unwrap_or(Header::plain(merge.clock()));
     // Our own times leave in nanoseconds; the device is another one after a remap.
     let device_bytes = if shape.remap.is_none() { plain.device_bytes } else { None };
-    let header = Header { unit_ns: 1, clock: merge.clock(), device_bytes, ..plain };
     let mut shaper = Shaper::new(shape, !is_lenient).map_err(Failure::Writing)?;
+    let seed = plain.seed.filter(|_| shaper.is_from_the_start());
+    let header = Header { unit_ns: 1, clock: merge.clock(), seed, device_bytes, ..plain };
     let mut writer = Writer::new(out, to, header, is_lenient).map_err(Failure::Writing)?;
     let (mut read, mut left_out) = (0, 0);
+    let mut faults = Faults::default();
     while go_on(read) {
         let next = merge.next_request();
         let at = merge.current();
         let Some((place, record)) = next.map_err(|error| Failure::Reading(at, error))? else {
             left_out += writer.left_out();
             let written = writer.written();
-            let injected_left_out = merge.readers().map(Reader::injected).sum();
+            faults
+                .write(merge, &shaper, u64::MAX, &mut writer)
+                .map_err(|error| Failure::Writing(error.into()))?;
+            let met: u64 = merge.readers().map(Reader::injected).sum();
+            let (injected, injected_left_out) = (faults.written, met - faults.written);
             let problems = problems(merge);
             let out = writer.finish().map_err(|error| Failure::Writing(error.into()))?;
             let to = to.name();
-            return Ok((Copied { format, to, read, written, left_out, injected_left_out, problems }, out));
+            return Ok((
+                Copied { format, to, read, written, left_out, injected, injected_left_out, problems },
+                out,
+            ));
         };
         read += 1;
         let device = merge.name(record.device);
         match shaper.take(&record, device) {
             Shaped::Kept(record) => {
+                faults
+                    .write(merge, &shaper, record.time_ns, &mut writer)
+                    .map_err(|error| Failure::Writing(error.into()))?;
+                let device = merge.name(record.device);
                 let told = Told { device, clock: merge.clock(), place };
                 writer.write(&record, &told).map_err(|error| match error {
                     TraceError::Io(_) => Failure::Writing(error),
@@ -85,6 +101,34 @@ pub fn copy<W: Write>(
         }
     }
     Err(Failure::Stopped)
+}
+
+/// Injected faults on their way into the copy.
+#[derive(Default)]
+struct Faults {
+    waiting: VecDeque<Injected>,
+    written: u64,
+}
+
+impl Faults {
+    /// Writes those that come before a moment of the copy.
+    fn write<W: Write>(
+        &mut self,
+        merge: &mut Merge<'_>,
+        shaper: &Shaper,
+        before_ns: u64,
+        writer: &mut Writer<W>,
+    ) -> io::Result<()> {
+        while let Some(injected) = merge.take_injected() {
+            let moment = shaper.moment(injected.time_ns);
+            self.waiting.extend(moment.map(|time_ns| Injected { time_ns, ..injected }));
+        }
+        while let Some(&injected) = self.waiting.front().filter(|injected| injected.time_ns <= before_ns) {
+            self.waiting.pop_front();
+            self.written += u64::from(writer.inject(injected)?);
+        }
+        Ok(())
+    }
 }
 
 fn problems(merge: &Merge<'_>) -> Vec<(&'static str, u64, u64)> {

@@ -1,5 +1,6 @@
 //! Several traces as one, in order of time; and one trace, by the same interface.
 use crate::error::{Place, TraceError};
+use crate::formats::native::Injected;
 use crate::reader::Reader;
 use crate::record::{Clock, Record};
 
@@ -102,6 +103,14 @@ impl<'a> Merge<'a> {
         // Devices of two traces are two, whatever their names.
         self.names.push(if self.is_single { name.to_owned() } else { format!("{}:{name}", trace + 1) });
         place
+    }
+
+    /// The next fault that was injected into the only trace; of several, drives cannot be told apart, and none is kept.
+    pub fn take_injected(&mut self) -> Option<Injected> {
+        match &mut self.traces[..] {
+            [trace] => trace.reader.take_injected(),
+            _ => None,
+        }
     }
 
     /// Nothing comes any more.

@@ -6,7 +6,7 @@ use crate::devices::Devices;
 use crate::error::{Place, TraceError};
 use crate::format::Format;
 use crate::formats;
-use crate::formats::native::Header;
+use crate::formats::native::{Header, Injected};
 use crate::record::{Clock, Record};
 use crate::sort::Window;
 
@@ -33,6 +33,10 @@ pub trait Records: Send {
     /// Injected faults so far, which are no requests; our own format alone has them.
     fn injected(&self) -> u64 {
         0
+    }
+    /// The next of the faults that were met before the last request, or before the end.
+    fn take_injected(&mut self) -> Option<Injected> {
+        None
     }
 }
 
@@ -212,6 +216,11 @@ impl<'a> Reader<'a> {
     /// Injected faults so far.
     pub fn injected(&self) -> u64 {
         self.records.injected()
+    }
+
+    /// The next of the faults that were injected before the last request, or before the end.
+    pub fn take_injected(&mut self) -> Option<Injected> {
+        self.records.take_injected()
     }
 
     /// The place of the last request.

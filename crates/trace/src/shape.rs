@@ -119,12 +119,29 @@ impl Shaper {
         if record.kind.is_transfer() && record.length == 0 {
             return Shaped::LeftOut;
         }
-        let (numerator, denominator) = self.shape.scale_time;
-        let scaled = u128::from(since) * u128::from(numerator) / u128::from(denominator);
-        let scaled = u64::try_from(scaled).unwrap_or(u64::MAX);
-        let time_ns = if since == 0 { record.time_ns } else { first_ns.saturating_add(scaled) };
+        let time_ns = if since == 0 { record.time_ns } else { first_ns.saturating_add(self.scaled(since)) };
         let Some(offset) = self.address(record) else { return Shaped::LeftOut };
         Shaped::Kept(Record { time_ns, offset, ..*record })
+    }
+
+    /// Whether it begins with the first request, which a run needs that is to be repeated bit for bit.
+    pub fn is_from_the_start(&self) -> bool {
+        self.shape.skip == 0 && self.shape.from_ns == 0
+    }
+
+    /// When something happens that is no request; none where that is not kept.
+    pub fn moment(&self, time_ns: u64) -> Option<u64> {
+        let first_ns = self.first_ns.unwrap_or(time_ns);
+        let since = time_ns.saturating_sub(first_ns);
+        let is_kept = since >= self.shape.from_ns && self.shape.until_ns.is_none_or(|until| since < until);
+        let is_kept = is_kept && self.shape.remap.is_none();
+        is_kept.then(|| if since == 0 { time_ns } else { first_ns.saturating_add(self.scaled(since)) })
+    }
+
+    fn scaled(&self, since_ns: u64) -> u64 {
+        let (numerator, denominator) = self.shape.scale_time;
+        let scaled = u128::from(since_ns) * u128::from(numerator) / u128::from(denominator);
+        u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 
     /// Where the request goes; none where it is larger than the device.

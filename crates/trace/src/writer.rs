@@ -5,7 +5,7 @@ use crate::formats::blkparse::BlkparseWriter;
 use crate::formats::disksim::DisksimWriter;
 use crate::formats::iolog::IologWriter;
 use crate::formats::msr::MsrWriter;
-use crate::formats::native::{Header, NativeWriter};
+use crate::formats::native::{Header, Injected, NativeWriter};
 use crate::formats::spc::SpcWriter;
 use crate::record::{Clock, Kind, Record};
 use std::io::{self, Write};
@@ -31,6 +31,10 @@ impl Told<'_> {
 /// Writer of one format.
 pub trait FormatWriter<W: Write> {
     fn write(&mut self, out: &mut W, record: &Record, told: &Told<'_>) -> Result<(), TraceError>;
+    /// Notes a fault that was injected; false where the format has no form for it.
+    fn inject(&mut self, _out: &mut W, _injected: Injected) -> io::Result<bool> {
+        Ok(false)
+    }
     fn finish(&mut self, out: &mut W, place: Place) -> io::Result<()>;
 }
 
@@ -90,6 +94,11 @@ impl<W: Write> Writer<W> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Notes a fault that was injected; false where the format has no form for it.
+    pub fn inject(&mut self, injected: Injected) -> io::Result<bool> {
+        self.format.inject(&mut self.out, injected)
     }
 
     /// Requests written.

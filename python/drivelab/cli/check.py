@@ -30,7 +30,8 @@ def check(
 ) -> int:
     """Check a scenario without running it: all its problems, or what it would run."""
     try:
-        checked = plan(read_source(scenario), words.overrides_of({}, settings))
+        source = read_source(scenario)
+        checked = plan(source, words.overrides_of({}, settings))
     except ScenarioError as error:
         if as_json:
             emit_json({"ok": False, "problems": error.problems})
@@ -38,7 +39,7 @@ def check(
             say(str(error))
         return Exit.USAGE
     if not quiet:
-        words.note_words(checked)
+        words.note_words(checked, source)
     if as_json:
         emit_json({"ok": True, "problems": [], **_facts(checked)})
     else:

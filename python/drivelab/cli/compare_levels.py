@@ -80,6 +80,13 @@ def compare_levels(
         str | None,
         _load("A workload of the catalogue in place of --rw, --bs and --rwmixread", completion.patterns),
     ] = None,
+    trace: Annotated[
+        str | None, _load("A recorded trace is the load, whole and at its recorded times: its path")
+    ] = None,
+    remap: Annotated[
+        str | None, _load("How its addresses move onto each array: wrap or scale", completion.remaps)
+    ] = None,
+    of: Annotated[str | None, _load("With --remap scale: the size of the old device")] = None,
     iodepth: Annotated[
         str | None,
         _load("Requests outstanding: of the load the first, with --full a column for each [16; 1,4,16,64]"),
@@ -137,6 +144,9 @@ def compare_levels(
         loads=Loads.chosen(
             rw=rw,
             pattern=pattern,
+            trace=trace,
+            remap=remap,
+            of=of,
             bs=bs,
             iodepth=iodepth,
             rwmixread=rwmixread,

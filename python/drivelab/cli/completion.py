@@ -74,6 +74,8 @@ kinds = _of_key("workload", "rw")
 loads = _offering(lambda: ["read", "write", "rw", "randread", "randwrite", "randrw"])
 surface_kinds = _offering(lambda: ["read", "write"])
 levels = _of_key("target", "array", "level")
+paces = _of_key("workload", "trace", "pace")
+remaps = _of_key("workload", "trace", "remap")
 rate_processes = _of_key("workload", "rate_process")
 
 

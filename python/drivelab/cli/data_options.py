@@ -57,4 +57,5 @@ _ENDED = {
     "duration": "after its duration",
     "ios": "after its I/Os",
     "rebuilt": "with the rebuild",
+    "trace": "with the trace",
 }

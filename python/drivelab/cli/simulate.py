@@ -48,6 +48,7 @@ from drivelab.cli.log_options import (
 from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
 from drivelab.cli.pictures import draw
 from drivelab.cli.places import check_picture, place
+from drivelab.cli.replay_options import Capture, check_capture, emit_replays, note_behind
 from drivelab.cli.run_options import Workers, check_form
 from drivelab.errors import InputError
 from drivelab.files import make_folder, write_text
@@ -74,7 +75,9 @@ LONG_NS = 60e9
 
 
 def simulate(
-    scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
+    scenario: Annotated[
+        Path | None, typer.Argument(metavar="[SCENARIO.toml|JOB.fio]", show_default=False)
+    ] = None,
     name: words.Name = None,
     drive: words.Drive = None,
     level: words.Level = None,
@@ -102,6 +105,14 @@ def simulate(
     randseed: words.Randseed = None,
     ioengine: words.Ioengine = None,
     time_based: words.TimeBased = False,
+    trace: words.Trace = None,
+    pace: words.Pace = None,
+    trace_format: words.TraceFormat = None,
+    trace_device: words.TraceDevice = None,
+    scale_time: words.ScaleTime = None,
+    remap: words.Remap = None,
+    of: words.Of = None,
+    lenient: words.Lenient = False,
     settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
     as_json: Annotated[bool, typer.Option("--json", help="The record as JSON")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="One line per point")] = False,
@@ -131,6 +142,7 @@ def simulate(
     log: Log = None,
     log_to: LogTo = [],  # noqa: B006
     timeline: Timeline = [],  # noqa: B006
+    capture: Capture = None,
     workers: Workers = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no footer")] = False,
 ) -> int:
@@ -146,11 +158,12 @@ def simulate(
     wish = log_wish(log, log_to, timeline)
     source = Source("", "command line") if scenario is None else read_source(scenario)
     checked = plan(source, words.overrides_of(options, settings))
-    words.note_words(checked)
+    words.note_words(checked, source)
     if as_fio:
         emit("\n".join(_fio_files(checked)))
         return Exit.OK
     wish.check_points(checked)
+    check_capture(capture, len(checked))
     check_has_data(checked, wanted=check_data)
     check_rebuild(rebuild, checked)
     check_charts(breakdown_chart, over_time, checked)
@@ -161,12 +174,13 @@ def simulate(
     _note_skipped(checked)
     note_assumed([checked])
     with progress_bar(len(checked), checked.name, quiet=quiet, limits=checked.limits) as progress:
-        result = run_plan(checked, workers, progress, wish.commands, check_data=check_data)
+        result = run_plan(checked, workers, progress, wish.commands, check_data=check_data, capture=capture)
     result = replace(result, subject=subject_of(source, words.overrides_of(options, settings)))
     _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet, breakdown=breakdown)
     is_empty = _tell_empty(result)
     _note_starved(result)
     _note_given_up(result)
+    note_behind(result.records)
     note_floors(result.records)
     note_uncut(result.records)
     note_unlogged(result)
@@ -202,6 +216,7 @@ _OF_A_RUN = (
     "log",
     "log_to",
     "timeline",
+    "capture",
 )
 
 
@@ -240,6 +255,7 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdow
             emit("")
             emit_table(parts)
         emit_stories(result.records)
+        emit_replays(result.records)
         emit_data(result.records)
         if not quiet:
             steadiness = steady.summary(result.points)

@@ -17,10 +17,11 @@ from drivelab import _core
 from drivelab.cli import completion
 from drivelab.cli.output import say
 from drivelab.errors import InputError
-from drivelab.scenario import WORDS, Override, check_once
+from drivelab.scenario import WORDS, Override, Source, check_once
 
 WORKLOAD_PANEL = "The scenario, in fio's words"
 ARRAY_PANEL = "An array of the drive"
+TRACE_PANEL = "A recorded trace as the workload"
 
 
 def _option(
@@ -91,6 +92,31 @@ NumberIos = Annotated[str | None, _option("Stop after so many I/Os", "N")]
 Randseed = Annotated[str | None, _option("Seed of every random stream", "SEED")]
 Ioengine = Annotated[str | None, _option("fio's word; it changes nothing here", "NAME")]
 TimeBased = Annotated[bool, _option("fio's word; every run is", "")]
+Trace = Annotated[
+    str | None, _option("Replay a recorded trace: its path (drivelab trace info)", "FILE", TRACE_PANEL)
+]
+Pace = Annotated[
+    str | None,
+    _option(
+        "open: at recorded times; closed: --iodepth outstanding; think: recorded think times",
+        "NAME",
+        TRACE_PANEL,
+        completion.paces,
+    ),
+]
+TraceFormat = Annotated[str | None, _option("Its format, where it is not found", "NAME", TRACE_PANEL)]
+TraceDevice = Annotated[str | None, _option("The only device that is replayed", "NAME", TRACE_PANEL)]
+ScaleTime = Annotated[
+    str | None, _option("Its times, multiplied by this: 0.5 is twice the speed", "FACTOR", TRACE_PANEL)
+]
+Remap = Annotated[
+    str | None,
+    _option("How its addresses move onto the target: wrap or scale", "NAME", TRACE_PANEL, completion.remaps),
+]
+Of = Annotated[str | None, _option("With --remap scale: the size of the old device", "SIZE", TRACE_PANEL)]
+Lenient = Annotated[
+    bool, typer.Option("--lenient", help="Go on where the trace has problems", rich_help_panel=TRACE_PANEL)
+]
 Set = Annotated[
     list[str],
     typer.Option(
@@ -120,7 +146,7 @@ def overrides_of(options: Mapping[str, object], settings: Sequence[str]) -> list
     return found
 
 
-def note_words(checked: _core.Plan) -> None:
-    """fio's words that change nothing here."""
-    for note in checked.notes:
+def note_words(checked: _core.Plan, source: Source) -> None:
+    """fio's words that change nothing here, and what a job file means otherwise."""
+    for note in (*source.notes, *checked.notes):
         say(f"note: {note}")

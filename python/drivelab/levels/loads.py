@@ -74,6 +74,8 @@ class Loads:
     """So many requests a second are asked of it, whatever has finished, in place of so many outstanding."""
     pattern: str | None = None
     """A workload of the catalogue is the load, in place of `rw`, `bs` and `rwmixread`."""
+    trace: Mapping[str, str] | None = None
+    """A recorded trace is the load, at its recorded times: keys of `workload.trace`."""
     full: bool = True
     """Whether anything but the load runs."""
 
@@ -83,6 +85,9 @@ class Loads:
         *,
         rw: str | None = None,
         pattern: str | None = None,
+        trace: str | None = None,
+        remap: str | None = None,
+        of: str | None = None,
         bs: str | None = None,
         iodepth: int | str | Iterable[int] | None = None,
         rwmixread: int | None = None,
@@ -96,6 +101,7 @@ class Loads:
         _check_effective(
             rw, pattern, bs=bs, rwmixread=rwmixread, rate_iops=rate_iops, iodepth=iodepth, full=full
         )
+        recorded = _trace(trace, remap, of, rw=rw, pattern=pattern, rate_iops=rate_iops)
         given = {"rw": rw, "bs": bs, "rwmixread": rwmixread}
         return cls(
             iodepths=None if iodepth is None else _depths(iodepth),
@@ -104,6 +110,7 @@ class Loads:
             states=tuple(dict.fromkeys(names_of(states))),
             rate_iops=None if rate_iops is None else str(rate_iops),
             pattern=pattern,
+            trace=recorded,
             full=full,
             **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]
         )
@@ -133,7 +140,7 @@ class Loads:
     @property
     def is_stream(self) -> bool:
         """Whether the load goes from address to address: its rate says more than its IOPS."""
-        return self.pattern is None and self.rw not in RANDOM
+        return self.pattern is None and self.trace is None and self.rw not in RANDOM
 
     @property
     def rate(self) -> float | None:
@@ -151,6 +158,8 @@ class Loads:
 
     def workload(self) -> dict[str, Any]:
         """The load that was named."""
+        if self.trace is not None:
+            return {"trace": dict(self.trace)}
         kind: dict[str, Any] = {"pattern": self.pattern} if self.pattern else {"rw": self.rw, "bs": self.bs}
         if self.pattern is None and self.rw in {"rw", "randrw"}:
             kind["rwmixread"] = self.rwmixread
@@ -160,6 +169,8 @@ class Loads:
 
     def text(self) -> str:
         """The load in words."""
+        if self.trace is not None:
+            return f"the trace {self.trace['file']} at its recorded times"
         mix = f" ({self.rwmixread} % reads)" if self.rw in {"rw", "randrw"} else ""
         what = self.pattern or f"{KINDS[self.rw]} of {self.bs}{mix}"
         if self.rate_iops is not None:
@@ -168,7 +179,8 @@ class Loads:
 
     def documents(self) -> dict[str, dict[str, Any]]:
         """Each load as a scenario without its target."""
-        run = {"warmup": self.warm_up, "ios": self.requests}
+        # A trace is replayed whole.
+        run = {} if self.trace is not None else {"warmup": self.warm_up, "ios": self.requests}
         found: dict[str, dict[str, Any]] = {LOAD: {"workload": self.workload(), "run": run}}
         if not self.full:
             return found
@@ -202,6 +214,11 @@ class Loads:
         if load not in {LOAD, REBUILD, *RANDOM}:
             return []
         found = []
+        if self.trace is not None and load not in RANDOM:
+            options = {"file": "--trace", "remap": "--remap", "of": "--of"}
+            return [
+                Override(f"workload.trace.{key}", value, options[key]) for key, value in self.trace.items()
+            ]
         if load != REBUILD:
             found += [
                 Override("run.ios", str(self.requests), "--number-ios"),
@@ -237,6 +254,23 @@ def _depths(iodepth: int | str | Iterable[int]) -> tuple[int, ...]:
         return tuple(int(depth) for depth in (iodepth.split(",") if isinstance(iodepth, str) else iodepth))
     except ValueError as error:
         raise InputError(f"--iodepth {iodepth}: numbers with commas between them, 1,4,16,64") from error
+
+
+def _trace(trace: str | None, remap: str | None, of: str | None, **others: object) -> dict[str, str] | None:
+    """Keys of `workload.trace`. Raises InputError for words that change nothing beside others."""
+    if trace is None:
+        for name, given in (("remap", remap), ("of", of)):
+            if given is not None:
+                raise InputError(f"--{name} changes nothing without --trace, whose addresses it moves")
+        return None
+    for name, value in others.items():
+        if value is not None:
+            raise InputError(
+                f"--{name.replace('_', '-')} changes nothing with --trace, which says what is asked for: keep one of "
+                "the two"
+            )
+    found = {"file": trace, "remap": remap, "of": of}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def _check_effective(rw: str | None, pattern: str | None, *, full: bool, **others: object) -> None:

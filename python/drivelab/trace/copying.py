@@ -57,6 +57,8 @@ class Copied:
             lines.append(
                 f"{found['left_out']:,} requests left out: no bytes, too large, or not in this format"
             )
+        if found["injected"]:
+            lines.append(f"{found['injected']:,} injected faults kept")
         if found["injected_left_out"]:
             lines.append(f"{found['injected_left_out']:,} injected faults left out")
         lines += [f"{kind}: {count:,}, first at {first}" for kind, count, first in self.figures["problems"]]

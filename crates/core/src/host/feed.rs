@@ -4,7 +4,7 @@
 //! until there is no room, let time pass, feed again. The pace says when an I/O begins. When the target cannot keep up with
 //! [`Pace::ByTime`], I/Os begin late; `Io::intended` stays the instant that was asked for.
 use super::params::{OUTSTANDING_MAX, PARTS_MAX};
-use super::{Due, Host};
+use super::{Due, Host, HostOutput};
 use crate::command::{Access, Command};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -120,6 +120,11 @@ impl Feed {
         self.waiting.clear();
     }
 
+    /// Whether nothing waits for its turn.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// When the oldest I/O was meant to begin that waits although its time has come.
     pub(super) fn oldest_late(&self, now: Instant) -> Option<Instant> {
         let first = self.waiting.front()?;
@@ -194,7 +199,12 @@ impl Host {
             feed.templates.resize(slot as usize + 1, command);
         }
         feed.templates[slot as usize] = command;
-        let begins = command.access != Access::Flush;
+        let mut begins = command.access != Access::Flush;
+        if begins && intended < due {
+            // It has waited in the system since then.
+            self.out.push_back(HostOutput::Began(intended));
+            begins = false;
+        }
         let io = self.outstanding[slot as usize];
         self.send(slot, &io, 0, due, begins);
         if parts > 1 {
@@ -226,6 +236,18 @@ impl Host {
         self.schedule_fed(finished);
     }
 
+    /// The place among the outstanding of the I/O that a command with this tag belongs to; a later I/O may have it again.
+    pub fn place_of(&self, tag: u32) -> usize {
+        (tag / self.parts) as usize
+    }
+
+    /// The place of the I/O whose first command has this tag, and when it was meant to begin; none for its other commands.
+    pub fn begun_with(&self, tag: u32) -> Option<(usize, Instant)> {
+        let place = self.place_of(tag);
+        let io = self.outstanding.get(place).filter(|_| tag.is_multiple_of(self.parts))?;
+        Some((place, io.intended))
+    }
+
     /// Begins nothing any more: jobs issue no further I/O, and what was fed and has not begun is forgotten. What is
     /// outstanding goes on to its end.
     pub fn stop(&mut self) {
@@ -234,6 +256,11 @@ impl Host {
         if let Some(feed) = &mut self.feed {
             feed.clear();
         }
+    }
+
+    /// Whether all that was fed has begun and is finished.
+    pub fn has_served_all(&self) -> bool {
+        self.is_idle() && self.feed.as_ref().is_none_or(Feed::is_empty)
     }
 
     /// Whether everything that has begun is finished.

@@ -33,6 +33,9 @@ pub struct Job {
     /// Whether a FLUSH is under way that the job waits for, and how many I/Os are due meanwhile.
     pub flushing: bool,
     pub held: u32,
+    /// I/Os of the burst that have not begun, and those that are not finished.
+    pub of_burst: u32,
+    pub in_burst: u32,
     /// Where the next sequential access of each kind begins, from the range's start.
     next: [u64; 2],
 }
@@ -68,6 +71,8 @@ impl Job {
             until_flush: writes_per_flush(&params),
             flushing: false,
             held: 0,
+            of_burst: 0,
+            in_burst: 0,
             next: [0; 2],
             params,
         }

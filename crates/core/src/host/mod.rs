@@ -12,6 +12,8 @@ pub mod job;
 mod output;
 pub mod params;
 pub mod popularity;
+pub mod recording;
+mod waits;
 
 use crate::agenda::Agenda;
 use crate::command::{Access, Command, Completion, Content, Outcome, Priority};
@@ -45,6 +47,8 @@ enum Due {
     Begin { job: u32, open: bool },
     /// The next command of an I/O that the software has prepared.
     Send { slot: u32, part: u32 },
+    /// A job's next burst.
+    Burst { job: u32 },
     /// The next I/O that was fed.
     Fed,
 }
@@ -125,6 +129,7 @@ impl Host {
         }
         let asked = self.jobs.iter().map(|job| match job.params.arrivals {
             Arrivals::Closed { outstanding, .. } => Some(u64::from(outstanding)),
+            Arrivals::Bursts { outstanding, burst, .. } => Some(u64::from(outstanding.min(burst))),
             Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => None,
         });
         asked.sum()
@@ -138,6 +143,7 @@ impl Host {
                     self.agenda.schedule(Instant::ZERO, 0, Due::Begin { job, open: false });
                 }
             }
+            Arrivals::Bursts { .. } => self.agenda.schedule(Instant::ZERO, 0, Due::Burst { job }),
             Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => {
                 let gap = self.gap(job);
                 self.agenda.schedule(Instant::ZERO + gap, 0, Due::Begin { job, open: true });
@@ -153,15 +159,16 @@ impl Host {
                 Span::from_ns(job.arrival_stream.exponential(rate.interval().as_ns()))
             }
             Arrivals::Fixed { rate } => rate.interval(),
-            Arrivals::Closed { think, .. } => think,
+            Arrivals::Closed { think, .. } | Arrivals::Bursts { think, .. } => think,
         }
     }
 
     fn run_until(&mut self, now: Instant) {
         while let Some((due, event)) = self.agenda.pop_due(now) {
             match event {
-                Due::Begin { .. } | Due::Fed if self.is_stopped => {}
+                Due::Begin { .. } | Due::Burst { .. } | Due::Fed if self.is_stopped => {}
                 Due::Fed => self.begin_fed(due),
+                Due::Burst { job } => self.begin_burst(job, due),
                 Due::Begin { job, open } => {
                     if open {
                         let gap = self.gap(job);
@@ -372,21 +379,10 @@ impl Host {
             } else {
                 self.agenda.schedule(finished + think, 0, Due::Begin { job, open: false });
             }
+        } else if let Arrivals::Bursts { .. } = self.jobs[job as usize].params.arrivals {
+            self.go_on_in_burst(job, finished);
         }
         Ok(())
-    }
-}
-
-impl Host {
-    /// A FLUSH that its job has waited for is done: the job goes on at once with all that was due meanwhile, and with
-    /// what the FLUSH went before.
-    #[cold]
-    fn waited_for(&mut self, job: u32, finished: Instant) {
-        let source = &mut self.jobs[job as usize];
-        source.flushing = false;
-        for _ in 0..=core::mem::take(&mut source.held) {
-            self.issue(job, finished, finished, true);
-        }
     }
 }
 

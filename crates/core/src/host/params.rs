@@ -9,6 +9,8 @@ use drivelab_units::{Frequency, Lba, Rate, Sectors, Share, Span};
 pub enum Arrivals {
     /// Keeps this many outstanding; issues the next one `think` after a completion.
     Closed { outstanding: u32, think: Span },
+    /// Issues `burst` I/Os, so many outstanding, and the next burst `think` after all of them are finished.
+    Bursts { outstanding: u32, burst: u32, think: Span },
     /// Open loop, exponential gaps, whatever has completed.
     Poisson { rate: Frequency },
     /// Open loop, equal gaps.
@@ -167,7 +169,9 @@ pub fn check(jobs: &[JobParams]) -> Result<(), JobError> {
     for (job, params) in jobs.iter().enumerate() {
         check_job(job, params)?;
         outstanding += match params.arrivals {
-            Arrivals::Closed { outstanding: asked, .. } => u64::from(asked) * params.parts_max(),
+            Arrivals::Closed { outstanding: asked, .. } | Arrivals::Bursts { outstanding: asked, .. } => {
+                u64::from(asked) * params.parts_max()
+            }
             Arrivals::Poisson { .. } | Arrivals::Fixed { .. } => 0,
         };
     }
@@ -189,10 +193,16 @@ fn check_job(job: usize, params: &JobParams) -> Result<(), JobError> {
     if params.align == Sectors::ZERO {
         return Err(JobError::ZeroAlign { job });
     }
-    if matches!(params.arrivals, Arrivals::Closed { outstanding: 0, .. }) {
+    let is_none = matches!(
+        params.arrivals,
+        Arrivals::Closed { outstanding: 0, .. }
+            | Arrivals::Bursts { outstanding: 0, .. }
+            | Arrivals::Bursts { burst: 0, .. }
+    );
+    if is_none {
         return Err(JobError::ZeroOutstanding { job });
     }
-    let waits = matches!(params.arrivals, Arrivals::Closed { .. });
+    let waits = matches!(params.arrivals, Arrivals::Closed { .. } | Arrivals::Bursts { .. });
     match params.flushes {
         Flushes::After(0) => return Err(JobError::ZeroWrites { job }),
         Flushes::After(_) if !waits => return Err(JobError::FlushInOpenLoop { job }),

@@ -3,6 +3,7 @@
 mod ages;
 mod array;
 mod buffer;
+mod bursts;
 mod cache;
 mod common;
 mod contract;

@@ -15,8 +15,10 @@ type List = At<Vec<At<CommandRaw>>>;
 /// The jobs of a list; `None` when a command cannot be, or when nothing is known of the target.
 pub fn jobs(list: &List, workload: &WorkloadRaw, served: Option<Served>, log: &mut Log) -> Option<Vec<Job>> {
     let problems = log.count();
-    let beside =
-        workload.set().into_iter().filter(|(key, _)| !["commands", "runtime", "ramp_time"].contains(key));
+    let beside = workload
+        .set()
+        .into_iter()
+        .filter(|(key, _)| !["commands", "runtime", "ramp_time", "number_ios", "name"].contains(key));
     for (key, place) in beside {
         let message = format!("`{key}` has no effect beside `commands`");
         log.fault(place, message, "keep one of the two; each command has its own rw, offset and bs");

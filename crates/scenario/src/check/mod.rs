@@ -24,6 +24,7 @@ mod seek;
 mod slips;
 pub mod system;
 pub mod target;
+pub mod trace;
 pub mod workload;
 mod write_behind;
 

@@ -13,8 +13,8 @@ pub fn written_out(
     log: &mut Log,
 ) -> Option<At<WorkloadRaw>> {
     let At { value: mut workload, place, source } = raw.clone();
-    // Beside a list of commands it is one of the keys that have no effect there.
-    if workload.commands.is_some() {
+    // Beside a list of commands or a trace it is one of the keys that have no effect there.
+    if workload.commands.is_some() || workload.trace.is_some() {
         return Some(raw.clone());
     }
     let mut clear = workload.readable("pattern");

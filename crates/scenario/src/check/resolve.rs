@@ -1,5 +1,6 @@
 //! Which drive, controller or pattern is meant: a name of the catalogue, a path, or a table laid over either.
 use crate::catalogue;
+use crate::check::trace::{TraceAsked, TraceFound};
 use crate::keys::At;
 use crate::raw::choice::{Choice, Filed};
 use crate::text::problem::{Log, Place};
@@ -12,6 +13,11 @@ use std::fmt::Write;
 pub trait Loader {
     /// The text of the file at `path`, seen from the scenario's folder; what went wrong otherwise.
     fn load(&self, path: &str) -> Result<String, String>;
+
+    /// The trace that is asked for, its path seen from the scenario's folder; what went wrong otherwise.
+    fn trace(&self, _asked: &TraceAsked) -> Result<TraceFound, String> {
+        Err("traces cannot be read here".to_owned())
+    }
 }
 
 /// A loader for scenarios that name only what is in the catalogue.

@@ -32,21 +32,24 @@ pub fn run(
     let runtime = workload.and_then(|workload| workload.runtime.as_ref());
     let warmup = either(raw.warmup.as_ref(), ramp_time, ["run.warmup", "workload.ramp_time"], log);
     let duration = either(raw.duration.as_ref(), runtime, ["run.duration", "workload.runtime"], log);
+    let number_ios = workload.and_then(|workload| workload.number_ios.as_ref());
+    let ios = either(raw.ios.as_ref(), number_ios, ["run.ios", "workload.number_ios"], log);
     if let Some(duration) = duration.filter(|duration| duration.value.0.is_zero()) {
         log.fault(duration.place, "a run of no time measures nothing", "write a duration such as \"60s\"");
     }
     let listed = workload.and_then(|workload| workload.commands.as_ref());
     if listed.is_some() {
         let warmup = warmup.filter(|warmup| !warmup.value.0.is_zero());
-        let others = [raw.ios.as_ref().map(|at| at.place), raw.until.as_ref().map(|at| at.place)];
+        let others = [ios.map(|at| at.place), raw.until.as_ref().map(|at| at.place)];
         for place in warmup.map(|at| at.place).into_iter().chain(others.into_iter().flatten()) {
             log.fault(place, "a list of commands is run whole, and every command counts", "leave it out");
         }
     }
     let listed = listed.filter(|_| cut.is_none()).map(|list| list.value.len() as u64);
-    let ios = listed.or(raw.ios.as_ref().map(|ios| ios.value.0));
+    let ios = listed.or(ios.map(|ios| ios.value.0));
     let until_rebuilt = raw.until.is_some();
-    let unasked = (ios.is_none() && !until_rebuilt && cut.is_none()).then_some(DURATION);
+    let is_recorded = workload.is_some_and(|workload| workload.trace.is_some());
+    let unasked = (!is_recorded && ios.is_none() && !until_rebuilt && cut.is_none()).then_some(DURATION);
     let duration = duration.map(|duration| duration.value.0).or(unasked);
     Run {
         warmup: warmup.map_or(Span::ZERO, |warmup| warmup.value.0),

@@ -31,6 +31,7 @@ pub struct Shared<'a> {
     patterns: Shelf<'a, PatternRaw>,
     models: BTreeMap<String, Option<Arc<DriveModel>>>,
     cylinders: u64,
+    pub loader: &'a dyn Loader,
 }
 
 /// Table entries of all drives of a plan together: 2 GiB of memory.
@@ -55,6 +56,7 @@ impl<'a> Shared<'a> {
             patterns: Shelf::new(loader),
             models: BTreeMap::new(),
             cylinders: 0,
+            loader,
         }
     }
 

@@ -100,8 +100,11 @@ pub fn jobs(
     if let Some(list) = &raw.commands {
         return commands::jobs(list, raw, served, log);
     }
-    if !raw.readable("commands") {
+    if !raw.readable("commands") || !raw.readable("trace") {
         return None;
+    }
+    if raw.trace.is_some() {
+        return Some(Vec::new());
     }
     let problems = log.count();
     let (mut found, mut initiators) = (Vec::new(), Vec::new());
@@ -156,7 +159,7 @@ pub fn fed(jobs: &[Job]) -> Option<Fed> {
     // Those of one instant stay in the order of the list.
     ios.sort_by_key(|io| io.time);
     let params = FeedParams { pace: Pace::ByTime, command_limit: None };
-    (!ios.is_empty()).then(|| Fed { params, ios: ios.into() })
+    (!ios.is_empty()).then(|| Fed { params, ios: ios.into(), recording: None })
 }
 
 fn fed_io(job: &Job) -> Option<FedIo> {
@@ -192,6 +195,7 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
     let align = raw.blockalign.as_ref().and_then(|at| sectors(at, "blockalign", log));
     let addressing = addressing(raw, rw);
     let arrivals = arrivals(raw, log);
+    let is_closed = matches!(arrivals, Arrivals::Closed { .. } | Arrivals::Bursts { .. });
     let largest = sizes.iter().flatten().map(|share| share.size).max();
     let asks = Asks {
         attribute: raw.attribute.as_ref(),
@@ -215,13 +219,11 @@ fn one(name: &str, raw: &JobRaw, place: Place, served: Option<Served>, log: &mut
         initiator: initiator(raw).0,
         logical_unit: 0,
         process: 0,
-        synchronous: given(raw.synchronous.as_ref()).unwrap_or(matches!(arrivals, Arrivals::Closed { .. })),
+        synchronous: given(raw.synchronous.as_ref()).unwrap_or(is_closed),
         marking,
         reads: reads(raw, rw),
         flushes: match given(raw.fsync.as_ref()) {
-            Some(Count(writes @ 1..)) if matches!(arrivals, Arrivals::Closed { .. }) => {
-                Flushes::After(writes as u32)
-            }
+            Some(Count(writes @ 1..)) if is_closed => Flushes::After(writes as u32),
             _ => Flushes::Never,
         },
         addressing,
@@ -286,10 +288,13 @@ fn arrivals(raw: &JobRaw, log: &mut Log) -> Arrivals {
             );
         }
         let outstanding = given(raw.iodepth.as_ref()).map_or(1, |depth| depth.0 as u32);
-        return Arrivals::Closed {
-            outstanding,
-            think: given(raw.thinktime.as_ref()).map_or(Span::ZERO, |think| think.0),
-        };
+        let think = given(raw.thinktime.as_ref()).map_or(Span::ZERO, |think| think.0);
+        let Some(burst) = &raw.thinktime_blocks else { return Arrivals::Closed { outstanding, think } };
+        if think.is_zero() && raw.readable("thinktime") {
+            let message = "`thinktime_blocks` has no effect without `thinktime`";
+            log.fault(burst.place, message, "add thinktime = \"10ms\", or leave it out");
+        }
+        return Arrivals::Bursts { outstanding, burst: burst.value.0 as u32, think };
     };
     let rate = rate.value.0;
     match given(raw.rate_process.as_ref()).unwrap_or(RateProcess::Linear) {

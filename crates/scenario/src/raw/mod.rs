@@ -18,6 +18,7 @@ pub mod scatter;
 pub mod scenario;
 pub mod switch;
 pub mod system;
+pub mod trace;
 pub mod workload;
 pub mod write_behind;
 
@@ -26,7 +27,7 @@ use crate::text::suggest;
 pub use scenario::ScenarioRaw;
 
 /// Names that other tools, or the same tool elsewhere, use for what we call otherwise.
-const ALIASES: [(&str, &str); 31] = [
+const ALIASES: [(&str, &str); 30] = [
     ("outstanding", "`iodepth`"),
     ("queue_depth", "`iodepth` in [workload], `queue.depth` in [target]"),
     ("qd", "`iodepth` in [workload], `queue.depth` in [target]"),
@@ -38,7 +39,6 @@ const ALIASES: [(&str, &str); 31] = [
     ("policy", "`order`"),
     ("randseed", "`run.seed`"),
     ("filename", "nothing: the target is `target.drive`"),
-    ("number_ios", "`run.ios`"),
     ("io_size", "`run.ios`"),
     ("loops", "`run.ios` or `run.duration`"),
     ("disk", "`drive`"),

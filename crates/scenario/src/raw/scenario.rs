@@ -137,7 +137,7 @@ section! {
         /// Left out of every figure.
         warmup: Seconds = "0s",
         /// Measured time, after the warm-up.
-        duration: Duration = "60s, or none when `ios`, `until` or `target.faults.power_cut` is set",
+        duration: Duration = "60s, or none when `ios`, `until`, `workload.trace` or `target.faults.power_cut` is set",
         /// I/Os finished after the warm-up.
         ios: Count<1, 1_000_000_000_000> = "",
         /// What ends the run beside these.

@@ -3,6 +3,7 @@ use super::amounts::{BsSplit, Part, RateIops, Size};
 use super::choice::Name;
 use super::commands::CommandRaw;
 use super::distribution::Distribution;
+use super::trace::TraceChoice;
 use crate::keys::numbers::{Count, Fio};
 use crate::keys::quantities::{Duration, Pause, Seconds};
 use crate::keys::read::{At, Names};
@@ -86,8 +87,10 @@ impl JobRaw {
 }
 
 /// One size or several; closed loop or open.
-const EXCLUSIVE: &[Forms] =
-    &[&[&["bs"], &["bssplit"]], &[&["iodepth", "thinktime", "fsync"], &["rate_iops", "rate_process"]]];
+const EXCLUSIVE: &[Forms] = &[
+    &[&["bs"], &["bssplit"]],
+    &[&["iodepth", "thinktime", "thinktime_blocks", "fsync"], &["rate_iops", "rate_process"]],
+];
 
 macro_rules! workload_sections {
     ($( $(#[doc = $key_doc:literal])+ $key:ident : $type:ty = $default:literal, )*) => {
@@ -108,6 +111,10 @@ macro_rules! workload_sections {
                 ramp_time: Seconds = "",
                 /// fio's name for `run.duration`.
                 runtime: Duration = "",
+                /// fio's name for `run.ios`.
+                number_ios: Count<1, 1_000_000_000_000> = "",
+                /// What the workload is called where several are the values of a sweep.
+                name: String = "",
                 /// fio's word for how I/Os are sent; it changes nothing, and a note says so.
                 ioengine: Name = "",
                 /// fio's word for a run that goes on after its range is done; every run does, and a note says so.
@@ -115,6 +122,9 @@ macro_rules! workload_sections {
                 /// Commands one by one, in place of everything else in here. The run ends when all are done, or after
                 /// `run.duration` if it is set.
                 commands: Vec<At<CommandRaw>> = "",
+                /// A recorded trace, in place of everything that draws I/Os: its path, or a table. The run ends when all of
+                /// it is done, if no limit comes first.
+                trace: TraceChoice = "",
                 /// Several jobs at once, each a table of its own: `[workload.job.readers]`.
                 job: Names<JobRaw> = "one job of the keys above",
             }
@@ -220,8 +230,10 @@ workload_sections! {
     /// Random places are multiples of this.
     blockalign: Bytes = "bs, or the smallest size of bssplit",
     /// Between a completion and the next issue (closed loop). Each of the `iodepth` I/Os thinks by itself: at depth 1
-    /// that is fio's; deeper, fio stalls the whole job.
+    /// that is fio's; deeper, fio stalls the whole job, as `thinktime_blocks` does here.
     thinktime: Pause = "0s",
+    /// After so many I/Os the job waits until all are finished, and then for `thinktime`, as fio does: a burst, a pause.
+    thinktime_blocks: Count<1, 1000000> = "each I/O thinks by itself",
     /// A FLUSH after so many writes of the job; the job issues nothing more until it is done, and what is outstanding
     /// goes on (closed loop).
     fsync: Count<0, 1000000> = "0: never",

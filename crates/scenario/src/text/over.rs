@@ -143,7 +143,8 @@ fn set_inside(at: &mut Node, kind: Option<&Kind>, parts: &[(&str, Place)], node:
         }
         // By its name alone: what it names, with this key changed.
         Value::Text(_) => {
-            let name = ["base", "order", "standard"].into_iter().find(|name| kind.child(name).is_some());
+            let name =
+                ["base", "order", "standard", "file"].into_iter().find(|name| kind.child(name).is_some());
             let entry = |name: &str| Entry { key: name.to_owned(), key_place: at.place, node: at.clone() };
             at.value = Value::Table(Table { entries: name.map(entry).into_iter().collect() });
         }

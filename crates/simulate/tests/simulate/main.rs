@@ -13,4 +13,5 @@ mod power_cuts;
 mod published;
 mod queueing;
 mod rebuilds;
+mod recorded;
 mod replay;

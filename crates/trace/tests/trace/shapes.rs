@@ -1,7 +1,7 @@
 //! Windows, speeds, devices and sizes; several traces as one.
 use drivelab_trace::copy::{Failure, copy};
 use drivelab_trace::error::Place;
-use drivelab_trace::formats::native::{self, Header, Injected, InjectedKind, NativeWriter};
+use drivelab_trace::formats::native::{self, Entry, Header, Injected, InjectedKind, NativeWriter};
 use drivelab_trace::merge::{Align, Merge};
 use drivelab_trace::shape::{Remap, Shape, Shaped, Shaper};
 use drivelab_trace::writer::{FormatWriter, Told};
@@ -135,12 +135,26 @@ fn a_copy_of_our_own_keeps_the_seed_and_counts_what_it_leaves_out() {
         copy(&mut merge, (Vec::new(), Format::Drivelab), shape, is_lenient, &mut |_| true)
     };
     let (found, out) = copied(true, Shape::default()).ok().unwrap();
-    assert_eq!((found.read, found.written, found.left_out, found.injected_left_out), (3, 2, 1, 1));
+    assert_eq!((found.read, found.written, found.left_out), (3, 2, 1));
+    assert_eq!((found.injected, found.injected_left_out), (1, 0));
+    let mut kept = native::Reader::new(&out[..]).unwrap();
+    let entries = std::iter::from_fn(|| kept.next_entry().unwrap());
+    let faults: Vec<u64> = entries
+        .filter_map(|entry| if let Entry::Injected(fault) = entry { Some(fault.time_ns) } else { None })
+        .collect();
+    assert_eq!(faults, [4]);
     assert_eq!(found.problems, [("zero-size", 1, 3)]);
     assert_eq!(native::Reader::new(&out[..]).unwrap().header(), &header);
     let remap = Some(Remap::Wrap { to_bytes: 1 << 20 });
-    let (_, out) = copied(true, Shape { remap, ..Shape::default() }).ok().unwrap();
+    let (found, out) = copied(true, Shape { remap, ..Shape::default() }).ok().unwrap();
+    assert_eq!((found.injected, found.injected_left_out), (0, 1), "a fault has an address on the old drive");
     assert_eq!(native::Reader::new(&out[..]).unwrap().header().device_bytes, None);
+    let (_, out) = copied(true, Shape { skip: 1, ..Shape::default() }).ok().unwrap();
+    assert_eq!(
+        native::Reader::new(&out[..]).unwrap().header().seed,
+        None,
+        "a part is no run that could be repeated"
+    );
     let Err(Failure::Reading(0, error)) = copied(false, Shape::default()) else { panic!("it is strict") };
     assert!(error.to_string().starts_with("record 3: a read or write of no bytes"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! Reading our own format: block by block, each checked before anything of it is used.
 use super::bytes::{Cursor, checksum};
-use super::entry::{Before, Entry};
+use super::entry::{Before, Entry, Injected};
 use super::{BLOCK_BYTES_MAX, BLOCK_ENTRIES_MAX, Header, MAGIC, PHASES_MAX, VERSION};
 use crate::check::Problem;
 use crate::devices::Devices;
@@ -9,9 +9,12 @@ use crate::formats::vscsi::read_full;
 use crate::lines::Fault;
 use crate::reader::Records;
 use crate::record::{Clock, Record};
+use std::collections::VecDeque;
 use std::io::Read;
 
 const HEADER_BYTES_MAX: usize = 1 << 20;
+/// Faults that are kept for whoever takes them.
+const MET_MAX: usize = 1 << 16;
 
 /// A trace in our own format.
 pub struct Reader<R> {
@@ -24,6 +27,8 @@ pub struct Reader<R> {
     before: Before,
     entries: u64,
     injected: u64,
+    /// Faults that nobody has taken, the first of them.
+    met: VecDeque<Injected>,
     note: Option<Problem>,
     is_over: bool,
 }
@@ -75,6 +80,7 @@ impl<R: Read> Reader<R> {
             before,
             entries: 0,
             injected: 0,
+            met: VecDeque::new(),
             note: None,
             is_over: false,
         })
@@ -206,11 +212,20 @@ impl<R: Read + Send> Records for Reader<R> {
         while let Some(entry) = self.next_entry()? {
             match entry {
                 Entry::Request(record) => return Ok(Some((Place::Record(self.entries), record))),
-                Entry::Injected(_) => self.injected += 1,
+                Entry::Injected(injected) => {
+                    self.injected += 1;
+                    if self.met.len() < MET_MAX {
+                        self.met.push_back(injected);
+                    }
+                }
                 Entry::Device(_) => {}
             }
         }
         Ok(None)
+    }
+
+    fn take_injected(&mut self) -> Option<Injected> {
+        self.met.pop_front()
     }
 
     fn note(&mut self) -> Option<Problem> {

@@ -129,6 +129,10 @@ impl<W: Write> FormatWriter<W> for NativeWriter {
         Ok(())
     }
 
+    fn inject(&mut self, out: &mut W, injected: Injected) -> io::Result<bool> {
+        self.inject(out, injected).map(|()| true)
+    }
+
     fn finish(&mut self, out: &mut W, _place: Place) -> io::Result<()> {
         self.end(out)
     }

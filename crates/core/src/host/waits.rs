@@ -1,0 +1,45 @@
+//! What a job of a closed loop does between its I/Os: it waits for a FLUSH, or thinks between two bursts.
+use super::params::Arrivals;
+use super::{Due, Host};
+use drivelab_units::Instant;
+
+impl Host {
+    /// A FLUSH that its job has waited for is done: the job goes on at once with all that was due meanwhile, and with
+    /// what the FLUSH went before.
+    #[cold]
+    pub(super) fn waited_for(&mut self, job: u32, finished: Instant) {
+        let source = &mut self.jobs[job as usize];
+        source.flushing = false;
+        for _ in 0..=core::mem::take(&mut source.held) {
+            self.issue(job, finished, finished, true);
+        }
+    }
+
+    /// A job's next burst begins: as much of it as may be outstanding.
+    #[cold]
+    pub(super) fn begin_burst(&mut self, job: u32, at: Instant) {
+        let source = &mut self.jobs[job as usize];
+        let Arrivals::Bursts { outstanding, burst, .. } = source.params.arrivals else { return };
+        let first = outstanding.min(burst);
+        (source.of_burst, source.in_burst) = (burst - first, first);
+        for _ in 0..first {
+            self.issue(job, at, at, true);
+        }
+    }
+
+    /// An I/O of a burst is finished: the next one of it begins, or, behind the last, the job thinks.
+    #[cold]
+    pub(super) fn go_on_in_burst(&mut self, job: u32, finished: Instant) {
+        let source = &mut self.jobs[job as usize];
+        let Arrivals::Bursts { think, .. } = source.params.arrivals else { return };
+        if source.of_burst > 0 {
+            source.of_burst -= 1;
+            self.issue(job, finished, finished, true);
+            return;
+        }
+        source.in_burst -= 1;
+        if source.in_burst == 0 {
+            self.agenda.schedule(finished + think, 0, Due::Burst { job });
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The traces that a scenario names by path: opened for each run, with what identifies their bytes.
+use drivelab_core::digest::Digest;
+use drivelab_scenario::{RemapAsked, TraceAsked, TraceFound};
+use drivelab_simulate::recorded::{Replayed, Replaying};
+use drivelab_trace::shape::Remap;
+use drivelab_trace::{Format, Options, Reader, TraceError};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The files of the trace at a path: one, or of a folder those that blktrace wrote for the processors.
+pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
+    let said = |error: std::io::Error| error.to_string();
+    let kind = fs::metadata(path).map_err(said)?.file_type();
+    if kind.is_file() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    if !kind.is_dir() {
+        return Err(
+            "it is a pipe or a device, and each run reads it again; write it to a file first".to_owned()
+        );
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path).map_err(said)? {
+        let file = entry.map_err(said)?.path();
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        if let Some((stem, processor)) = name.rsplit_once(".blktrace.")
+            && let Ok(processor) = processor.parse::<u32>()
+        {
+            found.push((stem.to_owned(), processor, file));
+        }
+    }
+    found.sort();
+    match (found.first(), found.last()) {
+        (Some((one, ..)), Some((other, ..))) if one == other => {
+            Ok(found.into_iter().map(|(_, _, file)| file).collect())
+        }
+        (Some(_), _) => Err("the folder holds several traces; name the files of one".to_owned()),
+        _ => Err("it is a folder without a file NAME.blktrace.0; name a trace in it".to_owned()),
+    }
+}
+
+/// The same for the same bytes.
+pub fn fingerprint(files: &[PathBuf]) -> Result<String, String> {
+    let (mut digest, mut length) = (Digest::default(), 0);
+    let mut buffer = vec![0; 1 << 16];
+    for path in files {
+        let mut file = File::open(path).map_err(|error| error.to_string())?;
+        loop {
+            let count = file.read(&mut buffer).map_err(|error| error.to_string())?;
+            if count == 0 {
+                break;
+            }
+            length += count as u64;
+            for chunk in buffer[..count].chunks(8) {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                digest.fold(u64::from_le_bytes(word));
+            }
+        }
+    }
+    Ok(format!("trace:{length}:{:016x}", digest.value()))
+}
+
+/// What a scenario asks for, ready to be opened.
+pub fn found(asked: &TraceAsked, files: Vec<PathBuf>, fingerprint: String) -> Result<TraceFound, String> {
+    let said = |error: TraceError| error.to_string();
+    let options = options(asked).map_err(said)?;
+    let first = open(&files, &options).map_err(said)?;
+    let seed = first.header().and_then(|header| header.seed);
+    let remap = remap(asked, first.header().and_then(|header| header.device_bytes))?;
+    drop(first);
+    let params = Replaying {
+        pace: asked.pace,
+        device: asked.device.clone(),
+        scale_time: (asked.scale_time, 1_000_000),
+        remap,
+        direct: asked.direct,
+        is_lenient: asked.is_lenient,
+        capacity: asked.capacity,
+        takes_hosts: asked.takes_hosts,
+    };
+    let name = asked.file.clone();
+    let recording = Arc::new(Replayed { name, open: Box::new(move || open(&files, &options)), params });
+    Ok(TraceFound { recording, fingerprint, seed })
+}
+
+fn options(asked: &TraceAsked) -> Result<Options, TraceError> {
+    let among = asked.format.as_deref().and_then(Format::family).unwrap_or(&[]);
+    let named = |name: &String| Format::named(name).ok_or_else(|| TraceError::NoFormat(name.clone()));
+    let format = asked.format.as_ref().filter(|_| among.is_empty()).map(named).transpose()?;
+    Ok(Options { format, among, is_lenient: asked.is_lenient, ..Options::default() })
+}
+
+fn remap(asked: &TraceAsked, recorded_bytes: Option<u64>) -> Result<Option<Remap>, String> {
+    let to_bytes = asked.capacity.bytes().get();
+    match asked.remap {
+        RemapAsked::None => Ok(None),
+        RemapAsked::Wrap => Ok(Some(Remap::Wrap { to_bytes })),
+        RemapAsked::Scale(of) => {
+            let from_bytes = of.map(|of| of.bytes().get()).or(recorded_bytes).ok_or(
+                "it does not say how large its device was; give workload.trace.of, such as \"500GB\" (--of)",
+            )?;
+            Ok(Some(Remap::Scale { from_bytes, to_bytes }))
+        }
+    }
+}
+
+fn open(files: &[PathBuf], options: &Options) -> Result<Reader<'static>, TraceError> {
+    let mut sources: Vec<Box<dyn Read + Send>> = Vec::new();
+    for path in files {
+        sources.push(Box::new(File::open(path)?));
+    }
+    match sources.pop() {
+        Some(source) if sources.is_empty() => Reader::open(source, options),
+        Some(source) => {
+            sources.push(source);
+            Reader::open_blktrace(sources, options)
+        }
+        None => Err(TraceError::Empty),
+    }
+}

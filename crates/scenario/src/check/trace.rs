@@ -1,0 +1,192 @@
+//! A recorded trace as the workload: what stands beside it, and the recording that the host is fed from.
+use crate::check::given;
+use crate::check::resolve::Loader;
+use crate::check::run::Run;
+use crate::check::workload::{Served, size};
+use crate::keys::At;
+use crate::raw::trace::{PaceName, RemapName, TraceChoice, TraceRaw};
+use crate::raw::workload::WorkloadRaw;
+use crate::text::problem::{Log, Place};
+use drivelab_core::host::feed::{FeedParams, Pace};
+use drivelab_core::host::recording::Recording;
+use drivelab_core::setup::Fed;
+use drivelab_core::storage::drive::protocol::Protocol;
+use drivelab_units::Sectors;
+use std::sync::Arc;
+
+/// A trace that a scenario names.
+#[derive(Clone, Debug)]
+pub struct TraceAsked {
+    pub file: String,
+    pub format: Option<String>,
+    pub device: Option<String>,
+    pub pace: Pace,
+    /// Millionths that times are multiplied by.
+    pub scale_time: u64,
+    pub remap: RemapAsked,
+    pub is_lenient: bool,
+    pub direct: Option<bool>,
+    /// Of the target.
+    pub capacity: Sectors,
+    /// Whether the target takes requests of several hosts.
+    pub takes_hosts: bool,
+}
+
+/// How its addresses move onto the target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RemapAsked {
+    None,
+    Wrap,
+    /// From a device of this size; none for the size that the trace itself gives.
+    Scale(Option<Sectors>),
+}
+
+/// A trace that was found.
+pub struct TraceFound {
+    pub recording: Arc<dyn Recording>,
+    /// The same for the same bytes, wherever they lie.
+    pub fingerprint: String,
+    /// Of the run that it is a capture of.
+    pub seed: Option<u64>,
+}
+
+/// What may stand beside a trace.
+const BESIDE: [&str; 8] =
+    ["trace", "iodepth", "max_transfer", "direct", "runtime", "ramp_time", "number_ios", "name"];
+
+/// The trace as what a host is fed, and its fingerprint; `None` when it cannot be, or when nothing is known of the target.
+pub fn fed(
+    workload: &WorkloadRaw,
+    served: Option<Served>,
+    run: &Run,
+    loader: &dyn Loader,
+    log: &mut Log,
+) -> Option<(Fed, String)> {
+    let at = workload.trace.as_ref()?;
+    let problems = log.count();
+    for (key, place) in workload.set().into_iter().filter(|(key, _)| !BESIDE.contains(key)) {
+        let message = format!(
+            "`{key}` has no effect beside `trace`, whose requests are replayed as they were recorded"
+        );
+        log.fault(place, message, "keep one of the two");
+    }
+    let raw = &at.value.0;
+    let pace = pace(raw, workload, log);
+    let remap = remap(raw, log);
+    let limit = workload.max_transfer.as_ref();
+    let command_limit = limit.and_then(|at| size(at.value, at.place, "max_transfer", log));
+    let Some(file) = &raw.file else {
+        if raw.readable("file") {
+            log.fault(at.place, "the trace's `file` is missing", "add file = \"morning.trace\", its path");
+        }
+        return None;
+    };
+    let scale_time = given(raw.scale_time.as_ref()).map_or(1_000_000, |factor| factor.0);
+    if let Some(at) = raw.scale_time.as_ref().filter(|at| at.value.0 == 0) {
+        log.fault(
+            at.place,
+            "times that are multiplied by zero are none",
+            "write a factor such as 0.5, or pace = \"closed\"",
+        );
+    }
+    let served = served?;
+    if log.count() > problems {
+        return None;
+    }
+    let asked = TraceAsked {
+        file: file.value.0.clone(),
+        format: given(raw.format.as_ref()).map(|name| name.0),
+        device: given(raw.device.as_ref()).map(|name| name.0),
+        pace,
+        scale_time,
+        remap,
+        is_lenient: given(raw.lenient.as_ref()).unwrap_or(false),
+        direct: given(workload.direct.as_ref()).map(|direct| direct.0),
+        capacity: served.capacity,
+        takes_hosts: matches!(served.drive, Some(Protocol::ScsiTcq(_))),
+    };
+    found(&asked, file.place, command_limit, run, loader, log)
+}
+
+fn found(
+    asked: &TraceAsked,
+    place: Place,
+    command_limit: Option<Sectors>,
+    run: &Run,
+    loader: &dyn Loader,
+    log: &mut Log,
+) -> Option<(Fed, String)> {
+    let TraceFound { recording, fingerprint, seed } = match loader.trace(asked) {
+        Ok(found) => found,
+        Err(why) => {
+            let remedy =
+                "`drivelab trace info` says what is in a trace; its path is seen from the scenario's folder";
+            log.fault(place, format!("the trace \"{}\" cannot be replayed: {why}", asked.file), remedy);
+            return None;
+        }
+    };
+    if let Some(seed) = seed.filter(|seed| *seed != run.seed) {
+        log.note(format!(
+            "{} was captured from a run with seed {seed}, and this one has {}: platters begin at other angles; run.seed \
+             = {seed} (--randseed) begins with the same",
+            asked.file, run.seed
+        ));
+    }
+    let params = FeedParams { pace: asked.pace, command_limit };
+    Some((Fed { params, ios: Arc::new([]), recording: Some(recording) }, fingerprint))
+}
+
+fn pace(raw: &TraceRaw, workload: &WorkloadRaw, log: &mut Log) -> Pace {
+    let pace = given(raw.pace.as_ref()).unwrap_or(PaceName::Open);
+    if let Some(depth) = workload.iodepth.as_ref() {
+        if pace == PaceName::Closed {
+            log.has_effect(depth.place);
+        } else {
+            let message = "`iodepth` has no effect beside a trace whose requests begin at their times";
+            log.no_effect(
+                depth.place,
+                message.to_owned(),
+                "set workload.trace.pace to closed, or leave it out".to_owned(),
+            );
+        }
+    }
+    match pace {
+        PaceName::Open => Pace::ByTime,
+        PaceName::Closed => Pace::Depth(given(workload.iodepth.as_ref()).map_or(1, |depth| depth.0 as u32)),
+        PaceName::Think => Pace::AfterPrevious,
+    }
+}
+
+fn remap(raw: &TraceRaw, log: &mut Log) -> RemapAsked {
+    let remap = given(raw.remap.as_ref()).unwrap_or(RemapName::None);
+    if let Some(of) = raw.of.as_ref() {
+        if remap == RemapName::Scale {
+            log.has_effect(of.place);
+        } else {
+            let message = "`of` has no effect without remap = \"scale\"".to_owned();
+            log.no_effect(of.place, message, "set remap to scale, or leave it out".to_owned());
+        }
+        if of.value.0 == Sectors::ZERO {
+            log.fault(of.place, "a device of no size was not recorded", "write its size such as \"500GB\"");
+        }
+    }
+    match remap {
+        RemapName::None => RemapAsked::None,
+        RemapName::Wrap => RemapAsked::Wrap,
+        RemapName::Scale => RemapAsked::Scale(given(raw.of.as_ref()).map(|of| of.0)),
+    }
+}
+
+/// The path of the trace.
+pub fn file(workload: &WorkloadRaw) -> Option<&str> {
+    Some(&workload.trace.as_ref()?.value.0.file.as_ref()?.value.0)
+}
+
+/// The workload with the trace's fingerprint in place of its path.
+pub fn by_fingerprint(workload: &mut WorkloadRaw, fingerprint: &str) {
+    if let Some(At { value: TraceChoice(raw), .. }) = &mut workload.trace
+        && let Some(file) = &mut raw.file
+    {
+        file.value.0 = fingerprint.to_owned();
+    }
+}

@@ -1,0 +1,162 @@
+//! Capturing a run: every command that the host sends to the target, as a trace in our own format.
+//!
+//! Commands go into the trace in the order in which they were sent, each with its response time; so one is held back until
+//! it is answered, and those behind it with it. Replayed on the same target from the same seed, they are the same run.
+use drivelab_core::storage::array::report::{Happened, Report};
+use drivelab_core::storage::drive::params::DriveModel;
+use drivelab_core::storage::{Happening, TargetParams};
+use drivelab_core::{Access, Command, Completion};
+use drivelab_trace::formats::native::{Header, Injected, InjectedKind, NativeWriter};
+use drivelab_trace::record::{Attributes, Clock};
+use drivelab_trace::writer::{FormatWriter, Told};
+use drivelab_trace::{Kind, Record, TraceError, error::Place};
+use drivelab_units::{Instant, SECTOR_BYTES, Sectors};
+use std::collections::{HashMap, VecDeque};
+use std::io::Write;
+
+/// Commands that are held back behind one that is not answered; it is then written without its response time.
+const HELD_MAX: usize = 1 << 20;
+
+enum Held {
+    /// With whether it is answered.
+    Command(Record, bool),
+    Injected(Injected),
+}
+
+/// A trace that is being written while the run goes on.
+pub struct Capture<W: Write = Box<dyn Write + Send>> {
+    out: W,
+    writer: NativeWriter,
+    held: VecDeque<Held>,
+    /// Entries that have left `held`.
+    gone: u64,
+    /// By the id of a command that is not answered: its number among all entries.
+    under_way: HashMap<u64, u64>,
+    written: u64,
+}
+
+impl<W: Write> Capture<W> {
+    /// Begins a trace of a run with this seed on a target of this size.
+    pub fn new(out: W, seed: u64, capacity: Sectors) -> Self {
+        let (seed, device_bytes) = (Some(seed), Some(capacity.bytes().get()));
+        let remark = format!("captured by drivelab, model {}", drivelab_core::MODEL_VERSION);
+        let header = Header { seed, device_bytes, remark, ..Header::plain(Clock::Relative) };
+        let (writer, held, under_way) = (NativeWriter::new(header), VecDeque::new(), HashMap::new());
+        Capture { out, writer, held, gone: 0, under_way, written: 0 }
+    }
+
+    /// What is wrong from the start, and what happens at the end, that no output tells of.
+    pub(crate) fn unreadable(&mut self, target: &TargetParams) {
+        let drives: Vec<&DriveModel> = match target {
+            TargetParams::Server(_) => return,
+            TargetParams::Drive(model) | TargetParams::Wire(model) => vec![model],
+            TargetParams::System(system) => system.drives.iter().map(|model| &**model).collect(),
+        };
+        for (device, model) in (0..).zip(drives) {
+            for &(first, count) in model.faults.iter().flat_map(|faults| &faults.unreadable) {
+                let (offset, length) = (first.get() * SECTOR_BYTES, count.bytes().get());
+                let kind = InjectedKind::Unreadable;
+                self.held.push_back(Held::Injected(Injected { time_ns: 0, kind, device, offset, length }));
+            }
+        }
+    }
+
+    /// Commands in the trace so far.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    pub(crate) fn submitted(&mut self, at: Instant, command: &Command) -> Result<(), TraceError> {
+        self.under_way.insert(command.id, self.gone + self.held.len() as u64);
+        self.held.push_back(Held::Command(record(at, command), false));
+        if self.held.len() > HELD_MAX { self.release(1) } else { Ok(()) }
+    }
+
+    pub(crate) fn answered(&mut self, completion: &Completion) -> Result<(), TraceError> {
+        // What was released unanswered is written already.
+        let number = self.under_way.remove(&completion.id);
+        let place = number.and_then(|number| number.checked_sub(self.gone));
+        if let Some(Held::Command(record, is_answered)) =
+            place.and_then(|place| self.held.get_mut(place as usize))
+        {
+            record.response_ns = Some((completion.completed - completion.submitted).as_ns());
+            *is_answered = true;
+        }
+        self.release(0)
+    }
+
+    /// Something was done to the target from outside.
+    pub(crate) fn happened(&mut self, what: &Happening) {
+        let (at, kind, drive) = match what {
+            &Happening::DriveFailed { at, drive } => (at, InjectedKind::DriveFails, u32::from(drive)),
+            &Happening::DriveReplaced { at, drive } => (at, InjectedKind::DriveReplaced, u32::from(drive)),
+            &Happening::PowerCut { at } => (at, InjectedKind::PowerCut, 0),
+            &Happening::Array(Report { at, what: Happened::Failed { drive, .. }, .. }) => {
+                (at, InjectedKind::DriveFails, u32::from(drive))
+            }
+            Happening::Array(_) | Happening::GivenUp { .. } => return,
+        };
+        self.held.push_back(Held::Injected(Injected {
+            time_ns: at.as_ns(),
+            kind,
+            device: drive,
+            offset: 0,
+            length: 0,
+        }));
+    }
+
+    /// Writes what is in front and answered, and so many beyond that in any case.
+    fn release(&mut self, in_any_case: usize) -> Result<(), TraceError> {
+        let mut forced = in_any_case;
+        while let Some(front) = self.held.front() {
+            match front {
+                Held::Command(_, false) if forced == 0 => return Ok(()),
+                Held::Command(record, is_answered) => {
+                    forced = forced.saturating_sub(usize::from(!is_answered));
+                    let told =
+                        Told { device: "0", clock: Clock::Relative, place: Place::Record(self.written + 1) };
+                    self.writer.write(&mut self.out, record, &told)?;
+                    self.written += 1;
+                }
+                Held::Injected(injected) => self.writer.inject(&mut self.out, *injected)?,
+            }
+            self.held.pop_front();
+            self.gone += 1;
+        }
+        Ok(())
+    }
+
+    /// The run is over: what is not answered has no response time.
+    pub fn finish(mut self) -> Result<W, TraceError> {
+        self.release(usize::MAX)?;
+        self.writer.end(&mut self.out)?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+fn record(at: Instant, command: &Command) -> Record {
+    let Command { id, initiator, logical_unit, tag, attribute, priority, force_unit_access, .. } = *command;
+    let Command { direct, attempt, process, synchronous, access, first, count, .. } = *command;
+    let kind = match access {
+        Access::Read => Kind::Read,
+        Access::Write => Kind::Write,
+        Access::Flush => Kind::Flush,
+    };
+    let attributes = Attributes {
+        id,
+        cookie: 0,
+        initiator,
+        logical_unit,
+        tag,
+        attribute,
+        priority,
+        force_unit_access,
+        direct,
+        attempt,
+        process,
+        synchronous,
+    };
+    let (offset, length) = (first.get() * SECTOR_BYTES, count.bytes().get());
+    Record { attributes, ..Record::new(at.as_ns(), 0, kind, offset, length) }
+}

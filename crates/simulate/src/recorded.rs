@@ -1,0 +1,199 @@
+//! A recorded trace as what a host is fed: opened once for each run, request by request in constant memory.
+use drivelab_core::host::feed::{FedIo, Pace};
+use drivelab_core::host::recording::{Recorded, Recorder, Recording};
+use drivelab_trace::record::Clock;
+use drivelab_trace::shape::{Remap, Shape, Shaped, Shaper};
+use drivelab_trace::{Kind, Reader, Record, TraceError};
+use drivelab_units::{SECTOR_BYTES, Sectors, Span};
+use std::fmt;
+
+/// How a trace is replayed.
+#[derive(Clone, Debug)]
+pub struct Replaying {
+    pub pace: Pace,
+    /// The only device whose requests are replayed; where none is named, the trace may have one alone.
+    pub device: Option<String>,
+    /// Times since the first request are multiplied by this ratio.
+    pub scale_time: (u64, u64),
+    /// How addresses move onto the target; they stay where they are without it.
+    pub remap: Option<Remap>,
+    /// Whether all requests go past the host's own cache, or none; as recorded where nothing is said.
+    pub direct: Option<bool>,
+    /// What is wrong with requests is left out where it can be.
+    pub is_lenient: bool,
+    /// Of the target.
+    pub capacity: Sectors,
+    /// Whether the target takes requests of several hosts.
+    pub takes_hosts: bool,
+}
+
+/// Opens a trace at its beginning.
+pub type Open = dyn Fn() -> Result<Reader<'static>, TraceError> + Send + Sync;
+
+/// A trace, and how it is replayed.
+pub struct Replayed {
+    /// What it is called in messages.
+    pub name: String,
+    pub open: Box<Open>,
+    pub params: Replaying,
+}
+
+impl fmt::Debug for Replayed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?}", self.name, self.params)
+    }
+}
+
+impl Recording for Replayed {
+    fn open(&self) -> Result<Box<dyn Recorder>, String> {
+        let named = |error: TraceError| format!("{}: {error}", self.name);
+        let reader = (self.open)().map_err(named)?;
+        let Replaying { device, scale_time, remap, .. } = self.params.clone();
+        let shape = Shape { device, scale_time, remap, ..Shape::default() };
+        let shaper = Shaper::new(shape, false).map_err(named)?;
+        Ok(Box::new(Stream {
+            name: self.name.clone(),
+            params: self.params.clone(),
+            reader,
+            shaper,
+            only: None,
+            host: None,
+            zero_ns: None,
+            before_ns: 0,
+            left_out: 0,
+        }))
+    }
+}
+
+/// A trace that is being read.
+struct Stream {
+    name: String,
+    params: Replaying,
+    reader: Reader<'static>,
+    shaper: Shaper,
+    /// The device, and the host, that all requests so far were of.
+    only: Option<u32>,
+    host: Option<u16>,
+    /// What instant zero of the run is by the trace's clock.
+    zero_ns: Option<u64>,
+    /// When the request before was complete, for recorded think times.
+    before_ns: u64,
+    left_out: u64,
+}
+
+impl Recorder for Stream {
+    fn next(&mut self) -> Result<Option<Recorded>, String> {
+        loop {
+            let found = self.reader.next_request().map_err(|error| format!("{}: {error}", self.name))?;
+            let Some(record) = found else { return Ok(None) };
+            if let Some(recorded) = self.take(&record)? {
+                return Ok(Some(recorded));
+            }
+        }
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out
+    }
+}
+
+impl Stream {
+    /// What is wrong with the request that came last, and what helps.
+    fn wrong<T>(&self, what: &str) -> Result<T, String> {
+        Err(format!("{}: {}: {what}", self.name, self.reader.place()))
+    }
+
+    /// The I/O of a request; none where it is not replayed.
+    fn take(&mut self, record: &Record) -> Result<Option<Recorded>, String> {
+        let shaped = match self.shaper.take(record, self.reader.devices().name(record.device)) {
+            Shaped::Kept(shaped) => shaped,
+            Shaped::LeftOut if self.params.is_lenient => return Ok(None),
+            Shaped::LeftOut if record.length == 0 => {
+                return self.wrong("a read or write of no bytes; lenient = true leaves such requests out");
+            }
+            Shaped::LeftOut => return self.wrong("the request is larger than the target"),
+            Shaped::Dropped | Shaped::Over => return Ok(None),
+        };
+        self.check_device(record)?;
+        let zero_ns = self.zero(record);
+        let time_ns = self.time(record, &shaped, zero_ns)?;
+        if shaped.kind == Kind::Discard {
+            self.left_out += 1;
+            return Ok(None);
+        }
+        let Some(mut io) = Record { time_ns, ..shaped }.fed(0) else { return Ok(None) };
+        self.check(&io)?;
+        if let Some(direct) = self.params.direct {
+            io.command.direct = direct;
+        }
+        Ok(Some(Recorded { io, response: record.response_ns.map(Span::from_ns) }))
+    }
+
+    /// A target has one address space, so requests of two devices would lie one over the other.
+    fn check_device(&mut self, record: &Record) -> Result<(), String> {
+        let only = *self.only.get_or_insert(record.device);
+        if only == record.device {
+            return Ok(());
+        }
+        let devices = self.reader.devices();
+        let (one, other) = (devices.name(only), devices.name(record.device));
+        self.wrong(&format!(
+            "the trace has several devices, \"{one}\" and \"{other}\" among them, and the target has one address space; \
+             name the one that is replayed: device = \"{one}\" (--trace-device)"
+        ))
+    }
+
+    /// Instant zero of the run: of a capture that of the run that was captured, of all others their first request.
+    fn zero(&mut self, record: &Record) -> u64 {
+        let is_capture = self.reader.clock() == Clock::Relative
+            && self.reader.header().is_some_and(|header| header.seed.is_some());
+        *self.zero_ns.get_or_insert(if is_capture { 0 } else { record.time_ns })
+    }
+
+    /// When the request begins, as its pace has it.
+    fn time(&mut self, record: &Record, shaped: &Record, zero_ns: u64) -> Result<u64, String> {
+        if self.params.pace != Pace::AfterPrevious {
+            let first = self.zero_ns.unwrap_or(zero_ns);
+            return Ok(shaped.time_ns.saturating_sub(first).min(TIME_MAX_NS));
+        }
+        let Some(response_ns) = record.response_ns else {
+            return self.wrong(
+                "the request has no response time, so that nobody knows how long its host thought before the next; \
+                 take pace = \"open\" or \"closed\"",
+            );
+        };
+        let since = record.time_ns.saturating_sub(zero_ns);
+        let think = since.saturating_sub(self.before_ns);
+        self.before_ns = since.saturating_add(response_ns);
+        let (times, by) = self.params.scale_time;
+        let scaled = u128::from(think) * u128::from(times) / u128::from(by);
+        Ok(u64::try_from(scaled).unwrap_or(u64::MAX).min(TIME_MAX_NS))
+    }
+
+    fn check(&mut self, io: &FedIo) -> Result<(), String> {
+        let end = io.command.first.get().saturating_add(io.command.count.get());
+        let capacity = self.params.capacity.get();
+        if end > capacity {
+            return self.wrong(&format!(
+                "the request ends at byte {}, and the target has {}; remap = \"wrap\" or \"scale\" moves the requests \
+                 onto it (--remap; see also `drivelab trace cut --remap`)",
+                u128::from(end) * u128::from(SECTOR_BYTES),
+                u128::from(capacity) * u128::from(SECTOR_BYTES),
+            ));
+        }
+        let initiator = io.command.initiator;
+        let host = *self.host.get_or_insert(initiator);
+        if initiator >= HOSTS_MAX || (initiator != host && !self.params.takes_hosts) {
+            return self.wrong(&format!(
+                "a request of host {initiator} after one of host {host}: the target knows one host; take a drive and a \
+                 controller that share scsi-tcq"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// No run lasts so long; a time up to here can be added to any other.
+const TIME_MAX_NS: u64 = 1 << 62;
+/// Hosts on one bus, as many as a scenario may have.
+const HOSTS_MAX: u16 = 16;

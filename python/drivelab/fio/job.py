@@ -1,0 +1,384 @@
+"""One job of fio's as keys of a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from drivelab.fio import values
+from drivelab.fio.options import ASYNCHRONOUS, SYNCHRONOUS
+from drivelab.fio.syntax import Job, Option, Problem
+from drivelab.fio.values import WrongError
+
+Value = TypeVar("Value")
+
+_KINDS = {"read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"}
+_RANGE_MAX = 64
+"""Sizes that a range may have."""
+_IOS_MIN = 1
+
+
+@dataclass
+class Duration:
+    """When a job ends in fio."""
+
+    runtime_us: int | None = None
+    ramp_us: int | None = None
+    time_based: bool = False
+    ios: int | None = None
+    """After so many I/Os, copies counted; None where the size of the device decides."""
+
+
+@dataclass
+class Built:
+    """A job as keys."""
+
+    name: str
+    line: int
+    keys: dict[str, Any] = field(default_factory=dict)
+    duration: Duration = field(default_factory=Duration)
+    lines: dict[str, int] = field(default_factory=dict)
+    """The line of each option."""
+    seed: int | None = None
+    unreadable: set[str] = field(default_factory=set)
+    """Options whose values are wrong."""
+
+    def line_of(self, key: str) -> int | None:
+        """The line that a key comes from; None for what no line says."""
+        for option in _OPTIONS.get(key, (key,)):
+            if option in self.lines:
+                return self.lines[option]
+        return None
+
+
+_OPTIONS = {
+    "bssplit": ("bssplit", "bsrange"),
+    "blockalign": ("ba",),
+    "rwmixread": ("rwmixread", "rwmixwrite"),
+    "fsync": ("fsync", "fdatasync", "sync"),
+    "rate_iops": ("rate_iops", "rate"),
+    "direct": ("direct", "buffered"),
+    "number_ios": ("number_ios", "io_size", "size"),
+    "file": ("read_iolog",),
+    "pace": ("replay_no_stall",),
+    "scale_time": ("replay_time_scale",),
+}
+"""Keys that come from options of other names."""
+
+
+class Reader:
+    """The options of a job, read one by one; what cannot be read is a problem in its line."""
+
+    def __init__(self, job: Job, problems: list[Problem]) -> None:
+        """Read from `job`, and collect problems."""
+        self.job, self.problems = job, problems
+        self.unreadable: set[str] = set()
+        self.kb_base = self.read("kb_base", int, 1024)
+
+    def read(self, key: str, parse: Callable[[str], Value], default: Value) -> Value:
+        """The value of an option; the default where it is not set, or cannot be read."""
+        option = self.job.get(key)
+        if option is None:
+            return default
+        try:
+            if option.value is None:
+                raise WrongError("the value is missing")
+            return parse(option.value)
+        except (WrongError, ValueError) as wrong:
+            self.wrong(option, str(wrong) if isinstance(wrong, WrongError) else "not a number")
+            return default
+
+    def flag(self, key: str) -> bool:
+        """Whether a yes-or-no option is on."""
+        option = self.job.get(key)
+        if option is None:
+            return False
+        try:
+            return values.flag(option.value)
+        except WrongError as wrong:
+            self.wrong(option, str(wrong))
+            return False
+
+    def size(self, key: str) -> int | None:
+        """Bytes of an option."""
+        return self.read(key, lambda text: values.size(text, self.kb_base), None)
+
+    def text(self, key: str) -> str | None:
+        """An option as it is."""
+        return self.read(key, str, None)
+
+    def wrong(self, option: Option | None, text: str) -> None:
+        """A problem in the line of an option."""
+        line = self.job.line if option is None else option.line
+        if option is not None:
+            self.unreadable.add(option.key)
+        self.problems.append(Problem(line, f"{option}: {text}" if option else text))
+
+
+def build(job: Job, problems: list[Problem], notes: dict[str, None]) -> Built:
+    """The job as keys; problems and notes are added to."""
+    reader = Reader(job, problems)
+    built = Built(reader.text("name") or job.name, job.line)
+    built.lines = {key: option.line for key, option in job.options.items()}
+    built.unreadable = reader.unreadable
+    built.seed = reader.read("randseed", values.whole, None)
+    _times(reader, built)
+    if job.get("read_iolog"):
+        _trace(reader, built)
+        return built
+    rw = _rw(reader)
+    built.keys["rw"] = rw
+    mean = _sizes(reader, built, rw)
+    if rw.startswith("rand") or rw == "randrw":
+        _places(reader, built, notes)
+    if rw in {"rw", "readwrite", "randrw"}:
+        _mix(reader, built)
+    span = _range(reader, built)
+    _arrivals(reader, built, mean, notes)
+    _flushes(reader, built, rw)
+    if reader.flag("direct") or (job.get("buffered") and not reader.flag("buffered")):
+        built.keys["direct"] = True
+    else:
+        notes[
+            "without direct=1 fio goes through the page cache: here too, where the target has one (target.host_cache)"
+        ] = None
+    copies = reader.read("numjobs", values.whole, 1)
+    if copies != 1:
+        built.keys["numjobs"] = copies
+    _end(reader, built, (span, mean), max(copies, 1))
+    return built
+
+
+def _times(reader: Reader, built: Built) -> None:
+    duration = built.duration
+    duration.runtime_us = reader.read("runtime", lambda text: values.time_us(text, "s"), None)
+    duration.ramp_us = reader.read("ramp_time", lambda text: values.time_us(text, "s"), None)
+    duration.time_based = reader.flag("time_based")
+    if reader.read("startdelay", lambda text: values.time_us(text, "s"), 0):
+        reader.wrong(
+            reader.job.get("startdelay"),
+            "jobs of a group begin together here; put what comes later behind a stonewall",
+        )
+    if reader.read("loops", values.whole, 1) > 1:
+        reader.wrong(reader.job.get("loops"), "a job runs once; take time_based and a longer runtime")
+
+
+def _trace(reader: Reader, built: Built) -> None:
+    """A log of I/Os in place of a job."""
+    keys = built.keys
+    trace: dict[str, Any] = {"file": reader.text("read_iolog")}
+    if reader.flag("replay_no_stall"):
+        trace["pace"] = "closed"
+        keys["iodepth"] = reader.read("iodepth", values.whole, 1)
+    if (percent := reader.read("replay_time_scale", values.whole, 100)) != 100:
+        trace["scale_time"] = percent / 100
+    keys["trace"] = trace
+
+
+def _rw(reader: Reader) -> str:
+    option = reader.job.get("rw")
+    rw = reader.text("rw") or "read"
+    kind, colon, _ = rw.partition(":")
+    if colon:
+        reader.wrong(
+            option, "gaps and runs are not drawn here; take the kind alone, or replay a trace (read_iolog)"
+        )
+    elif "trim" in kind:
+        reader.wrong(option, "discards are not modelled")
+    elif kind not in _KINDS:
+        reader.wrong(option, f"write one of {', '.join(sorted(_KINDS))}")
+    return kind if kind in _KINDS else "read"
+
+
+def _sizes(reader: Reader, built: Built, rw: str) -> Fraction:
+    """The sizes of the I/Os; their mean in bytes."""
+    job, of_write = reader.job, rw.endswith("write")
+    mixed = rw in {"rw", "readwrite", "randrw"}
+
+    def one(key: str, text: str) -> str:
+        reads, writes = values.pair(text)
+        if mixed and reads != writes:
+            raise WrongError(f"reads and writes of one job have one {key} here; make two jobs of it")
+        return writes if of_write else reads
+
+    if job.get("bssplit"):
+        split = reader.read(
+            "bssplit", lambda text: _split(one("bssplit", text), reader.kb_base), [(4096, 100)]
+        )
+        built.keys["bssplit"] = ":".join(f"{size}B/{share}" for size, share in split)
+        total = sum(share for _, share in split)
+        mean = Fraction(sum(size * share for size, share in split), max(total, 1))
+    elif job.get("bsrange"):
+        found = reader.read("bsrange", lambda text: _range_of(one("bsrange", text), reader.kb_base), [4096])
+        built.keys["bssplit"] = ":".join(f"{size}B" for size in found)
+        mean = Fraction(sum(found), len(found))
+    else:
+        found = reader.read("bs", lambda text: [values.size(one("bs", text), reader.kb_base)], [4096])
+        built.keys["bs"] = f"{found[0]}B"
+        mean = Fraction(found[0])
+    if (align := reader.size("ba")) is not None:
+        built.keys["blockalign"] = f"{align}B"
+    return max(mean, Fraction(1))
+
+
+def _split(text: str, kb_base: int) -> list[tuple[int, int]]:
+    """Sizes with their shares in percent; those without one share the rest."""
+    parts = [part.partition("/") for part in text.split(":")]
+    sizes = [values.size(size, kb_base) for size, _, _ in parts]
+    shares = [int(share) if share else None for _, _, share in parts]
+    rest = 100 - sum(share for share in shares if share is not None)
+    open_ = shares.count(None)
+    if rest < 0 or (rest > 0 and not open_):
+        raise WrongError(f"the shares add up to {100 - rest} %, not to 100")
+    scale = max(open_, 1)
+    return [
+        (size, rest if share is None else share * scale) for size, share in zip(sizes, shares, strict=True)
+    ]
+
+
+def _range_of(text: str, kb_base: int) -> list[int]:
+    """All multiples of the least size in a range, each as often as the others."""
+    least_text, dash, most_text = text.partition("-")
+    if not dash:
+        raise WrongError("write two sizes, such as 4k-64k")
+    least, most = values.size(least_text, kb_base), values.size(most_text, kb_base)
+    if not 0 < least <= most:
+        raise WrongError("write the smaller size first, such as 4k-64k")
+    if most // least > _RANGE_MAX:
+        raise WrongError(f"more than {_RANGE_MAX} sizes; write bssplit=4k/50:64k/50, say")
+    return [least * factor for factor in range(1, most // least + 1)]
+
+
+def _places(reader: Reader, built: Built, notes: dict[str, None]) -> None:
+    if (percent := reader.text("percentage_random")) is not None:
+        built.keys["percentage_random"] = f"{percent.split(',')[0].removesuffix('%')}%"
+    distribution = reader.text("random_distribution")
+    if distribution is not None:
+        own = [part.strip() for part in distribution.split(",")]
+        if len(set(own)) > 1:
+            reader.wrong(
+                reader.job.get("random_distribution"),
+                "reads and writes of one job have one; make two jobs of it",
+            )
+        built.keys["random_distribution"] = own[0]
+    if not reader.flag("norandommap") and distribution in {None, "random"}:
+        notes[
+            "without norandommap fio visits each place once before any again; here places are drawn each by itself"
+        ] = None
+
+
+def _mix(reader: Reader, built: Built) -> None:
+    reads = reader.read("rwmixread", values.whole, None)
+    writes = reader.read("rwmixwrite", values.whole, None)
+    if reads is None and writes is not None:
+        reads = 100 - writes
+    if reads is not None:
+        built.keys["rwmixread"] = f"{reads}%"
+
+
+def _range(reader: Reader, built: Built) -> int | None:
+    """Where the job works; the bytes of its range, where they are given."""
+    span = None
+    for key in ("offset", "size"):
+        text = reader.text(key)
+        if text is None:
+            continue
+        if text.endswith("%"):
+            built.keys[key] = text
+            continue
+        found = reader.size(key)
+        if found is not None and (found or key == "offset"):
+            built.keys[key] = f"{found}B"
+            span = found if key == "size" else span
+    if reader.job.get("offset_increment") and reader.read("numjobs", values.whole, 1) > 1:
+        reader.wrong(
+            reader.job.get("offset_increment"),
+            "copies of a job work in one range here; write a job for each, with its own offset",
+        )
+    return span
+
+
+def _arrivals(reader: Reader, built: Built, mean: Fraction, notes: dict[str, None]) -> None:
+    """Closed loop, or open where a rate is given."""
+    engine = (reader.text("ioengine") or "psync").split(":")[0]
+    if engine not in ASYNCHRONOUS | SYNCHRONOUS:
+        known = ", ".join(sorted(ASYNCHRONOUS | SYNCHRONOUS))
+        reader.wrong(
+            reader.job.get("ioengine"), f"no engine that reads and writes a device; write one of {known}"
+        )
+    depth = reader.read("iodepth", values.whole, 1)
+    if engine in SYNCHRONOUS and depth > 1:
+        notes[f"iodepth={depth} has no effect with ioengine={engine}: it has one I/O outstanding"] = None
+        depth = 1
+    rate = _rate(reader, mean)
+    if rate is not None:
+        built.keys["rate_iops"] = f"{float(rate):.6g}/s"
+        if (process := reader.text("rate_process")) is not None:
+            built.keys["rate_process"] = process
+        notes[
+            "rate and rate_iops are an open loop: arrivals do not wait, where fio holds them back at iodepth"
+        ] = None
+        return
+    built.keys["iodepth"] = depth
+    think = reader.read("thinktime", lambda text: values.time_us(text, "us"), 0)
+    if think:
+        built.keys["thinktime"] = f"{think}us"
+        # As in fio, the whole job stops to think; at depth 1 that is each I/O's own pause.
+        blocks = reader.read("thinktime_blocks", values.whole, 1)
+        if blocks > 1 or depth > 1:
+            built.keys["thinktime_blocks"] = blocks
+
+
+def _rate(reader: Reader, mean: Fraction) -> Fraction | None:
+    """I/Os per second that are asked for, of reads and writes together."""
+    rates = []
+    for key, per_io in (("rate_iops", Fraction(1)), ("rate", mean)):
+        option = reader.job.get(key)
+        if option is None:
+            continue
+        parts = [part for part in (option.value or "").split(",") if part.strip()]
+        if len(parts) != 1:
+            reader.wrong(option, "reads and writes of one job have one rate here; make two jobs of it")
+            continue
+        found = reader.size(key)
+        if found:
+            is_mixed = built_is_mixed(reader)
+            # fio gives reads and writes each this rate.
+            rates.append(Fraction(found) / per_io * (2 if is_mixed else 1))
+    return min(rates) if rates else None
+
+
+def built_is_mixed(reader: Reader) -> bool:
+    """Whether the job both reads and writes."""
+    return (reader.text("rw") or "read") in {"rw", "readwrite", "randrw"}
+
+
+def _flushes(reader: Reader, built: Built, rw: str) -> None:
+    """Flushes after so many writes; O_SYNC is one after each."""
+    if rw in {"read", "randread"}:
+        return
+    counts = [reader.read(key, values.whole, 0) for key in ("fsync", "fdatasync")]
+    sync = reader.text("sync") if reader.job.get("sync") and reader.job.options["sync"].value else None
+    if reader.job.get("sync") and (sync is None or sync not in {"0", "none"}):
+        counts.append(1)
+    every = [count for count in counts if count]
+    if every and "rate_iops" in built.keys:
+        reader.wrong(
+            reader.job.get("fsync") or reader.job.get("fdatasync") or reader.job.get("sync"),
+            "a job with a rate waits for no flush here; leave one of the two out",
+        )
+    elif every:
+        built.keys["fsync"] = min(every)
+
+
+def _end(reader: Reader, built: Built, amount: tuple[int | None, Fraction], copies: int) -> None:
+    """After how many I/Os fio ends the job."""
+    span, mean = amount
+    total = reader.size("io_size") if reader.job.get("io_size") else span
+    number = reader.read("number_ios", values.whole, None)
+    found = [number] if number else []
+    if total:
+        found.append(max(int(total / mean), _IOS_MIN))
+    built.duration.ios = min(found) * copies if found else None

@@ -1,0 +1,100 @@
+"""fio's options by what becomes of them here: some mean something, some do not matter, some cannot be done."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+MEANT = frozenset(
+    {
+        "rw", "bs", "bsrange", "bssplit", "ba", "size", "io_size", "offset", "offset_increment", "number_ios",
+        "iodepth", "numjobs", "rwmixread", "rwmixwrite", "percentage_random", "random_distribution", "rate_iops",
+        "rate", "rate_process", "thinktime", "thinktime_blocks", "fsync", "fdatasync", "sync", "direct", "buffered",
+        "runtime", "ramp_time", "time_based", "randseed", "stonewall", "ioengine", "kb_base", "name", "read_iolog",
+        "replay_no_stall", "replay_time_scale", "loops", "startdelay", "norandommap",
+    }
+)  # fmt: skip
+"""What scenario.py makes keys of."""
+
+_OF_THE_OUTPUT = (
+    r"group_reporting|new_group|unified_rw_reporting|description|clat_percentiles|lat_percentiles|slat_percentiles|"
+    r"percentile_list|significant_figures|disable_\w+|write_\w+_log|log_\w+|per_job_logs|bwavgtime|iopsavgtime|"
+    r"status_interval|write_iolog|stats|exitall|exitall_on_error|error_dump|continue_on_error|ignore_error|uniqid|"
+    r"json\w*|output\w*|wait_for_previous"
+)
+_OF_THE_MACHINE = (
+    r"filename|directory|filename_format|file_service_type|nrfiles|openfiles|filesize|file_append|unique_filename|"
+    r"thread|cpus_allowed\w*|cpumask|numa_\w+|nice|iomem|mem|iomem_align|mem_align|hugepage-size|lockmem|clocksource|"
+    r"gtod_\w+|clocksource|userspace_reap|registerfiles|fixedbufs|hipri|sqthread_poll\w*|nonvectored|force_async|"
+    r"uncached|opendir|allow_mounted_write|allow_file_create|create_\w+|fallocate|overwrite|invalidate|pre_read|"
+    r"unlink\w*|exec_prerun|exec_postrun|prio|prioclass|cgroup\w*|uid|gid|umask|rate_cycle|thinktime_spin|fadvise_hint|"
+    r"buffer_\w+|refill_buffers|scramble_buffers|zero_buffers|dedupe_\w+|buffer_compress\w*|random_generator|"
+    r"randrepeat|allrandrepeat|use_os_rand|random_seek|softrandommap|end_fsync|fsync_on_close|replay_redirect|"
+    r"replay_align|atomic|write_hint|memory\w*|profile|ioscheduler_none"
+)
+_MATTERS_NOT = re.compile(f"(?:{_OF_THE_OUTPUT}|{_OF_THE_MACHINE})")
+
+REFUSED = {
+    "verify": "reads that check what was written are not made here; leave it out (--check-data holds every read to "
+    "what was written)",
+    "do_verify": "reads that check what was written are not made here; leave it out",
+    "experimental_verify": "reads that check what was written are not made here; leave it out",
+    "iodepth_batch": "I/Os go out one by one here, as soon as one may; leave it out",
+    "iodepth_batch_submit": "I/Os go out one by one here, as soon as one may; leave it out",
+    "iodepth_batch_complete": "completions are taken one by one here; leave it out",
+    "iodepth_batch_complete_min": "completions are taken one by one here; leave it out",
+    "iodepth_batch_complete_max": "completions are taken one by one here; leave it out",
+    "iodepth_low": "a queue is filled again as soon as one is done; leave it out",
+    "latency_target": "no depth is searched for here; give iodepth and compare: --iodepth 1,2,4,8",
+    "latency_window": "no depth is searched for here; leave it out",
+    "latency_percentile": "no depth is searched for here; leave it out",
+    "max_latency": "no run ends at a slow I/O; leave it out and read max_ms",
+    "zonemode": "zones are not modelled; leave it out",
+    "zonesize": "zones are not modelled; for hot and cold regions take random_distribution=zoned:..",
+    "zonerange": "zones are not modelled; leave it out",
+    "zoneskip": "zones are not modelled; leave it out",
+    "zonecapacity": "zones are not modelled; leave it out",
+    "rw_sequencer": "sequences with gaps are not drawn here; leave it out, or replay them as a trace (read_iolog)",
+    "flow": "jobs do not wait for each other's progress here; leave it out",
+    "flow_id": "jobs do not wait for each other's progress here; leave it out",
+    "wait_for": "a job begins with its group or, with stonewall, after it; use stonewall",
+    "ioscheduler": "the scheduler is part of the target: leave it out and add --set target.elevator=deadline, say",
+    "thinktime_iotime": "a job stops to think after a number of I/Os here; use thinktime_blocks",
+    "steadystate": "a run ends after its time here; leave it out (the steadiness of each run is printed)",
+    "ss": "a run ends after its time here; leave it out (the steadiness of each run is printed)",
+    "rate_min": "no run ends because a rate was missed; leave it out and read the rate",
+    "rate_iops_min": "no run ends because a rate was missed; leave it out and read the rate",
+    "sync_file_range": "parts of a file are not flushed one by one; use fsync",
+    "write_barrier": "barriers are not sent here; use fsync",
+    "bs_unaligned": "places are multiples of blockalign here; leave it out",
+    "bs_is_seq_rand": "sizes do not depend on the place here; make two jobs of it",
+    "trim_percentage": "discards are not modelled; leave it out",
+    "trim_backlog": "discards are not modelled; leave it out",
+    "cmdprio_percentage": "the priority is that of a whole job: give --set workload.priority=high",
+    "merge_blktrace_file": "traces are merged by `drivelab trace convert --merge`",
+    "file_lock_mode": "jobs do not lock files here; leave it out",
+}
+"""What would change the result and cannot be done, with what can be done in its place."""
+
+ASYNCHRONOUS = frozenset({"libaio", "io_uring", "io_uring_cmd", "posixaio", "windowsaio", "solarisaio", "sg"})
+SYNCHRONOUS = frozenset({"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"})
+"""Engines that have one I/O outstanding, whatever iodepth says."""
+
+
+def matters_not(key: str) -> bool:
+    """Whether an option changes nothing that is modelled."""
+    return _MATTERS_NOT.fullmatch(key) is not None
+
+
+def refusal(key: str) -> str | None:
+    """Why an option cannot be done; None where it can, or changes nothing."""
+    if key in MEANT or matters_not(key):
+        return None
+    if found := REFUSED.get(key):
+        return found
+    for prefix in ("verify_", "trim_", "zone", "ss_", "latency_", "cmdprio"):
+        if key.startswith(prefix):
+            return "it is not modelled, and would change the result; leave it out"
+    near = get_close_matches(key, [*MEANT, *REFUSED], n=1)
+    hint = f"did you mean {near[0]}?" if near else "leave it out if it changes nothing"
+    return f"no option of fio that is known here; {hint}"

@@ -1,0 +1,76 @@
+"""Values in fio's spelling: sizes whose k is 1024, times with a unit of their option's, and what a bare word means."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+_NUMBER = re.compile(r"(?P<number>0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?)\s*(?P<unit>[a-zA-Z]*)")
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_TIMES_US = {
+    "d": 86_400_000_000,
+    "h": 3_600_000_000,
+    "m": 60_000_000,
+    "s": 1_000_000,
+    "ms": 1_000,
+    "msec": 1_000,
+    "us": 1,
+    "usec": 1,
+}
+
+
+class WrongError(ValueError):
+    """A value that cannot be: what it should look like."""
+
+
+def _split(text: str, example: str) -> tuple[Fraction, str]:
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        raise WrongError(f"no number; write {example}")
+    number = match["number"]
+    is_hex = number[:2].lower() == "0x"
+    return Fraction(int(number, 16)) if is_hex else Fraction(number), match["unit"].lower()
+
+
+def size(text: str, kb_base: int = 1024) -> int:
+    """Bytes. With kb_base=1024, fio's default, 4k is 4096 and 4ki is 4000; with 1000 it is the other way round."""
+    number, unit = _split(text, "a size such as 64k")
+    plain = unit.removesuffix("b")
+    is_other = plain.endswith("i")
+    power = _POWERS.get(plain.removesuffix("i"))
+    if power is None:
+        raise WrongError(f"no unit `{unit}`; write k, m, g, t or p, such as 64k")
+    base = (1000 if kb_base == 1024 else 1024) if is_other else kb_base
+    found = number * base**power
+    if found.denominator != 1:
+        raise WrongError("no whole number of bytes")
+    return int(found)
+
+
+def time_us(text: str, unit: str) -> int:
+    """Microseconds of a time; a bare number is in `unit`."""
+    number, own = _split(text, f"a time such as 10{unit}")
+    factor = _TIMES_US.get(own or unit)
+    if factor is None:
+        raise WrongError(f"no unit `{own}`; write d, h, m, s, ms or us")
+    return round(number * factor)
+
+
+def flag(text: str | None) -> bool:
+    """Yes or no; a bare word is a yes."""
+    if text is None or text in {"1", "true", "yes"}:
+        return True
+    if text in {"0", "false", "no"}:
+        return False
+    raise WrongError("write 0 or 1")
+
+
+def whole(text: str | None) -> int:
+    """A whole number, also as 0x10 or 4k."""
+    return size(text or "")
+
+
+def pair(text: str) -> list[str]:
+    """The values for reads and writes; one that stands alone is of both, and that of trims is left off."""
+    parts = [part.strip() for part in text.split(",")][:2]
+    return parts if len(parts) == 2 else parts * 2

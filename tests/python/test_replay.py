@@ -1,0 +1,223 @@
+"""Recorded traces as the workload, through the command line: capture, paces, sweeps, arrays, what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import drivelab
+from drivelab.errors import InputError
+
+DRIVE = ("--drive", "wd-4tb-7200")
+SPC = "".join(
+    f"0,{at * 7_919_993 % 7_000_000_000},4096,{'W' if at % 3 == 0 else 'R'},{at * 0.02:.6f}\n"
+    for at in range(60)
+)
+
+
+@pytest.fixture
+def spc(tmp_path):
+    (tmp_path / "a.spc").write_text(SPC, encoding="utf-8")
+    return "a.spc"
+
+
+def points(done):
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["points"]
+
+
+def test_a_capture_replays_with_the_same_digest(run):
+    captured = run(
+        "simulate",
+        *DRIVE,
+        "--rw",
+        "randrw",
+        "--iodepth",
+        "4",
+        "--runtime",
+        "2s",
+        "--capture",
+        "a.trace",
+        "--json",
+    )
+    again = run("simulate", *DRIVE, "--trace", "a.trace", "--runtime", "2s", "--json")
+    (first,), (second,) = points(captured), points(again)
+    assert second["digest"] == first["digest"]
+    assert second["latency_ns"] == first["latency_ns"]
+    assert second["replay"]["read"]["recorded_ns"] == second["replay"]["read"]["simulated_ns"]
+    (whole,) = points(run("simulate", *DRIVE, "--trace", "a.trace", "--json"))
+    assert (whole["ended"], whole["replay"]["complete"]) == ("trace", True)
+
+
+@pytest.mark.parametrize("to", ["iolog2", "iolog3", "blkparse"])
+def test_formats_of_others_give_the_same_completions(run, to):
+    options = (*DRIVE, "--number-ios", "200", "--json")
+    captured = run("simulate", *options, "--rw", "randrw", "--iodepth", "4", "--capture", "a.trace")
+    assert run("trace", "convert", "a.trace", "-o", "b", "--to", to).returncode == 0
+    again = run("simulate", *options, "--trace", "b", "--pace", "closed", "--iodepth", "4")
+    assert points(again)[0]["digest"] == points(captured)[0]["digest"]
+
+
+@pytest.mark.parametrize("name", ["0", "8,0", "src1.0", "1.50"])
+def test_a_device_is_named_as_the_trace_names_it(run, tmp_path, name):
+    lines = [f"{at} {device} read {at * 4096} 4096\n" for at, device in enumerate([name, "other", name])]
+    header = "fio version 3 iolog\n" + f"0 {name} add\n0 {name} open\n0 other add\n0 other open\n"
+    (tmp_path / "a.iolog").write_text(header + "".join(lines), encoding="utf-8")
+    refused = run("simulate", *DRIVE, "--trace", "a.iolog")
+    assert refused.returncode == 1
+    assert f'a.iolog: line 7: the trace has several devices, "{name}" and "other"' in refused.stderr
+    (point,) = points(run("simulate", *DRIVE, "--trace", "a.iolog", "--trace-device", name, "--json"))
+    assert point["read"]["ios"] == 2
+
+
+def test_what_a_replay_says(run, spc):
+    done = run("simulate", *DRIVE, "--trace", spc)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    line = next(line for line in done.stdout.splitlines() if line.startswith("trace:"))
+    assert line.startswith("trace: 60 requests in 1.18 s, done ")
+    assert "recorded" not in done.stdout
+
+
+def test_a_target_that_falls_behind_says_how_far(run, tmp_path):
+    lines = [f"0,{at * 7_919_993 % 7_000_000_000},4096,R,{at * 0.001:.6f}\n" for at in range(1_000)]
+    (tmp_path / "fast.spc").write_text("".join(lines), encoding="utf-8")
+    done = run("simulate", *DRIVE, "--trace", "fast.spc")
+    assert done.returncode == 0
+    assert "note: the target cannot keep up with the trace: " in done.stderr
+    assert "requests waited when the last one arrived, and all were done" in done.stderr
+    slow = run("simulate", *DRIVE, "--trace", "fast.spc", "--scale-time", "40")
+    assert "keep up" not in slow.stderr
+
+
+def test_sweeps_and_arrays_take_a_trace(run, spc):
+    done = run(
+        "simulate", "--drive", "wd-4tb-7200", "--level", "raid10,raid5", "--members", "4", "--trace", spc,
+        "--set", "workload.trace.scale_time=1,0.5", "--check-data", "--json",
+    )  # fmt: skip
+    found = points(done)
+    assert [point["axes"] for point in found] == [
+        {"target.array.level": level, "workload.trace.scale_time": scale}
+        for level in ("raid10", "raid5")
+        for scale in (1, 0.5)
+    ]
+    assert all(point["replay"]["finished"] == 60 and point["data"]["sectors_read"] > 0 for point in found)
+
+
+def test_a_depth_goes_with_the_closed_pace(run, spc):
+    done = run("simulate", *DRIVE, "--trace", spc, "--pace", "closed", "--iodepth", "1,8", "--json")
+    one, eight = points(done)
+    assert (one["depth"]["asked"], eight["depth"]["asked"]) == (1, 8)
+    assert eight["iops"] > one["iops"]
+    assert one["replay"]["span_ns"] is None
+
+
+def test_timelines_and_logs_take_a_trace(run, spc, tmp_path):
+    done = run(
+        "simulate", *DRIVE, "--trace", spc, "--log", "20", "--log-to", "log.csv", "--timeline", "t.html"
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "log.csv").read_text(encoding="utf-8").count("\n") == 21
+    assert (tmp_path / "t.html").stat().st_size > 1_000
+
+
+def test_the_same_bytes_are_the_same_scenario_wherever_they_lie(run, spc, tmp_path):
+    (tmp_path / "b").write_text(SPC, encoding="utf-8")
+    hashes = [
+        json.loads(run("simulate", *DRIVE, "--trace", name, "--trace-format", "spc", "--json").stdout)[
+            "scenario_hash"
+        ]
+        for name in ("a.spc", "b")
+    ]
+    assert hashes[0] == hashes[1]
+    (tmp_path / "b").write_text(SPC.replace("R", "r", 1).replace("W", "R", 1), encoding="utf-8")
+    other = run("simulate", *DRIVE, "--trace", "b", "--trace-format", "spc", "--json")
+    assert json.loads(other.stdout)["scenario_hash"] != hashes[0]
+
+
+REFUSED = {
+    "no such file": (("--trace", "none"), 'the trace "none" cannot be replayed: No such file or directory'),
+    "a workload beside it": (("--trace", "a.spc", "--rw", "read"), "`rw` has no effect beside `trace`"),
+    "a depth at recorded times": (
+        ("--trace", "a.spc", "--iodepth", "4"),
+        "`iodepth` has no effect beside a trace",
+    ),
+    "of without scale": (("--trace", "a.spc", "--of", "1TB"), '`of` has no effect without remap = "scale"'),
+    "no size to scale from": (("--trace", "a.spc", "--remap", "scale"), "give workload.trace.of"),
+    "no speed at all": (
+        ("--trace", "a.spc", "--scale-time", "0"),
+        "times that are multiplied by zero are none",
+    ),
+    "another format": (("--trace", "a.spc", "--trace-format", "msr"), ""),
+    "a pace that is none": (("--trace", "a.spc", "--pace", "opne"), "did you mean `open`"),
+    "a depth of commands": (("--trace", "a.spc", "--bs", "4k", "--fsync", "1"), "`fsync` has no effect"),
+}
+
+
+@pytest.mark.parametrize(("options", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_is_refused(run, spc, options, words):
+    done = run("simulate", *DRIVE, *options)
+    assert done.returncode in {1, 2}
+    assert words in done.stderr
+
+
+def test_a_request_beyond_the_end_names_the_remedy(run, tmp_path):
+    (tmp_path / "far.spc").write_text("0,8,4096,R,0.0\n0,9000000000,4096,R,0.1\n", encoding="utf-8")
+    done = run("simulate", *DRIVE, "--trace", "far.spc")
+    assert done.returncode == 1
+    assert "far.spc: line 2: the request ends at byte 4608000004096, and the target has" in done.stderr
+    moved = run("simulate", *DRIVE, "--trace", "far.spc", "--remap", "wrap", "--json")
+    assert points(moved)[0]["read"]["ios"] == 2
+
+
+def test_a_capture_is_of_one_run_and_whole(run, tmp_path):
+    done = run("simulate", *DRIVE, "--iodepth", "1,4", "--capture", "a.trace")
+    assert done.returncode == 2
+    assert "a trace is of one run, and this sweep has 2" in done.stderr
+    failed = run("simulate", *DRIVE, "--trace", "far.spc", "--capture", "b.trace")
+    assert failed.returncode != 0
+    assert not [path for path in tmp_path.iterdir() if "trace" in path.name]
+
+
+def test_another_seed_than_that_of_the_capture_is_noted(run):
+    run("simulate", *DRIVE, "--number-ios", "20", "--randseed", "7", "--capture", "a.trace")
+    done = run("simulate", *DRIVE, "--trace", "a.trace")
+    assert "note: a.trace was captured from a run with seed 7, and this one has 1" in done.stderr
+    assert "captured" not in run("simulate", *DRIVE, "--trace", "a.trace", "--randseed", "7").stderr
+
+
+def test_levels_are_compared_under_a_trace(run, spc):
+    done = run(
+        "compare-levels",
+        *DRIVE,
+        "--members",
+        "4",
+        "--levels",
+        "raid10,raid5",
+        "--trace",
+        spc,
+        "--states",
+        "healthy",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "the trace a.spc at its recorded times" in done.stdout
+    beside = run("compare-levels", *DRIVE, "--trace", spc, "--rw", "read")
+    assert (beside.returncode, "--rw changes nothing with --trace" in beside.stderr) == (2, True)
+
+
+def test_the_workload_for_fio_is_a_log(run, spc):
+    done = run("simulate", *DRIVE, "--trace", spc, "--fio")
+    assert "drivelab trace convert a.spc --to iolog3 -o trace.iolog" in done.stdout
+    assert "read_iolog=trace.iolog" in done.stdout
+
+
+def test_from_python(tmp_path):
+    (tmp_path / "a.spc").write_text(SPC, encoding="utf-8")
+    result = drivelab.simulate(
+        drive="wd-4tb-7200", trace=str(tmp_path / "a.spc"), capture=tmp_path / "again.trace"
+    )
+    assert result.points[0]["replay"]["finished"] == 60
+    assert drivelab.trace.info(tmp_path / "again.trace").figures["requests"] == 60
+    with pytest.raises(InputError, match="this sweep has 2"):
+        drivelab.simulate(drive="wd-4tb-7200", iodepth=[1, 2], capture=tmp_path / "b.trace")
