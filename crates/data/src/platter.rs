@@ -135,7 +135,9 @@ impl<C: Cell> Waiting<C> {
 /// A drive with its media elsewhere. A copy shares them.
 #[derive(Clone)]
 pub struct Backed<C> {
+    /// What its media are kept on.
     pub platter: Arc<dyn Platter<C>>,
+    /// What it has accepted and not put there.
     pub waiting: Waiting<C>,
 }
 

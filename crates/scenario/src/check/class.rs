@@ -197,7 +197,8 @@ mod tests {
             let mut below = QueueRaw::default();
             let mut filled = fill(&mut below, from, place);
             let mut has: Vec<&str> = from.set().into_iter().map(|(key, _)| key).collect();
-            (filled.sort_unstable(), has.sort_unstable());
+            filled.sort_unstable();
+            has.sort_unstable();
             assert_eq!(filled, has, "{class:?}");
         }
     }

@@ -184,6 +184,7 @@ fn at_its_rates(queue: &str, window: &str) -> Vec<[f64; 2]> {
 }
 
 /// Root mean square of the logarithms of model over measured, and the largest: of the median and of p95.
+#[allow(clippy::disallowed_methods, reason = "a test's own arithmetic, in no digest")]
 fn misses(model: &[[f64; 2]]) -> [(f64, f64); 2] {
     [0, 1].map(|at| {
         let logs =
