@@ -1,4 +1,4 @@
-"""What the classes of firmware rest on: each measured sweep beside the model's, and what each would have been without it.
+"""What the classes of firmware rest on: measured sweeps beside the model's, each also without itself.
 
 For every drive the values of its class are fitted anew on the others, and its sweep predicted from its data sheet's
 mechanics. What is missed then is the range that `crates/scenario/src/check/class.rs` gives the drives of which
@@ -121,7 +121,10 @@ def open_loop(queue: Keys) -> dict[int, tuple[float, float, float]]:
     found = {}
     for rate, point in zip(DT, drivelab.simulate(scenario).points, strict=True):
         latency = point["latency_ns"]
-        found[rate] = (latency["p50"] / 1e6, latency["p95"] / 1e6, point["depth"]["in_drives"])
+        p50, p95, inside = latency["p50"], latency["p95"], point["depth"]["in_drives"]
+        if p50 is None or p95 is None or inside is None:
+            raise SystemExit(f"no percentiles at {rate} reads a second")
+        found[rate] = (p50 / 1e6, p95 / 1e6, inside)
     return found
 
 
@@ -136,9 +139,7 @@ def dt_error(queue: Keys) -> tuple[float, float]:
 def f1_error(queue: Keys) -> float:
     """Root mean square of the logarithms of the rates at 8 to 32 outstanding and of p99 over the mean at 32."""
     points = simulated(SWEEPS["f1"].target, queue, {}, "4KiB", [8, 16, 32])
-    logs = [
-        math.log(point["iops"] / F1[depth]) for depth, point in zip((8, 16, 32), points, strict=True)
-    ]
+    logs = [math.log(point["iops"] / F1[depth]) for depth, point in zip((8, 16, 32), points, strict=True)]
     latency = points[-1]["latency_ns"]
     logs.append(math.log(latency["p99"] / latency["mean"] / F1_TAIL))
     return math.sqrt(sum(x * x for x in logs) / len(logs))
@@ -208,7 +209,10 @@ def main() -> None:
     for depth in DEPTHS:
         # A deeper queue is not known better than a shallow one.
         most = max(most, *(abs(row[depth]) for row in rows.values() if depth in row))
-        low, high = (1 - most) * (1 + min(0.0, *firsts.values())), (1 + most) * (1 + max(0.0, *firsts.values()))
+        low, high = (
+            (1 - most) * (1 + min(0.0, *firsts.values())),
+            (1 + most) * (1 + max(0.0, *firsts.values())),
+        )
         print(f"{depth:3} largest {most:.1%}: {low:.3f} to {high:.3f}")
 
 

@@ -133,8 +133,9 @@ but its p99 is {milliseconds(sptf, "p99")} ms against {milliseconds(fcfs, "p99")
 {milliseconds(sptf, "max")} ms against {milliseconds(fcfs, "max")} ms. A little credit for age (aged SPTF:
 6 ms for a second of waiting) keeps {at_32["aged-sptf"]["iops"] / sptf["iops"] * 100:.0f} % of the rate
 with {milliseconds(at_32["aged-sptf"], "p99")} ms at p99 and {milliseconds(at_32["aged-sptf"], "max")} ms
-at most; it is what this drive has in the catalogue, and so what the rest of this page uses. At 256
-outstanding the same credit weighs more, because waits are longer: weight and depth belong together.
+at most. At 256 outstanding the same credit weighs more, because waits are longer: weight and depth belong
+together. The rest of this page uses what the drive has in the catalogue, the law of its
+[class](firmware-classes.md) with its guard against a late arm, unless an order is named.
 """
 
 
@@ -154,9 +155,14 @@ def stream() -> str:
             "sptf, none older than 4 s passed over",
             {"target.queue.order": "sptf", "target.queue.age_limit": "4s"},
         ),
-        ("aged-sptf, 3 ms for a second", {"target.queue.age_weight": 0.003}),
-        ("aged-sptf, 6 ms for a second", {}),
-        ("aged-sptf, 32 ms for a second", {"target.queue.age_weight": 0.032}),
+        *(
+            (
+                f"aged-sptf, {weight * 1000:.0f} ms for a second",
+                {"target.queue.order": "aged-sptf", "target.queue.age_weight": weight},
+            )
+            for weight in (0.003, 0.006, 0.032)
+        ),
+        ("as its class: a share of its age", {}),
     ]
     rows: list[list[Cell]] = []
     for name, keys in kinds:
@@ -176,14 +182,14 @@ outstanding, past the cache; what the two get in {seconds} s:
 
 Pure SPTF never turns to the read. Drives that were tried that way have a hard bound between one and four
 seconds ([accuracy.md](accuracy.md#how-long-a-command-waits)), so the drives of the catalogue have one too:
-this drive has the credit of 6 ms for a second, which costs the stream next to nothing.
+this drive goes by its [class](firmware-classes.md), where a command's age counts the more the fewer wait.
 """
 
 
 def firmware() -> str:
     """What a poor firmware makes of the same queue."""
     kinds: list[tuple[str, dict[str, Any]]] = [
-        ("looks at everything, knows the angle", {}),
+        ("looks at everything, knows the angle, 6 ms for a second", {"target.queue.age_weight": 0.006}),
         ("gives a command no credit for its age", {"target.queue.age_weight": 0}),
         ("knows distances, not angles", {"target.queue.knows": "distance"}),
         ("looks at the 4 oldest", {"target.queue.considers": 4}),

@@ -232,7 +232,7 @@ def _band(plan: Sweep, rows: list[Row], style: _Style) -> Panel:
         {**row, **{key: row["iops"] if row[key] is None else row[key] for key in ("iops_low", "iops_high")}}
         for row in rows
     ]
-    return (
+    band: Panel = (
         alt.Chart(inline(closed))
         .mark_area(opacity=_BAND_OPACITY)
         .encode(
@@ -243,6 +243,7 @@ def _band(plan: Sweep, rows: list[Row], style: _Style) -> Panel:
             detail="series:N",
         )
     )
+    return band
 
 
 def _x_axis(plan: Sweep, width: float) -> alt.X:
