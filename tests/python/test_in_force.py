@@ -29,7 +29,10 @@ def test_check_tells_what_controller_and_drive_share(run, tmp_path):
     )
     found = json.loads(run("check", path, "--json").stdout)
     in_force = [point["in_force"] for point in found["points"]]
-    assert in_force == [{"protocol": "ncq", "depth": 32}] * 2 + [{"protocol": "none", "depth": 1}] * 2
+    shared = [(one["protocol"], one["depth"]) for one in in_force]
+    assert shared == [("ncq", 32)] * 2 + [("none", 1)] * 2
+    # The drive's class has a part in it only where there is a queue.
+    assert ["firmware" in one for one in in_force] == [True, True, False, False]
 
 
 def test_the_record_tells_it_too_and_a_queue_that_is_not_in_force_gains_nothing(run, tmp_path):
