@@ -70,6 +70,7 @@ def test_a_drive_file_says_what_the_description_does(keys):
         "write_on_arrival": False,
     }
     assert section(found, "firmware") == {
+        "class": "ideal",
         "read_hit": {"after_read": "0.1ms", "after_write": "0.2ms"},
         "read_miss": {"after_read": "0.3ms", "after_write": "0.4ms"},
         "write": {"after_read": "0.7ms", "after_write": "0.8ms"},

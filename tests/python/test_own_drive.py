@@ -90,6 +90,10 @@ rpm = "7200rpm"
 geometry = { heads = 4, capacity = "500GB", outer_rate = "100MB/s", inner_to_outer = "50%" }
 seek = { single = "0.8ms", average = "8.5ms", full = "18ms" }
 """
+CLASS_NOTE = (
+    'note: the drive file leaves out, and drivelab assumes: firmware.class = "sata-desktop" '
+    "(because no identity.year says that it is of 2015 or later)\n"
+)
 NOTE = (
     "note: the drive file leaves out, and drivelab assumes: "
     'queue.protocol = "ncq", cache = { segments = 16, size = "16MiB" }, write_cache = true '
@@ -121,9 +125,9 @@ def test_a_sata_drive_has_a_queue_and_a_write_cache_unasked(run, sheet, more, be
     implied = run("simulate", "--drive", drive, *load)
     names_rate = "identity" in because
     note = NOTE.replace("assumes: ", 'assumes: link.standard = "sata-300", ') if names_rate else NOTE
-    assert implied.stderr == note.replace("BECAUSE", because)
+    assert implied.stderr == note.replace("BECAUSE", because) + CLASS_NOTE
     point = json.loads(implied.stdout)["points"][0]
-    keys = ["link.standard"] * names_rate + ["queue.protocol", "cache", "write_cache"]
+    keys = ["link.standard"] * names_rate + ["queue.protocol", "cache", "write_cache", "firmware.class"]
     assert [one["key"] for one in point["in_force"]["assumed"]] == keys
     stated = run("simulate", "--drive", drive, *load, "--set", "target.queue.protocol=ncq")
     assert json.loads(stated.stdout)["points"][0]["iops"] == point["iops"]
@@ -155,7 +159,7 @@ def test_every_verb_that_runs_a_drive_says_what_is_assumed(run, sheet, tmp_path)
         assert done.returncode == 0, done.stderr
         assert note in done.stderr, words
     verdict = json.loads(run("check", "a.toml", "--json").stdout)
-    assert len(verdict["points"][0]["in_force"]["assumed"]) == 3
+    assert len(verdict["points"][0]["in_force"]["assumed"]) == 4
 
 
 def test_a_drive_of_no_known_interface_says_so(run, sheet):

