@@ -31,13 +31,15 @@ def test_check_tells_what_controller_and_drive_share(run, tmp_path):
     in_force = [point["in_force"] for point in found["points"]]
     shared = [(one["protocol"], one["depth"]) for one in in_force]
     assert shared == [("ncq", 32)] * 2 + [("none", 1)] * 2
-    # The drive's class has a part in it only where there is a queue.
-    assert ["firmware" in one for one in in_force] == [True, True, False, False]
+    # A class of firmware orders a drive's queue and its cached writes: it is in force without a queue too.
+    assert [one["firmware"][0]["class"] for one in in_force] == ["sata-desktop"] * 4
 
 
 def test_the_record_tells_it_too_and_a_queue_that_is_not_in_force_gains_nothing(run, tmp_path):
     points = json.loads(run("simulate", _scenario(tmp_path, SWEEP), "--json").stdout)["points"]
     assert [point["in_force"]["protocol"] for point in points] == ["ncq", "ncq", "none", "none"]
+    # A range only where the drive holds more than one command.
+    assert ["iops_low" in point for point in points] == [True, True, False, False]
     queue, both, nothing, scheduler = (point["iops"] for point in points)
     assert nothing < scheduler < both
     assert nothing < queue
