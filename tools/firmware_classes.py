@@ -41,9 +41,9 @@ DT = {
     104: (88.53, 263.11),
 }
 DEPTHS = (2, 4, 8, 16, 32)
-# What the classes fit: age's share and the guard.
+# What the classes fit: age's share and the guard as a share of the seek time.
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3)
-GUARDS = (1.0, 1.25, 1.5, 1.75, 2.0)
+GUARDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
 # Of the nearline class: alone on each drive.
 NEARLINE = {"wd-22tb": 1.5, "hc580": 1.0, "x24": 0.9}
 CLASS_SHARE = 1.25
@@ -81,8 +81,9 @@ def desktop(share: float, guard: float) -> dict[str, Any]:
     return {
         "order": "share-aged-sptf",
         "age_share": share,
-        "read_margin": f"{guard}ms",
-        "chooses": "at-media-end",
+        "seek_margin": guard,
+        "read_margin": "0s",
+        "chooses": "one-ahead",
         "coalesces": 1,
     }
 
@@ -185,7 +186,7 @@ def first_rates() -> dict[str, float]:
     found = {}
     for name in ("f1", "wd22"):
         sweep = SWEEPS[name]
-        found[name] = sweep.measured[1] / sweep.rates(desktop(0.1, 2.0), sheet=True)[1] - 1
+        found[name] = sweep.measured[1] / sweep.rates(desktop(0.1, 0.4), sheet=True)[1] - 1
     return found
 
 

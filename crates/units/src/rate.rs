@@ -90,6 +90,16 @@ impl Share {
     pub const fn bits(self) -> u64 {
         self.0
     }
+
+    /// This share of so many, rounded down.
+    #[inline(always)]
+    pub const fn of(self, count: u64) -> u64 {
+        ((count as u128 * self.0 as u128) >> 32) as u64
+    }
+
+    pub const fn is_none(self) -> bool {
+        self.0 == 0
+    }
 }
 
 #[cfg(test)]
@@ -116,5 +126,7 @@ mod tests {
         assert_eq!(Share::from_ratio(0, 7), Some(Share::NONE));
         assert_eq!(Share::from_ratio(8, 7), None);
         assert_eq!(Share::from_ratio(0, 0), None);
+        assert_eq!((Share::ALL.of(u64::MAX), Share::NONE.of(u64::MAX)), (u64::MAX, 0));
+        assert_eq!(Share::from_ratio(1, 4).map(|quarter| quarter.of(4_003)), Some(1_000));
     }
 }

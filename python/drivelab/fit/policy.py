@@ -38,7 +38,7 @@ _BAD = 1e3
 _AGES = {"aged-sptf": ("queue.age_weight", 0.006, 1.5), "share-aged-sptf": ("queue.age_share", 1.5, 8.0)}
 _BY_TIME = ("sptf", "aged-sptf", "share-aged-sptf")
 _ORDERS = ("fcfs", "c-look", "sstf", *_BY_TIME)
-_CHOOSES = ("at-media-end", "after-answer", "at-completion")
+_CHOOSES = ("at-media-end", "one-ahead", "after-answer", "at-completion")
 
 
 @dataclass(frozen=True)
@@ -176,6 +176,9 @@ def fit_policy(
 ) -> Policy:
     """The order and its numbers that explain the sweeps best; `doubts` are standard deviations of the mechanics."""
     start = _with_queue(sweeps, start, known)
+    if start.get("queue.seek_margin") is not None and "queue.seek_margin" not in known:
+        # The guard that is fitted is a time; one that grows with the seek beside it could not be told from it.
+        start = start.having({"queue.seek_margin": None})
     before = str(start.get("queue.order", "fcfs"))
     orders = [before] if "queue.order" in known else list(dict.fromkeys([before, *_ORDERS]))
     found = []

@@ -4,13 +4,14 @@ use crate::common::{
     Probe, TRACK, TURN, drive, job, ms, outstanding, queue, random_job, response, setup, target, us,
 };
 use drivelab_core::host::params::{Addressing, JobParams};
+use drivelab_core::storage::TargetInput;
 use drivelab_core::storage::drive::cache::params::CacheParams;
 use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams};
 use drivelab_core::storage::drive::queue::{
     AgeFull, AgeWeight, Chooses, DEPTH_MAX, Joins, Knows, Order, QueueParams, ScanWeight,
 };
 use drivelab_core::storage::drive::seek::SeekParams;
-use drivelab_core::{Access, Completion, Setup};
+use drivelab_core::{Access, Completion, Outcome, Setup};
 use drivelab_units::{Instant, Sectors, Share, Span};
 use std::collections::BTreeSet;
 
@@ -75,6 +76,47 @@ fn vscan_turns_for_what_is_nearer_than_its_weight() {
     assert_eq!(served(2), [500, 500, 500, 510, 620, 490, 100, 90, 980]);
     // The nearest; 490 and 510 are equally far, and the older one goes first.
     assert_eq!(served(0), [500, 500, 500, 510, 490, 620, 980, 100, 90]);
+}
+
+/// What comes while the arm is under way can be chosen at the end of the media transfer, but not by a drive that has chosen
+/// by then; and what such a drive has chosen may go away, or be overtaken by what is overdue.
+#[test]
+fn a_drive_that_chooses_one_ahead_keeps_to_its_choice() {
+    let order = |chooses, age_limit| {
+        let queue = QueueParams { chooses, age_limit, ..queue(16, Order::Sstf) };
+        let mut probe = Probe::of(&DriveParams { queue, ..growing() });
+        for cylinder in [500, 900, 700, 950] {
+            probe.send(Access::Read, cylinder * TRACK, 1);
+        }
+        let first = probe.answer().unwrap().id;
+        // The arm is on its way to 700, the nearest; this one will be nearer than all others then.
+        probe.send(Access::Read, 710 * TRACK, 1);
+        [first].into_iter().chain(probe.drain().iter().map(|answer| answer.id)).collect::<Vec<u64>>()
+    };
+    assert_eq!(order(Chooses::AtMediaEnd, None), [0, 2, 4, 1, 3]);
+    assert_eq!(order(Chooses::OneAhead, None), [0, 2, 1, 3, 4]);
+    // From the limit on the oldest goes, whatever was chosen before.
+    assert_eq!(order(Chooses::OneAhead, Some(Span::ZERO)), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn what_was_chosen_ahead_may_be_aborted() {
+    let queue = QueueParams { chooses: Chooses::OneAhead, ..queue(16, Order::Sstf) };
+    let mut probe = Probe::of(&DriveParams { queue, ..growing() });
+    for cylinder in [500, 900, 700, 100] {
+        probe.send(Access::Read, cylinder * TRACK, 1);
+    }
+    assert_eq!(probe.answer().unwrap().id, 0);
+    // 900 is chosen for after 700.
+    let now = probe.now;
+    probe.target().handle(now, TargetInput::Abort { id: 1 });
+    let served: Vec<u64> = probe
+        .drain()
+        .iter()
+        .filter(|answer| answer.outcome == Outcome::Done)
+        .map(|answer| answer.id)
+        .collect();
+    assert_eq!(served, [2, 3]);
 }
 
 #[test]
@@ -262,7 +304,7 @@ fn no_command_waits_longer_than_the_age_limit_and_a_queue_of_worst_services() {
         busy(queue, 12_000).completions.iter().map(response).max().unwrap()
     };
     for order in Order::ALL {
-        for chooses in [Chooses::AtMediaEnd, Chooses::AfterAnswer] {
+        for chooses in [Chooses::AtMediaEnd, Chooses::AfterAnswer, Chooses::OneAhead] {
             let found = longest(Some(limit), chooses, order);
             assert!(found <= bound, "{order:?}: {found} over {bound}");
         }

@@ -43,7 +43,7 @@ pub struct Bounds {
 /// ways and never less than at a smaller depth, with what a data sheet's seek time misses at a depth of 1.
 /// `tools/firmware_classes.py` works it out; docs/firmware-classes.md has the table.
 const RANGE: [Bounds; 2] =
-    [Bounds { depth: 2, low: 0.81, high: 1.15 }, Bounds { depth: 4, low: 0.80, high: 1.16 }];
+    [Bounds { depth: 2, low: 0.85, high: 1.11 }, Bounds { depth: 4, low: 0.80, high: 1.16 }];
 
 /// A class's file, read.
 struct Filed {
@@ -126,7 +126,7 @@ fn fill(below: &mut QueueRaw, from: &QueueRaw, place: Place) -> Vec<&'static str
     if below.chooses.is_none() {
         fill!(chooses, answer_time);
     }
-    fill!(order, age_share, read_margin, write_margin, age_limit, joins_reads);
+    fill!(order, age_share, read_margin, write_margin, seek_margin, age_limit, joins_reads);
     filled
 }
 

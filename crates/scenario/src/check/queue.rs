@@ -8,7 +8,7 @@ use crate::text::problem::Log;
 use drivelab_core::storage::drive::protocol::Protocol;
 use drivelab_core::storage::drive::queue::orders::Rule;
 use drivelab_core::storage::drive::queue::{Chooses, Joins, Knows, Order, QueueParams};
-use drivelab_units::Span;
+use drivelab_units::{Share, Span};
 
 /// The queue of a drive that speaks this protocol; what cannot be is recorded.
 pub fn queue(
@@ -50,7 +50,7 @@ pub fn queue(
     let answer_time = unless_displaced(answer_time, &[decider(chooses.as_ref())], log);
     let chooses = chooses.map_or(Chooses::AtMediaEnd, |chooses| chooses.at.value);
     if let Some(answer) = answer_time.as_ref().filter(|answer| !answer.at.value.is_zero()) {
-        let message = "`answer_time` has no effect: the drive chooses at the media's end";
+        let message = "`answer_time` has no effect: the drive does not wait for the answer";
         let remedy = "set chooses = \"after-answer\", or leave answer_time out";
         if chooses == Chooses::AfterAnswer {
             log.has_effect(answer.at.place);
@@ -107,6 +107,14 @@ impl BesideOrder<'_> {
             self.key("write_margin", |raw| raw.write_margin.clone(), rotates, &rotational, no_time, log);
         let guard =
             self.key("read_margin", |raw| raw.read_margin.clone(), rotates, &rotational, no_time, log);
+        let grows = self.key(
+            "seek_margin",
+            |raw| raw.seek_margin.clone(),
+            rotates,
+            &rotational,
+            |share| share.0 == 0,
+            log,
+        );
         QueueParams {
             order: self.weighing(log),
             knows: knows.unwrap_or(Knows::Angle),
@@ -116,6 +124,7 @@ impl BesideOrder<'_> {
             write_handicap: handicap.unwrap_or(Span::ZERO),
             write_margin: margin.unwrap_or(Span::ZERO),
             read_margin: guard.unwrap_or(Span::ZERO),
+            seek_margin: grows.and_then(|share| Share::from_ratio(share.0, 1_000_000)).unwrap_or(Share::NONE),
             ..QueueParams::NONE
         }
     }

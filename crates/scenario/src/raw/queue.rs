@@ -35,6 +35,7 @@ choices!(Knows {
 choices!(Chooses {
     "at-media-end" => Chooses::AtMediaEnd, "as the media transfer ends";
     "after-answer" => Chooses::AfterAnswer, "only after the host could answer the completion";
+    "one-ahead" => Chooses::OneAhead, "as the arm turns to the command before it";
     "at-completion" => Chooses::AtCompletion, "as the completion goes out, after the link is done";
 });
 
@@ -76,6 +77,9 @@ section! {
         write_margin: Span = "0s",
         /// The same for a read: the firmware's guard against an arm that comes late.
         read_margin: Span = "0s",
+        /// The same for both as a share of the seek time: a guard that grows with the distance, as the scatter of seeks does.
+        /// The margins add up.
+        seek_margin: Decimal<0, 1> = "0",
         /// Until when a read that begins where the one in service ends is carried out with it in one sweep.
         joins_reads: Joins = "never",
         /// The same for writes.

@@ -303,23 +303,23 @@ fn the_class_follows_from_the_facts_unless_it_is_named() {
 #[test]
 fn a_class_means_what_it_supplies_and_gives_way_to_any_order() {
     let sata = "link.standard = \"sata-300\"\n";
-    let written = "queue = { protocol = \"ncq\", order = \"share-aged-sptf\", age_share = 0.1, read_margin = \"2ms\", \
-                   write_margin = \"2ms\", chooses = \"at-media-end\" }\n";
+    let written = "queue = { protocol = \"ncq\", order = \"share-aged-sptf\", age_share = 0.05, seek_margin = 0.4, \
+                   chooses = \"one-ahead\" }\n";
     let [by_class, by_hand] = ["firmware.class = \"sata-desktop\"\n", written]
         .map(|more| planned(&format!("{SHEET}{sata}{more}"), &[]));
     assert_eq!(format!("{:?}", model(&by_class, 0).queue), format!("{:?}", model(&by_hand, 0).queue));
     // A key of the file stays.
-    let own = planned(&format!("{SHEET}{sata}queue.read_margin = \"1ms\"\n"), &[]);
-    assert_eq!(model(&own, 0).queue.read_margin, drivelab_units::Span::from_ns(1_000_000));
+    let own = planned(&format!("{SHEET}{sata}queue.seek_margin = 0.25\n"), &[]);
+    assert_eq!(Some(model(&own, 0).queue.seek_margin), drivelab_units::Share::from_ratio(1, 4));
     assert!(
         own.points[0].in_force.as_ref().unwrap().firmware[0]
             .supplied
             .iter()
-            .all(|(key, _)| key != "queue.read_margin")
+            .all(|(key, _)| key != "queue.seek_margin")
     );
     let exact = planned(&format!("{SHEET}{sata}"), &[("target.queue.order", "sptf")]);
     let queue = &model(&exact, 0).queue;
-    assert!(queue.read_margin.is_zero() && queue.write_margin.is_zero());
+    assert!(queue.seek_margin.is_none());
     assert!(exact.points[0].in_force.as_ref().unwrap().firmware.is_empty());
     // No range where the load is a stream, or where the drive has no queue.
     let stream = planned(&format!("{SHEET}{sata}"), &[("workload.rw", "read")]);

@@ -416,10 +416,11 @@ fn each_order_takes_the_keys_that_count_with_it() {
     assert!(has(&rotational, &["sptf", "aged-sptf", "weighted-sptf", "read-first-sptf", "firmware"]));
     assert!(has(&timed, &["sstf", "sptf", "aged-sptf", "weighted-sptf", "firmware"]));
     assert!(has(&weighing("age_weight"), &["aged-sptf", "firmware"]));
-    let keys: [(&str, &str, &[&str]); 15] = [
+    let keys: [(&str, &str, &[&str]); 16] = [
         ("knows", "distance", &rotational),
         ("write_margin", "1ms", &rotational),
         ("read_margin", "1ms", &rotational),
+        ("seek_margin", "0.25", &rotational),
         ("age_share", "0.3", &weighing("age_share")),
         ("write_handicap", "1ms", &timed),
         ("considers", "5", &chooses),

@@ -16,7 +16,7 @@ fn sweep(drive: &str, order: &str) -> Vec<Vec<Point>> {
     let window = if order == "fcfs" {
         ""
     } else {
-        "considers = 65536\nsorts_from = 1\nread_margin = \"0s\"\nwrite_margin = \"0s\"\n"
+        "considers = 65536\nsorts_from = 1\nread_margin = \"0s\"\nwrite_margin = \"0s\"\nseek_margin = 0\n"
     };
     let text = format!(
         "[target]\ndrive = \"{drive}\"\ncache = false\n[target.queue]\nprotocol = \"scsi-tcq\"\ndepth = 256\n\

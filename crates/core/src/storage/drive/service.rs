@@ -57,7 +57,8 @@ impl Drive {
         let left = self.mechanics.leave_segment(&mut self.buffer, now);
         // With one alone there is nothing to look at.
         let waiting = self.mechanics.slots.len();
-        let from = if waiting > 1 { left.max(now + self.model.queue.look(waiting)) } else { left };
+        let looks = waiting > 1 && self.mechanics.slots.planned().is_none();
+        let from = if looks { left.max(now + self.model.queue.look(waiting)) } else { left };
         let view = self.mechanics.view(from);
         let pressed = self.tasks.is_pressed();
         let chosen = if pressed { self.pressing(&view) } else { choose(&self.mechanics.slots, &view) };
@@ -219,6 +220,17 @@ impl Drive {
             self.tasks[slot].state = TaskState::Serving;
         }
         self.mechanics.begin_sweep(end, access, join_until, joined);
+        if self.model.queue.chooses == Chooses::OneAhead {
+            self.plan_ahead(until);
+        }
+    }
+
+    /// Chooses what goes next once the command in service has ended, then, as things stand now.
+    #[inline(never)]
+    fn plan_ahead(&mut self, ended: Instant) {
+        let slots = &self.mechanics.slots;
+        let next = choose(slots, &self.mechanics.view(ended));
+        self.mechanics.slots.plan(next);
     }
 
     /// Puts back into the queue what was to follow the command in service without another choice.

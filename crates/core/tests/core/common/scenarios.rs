@@ -167,20 +167,24 @@ fn joins() -> impl Strategy<Value = Joins> {
 /// Boxed, as the other large ones are: the trees of all of them together are more than a thread's stack holds.
 pub fn queues() -> BoxedStrategy<QueueParams> {
     let knows = prop_oneof![Just(Knows::Distance), Just(Knows::Angle)];
-    let chooses =
-        prop_oneof![Just(Chooses::AtMediaEnd), Just(Chooses::AfterAnswer), Just(Chooses::AtCompletion)];
+    let chooses = prop_oneof![
+        Just(Chooses::AtMediaEnd),
+        Just(Chooses::AfterAnswer),
+        Just(Chooses::AtCompletion),
+        Just(Chooses::OneAhead)
+    ];
     let counts = || option::weighted(0.3, 1u32..20);
     let limits = (
         counts(),
         option::weighted(0.3, spans(40_000)),
         counts().prop_map(|round| round.map(|round| round as u16)),
     );
-    let costs = (spans(4_000), [spans(2_000), spans(2_000)]);
+    let costs = (spans(4_000), [spans(2_000), spans(2_000)], option::weighted(0.3, 0u64..1_000));
     (1u32..24, orders(), knows, (chooses, spans(300)), (joins(), joins()), limits, costs)
         .prop_map(
             |(depth, order, knows, (chooses, answer_time), (joins_reads, joins_writes), limits, costs)| {
                 let (considers, age_limit, coalesces) = limits;
-                let (handicap, [write_margin, read_margin]) = costs;
+                let (handicap, [write_margin, read_margin], grows) = costs;
                 QueueParams {
                     depth,
                     order,
@@ -191,6 +195,7 @@ pub fn queues() -> BoxedStrategy<QueueParams> {
                     write_handicap: if order.rule().costs_time() { handicap } else { Span::ZERO },
                     write_margin,
                     read_margin,
+                    seek_margin: Share::from_ratio(grows.unwrap_or(0), 1_000).unwrap(),
                     joins_reads,
                     joins_writes,
                     age_limit,

@@ -233,6 +233,8 @@ impl Mechanics {
     ) -> Instant {
         let landing = self.landing(first, end - first, Access::Write);
         let hold = self.least_hold(&landing, first, Access::Write);
+        // What was chosen ahead was chosen for another place of the arm.
+        self.slots.plan(None);
         // The cache's data are no command's any more: the draw is that of their place.
         let passage = self.reach(&landing, (first, end), Access::Write, started, first.get());
         let started = started + hold;
@@ -275,7 +277,7 @@ impl Mechanics {
         let took = mechanism.scattered(moved, distance, rng::keyed(self.scatter_key, key));
         let passage = mechanism.pass_after(spindle, begun, took, landing, last, access);
         if moved > 0 {
-            let margin = if distance > 1 { model.queue.margin(access).as_ns() } else { 0 };
+            let margin = if distance > 1 { model.queue.margin(access, moved) } else { 0 };
             let planned =
                 moved + margin + spindle.until(begun + Span::from_ns(moved + margin), landing.start.into());
             let came = passage.seek.as_ns() + passage.rotation.as_ns();

@@ -157,9 +157,8 @@ impl Mechanics {
     /// until then it reads on towards that. For no other command does it: the mixed columns of LKML (docs/accuracy.md) show
     /// reads no faster than the writes between them, so a drive that is to write does not read on meanwhile.
     fn is_followed(&self, end: Lba) -> bool {
-        let Some(cache) =
-            self.model.cache.as_ref().filter(|_| self.model.queue.chooses != Chooses::AtMediaEnd)
-        else {
+        let has_chosen = matches!(self.model.queue.chooses, Chooses::AtMediaEnd | Chooses::OneAhead);
+        let Some(cache) = self.model.cache.as_ref().filter(|_| !has_chosen) else {
             return false;
         };
         if end.get() >= self.model.capacity().get() {

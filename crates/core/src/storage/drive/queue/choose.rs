@@ -7,11 +7,17 @@ use super::{Entry, SlotIndex, Slots, View};
 ///
 /// An overdue command goes first, oldest before younger, whatever the policy says: that bounds starvation. A drive that
 /// looks at only so many entries chooses among the oldest ones, and one that sorts from so many on takes fewer as they
-/// came.
+/// came. What a drive has chosen ahead goes unless another is overdue.
 pub fn choose(slots: &Slots, view: &View<'_>) -> Option<SlotIndex> {
     let oldest = slots.oldest()?;
-    let in_turn = slots.len() == 1 || !view.params.sorts(slots.len());
-    if in_turn || is_overdue(slots, view.params, view.now) {
+    let is_alone = slots.len() == 1;
+    if is_alone || is_overdue(slots, view.params, view.now) {
+        return Some(oldest);
+    }
+    if let Some(planned) = slots.planned() {
+        return Some(planned);
+    }
+    if !view.params.sorts(slots.len()) {
         return Some(oldest);
     }
     match view.params.considers {

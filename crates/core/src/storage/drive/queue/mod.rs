@@ -64,12 +64,14 @@ impl View<'_> {
     // Always part of the search: it is all that a search does.
     #[inline(always)]
     fn positioning(&self, entry: &Entry) -> u64 {
-        let moved = self.moved(entry);
+        let seek = self.seek(entry);
+        let moved = self.moved_after(entry, seek);
         let there = match self.params.knows {
             Knows::Distance => moved,
             Knows::Angle => {
-                let QueueParams { read_margin, write_margin, .. } = self.params;
-                let margin = select_unpredictable(entry.write, write_margin.as_ns(), read_margin.as_ns());
+                let QueueParams { read_margin, write_margin, seek_margin, .. } = self.params;
+                let fixed = select_unpredictable(entry.write, write_margin.as_ns(), read_margin.as_ns());
+                let margin = fixed + seek_margin.of(seek);
                 // The skews leave room for a switch to the next track; only a seek can come late.
                 let seeks = self.arm.cylinder.abs_diff(entry.cylinder) > 1;
                 self.begins(moved, moved + when(seeks, margin), entry)
@@ -81,9 +83,9 @@ impl View<'_> {
     /// Whether a drive knows the angle and treats reads and writes alike but for settling, as most do.
     #[inline]
     fn is_plain(&self) -> bool {
-        let QueueParams { knows, read_margin, write_margin, write_handicap, .. } = self.params;
-        let treats_alike = read_margin.is_zero() && write_margin.is_zero() && write_handicap.is_zero();
-        *knows == Knows::Angle && treats_alike
+        let QueueParams { knows, read_margin, write_margin, seek_margin, write_handicap, .. } = self.params;
+        let has_guard = !(read_margin.is_zero() && write_margin.is_zero() && seek_margin.is_none());
+        *knows == Knows::Angle && !has_guard && write_handicap.is_zero()
     }
 
     /// The same as [`Self::positioning`] where [`Self::is_plain`] holds.
@@ -114,7 +116,13 @@ impl View<'_> {
     /// Nanoseconds from now until the arm is there.
     #[inline(always)]
     fn moved(&self, entry: &Entry) -> u64 {
-        entry.ready.saturating_sub(self.now) + entry.lead + self.seek(entry)
+        self.moved_after(entry, self.seek(entry))
+    }
+
+    /// The same with a seek that takes so many.
+    #[inline(always)]
+    fn moved_after(&self, entry: &Entry, seek: u64) -> u64 {
+        entry.ready.saturating_sub(self.now) + entry.lead + seek
     }
 
     /// No entry whose cylinder lies `distance` or farther out costs less than this, age apart.

@@ -1,7 +1,7 @@
 //! The documented properties of a drive's queue.
 use super::orders::Order;
 use crate::command::Access;
-use drivelab_units::Span;
+use drivelab_units::{Share, Span};
 
 /// What the drive knows of a command's place when it chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -21,6 +21,8 @@ pub enum Chooses {
     AfterAnswer,
     /// As the completion goes out: the arm waits for the link, and nothing but the firmware's overhead is hidden.
     AtCompletion,
+    /// As the arm turns to the command before: what comes while that is carried out can only be chosen after.
+    OneAhead,
 }
 
 /// Until when a command that begins where the one in service ends, and does the same, is carried out with it in one
@@ -165,6 +167,9 @@ pub struct QueueParams {
     pub write_margin: Span,
     /// The same for a read: the firmware's guard against an arm that comes late.
     pub read_margin: Span,
+    /// The same for either as a part of what the arm takes to get there: a guard that grows with the distance, as the scatter of
+    /// seeks does.
+    pub seek_margin: Share,
     pub joins_reads: Joins,
     pub joins_writes: Joins,
     /// A command this old goes before any younger one; no bound when `None`.
@@ -191,6 +196,7 @@ impl QueueParams {
         write_handicap: Span::ZERO,
         write_margin: Span::ZERO,
         read_margin: Span::ZERO,
+        seek_margin: Share::NONE,
         joins_reads: Joins::Never,
         joins_writes: Joins::Never,
         age_limit: None,
@@ -198,14 +204,16 @@ impl QueueParams {
         coalesces: None,
     };
 
-    /// How much earlier than needed the firmware plans to arrive; nothing where rotation is no part of its cost.
+    /// How many nanoseconds earlier than needed the firmware plans to arrive after a seek that takes so many; nothing where
+    /// rotation is no part of its cost.
     #[inline]
-    pub fn margin(&self, access: Access) -> Span {
-        match access {
-            _ if !self.reckons_rotation() => Span::ZERO,
+    pub fn margin(&self, access: Access, seek: u64) -> u64 {
+        let fixed = match access {
+            _ if !self.reckons_rotation() => return 0,
             Access::Read => self.read_margin,
             Access::Write | Access::Flush => self.write_margin,
-        }
+        };
+        fixed.as_ns() + self.seek_margin.of(seek)
     }
 
     /// Whether so many may wait that looking at each of a crowd takes long.

@@ -94,6 +94,8 @@ pub struct Slots {
     len: usize,
     sequence: u64,
     services: u64,
+    /// Chosen ahead, and still waiting.
+    planned: SlotIndex,
 }
 
 impl Slots {
@@ -109,6 +111,7 @@ impl Slots {
             len: 0,
             sequence: 0,
             services: 0,
+            planned: NONE,
         }
     }
 
@@ -170,8 +173,23 @@ impl Slots {
         }
     }
 
+    /// What was chosen ahead, if it still waits.
+    #[inline]
+    pub fn planned(&self) -> Option<SlotIndex> {
+        some(self.planned)
+    }
+
+    /// The drive has chosen ahead, or what it has chosen no longer counts.
+    #[inline]
+    pub fn plan(&mut self, next: Option<SlotIndex>) {
+        self.planned = next.unwrap_or(NONE);
+    }
+
     /// Takes an entry out.
     pub fn remove(&mut self, slot: SlotIndex) {
+        if self.planned == slot {
+            self.planned = NONE;
+        }
         let lane = match &mut self.writes {
             Some(writes) if self.places[slot as usize].entry.write => writes,
             _ => &mut self.main,

@@ -26,7 +26,8 @@ fn longest_positioning(mechanism: &Mechanism, params: &QueueParams) -> u64 {
     let movement = u64::from(longest_seek).max(mechanism.settle.head_switch.as_ns());
     let settle = mechanism.settle.write_settle_ns.max(0) as u64;
     let write = params.write_margin.as_ns() + params.write_handicap.as_ns();
-    READY_MAX + LEAD_MAX + movement + settle + PERIOD + write
+    let guard = params.seek_margin.of(movement + settle);
+    READY_MAX + LEAD_MAX + movement + settle + PERIOD + write + guard
 }
 
 proptest! {

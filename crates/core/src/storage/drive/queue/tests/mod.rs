@@ -11,7 +11,7 @@ use super::super::seek::SeekParams;
 use super::super::spindle::Spindle;
 use super::*;
 use alloc::vec::Vec;
-use drivelab_units::{Instant, Lba, Sectors, Span};
+use drivelab_units::{Instant, Lba, Sectors, Share, Span};
 use play::{HEADS, LEAD_MAX, PERIOD, Play, READY_MAX, Waiting, mechanism};
 use proptest::option;
 use proptest::prelude::*;
@@ -63,8 +63,15 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
         option::weighted(0.3, spans(60_000)),
         option::weighted(0.3, 0u32..100),
     );
-    (depth, any::<bool>(), limits, spans(4_000), [spans(2_000), spans(2_000)]).prop_map(
-        |(depth, angle, (windows, age_limit, pass_limit), write_handicap, [write_margin, read_margin])| {
+    (depth, any::<bool>(), limits, spans(4_000), [spans(2_000), spans(2_000)], 0u64..1_000).prop_map(
+        |(
+            depth,
+            angle,
+            (windows, age_limit, pass_limit),
+            write_handicap,
+            [write_margin, read_margin],
+            grows,
+        )| {
             let (considers, sorts_from) = windows;
             QueueParams {
                 depth,
@@ -76,6 +83,7 @@ fn queues_of(depth: impl Strategy<Value = u32>) -> impl Strategy<Value = QueuePa
                 write_handicap,
                 write_margin,
                 read_margin,
+                seek_margin: Share::from_ratio(grows.saturating_sub(500), 1_000).unwrap(),
                 ..QueueParams::NONE
             }
         },
@@ -150,30 +158,41 @@ proptest! {
         let late = write && cylinder > 1 && spare < margin;
         prop_assert_eq!(planned, if late { plain + PERIOD } else { plain });
     }
+
+    /// A guard as a share of the seek is that time for this seek, for reads and writes.
+    #[test]
+    fn a_share_of_the_seek_is_a_margin_of_that_time(
+        thousandths in 0u64..=1_000, cylinder in 0u32..100, start in 0u64..PERIOD, turned in 0u64..PERIOD, write: bool,
+    ) {
+        let entry = entry_at(cylinder, start, write);
+        let seek_margin = Share::from_ratio(thousandths, 1_000).unwrap();
+        let (by_share, seek) = planned(&QueueParams { seek_margin, ..QueueParams::NONE }, &entry, turned);
+        let time = Span::from_ns(seek_margin.of(seek));
+        let fixed = QueueParams { read_margin: time, write_margin: time, ..QueueParams::NONE };
+        prop_assert_eq!(by_share, planned(&fixed, &entry, turned).0);
+    }
 }
 
 /// Positioning from cylinder 0 without a margin and with this one, and the rotation left in the former.
 fn with_margin(margin: u64, cylinder: u32, start: u64, turned: u64, write: bool) -> (u64, u64, u64) {
+    let entry = entry_at(cylinder, start, write);
+    let (plain, seek) = planned(&QueueParams::NONE, &entry, turned);
+    let write_margin = Span::from_ns(margin);
+    (plain, planned(&QueueParams { write_margin, ..QueueParams::NONE }, &entry, turned).0, plain - seek)
+}
+
+fn entry_at(cylinder: u32, start: u64, write: bool) -> Entry {
+    Entry { cylinder, start: start as u32, longest_wait: PERIOD as u32, write, ..Entry::default() }
+}
+
+/// Positioning from cylinder 0 by a drive that knows the angle, and the seek in it.
+fn planned(params: &QueueParams, entry: &Entry, turned: u64) -> (u64, u64) {
     let curve = SeekParams::Table(vec![(1, Span::from_ms(1)), (99, Span::from_ms(4))]);
     let mechanism = &mechanism(&curve, 100, SettleParams::default());
-    let longest_wait = PERIOD as u32;
-    let entry = Entry { cylinder, start: start as u32, longest_wait, write, ..Entry::default() };
-    let reckon = |write_margin| {
-        let params = &QueueParams { knows: Knows::Angle, write_margin, ..QueueParams::NONE };
-        let view = View {
-            mechanism,
-            params,
-            arm: Arm::default(),
-            upward: true,
-            now: 0,
-            turned,
-            period: PERIOD,
-            waiting: 0,
-        };
-        (view.positioning(&entry), view.positioning(&entry) - view.seek(&entry))
-    };
-    let (plain, spare) = reckon(Span::ZERO);
-    (plain, reckon(Span::from_ns(margin)).0, spare)
+    let params = &QueueParams { knows: Knows::Angle, ..params.clone() };
+    let (arm, period) = (Arm::default(), PERIOD);
+    let view = View { mechanism, params, arm, upward: true, now: 0, turned, period, waiting: 0 };
+    (view.positioning(entry), view.seek(entry))
 }
 
 #[test]
