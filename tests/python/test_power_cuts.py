@@ -181,7 +181,7 @@ def test_a_missing_member_has_the_write_hole_at_once(run):
         "--iodepth",
         "16",
     )
-    options += ("--set", "target.array.missing=[0]", "--set", "target.faults.power_cut=10.05s,10.1s")
+    options += ("--set", "target.array.missing=[0]", "--set", "target.faults.power_cut=10.08s,10.1s")
     cuts = [point["power_cut"] for point in record(run("simulate", *options, "--json"))["points"]]
     wrong = [cut["array"]["wrong_now_sectors"] for cut in cuts]
     assert all(wrong)

@@ -190,6 +190,7 @@ def test_the_arrays_of_2004(run, tmp_path):
         "striped-larger-array",
         "two-members-close",
         "raid1-drop",
+        "raid10-order",
     }
 
 

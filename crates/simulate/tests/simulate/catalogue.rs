@@ -206,10 +206,9 @@ fn the_dt01aca200_answers_as_fast_as_was_measured_at_every_rate() {
     println!("rms and largest of the logarithms, p50 and p95: {found:.3?}");
     assert!(found.iter().all(|&(rms, most)| rms <= 0.12 && most <= 0.25), "{found:?}");
     // Neither with as much age as the 22 TB drive's nor without a guard do the median and the tail hold at once.
-    for queue in [
-        "queue = { order = \"share-aged-sptf\", age_share = 1.5, seek_margin = 0 }",
-        "queue.seek_margin = 0",
-    ] {
+    for queue in
+        ["queue = { order = \"share-aged-sptf\", age_share = 1.5, seek_margin = 0 }", "queue.seek_margin = 0"]
+    {
         let found = misses(&at_its_rates(queue, "300s"));
         println!("{queue}: {found:.3?}");
         assert!(found.iter().any(|&(rms, _)| rms > 0.12), "{queue}");

@@ -20,13 +20,6 @@ impl Drive {
         } else {
             self.tasks[slot].state = TaskState::Waiting;
             self.buffer.waiting.add_writer(slot);
-            if self.buffer.queues_writers() {
-                // Should the arm come by before there is room, it goes to the media past the cache.
-                let Command { first, count, access, .. } = self.tasks[slot].command;
-                let landing = self.mechanics.landing(first, count, access);
-                self.tasks[slot].landing = landing;
-                self.file(slot, landing);
-            }
         }
         self.choose(context);
     }

@@ -25,7 +25,7 @@ use crate::storage::context::Context;
 use crate::storage::link::Carried;
 use crate::storage::tree::{NONE, Slot};
 use drivelab_units::{Instant, Lba, Sectors};
-use waiting::{Waiting, WaitsFor};
+use waiting::Waiting;
 
 /// How much the cache wants the arm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -339,11 +339,6 @@ impl Buffer {
 
 /// Who waits for the cache.
 impl Buffer {
-    /// Whether writes that wait for room wait in the queue of the mechanism as well.
-    pub fn queues_writers(&self) -> bool {
-        self.dirty().is_some_and(|dirty| dirty.params.while_busy)
-    }
-
     /// Whether a read that the buffer can answer must wait while the arm is at work for the cache.
     #[inline]
     pub fn holds_hits(&self) -> bool {
@@ -374,18 +369,14 @@ impl Buffer {
         self.waiting.take_persisted(is_blocked, is_persisted)
     }
 
-    /// Whether a command waits for the cache and for nothing else.
+    /// Whether a command waits for the cache.
     pub fn keeps_waiting(&self, slot: SlotIndex) -> bool {
-        self.waiting.waits_for(slot).is_some_and(|waited| self.waits_here_alone(waited))
+        self.waiting.waits_for(slot).is_some()
     }
 
-    /// A command waits for the cache no longer. Returns whether it waited nowhere else.
+    /// A command waits for the cache no longer. Returns whether it did.
     pub fn leaves(&mut self, slot: SlotIndex) -> bool {
-        self.waiting.forget(slot).is_some_and(|waited| self.waits_here_alone(waited))
-    }
-
-    fn waits_here_alone(&self, waited: WaitsFor) -> bool {
-        waited != WaitsFor::Room || !self.queues_writers()
+        self.waiting.forget(slot).is_some()
     }
 }
 
