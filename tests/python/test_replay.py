@@ -109,7 +109,8 @@ def test_a_depth_goes_with_the_closed_pace(run, spc):
     done = run("simulate", *DRIVE, "--trace", spc, "--pace", "closed", "--iodepth", "1,8", "--json")
     one, eight = points(done)
     assert (one["depth"]["asked"], eight["depth"]["asked"]) == (1, 8)
-    assert one["depth"]["achieved"] < 1.5 < 4 < eight["depth"]["achieved"]
+    assert one["depth"]["achieved"] < 1.5
+    assert eight["depth"]["achieved"] > 4
     assert one["replay"]["span_ns"] is None
 
 
