@@ -1,7 +1,7 @@
 """What the compiled module offers: conversions over the rooms in Rust, nothing of its own."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar, final, overload
+from typing import Any, Final, Self, TypeVar, final, overload
 
 from drivelab.problem import Problem
 
@@ -10,6 +10,8 @@ __all__ = [
     "MODEL_VERSION",
     "RECORD_VERSION",
     "VERSION",
+    "CrashLog",
+    "ModelClock",
     "Plan",
     "RunError",
     "ScenarioError",
@@ -30,6 +32,7 @@ __all__ = [
     "replay",
     "run",
     "schema",
+    "size_bytes",
     "span_ns",
     "trace_copy",
     "trace_formats",
@@ -121,15 +124,30 @@ def trace_copy(
     to: str | None,
 ) -> dict[str, Any]: ...
 def trace_formats() -> dict[str, list[str]]: ...
+
+@final
+class ModelClock:
+    def __new__(cls) -> Self: ...
+    def now_ns(self) -> int: ...
+
+@final
+class CrashLog:
+    def __new__(cls, plan: Plan, folder: str) -> Self: ...
+    def instants(self) -> list[int]: ...
+    def flushes(self) -> list[int]: ...
+    def cut(self, at_ns: int, path: str, size_bytes: int, dies: int | None = None) -> dict[str, Any]: ...
+
 def emulate(
     plan: Plan,
     options: dict[str, Any],
     on_ready: Callable[[str, int], object],
     on_look: Callable[[], bool],
+    clock: ModelClock | None = None,
 ) -> tuple[dict[str, Any], bool]: ...
 def loop_back(plan: Plan, place: int, socket: str, budget_ns: int) -> dict[str, Any]: ...
 def left_out_of_emulation(plan: Plan) -> list[str]: ...
 def span_ns(text: str) -> int: ...
+def size_bytes(text: str) -> int: ...
 def check_clock(text: str) -> None: ...
 def durability(question: str) -> dict[str, Any]: ...
 def reference(of: str) -> str: ...

@@ -22,6 +22,13 @@ from drivelab.errors import InputError, RunError
 CONTROL_SUFFIX = ".control"
 """What the name of the control socket has behind that of the device's."""
 
+BLOCK_SIZES = (512, 4096)
+BUDGET = "500us"
+"""Where clients and the device share two cores, 99 of 100 answers are less late than this."""
+
+MOUNTED_FILE = "disk"
+"""The device's file in the folder at which it is mounted."""
+
 _ANSWER_MAX_BYTES = 1 << 20
 _CONTROL_TIMEOUT_S = 60.0
 # A client that was told to end gets so long.
@@ -40,12 +47,13 @@ class Session:
     """Of the command that ran against the device; None where there was none."""
 
 
-def in_words(uri: str) -> dict[str, str]:
+def in_words(uri: str, mount: str | None = None) -> dict[str, str]:
     """What a command is told of the device, as nbdkit tells it and under names of our own."""
     parts = urllib.parse.urlsplit(uri)
     query = urllib.parse.parse_qs(parts.query)
     where = {"unixsocket": query["socket"][0]} if "socket" in query else {"port": str(parts.port)}
-    return {"uri": uri, "DRIVELAB_URI": uri, "DRIVELAB_DEVICE": uri, "exportname": "", **where}
+    device = uri if mount is None else str(Path(mount) / MOUNTED_FILE)
+    return {"uri": uri, "DRIVELAB_URI": uri, "DRIVELAB_DEVICE": device, "exportname": "", **where}
 
 
 class Command:
@@ -85,10 +93,12 @@ def serve(
     options: dict[str, Any],
     on_ready: Callable[[str, int], object],
     command: Command | None = None,
+    clock: _core.ModelClock | None = None,
 ) -> Session:
     """Serve the target of a plan until a signal comes, or its command has ended.
 
-    Without a socket and a port the device gets a socket in a folder of its own, which goes with it. Raises RunError.
+    Without a socket and a port the device gets a socket in a folder of its own, which goes with it. `clock` shows the
+    model's time meanwhile. Raises RunError.
     """
     private = tempfile.mkdtemp(prefix="drivelab-") if options["socket"] is options["port"] is None else None
     if private is not None:
@@ -99,18 +109,25 @@ def serve(
     def ready(uri: str, size: int) -> None:
         on_ready(uri, size)
         if command is not None:
-            command.start(in_words(uri))
+            command.start(in_words(uri, options["mount"]))
 
     def look() -> bool:
         return command is not None and command.is_over()
 
     try:
-        record, interrupted = _core.emulate(plan, options, ready, look)
+        record, interrupted = _core.emulate(plan, options, ready, look, clock)
     finally:
         status = command.end() if command is not None else None
         if private is not None:
             shutil.rmtree(private, ignore_errors=True)
     return Session(record, interrupted, None if interrupted else status)
+
+
+def served(clock: str, **given: object) -> dict[str, Any]:
+    """Options of a device at a socket of its own, its bytes in memory, but for what is given."""
+    plain = dict.fromkeys(("socket", "port", "control", "folder", "image", "capture", "keep", "mount"))
+    others = {"write_image": False, "block_size": BLOCK_SIZES[0], "budget_ns": _core.span_ns(BUDGET)}
+    return {**plain, **others, "clock": clock, **given}
 
 
 def control_path(named: str) -> Path:

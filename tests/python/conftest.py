@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -104,3 +105,21 @@ def reference(request: pytest.FixtureRequest) -> Callable[[str], Path]:
         return folder / name
 
     return path
+
+
+@pytest.fixture
+def mounts(request: pytest.FixtureRequest) -> None:
+    """Skip, by the test's name, where no file system can be made and mounted."""
+    lacks = [
+        why
+        for why, has in {
+            "root": os.geteuid() == 0,
+            "/dev/fuse": os.access("/dev/fuse", os.W_OK),
+            "/dev/loop-control": os.access("/dev/loop-control", os.W_OK),
+            "mkfs.ext4": shutil.which("mkfs.ext4"),
+            "losetup": shutil.which("losetup"),
+        }.items()
+        if not has
+    ]
+    if lacks:
+        pytest.skip(f"{request.node.name}: no {', '.join(lacks)}")

@@ -49,6 +49,11 @@ pub struct Action {
 }
 
 impl Action {
+    /// Of member 0, and for good.
+    pub const fn of(action: Kind) -> Self {
+        Action { action, member: 0, lba: None, sectors: None, for_ns: None }
+    }
+
     /// What is wrong with the wish in itself.
     ///
     /// # Errors

@@ -3,6 +3,8 @@
 //!
 //! Entries are in the order in which the target was told of them. A request is written once it is answered and everything
 //! before it is: its response time is part of it.
+use crate::crash::DataWriter;
+use crate::store::Payload;
 use drivelab_core::{Access, Command};
 use drivelab_trace::TraceError;
 use drivelab_trace::error::Place;
@@ -28,6 +30,8 @@ pub struct Capture<W: Write = BufWriter<File>> {
     name: String,
     waiting: VecDeque<Entry>,
     requests: u64,
+    /// Where the data of writes go, if they are kept.
+    data: Option<DataWriter>,
 }
 
 impl<W: Write> Capture<W> {
@@ -40,11 +44,26 @@ impl<W: Write> Capture<W> {
             ..Header::plain(Clock::Relative)
         };
         let (writer, waiting) = (NativeWriter::new(header), VecDeque::new());
-        Capture { out, writer, name: name.to_owned(), waiting, requests: 0 }
+        Capture { out, writer, name: name.to_owned(), waiting, requests: 0, data: None }
     }
 
-    /// The target gets a command.
-    pub fn submitted(&mut self, at: Instant, command: &Command, cookie: u64) {
+    /// The same, and what is written is kept too.
+    #[must_use]
+    pub fn with_data(self, data: DataWriter) -> Self {
+        Capture { data: Some(data), ..self }
+    }
+
+    /// The target gets a command; a write with its data.
+    ///
+    /// # Errors
+    /// When the data cannot be kept.
+    pub fn submitted(
+        &mut self,
+        at: Instant,
+        command: &Command,
+        cookie: u64,
+        data: Option<&Payload>,
+    ) -> io::Result<()> {
         let kind = match command.access {
             Access::Read => Kind::Read,
             Access::Write => Kind::Write,
@@ -63,6 +82,10 @@ impl<W: Write> Capture<W> {
         let record = Record { attributes, ..Record::new(at.as_ns(), 0, kind, first, count) };
         self.requests += 1;
         self.waiting.push_back(Entry::Request(command.id, record, false));
+        match (&mut self.data, data) {
+            (Some(kept), Some(data)) => kept.wrote(data),
+            _ => Ok(()),
+        }
     }
 
     /// A client has said that some bytes hold nothing worth keeping: the target is not told.
@@ -139,6 +162,9 @@ impl<W: Write> Capture<W> {
         self.write(true)?;
         self.writer.end(&mut self.out)?;
         self.out.flush()?;
+        if let Some(data) = self.data.take() {
+            data.close()?;
+        }
         Ok(self.out)
     }
 }

@@ -9,6 +9,7 @@
 use drivelab_units::{Instant, Span};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant as Moment};
 
 /// The last stretch before a due instant is waited for without sleeping, because a sleep ends late.
@@ -148,6 +149,37 @@ impl Clock {
     }
 }
 
+/// The model's time for those who watch a session: what the machine's clock says, and how far the model was ahead of it
+/// when that was last shown. So it is never later than the model's time, and never earlier than that of an answer that has
+/// gone out.
+#[derive(Debug)]
+pub struct Face {
+    origin: Moment,
+    ahead_ns: AtomicU64,
+}
+
+impl Default for Face {
+    fn default() -> Self {
+        Face { origin: Moment::now(), ahead_ns: AtomicU64::new(0) }
+    }
+}
+
+impl Face {
+    fn machine_ns(&self) -> u64 {
+        self.origin.elapsed().as_nanos() as u64
+    }
+
+    /// It is this late now, by the model's clock.
+    pub fn show(&self, now: Instant) {
+        self.ahead_ns.store(now.as_ns().wrapping_sub(self.machine_ns()), Ordering::Release);
+    }
+
+    /// The model's time; before anything was shown since this was made.
+    pub fn now(&self) -> Instant {
+        Instant::from_ns(self.ahead_ns.load(Ordering::Acquire).wrapping_add(self.machine_ns()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,6 +207,19 @@ mod tests {
         }
         let before = clock.now();
         assert!(clock.now() >= before && before >= due);
+    }
+
+    #[test]
+    fn a_face_goes_on_from_what_was_shown_and_never_ahead_of_it() {
+        let (mut clock, face) = (Clock::new(Pace::Skip), Face::default());
+        while clock.now() < Instant::ZERO + Span::from_s(1_000) {
+            let due = clock.now() + Span::from_s(1_000);
+            clock.wait(Some(due), true);
+        }
+        let shown = clock.now();
+        face.show(shown);
+        let seen = face.now();
+        assert!(seen >= shown && seen <= clock.now(), "{shown:?} {seen:?}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::door::{Answer, Asked, Failure, Found, Reply, Ticket};
 use crate::error::EmulateError;
 use crate::session::Told;
 use crate::store::{Payload, Store};
-use drivelab_core::storage::{Happening, Target, TargetOutput, TargetParams};
+use drivelab_core::storage::{Happening, Target, TargetInput, TargetOutput, TargetParams};
 use drivelab_core::{Access, Command, Completion, Machine, Outcome};
 use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors};
 use std::collections::BTreeMap;
@@ -313,21 +313,60 @@ impl Engine {
         if order.access == Access::Write && order.payload.is_none() {
             order.payload = Some(self.store.zeros(order.count));
         }
-        let id = self.next_id;
-        self.next_id += 1;
-        let command = command_of(id, &order);
+        let command = command_of(self.next_id, &order);
+        self.issue(now, order, &command);
+    }
+
+    /// The target gets a command.
+    fn issue(&mut self, now: Instant, mut order: Order, command: &Command) {
+        self.next_id = command.id + 1;
         if let Some(capture) = &mut self.capture {
-            capture.submitted(now, &command, order.ticket.cookie);
+            let data = order.payload.as_ref().filter(|_| order.access == Access::Write);
+            if let Err(error) = capture.submitted(now, command, order.ticket.cookie, data) {
+                return self.fail(EmulateError::Capture(error));
+            }
         }
         let own = self.model.own(now);
-        match self.model.target.take(own, &command) {
+        match self.model.target.take(own, command) {
             Ok(number) => order.number = number,
             Err(error) => return self.fail(EmulateError::Defect(error.to_string())),
         }
         if let Some(payload) = &order.payload {
             self.store.submitted(order.number, order.at, payload);
         }
-        self.orders.insert(id, order);
+        self.orders.insert(command.id, order);
+        self.hear(own);
+    }
+
+    /// A command of an earlier session comes again, with the data that it wrote. Its answer has this cookie.
+    pub(crate) fn take_again(
+        &mut self,
+        now: Instant,
+        command: &Command,
+        cookie: u64,
+        payload: Option<Payload>,
+    ) {
+        let (at, count) = (command.first.get(), command.count.get());
+        let order = Order {
+            ticket: Ticket { client: 0, cookie },
+            access: command.access,
+            sends: false,
+            fua: command.force_unit_access,
+            first: at + count,
+            rest: 0,
+            number: 0,
+            at,
+            count,
+            payload,
+        };
+        self.issue(now, order, command);
+    }
+
+    /// What a person did to the device in an earlier session happens again.
+    pub(crate) fn told_again(&mut self, now: Instant, input: TargetInput) {
+        let own = self.model.own(now);
+        // What was refused then is refused again.
+        let _ = self.model.target.handle(own, input);
         self.hear(own);
     }
 

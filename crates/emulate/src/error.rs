@@ -12,6 +12,10 @@ pub enum EmulateError {
     Open { path: PathBuf, error: io::Error },
     #[error("cannot serve at {at}: {error}")]
     Bind { at: String, error: io::Error },
+    #[error(
+        "cannot mount the device at {folder}: {error}; mounting takes /dev/fuse, and root or fusermount3"
+    )]
+    Mount { folder: PathBuf, error: io::Error },
     #[error("cannot {} {}: {}", if .0.is_write { "write" } else { "read" }, .0.image, .0.why)]
     Image(Failed),
     #[error("cannot write the capture: {0}")]

@@ -30,6 +30,9 @@
 //!     capture: None,
 //!     budget: Span::from_us(500),
 //!     power_cut: None,
+//!     keep: None,
+//!     mount: None,
+//!     face: None,
 //! };
 //! let server = open(Device { target, seed: 1, name: "station".into() }, &wish)?;
 //! let stop = AtomicBool::new(false);
@@ -48,10 +51,13 @@ pub mod action;
 pub mod capture;
 pub mod clock;
 pub mod control;
+pub mod crash;
 pub mod door;
+pub mod doors;
 pub mod engine;
 pub mod error;
 pub mod folder;
+pub mod fuse;
 pub mod image;
 pub mod lateness;
 pub mod ledger;

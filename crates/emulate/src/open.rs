@@ -1,11 +1,14 @@
 //! From what a person asks for to a server: the target as clients may see it, its images, its sockets.
 use crate::capture::Capture;
-use crate::clock::Pace;
+use crate::clock::{Face, Pace};
 use crate::control::Control;
+use crate::crash;
 use crate::door::Door;
+use crate::doors::Doors;
 use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
 use crate::folder::Folder;
+use crate::fuse::FuseDoor;
 use crate::image::{CopyOnWrite, FileImage, Image, MemoryImage};
 use crate::nbd::{Export, NbdDoor};
 use crate::serve::Server;
@@ -47,14 +50,20 @@ pub enum At {
 pub struct Wish {
     pub at: At,
     pub control: Option<PathBuf>,
+    /// A folder at which the device is mounted as a file as well ([`crate::fuse`]).
+    pub mount: Option<PathBuf>,
     pub pace: Pace,
     pub bytes: Bytes,
     /// 512 or 4096.
     pub block_size: u32,
     pub capture: Option<PathBuf>,
+    /// The folder that keeps the session with its data, for cuts of [`crate::crash`].
+    pub keep: Option<PathBuf>,
     /// What 99 of 100 answers may be late by.
     pub budget: Span,
     pub power_cut: Option<Instant>,
+    /// Where the model's time is face as it passes.
+    pub face: Option<Arc<Face>>,
 }
 
 /// The target without what a client brings itself, and what was left out.
@@ -93,22 +102,21 @@ pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
     let (store, folder) = store(&mut device, capacity, &wish.bytes)?;
     let size = capacity.get() * SECTOR_BYTES;
     let size = size - size % u64::from(wish.block_size);
-    let capture = match &wish.capture {
-        Some(path) => {
-            let file =
-                File::create(path).map_err(|error| EmulateError::Open { path: path.clone(), error })?;
-            Some(Capture::new(BufWriter::new(file), &device.name, size, device.seed))
-        }
-        None => None,
-    };
+    let capture = capture(&device, wish, size)?;
     let description = format!("{} by drivelab, clock {}", device.name, wish.pace);
     let is_rotational = matches!(device.target, TargetParams::System(_));
     let export = Export { size, block_size: wish.block_size, description, is_rotational };
     let bound = |at: String| move |error| EmulateError::Bind { at, error };
-    let door: Box<dyn Door> = match &wish.at {
+    let mut doors: Vec<Box<dyn Door>> = Vec::new();
+    doors.push(match &wish.at {
         At::Socket(path) => Box::new(NbdDoor::unix(path, export).map_err(bound(path.display().to_string()))?),
         At::Port(port) => Box::new(NbdDoor::tcp(*port, export).map_err(bound(format!("port {port}")))?),
-    };
+    });
+    if let Some(folder) = &wish.mount {
+        let mounted = FuseDoor::mount(folder, size, wish.block_size);
+        let failed = |error| EmulateError::Mount { folder: folder.clone(), error };
+        doors.push(Box::new(mounted.map_err(failed)?));
+    }
     let control = match &wish.control {
         Some(path) => Some(Control::new(path).map_err(bound(path.display().to_string()))?),
         None => None,
@@ -118,8 +126,30 @@ pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
     if is_unclean {
         engine.recover();
     }
-    let (pace, budget, power_cut) = (wish.pace, wish.budget, wish.power_cut);
-    Ok(Server { engine, door, control, pace, budget, folder, power_cut })
+    let (pace, budget, power_cut, face) = (wish.pace, wish.budget, wish.power_cut, wish.face.clone());
+    let door: Box<dyn Door> = Box::new(Doors(doors));
+    Ok(Server { engine, door, control, pace, budget, folder, power_cut, face })
+}
+
+fn capture(device: &Device, wish: &Wish, size: u64) -> Result<Option<Capture>, EmulateError> {
+    let open = |path: &PathBuf, error| EmulateError::Open { path: path.clone(), error };
+    let begin = |path: &PathBuf| {
+        let file = File::create(path).map_err(|error| open(path, error))?;
+        Ok(Capture::new(BufWriter::new(file), &device.name, size, device.seed))
+    };
+    match (&wish.capture, &wish.keep) {
+        (None, None) => Ok(None),
+        (Some(path), None) => begin(path).map(Some),
+        (None, Some(folder)) => {
+            let path = folder.join(crash::DATA);
+            let data = crash::DataWriter::create(&path).map_err(|error| open(&path, error))?;
+            Ok(Some(begin(&folder.join(crash::TRACE))?.with_data(data)))
+        }
+        (Some(path), Some(_)) => {
+            let why = "a session that is kept with its data has its trace beside them: leave the capture out";
+            Err(EmulateError::Option { what: path.display().to_string(), why: why.into() })
+        }
+    }
 }
 
 fn sizes(target: &TargetParams, capacity: Sectors) -> Vec<u64> {

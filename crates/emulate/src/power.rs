@@ -181,8 +181,7 @@ impl Engine {
             return self.store.close(&self.model.target);
         };
         for drive in 0..system.drives.len() as u16 {
-            let honest =
-                Action { action: Kind::Honest, member: drive, lba: None, sectors: None, for_ns: None };
+            let honest = Action { member: drive, ..Action::of(Kind::Honest) };
             // One that has failed has nothing to say.
             let _ = honest.input().map(|input| self.model.target.handle(own, input));
         }

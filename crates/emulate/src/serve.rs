@@ -1,7 +1,7 @@
 //! A session: one thread that hears clients, lets the model's time pass and sends answers. Start reading at
 //! [`Server::run`].
 use crate::action::{Action, Kind};
-use crate::clock::{Clock, Pace, Wait};
+use crate::clock::{Clock, Face, Pace, Wait};
 use crate::control::Control;
 use crate::door::{Asked, Desk, Door, Ticket};
 use crate::engine::Engine;
@@ -12,6 +12,7 @@ use crate::punctual;
 use crate::session::{Scheduling, SessionRecord};
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as Moment};
 
@@ -27,6 +28,7 @@ pub struct Server {
     pub(crate) budget: Span,
     pub(crate) folder: Option<Folder>,
     pub(crate) power_cut: Option<Instant>,
+    pub(crate) face: Option<Arc<Face>>,
 }
 
 /// Hands requests to the engine, each at its moment.
@@ -66,8 +68,7 @@ impl Server {
     pub fn run(mut self, stop: &AtomicBool) -> SessionRecord {
         let scheduling = punctual::ask();
         if let Some(at) = self.power_cut {
-            let cut = Action { action: Kind::PowerCut, member: 0, lba: None, sectors: None, for_ns: None };
-            self.engine.later.push((at, cut));
+            self.engine.later.push((at, Action::of(Kind::PowerCut)));
         }
         let clock = Clock::new(self.pace);
         let (lateness, ready) = (Lateness::default(), Vec::new());
@@ -124,6 +125,9 @@ impl Session<'_> {
     fn serve(&mut self, stop: &AtomicBool) -> Result<(), EmulateError> {
         while !stop.load(Ordering::Relaxed) {
             let now = self.clock.now();
+            if let Some(face) = &self.server.face {
+                face.show(now);
+            }
             self.server.engine.run(now)?;
             self.feel_cuts();
             self.send();

@@ -8,6 +8,7 @@ use crate::convert::to_python;
 use crate::errors::emulate_error;
 use crate::plan::Plan;
 use drivelab_core::Setup;
+use drivelab_emulate::clock::Face;
 use drivelab_emulate::looped::{self, LoopPoint};
 use drivelab_emulate::{At, Bytes, Device, EmulateError, Pace, SessionRecord, Wish, as_served, open};
 use drivelab_units::{Span, parse};
@@ -15,6 +16,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -36,11 +38,34 @@ pub struct Options {
     write_image: bool,
     block_size: u32,
     capture: Option<PathBuf>,
+    keep: Option<PathBuf>,
+    mount: Option<PathBuf>,
     budget_ns: u64,
 }
 
+/// The time of a model that is being served.
+#[pyclass(frozen)]
+pub struct ModelClock {
+    face: Arc<Face>,
+}
+
+#[pymethods]
+impl ModelClock {
+    #[new]
+    fn new() -> Self {
+        ModelClock { face: Arc::default() }
+    }
+
+    /// Nanoseconds since the session began, or before that since this was made.
+    ///
+    /// Who looks after the answer to a request finds no earlier time than that of the answer.
+    fn now_ns(&self) -> u64 {
+        self.face.now().as_ns()
+    }
+}
+
 impl Options {
-    fn wish(self, setup: &Setup) -> PyResult<Wish> {
+    fn wish(self, setup: &Setup, face: Option<Arc<Face>>) -> PyResult<Wish> {
         let at = match (self.socket, self.port) {
             (Some(path), None) => At::Socket(path),
             (None, Some(port)) => At::Port(port),
@@ -60,28 +85,34 @@ impl Options {
             bytes,
             block_size: self.block_size,
             capture: self.capture,
+            keep: self.keep,
+            mount: self.mount,
             budget: Span::from_ns(self.budget_ns),
             power_cut: setup.power_cut,
+            face,
         })
     }
 }
 
 /// Serves the target of a plan's first point until a signal comes or `on_look` returns true, which is called a hundred
 /// times a second. `on_ready` is called with the address as soon as clients may come, and with the bytes of the device.
+/// `clock` shows the model's time meanwhile.
 ///
 /// Returns the record of the session, and whether a signal has ended it. Raises `RunError` where nothing can be served.
 #[pyfunction]
+#[pyo3(signature = (plan, options, on_ready, on_look, clock=None))]
 pub fn emulate<'py>(
     py: Python<'py>,
     plan: PyRef<'py, Plan>,
     options: Options,
     on_ready: &Bound<'py, PyAny>,
     on_look: Bound<'py, PyAny>,
+    clock: Option<PyRef<'py, ModelClock>>,
 ) -> PyResult<(Bound<'py, PyAny>, bool)> {
     let setup = plan.inner.points[0].setup.clone();
     let device = Device { target: setup.target.clone(), seed: setup.seed, name: plan.inner.name.clone() };
     drop(plan);
-    let wish = options.wish(&setup)?;
+    let wish = options.wish(&setup, clock.map(|clock| Arc::clone(&clock.face)))?;
     let server = py.detach(|| open(device, &wish)).map_err(|error| emulate_error(&error))?;
     on_ready.call1((server.uri(), server.size_bytes()))?;
     let on_look = on_look.unbind();
@@ -156,8 +187,11 @@ pub fn loop_back<'py>(
         bytes: Bytes::Memory,
         block_size: 512,
         capture: None,
+        keep: None,
+        mount: None,
         budget: Span::from_ns(budget_ns),
         power_cut: None,
+        face: None,
     };
     let (ended, raised) = py.detach(|| {
         let server = match open(device, &wish) {
@@ -202,6 +236,14 @@ pub fn left_out_of_emulation(plan: PyRef<'_, Plan>) -> Vec<&'static str> {
 #[pyfunction]
 pub fn span_ns(text: &str) -> PyResult<u64> {
     parse::span(text).map(Span::as_ns).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The bytes of a quantity of data such as `256MiB`. Raises ValueError with what is wrong with it.
+#[pyfunction]
+pub fn size_bytes(text: &str) -> PyResult<u64> {
+    parse::bytes(text)
+        .map(drivelab_units::Bytes::get)
+        .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Raises ValueError where no clock has this name.

@@ -8,6 +8,7 @@
 mod catalogue;
 mod columns;
 mod convert;
+mod crash;
 mod durability;
 mod emulate;
 mod errors;
@@ -32,9 +33,13 @@ mod _core {
     #[pymodule_export]
     use super::catalogue::{base, entries, experiments, facts, kinds};
     #[pymodule_export]
+    use super::crash::CrashLog;
+    #[pymodule_export]
     use super::durability::durability;
     #[pymodule_export]
-    use super::emulate::{check_clock, emulate, left_out_of_emulation, loop_back, span_ns};
+    use super::emulate::{
+        ModelClock, check_clock, emulate, left_out_of_emulation, loop_back, size_bytes, span_ns,
+    };
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError};
     #[pymodule_export]

@@ -18,6 +18,7 @@ _VERBS = {
     "emulate": "emulate",
     "fault": "fault",
     "loop": "loop",
+    "crashtest": "crashtest",
     "scan": "scan",
     "compare-levels": "compare_levels",
     "durability": "durability",

@@ -14,15 +14,13 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, json_text, say
 from drivelab.cli.places import check_file, place
 from drivelab.cli.run_options import AsJson, Quiet
+from drivelab.emulation import BLOCK_SIZES, BUDGET
 from drivelab.emulation_story import late_note, lines
 from drivelab.errors import InputError, RunError
 from drivelab.files import write_text
 from drivelab.provenance import provenance
 from drivelab.scenario import Source, plan, read_source
 
-BLOCK_SIZES = (512, 4096)
-# Where clients and the device share two cores, 99 of 100 answers are less late than this.
-BUDGET = "500us"
 _DEVICE_PANEL = "The device"
 
 
@@ -75,6 +73,9 @@ def emulate(
     control: Annotated[
         str | None, _device("Socket for drivelab fault; SOCKET.control by default", "PATH")
     ] = None,
+    mount: Annotated[
+        Path | None, _device("A folder at which the device is a file as well, through FUSE", "DIR")
+    ] = None,
     clock: Clock = "real",
     store: Store = "memory",
     image: Annotated[
@@ -118,6 +119,9 @@ def emulate(
     if write_image and image is None:
         raise InputError("--write-image changes nothing without --image; leave it out")
     options = _options(socket, port, control, clock, store, image, block_size, lateness_budget)
+    if mount is not None and not mount.is_dir():
+        raise InputError(f"--mount {mount}: there is no such folder; make it first")
+    options |= {"mount": None if mount is None else str(mount.absolute())}
     options |= {"write_image": write_image, "capture": None if capture is None else str(capture)}
     source = Source("", "command line") if scenario is None else read_source(scenario)
     laid_over = {"drive": drive, "level": level, "members": members, "stripe_unit": stripe_unit}
@@ -211,13 +215,13 @@ def _options(
         _core.check_clock(clock)
     except ValueError as error:
         raise InputError(f"--clock {clock}: {error}") from error
-    return {
-        "socket": socket,
-        "port": port,
-        "control": control,
-        "clock": clock,
-        "folder": folder,
-        "image": None if image is None else str(image),
-        "block_size": block_size,
-        "budget_ns": budget_ns,
-    }
+    return emulation.served(
+        clock,
+        socket=socket,
+        port=port,
+        control=control,
+        folder=folder,
+        image=None if image is None else str(image),
+        block_size=block_size,
+        budget_ns=budget_ns,
+    )

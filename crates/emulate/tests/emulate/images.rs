@@ -84,6 +84,9 @@ fn wish(place: &Place, bytes: Bytes) -> Wish {
         capture: None,
         budget: Span::from_us(500),
         power_cut: None,
+        keep: None,
+        mount: None,
+        face: None,
     }
 }
 

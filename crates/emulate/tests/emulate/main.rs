@@ -1,5 +1,6 @@
 //! The room as others use it: the codec against noise, the engine against the simulator's own clock, power cuts, images.
 mod codec;
+mod crash;
 mod images;
 mod power;
 mod replay;

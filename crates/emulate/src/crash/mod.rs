@@ -1,0 +1,342 @@
+//! A session that was kept with its data, cut at any instant: what would be on the device if the power had gone then.
+//!
+//! The session is a folder: its trace in our own format (`session.trace`) and what was written (`data`). Told to the same
+//! target again, it runs through the same events, so that each cut is made in virtual time, and as many as one likes of
+//! one session. Start reading at [`CrashLog::cut`].
+mod data;
+
+pub use data::DataWriter;
+
+use crate::action::{Action, Kind, input_of};
+use crate::engine::{Device, Engine};
+use crate::error::EmulateError;
+use crate::image::{Image, MemoryImage};
+use crate::ledger::Lost;
+use crate::session::PowerCut;
+use crate::store::{Payload, Store, array_of};
+use drivelab_core::Command;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::array::Array;
+use drivelab_data::{Bytes, Cell, Contents, cell};
+use drivelab_trace::formats::native::{Entry, InjectedKind, Reader};
+use drivelab_trace::record::{Kind as Access, Record};
+use drivelab_units::{Instant, SECTOR_BYTES};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// The trace in the folder of a session.
+pub const TRACE: &str = "session.trace";
+/// What was written, in the folder of a session.
+pub const DATA: &str = "data";
+/// More is written to a file at once no faster.
+const RUN_MAX: usize = 2_048;
+
+/// A session that was kept.
+pub struct CrashLog {
+    device: Device,
+    folder: PathBuf,
+    entries: Vec<Entry>,
+    /// What the writes among the entries wrote, in their order.
+    data: Vec<Vec<Bytes>>,
+}
+
+/// What is there after a cut.
+pub struct Cut {
+    engine: Engine,
+    /// Answered and gone: the first stretches, and all sectors.
+    pub lost: Vec<Lost>,
+    pub lost_sectors: u64,
+    /// Writes that were under way.
+    pub unanswered_writes: u64,
+    /// Sectors that the session has written so far, as ranges behind one another.
+    written: Vec<(u64, u64)>,
+}
+
+impl CrashLog {
+    /// Reads a session of a device from its folder.
+    ///
+    /// # Errors
+    /// When a file cannot be read, is no such file or belongs to another device, and for what cannot be cut: a target
+    /// without drives, and a session whose power went while it ran.
+    pub fn read(folder: &Path, device: Device) -> Result<Self, EmulateError> {
+        let refuse = |why: &str| EmulateError::Option { what: folder.display().to_string(), why: why.into() };
+        if !matches!(device.target, TargetParams::System(_)) {
+            return Err(refuse("a station keeps all that it answers: give the target drives"));
+        }
+        let trace = folder.join(TRACE);
+        let open = |path: PathBuf| move |error| EmulateError::Open { path, error };
+        let of_trace = |error: drivelab_trace::TraceError| refuse(&error.to_string());
+        let file = File::open(&trace).map_err(open(trace))?;
+        let mut reader = Reader::new(file).map_err(of_trace)?;
+        let size = Engine::new(device.clone(), in_memory(&device), None).capacity().get() * SECTOR_BYTES;
+        if reader.header().seed != Some(device.seed)
+            || reader.header().device_bytes.is_none_or(|bytes| bytes > size)
+        {
+            return Err(refuse(
+                "the session was of another device: name the scenario and the seed that it had",
+            ));
+        }
+        let mut entries = Vec::new();
+        while let Some(entry) = reader.next_entry().map_err(of_trace)? {
+            if let Entry::Injected(injected) = &entry
+                && matches!(injected.kind, InjectedKind::PowerCut | InjectedKind::PowerBack)
+            {
+                return Err(refuse("its power went while it ran: keep a session without a power cut"));
+            }
+            entries.push(entry);
+        }
+        let lengths = entries.iter().filter_map(|entry| match entry {
+            Entry::Request(record) if record.kind == Access::Write => Some(record.length),
+            _ => None,
+        });
+        let path = folder.join(DATA);
+        let data = data::read(&path, lengths).map_err(open(path))?;
+        Ok(CrashLog { device, folder: folder.to_owned(), entries, data })
+    }
+
+    /// When each FLUSH was answered.
+    pub fn flushes(&self) -> Vec<Instant> {
+        let flushed = |entry: &Entry| match entry {
+            Entry::Request(Record { kind: Access::Flush, time_ns, response_ns: Some(response), .. }) => {
+                Some(Instant::from_ns(time_ns + response))
+            }
+            _ => None,
+        };
+        self.entries.iter().filter_map(flushed).collect()
+    }
+
+    /// Every instant at which anything happens, in order.
+    ///
+    /// # Errors
+    /// When the session does not run as it did: its answers come at other instants.
+    pub fn instants(&self) -> Result<Vec<Instant>, EmulateError> {
+        let mut replay = Replay::new(self);
+        let mut instants = BTreeSet::new();
+        while let Some(at) = replay.next_at() {
+            while let Some(due) = replay.engine.next_due().filter(|due| *due < at) {
+                instants.insert(due);
+                replay.pass_to(due)?;
+            }
+            instants.insert(at);
+            replay.feed()?;
+        }
+        // What is still under way was never answered in the session, but for what its end took out.
+        while replay.engine.is_asked()
+            && let Some(due) = replay.engine.next_due()
+        {
+            instants.insert(due);
+            replay.pass_to(due)?;
+        }
+        replay.compare()?;
+        Ok(instants.into_iter().collect())
+    }
+
+    /// The power goes at an instant, after everything that is due then. When it is back, the array has done what its
+    /// consistency policy does, and a battery's data are written; then a member fails, if one is named.
+    ///
+    /// # Errors
+    /// When the session does not run as it did, and for a member that there is none of.
+    pub fn cut(&self, at: Instant, dies: Option<u16>) -> Result<Cut, EmulateError> {
+        let mut replay = Replay::new(self);
+        while replay.next_at().is_some_and(|next| next <= at) {
+            replay.feed()?;
+        }
+        replay.pass_to(at)?;
+        replay.compare()?;
+        let Replay { mut engine, written, .. } = replay;
+        let act = |engine: &mut Engine, at: Instant, action: Kind, member: u16| {
+            let action = Action { member, ..Action::of(action) };
+            engine.act(at, &action).map_err(|why| EmulateError::Option { what: "the cut".into(), why })
+        };
+        act(&mut engine, at, Kind::PowerCut, 0)?;
+        let back = engine.next_due().filter(|_| engine.is_off()).unwrap_or(at).max(at);
+        engine.run(back)?;
+        if let Some(member) = dies {
+            act(&mut engine, back, Kind::Fail, member)?;
+        }
+        let Some(cut) = engine.told.power_cuts.pop() else {
+            return Err(EmulateError::Defect("a power cut was not told of".into()));
+        };
+        let PowerCut { lost, lost_sectors, unanswered_writes, .. } = cut;
+        Ok(Cut { engine, lost, lost_sectors, unanswered_writes, written })
+    }
+}
+
+impl Cut {
+    /// Writes what a read of each address would find now into a new sparse file of this many bytes. Returns the sectors
+    /// of which too little is left to tell: they are zeros there.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn lay_out(&self, path: &Path, bytes: u64) -> io::Result<u64> {
+        let file = File::create(path)?;
+        file.set_len(bytes)?;
+        let Store::Modelled(modelled) = &self.engine.store else { return Ok(0) };
+        let array = array_of(&self.engine.model.target);
+        let drives = crate::store::drives(array);
+        let contents = Contents::new(array.map(Array::layout), &drives, modelled.data.media());
+        let mut gone = 0;
+        let mut run = Vec::with_capacity(RUN_MAX * cell::SECTOR);
+        for &(first, end) in &self.written {
+            let mut begin = first;
+            let put = |begin: u64, run: &mut Vec<u8>| {
+                let done = if run.is_empty() { Ok(()) } else { file.write_all_at(run, begin * SECTOR_BYTES) };
+                run.clear();
+                done
+            };
+            for at in first..end {
+                let found = contents.get(at);
+                gone += u64::from(found.is_none());
+                match found.filter(|found| !found.is_blank()) {
+                    Some(found) if run.len() < RUN_MAX * cell::SECTOR => {
+                        run.extend_from_slice(found.as_bytes());
+                    }
+                    Some(found) => {
+                        put(begin, &mut run)?;
+                        begin = at;
+                        run.extend_from_slice(found.as_bytes());
+                    }
+                    None => {
+                        put(begin, &mut run)?;
+                        begin = at + 1;
+                    }
+                }
+            }
+            put(begin, &mut run)?;
+        }
+        Ok(gone)
+    }
+}
+
+fn in_memory(device: &Device) -> Store {
+    let drives = if let TargetParams::System(system) = &device.target { system.drives.len() } else { 1 };
+    let image =
+        |drive| (format!("member {drive} in memory"), Box::new(MemoryImage::default()) as Box<dyn Image>);
+    Store::new(&device.target, (0..drives).map(image).collect())
+}
+
+/// A session that is run again.
+struct Replay<'a> {
+    log: &'a CrashLog,
+    engine: Engine,
+    /// The next entry, and the next write's data.
+    next: usize,
+    next_data: usize,
+    written: Vec<(u64, u64)>,
+    /// Answers that came at another instant than in the session.
+    differing: u64,
+}
+
+impl<'a> Replay<'a> {
+    fn new(log: &'a CrashLog) -> Self {
+        let engine = Engine::new(log.device.clone(), in_memory(&log.device), None);
+        Replay { log, engine, next: 0, next_data: 0, written: Vec::new(), differing: 0 }
+    }
+
+    /// When the next entry comes.
+    fn next_at(&self) -> Option<Instant> {
+        self.log.entries[self.next..].iter().find_map(at_of)
+    }
+
+    /// The next entry comes.
+    fn feed(&mut self) -> Result<(), EmulateError> {
+        let Some(entry) = self.log.entries.get(self.next) else { return Ok(()) };
+        self.next += 1;
+        let Some(at) = at_of(entry) else { return Ok(()) };
+        self.pass_to(at)?;
+        match entry {
+            Entry::Request(record) => {
+                let Some(fed) = record.fed(0) else { return Ok(()) };
+                let command: Command = fed.command;
+                let mut payload = None;
+                if record.kind == Access::Write {
+                    payload = Some(Payload::Sectors(self.log.data[self.next_data].clone()));
+                    self.next_data += 1;
+                    let first = command.first.get();
+                    note(&mut self.written, first, first + command.count.get());
+                }
+                self.engine.take_again(at, &command, self.next as u64 - 1, payload);
+            }
+            Entry::Injected(injected) => {
+                if let Some(input) = input_of(injected) {
+                    self.engine.told_again(at, input);
+                }
+            }
+            Entry::Device(_) => {}
+        }
+        self.hear();
+        Ok(())
+    }
+
+    fn pass_to(&mut self, at: Instant) -> Result<(), EmulateError> {
+        self.engine.run(at)?;
+        self.hear();
+        Ok(())
+    }
+
+    /// Counts answers that came at other instants than in the session.
+    fn hear(&mut self) {
+        for reply in self.engine.take_replies() {
+            let place = reply.ticket.cookie as usize;
+            let Some(Entry::Request(record)) = self.log.entries.get(place) else { continue };
+            let then = record.response_ns.map(|response| Instant::from_ns(record.time_ns + response));
+            self.differing += u64::from(then.is_some() && then != reply.due);
+        }
+    }
+
+    fn compare(&self) -> Result<(), EmulateError> {
+        if self.differing == 0 {
+            return Ok(());
+        }
+        Err(EmulateError::Option {
+            what: self.log.folder.display().to_string(),
+            why: format!(
+                "{} answers come at other instants than in the session: keep it again with this version and scenario",
+                self.differing
+            ),
+        })
+    }
+}
+
+fn at_of(entry: &Entry) -> Option<Instant> {
+    match entry {
+        Entry::Request(record) => Some(Instant::from_ns(record.time_ns)),
+        Entry::Injected(injected) => Some(Instant::from_ns(injected.time_ns)),
+        Entry::Device(_) => None,
+    }
+}
+
+/// Adds a range to ranges that are in order and apart.
+fn note(ranges: &mut Vec<(u64, u64)>, first: u64, end: u64) {
+    let from = ranges.partition_point(|&(_, behind)| behind < first);
+    let to = ranges.partition_point(|&(begin, _)| begin <= end);
+    let (mut low, mut high) = (first, end);
+    if from < to {
+        low = low.min(ranges[from].0);
+        high = high.max(ranges[to - 1].1);
+    }
+    ranges.splice(from..to, [(low, high)]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::note;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ranges_are_those_of_a_bitmap(all in prop::collection::vec((0_u64..64, 1_u64..12), 1..40)) {
+            let (mut ranges, mut bitmap) = (Vec::new(), [false; 80]);
+            for (first, count) in all {
+                note(&mut ranges, first, first + count);
+                bitmap[first as usize..(first + count) as usize].fill(true);
+            }
+            prop_assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0), "{ranges:?}");
+            let found: Vec<bool> = (0..80).map(|at| ranges.iter().any(|&(a, b)| a <= at && at < b)).collect();
+            prop_assert_eq!(found, bitmap.to_vec());
+        }
+    }
+}

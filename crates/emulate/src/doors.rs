@@ -1,0 +1,72 @@
+//! Several doors to one device: clients of each are told apart by their numbers.
+use crate::door::{Asked, Desk, Door, DoorCounts, Reply, Ticket};
+use rustix::event::{PollFd, PollFlags};
+
+/// Doors side by side. The first one's address is that of the device.
+pub struct Doors(pub Vec<Box<dyn Door>>);
+
+/// Hands requests on with the client's number among those of all doors.
+struct Numbered<'a> {
+    desk: &'a mut dyn Desk,
+    door: u64,
+    doors: u64,
+}
+
+impl Desk for Numbered<'_> {
+    fn submit(&mut self, ticket: Ticket, asked: Asked) {
+        let client = ticket.client * self.doors + self.door;
+        self.desk.submit(Ticket { client, ..ticket }, asked);
+    }
+}
+
+impl Door for Doors {
+    fn uri(&self) -> String {
+        self.0.first().map_or_else(String::new, |door| door.uri())
+    }
+
+    fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+        self.0.iter().for_each(|door| door.wait_for(fds));
+    }
+
+    fn receive(&mut self, ready: &[PollFlags], desk: &mut dyn Desk) {
+        let doors = self.0.len() as u64;
+        let mut rest = ready;
+        for (place, door) in (0..).zip(&mut self.0) {
+            let mut fds = Vec::new();
+            door.wait_for(&mut fds);
+            let count = fds.len();
+            let Some((own, others)) = rest.split_at_checked(count) else { return };
+            drop(fds);
+            door.receive(own, &mut Numbered { desk, door: place, doors });
+            rest = others;
+        }
+    }
+
+    fn answer(&mut self, reply: &Reply) {
+        let doors = self.0.len() as u64;
+        let Ticket { client, cookie } = reply.ticket;
+        if let Some(door) = self.0.get_mut((client % doors) as usize) {
+            let ticket = Ticket { client: client / doors, cookie };
+            door.answer(&Reply { ticket, ..reply.clone() });
+        }
+    }
+
+    fn flush(&mut self) {
+        self.0.iter_mut().for_each(|door| door.flush());
+    }
+
+    fn drop_clients(&mut self) {
+        self.0.iter_mut().for_each(|door| door.drop_clients());
+    }
+
+    fn shut(&mut self, is_shut: bool) {
+        self.0.iter_mut().for_each(|door| door.shut(is_shut));
+    }
+
+    fn counts(&self) -> DoorCounts {
+        self.0.iter().map(|door| door.counts()).fold(DoorCounts::default(), |all, one| DoorCounts {
+            connections: all.connections + one.connections,
+            malformed: all.malformed + one.malformed,
+        })
+    }
+}

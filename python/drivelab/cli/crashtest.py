@@ -1,0 +1,190 @@
+"""`drivelab crashtest`: run a workload once, cut the power as often as one likes, and check each time what is left."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab import _core
+from drivelab.cli import workload_options as words
+from drivelab.cli.assumed import note_assumed
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, progress_bar, say
+from drivelab.cli.run_options import AsJson, Quiet, Workers
+from drivelab.crash import campaign, story
+from drivelab.crash.check import ERROR, LOSS, Checker
+from drivelab.crash.filesystem import find
+from drivelab.crash.session import Kept, keep
+from drivelab.errors import InputError
+from drivelab.scenario import Source, plan, read_source
+
+CUTS = 100
+_PANEL = "The campaign"
+
+
+def _campaign(text: str, metavar: str, *names: str, **more: Any) -> Any:  # noqa: ANN401 - as typer has it
+    return typer.Option(
+        *names, help=text, metavar=metavar, rich_help_panel=_PANEL, show_default=False, **more
+    )
+
+
+def crashtest(
+    scenario: Annotated[Path | None, typer.Argument(metavar="[SCENARIO.toml]", show_default=False)] = None,
+    drive: words.Drive = None,
+    level: words.Level = None,
+    members: words.Members = None,
+    stripe_unit: words.StripeUnit = None,
+    randseed: words.Randseed = None,
+    settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    run: Annotated[
+        str | None,
+        _campaign("The workload, a command of a shell; it says what is safe: committed N", "COMMAND"),
+    ] = None,
+    check: Annotated[
+        str | None, _campaign("The checker of what is left: ends with 0 if all is there, 1 if not", "COMMAND")
+    ] = None,
+    fs: Annotated[
+        str | None, _campaign("Make a file system on the device and mount it (root)", "ext4|xfs|btrfs")
+    ] = None,
+    fs_size: Annotated[
+        str, _campaign("Of the device this much is for it; 512MiB by default", "SIZE")
+    ] = "512MiB",
+    cuts: Annotated[int | None, _campaign(f"How many cuts; {CUTS} by default", "N", min=1)] = None,
+    every: Annotated[str | None, _campaign("Cut whenever a FLUSH was answered", "flush")] = None,
+    at: Annotated[str | None, _campaign("One cut, at this time of the session", "TIME")] = None,
+    seed: Annotated[int, _campaign("Draws the cuts; 1 by default", "N")] = 1,
+    dies: Annotated[
+        int | None, _campaign("This member dies after each cut", "MEMBER", min=0, max=65_535)
+    ] = None,
+    timeout: Annotated[str, _campaign("What the checker may take; 60s by default", "TIME")] = "60s",
+    keep_in: Annotated[
+        Path | None, _campaign("Where the session goes; kept after a loss in any case", "DIR", "--keep")
+    ] = None,
+    kept_in: Annotated[
+        Path | None, _campaign("A session that was kept, in place of --run", "DIR", "--from")
+    ] = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> int:
+    """Cut the power of a modelled drive or array under a workload, again and again, and check what is left.
+
+    The workload runs once on the device. Then its session is cut in virtual time, and each time the checker gets what
+    would be there. Exits 3 where anything is lost, 1 where the checker fails.
+    """
+    given = dict(locals())
+    _check_words(given)
+    system = None if fs is None else find(fs)
+    timeout_s, size_bytes = _span_ns("--timeout", timeout) / 1e9, _size_bytes(fs_size)
+    checked = _device(scenario, given, settings)
+    if not quiet:
+        note_assumed([checked])
+    folder, is_ours = _folder(keep_in, kept_in)
+    try:
+        if run is None:
+            kept = Kept.read(folder, checked)
+        else:
+            kept = keep(checked, run, folder, system, size_bytes, say)
+            if not quiet:
+                say(story.session_line(kept))
+        log = _core.CrashLog(checked, str(folder))
+        checker = Checker(checked, log, kept, given["check"], dies, timeout_s)
+        instants = _instants(log, kept, given)
+        with progress_bar(len(instants), "cuts", quiet=quiet) as progress:
+            found = campaign.run(checker, instants, workers or os.cpu_count() or 1, progress)
+        # A loss is repeated with the session that it was found in.
+        is_ours = is_ours and not found.of(LOSS) and not found.of(ERROR)
+    finally:
+        if is_ours:
+            shutil.rmtree(folder, ignore_errors=True)
+    again = _again(given, folder)
+    if as_json:
+        emit_json(story.record(found, checked, kept, again, seed))
+    else:
+        emit("\n".join(story.lines(found, checked, again, seed)))
+    if found.interrupted:
+        return Exit.INTERRUPTED
+    if found.of(ERROR):
+        return Exit.FAILED
+    return Exit.COMPARISON if found.of(LOSS) else Exit.OK
+
+
+def _check_words(given: dict[str, Any]) -> None:
+    """Refuse options that say nothing together. Raises InputError."""
+    if given["check"] is None:
+        raise InputError("--check: a campaign needs a command that judges what is left")
+    if (given["run"] is None) == (given["kept_in"] is None):
+        raise InputError("--run COMMAND or --from DIR: the session is made, or was kept; give one of the two")
+    if sum(given[name] is not None for name in ("cuts", "every", "at")) > 1:
+        raise InputError("--cuts, --every and --at: each says where to cut; give one of them")
+    if given["every"] not in {None, "flush"}:
+        raise InputError(f"--every {given['every']}: there is --every flush")
+    if given["kept_in"] is not None and (given["fs"] is not None or given["keep_in"] is not None):
+        raise InputError("--from: the session has its file system and its folder; leave --fs and --keep out")
+
+
+def _device(scenario: Path | None, given: dict[str, Any], settings: list[str]) -> _core.Plan:
+    """What is cut: one point. Raises InputError and ScenarioError."""
+    source = Source("", "command line") if scenario is None else read_source(scenario)
+    checked = plan(source, words.overrides_of(given, settings))
+    if len(checked) > 1:
+        raise InputError(
+            f"one device is cut, and this scenario has {len(checked)} points: give each value once"
+        )
+    return checked
+
+
+def _instants(log: _core.CrashLog, kept: Kept, given: dict[str, Any]) -> list[int]:
+    """Where to cut. Raises InputError and RunError."""
+    if given["at"] is not None:
+        return [_span_ns("--at", given["at"])]
+    if given["every"] is not None:
+        return campaign.at_flushes(log, kept)
+    return campaign.drawn(log, kept, given["cuts"] or CUTS, given["seed"])
+
+
+def _folder(keep_in: Path | None, kept_in: Path | None) -> tuple[Path, bool]:
+    """Where the session is, and whether it goes with us. Raises InputError."""
+    if kept_in is not None:
+        return kept_in, False
+    if keep_in is None:
+        return Path(tempfile.mkdtemp(prefix="drivelab-crash-")), True
+    try:
+        keep_in.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--keep {keep_in}: {(error.strerror or str(error)).lower()}") from error
+    if any(keep_in.iterdir()):
+        raise InputError(f"--keep {keep_in}: there is something in it; name a folder that is new or empty")
+    return keep_in, False
+
+
+def _span_ns(option: str, text: str) -> int:
+    try:
+        return _core.span_ns(text)
+    except ValueError as error:
+        raise InputError(f"{option} {text}: {error}") from error
+
+
+def _size_bytes(text: str) -> int:
+    try:
+        return _core.size_bytes(text)
+    except ValueError as error:
+        raise InputError(f"--fs-size {text}: {error}") from error
+
+
+def _again(given: dict[str, Any], folder: Path) -> list[str]:
+    """The arguments that all cuts of the session share."""
+    found = ["drivelab", "crashtest"]
+    if given["scenario"] is not None:
+        found.append(str(given["scenario"]))
+    for name in ("drive", "level", "members", "stripe_unit", "randseed", "dies"):
+        if given[name] is not None:
+            found += [f"--{name.replace('_', '-')}", str(given[name])]
+    for setting in given["settings"]:
+        found += ["--set", setting]
+    return [*found, "--from", str(folder), "--check", given["check"]]

@@ -1,0 +1,105 @@
+"""A campaign: the instants at which a session is cut, what the checker says of each, and the earliest loss."""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+import json
+import random
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from drivelab import _core
+from drivelab.crash.check import GOOD, LOSS, Checked, Checker, check
+from drivelab.crash.session import Kept
+from drivelab.errors import InputError
+
+Progress = Callable[[float], object] | None
+
+
+@dataclass
+class Campaign:
+    """What the cuts came to."""
+
+    cuts: list[Checked] = field(default_factory=list)
+    """In the order of their instants."""
+    earliest: Checked | None = None
+    """The first instant at which anything is lost, found between the first loss and the cut before it."""
+    interrupted: bool = False
+
+    def of(self, verdict: str) -> list[Checked]:
+        """The cuts with this verdict."""
+        return [one for one in self.cuts if one.verdict == verdict]
+
+    def digest(self) -> str:
+        """The same for the same cuts with the same outcomes."""
+        told = [(one.at_ns, one.verdict, one.committed, one.lost) for one in self.cuts]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+def drawn(log: _core.CrashLog, kept: Kept, count: int, seed: int) -> list[int]:
+    """Instants at which to cut, evenly over what happens and not over time: a long wait counts as one event.
+
+    Raises InputError where the workload has not done anything, and RunError where its session does not run again.
+    """
+    happened = _within(log.instants(), kept)
+    if not happened and not kept.commits:
+        raise InputError("the workload has done nothing on the device: there is nothing to cut")
+    # What is said to be safe may never have reached the device.
+    instants = sorted({*happened, *(at for at, _ in kept.commits), kept.began_ns, kept.ended_ns})
+    draw = random.Random(seed)  # noqa: S311 - not for secrets
+    stretches = (draw.randrange(len(instants) - 1) for _ in range(count))
+    return sorted({draw.randrange(instants[place], instants[place + 1]) for place in stretches})
+
+
+def at_flushes(log: _core.CrashLog, kept: Kept) -> list[int]:
+    """The instants at which a FLUSH was answered. Raises InputError where there was none."""
+    found = _within(sorted(set(log.flushes())), kept)
+    if not found:
+        raise InputError("--every flush: the workload has sent no FLUSH; take --cuts")
+    return found
+
+
+def _within(instants: Sequence[int], kept: Kept) -> list[int]:
+    begin, end = bisect.bisect_left(instants, kept.began_ns), bisect.bisect_right(instants, kept.ended_ns)
+    return list(instants[begin:end])
+
+
+def run(checker: Checker, instants: Sequence[int], workers: int, progress: Progress) -> Campaign:
+    """Check each of these instants. Ctrl-C ends it, and what was checked is kept. Raises RunError."""
+    found = Campaign()
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = [pool.submit(check, checker, at) for at in instants]
+        try:
+            for number, one in enumerate(waiting):
+                found.cuts.append(one.result())
+                if progress is not None:
+                    progress((number + 1) / len(waiting))
+            found.earliest = _earliest(checker, found.cuts)
+        except KeyboardInterrupt:
+            found.interrupted = True
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return found
+
+
+def _earliest(checker: Checker, cuts: Sequence[Checked]) -> Checked | None:
+    """The earliest loss between the first one and the good cut before it, as bisection finds it."""
+    place = next((place for place, one in enumerate(cuts) if one.verdict == LOSS), None)
+    if place is None:
+        return None
+    worst = cuts[place]
+    good = [one.at_ns for one in cuts[:place] if one.verdict == GOOD]
+    begin = good[-1] if good else checker.kept.began_ns - 1
+    happened = {*checker.log.instants(), *(at for at, _ in checker.kept.commits)}
+    instants = sorted(at for at in happened if begin < at < worst.at_ns)
+    low, high = 0, len(instants)
+    while low < high:
+        middle = (low + high) // 2
+        one = check(checker, instants[middle])
+        if one.verdict == LOSS:
+            worst, high = one, middle
+        else:
+            low = middle + 1
+    return worst

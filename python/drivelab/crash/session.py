@@ -1,0 +1,206 @@
+"""The session of a campaign: the workload runs once on the device, and everything is kept that cuts need."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from drivelab import _core, emulation
+from drivelab.crash.filesystem import FileSystem, UnmountableError, attached, mounted, run
+from drivelab.errors import InputError, RunError
+
+FACTS = "session.json"
+"""What the workload has said, in the folder of a session."""
+_HEAR_S = 2.0
+_LOOK_S = 0.002
+_COMMITTED = re.compile(rb"committed (\d+)\s*$")
+
+
+Told = Callable[[str], object]
+
+
+@dataclass
+class Kept:
+    """What is known of a session beside its trace and data."""
+
+    scenario_hash: str
+    seed: int
+    digest: str = ""
+    size_bytes: int = 0
+    """Of what a check is given: the device, or the part of it with the file system."""
+    fs: str | None = None
+    began_ns: int = 0
+    """When the workload began, by the model's clock."""
+    ended_ns: int = 0
+    commits: list[tuple[int, int]] = field(default_factory=list)
+    """When each line `committed N` came, and N."""
+
+    def committed(self, at_ns: int) -> int | None:
+        """The last N that was said by an instant."""
+        return next((number for at, number in reversed(self.commits) if at <= at_ns), None)
+
+    def write(self, folder: Path) -> None:
+        """Keep it beside the trace."""
+        (folder / FACTS).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+
+    @staticmethod
+    def read(folder: Path, plan: _core.Plan) -> Kept:
+        """Of a session in a folder. Raises InputError for one of another scenario, and where there is none."""
+        try:
+            found: dict[str, Any] = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+            kept = Kept(**found)
+            kept.commits = [(int(at), int(number)) for at, number in kept.commits]
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"{folder}: no session of a campaign is kept there: {error}") from error
+        if (kept.scenario_hash, kept.seed) != (plan.scenario_hash, plan.seed):
+            raise InputError(
+                f"{folder}: the session is of scenario {kept.scenario_hash}, seed {kept.seed}, and this is "
+                f"{plan.scenario_hash}, seed {plan.seed}: name the scenario and the options that it had"
+            )
+        return kept
+
+
+class Workload(emulation.Command):
+    """The command of a campaign: what it says it has committed is noted with the model's time."""
+
+    def __init__(self, text: str, kept: Kept, clock: _core.ModelClock, on_line: Told) -> None:
+        """Keep the command, and where to note; `on_line` is told what else it says."""
+        super().__init__(text, subprocess.PIPE)
+        self.on_line = on_line
+        self.kept = kept
+        self.clock = clock
+        self.reader: threading.Thread | None = None
+
+    def start(self, words: Mapping[str, str]) -> None:
+        """Start it, and hear what it says."""
+        self.kept.began_ns = self.clock.now_ns()
+        super().start(words)
+        self.reader = threading.Thread(target=self._hear, daemon=True)
+        self.reader.start()
+
+    def _hear(self) -> None:
+        if self.process is None or self.process.stdout is None:
+            return
+        with self.process.stdout as lines:
+            for line in lines:
+                # The answer that it speaks of went out at no later time than this.
+                now = self.clock.now_ns()
+                if found := _COMMITTED.match(line):
+                    self.kept.commits.append((now, int(found[1])))
+                else:
+                    self.on_line(line.decode(errors="replace").rstrip())
+
+    def is_over(self) -> bool:
+        """Whether it has ended, and all that it said is heard."""
+        if not super().is_over():
+            return False
+        if not self.kept.ended_ns:
+            self.kept.ended_ns = self.clock.now_ns()
+            if self.reader is not None:
+                # What it has left running may hold its stdout, and is not waited for.
+                self.reader.join(_HEAR_S)
+        return True
+
+
+class OnFileSystem(Workload):
+    """The same on a file system that is made on the device first."""
+
+    def __init__(
+        self,
+        text: str,
+        kept: Kept,
+        clock: _core.ModelClock,
+        on_line: Told,
+        system: FileSystem,
+        folder: Path,
+    ) -> None:
+        """Keep the command, the file system, and the folder at which the device is mounted as a file."""
+        super().__init__(text, kept, clock, on_line)
+        self.system = system
+        self.folder = folder
+        self.thread: threading.Thread | None = None
+        self.raised: Exception | None = None
+
+    def start(self, words: Mapping[str, str]) -> None:
+        """Make the file system and start the command, while the device is served."""
+        self.thread = threading.Thread(target=self._work, args=(dict(words),), daemon=True)
+        self.thread.start()
+
+    def _work(self, words: dict[str, str]) -> None:
+        try:
+            device_file = self.folder / "device" / emulation.MOUNTED_FILE
+            with attached(device_file, self.kept.size_bytes, direct=True) as device:
+                run([*self.system.make, device], self.system.make[0])
+                with mounted(self.system, device, self.folder / "mount") as at:
+                    more = {"DRIVELAB_DEVICE": device, "DRIVELAB_MOUNT": str(at)}
+                    super().start({**words, **more})
+                    while not super().is_over():
+                        time.sleep(_LOOK_S)
+        except (RunError, UnmountableError, OSError) as error:
+            self.raised = error
+
+    def is_over(self) -> bool:
+        """Whether it has ended, and the file system is unmounted."""
+        return self.thread is not None and not self.thread.is_alive()
+
+    def end(self) -> int | None:
+        """See that it ends; its status as a shell has it. Raises RunError where there is no file system."""
+        status = super().end()
+        if self.thread is not None:
+            self.thread.join()
+        if isinstance(self.raised, Exception):
+            raise RunError(f"--fs {self.system.name}: {self.raised}")
+        return status
+
+
+def keep(
+    plan: _core.Plan, text: str, folder: Path, system: FileSystem | None, size_bytes: int, on_line: Told
+) -> Kept:
+    """Run a workload on the device of a plan, with the clock that does not wait, and keep the session in a folder.
+
+    On a file system the workload has `size_bytes` of the device. `on_line` is told what the workload says beside
+    its commits. Raises RunError and InputError.
+    """
+    kept = Kept(plan.scenario_hash, plan.seed, fs=None if system is None else system.name)
+    clock = _core.ModelClock()
+
+    def ready(_uri: str, size: int) -> None:
+        if system is None:
+            kept.size_bytes = size
+        elif size_bytes > size:
+            raise InputError(f"--fs-size: the device has {size} bytes, fewer than {size_bytes}")
+        else:
+            kept.size_bytes = size_bytes
+
+    with tempfile.TemporaryDirectory(prefix="drivelab-crash-device-") as name:
+        place = Path(name)
+        command = Workload(text, kept, clock, on_line)
+        options = emulation.served("skip", keep=str(folder))
+        if system is not None:
+            (place / "device").mkdir()
+            options["mount"] = str(place / "device")
+            command = OnFileSystem(text, kept, clock, on_line, system, place)
+        session = emulation.serve(plan, options, ready, command, clock)
+    _check(session)
+    kept.digest = session.record["digest"]
+    kept.write(folder)
+    return kept
+
+
+def _check(session: emulation.Session) -> None:
+    if session.interrupted:
+        raise KeyboardInterrupt
+    if session.record["failure"] is not None:
+        raise RunError(f"the session has ended: {session.record['failure']}")
+    if session.status:
+        raise RunError(
+            f"--run ended with status {session.status}: only a workload that succeeds can be judged"
+        )

@@ -1,0 +1,85 @@
+"""Workloads and checkers of crash campaigns, as programs: `python crash_load.py WHAT ...`.
+
+A record is a block of 4 KiB with its own number in every byte; record N lies at block N * 16 of the device.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import urllib.parse
+from pathlib import Path
+
+import nbd_client as nbd
+
+BLOCK, STRIDE = 4096, 16 * 4096
+
+
+def _address() -> Path:
+    query = urllib.parse.urlsplit(os.environ["DRIVELAB_URI"]).query
+    return Path(urllib.parse.parse_qs(query)["socket"][0])
+
+
+def write(count: str, how: str) -> int:
+    """Write records and say that each is committed: after a FLUSH, as a write with FUA, or as it is (`none`)."""
+    with nbd.Client(_address()) as client:
+        for number in range(1, int(count) + 1):
+            client.write(number * STRIDE, bytes([number]) * BLOCK, nbd.FUA if how == "fua" else 0)
+            if how == "flush":
+                assert client.ask(nbd.FLUSH).errno == 0
+            print("committed", number, flush=True)
+    return 0
+
+
+def check() -> int:
+    """Whether every record is there that was committed, read as the image."""
+    committed = int(os.environ["DRIVELAB_COMMITTED"] or 0)
+    with Path(os.environ["DRIVELAB_DEVICE"]).open("rb") as device:
+        for number in range(1, committed + 1):
+            device.seek(number * STRIDE)
+            if device.read(BLOCK) != bytes([number]) * BLOCK:
+                print(f"record {number} is gone, and {committed} was committed")
+                return 1
+    return 0
+
+
+def check_uri() -> int:
+    """The same, read from the address."""
+    committed = int(os.environ["DRIVELAB_COMMITTED"] or 0)
+    with nbd.Client(_address()) as client:
+        found = [client.read(number * STRIDE, BLOCK) for number in range(1, committed + 1)]
+    return int(found != [bytes([number]) * BLOCK for number in range(1, committed + 1)])
+
+
+def sqlite(journal: str, synchronous: str, count: str) -> int:
+    """Insert rows, each in a transaction of its own."""
+    base = sqlite3.connect(Path(os.environ["DRIVELAB_MOUNT"]) / "a.db", isolation_level=None)
+    base.execute(f"pragma journal_mode = {journal}")
+    base.execute(f"pragma synchronous = {synchronous}")
+    base.execute("create table t (n integer primary key, x blob)")
+    for number in range(1, int(count) + 1):
+        base.execute("insert into t values (?, randomblob(900))", (number,))
+        print("committed", number, flush=True)
+    return 0
+
+
+def check_sqlite() -> int:
+    """Whether the database is sound and has every row that was committed."""
+    committed = int(os.environ["DRIVELAB_COMMITTED"] or 0)
+    if committed == 0:
+        return 0
+    try:
+        base = sqlite3.connect(Path(os.environ["DRIVELAB_MOUNT"]) / "a.db")
+        sound = base.execute("pragma integrity_check").fetchone()[0]
+        last = base.execute("select max(n) from t").fetchone()[0] or 0
+    except sqlite3.DatabaseError as error:
+        print(error)
+        return 1
+    print(f"{sound}: the last row is {last}, and {committed} was committed")
+    return int(sound != "ok" or last < committed)
+
+
+if __name__ == "__main__":
+    what, *words = sys.argv[1:]
+    sys.exit(globals()[what](*words))

@@ -1,0 +1,212 @@
+"""`drivelab crashtest`: what a power cut takes is found, what is promised is there, and every cut can be repeated."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from devices import DRIVE, RAID5
+
+HERE = Path(__file__).parent
+PROGRAM = shlex.join(["env", f"PYTHONPATH={HERE}", sys.executable, str(HERE / "crash_load.py")])
+FLUSHED, FUA, UNFLUSHED = (f"{PROGRAM} write 40 {how}" for how in ("flush", "fua", "none"))
+CHECK = f"{PROGRAM} check"
+
+
+@pytest.fixture
+def crashtest(run, tmp_path):
+    """Run a campaign on a scenario: `crashtest(DRIVE, "--run", FLUSHED, "--check", CHECK)`."""
+
+    def crashtest(scenario: str, *options: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "d.toml").write_text(scenario)
+        return run("crashtest", "d.toml", *options)
+
+    return crashtest
+
+
+@pytest.mark.parametrize("scenario", [DRIVE, RAID5], ids=["drive", "raid5"])
+@pytest.mark.parametrize("load", [FLUSHED, FUA], ids=["flush", "fua"])
+def test_what_was_flushed_is_there_after_every_cut(crashtest, scenario, load):
+    done = crashtest(scenario, "--run", load, "--check", CHECK, "--cuts", "25", "-q")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("25 cuts: none with loss\n")
+
+
+def test_what_was_not_flushed_is_lost_and_the_earliest_loss_is_found_and_repeated(crashtest, run, tmp_path):
+    options = ("--check", CHECK, "--cuts", "25", "--json")
+    done = crashtest(DRIVE, "--run", UNFLUSHED, "--keep", "session", *options)
+    assert done.returncode == 3, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["cuts"], found["errors"], found["interrupted"]) == (25, [], False)
+    assert found["failures"]
+    for failure in found["failures"]:
+        assert sum(stretch["sectors"] for stretch in failure["lost"]) == failure["lost_sectors"] > 0
+        assert failure["why"].startswith("record ")
+    earliest = found["earliest"]
+    assert earliest["at_ns"] <= found["failures"][0]["at_ns"]
+    assert earliest["committed"] >= 1
+    # The same session again: the same cuts with the same outcomes.
+    again = crashtest(DRIVE, "--from", "session", *options)
+    assert json.loads(again.stdout) == found
+    repeat = shlex.split(earliest["repeat"])
+    assert repeat[0] == "drivelab"
+    once = run(*repeat[1:], "-q")
+    assert once.returncode == 3
+    assert once.stdout.startswith("1 cuts: 1 with loss\n")
+    # Just before the first commit nothing is promised.
+    facts = json.loads((tmp_path / "session" / "session.json").read_text())
+    before = facts["commits"][0][0] - 1
+    assert run(*repeat[1:-1], f"{before}ns", "-q").returncode == 0
+
+
+def test_a_flush_that_lies_is_found(crashtest, command):
+    lie = " ".join(map(shlex.quote, [*command, "fault"])) + ' "$unixsocket" lie > /dev/null && '
+    done = crashtest(DRIVE, "--run", lie + FLUSHED, "--check", CHECK, "--cuts", "50", "-q")
+    assert done.returncode == 3, done.stderr
+    assert "the earliest" in done.stdout
+
+
+def test_every_flush_is_cut_and_the_checker_may_read_through_the_address(crashtest):
+    options = ("--check", f"{PROGRAM} check_uri", "--every", "flush", "-q")
+    done = crashtest(DRIVE, "--run", f"{PROGRAM} write 12 flush", *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("12 cuts: none with loss\n")
+
+
+def test_a_member_that_dies_after_the_cut_takes_nothing_with_it(crashtest):
+    options = ("--check", CHECK, "--cuts", "15", "--dies", "2", "-q")
+    done = crashtest(RAID5, "--run", FLUSHED, *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_checker_that_fails_is_no_loss(crashtest):
+    done = crashtest(DRIVE, "--run", FLUSHED, "--check", "echo no disk; exit 7", "--cuts", "2", "-q")
+    assert done.returncode == 1
+    assert "2 cuts: none with loss, 2 not judged" in done.stdout
+    assert "the checker ended with status 7: no disk" in done.stdout
+    slow = crashtest(DRIVE, "--run", FLUSHED, "--check", "sleep 9", "--cuts", "1", "--timeout", "300ms", "-q")
+    assert slow.returncode == 1
+    assert "the checker has not ended after 0.3 s" in slow.stdout
+
+
+WRONG = {
+    "no checker": (["--run", "true"], "--check: a campaign needs a command that judges what is left"),
+    "no workload": (
+        ["--check", "true"],
+        "--run COMMAND or --from DIR: the session is made, or was kept; give one of the two",
+    ),
+    "two places": (
+        ["--run", "true", "--check", "true", "--cuts", "1", "--at", "1s"],
+        "--cuts, --every and --at: each says where to cut; give one of them",
+    ),
+    "every write": (
+        ["--run", "true", "--check", "true", "--every", "write"],
+        "--every write: there is --every flush",
+    ),
+    "a file system of a session": (
+        ["--from", ".", "--check", "true", "--keep", "x"],
+        "--from: the session has its file system and its folder; leave --fs and --keep out",
+    ),
+    "an unknown file system": (
+        ["--run", "true", "--check", "true", "--fs", "zfs"],
+        "--fs zfs: there are ext4, xfs, btrfs",
+    ),
+    "no session": (
+        ["--from", "nowhere", "--check", "true"],
+        "nowhere: no session of a campaign is kept there: ",
+    ),
+    "no time": (["--run", "true", "--check", "true", "--at", "soon"], "--at soon: "),
+    "an idle workload": (
+        ["--run", "true", "--check", "true"],
+        "the workload has done nothing on the device: there is nothing to cut",
+    ),
+    "no flush": (
+        ["--run", UNFLUSHED, "--check", "true", "--every", "flush"],
+        "--every flush: the workload has sent no FLUSH; take --cuts",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_told_with_a_remedy(crashtest, name):
+    options, message = WRONG[name]
+    done = crashtest(DRIVE, *options, "-q")
+    assert done.returncode == 2, done.stderr
+    assert f"error: {message}" in done.stderr
+
+
+def test_a_workload_that_fails_ends_the_campaign(crashtest):
+    done = crashtest(DRIVE, "--run", "exit 5", "--check", "true", "-q")
+    assert done.returncode == 1
+    assert "--run ended with status 5: only a workload that succeeds can be judged" in done.stderr
+
+
+def test_a_session_is_cut_with_its_own_scenario_alone(crashtest):
+    kept = crashtest(DRIVE, "--run", FLUSHED, "--check", "true", "--cuts", "1", "--keep", "session", "-q")
+    assert kept.returncode == 0, kept.stderr
+    other = crashtest(DRIVE + "link.turnaround = '1ms'\n", "--from", "session", "--check", "true")
+    if other.returncode == 2 and "unknown" in other.stderr:
+        other = crashtest(RAID5, "--from", "session", "--check", "true")
+    assert other.returncode == 2
+    assert "name the scenario and the options that it had" in other.stderr
+    full = crashtest(DRIVE, "--run", FLUSHED, "--check", "true", "--keep", "session")
+    assert full.returncode == 2
+    assert "--keep session: there is something in it; name a folder that is new or empty" in full.stderr
+
+
+CACHED = '[target]\ndrive = "wd-4tb-7200"\nwrite_cache = true\n'
+
+
+@pytest.mark.parametrize(
+    ("journal", "synchronous", "loses"), [("wal", "full", False), ("delete", "full", True)]
+)
+def test_a_database_on_ext4_keeps_what_it_promises(crashtest, mounts, journal, synchronous, loses):
+    load = f"{PROGRAM} sqlite {journal} {synchronous} 40"
+    options = (
+        "--check",
+        f"{PROGRAM} check_sqlite",
+        "--fs",
+        "ext4",
+        "--fs-size",
+        "64MiB",
+        "--cuts",
+        "30",
+        "-q",
+    )
+    done = crashtest(CACHED, "--run", load, *options)
+    # The unlink of a rollback journal is not synced with FULL: the last transaction may be gone.
+    assert done.returncode == (3 if loses else 0), done.stdout + done.stderr
+
+
+def test_the_guide_to_sqlite_does_what_it_says(mounts, command, environment, tmp_path):
+    text = (HERE.parents[1] / "docs" / "crash-tests.md").read_text()
+    part = text[text.index("## SQLite on a disk") :]
+    part = part[: part.index("\n## ", 5)]
+    for name, program in re.findall(r"```python\n# (\w+\.py)\n(.*?)```", part, re.DOTALL):
+        (tmp_path / name).write_text(program)
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    # What a shell would find under `drivelab`.
+    (folder / "drivelab").write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+    (folder / "drivelab").chmod(0o755)
+    env = {**environment, "PATH": f"{folder}:{environment['PATH']}"}
+    said = []
+    for words in re.findall(r"```sh\n(.*?)```", part, re.DOTALL):
+        done = subprocess.run(
+            ["/bin/sh", "-e", "-c", words],
+            cwd=tmp_path,
+            env=env,
+            encoding="utf-8",
+            capture_output=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, words + done.stdout + done.stderr
+        said.append(done.stdout)
+    assert "50 cuts: none with loss" in said[0]
+    assert re.search(r"50 cuts: [1-9]\d* with loss", said[1])
