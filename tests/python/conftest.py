@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import in_process
@@ -108,8 +108,8 @@ def reference(request: pytest.FixtureRequest) -> Callable[[str], Path]:
 
 
 @pytest.fixture
-def mounts(request: pytest.FixtureRequest) -> None:
-    """Skip, by the test's name, where no file system can be made and mounted."""
+def mounts(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
+    """Skip, by the test's name, where no file system can be made and mounted; leave nothing mounted."""
     lacks = [
         why
         for why, has in {
@@ -123,3 +123,7 @@ def mounts(request: pytest.FixtureRequest) -> None:
     ]
     if lacks:
         pytest.skip(f"{request.node.name}: no {', '.join(lacks)}")
+    yield
+    for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines():
+        if (at := line.split()[1]).startswith(str(tmp_path)):
+            subprocess.run(["umount", "--lazy", at], check=False)

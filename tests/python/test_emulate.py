@@ -388,6 +388,36 @@ def test_a_sector_that_cannot_be_read_fails_exactly_its_request(serve):
         assert client.read(8192, 512) == b"b" * 512
 
 
+def test_a_corrupted_sector_is_read_without_an_error_until_it_is_written(serve):
+    with serve() as device:
+        client = device.client()
+        client.write(0, b"a" * 65_536)
+        client.ask(nbd.FLUSH)
+        assert _fault(device, "corrupt", "--lba", "16", "--sectors", "2") == 0
+        found = client.read(0, 65_536)
+        assert found[:8192] == b"a" * 8192
+        assert found[9216:] == b"a" * (65_536 - 9216)
+        assert found[8192:8704] != b"a" * 512 != found[8704:9216]
+        client.write(8192, b"b" * 1024, nbd.FUA)
+        assert client.read(8192, 1024) == b"b" * 1024
+
+
+def test_a_slow_drive_answers_later_and_a_hung_one_when_it_is_over(serve):
+    with serve() as device:
+        client = device.client()
+        assert _fault(device, "slow", "--by", "2s", "--for", "1h") == 0
+        client.read(0, 4096)
+        assert _fault(device, "slow", "--by", "0s") == 0
+        client.read(1 << 20, 4096)
+        assert _fault(device, "hang", "--for", "30s") == 0
+        client.read(2 << 20, 4096)
+        record = device.end()
+    assert [action["action"] for action in record["actions"]] == ["slow", "slow", "hang"]
+    # The clock skips what the model waits for.
+    assert 32e9 < record["model_ns"] < 40e9
+    assert record["real_ns"] < 20e9
+
+
 def test_a_power_cut_takes_what_was_only_answered_and_lists_it(serve):
     with serve() as device:
         client = device.client()
@@ -429,8 +459,14 @@ def test_a_drive_that_fails_and_is_replaced(serve):
             2,
             "absent.control: no device is served there: no such file or directory",
         ),
-        (("fault", "x", "explode"), 2, "explode: there is no such action; there are media, reset"),
+        (
+            ("fault", "x", "explode"),
+            2,
+            "explode: there is no such action; there are media, corrupt, slow, hang, reset",
+        ),
         (("fault", "x", "lie", "--for", "2"), 2, "--for 2: the unit is missing"),
+        (("fault", "x", "slow", "--by", "much"), 2, "--by much: not a number"),
+        (("fault", "x", "slow", "--share", "0%"), 2, "--share 0%: give a share such as 1% or 0.01"),
         (
             ("fault", "nbd://127.0.0.1:10809", "fail"),
             2,

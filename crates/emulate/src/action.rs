@@ -1,9 +1,15 @@
 //! What a person can do to a device while it is served, and how it is written down in a trace.
 use drivelab_core::storage::array::report::SyncKind;
-use drivelab_core::storage::{Cure, Fault, TargetInput};
+use drivelab_core::storage::{Cure, Fault, Slowness, TargetInput};
 use drivelab_trace::formats::native::{Injected, InjectedKind};
-use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors};
+use drivelab_units::{Instant, Lba, SECTOR_BYTES, Sectors, Share, Span};
 use serde::{Deserialize, Serialize};
+
+/// Each sector has bytes of its own afterwards, and they are in memory: 32 MiB.
+const CORRUPT_MAX: u64 = 65_536;
+const MILLION: u32 = 1_000_000;
+/// Longer than any session.
+const FOR_GOOD: Span = Span::from_s(1 << 32);
 
 /// What is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -11,6 +17,12 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// Sectors of a member cannot be read before they are written.
     Media,
+    /// What is on a member's media in these sectors changes, and nobody is told.
+    Corrupt,
+    /// A member takes up each command later.
+    Slow,
+    /// A member says nothing for a while.
+    Hang,
     /// The link to a member is reset.
     Reset,
     /// A member answers FLUSH at once, whatever waits in its cache.
@@ -46,12 +58,30 @@ pub struct Action {
     /// After this time it ends: what was done is undone.
     #[serde(default)]
     pub for_ns: Option<u64>,
+    /// By how much a slow member is late; no longer for zero.
+    #[serde(default)]
+    pub by_ns: Option<u64>,
+    /// It becomes so, evenly over this time.
+    #[serde(default)]
+    pub over_ns: Option<u64>,
+    /// So many commands of a million are late.
+    #[serde(default)]
+    pub share_ppm: Option<u32>,
 }
 
 impl Action {
     /// Of member 0, and for good.
     pub const fn of(action: Kind) -> Self {
-        Action { action, member: 0, lba: None, sectors: None, for_ns: None }
+        Action {
+            action,
+            member: 0,
+            lba: None,
+            sectors: None,
+            for_ns: None,
+            by_ns: None,
+            over_ns: None,
+            share_ppm: None,
+        }
     }
 
     /// What is wrong with the wish in itself.
@@ -59,18 +89,44 @@ impl Action {
     /// # Errors
     /// One sentence with a remedy.
     pub fn check(&self) -> Result<(), String> {
-        let is_media = self.action == Kind::Media;
         let has_range = self.lba.is_some() || self.sectors.is_some();
-        if is_media && (self.lba.is_none() || self.sectors.is_none_or(|count| count == 0)) {
+        let takes_range = matches!(self.action, Kind::Media | Kind::Corrupt);
+        if takes_range && (self.lba.is_none() || self.sectors.is_none_or(|count| count == 0)) {
+            return Err("media and corrupt take --lba and --sectors: the sectors of the member".into());
+        }
+        if !takes_range && has_range {
+            return Err("--lba and --sectors are for media and corrupt alone: leave them out".into());
+        }
+        if self.action == Kind::Corrupt && self.sectors.is_some_and(|count| count > CORRUPT_MAX) {
+            return Err(format!(
+                "--sectors: corrupt takes at most {CORRUPT_MAX} at a time, whose bytes are drawn anew"
+            ));
+        }
+        let takes_for =
+            matches!(self.action, Kind::Lie | Kind::Fail | Kind::PowerCut | Kind::Slow | Kind::Hang);
+        if self.for_ns.is_some() && !takes_for {
             return Err(
-                "media takes --lba and --sectors: the sectors of the member that cannot be read".into()
+                "--for is for lie, fail, power-cut, slow and hang alone: nothing else ends by itself".into(),
             );
         }
-        if !is_media && has_range {
-            return Err("--lba and --sectors are for media alone: leave them out".into());
-        }
-        if self.for_ns.is_some() && !matches!(self.action, Kind::Lie | Kind::Fail | Kind::PowerCut) {
-            return Err("--for is for lie, fail and power-cut alone: nothing else ends by itself".into());
+        let says_how = self.by_ns.is_some() || self.over_ns.is_some() || self.share_ppm.is_some();
+        match self.action {
+            Kind::Slow if self.by_ns.is_none() => {
+                return Err(
+                    "slow takes --by: how much later each command is taken up; --by 0s ends it".into()
+                );
+            }
+            Kind::Slow if self.over_ns.is_some() && self.share_ppm.is_some() => {
+                return Err("--over and --share: slow takes one of the two; leave the other out".into());
+            }
+            Kind::Slow if self.share_ppm.is_some_and(|share| share == 0 || share > MILLION) => {
+                return Err("--share is of commands: more than 0 and at most 100%".into());
+            }
+            Kind::Slow => {}
+            _ if says_how => {
+                return Err("--by, --over and --share are for slow alone: leave them out".into());
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -80,9 +136,12 @@ impl Action {
         let action = match self.action {
             Kind::Lie => Kind::Honest,
             Kind::Fail => Kind::Replace,
+            Kind::Slow => Kind::Slow,
+            // It ends by itself, and the power is back by itself.
             _ => return None,
         };
-        self.for_ns.map(|_| Action { action, for_ns: None, ..*self })
+        let by_ns = (action == Kind::Slow).then_some(0);
+        self.for_ns.map(|_| Action { member: self.member, by_ns, ..Action::of(action) })
     }
 
     /// What the target is told; nothing for what is not told to it.
@@ -92,6 +151,15 @@ impl Action {
             Kind::Media => {
                 let (first, count) = (Lba::new(self.lba?), Sectors::new(self.sectors?));
                 TargetInput::Inject(Fault::MediaError { drive, first, count, until: Cure::Written })
+            }
+            Kind::Corrupt => {
+                let (first, count) = (Lba::new(self.lba?), Sectors::new(self.sectors?));
+                TargetInput::Inject(Fault::Corrupt { drive, first, count })
+            }
+            Kind::Slow => TargetInput::Inject(Fault::Slow { drive, how: self.slowness()? }),
+            Kind::Hang => {
+                let lasts = self.for_ns.map_or(FOR_GOOD, Span::from_ns);
+                TargetInput::Inject(Fault::Hang { drive, lasts })
             }
             Kind::Reset => TargetInput::Inject(Fault::LinkReset { drive }),
             Kind::Lie => TargetInput::Inject(Fault::LyingFlush { drive, lies: true }),
@@ -105,10 +173,27 @@ impl Action {
         })
     }
 
+    /// How a slow member is slow; none where it no longer is.
+    fn slowness(&self) -> Option<Option<Slowness>> {
+        let by = Span::from_ns(self.by_ns?);
+        Some(match (self.over_ns, self.share_ppm) {
+            _ if by.is_zero() => None,
+            (Some(over), _) => Some(Slowness::Ramp { by, over: Span::from_ns(over) }),
+            (None, Some(share)) => {
+                Some(Slowness::Some { by, share: Share::from_ratio(share.into(), MILLION.into())? })
+            }
+            (None, None) => Some(Slowness::Constant(by)),
+        })
+    }
+
     /// As a trace has it.
     pub fn injected(&self, at: Instant) -> Option<Injected> {
         let kind = match self.action {
             Kind::Media => InjectedKind::Unreadable,
+            Kind::Corrupt => InjectedKind::Corrupted,
+            Kind::Slow if self.share_ppm.is_some() => InjectedKind::SometimesSlow,
+            Kind::Slow => InjectedKind::Slow,
+            Kind::Hang => InjectedKind::Hung,
             Kind::Reset => InjectedKind::LinkReset,
             Kind::Lie => InjectedKind::LyingFlush,
             Kind::Honest => InjectedKind::HonestFlush,
@@ -120,7 +205,14 @@ impl Action {
             Kind::Status => return None,
         };
         let bytes = |sectors: Option<u64>| sectors.unwrap_or(0).saturating_mul(SECTOR_BYTES);
-        let (offset, length) = (bytes(self.lba), bytes(self.sectors));
+        let (offset, length) = match self.action {
+            Kind::Slow => {
+                let length = self.share_ppm.map_or(self.over_ns, |share| Some(share.into()));
+                (self.by_ns.unwrap_or(0), length.unwrap_or(0))
+            }
+            Kind::Hang => (0, self.for_ns.unwrap_or(FOR_GOOD.as_ns())),
+            _ => (bytes(self.lba), bytes(self.sectors)),
+        };
         Some(Injected { time_ns: at.as_ns(), kind, device: self.member.into(), offset, length })
     }
 }
@@ -128,19 +220,92 @@ impl Action {
 /// What a target is told for an entry of a trace: the other way round. None for a read error, which no target is told
 /// of, and for power that is back, which is a new target.
 pub fn input_of(injected: &Injected) -> Option<TargetInput> {
+    let Injected { offset, length, .. } = *injected;
+    let range = |action| Action {
+        lba: Some(offset / SECTOR_BYTES),
+        sectors: Some(length / SECTOR_BYTES),
+        ..Action::of(action)
+    };
+    let by_ns = Some(offset);
     let action = match injected.kind {
-        InjectedKind::Unreadable => Kind::Media,
-        InjectedKind::LinkReset => Kind::Reset,
-        InjectedKind::LyingFlush => Kind::Lie,
-        InjectedKind::HonestFlush => Kind::Honest,
-        InjectedKind::DriveFails => Kind::Fail,
-        InjectedKind::DriveReplaced => Kind::Replace,
-        InjectedKind::PowerCut => Kind::PowerCut,
-        InjectedKind::ScrubBegins => Kind::Scrub,
-        InjectedKind::RebuildBegins => Kind::Rebuild,
+        InjectedKind::Unreadable => range(Kind::Media),
+        InjectedKind::Corrupted => range(Kind::Corrupt),
+        InjectedKind::Slow => {
+            Action { by_ns, over_ns: (length > 0).then_some(length), ..Action::of(Kind::Slow) }
+        }
+        InjectedKind::SometimesSlow => {
+            Action { by_ns, share_ppm: u32::try_from(length).ok(), ..Action::of(Kind::Slow) }
+        }
+        InjectedKind::Hung => Action { for_ns: Some(length), ..Action::of(Kind::Hang) },
+        InjectedKind::LinkReset => Action::of(Kind::Reset),
+        InjectedKind::LyingFlush => Action::of(Kind::Lie),
+        InjectedKind::HonestFlush => Action::of(Kind::Honest),
+        InjectedKind::DriveFails => Action::of(Kind::Fail),
+        InjectedKind::DriveReplaced => Action::of(Kind::Replace),
+        InjectedKind::PowerCut => Action::of(Kind::PowerCut),
+        InjectedKind::ScrubBegins => Action::of(Kind::Scrub),
+        InjectedKind::RebuildBegins => Action::of(Kind::Rebuild),
         InjectedKind::PowerBack | InjectedKind::ReadError => return None,
     };
-    let sectors = |bytes: u64| Some(bytes / SECTOR_BYTES);
-    let (lba, sectors, for_ns) = (sectors(injected.offset), sectors(injected.length), None);
-    Action { action, member: u16::try_from(injected.device).ok()?, lba, sectors, for_ns }.input()
+    Action { member: u16::try_from(injected.device).ok()?, ..action }.input()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_wish_is_told_with_a_remedy() {
+        let range = |kind, sectors| Action { lba: Some(0), sectors: Some(sectors), ..Action::of(kind) };
+        let slow = Action { by_ns: Some(1), ..Action::of(Kind::Slow) };
+        let lasts = |kind| Action { for_ns: Some(1), ..Action::of(kind) };
+        let wrong = [
+            (
+                Action::of(Kind::Media),
+                "media and corrupt take --lba and --sectors: the sectors of the member",
+            ),
+            (range(Kind::Media, 0), "media and corrupt take --lba and --sectors: the sectors of the member"),
+            (range(Kind::Fail, 1), "--lba and --sectors are for media and corrupt alone: leave them out"),
+            (
+                range(Kind::Corrupt, CORRUPT_MAX + 1),
+                "--sectors: corrupt takes at most 65536 at a time, whose bytes are drawn anew",
+            ),
+            (
+                lasts(Kind::Reset),
+                "--for is for lie, fail, power-cut, slow and hang alone: nothing else ends by itself",
+            ),
+            (
+                Action::of(Kind::Slow),
+                "slow takes --by: how much later each command is taken up; --by 0s ends it",
+            ),
+            (
+                Action { over_ns: Some(1), share_ppm: Some(1), ..slow },
+                "--over and --share: slow takes one of the two; leave the other out",
+            ),
+            (Action { share_ppm: Some(0), ..slow }, "--share is of commands: more than 0 and at most 100%"),
+            (
+                Action { share_ppm: Some(MILLION + 1), ..slow },
+                "--share is of commands: more than 0 and at most 100%",
+            ),
+            (
+                Action { by_ns: Some(1), ..Action::of(Kind::Hang) },
+                "--by, --over and --share are for slow alone: leave them out",
+            ),
+        ];
+        for (action, why) in wrong {
+            assert_eq!(action.check(), Err(why.to_owned()), "{action:?}");
+        }
+        for action in [range(Kind::Corrupt, CORRUPT_MAX), lasts(Kind::Hang), slow, Action::of(Kind::Hang)] {
+            assert_eq!(action.check(), Ok(()), "{action:?}");
+        }
+    }
+
+    #[test]
+    fn what_ends_after_its_time_is_undone() {
+        let ends = |kind| Action { for_ns: Some(9), by_ns: Some(5), member: 3, ..Action::of(kind) }.undone();
+        assert_eq!(ends(Kind::Slow), Some(Action { member: 3, by_ns: Some(0), ..Action::of(Kind::Slow) }));
+        assert_eq!(ends(Kind::Lie), Some(Action { member: 3, ..Action::of(Kind::Honest) }));
+        assert_eq!(ends(Kind::Fail), Some(Action { member: 3, ..Action::of(Kind::Replace) }));
+        assert_eq!(ends(Kind::Hang), None);
+    }
 }

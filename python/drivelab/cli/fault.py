@@ -13,6 +13,9 @@ from drivelab.errors import InputError
 
 ACTIONS = {
     "media": "sectors of a member (--lba, --sectors) cannot be read before they are written",
+    "corrupt": "what is on a member's media there (--lba, --sectors) changes, and nobody is told",
+    "slow": "a member takes up each command later by --by, evenly more --over a time, or a --share of them",
+    "hang": "a member says nothing, for good or --for a time",
     "reset": "the link to a member is reset: what it has not answered goes again",
     "lie": "a member answers FLUSH at once, whatever waits in its cache; --for ends it",
     "honest": "it no longer does",
@@ -48,6 +51,20 @@ def fault(
             "--for", help="How long it lasts, by the model's clock", metavar="TIME", show_default=False
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="How much later a slow member takes up a command", metavar="TIME", show_default=False
+        ),
+    ] = None,
+    over: Annotated[
+        str | None,
+        typer.Option(help="It becomes so evenly over this time", metavar="TIME", show_default=False),
+    ] = None,
+    share: Annotated[
+        str | None,
+        typer.Option(help="So many of its commands are late: 1%", metavar="SHARE", show_default=False),
+    ] = None,
 ) -> int:
     """Have something go wrong with a device that is being served, or right again."""
     if action not in ACTIONS:
@@ -57,10 +74,25 @@ def fault(
         wish["lba"] = lba
     if sectors is not None:
         wish["sectors"] = sectors
-    if for_ is not None:
-        try:
-            wish["for_ns"] = _core.span_ns(for_)
-        except ValueError as error:
-            raise InputError(f"--for {for_}: {error}") from error
+    for option, name, text in (("--for", "for_ns", for_), ("--by", "by_ns", by), ("--over", "over_ns", over)):
+        if text is not None:
+            try:
+                wish[name] = _core.span_ns(text)
+            except ValueError as error:
+                raise InputError(f"{option} {text}: {error}") from error
+    if share is not None:
+        wish["share_ppm"] = _parts_per_million(share)
     emit(emulation.act(device, wish))
     return Exit.OK
+
+
+def _parts_per_million(share: str) -> int:
+    """Of a share such as 1%. Raises InputError."""
+    number = share.removesuffix("%")
+    try:
+        found = float(number) * (1e4 if share.endswith("%") else 1e6)
+    except ValueError:
+        found = -1.0
+    if not 0 < found <= 1e6:
+        raise InputError(f"--share {share}: give a share such as 1% or 0.01")
+    return max(round(found), 1)

@@ -9,7 +9,7 @@ const BLOCK: u64 = 4_096;
 const BLOCKS: u64 = 300;
 
 fn action(kind: Kind, member: u16) -> Action {
-    Action { action: kind, member, lba: None, sectors: None, for_ns: None }
+    Action { member, ..Action::of(kind) }
 }
 
 fn block(version: u64) -> Vec<u8> {

@@ -15,7 +15,7 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 fn action(kind: Kind, member: u16) -> Action {
-    Action { action: kind, member, lba: None, sectors: None, for_ns: None }
+    Action { member, ..Action::of(kind) }
 }
 
 /// Random requests, with wake-ups as late as 5 ms. Returns where the capture is.
@@ -116,6 +116,21 @@ fn a_drive_is_replayed_to_the_nanosecond() {
     let lie = Action { for_ns: Some(200_000_000), ..action(Kind::Lie, 0) };
     let media = Action { lba: Some(1_000), sectors: Some(100_000_000), ..action(Kind::Media, 0) };
     check(DRIVE, "drive", &[(100, lie), (150, media), (200, action(Kind::Reset, 0))]);
+}
+
+#[test]
+fn a_drive_that_is_slow_and_hangs_is_replayed_to_the_nanosecond() {
+    let slow = Action { by_ns: Some(7_000_000), ..action(Kind::Slow, 0) };
+    let ramp = Action { over_ns: Some(90_000_000), for_ns: Some(300_000_000), ..slow };
+    let some = Action { share_ppm: Some(200_000), ..slow };
+    let hang = Action { for_ns: Some(40_000_000), ..action(Kind::Hang, 0) };
+    let corrupt = Action { lba: Some(8), sectors: Some(60_000), ..action(Kind::Corrupt, 0) };
+    let ended = Action { by_ns: Some(0), ..slow };
+    check(
+        DRIVE,
+        "ailing",
+        &[(20, ramp), (120, slow), (180, some), (250, hang), (300, corrupt), (330, ended)],
+    );
 }
 
 #[test]

@@ -12,7 +12,9 @@ pub struct Injected {
     pub kind: InjectedKind,
     /// The drive; zero for a power cut.
     pub device: u32,
+    /// In bytes; of a slow drive by how much, in ns.
     pub offset: u64,
+    /// In bytes; of a slow or hung drive as its kind says.
     pub length: u64,
 }
 
@@ -37,10 +39,19 @@ pub enum InjectedKind {
     ScrubBegins,
     /// The array begins to rebuild a missing member.
     RebuildBegins,
+    /// What is on the media in the range changes, and nobody is told.
+    Corrupted,
+    /// From now on the drive takes up each command later: by `offset` ns, or evenly more up to that over `length` ns. No
+    /// longer for zero.
+    Slow,
+    /// The same for `length` of a million commands.
+    SometimesSlow,
+    /// The drive says nothing for `length` ns.
+    Hung,
 }
 
 impl InjectedKind {
-    pub const ALL: [InjectedKind; 11] = [
+    pub const ALL: [InjectedKind; 15] = [
         InjectedKind::Unreadable,
         InjectedKind::DriveFails,
         InjectedKind::DriveReplaced,
@@ -52,6 +63,10 @@ impl InjectedKind {
         InjectedKind::HonestFlush,
         InjectedKind::ScrubBegins,
         InjectedKind::RebuildBegins,
+        InjectedKind::Corrupted,
+        InjectedKind::Slow,
+        InjectedKind::SometimesSlow,
+        InjectedKind::Hung,
     ];
 }
 
