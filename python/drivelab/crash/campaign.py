@@ -39,7 +39,8 @@ class Campaign:
 
 
 def drawn(log: _core.CrashLog, kept: Kept, count: int, seed: int) -> list[int]:
-    """Instants at which to cut, evenly over what happens and not over time: a long wait counts as one event.
+    """Instants at which to cut, evenly over what happens and not over time: a long wait counts as one event. They begin
+    with the first commit.
 
     Raises InputError where the workload has not done anything, and RunError where its session does not run again.
     """
@@ -47,22 +48,22 @@ def drawn(log: _core.CrashLog, kept: Kept, count: int, seed: int) -> list[int]:
     if not happened and not kept.commits:
         raise InputError("the workload has done nothing on the device: there is nothing to cut")
     # What is said to be safe may never have reached the device.
-    instants = sorted({*happened, *(at for at, _ in kept.commits), kept.began_ns, kept.ended_ns})
+    instants = sorted({*happened, *(at for at, _ in kept.commits), kept.first_ns(), kept.ended_ns})
     draw = random.Random(seed)  # noqa: S311 - not for secrets
     stretches = (draw.randrange(len(instants) - 1) for _ in range(count))
     return sorted({draw.randrange(instants[place], instants[place + 1]) for place in stretches})
 
 
 def at_flushes(log: _core.CrashLog, kept: Kept) -> list[int]:
-    """The instants at which a FLUSH was answered. Raises InputError where there was none."""
+    """The instants from the first commit on at which a FLUSH was answered. Raises InputError where there was none."""
     found = _within(sorted(set(log.flushes())), kept)
     if not found:
-        raise InputError("--every flush: the workload has sent no FLUSH; take --cuts")
+        raise InputError("--every flush: the workload has sent no FLUSH behind its first commit; take --cuts")
     return found
 
 
 def _within(instants: Sequence[int], kept: Kept) -> list[int]:
-    begin, end = bisect.bisect_left(instants, kept.began_ns), bisect.bisect_right(instants, kept.ended_ns)
+    begin, end = bisect.bisect_left(instants, kept.first_ns()), bisect.bisect_right(instants, kept.ended_ns)
     return list(instants[begin:end])
 
 
@@ -91,7 +92,7 @@ def _earliest(checker: Checker, cuts: Sequence[Checked]) -> Checked | None:
         return None
     worst = cuts[place]
     good = [one.at_ns for one in cuts[:place] if one.verdict == GOOD]
-    begin = good[-1] if good else checker.kept.began_ns - 1
+    begin = good[-1] if good else checker.kept.first_ns() - 1
     happened = {*checker.log.instants(), *(at for at, _ in checker.kept.commits)}
     instants = sorted(at for at in happened if begin < at < worst.at_ns)
     low, high = 0, len(instants)

@@ -73,6 +73,9 @@ def _given(checker: Checker, folder: Path, image: Path) -> Iterator[dict[str, st
         yield {"DRIVELAB_DEVICE": str(image)}
         return
     system = find(checker.kept.fs)
+    # Programs that are not run by root, as databases are, find the file system, and not the image.
+    image.chmod(0o600)
+    folder.chmod(0o711)
     with (
         attached(image, checker.kept.size_bytes) as device,
         mounted(system, device, folder / "mount") as at,

@@ -43,6 +43,10 @@ class Kept:
     commits: list[tuple[int, int]] = field(default_factory=list)
     """When each line `committed N` came, and N."""
 
+    def first_ns(self) -> int:
+        """When the first promise was made; where there was none, when the workload began."""
+        return self.commits[0][0] if self.commits else self.began_ns
+
     def committed(self, at_ns: int) -> int | None:
         """The last N that was said by an instant."""
         return next((number for at, number in reversed(self.commits) if at <= at_ns), None)
@@ -185,7 +189,9 @@ def keep(
         command = Workload(text, kept, clock, on_line)
         options = emulation.served("skip", keep=str(folder))
         if system is not None:
-            (place / "device").mkdir()
+            # Programs that are not run by root, as databases are, find the file system too.
+            place.chmod(0o711)
+            (place / "device").mkdir(mode=0o700)
             options["mount"] = str(place / "device")
             command = OnFileSystem(text, kept, clock, on_line, system, place)
         session = emulation.serve(plan, options, ready, command, clock)
