@@ -8,7 +8,7 @@ nobody measured a sweep. `python tools/firmware_classes.py` prints the tables of
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -181,6 +181,25 @@ def dt_gains(queue: Keys) -> dict[int, float]:
     return {depth: max(values, key=abs) for depth, values in found.items()}
 
 
+def constants(name: str) -> dict[int, float]:
+    """The same where the gain is predicted by the geometric mean of what the other sweeps gained at that depth."""
+    gains = {
+        other: {depth: rate / sweep.measured[1] for depth, rate in sweep.measured.items()}
+        for other, sweep in SWEEPS.items()
+    }
+    own = gains.pop(name)
+    others = {
+        depth: [found[depth] for found in gains.values() if depth in found] for depth in own if depth > 1
+    }
+    return {depth: own[depth] / math.prod(all_) ** (1 / len(all_)) - 1 for depth, all_ in others.items()}
+
+
+def rms(rows: Iterable[Mapping[int, float]]) -> float:
+    """Of all errors."""
+    values = [value for row in rows for value in row.values()]
+    return math.sqrt(sum(value**2 for value in values) / len(values))
+
+
 def first_rates() -> dict[str, float]:
     """Measured over predicted rate at depth 1 from the data sheet's seek time, less one."""
     found = {}
@@ -204,6 +223,14 @@ def main() -> None:
     }
     for name, row in rows.items():
         print(f"{name:24}", *(f"{row[depth]:+8.1%}" if depth in row else " " * 8 for depth in DEPTHS))
+    compared = {sweep.name: constants(name) for name, sweep in SWEEPS.items()}
+    print("the same by the mean gain of the other sweeps:")
+    for name, row in compared.items():
+        print(f"{name:24}", *(f"{row[depth]:+8.1%}" if depth in row else " " * 8 for depth in DEPTHS))
+    of_classes = rms(rows[name] for name in compared)
+    print(
+        f"rms of these sweeps: {of_classes:.1%} by the classes, {rms(compared.values()):.1%} by the mean gain"
+    )
     firsts = first_rates()
     print("depth 1 from the data sheet:", {name: f"{value:+.1%}" for name, value in firsts.items()})
     most = 0.0
