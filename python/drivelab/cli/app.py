@@ -20,6 +20,7 @@ _VERBS = {
     "loop": "loop",
     "crashtest": "crashtest",
     "scan": "scan",
+    "compare": "compare",
     "compare-levels": "compare_levels",
     "durability": "durability",
     "check": "check",

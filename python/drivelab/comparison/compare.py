@@ -1,0 +1,357 @@
+"""Records set beside the first of them: the choice of what is compared, and what it comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from drivelab import _core
+from drivelab.arguments import speaks_of_arguments
+from drivelab.comparison.difference import Difference, difference
+from drivelab.comparison.matching import Lonely, matched, pooled, same
+from drivelab.comparison.verdict import Verdict
+from drivelab.errors import InputError
+from drivelab.points_table import axis_text
+from drivelab.records import Record, open_record
+from drivelab.records.model import FIGURES, PERCENTILES
+from drivelab.records.opening import STDIN, of_object
+from drivelab.records.places import axis_name, axis_value
+from drivelab.result import Result
+from drivelab.table import Table
+
+if TYPE_CHECKING:
+    import altair
+
+RECORDS_MAX = 26
+"""Records have a letter each."""
+
+CONFIDENCE = 0.95
+JUDGED = ("iops", "mean", "p99")
+"""The figures that are compared unless others are named."""
+
+Source = str | PathLike[str] | Mapping[str, Any] | Result
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is compared, and how far it may differ."""
+
+    figures: tuple[str, ...] = JUDGED
+    confidence: float = CONFIDENCE
+    threshold: float | None = None
+    """A share; None where nothing is judged."""
+    worse_only: bool = False
+    strict: bool = False
+    ignore: tuple[str, ...] = ()
+    """Axes by which points are not told apart."""
+    where: Mapping[str, str] | None = None
+    """Values of axes; points with other ones are left out."""
+    split: str | None = None
+    """The axis by whose values one record becomes several."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One record beside the first."""
+
+    first: str
+    other: str
+    """The letters of both."""
+    differences: list[Difference]
+    """Of the figures that were chosen, by figure, then by place."""
+    shifts: list[Difference]
+    """Of the percentiles."""
+    lonely: list[Lonely]
+    subjects: dict[str, tuple[str, str]]
+    missing: list[str]
+    """Figures that were asked for and that one of the two has at no place."""
+
+
+@dataclass(frozen=True, repr=False)
+class Compared:
+    """Records side by side. The first is what the others are held to."""
+
+    records: dict[str, Record]
+    """By letter."""
+    besides: list[Beside]
+    choice: Choice
+
+    def __repr__(self) -> str:
+        """A line."""
+        return f"<Compared {', '.join(self.records)}: {self.verdict().lines[0]}>"
+
+    def verdict(self) -> Verdict:
+        """What it comes to in words, and whether the threshold is kept."""
+        return Verdict.of(self)
+
+    def tables(self) -> list[Table]:
+        """A table for each figure and pair of records, then the shift of percentiles."""
+        from drivelab.comparison.tables import tables  # noqa: PLC0415 - it reads this module's types
+
+        return tables(self)
+
+    def chart(self) -> altair.TopLevelMixin:
+        """Differences with their intervals, and the shift of percentiles. Raises ChartError."""
+        from drivelab import charts  # noqa: PLC0415 - altair takes long to load
+
+        return charts.differences(self.to_dict())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What `compare --csv` prints: a row for each place and figure."""
+        rows = []
+        for beside in self.besides:
+            for one in [*beside.differences, *beside.shifts]:
+                table = one.to_dict()
+                place = {name: axis_text(value) for name, value in table.pop("place").items()}
+                rows.append({"first_record": beside.first, "other_record": beside.other, **place, **table})
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `compare --json` prints."""
+        verdict = self.verdict()
+        return {
+            "version": _core.VERSION,
+            "confidence": self.choice.confidence,
+            "threshold": self.choice.threshold,
+            "records": [
+                {
+                    "letter": letter,
+                    "origin": record.origin,
+                    "kind": record.kind,
+                    "name": record.name,
+                    "target": record.target,
+                    "facts": record.facts,
+                    "intervals_from": record.bases(),
+                    "notes": record.notes,
+                }
+                for letter, record in self.records.items()
+            ],
+            "comparisons": [
+                {
+                    "first": beside.first,
+                    "other": beside.other,
+                    "tell_apart": {name: list(values) for name, values in beside.subjects.items()},
+                    "differences": [one.to_dict() for one in beside.differences],
+                    "percentiles": [one.to_dict() for one in beside.shifts],
+                    "not_matched": [
+                        {
+                            "record": beside.first if one.is_first else beside.other,
+                            "axes": one.axes,
+                            "reason": one.reason,
+                        }
+                        for one in beside.lonely
+                    ],
+                    "missing": beside.missing,
+                }
+                for beside in self.besides
+            ],
+            "verdict": {"lines": verdict.lines, "holds": verdict.holds, **verdict.counts},
+        }
+
+    def provenance(self) -> dict[str, Any]:
+        """For a picture: the program, and where the records are from."""
+        return {
+            "version": _core.VERSION,
+            **{letter: record.origin for letter, record in self.records.items()},
+        }
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<p>{line}</p>" for line in self.verdict().lines)
+        return lines + "".join(table._repr_html_() for table in self.tables())
+
+
+@speaks_of_arguments
+def compare(
+    *sources: Source,
+    figures: Sequence[str] = JUDGED,
+    confidence_percent: float = 100 * CONFIDENCE,
+    threshold_percent: float | None = None,
+    worse_only: bool = False,
+    strict: bool = False,
+    ignore: Sequence[str] = (),
+    where: Mapping[str, str] | None = None,
+    split: str | None = None,
+) -> Compared:
+    """Set records beside the first of them: paths, results, records as dictionaries, `published:NAME`.
+
+    Raises InputError where a source is no record, or no point has a counterpart.
+    """
+    choice = chosen(
+        figures=figures,
+        confidence_percent=confidence_percent,
+        threshold_percent=threshold_percent,
+        worse_only=worse_only,
+        strict=strict,
+        ignore=ignore,
+        where=where,
+        split=split,
+    )
+    return compared([_record(source, at) for at, source in enumerate(sources)], choice)
+
+
+def _record(source: Source, at: int) -> Record:
+    if isinstance(source, Result):
+        return of_object(source.to_dict(), source.name)
+    if isinstance(source, Mapping):
+        return of_object(source, f"record {at + 1}")
+    return open_record(fspath(source))
+
+
+def chosen(
+    *,
+    figures: Sequence[str],
+    confidence_percent: float,
+    threshold_percent: float | None,
+    worse_only: bool,
+    strict: bool,
+    ignore: Sequence[str],
+    where: Mapping[str, str] | None,
+    split: str | None,
+) -> Choice:
+    """A choice as somebody types it. Raises InputError."""
+    for name in figures:
+        if name.removeprefix("read.").removeprefix("write.") not in FIGURES:
+            raise InputError(
+                f"--figures {name}: no such figure; there is {', '.join(FIGURES)}, and each of them of "
+                "reads or writes alone as read.p99"
+            )
+    if not figures:
+        raise InputError(f"--figures is empty: name some of {', '.join(FIGURES)}")
+    if not 50 <= confidence_percent < 100:
+        raise InputError(
+            f"--confidence {confidence_percent:g}: give a percentage from 50 to below 100, such as 95"
+        )
+    # Not a number compares as false with everything.
+    if threshold_percent is not None and not threshold_percent >= 0:
+        raise InputError(
+            f"--threshold {threshold_percent:g}: give a percentage that is not below zero, such as 5"
+        )
+    if threshold_percent is None and (worse_only or strict):
+        option = "--worse" if worse_only else "--strict"
+        raise InputError(f"{option} changes nothing without a threshold; add one, such as --threshold 5")
+    return Choice(
+        figures=tuple(dict.fromkeys(figures)),
+        confidence=confidence_percent / 100,
+        threshold=None if threshold_percent is None else threshold_percent / 100,
+        worse_only=worse_only,
+        strict=strict,
+        ignore=tuple(axis_name(name) for name in ignore),
+        where={axis_name(name): value for name, value in (where or {}).items()},
+        split=None if split is None else axis_name(split),
+    )
+
+
+def compared(records: Sequence[Record], choice: Choice) -> Compared:
+    """Records beside the first. Raises InputError."""
+    if sum(record.origin == "stdin" for record in records) > 1:
+        raise InputError(f"{STDIN} is given twice: stdin can be read once")
+    found = [_kept(record, choice) for record in records]
+    if choice.split is not None:
+        found = _split(found, choice.split)
+    if len(found) < 2:
+        raise InputError(
+            "a comparison takes two records at least; of one record --split AXIS compares its points with each "
+            "other, such as --split drive"
+        )
+    if len(found) > RECORDS_MAX:
+        raise InputError(f"{len(found)} records: a comparison has at most {RECORDS_MAX}")
+    found = [pooled(record) for record in found]
+    lettered = {chr(ord("A") + at): record for at, record in enumerate(found)}
+    (letter, first), *others = lettered.items()
+    besides = [_beside((letter, first), other, choice) for other in others]
+    return Compared(lettered, besides, choice)
+
+
+def _kept(record: Record, choice: Choice) -> Record:
+    """The points that `--where` asks for."""
+    points = record.points
+    for name, value in (choice.where or {}).items():
+        wanted = axis_value(name, value)
+        if not any(name in point.axes for point in points):
+            continue
+        left = [point for point in points if name in point.axes and same(point.axes[name], wanted)]
+        if not left:
+            there = dict.fromkeys(axis_text(point.axes[name]) for point in points if name in point.axes)
+            raise InputError(f"--where {name}={value}: {record.origin} has {name} {', '.join(there)} alone")
+        points = left
+    if (
+        points
+        and (unknown := [name for name in choice.where or {} if name not in points[0].axes])
+        and len(unknown) == len(choice.where or {})
+    ):
+        names = dict.fromkeys(name for point in points for name in point.axes)
+        raise InputError(
+            f"--where {unknown[0]}: no axis of {record.origin} is called so; there is {', '.join(names) or 'none'}"
+        )
+    return replace(record, points=points)
+
+
+def _split(records: Sequence[Record], axis: str) -> list[Record]:
+    """A record for each value of an axis; records without it stay whole."""
+    found: list[Record] = []
+    for record in records:
+        values = {
+            axis_text(point.axes[axis]): point.axes[axis] for point in record.points if axis in point.axes
+        }
+        if not values:
+            found.append(record)
+            continue
+        for text in values:
+            points = [p for p in record.points if axis in p.axes and axis_text(p.axes[axis]) == text]
+            without = [
+                replace(point, axes={name: value for name, value in point.axes.items() if name != axis})
+                for point in points
+            ]
+            target = text if axis == "drive" else record.target
+            origin = f"{record.origin}, {axis} {text}"
+            found.append(replace(record, origin=origin, points=without, target=target))
+    if len(found) == len(records) and not any(axis in p.axes for r in records for p in r.points):
+        names = dict.fromkeys(name for record in records for point in record.points for name in point.axes)
+        raise InputError(f"--split {axis}: no axis is called so; there is {', '.join(names) or 'none'}")
+    return found
+
+
+def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice) -> Beside:
+    (one, record), (two, twin) = first, other
+    found = matched(record, twin, choice.ignore)
+    if not found.pairs:
+        reasons = dict.fromkeys(f"{one if lone.is_first else two}: {lone.reason}" for lone in found.lonely)
+        remedy = "--ignore AXIS compares points that differ in one, --where AXIS=VALUE chooses among several"
+        raise InputError(
+            f"no point of {twin.origin} is at the same place as one of {record.origin}: "
+            f"{'; '.join(list(reasons)[:2])}; {remedy}"
+        )
+    besides: list[Difference] = []
+    missing = []
+    for name in choice.figures:
+        told = _differences(found.pairs, name, choice)
+        besides += told
+        if not told:
+            missing.append(name)
+    if not besides:
+        names = [
+            ", ".join(dict.fromkeys(name for pair in found.pairs for name in point(pair).figures))
+            for point in (lambda pair: pair.first, lambda pair: pair.other)
+        ]
+        raise InputError(
+            f"{record.origin} and {twin.origin} have none of {', '.join(choice.figures)} in common: the one has "
+            f"{names[0] or 'none'}, the other {names[1] or 'none'}; choose with --figures"
+        )
+    shifts = [one for name in PERCENTILES for one in _differences(found.pairs, name, choice)]
+    return Beside(one, two, besides, shifts, found.lonely, found.subjects, missing)
+
+
+def _differences(pairs: Sequence[Any], name: str, choice: Choice) -> list[Difference]:
+    found = []
+    for pair in pairs:
+        left, right = pair.first.figure(name), pair.other.figure(name)
+        if left is not None and right is not None:
+            is_same = (
+                pair.first.digest == pair.other.digest
+                if pair.first.digest and pair.other.digest
+                else pair.first.figures == pair.other.figures
+            )
+            found.append(difference(pair.place, name, left, right, choice.confidence, identical=is_same))
+    return found
