@@ -61,8 +61,8 @@ def differences(comparison: Mapping[str, Any]) -> alt.VConcatChart:
     )
     first = records[0]["letter"] if records else "A"
     text = f"{', '.join(others)} against {first}"
-    chart = alt.vconcat(*lines, spacing=24, title=heading(text, notes)).resolve_scale(color="independent")
-    return dress(chart)
+    own_colours = alt.Resolve(scale=alt.ScaleResolveMap(color="independent"))
+    return dress(alt.vconcat(*lines, spacing=24, title=heading(text, notes), resolve=own_colours))
 
 
 def _named(record: Mapping[str, Any]) -> str:

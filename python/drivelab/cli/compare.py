@@ -22,7 +22,7 @@ from drivelab.cli.compare_options import (
 )
 from drivelab.cli.places import check_picture
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, check_form
-from drivelab.comparison.compare import compared
+from drivelab.comparison.beside import compared
 from drivelab.records import open_record
 
 

@@ -12,7 +12,7 @@ from drivelab.cli.chart_options import Look
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import draw
-from drivelab.comparison.compare import JUDGED, Choice, Compared, chosen
+from drivelab.comparison.beside import JUDGED, Choice, Compared, chosen
 from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
@@ -207,7 +207,8 @@ def _lonely(found: Compared) -> list[str]:
         for one in beside.lonely[:_LONELY_MAX]:
             letter = beside.first if one.is_first else beside.other
             place = (
-                ", ".join(f"{name} {_value(value)}" for name, value in one.axes.items()) or "its only point"
+                ", ".join(f"{name} {axis_text(value)}" for name, value in one.axes.items())
+                or "its only point"
             )
             lines.append(f"not matched: {letter}, {place}: {one.reason}")
         if len(beside.lonely) > _LONELY_MAX:

@@ -53,9 +53,8 @@ class Difference:
         """Against a threshold; where there is no interval by the figures alone."""
         if self.share is None:
             return "beyond"
-        low, high = (self.low, self.high) if self.low is not None else (self.share, self.share)
-        if low is None or high is None:
-            raise ValueError("an interval has two ends")
+        low = self.share if self.low is None else self.low
+        high = self.share if self.high is None else self.high
         ends = (low, high) if not worse_only else self._worse(low, high)
         if ends[0] > threshold or ends[1] < -threshold:
             return "beyond"
@@ -89,7 +88,7 @@ def difference(
     def made(
         share: float | None, ends: tuple[float, float] | None, error: float | None, shown: Shown
     ) -> Difference:
-        low, high = ends or (None, None)
+        low, high = (None, None) if ends is None else ends
         return Difference(place, name, first.value, other.value, share, low, high, error, shown)
 
     if identical and first.value == other.value:

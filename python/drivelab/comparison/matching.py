@@ -84,12 +84,7 @@ def matched(first: Record, other: Record, ignored: Iterable[str] = ()) -> Matche
         [{name: value for name, value in point.axes.items() if name not in apart} for point in record.points]
         for record in (first, other)
     ]
-    fits = {
-        (a, b)
-        for a, left in enumerate(places[0])
-        for b, right in enumerate(places[1])
-        if not _conflicts(left, right)
-    }
+    fits = _fits(places[0], places[1])
     of_first, of_other = _ends(fits, 0), _ends(fits, 1)
     pairs, lonely = [], []
     for a, point in enumerate(first.points):
@@ -110,6 +105,23 @@ def matched(first: Record, other: Record, ignored: Iterable[str] = ()) -> Matche
         for name in sorted(subjects)
     }
     return Matched(pairs, lonely, values)
+
+
+def _fits(firsts: Sequence[dict[str, Any]], others: Sequence[dict[str, Any]]) -> set[tuple[int, int]]:
+    """Pairs of points that nothing speaks against. What states the same axes with the same values fits nothing else."""
+    keys = [[_key(place) for place in places] for places in (firsts, others)]
+    exact = {
+        (a, keys[1].index(key))
+        for a, key in enumerate(keys[0])
+        if keys[0].count(key) == keys[1].count(key) == 1
+    }
+    taken = [{pair[end] for pair in exact} for end in (0, 1)]
+    return exact | {
+        (a, b)
+        for a, left in enumerate(firsts)
+        for b, right in enumerate(others)
+        if a not in taken[0] and b not in taken[1] and not _conflicts(left, right)
+    }
 
 
 def _ends(fits: Iterable[tuple[int, int]], end: int) -> dict[int, list[int]]:
@@ -145,7 +157,19 @@ def same(one: object, other: object) -> bool:
 
 
 def _conflicts(left: dict[str, Any], right: dict[str, Any]) -> list[str]:
-    return [name for name in left if name in right and not same(left[name], right[name])]
+    found = [name for name in left if name in right and not same(left[name], right[name])]
+    # One job is no workload of several.
+    if any(_is_single(one) and _is_several(two) for one, two in ((left, right), (right, left))):
+        found.append("rw")
+    return found
+
+
+def _is_single(axes: dict[str, Any]) -> bool:
+    return "rw" in axes
+
+
+def _is_several(axes: dict[str, Any]) -> bool:
+    return "rw" not in axes and any(name.endswith(".rw") for name in axes)
 
 
 def _reason(axes: dict[str, Any], fitting: list[dict[str, Any]], others: list[dict[str, Any]]) -> str:
@@ -162,13 +186,14 @@ def _reason(axes: dict[str, Any], fitting: list[dict[str, Any]], others: list[di
         return f"it fits {len(fitting)} points of the other{told}"
     nearest = min((_conflicts(axes, place) for place in others), key=len)
     return "; ".join(
-        f"{name} {axis_text(axes[name])} is not there (but {_listed(others, name)})" for name in nearest
+        f"{name} {axis_text(axes.get(name, 'of several jobs'))} is not there (but {_listed(others, name)})"
+        for name in dict.fromkeys(nearest)
     )
 
 
 def _listed(places: list[dict[str, Any]], name: str) -> str:
     values = list(dict.fromkeys(axis_text(place[name]) for place in places if name in place))
-    shown = ", ".join(values[:6])
+    shown = ", ".join(values[:6]) or "several jobs"
     return f"{shown}, .." if len(values) > 6 else shown
 
 

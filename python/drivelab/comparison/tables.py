@@ -12,7 +12,7 @@ from drivelab.records.model import PERCENTILES
 from drivelab.table import Cell, Table
 
 if TYPE_CHECKING:
-    from drivelab.comparison.compare import Beside, Compared
+    from drivelab.comparison.beside import Beside, Compared
 
 _MISSING = "-"
 _WORDS = {

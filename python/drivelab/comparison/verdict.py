@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from drivelab.comparison.difference import Difference, student
 
 if TYPE_CHECKING:
-    from drivelab.comparison.compare import Beside, Compared
+    from drivelab.comparison.beside import Beside, Compared
 
 TITLES = {
     "iops": "IOPS",

@@ -86,11 +86,8 @@ def _without_reports(documents: Sequence[Mapping[str, Any]]) -> tuple[list[Mappi
 def _begin_ms(document: Mapping[str, Any]) -> float | None:
     """When the longest job of a document began."""
     stamp = document.get("timestamp_ms")
-    times = [
-        job.get("job_runtime")
-        for job in document.get("jobs") or ()
-        if isinstance(job, Mapping) and isinstance(job.get("job_runtime"), int | float)
-    ]
+    jobs = [job for job in document.get("jobs") or () if isinstance(job, Mapping)]
+    times = [float(job["job_runtime"]) for job in jobs if _is_number(job.get("job_runtime"))]
     return stamp - max(times) if times and isinstance(stamp, int | float) else None
 
 

@@ -76,8 +76,9 @@ def of_outcome(document: Mapping[str, Any], origin: str) -> Record:
         if loaded and cell.get("id") in by_id:
             groups.append((by_id[cell["id"]], figure))
         else:
-            fields = cell.get("fields") if isinstance(cell.get("fields"), Mapping) else {}
-            points.append(RecordPoint(_fields(fields), {_FIGURE_OF_UNIT.get(unit, "figure"): figure}))
+            fields = cell.get("fields")
+            axes = _fields(fields) if isinstance(fields, Mapping) else {}
+            points.append(RecordPoint(axes, {_FIGURE_OF_UNIT.get(unit, "figure"): figure}))
     if loaded:
         points = _points(loaded, groups) + points
     return Record(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
 from drivelab.comparison.difference import Difference, difference
-from drivelab.comparison.matching import Lonely, matched, pooled, same
+from drivelab.comparison.matching import Lonely, Pair, matched, pooled, same
 from drivelab.comparison.verdict import Verdict
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
@@ -247,6 +247,12 @@ def compared(records: Sequence[Record], choice: Choice) -> Compared:
     """Records beside the first. Raises InputError."""
     if sum(record.origin == "stdin" for record in records) > 1:
         raise InputError(f"{STDIN} is given twice: stdin can be read once")
+    for name in choice.where or {}:
+        _check_axis(f"--where {name}", name, records)
+    if choice.split is not None:
+        _check_axis(f"--split {choice.split}", choice.split, records)
+    for name in choice.ignore:
+        _check_axis(f"--ignore {name}", name, records)
     found = [_kept(record, choice) for record in records]
     if choice.split is not None:
         found = _split(found, choice.split)
@@ -264,6 +270,13 @@ def compared(records: Sequence[Record], choice: Choice) -> Compared:
     return Compared(lettered, besides, choice)
 
 
+def _check_axis(option: str, axis: str, records: Sequence[Record]) -> None:
+    """Refuse an axis that no record has. Raises InputError."""
+    names = dict.fromkeys(name for record in records for point in record.points for name in point.axes)
+    if axis not in names:
+        raise InputError(f"{option}: no axis is called so; there is {', '.join(names) or 'none'}")
+
+
 def _kept(record: Record, choice: Choice) -> Record:
     """The points that `--where` asks for."""
     points = record.points
@@ -276,15 +289,6 @@ def _kept(record: Record, choice: Choice) -> Record:
             there = dict.fromkeys(axis_text(point.axes[name]) for point in points if name in point.axes)
             raise InputError(f"--where {name}={value}: {record.origin} has {name} {', '.join(there)} alone")
         points = left
-    if (
-        points
-        and (unknown := [name for name in choice.where or {} if name not in points[0].axes])
-        and len(unknown) == len(choice.where or {})
-    ):
-        names = dict.fromkeys(name for point in points for name in point.axes)
-        raise InputError(
-            f"--where {unknown[0]}: no axis of {record.origin} is called so; there is {', '.join(names) or 'none'}"
-        )
     return replace(record, points=points)
 
 
@@ -307,9 +311,6 @@ def _split(records: Sequence[Record], axis: str) -> list[Record]:
             target = text if axis == "drive" else record.target
             origin = f"{record.origin}, {axis} {text}"
             found.append(replace(record, origin=origin, points=without, target=target))
-    if len(found) == len(records) and not any(axis in p.axes for r in records for p in r.points):
-        names = dict.fromkeys(name for record in records for point in record.points for name in point.axes)
-        raise InputError(f"--split {axis}: no axis is called so; there is {', '.join(names) or 'none'}")
     return found
 
 
@@ -331,9 +332,9 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
         if not told:
             missing.append(name)
     if not besides:
+        there = ([pair.first for pair in found.pairs], [pair.other for pair in found.pairs])
         names = [
-            ", ".join(dict.fromkeys(name for pair in found.pairs for name in point(pair).figures))
-            for point in (lambda pair: pair.first, lambda pair: pair.other)
+            ", ".join(dict.fromkeys(name for point in points for name in point.figures)) for points in there
         ]
         raise InputError(
             f"{record.origin} and {twin.origin} have none of {', '.join(choice.figures)} in common: the one has "
@@ -343,7 +344,7 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
     return Beside(one, two, besides, shifts, found.lonely, found.subjects, missing)
 
 
-def _differences(pairs: Sequence[Any], name: str, choice: Choice) -> list[Difference]:
+def _differences(pairs: Sequence[Pair], name: str, choice: Choice) -> list[Difference]:
     found = []
     for pair in pairs:
         left, right = pair.first.figure(name), pair.other.figure(name)
