@@ -21,6 +21,7 @@ _VERBS = {
     "crashtest": "crashtest",
     "scan": "scan",
     "compare": "compare",
+    "library": "library",
     "compare-levels": "compare_levels",
     "durability": "durability",
     "check": "check",

@@ -23,7 +23,7 @@ from drivelab.cli.compare_options import (
 from drivelab.cli.places import check_picture
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, check_form
 from drivelab.comparison.beside import compared
-from drivelab.records import open_record
+from drivelab.records.opening import open_record
 
 
 def compare(

@@ -83,6 +83,7 @@ Ignore = Annotated[
 Where = Annotated[
     list[str],
     typer.Option(
+        "--where",
         help="Only points with this value of an axis; give it again for another axis",
         metavar="AXIS=VALUE",
         rich_help_panel=PLACES_PANEL,

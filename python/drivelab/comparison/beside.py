@@ -14,9 +14,8 @@ from drivelab.comparison.matching import Lonely, Pair, matched, pooled, same
 from drivelab.comparison.verdict import Verdict
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
-from drivelab.records import Record, open_record
-from drivelab.records.model import FIGURES, PERCENTILES
-from drivelab.records.opening import STDIN, of_object
+from drivelab.records.model import FIGURES, PERCENTILES, Record
+from drivelab.records.opening import STDIN, of_object, open_record
 from drivelab.records.places import axis_name, axis_value
 from drivelab.result import Result
 from drivelab.table import Table
@@ -28,8 +27,16 @@ RECORDS_MAX = 26
 """Records have a letter each."""
 
 CONFIDENCE = 0.95
+_DRIVE = "drive"
 JUDGED = ("iops", "mean", "p99")
 """The figures that are compared unless others are named."""
+
+_NAMED = [
+    name
+    for name in ("figure", *FIGURES, *(f"{one}.{name}" for one in ("read", "write") for name in FIGURES))
+    if not name.endswith("max")
+]
+"""What is compared where two records have none of the usual figures in common."""
 
 Source = str | PathLike[str] | Mapping[str, Any] | Result
 
@@ -67,6 +74,10 @@ class Beside:
     subjects: dict[str, tuple[str, str]]
     missing: list[str]
     """Figures that were asked for and that one of the two has at no place."""
+
+    def figures(self) -> list[str]:
+        """The figures that were compared."""
+        return list(dict.fromkeys(one.figure for one in self.differences))
 
 
 @dataclass(frozen=True, repr=False)
@@ -289,7 +300,9 @@ def _kept(record: Record, choice: Choice) -> Record:
             there = dict.fromkeys(axis_text(point.axes[name]) for point in points if name in point.axes)
             raise InputError(f"--where {name}={value}: {record.origin} has {name} {', '.join(there)} alone")
         points = left
-    return replace(record, points=points)
+    drives = dict.fromkeys(axis_text(point.axes[_DRIVE]) for point in points if _DRIVE in point.axes)
+    target = ", ".join(drives) if drives and choice.where else record.target
+    return replace(record, points=points, target=target)
 
 
 def _split(records: Sequence[Record], axis: str) -> list[Record]:
@@ -308,7 +321,7 @@ def _split(records: Sequence[Record], axis: str) -> list[Record]:
                 replace(point, axes={name: value for name, value in point.axes.items() if name != axis})
                 for point in points
             ]
-            target = text if axis == "drive" else record.target
+            target = text if axis == _DRIVE else record.target
             origin = f"{record.origin}, {axis} {text}"
             found.append(replace(record, origin=origin, points=without, target=target))
     return found
@@ -324,13 +337,14 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
             f"no point of {twin.origin} is at the same place as one of {record.origin}: "
             f"{'; '.join(list(reasons)[:2])}; {remedy}"
         )
-    besides: list[Difference] = []
-    missing = []
-    for name in choice.figures:
-        told = _differences(found.pairs, name, choice)
-        besides += told
-        if not told:
-            missing.append(name)
+    by_figure = {name: _differences(found.pairs, name, choice) for name in choice.figures}
+    besides = [one for told in by_figure.values() for one in told]
+    missing = [name for name, told in by_figure.items() if not told]
+    if not besides and choice.figures == JUDGED:
+        # A published table has one kind of figure, which nobody has to name.
+        common = [name for name in _NAMED if any(_both(pair, name) for pair in found.pairs)]
+        if common:
+            return _beside(first, other, replace(choice, figures=tuple(common)))
     if not besides:
         there = ([pair.first for pair in found.pairs], [pair.other for pair in found.pairs])
         names = [
@@ -342,6 +356,12 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
         )
     shifts = [one for name in PERCENTILES for one in _differences(found.pairs, name, choice)]
     return Beside(one, two, besides, shifts, found.lonely, found.subjects, missing)
+
+
+def _both(pair: Pair, name: str) -> bool:
+    if "." in name and pair.first.direction == pair.other.direction != "":
+        return False
+    return pair.first.figure(name) is not None and pair.other.figure(name) is not None
 
 
 def _differences(pairs: Sequence[Pair], name: str, choice: Choice) -> list[Difference]:

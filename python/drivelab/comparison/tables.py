@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MISSING = "-"
 _WORDS = {
-    "identical": "same run",
+    "identical": "the same",
     "none": "no difference shown",
     "unknown": "no interval",
 }
@@ -26,16 +26,16 @@ def tables(compared: Compared) -> list[Table]:
     """A table for each figure and pair of records, then the shift of percentiles of each pair."""
     found = []
     for beside in compared.besides:
-        for name in compared.choice.figures:
+        for name in beside.figures():
             told = [one for one in beside.differences if one.figure == name]
             if told:
                 found.append(_figure_table(compared, beside, name, told))
-    return found + [_shift_table(beside) for beside in compared.besides if _has_more(compared, beside)]
+    return found + [_shift_table(beside) for beside in compared.besides if _has_more(beside)]
 
 
-def _has_more(compared: Compared, beside: Beside) -> bool:
+def _has_more(beside: Beside) -> bool:
     """Whether there are percentiles that the tables of figures do not show already."""
-    return bool({one.figure for one in beside.shifts} - set(compared.choice.figures))
+    return bool({one.figure for one in beside.shifts} - set(beside.figures()))
 
 
 def _varying(told: Sequence[Difference]) -> list[str]:

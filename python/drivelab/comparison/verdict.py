@@ -20,6 +20,8 @@ TITLES = {
     "p99_9": "p99.9",
     "p99_99": "p99.99",
 }
+# From here on a ratio is easier to read than a share.
+_TIMES = 9.0
 _DIRECTIONS = {"read.": "reads: ", "write.": "writes: "}
 
 
@@ -33,6 +35,8 @@ def title(figure: str) -> str:
 
 def percent(share: float) -> str:
     """A signed share as a person reads it."""
+    if share >= _TIMES:
+        return f"x{1 + share:.3g}" if share < 1e6 else f"x{1 + share:.1e}"
     text = f"{100 * share:+.{0 if abs(share) >= 0.995 else 1}f} %"
     return "0.0 %" if text in {"-0.0 %", "+0.0 %"} else text
 
@@ -55,7 +59,7 @@ class Verdict:
         choice = compared.choice
         for beside in compared.besides:
             by_figure = {
-                name: [one for one in beside.differences if one.figure == name] for name in choice.figures
+                name: [one for one in beside.differences if one.figure == name] for name in beside.figures()
             }
             lines += [
                 _line(beside, name, told, choice.confidence) for name, told in by_figure.items() if told
@@ -76,7 +80,7 @@ def _line(beside: Beside, name: str, told: Sequence[Difference], confidence: flo
     who, of = beside.other, beside.first
     before = f"{title(name)}: "
     if all(one.shown == "identical" for one in told):
-        return f"{before}no difference: {who} is the same run as {of}"
+        return f"{before}no difference: {who} is the same as {of}"
     groups = {
         shown: [one for one in told if one.shown == shown]
         for shown in ("more", "less", "none", "unknown", "identical")
@@ -96,7 +100,7 @@ def _line(beside: Beside, name: str, told: Sequence[Difference], confidence: flo
     if count := len(groups["none"]):
         parts.append(f"no difference shown at {count} of {len(told)}")
     if count := len(groups["identical"]):
-        parts.append(f"the same run at {count} of {len(told)}")
+        parts.append(f"the same at {count} of {len(told)}")
     if (mean := _mean(told, confidence)) and len(told) > 1:
         parts.append(mean)
     return before + "; ".join(parts)

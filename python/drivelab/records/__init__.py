@@ -3,8 +3,3 @@
 Start in model.py (what a record comes to), then opening.py (which kind a file is), and own.py, published.py and
 fio_runs.py (one file for each family). repair.py mends what fio prints, precision.py says how sure a figure is.
 """
-
-from drivelab.records.model import Figure, Record, RecordPoint
-from drivelab.records.opening import open_document, open_record
-
-__all__ = ["Figure", "Record", "RecordPoint", "open_document", "open_record"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from drivelab import _core, hdr
@@ -38,10 +39,13 @@ def of_runs(document: Mapping[str, Any], origin: str) -> Record:
             "what the queue gains was not measured on this drive: the intervals tell of chance alone, and IOPS may lie "
             f"anywhere in the range of the record (iops_low to iops_high, {_ranges(ranged)})"
         )
+    found = [_point(point, f"{origin}: points[{at}]") for at, point in enumerate(points)]
+    if isinstance(target := document.get("target"), str) and "," not in target:
+        found = [replace(point, axes={"drive": target, **point.axes}) for point in found]
     return Record(
         origin=origin,
         kind={"measure": "measured", None: "simulated"}.get(kind, str(kind)),
-        points=[_point(point, f"{origin}: points[{at}]") for at, point in enumerate(points)],
+        points=found,
         name=str(document.get("name", "")),
         target=_target(document, points),
         facts=scalars(document, _FACTS) | _environment(document),

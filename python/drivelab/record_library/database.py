@@ -1,0 +1,185 @@
+"""The database of a library: SQLite in a file, or PostgreSQL by its URL, with the same tables and the same statements.
+
+Statements are written with `?` for values; PostgreSQL's driver takes `%s`. Every change is one transaction: it is there
+whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import urllib.parse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from drivelab.errors import InputError, OutputError
+
+FORMAT_VERSION = 1
+"""Of the tables; raised when one changes."""
+SCHEMES = ("postgresql", "postgres")
+BUSY_S = 10.0
+_SQLITE_BEGIN = b"SQLite format 3\0"
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS drivelab_library (format_version INTEGER NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS drivelab_records (
+        number {serial},
+        digest TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        content TEXT NOT NULL
+    )""",
+    """CREATE TABLE IF NOT EXISTS drivelab_tags (
+        number INTEGER NOT NULL REFERENCES drivelab_records (number) ON DELETE CASCADE,
+        tag TEXT NOT NULL,
+        PRIMARY KEY (number, tag)
+    )""",
+)
+_SERIAL = {"sqlite": "INTEGER PRIMARY KEY AUTOINCREMENT", "postgresql": "SERIAL PRIMARY KEY"}
+
+
+class Database:
+    """An open database."""
+
+    def __init__(self, where: str, *, create: bool = True) -> None:
+        """Open the database at a path or URL; with `create` make what is not there. Raises InputError, OutputError."""
+        self.where = where
+        scheme = urllib.parse.urlsplit(where).scheme
+        self.kind = "postgresql" if scheme in SCHEMES else "sqlite"
+        if self.kind == "postgresql":
+            self.shown = _without_password(where)
+            self._connection, self._errors = _postgresql(where, self.shown)
+        elif "://" in where:
+            raise InputError(
+                f"--library {scheme}://..: a library is a file, or a database of PostgreSQL such as "
+                "postgresql://user@host/database"
+            )
+        else:
+            self.shown = where
+            self._connection, self._errors = _sqlite(Path(where), create=create)
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        with self.change():
+            for statement in _TABLES:
+                self.run(statement.format(serial=_SERIAL[self.kind]))
+            versions = [int(row[0]) for row in self.run("SELECT format_version FROM drivelab_library")]
+            if not versions:
+                self.run("INSERT INTO drivelab_library (format_version) VALUES (?)", FORMAT_VERSION)
+        if versions and max(versions) > FORMAT_VERSION:
+            raise InputError(
+                f"{self.shown}: the library has format {max(versions)}, and this drivelab knows {FORMAT_VERSION}: "
+                "take a newer drivelab"
+            )
+
+    def run(self, statement: str, *values: object) -> list[Sequence[Any]]:
+        """The rows that a statement gives, none of one that changes. Raises OutputError."""
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute(statement.replace("?", "%s") if self.kind == "postgresql" else statement, values)
+            return list(cursor.fetchall()) if cursor.description else []
+        except self._errors as error:
+            raise OutputError(f"library {self.shown}: {_reason(error)}") from error
+        finally:
+            cursor.close()
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """What is run within is done whole, or not at all."""
+        try:
+            yield
+            self._connection.commit()
+        except self._errors as error:
+            self._connection.rollback()
+            raise OutputError(f"library {self.shown}: {_reason(error)}") from error
+        except BaseException:
+            self._connection.rollback()
+            raise
+
+    def close(self) -> None:
+        """Let the database go."""
+        self._connection.close()
+
+
+def _sqlite(path: Path, *, create: bool) -> tuple[Any, Any]:
+    try:
+        if path.is_dir():
+            raise InputError(f"library {path} is a folder; name a file, such as {path / 'library.sqlite'}")
+        if not path.exists():
+            if not create:
+                raise InputError(f"there is no library {path}; `drivelab library add RECORD` makes one")
+            path.parent.mkdir(parents=True, exist_ok=True)
+        elif path.stat().st_size:
+            with path.open("rb") as file:
+                if file.read(len(_SQLITE_BEGIN)) != _SQLITE_BEGIN:
+                    raise InputError(
+                        f"library {path} is no SQLite database; name another file with --library"
+                    )
+        connection = sqlite3.connect(path, timeout=BUSY_S)
+        connection.execute("PRAGMA foreign_keys = ON")
+    except (OSError, sqlite3.Error) as error:
+        raise OutputError(f"cannot open library {path}: {_reason(error)}") from error
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"library {str(path)!r}: {error}") from error
+    return connection, sqlite3.Error
+
+
+def _postgresql(url: str, shown: str) -> tuple[Any, Any]:
+    try:
+        from pg8000 import dbapi  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError as error:
+        raise InputError(
+            'a library on PostgreSQL needs pg8000, which is not installed: pip install "drivelab[postgresql]"'
+        ) from error
+    parts = urllib.parse.urlsplit(url)
+    query = dict(urllib.parse.parse_qsl(parts.query))
+    try:
+        given = {
+            "user": urllib.parse.unquote(parts.username or "") or query.get("user") or _user(),
+            "password": urllib.parse.unquote(parts.password) if parts.password else None,
+            "database": urllib.parse.unquote(parts.path.lstrip("/")) or None,
+            "timeout": BUSY_S,
+        }
+        port = parts.port or 5432
+        host = urllib.parse.unquote(parts.hostname or "") or query.get("host", "localhost")
+        if host.startswith("/"):
+            given["unix_sock"] = f"{host}/.s.PGSQL.{query.get('port', port)}"
+        else:
+            given |= {"host": host, "port": int(query.get("port", port))}
+    except ValueError as error:
+        raise InputError(f"--library {shown}: {error}") from error
+    try:
+        connection = dbapi.connect(**given)
+    except (dbapi.Error, OSError) as error:
+        raise OutputError(f"cannot open library {shown}: {_reason(error)}") from error
+    return connection, (dbapi.Error, OSError)
+
+
+def _user() -> str:
+    import getpass  # noqa: PLC0415
+
+    return getpass.getuser()
+
+
+def _without_password(url: str) -> str:
+    parts = urllib.parse.urlsplit(url)
+    if not parts.password:
+        return url
+    return url.replace(f":{parts.password}@", ":***@", 1)
+
+
+def _reason(error: BaseException) -> str:
+    """Why, as a person says it. PostgreSQL's driver has a dictionary of fields."""
+    told = error.args[0] if error.args else error
+    if isinstance(told, dict):
+        return str(told.get("M", told))
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    return str(told)
