@@ -179,7 +179,8 @@ class Library:
 def shown(entry: Entry) -> str:
     """An entry in a line."""
     about = ", ".join(part for part in (entry.kind, entry.target or entry.name) if part)
-    return f"{entry.number}: {about}, {entry.points} {'point' if entry.points == 1 else 'points'}, digest {entry.digest[:DIGEST_SHOWN]}"
+    points = f"{entry.points} {'point' if entry.points == 1 else 'points'}"
+    return f"{entry.number}: {about}, {points}, digest {entry.digest[:DIGEST_SHOWN]}"
 
 
 def _storable(text: str) -> str:

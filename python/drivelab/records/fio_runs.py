@@ -20,7 +20,7 @@ from drivelab.records.places import axes_of_jobs, fio_size
 _DIRECTIONS = ("read", "write")
 # What tells where and how fio ran and is no axis.
 _FACTS = ("ioengine", "direct", "filename", "runtime", "size", "ramp_time")
-_SAME_BEGIN_MS = 1500
+_ROUNDING_MS = 1000
 _NS_PER_US = 1e3
 # These engines have one I/O outstanding, whatever iodepth says; fio takes the first unless told otherwise.
 _SYNCHRONOUS = {"psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"}
@@ -71,24 +71,42 @@ def _told_apart(points: Sequence[tuple[RecordPoint, str]]) -> list[RecordPoint]:
 
 
 def _without_reports(documents: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
-    """The documents without those that report on a run which a later one reports on too."""
+    """The documents without those that report on a run which the next one reports on too."""
     kept: list[Mapping[str, Any]] = []
     for document in documents:
-        if kept and _begin_ms(document) is not None and _names([kept[-1]]) == _names([document]):
-            before, begin = _begin_ms(kept[-1]), _begin_ms(document)
-            if before is not None and begin is not None and abs(begin - before) <= _SAME_BEGIN_MS:
-                kept[-1] = document
-                continue
-        kept.append(document)
+        if kept and _goes_on(kept[-1], document):
+            kept[-1] = document
+        else:
+            kept.append(document)
     return kept, len(documents) - len(kept)
 
 
-def _begin_ms(document: Mapping[str, Any]) -> float | None:
-    """When the longest job of a document began."""
-    stamp = document.get("timestamp_ms")
-    jobs = [job for job in document.get("jobs") or () if isinstance(job, Mapping)]
-    times = [float(job["job_runtime"]) for job in jobs if _is_number(job.get("job_runtime"))]
-    return stamp - max(times) if times and isinstance(stamp, int | float) else None
+def _goes_on(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether two documents are of one run: it began at one time, and as much was run as time has passed."""
+    stamps = [document.get("timestamp_ms") for document in (before, after)]
+    if not all(map(_is_number, stamps)) or _names([before]) != _names([after]):
+        return False
+    jobs = [
+        [job for job in document.get("jobs") or () if isinstance(job, Mapping)]
+        for document in (before, after)
+    ]
+    begins, spans = [], []
+    for stamp, found in zip(stamps, jobs, strict=True):
+        elapsed = [job.get("elapsed") for job in found]
+        runtimes = [(job.get("groupid"), job.get("job_runtime")) for job in found]
+        if not found or not all(
+            _is_number(value) for value in [*elapsed, *(runtime for _, runtime in runtimes)]
+        ):
+            return False
+        begins.append(float(stamp or 0) - 1e3 * max(float(value or 0) for value in elapsed))
+        groups: dict[Any, float] = {}
+        for group, runtime in runtimes:
+            groups[group] = max(groups.get(group, 0.0), float(runtime or 0))
+        spans.append(sum(groups.values()))
+    passed, run = float(stamps[1] or 0) - float(stamps[0] or 0), spans[1] - spans[0]
+    # fio counts whole seconds from its start.
+    is_same_begin = abs(begins[1] - begins[0]) <= _ROUNDING_MS
+    return is_same_begin and passed / 2 <= run <= passed + _ROUNDING_MS / 2
 
 
 def _names(documents: Iterable[Mapping[str, Any]]) -> str:
