@@ -26,6 +26,8 @@ _NS_PER_US = 1e3
 _SYNCHRONOUS = {"psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"}
 # With these the jobs do not keep so many outstanding, and rate and mean response time go their own ways.
 _OPEN = ("rate_iops", "rate", "thinktime", "rate_process")
+# With these I/Os are not of one size.
+_SIZES = ("bssplit", "bsrange", "blocksize_range", "bs_unaligned")
 # fio's samples are of one thread; those of several do not add up to samples of the whole.
 _NO_SAMPLES = "no interval: fio samples each job alone, and several ran together"
 _FEW_SAMPLES = f"no interval: fewer than {precision.SAMPLES_MIN} samples of fio; a run of 10 s has about 20"
@@ -173,6 +175,12 @@ def _jobs_of(options: Mapping[str, Any], entries: int, names: int) -> int:
     return int(text) if text.isdigit() else max(entries // names, 1)
 
 
+def _depth_of(options: Mapping[str, Any]) -> int:
+    """How many I/Os an entry keeps outstanding; with --group_reporting it stands for all threads of its job."""
+    texts = [str(options.get(name, 1)) for name in ("iodepth", "numjobs")]
+    return math.prod(int(text) if text.isdigit() else 1 for text in texts)
+
+
 def _options(job: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a job, with those that hold for all jobs below them."""
     common, own = document.get("global options"), job.get("job options")
@@ -189,10 +197,13 @@ def _figures(
     there = {name: found for name, found in parts.items() if found}
     is_single = len(group) == 1 and str(options[0].get("numjobs", 1)) == "1"
     is_open = any(name in own for own in options for name in _OPEN)
+    depth = sum(_depth_of(own) for own in options)
+    crowd = (depth, len(there) > 1 or any(name in own for own in options for name in _SIZES))
     figures: dict[str, Figure] = {}
     for name, found in there.items():
         before = "" if len(there) == 1 else f"{name}."
-        figures.update(_direction(found, before, is_single=is_single, is_open=is_open, notes=notes))
+        told = _direction(found, before, crowd, is_single=is_single, is_open=is_open, notes=notes)
+        figures.update(told)
     if len(there) == 2:
         for name in ("iops", "bytes_per_s"):
             figures[name] = Figure(sum(figures[f"{one}.{name}"].value for one in there))
@@ -207,7 +218,13 @@ def _figures(
 
 
 def _direction(
-    parts: Sequence[Mapping[str, Any]], before: str, *, is_single: bool, is_open: bool, notes: list[str]
+    parts: Sequence[Mapping[str, Any]],
+    before: str,
+    crowd: tuple[float, bool],
+    *,
+    is_single: bool,
+    is_open: bool,
+    notes: list[str],
 ) -> dict[str, Figure]:
     """Reads, or writes, of jobs that ran together."""
     first = parts[0]
@@ -238,7 +255,7 @@ def _direction(
     figures[f"{before}mean"] = known
     figures[f"{before}max"] = Figure(max((table.get("max") or 0) * factor for (table, factor), _ in times))
     if len(parts) == 1:
-        figures.update(_percentiles(first, before, known, notes))
+        figures.update(_percentiles(first, before, known, crowd, notes))
     else:
         notes.append(
             "no percentiles: fio prints those of each job alone; with --group_reporting it adds them up"
@@ -246,7 +263,9 @@ def _direction(
     return figures
 
 
-def _percentiles(part: Mapping[str, Any], before: str, mean: Figure, notes: list[str]) -> dict[str, Figure]:
+def _percentiles(
+    part: Mapping[str, Any], before: str, mean: Figure, crowd: tuple[float, bool], notes: list[str]
+) -> dict[str, Figure]:
     """Those that fio printed, or those of its bins, where at least ten I/Os lie beyond."""
     for name in ("lat", "clat"):
         table, factor = _times(part, name)
@@ -269,10 +288,10 @@ def _percentiles(part: Mapping[str, Any], before: str, mean: Figure, notes: list
             else []
         )
         quantile = precision.quantile_of_counts(counts) if counts else precision.quantile_of_print(shares)
-        n = part["total_ios"]
+        n, (depth, is_mixed) = part["total_ios"], crowd
         own_mean, own_deviation = table.get("mean") or 0.0, table.get("stddev") or 0.0
         effective = (
-            precision.independent(n, own_deviation / own_mean, mean.error)
+            precision.independent(n, own_deviation / own_mean, mean.error, depth, is_mixed=is_mixed)
             if own_mean > 0 and mean.basis
             else None
         )

@@ -52,7 +52,7 @@ class Figure:
 
 
 BASES = {
-    "batches": "of IOPS by batch means of the record",
+    "batches": "of IOPS by batch means and the pieces of the record's series",
     "series": "of mean latency by the pieces of the record's series",
     "histogram": "of percentiles by the histogram, for as many independent I/Os as the mean's error leaves",
     "samples": "by fio's samples, approximately: one run, its samples taken as independent",

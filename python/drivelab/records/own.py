@@ -33,6 +33,16 @@ def of_runs(document: Mapping[str, Any], origin: str) -> Record:
     for name, word in (("failures", "without a result"), ("skipped", "skipped")):
         if count := len(document.get(name) or ()):
             notes.append(f"{count} points {word}")
+    if any(isinstance(p, Mapping) and isinstance(p.get("repeats"), Mapping) for p in points):
+        notes.append(
+            "IOPS and mean latency are the means of repeated runs; all else is of the run with the median rate, and "
+            "its intervals tell of that run alone"
+        )
+    notes += [
+        f"warning of the measurement: {one['text']}"
+        for one in document.get("warnings") or ()
+        if isinstance(one, Mapping) and isinstance(one.get("text"), str)
+    ]
     ranged = [p for p in points if isinstance(p, Mapping) and p.get("iops_low") is not None]
     if ranged:
         notes.append(
@@ -126,8 +136,10 @@ def _point(point: object, place: str) -> RecordPoint:
 
 def _figures(point: Mapping[str, Any], place: str) -> dict[str, Figure]:
     iops = _required(point, "iops", place)
-    figures = {"iops": precision.of_batches(iops, _number(point, "iops_relative_error", place))}
-    rate = figures["iops"]
+    series = _series(point, place)
+    window_ns = _number(point, "window_ns", place)
+    rate = precision.of_batches(iops, _number(point, "iops_relative_error", place), series, window_ns)
+    figures = {"iops": rate}
     bytes_per_s = _number(point, "bytes_per_s", place)
     if bytes_per_s is not None:
         # Of I/Os of one size; where sizes differ their rates do not scatter as the counts do.
@@ -144,13 +156,15 @@ def _figures(point: Mapping[str, Any], place: str) -> dict[str, Figure]:
             raise InputError(f"{place}.{name}: {error}") from error
     both = [_table(point, name, place) for name in _DIRECTIONS]
     merged = [pair for name in _DIRECTIONS for pair in counts[name]]
-    mean_error = _latencies(figures, "", point, merged, place, point.get("series") or ())
-    if all(part.get("ios") for part in both):
+    is_mixed = all(part.get("ios") for part in both)
+    crowd = (_depth(point, place), is_mixed or not _one_size(point))
+    mean_error = _latencies(figures, "", point, merged, place, crowd, series)
+    if is_mixed:
         for name, part in zip(_DIRECTIONS, both, strict=True):
             figures[f"{name}.iops"] = Figure(_required(part, "iops", f"{place}.{name}"))
             figures[f"{name}.bytes_per_s"] = Figure(_required(part, "bytes_per_s", f"{place}.{name}"))
-            _latencies(figures, f"{name}.", part, counts[name], f"{place}.{name}", (), mean_error)
-    return figures
+            _latencies(figures, f"{name}.", part, counts[name], f"{place}.{name}", crowd, (), mean_error)
+    return _with_repeats(figures, point, place)
 
 
 def _latencies(
@@ -159,6 +173,7 @@ def _latencies(
     part: Mapping[str, Any],
     counts: Sequence[tuple[float, float]],
     place: str,
+    crowd: tuple[float | None, bool],
     series: Sequence[Mapping[str, Any]],
     whole: Figure | None = None,
 ) -> Figure | None:
@@ -172,7 +187,12 @@ def _latencies(
     known = whole or figure
     deviation = precision.deviation_share(counts)
     n = math.fsum(count for _, count in counts)
-    effective = None if deviation is None else precision.independent(n, deviation, known.error)
+    depth, is_mixed = crowd
+    effective = (
+        None
+        if deviation is None
+        else precision.independent(n, deviation, known.error, depth, is_mixed=is_mixed)
+    )
     quantile = precision.quantile_of_counts(counts)
     for name in PERCENTILES:
         value = _number(latency, name, f"{place}.latency_ns")
@@ -184,6 +204,39 @@ def _latencies(
     if most is not None:
         figures[f"{before}max"] = Figure(most)
     return figure
+
+
+def _with_repeats(figures: dict[str, Figure], point: Mapping[str, Any], place: str) -> dict[str, Figure]:
+    """Figures with the means of repeated runs, where the point has them: all others are of one of the runs."""
+    repeats = _table(point, "repeats", place)
+    for key, name in (("iops", "iops"), ("mean_latency_ns", "mean")):
+        values = _table(repeats, key, f"{place}.repeats").get("values")
+        if not isinstance(values, list) or len(values) < 2:  # noqa: PLR2004 - one run is no repeat
+            continue
+        told = [_required({"value": value}, "value", f"{place}.repeats.{key}.values") for value in values]
+        if name == "iops" and (rate := figures.get("bytes_per_s")) is not None and figures["iops"].value:
+            share = rate.value / figures["iops"].value
+            figures["bytes_per_s"] = precision.of_repeats([value * share for value in told])
+        figures[name] = precision.of_repeats(told)
+    return figures
+
+
+def _series(point: Mapping[str, Any], place: str) -> Sequence[Mapping[str, Any]]:
+    """The pieces of the run, checked. Raises InputError."""
+    found = point.get("series") or ()
+    if not isinstance(found, list | tuple):
+        raise InputError(f"{place}.series is no list")
+    for at, piece in enumerate(found):
+        if not isinstance(piece, Mapping):
+            raise InputError(f"{place}.series[{at}] is no object")
+        for key in ("start_ns", "ios", "mean_latency_ns"):
+            _number(piece, key, f"{place}.series[{at}]")
+    return found
+
+
+def _depth(point: Mapping[str, Any], place: str) -> float | None:
+    """How many I/Os were outstanding on average."""
+    return _number(_table(point, "depth", place), "achieved", f"{place}.depth")
 
 
 def _one_size(point: Mapping[str, Any]) -> bool:
