@@ -56,8 +56,9 @@ def differences(comparison: Mapping[str, Any]) -> alt.VConcatChart:
         lines.append(_shift(shifts))
     records = comparison.get("records") or []
     notes = [f"{record['letter']}: {_named(record)}" for record in records]
+    together = "" if comparison.get("pointwise") or len(rows) == 1 else ", all at once"
     notes.append(
-        f"Lines: {100 * comparison.get('confidence', 0.95):g} % intervals. Rings: no interval is known."
+        f"Lines: {100 * comparison.get('confidence', 0.95):g} % intervals{together}. Rings: no interval is known."
     )
     first = records[0]["letter"] if records else "A"
     text = f"{', '.join(others)} against {first}"

@@ -12,6 +12,7 @@ from drivelab.cli.compare_options import (
     Confidence,
     Figures,
     Ignore,
+    Pointwise,
     Split,
     Strict,
     Threshold,
@@ -37,6 +38,7 @@ def compare(
     ],
     figures: Figures = FIGURES_DEFAULT,
     confidence: Confidence = 95,
+    pointwise: Pointwise = False,
     threshold: Threshold = None,
     worse: Worse = False,
     strict: Strict = False,
@@ -64,6 +66,7 @@ def compare(
     choice = choice_of(
         figures=figures,
         confidence=confidence,
+        pointwise=pointwise,
         threshold=threshold,
         worse=worse,
         strict=strict,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,7 +12,8 @@ from drivelab.cli.chart_options import Look
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, say
 from drivelab.cli.pictures import draw
-from drivelab.comparison.beside import JUDGED, Choice, Compared, chosen
+from drivelab.comparison.beside import Compared
+from drivelab.comparison.choice import JUDGED, Choice, chosen
 from drivelab.csv_text import rows_csv
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
@@ -80,6 +81,14 @@ Ignore = Annotated[
         rich_help_panel=PLACES_PANEL,
     ),
 ]
+Pointwise = Annotated[
+    bool,
+    typer.Option(
+        "--pointwise",
+        help="Each interval holds by itself; otherwise all of them hold at once",
+        rich_help_panel=JUDGEMENT_PANEL,
+    ),
+]
 Where = Annotated[
     list[str],
     typer.Option(
@@ -104,6 +113,7 @@ def choice_of(
     *,
     figures: str,
     confidence: float,
+    pointwise: bool,
     threshold: float | None,
     worse: bool,
     strict: bool,
@@ -123,6 +133,7 @@ def choice_of(
     return chosen(
         figures=[name.strip() for name in figures.split(",") if name.strip()],
         confidence_percent=confidence,
+        pointwise=pointwise,
         threshold_percent=threshold,
         worse_only=worse,
         strict=strict,
@@ -207,10 +218,7 @@ def _lonely(found: Compared) -> list[str]:
     for beside in found.besides:
         for one in beside.lonely[:_LONELY_MAX]:
             letter = beside.first if one.is_first else beside.other
-            place = (
-                ", ".join(f"{name} {axis_text(value)}" for name, value in one.axes.items())
-                or "its only point"
-            )
+            place = _place(one.axes, found.records[letter])
             lines.append(f"not matched: {letter}, {place}: {one.reason}")
         if len(beside.lonely) > _LONELY_MAX:
             more = len(beside.lonely) - _LONELY_MAX
@@ -223,6 +231,14 @@ def _lonely(found: Compared) -> list[str]:
     return lines
 
 
+def _place(axes: Mapping[str, Any], record: Record) -> str:
+    """Where a point is among those of its record."""
+    texts = {name: {axis_text(point.axes.get(name)) for point in record.points} for name in axes}
+    names = [name for name in axes if len(texts[name]) > 1]
+    names = [name for name in names if name != "depth" or "iodepth" not in names]
+    return ", ".join(f"{name} {axis_text(axes[name])}" for name in names) or "its only point"
+
+
 def _notes(found: Compared) -> list[str]:
     """Where intervals come from, what they leave out, and what was repaired in a file."""
     # A remark on several records is one line.
@@ -232,11 +248,21 @@ def _notes(found: Compared) -> list[str]:
         for note in [*(bases or [_NO_INTERVALS]), *record.notes]:
             whose.setdefault(note, []).append(letter)
     lines = [f"{', '.join(letters)}: {note}" for note, letters in whose.items()]
-    told = [one for beside in found.besides for one in beside.differences if one.low is not None]
-    outside = (1 - found.choice.confidence) * len(told)
-    if len(told) >= 10 and any(one.shown != "identical" for one in told):
-        lines.append(
-            f"of {len(told)} intervals about {outside:.1f} miss by chance alone; an interval tells how far another "
-            "run of the same may be, not another day or another drive"
-        )
-    return lines
+    return lines + _together(found)
+
+
+def _together(found: Compared) -> list[str]:
+    """What the confidence is of: each interval, or all at once."""
+    count = sum(one.is_uncertain for beside in found.besides for one in beside.differences)
+    if not count:
+        return []
+    scope = "an interval says how far another run of the same may be, not another day or another drive"
+    confidence = found.choice.confidence
+    if count == 1:
+        return [scope]
+    if found.choice.is_pointwise:
+        return [f"of {count} intervals about {(1 - confidence) * count:.1f} miss by chance alone; {scope}"]
+    return [
+        f"all {count} intervals hold at once with {100 * confidence:g} % confidence, each with "
+        f"{100 * found.levels.judged:.4g} %; {scope}"
+    ]

@@ -13,6 +13,7 @@ from drivelab.cli.compare_options import (
     Confidence,
     Figures,
     Ignore,
+    Pointwise,
     Split,
     Strict,
     Threshold,
@@ -257,6 +258,7 @@ def compare(
     records: Named,
     figures: Figures = FIGURES_DEFAULT,
     confidence: Confidence = 95,
+    pointwise: Pointwise = False,
     threshold: Threshold = None,
     worse: Worse = False,
     strict: Strict = False,
@@ -282,6 +284,7 @@ def compare(
     choice = choice_of(
         figures=figures,
         confidence=confidence,
+        pointwise=pointwise,
         threshold=threshold,
         worse=worse,
         strict=strict,

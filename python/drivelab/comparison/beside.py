@@ -1,4 +1,4 @@
-"""Records set beside the first of them: the choice of what is compared, and what it comes to."""
+"""Records set beside the first of them, and what that comes to."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
-from drivelab.comparison.difference import Difference, difference
+from drivelab.comparison.choice import CONFIDENCE, JUDGED, Choice, chosen
+from drivelab.comparison.difference import Difference, difference, each_of
 from drivelab.comparison.matching import Lonely, Pair, matched, pooled, same
 from drivelab.comparison.verdict import Verdict
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
 from drivelab.records.model import FIGURES, PERCENTILES, Record
 from drivelab.records.opening import STDIN, of_object, open_record
-from drivelab.records.places import axis_name, axis_value
+from drivelab.records.places import axis_value
 from drivelab.result import Result
 from drivelab.table import Table
 
@@ -26,10 +27,7 @@ if TYPE_CHECKING:
 RECORDS_MAX = 26
 """Records have a letter each."""
 
-CONFIDENCE = 0.95
 _DRIVE = "drive"
-JUDGED = ("iops", "mean", "p99")
-"""The figures that are compared unless others are named."""
 
 _NAMED = [
     name
@@ -42,21 +40,25 @@ Source = str | PathLike[str] | Mapping[str, Any] | Result
 
 
 @dataclass(frozen=True)
-class Choice:
-    """What is compared, and how far it may differ."""
+class Levels:
+    """The confidence of each interval: so high that those that are read together hold all at once."""
 
-    figures: tuple[str, ...] = JUDGED
-    confidence: float = CONFIDENCE
-    threshold: float | None = None
-    """A share; None where nothing is judged."""
-    worse_only: bool = False
-    strict: bool = False
-    ignore: tuple[str, ...] = ()
-    """Axes by which points are not told apart."""
-    where: Mapping[str, str] | None = None
-    """Values of axes; points with other ones are left out."""
-    split: str | None = None
-    """The axis by whose values one record becomes several."""
+    judged: float
+    shifts: float
+
+    @classmethod
+    def of(cls, besides: Sequence[Beside], choice: Choice) -> Levels:
+        """By how many intervals there are of the figures that were chosen, and of the other percentiles."""
+        if choice.is_pointwise:
+            return cls(choice.confidence, choice.confidence)
+        judged = sum(one.is_uncertain for beside in besides for one in beside.differences)
+        shifts = sum(
+            one.is_uncertain
+            for beside in besides
+            for one in beside.shifts
+            if one.figure not in beside.figures()
+        )
+        return cls(each_of(judged, choice.confidence), each_of(shifts, choice.confidence))
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ class Compared:
     """By letter."""
     besides: list[Beside]
     choice: Choice
+    levels: Levels
 
     def __repr__(self) -> str:
         """A line."""
@@ -125,6 +128,8 @@ class Compared:
         return {
             "version": _core.VERSION,
             "confidence": self.choice.confidence,
+            "pointwise": self.choice.is_pointwise,
+            "confidence_of_each": {"differences": self.levels.judged, "percentiles": self.levels.shifts},
             "threshold": self.choice.threshold,
             "records": [
                 {
@@ -174,10 +179,11 @@ class Compared:
 
 
 @speaks_of_arguments
-def compare(
+def compare(  # noqa: PLR0913 - its parameters are the options of the verb
     *sources: Source,
     figures: Sequence[str] = JUDGED,
     confidence_percent: float = 100 * CONFIDENCE,
+    pointwise: bool = False,
     threshold_percent: float | None = None,
     worse_only: bool = False,
     strict: bool = False,
@@ -192,6 +198,7 @@ def compare(
     choice = chosen(
         figures=figures,
         confidence_percent=confidence_percent,
+        pointwise=pointwise,
         threshold_percent=threshold_percent,
         worse_only=worse_only,
         strict=strict,
@@ -208,50 +215,6 @@ def _record(source: Source, at: int) -> Record:
     if isinstance(source, Mapping):
         return of_object(source, f"record {at + 1}")
     return open_record(fspath(source))
-
-
-def chosen(
-    *,
-    figures: Sequence[str],
-    confidence_percent: float,
-    threshold_percent: float | None,
-    worse_only: bool,
-    strict: bool,
-    ignore: Sequence[str],
-    where: Mapping[str, str] | None,
-    split: str | None,
-) -> Choice:
-    """A choice as somebody types it. Raises InputError."""
-    for name in figures:
-        if name.removeprefix("read.").removeprefix("write.") not in FIGURES:
-            raise InputError(
-                f"--figures {name}: no such figure; there is {', '.join(FIGURES)}, and each of them of "
-                "reads or writes alone as read.p99"
-            )
-    if not figures:
-        raise InputError(f"--figures is empty: name some of {', '.join(FIGURES)}")
-    if not 50 <= confidence_percent < 100:
-        raise InputError(
-            f"--confidence {confidence_percent:g}: give a percentage from 50 to below 100, such as 95"
-        )
-    # Not a number compares as false with everything.
-    if threshold_percent is not None and not threshold_percent >= 0:
-        raise InputError(
-            f"--threshold {threshold_percent:g}: give a percentage that is not below zero, such as 5"
-        )
-    if threshold_percent is None and (worse_only or strict):
-        option = "--worse" if worse_only else "--strict"
-        raise InputError(f"{option} changes nothing without a threshold; add one, such as --threshold 5")
-    return Choice(
-        figures=tuple(dict.fromkeys(figures)),
-        confidence=confidence_percent / 100,
-        threshold=None if threshold_percent is None else threshold_percent / 100,
-        worse_only=worse_only,
-        strict=strict,
-        ignore=tuple(axis_name(name) for name in ignore),
-        where={axis_name(name): value for name, value in (where or {}).items()},
-        split=None if split is None else axis_name(split),
-    )
 
 
 def compared(records: Sequence[Record], choice: Choice) -> Compared:
@@ -277,8 +240,12 @@ def compared(records: Sequence[Record], choice: Choice) -> Compared:
     found = [pooled(record) for record in found]
     lettered = {chr(ord("A") + at): record for at, record in enumerate(found)}
     (letter, first), *others = lettered.items()
-    besides = [_beside((letter, first), other, choice) for other in others]
-    return Compared(lettered, besides, choice)
+    levels = Levels(choice.confidence, choice.confidence)
+    # How many intervals there are is known once they are there.
+    for _ in range(2):
+        besides = [_beside((letter, first), other, choice, levels) for other in others]
+        levels = Levels.of(besides, choice)
+    return Compared(lettered, besides, choice, levels)
 
 
 def _check_axis(option: str, axis: str, records: Sequence[Record]) -> None:
@@ -327,7 +294,7 @@ def _split(records: Sequence[Record], axis: str) -> list[Record]:
     return found
 
 
-def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice) -> Beside:
+def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice, levels: Levels) -> Beside:
     (one, record), (two, twin) = first, other
     found = matched(record, twin, choice.ignore)
     if not found.pairs:
@@ -337,14 +304,14 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
             f"no point of {twin.origin} is at the same place as one of {record.origin}: "
             f"{'; '.join(list(reasons)[:2])}; {remedy}"
         )
-    by_figure = {name: _differences(found.pairs, name, choice) for name in choice.figures}
+    by_figure = {name: _differences(found.pairs, name, levels.judged) for name in choice.figures}
     besides = [one for told in by_figure.values() for one in told]
     missing = [name for name, told in by_figure.items() if not told]
     if not besides and choice.figures == JUDGED:
         # A published table has one kind of figure, which nobody has to name.
         common = [name for name in _NAMED if any(_both(pair, name) for pair in found.pairs)]
         if common:
-            return _beside(first, other, replace(choice, figures=tuple(common)))
+            return _beside(first, other, replace(choice, figures=tuple(common)), levels)
     if not besides:
         there = ([pair.first for pair in found.pairs], [pair.other for pair in found.pairs])
         names = [
@@ -354,7 +321,11 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
             f"{record.origin} and {twin.origin} have none of {', '.join(choice.figures)} in common: the one has "
             f"{names[0] or 'none'}, the other {names[1] or 'none'}; choose with --figures"
         )
-    shifts = [one for name in PERCENTILES for one in _differences(found.pairs, name, choice)]
+    shifts = [
+        one
+        for name in PERCENTILES
+        for one in by_figure.get(name) or _differences(found.pairs, name, levels.shifts)
+    ]
     return Beside(one, two, besides, shifts, found.lonely, found.subjects, missing)
 
 
@@ -364,7 +335,7 @@ def _both(pair: Pair, name: str) -> bool:
     return pair.first.figure(name) is not None and pair.other.figure(name) is not None
 
 
-def _differences(pairs: Sequence[Pair], name: str, choice: Choice) -> list[Difference]:
+def _differences(pairs: Sequence[Pair], name: str, confidence: float) -> list[Difference]:
     found = []
     for pair in pairs:
         left, right = pair.first.figure(name), pair.other.figure(name)
@@ -374,5 +345,5 @@ def _differences(pairs: Sequence[Pair], name: str, choice: Choice) -> list[Diffe
                 if pair.first.digest and pair.other.digest
                 else pair.first.figures == pair.other.figures
             )
-            found.append(difference(pair.place, name, left, right, choice.confidence, identical=is_same))
+            found.append(difference(pair.place, name, left, right, confidence, identical=is_same))
     return found

@@ -1,15 +1,18 @@
 """How far a figure of one record is from that of another, as a share, with its interval where both can say.
 
 The interval is that of the logarithm of the ratio: standard errors of both add in squares, Student's t for the
-degrees of freedom after Welch and Satterthwaite; what rounding may have moved is added to both ends.
+degrees of freedom after Welch and Satterthwaite; what rounding may have moved is added to both ends. Intervals that are
+read together are wide enough to hold all at once (`each_of`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from drivelab.points_table import axis_text
 from drivelab.records.model import Figure
 
 Shown = Literal["identical", "more", "less", "none", "unknown"]
@@ -37,7 +40,14 @@ class Difference:
     high: float | None
     error: float | None
     """The standard error of the logarithm of the ratio."""
+    freedom: float
+    """Degrees of freedom of the error."""
     shown: Shown
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether its interval is one of chance; that of rounding alone holds for certain."""
+        return self.low is not None and bool(self.error)
 
     @property
     def is_better(self) -> bool | None:
@@ -89,7 +99,8 @@ def difference(
         share: float | None, ends: tuple[float, float] | None, error: float | None, shown: Shown
     ) -> Difference:
         low, high = (None, None) if ends is None else ends
-        return Difference(place, name, first.value, other.value, share, low, high, error, shown)
+        freedom = joint_freedom([first, other])
+        return Difference(place, name, first.value, other.value, share, low, high, error, freedom, shown)
 
     if identical and first.value == other.value:
         return made(0.0, (0.0, 0.0), 0.0, "identical")
@@ -105,6 +116,13 @@ def difference(
     return made(math.expm1(log), ends, math.hypot(first.error, other.error), shown)
 
 
+def varying(told: Sequence[Difference]) -> list[str]:
+    """Axes in which the places differ; the depth is there in words already where iodepth is."""
+    names = dict.fromkeys(name for one in told for name in one.place)
+    found = [name for name in names if len({axis_text(one.place.get(name)) for one in told}) > 1]
+    return [name for name in found if name != "depth" or "iodepth" not in found]
+
+
 def margin(first: Figure, other: Figure, confidence: float) -> float:
     """Half the width of the interval of the logarithm of the ratio."""
     one, two = first.error or 0.0, other.error or 0.0
@@ -112,10 +130,19 @@ def margin(first: Figure, other: Figure, confidence: float) -> float:
     variance = one**2 + two**2
     if variance == 0:
         return rounding
-    # Welch and Satterthwaite; an error without end of freedom adds nothing below.
-    below = sum(error**4 / free for error, free in ((one, first.freedom), (two, other.freedom)) if error)
-    freedom = variance**2 / below if below > 0 else math.inf
-    return student(freedom, confidence) * math.sqrt(variance) + rounding
+    return student(joint_freedom([first, other]), confidence) * math.sqrt(variance) + rounding
+
+
+def joint_freedom(parts: Iterable[Figure | Difference]) -> float:
+    """Degrees of freedom of a sum, after Welch and Satterthwaite; an error whose freedom has no end adds nothing."""
+    known = [(part.error, part.freedom) for part in parts if part.error]
+    below = sum(error**4 / freedom for error, freedom in known)
+    return sum(error**2 for error, _ in known) ** 2 / below if below > 0 else math.inf
+
+
+def each_of(count: int, confidence: float) -> float:
+    """The confidence of each of so many intervals that hold all at once with `confidence` at least (Bonferroni)."""
+    return 1 - (1 - confidence) / max(count, 1)
 
 
 def student(freedom: float, confidence: float) -> float:

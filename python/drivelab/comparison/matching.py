@@ -184,10 +184,13 @@ def _reason(axes: dict[str, Any], fitting: list[dict[str, Any]], others: list[di
             return "its counterpart fits several points of this record"
         told = f" that differ in {', '.join(names)}" if names else ""
         return f"it fits {len(fitting)} points of the other{told}"
-    nearest = min((_conflicts(axes, place) for place in others), key=len)
+    conflicts = [_conflicts(axes, place) for place in others]
+    nearest = dict.fromkeys(min(conflicts, key=len))
+    # The depth is what iodepth comes to.
+    names = [name for name in nearest if name != "depth" or "iodepth" not in nearest]
     return "; ".join(
-        f"{name} {axis_text(axes.get(name, 'of several jobs'))} is not there (but {_listed(others, name)})"
-        for name in dict.fromkeys(nearest)
+        f"the other has no {name} {axis_text(axes.get(name, 'of several jobs'))}, only {_listed(others, name)}"
+        for name in names
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from drivelab.comparison.difference import Difference
+from drivelab.comparison.difference import Difference, varying
 from drivelab.comparison.verdict import percent, title
 from drivelab.points_table import axis_text, rate_text
 from drivelab.records.model import PERCENTILES
@@ -38,15 +38,8 @@ def _has_more(beside: Beside) -> bool:
     return bool({one.figure for one in beside.shifts} - set(beside.figures()))
 
 
-def _varying(told: Sequence[Difference]) -> list[str]:
-    """Axes in which the places differ; the depth is there in words already where iodepth is."""
-    names = dict.fromkeys(name for one in told for name in one.place)
-    found = [name for name in names if len({axis_text(one.place.get(name)) for one in told}) > 1]
-    return [name for name in found if name != "depth" or "iodepth" not in found]
-
-
 def _figure_table(compared: Compared, beside: Beside, name: str, told: Sequence[Difference]) -> Table:
-    axes = _varying(told)
+    axes = varying(told)
     unit, scale = _unit(name, told)
     choice = compared.choice
     columns = [
@@ -101,8 +94,8 @@ def _unit(name: str, told: Sequence[Difference]) -> tuple[str, float]:
 
 
 def _shift_table(beside: Beside) -> Table:
-    """Each percentile of the other as a share more or less than the first's; in brackets what is not shown."""
-    axes = _varying(beside.shifts)
+    """Each percentile of the other as a share more or less than the first's."""
+    axes = varying(beside.shifts)
     names = [name for name in PERCENTILES if any(one.figure == name for one in beside.shifts)]
     by_place: dict[str, tuple[dict[str, Any], dict[str, Difference]]] = {}
     for one in beside.shifts:
@@ -115,7 +108,8 @@ def _shift_table(beside: Beside) -> Table:
     return Table(
         [*axes, *(title(name) for name in names)],
         rows,
-        title=f"Shift of percentiles, {beside.other} against {beside.first}; in brackets: not beyond the interval",
+        title=f"Shift of percentiles, {beside.other} against {beside.first}; in brackets: not beyond the interval; "
+        "?: no interval",
         left=frozenset(range(len(axes))),
     )
 
@@ -124,4 +118,4 @@ def _shift(one: Difference | None) -> Cell:
     if one is None or one.share is None:
         return Cell(_MISSING)
     text = percent(one.share)
-    return Cell(f"({text})" if one.shown == "none" else text)
+    return Cell({"none": f"({text})", "unknown": f"{text} ?"}.get(one.shown, text))

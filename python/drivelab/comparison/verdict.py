@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from drivelab.comparison.difference import Difference, student
+from drivelab.comparison.difference import Difference, student, varying
+from drivelab.points_table import axis_text
 
 if TYPE_CHECKING:
     from drivelab.comparison.beside import Beside, Compared
@@ -20,6 +21,8 @@ TITLES = {
     "p99_9": "p99.9",
     "p99_99": "p99.99",
 }
+# So many places are named; of more the count is told.
+_NAMED_MAX = 2
 # From here on a ratio is easier to read than a share.
 _TIMES = 9.0
 _DIRECTIONS = {"read.": "reads: ", "write.": "writes: "}
@@ -88,30 +91,37 @@ def _line(beside: Beside, name: str, told: Sequence[Difference], confidence: flo
     if len(groups["none"]) + len(groups["identical"]) == len(told):
         widest = max(max(abs(one.low or 0), abs(one.high or 0)) for one in told)
         at = f" at any of {len(told)} points" if len(told) > 1 else ""
-        return f"{before}no difference shown{at}; one of {100 * widest:.1f} % could be hidden"
+        return f"{before}no difference shown{at}; up to {percent(widest).lstrip('+')} is not excluded"
     parts = []
     for shown, word in (("more", "above"), ("less", "below")):
         if found := groups[shown]:
-            parts.append(f"{who} {_better(found[0])}, {word} {of}{_at(found, told)} by {_range(found)}")
+            better = {True: " (better)", False: " (worse)", None: ""}[found[0].is_better]
+            parts.append(f"{who} {word} {of}{better}{_at(found, told)} by {_range(found)}")
     if groups["unknown"]:
         parts.append(
             f"{who} against {of}{_at(groups['unknown'], told)} {_range(groups['unknown'])}, without interval"
         )
-    if count := len(groups["none"]):
-        parts.append(f"no difference shown at {count} of {len(told)}")
-    if count := len(groups["identical"]):
-        parts.append(f"the same at {count} of {len(told)}")
+    if found := groups["none"]:
+        parts.append(f"no difference shown{_at(found, told)}")
+    if found := groups["identical"]:
+        parts.append(f"the same{_at(found, told)}")
     if (mean := _mean(told, confidence)) and len(told) > 1:
         parts.append(mean)
     return before + "; ".join(parts)
 
 
-def _better(one: Difference) -> str:
-    return {True: "better", False: "worse", None: "other"}[one.is_better]
-
-
 def _at(found: Sequence[Difference], told: Sequence[Difference]) -> str:
-    return f" at {len(found)} of {len(told)} points" if len(told) > 1 else ""
+    """Where: the places by name if they are few."""
+    if len(told) == 1:
+        return ""
+    axes = varying(told)
+    if len(found) > _NAMED_MAX or len(found) == len(told) or not axes:
+        return f" at {len(found)} of {len(told)} points"
+    places = [
+        " ".join(f"{name} {axis_text(one.place[name])}" for name in axes if name in one.place)
+        for one in found
+    ]
+    return f" at {' and '.join(places)}"
 
 
 def _range(found: Sequence[Difference]) -> str:
@@ -131,11 +141,11 @@ def _mean(told: Sequence[Difference], confidence: float) -> str:
     if len(shares) < len(told):
         return ""
     mean = math.fsum(math.log1p(share) for share in shares) / len(shares)
-    errors = [one.error for one in told if one.error is not None]
     text = f"geometric mean {percent(math.expm1(mean))}"
-    if len(errors) < len(told) or not any(errors):
+    if not all(one.is_uncertain for one in told):
         return text
-    half = student(math.inf, confidence) * math.sqrt(math.fsum(error**2 for error in errors)) / len(errors)
+    # Points of one record have random numbers in common: as far apart as if their errors were one and the same.
+    half = math.fsum((one.error or 0.0) * student(one.freedom, confidence) for one in told) / len(told)
     return f"{text} ({percent(math.expm1(mean - half))} to {percent(math.expm1(mean + half))})"
 
 

@@ -211,7 +211,7 @@ def _with_repeats(figures: dict[str, Figure], point: Mapping[str, Any], place: s
     repeats = _table(point, "repeats", place)
     for key, name in (("iops", "iops"), ("mean_latency_ns", "mean")):
         values = _table(repeats, key, f"{place}.repeats").get("values")
-        if not isinstance(values, list) or len(values) < 2:  # noqa: PLR2004 - one run is no repeat
+        if not isinstance(values, list) or len(values) < 2:
             continue
         told = [_required({"value": value}, "value", f"{place}.repeats.{key}.values") for value in values]
         if name == "iops" and (rate := figures.get("bytes_per_s")) is not None and figures["iops"].value:

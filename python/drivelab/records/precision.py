@@ -47,7 +47,9 @@ def of_batches(
     if window_ns and len(pieces) >= _STRETCHES:
         begins = [piece.get("start_ns") or 0 for piece in pieces]
         lengths = [end - begin for begin, end in pairwise([*begins, begins[0] + window_ns])]
-        told = _spread([(length, piece.get("ios") or 0) for length, piece in zip(lengths, pieces, strict=True)])
+        told = _spread(
+            [(length, piece.get("ios") or 0) for length, piece in zip(lengths, pieces, strict=True)]
+        )
         if told is not None and told[0] > error:
             error, freedom = told
     return Figure(value, error, freedom, basis="batches")
@@ -56,7 +58,9 @@ def of_batches(
 def of_series(value: float, pieces: Sequence[Mapping[str, Any]]) -> Figure:
     """A mean response time: the ratio of two sums over stretches of the run."""
     ios = [piece.get("ios") or 0 for piece in pieces]
-    told = _spread([(n, n * (piece.get("mean_latency_ns") or 0.0)) for n, piece in zip(ios, pieces, strict=True)])
+    told = _spread(
+        [(n, n * (piece.get("mean_latency_ns") or 0.0)) for n, piece in zip(ios, pieces, strict=True)]
+    )
     return Figure(value) if told is None else Figure(value, *told, basis="series")
 
 
