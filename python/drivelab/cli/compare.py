@@ -24,7 +24,7 @@ from drivelab.cli.compare_options import (
 from drivelab.cli.places import check_picture
 from drivelab.cli.run_options import AsCsv, AsJson, Pictures, check_form
 from drivelab.comparison.beside import compared
-from drivelab.records.opening import open_record
+from drivelab.records.opening import check_sources, open_record
 
 
 def compare(
@@ -74,5 +74,6 @@ def compare(
         where=where,
         split=split,
     )
+    check_sources(sources)
     found = compared([open_record(source) for source in sources], choice)
     return show(found, look, output, as_json=as_json, as_csv=as_csv, quiet=quiet)

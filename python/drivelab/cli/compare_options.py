@@ -24,6 +24,8 @@ PLACES_PANEL = "Which points are compared"
 # Of facts that tell records apart, and of points without a counterpart, so many are named.
 _FACTS_MAX = 8
 _LONELY_MAX = 8
+# What a record is called whose scenario was typed.
+UNNAMED = "command line"
 # These tell one run from another and say nothing about it.
 _UNSPOKEN = {"scenario_hash", "time", "seed"}
 
@@ -193,6 +195,8 @@ def described(record: Record) -> str:
         program = f"drivelab {record.facts.get('version', '')}, model {record.facts['model_version']}"
     count = f"{len(record.points)} {'point' if len(record.points) == 1 else 'points'}"
     title = record.name if record.kind in {"published", "predicted"} else record.target
+    if record.kind == "simulated" and record.name and record.name != UNNAMED:
+        title = f"{record.name}, {title}" if title else record.name
     return ", ".join(part for part in (record.origin, record.kind, title, count, program) if part)
 
 

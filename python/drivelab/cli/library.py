@@ -32,8 +32,8 @@ from drivelab.errors import InputError
 from drivelab.files import write_text
 from drivelab.record_library.entry import DIGEST_SHOWN, Entry
 from drivelab.record_library.exchange import checked, exported, imported
-from drivelab.record_library.shelf import VARIABLE, opened, shown
-from drivelab.records.opening import STDIN, open_document, open_record
+from drivelab.record_library.shelf import VARIABLE, opened, prepared, shown
+from drivelab.records.opening import STDIN, check_sources, open_document, open_record
 from drivelab.table import Cell, Table
 
 library = typer.Typer(
@@ -42,6 +42,7 @@ library = typer.Typer(
 )
 
 _VALUES_SHOWN = 4
+KINDS = ("simulated", "measured", "emulated", "predicted", "fio")
 
 Where_ = Annotated[
     str | None,
@@ -96,19 +97,27 @@ def add(
     quiet: Quiet = False,
 ) -> int:
     """Add records. What is there already stays as it is, and gets the tags as well."""
-    documents = [(source, open_document(source)) for source in sources]
+    check_sources(sources)
+    documents = {source: open_document(source) for source in sources}
+    # Nothing is opened, let alone made, unless all of them are records.
+    records = [
+        prepared(
+            document,
+            source="" if source == STDIN else str(Path(source).absolute()),
+            tags=tags,
+            is_anonymous=anonymous,
+        )
+        for source, document in documents.items()
+    ]
     with opened(where, create=True) as found:
-        kept: list[tuple[Entry, bool]] = []
-        for source, document in documents:
-            path = "" if source == STDIN else str(Path(source).absolute())
-            kept.append(found.add(document, source=path, tags=tags, is_anonymous=anonymous))
+        kept = found.put(records)
         if as_json:
             emit_json([{**entry.to_dict(), "new": is_new} for entry, is_new in kept])
         else:
             for entry, is_new in kept:
                 emit(f"{'added' if is_new else 'already there as'} {shown(entry)}")
         if not quiet:
-            for (source, document), _ in zip(documents, kept, strict=True):
+            for source, document in documents.items():
                 for note in document.notes:
                     say(f"note: {source}: {note}")
             say(f"library {found.database.shown}")
@@ -120,9 +129,7 @@ def list_(
     tags: Tags = [],  # noqa: B006
     kind: Annotated[
         str | None,
-        typer.Option(
-            help="simulated, measured, emulated, predicted or fio", metavar="KIND", show_default=False
-        ),
+        typer.Option(help=", ".join(KINDS), metavar="KIND", show_default=False),
     ] = None,
     where: Where_ = None,
     as_json: AsJson = False,
@@ -145,9 +152,7 @@ def search(
     tags: Tags = [],  # noqa: B006
     kind: Annotated[
         str | None,
-        typer.Option(
-            help="simulated, measured, emulated, predicted or fio", metavar="KIND", show_default=False
-        ),
+        typer.Option(help=", ".join(KINDS), metavar="KIND", show_default=False),
     ] = None,
     where: Where_ = None,
     as_json: AsJson = False,
@@ -161,6 +166,8 @@ def _list(
     terms: list[str], tags: list[str], kind: str | None, where: str | None, *, as_json: bool, as_csv: bool
 ) -> int:
     check_form(json=as_json, csv=as_csv)
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"--kind {kind}: there is {', '.join(KINDS)}")
     with opened(where) as found:
         entries = found.search(terms, kind=kind, tags=tags)
         place_ = found.database.shown
@@ -247,7 +254,7 @@ def remove(records: Named, where: Where_ = None) -> int:
     """Take records out of the library."""
     with opened(where) as found:
         entries = [found.found(record) for record in records]
-        for entry in entries:
+        for entry in {entry.number: entry for entry in entries}.values():
             found.remove(entry)
             emit(f"removed {shown(entry)}")
     return Exit.OK
@@ -292,6 +299,7 @@ def compare(
         where=at,
         split=split,
     )
+    check_sources(records)
     with opened(where) as found:
         chosen = [
             open_record(record) if _is_outside(record) else found.record(found.found(record))
@@ -346,6 +354,7 @@ def import_(
     quiet: Quiet = False,
 ) -> int:
     """Take records from exports, once version, form and digests are checked; a file is taken whole or not at all."""
+    check_sources(sources)
     documents = []
     for source in sources:
         document = open_document(source)

@@ -11,12 +11,12 @@ from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
 from drivelab.comparison.choice import CONFIDENCE, JUDGED, Choice, chosen
 from drivelab.comparison.difference import Difference, difference, each_of
-from drivelab.comparison.matching import Lonely, Pair, matched, pooled, same
+from drivelab.comparison.matching import SHARED, Lonely, Pair, matched, pooled, same
 from drivelab.comparison.verdict import Verdict
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
 from drivelab.records.model import FIGURES, PERCENTILES, Record
-from drivelab.records.opening import STDIN, of_object, open_record
+from drivelab.records.opening import of_object, open_record
 from drivelab.records.places import axis_value
 from drivelab.result import Result
 from drivelab.table import Table
@@ -219,8 +219,6 @@ def _record(source: Source, at: int) -> Record:
 
 def compared(records: Sequence[Record], choice: Choice) -> Compared:
     """Records beside the first. Raises InputError."""
-    if sum(record.origin == "stdin" for record in records) > 1:
-        raise InputError(f"{STDIN} is given twice: stdin can be read once")
     for name in choice.where or {}:
         _check_axis(f"--where {name}", name, records)
     if choice.split is not None:
@@ -298,7 +296,9 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
     (one, record), (two, twin) = first, other
     found = matched(record, twin, choice.ignore)
     if not found.pairs:
-        reasons = dict.fromkeys(f"{one if lone.is_first else two}: {lone.reason}" for lone in found.lonely)
+        # Of two points the one that fits several is what somebody has to choose for.
+        lonely = [lone for lone in found.lonely if lone.reason != SHARED] or found.lonely
+        reasons = dict.fromkeys(f"{one if lone.is_first else two}: {lone.reason}" for lone in lonely)
         remedy = "--ignore AXIS compares points that differ in one, --where AXIS=VALUE chooses among several"
         raise InputError(
             f"no point of {twin.origin} is at the same place as one of {record.origin}: "

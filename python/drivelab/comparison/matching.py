@@ -17,6 +17,7 @@ from drivelab.records.model import Figure, Record, RecordPoint, is_workload
 from drivelab.records.precision import of_repeats
 
 SEED = "seed"
+SHARED = "its counterpart fits several points of this record"
 # Of other kinds two points of one place are no repeats: two figures in print.
 REPEATABLE = ("simulated", "measured", "fio")
 
@@ -180,18 +181,23 @@ def _reason(axes: dict[str, Any], fitting: list[dict[str, Any]], others: list[di
             for name in dict.fromkeys(name for place in fitting for name in place)
             if len({_key({name: place.get(name)}) for place in fitting}) > 1
         ]
+        names = _without_depth(names)
         if len(fitting) == 1:
-            return "its counterpart fits several points of this record"
+            return SHARED
         told = f" that differ in {', '.join(names)}" if names else ""
         return f"it fits {len(fitting)} points of the other{told}"
-    conflicts = [_conflicts(axes, place) for place in others]
-    nearest = dict.fromkeys(min(conflicts, key=len))
-    # The depth is what iodepth comes to.
-    names = [name for name in nearest if name != "depth" or "iodepth" not in nearest]
+    fewest: list[str] = min((_conflicts(axes, place) for place in others), key=len)
+    nearest = dict.fromkeys(fewest)
+    names = _without_depth(list(nearest))
     return "; ".join(
         f"the other has no {name} {axis_text(axes.get(name, 'of several jobs'))}, only {_listed(others, name)}"
         for name in names
     )
+
+
+def _without_depth(names: list[str]) -> list[str]:
+    """Without the depth where iodepth says it."""
+    return [name for name in names if name != "depth" or "iodepth" not in names]
 
 
 def _listed(places: list[dict[str, Any]], name: str) -> str:

@@ -25,6 +25,7 @@ TITLES = {
 _NAMED_MAX = 2
 # From here on a ratio is easier to read than a share.
 _TIMES = 9.0
+_NEAR_ALL = -0.9
 _DIRECTIONS = {"read.": "reads: ", "write.": "writes: "}
 
 
@@ -40,6 +41,9 @@ def percent(share: float) -> str:
     """A signed share as a person reads it."""
     if share >= _TIMES:
         return f"x{1 + share:.3g}" if share < 1e6 else f"x{1 + share:.1e}"
+    if -1 < share < _NEAR_ALL:
+        # Two digits of what is left: -100 % would say that nothing is.
+        return f"{100 * share:.{max(1 - math.floor(math.log10(100 * (1 + share))), 1)}f} %"
     text = f"{100 * share:+.{0 if abs(share) >= 0.995 else 1}f} %"
     return "0.0 %" if text in {"-0.0 %", "+0.0 %"} else text
 

@@ -50,7 +50,7 @@ _KEYS = {
     "address": "address",
 }
 # Of these only what looks like a path: `device` may be a model too.
-_PATHS_BY_FORM = {"path", "device", "file"}
+_PATHS_BY_FORM = {"device", "file"}
 # What is no text of a person's: base64 has slashes.
 _NO_TEXTS = {"histogram", "hdr", "digest", "scenariohash", "generator"}
 _FORMS = {

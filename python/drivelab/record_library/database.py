@@ -59,23 +59,33 @@ class Database:
             self.shown = where
             self._connection, self._errors = _sqlite(Path(where), create=create)
         try:
-            self._prepare()
+            self._prepare(create=create)
         except BaseException:
             self.close()
             raise
 
-    def _prepare(self) -> None:
+    def _prepare(self, *, create: bool) -> None:
+        """Check the version, before anything is changed; make the tables where there are none and they are wanted."""
+        if self._has_tables():
+            versions = [int(row[0]) for row in self.run("SELECT format_version FROM drivelab_library")]
+            if versions and max(versions) > FORMAT_VERSION:
+                raise InputError(
+                    f"library {self.shown} has format {max(versions)}, and this drivelab knows {FORMAT_VERSION}: "
+                    "take a newer drivelab"
+                )
+            if versions:
+                return
+        elif not create:
+            raise InputError(f"{self.shown} holds no library; `drivelab library add RECORD` makes one in it")
         with self.change():
             for statement in _TABLES:
                 self.run(statement.format(serial=_SERIAL[self.kind]))
-            versions = [int(row[0]) for row in self.run("SELECT format_version FROM drivelab_library")]
-            if not versions:
-                self.run("INSERT INTO drivelab_library (format_version) VALUES (?)", FORMAT_VERSION)
-        if versions and max(versions) > FORMAT_VERSION:
-            raise InputError(
-                f"{self.shown}: the library has format {max(versions)}, and this drivelab knows {FORMAT_VERSION}: "
-                "take a newer drivelab"
-            )
+            self.run("INSERT INTO drivelab_library (format_version) VALUES (?)", FORMAT_VERSION)
+
+    def _has_tables(self) -> bool:
+        if self.kind == "postgresql":
+            return self.run("SELECT to_regclass('drivelab_library')")[0][0] is not None
+        return bool(self.run("SELECT 1 FROM sqlite_master WHERE name = 'drivelab_library'"))
 
     def run(self, statement: str, *values: object) -> list[Sequence[Any]]:
         """The rows that a statement gives, none of one that changes. Raises OutputError."""
@@ -175,11 +185,24 @@ def _without_password(url: str) -> str:
     return url.replace(f":{parts.password}@", ":***@", 1)
 
 
+# What the databases say, in part, and what can be done about it.
+_REMEDIES = {
+    "database is locked": "another program is writing to it; try again when it has ended",
+    "malformed": "the file is damaged; restore it from a backup, or import an export into a new library",
+    "readonly": "it may be read only; name another with --library",
+    "read-only": "it may be read only; name another with --library",
+    "disk is full": "make room, or name another place with --library",
+}
+
+
 def _reason(error: BaseException) -> str:
-    """Why, as a person says it. PostgreSQL's driver has a dictionary of fields."""
+    """Why, as a person says it, with a remedy where one is known. PostgreSQL's driver has a dictionary of fields."""
     told = error.args[0] if error.args else error
     if isinstance(told, dict):
-        return str(told.get("M", told))
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror.lower()
-    return str(told)
+        text = str(told.get("M", told))
+    elif isinstance(error, OSError) and error.strerror:
+        text = error.strerror.lower()
+    else:
+        text = str(told).partition(" (timeout is ")[0]
+    remedy = next((words for part, words in _REMEDIES.items() if part in text), "")
+    return f"{text}: {remedy}" if remedy else text

@@ -16,9 +16,9 @@ from drivelab.errors import InputError
 from drivelab.record_library.anonymous import anonymous
 from drivelab.record_library.entry import Entry, canonical, checked_tag, digest_of, entry_of
 from drivelab.record_library.shelf import Library, entry_from
+from drivelab.records.opening import LIBRARY_FORMAT as FORMAT
 from drivelab.records.opening import Document
 
-FORMAT = "drivelab library"
 FORMAT_VERSION = 1
 """Of the file; raised when a key changes its meaning or goes away."""
 
@@ -52,13 +52,8 @@ def checked(document: Mapping[str, Any], origin: str) -> list[tuple[Entry, str]]
 
 def imported(library: Library, records: Sequence[tuple[Entry, str]]) -> tuple[list[Entry], list[Entry]]:
     """Take checked records; those that are new, and those that were there. Raises OutputError."""
-    new: list[Entry] = []
-    there: list[Entry] = []
-    with library.database.change():
-        for entry, content in records:
-            kept, is_new = library.put_within(entry, content)
-            (new if is_new else there).append(kept)
-    return new, there
+    kept = library.put(records)
+    return [entry for entry, is_new in kept if is_new], [entry for entry, is_new in kept if not is_new]
 
 
 def _records(document: Mapping[str, Any], origin: str) -> Sequence[Any]:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,11 +36,24 @@ def default_place() -> str:
 @contextmanager
 def opened(where: str | None, *, create: bool = False) -> Iterator[Library]:
     """A library, closed again afterwards. Raises InputError, OutputError."""
-    database = Database(where or default_place(), create=create)
+    if where is not None and not where.strip():
+        raise InputError("--library is empty: name a file, or a database of PostgreSQL")
+    database = Database(default_place() if where is None else where, create=create)
     try:
         yield Library(database)
     finally:
         database.close()
+
+
+def prepared(
+    document: Document, *, source: str = "", tags: Sequence[str] = (), is_anonymous: bool = False
+) -> tuple[Entry, str]:
+    """The entry of a document and its content, to be put into a library. Raises InputError where it is no record."""
+    if is_anonymous:
+        document = replace(document, objects=anonymous(document.objects), origin="record", notes=[])
+        source = ""
+    entry = entry_of(document, source=source, is_anonymous=is_anonymous, tags=tags)
+    return entry, canonical(document.objects)
 
 
 class Library:
@@ -50,36 +63,26 @@ class Library:
         """Keep the database."""
         self.database = database
 
-    def add(
-        self, document: Document, *, source: str = "", tags: Sequence[str] = (), is_anonymous: bool = False
-    ) -> tuple[Entry, bool]:
-        """Add a record; the entry, and whether it is new. What is there already gets the tags as well.
+    def put(self, records: Sequence[tuple[Entry, str]]) -> list[tuple[Entry, bool]]:
+        """Add entries with their contents, all or none: each entry, and whether it is new.
 
-        Raises InputError where it is no record, OutputError where it cannot be kept.
+        What is there already gets the tags as well. Raises OutputError where they cannot be kept.
         """
-        if is_anonymous:
-            document = replace(document, objects=anonymous(document.objects), origin="record", notes=[])
-            source = ""
-        entry = entry_of(document, source=source, is_anonymous=is_anonymous, tags=tags)
-        return self.put(entry, canonical(document.objects))
-
-    def put(self, entry: Entry, content: str) -> tuple[Entry, bool]:
-        """Add an entry whose content is known to be its own; within `import` it is one of several."""
         with self.database.change():
-            return self.put_within(entry, content)
+            return [self._put(entry, content) for entry, content in records]
 
-    def put_within(self, entry: Entry, content: str) -> tuple[Entry, bool]:
-        """The same within a change that has begun."""
+    def _put(self, entry: Entry, content: str) -> tuple[Entry, bool]:
         there = self.database.run("SELECT number FROM drivelab_records WHERE digest = ?", entry.digest)
-        if not there:
-            table = {key: value for key, value in entry.to_dict().items() if key not in {"number", "tags"}}
-            self.database.run(
-                "INSERT INTO drivelab_records (digest, kind, entry, content) VALUES (?, ?, ?, ?)",
-                entry.digest,
-                entry.kind,
-                json.dumps(table),
-                _storable(content),
-            )
+        table = {key: value for key, value in entry.to_dict().items() if key not in {"number", "tags"}}
+        # Another program may have added it since.
+        self.database.run(
+            "INSERT INTO drivelab_records (digest, kind, entry, content) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (digest) DO NOTHING",
+            entry.digest,
+            entry.kind,
+            json.dumps(table),
+            _storable(content),
+        )
         number = int(
             self.database.run("SELECT number FROM drivelab_records WHERE digest = ?", entry.digest)[0][0]
         )
@@ -92,7 +95,16 @@ class Library:
         for number, tag in self.database.run("SELECT number, tag FROM drivelab_tags ORDER BY tag"):
             tags.setdefault(int(number), []).append(str(tag))
         rows = self.database.run("SELECT number, entry FROM drivelab_records ORDER BY number")
-        return [_entry(int(number), str(text), tags.get(int(number), ())) for number, text in rows]
+        return [self._entry(int(number), str(text), tags.get(int(number), ())) for number, text in rows]
+
+    def _entry(self, number: int, text: str, tags: Sequence[str]) -> Entry:
+        try:
+            return entry_from(json.loads(text), tags=tags, number=number)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"library {self.database.shown}: what is known of record {number} is damaged; restore it from a "
+                "backup, or import an export into a new library"
+            ) from error
 
     def found(self, named: str) -> Entry:
         """The entry that somebody names: by its number, the begin of its digest, or a tag or name that is the only one.
@@ -129,7 +141,10 @@ class Library:
     def content(self, entry: Entry) -> list[dict[str, Any]]:
         """The JSON of a record, checked against its digest. Raises InputError where it is not what was added."""
         rows = self.database.run("SELECT content FROM drivelab_records WHERE digest = ?", entry.digest)
-        text = _restored(str(rows[0][0])) if rows else ""
+        text = ""
+        # What cannot be read does not fit its digest either.
+        with suppress(ValueError):
+            text = str(json.loads(rows[0][0])) if rows else ""
         if digest_of(text) != entry.digest:
             raise InputError(
                 f"library {self.database.shown}: record {entry.number} is not what was added: its content does not "
@@ -168,8 +183,11 @@ class Library:
 
     def _tag_within(self, number: int, tags: Sequence[str]) -> None:
         for tag in tags:
-            if tag not in self._tags(number):
-                self.database.run("INSERT INTO drivelab_tags (number, tag) VALUES (?, ?)", number, tag)
+            self.database.run(
+                "INSERT INTO drivelab_tags (number, tag) VALUES (?, ?) ON CONFLICT (number, tag) DO NOTHING",
+                number,
+                tag,
+            )
 
     def _tags(self, number: int) -> tuple[str, ...]:
         rows = self.database.run("SELECT tag FROM drivelab_tags WHERE number = ? ORDER BY tag", number)
@@ -186,15 +204,6 @@ def shown(entry: Entry) -> str:
 def _storable(text: str) -> str:
     """PostgreSQL has no NUL in a text, and neither database half a surrogate: as JSON escapes they are fine in both."""
     return json.dumps(text)
-
-
-def _restored(text: str) -> str:
-    return str(json.loads(text))
-
-
-def _entry(number: int, text: str, tags: Sequence[str]) -> Entry:
-    table = json.loads(text)
-    return entry_from(table, tags=tags, number=number)
 
 
 def entry_from(table: dict[str, Any], *, tags: Sequence[str], number: int | None = None) -> Entry:

@@ -21,6 +21,8 @@ from drivelab.records.repair import documents
 # A log of 100 000 commands is 60 MB of JSON.
 SIZE_MAX_BYTES = 512 * 2**20
 STDIN = "-"
+LIBRARY_FORMAT = "drivelab library"
+"""What an export of a library says of itself."""
 # What else drivelab prints as JSON, by a key that nothing else has.
 _OTHERS = {
     "surface": "scan",
@@ -39,6 +41,12 @@ class Document:
     objects: list[dict[str, Any]]
     origin: str
     notes: list[str] = field(default_factory=list)
+
+
+def check_sources(sources: Sequence[str]) -> None:
+    """Refuse stdin a second time. Raises InputError."""
+    if sources.count(STDIN) > 1:
+        raise InputError(f"{STDIN} is given twice: stdin can be read once")
 
 
 def open_record(source: str) -> Record:
@@ -90,6 +98,11 @@ def _understood(objects: Sequence[Mapping[str, Any]], origin: str) -> Record:
         return published.of_outcome(one, origin)
     if "record_version" in one:
         return own.of_runs(one, origin)
+    if one.get("format") == LIBRARY_FORMAT:
+        raise InputError(
+            f"{origin}: this is an export of a library; `drivelab library import` takes it, and then its records can "
+            "be compared"
+        )
     for key, verb in _OTHERS.items():
         if key in one:
             raise InputError(
