@@ -11,7 +11,7 @@ from drivelab import _core
 from drivelab.arguments import speaks_of_arguments
 from drivelab.comparison.choice import CONFIDENCE, JUDGED, Choice, chosen
 from drivelab.comparison.difference import Difference, difference, each_of
-from drivelab.comparison.matching import SHARED, Lonely, Pair, matched, pooled, same
+from drivelab.comparison.matching import SHARED, Lonely, Pair, matched, pooled, same, with_depth
 from drivelab.comparison.verdict import Verdict
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
@@ -283,7 +283,7 @@ def _split(records: Sequence[Record], axis: str) -> list[Record]:
         for text in values:
             points = [p for p in record.points if axis in p.axes and axis_text(p.axes[axis]) == text]
             without = [
-                replace(point, axes={name: value for name, value in point.axes.items() if name != axis})
+                replace(point, axes={k: v for k, v in point.axes.items() if k not in with_depth([axis])})
                 for point in points
             ]
             target = text if axis == _DRIVE else record.target

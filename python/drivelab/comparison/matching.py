@@ -76,9 +76,16 @@ def _mean(group: Sequence[RecordPoint]) -> RecordPoint:
     return RecordPoint(axes, figures, direction=group[0].direction)
 
 
+def with_depth(axes: Iterable[str]) -> set[str]:
+    """The axes, and the depth of all jobs together where one of them decides it."""
+    found = set(axes)
+    decides = any(name.rpartition(".")[2] in {"iodepth", "numjobs"} for name in found)
+    return found | ({"depth"} if decides else set())
+
+
 def matched(first: Record, other: Record, ignored: Iterable[str] = ()) -> Matched:
     """The points of two records that are the same place."""
-    left_out = set(ignored)
+    left_out = with_depth(ignored)
     subjects = _subjects(first, other) - left_out
     apart = left_out | subjects
     places = [
