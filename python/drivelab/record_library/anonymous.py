@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import json
 import re
 import socket
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from drivelab.record_library.entry import canonical
 
 # Keys whose values name a host, a user or a device; compared without case, blanks, - and _.
 _KEYS = {
@@ -70,7 +73,8 @@ _NO_NAMES = {"localhost", "root", "none", "unknown", ""}
 
 def anonymous(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The same record without names of persons and machines."""
-    kept = [dict(one) for one in objects]
+    # Names are given in the order of the keys, whatever it was: the same record is the same without names.
+    kept = json.loads(canonical(list(objects)))
     names = _Names()
     for word, what in _own_names():
         names.word(word, what)

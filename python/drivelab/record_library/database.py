@@ -36,6 +36,8 @@ _TABLES = (
         PRIMARY KEY (number, tag)
     )""",
 )
+# Until the end of the transaction nobody else makes tables.
+_LOCK = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(7391826450)"}
 _SERIAL = {"sqlite": "INTEGER PRIMARY KEY AUTOINCREMENT", "postgresql": "SERIAL PRIMARY KEY"}
 
 
@@ -78,6 +80,10 @@ class Database:
         elif not create:
             raise InputError(f"{self.shown} holds no library; `drivelab library add RECORD` makes one in it")
         with self.change():
+            self.run(_LOCK[self.kind])
+            # Another program may have made them since.
+            if self._has_tables():
+                return
             for statement in _TABLES:
                 self.run(statement.format(serial=_SERIAL[self.kind]))
             self.run("INSERT INTO drivelab_library (format_version) VALUES (?)", FORMAT_VERSION)
@@ -104,6 +110,9 @@ class Database:
         try:
             yield
             self._connection.commit()
+        except OutputError:
+            self._connection.rollback()
+            raise
         except self._errors as error:
             self._connection.rollback()
             raise OutputError(f"library {self.shown}: {_reason(error)}") from error

@@ -14,7 +14,7 @@ from typing import Any
 from drivelab import _core
 from drivelab.errors import InputError
 from drivelab.record_library.anonymous import anonymous
-from drivelab.record_library.entry import Entry, canonical, checked_tag, digest_of, entry_of
+from drivelab.record_library.entry import DIGEST_SHOWN, Entry, canonical, checked_tag, digest_of, entry_of
 from drivelab.record_library.shelf import Library, entry_from
 from drivelab.records.opening import LIBRARY_FORMAT as FORMAT
 from drivelab.records.opening import Document
@@ -85,9 +85,9 @@ def _checked(table: object, place: str) -> tuple[Entry, str]:
         raise InputError(f"{place}.content is no list of objects")
     text = canonical(content)
     if digest_of(text) != table.get("digest"):
+        told = str(table.get("digest"))[:DIGEST_SHOWN]
         raise InputError(
-            f"{place}: its content does not fit its digest {table.get('digest')!r:.20}: the file was changed or "
-            "damaged; export it again"
+            f"{place}: its content does not fit its digest {told}: the file was changed or damaged; export it again"
         )
     # What is told of it comes from the record itself; only what the record does not know is taken from the file.
     known = entry_of(Document(json.loads(text), f"{place}.content"), source="", is_anonymous=False)

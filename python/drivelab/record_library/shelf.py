@@ -72,17 +72,22 @@ class Library:
             return [self._put(entry, content) for entry, content in records]
 
     def _put(self, entry: Entry, content: str) -> tuple[Entry, bool]:
-        there = self.database.run("SELECT number FROM drivelab_records WHERE digest = ?", entry.digest)
-        table = {key: value for key, value in entry.to_dict().items() if key not in {"number", "tags"}}
-        # Another program may have added it since.
-        self.database.run(
-            "INSERT INTO drivelab_records (digest, kind, entry, content) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT (digest) DO NOTHING",
-            entry.digest,
-            entry.kind,
-            json.dumps(table),
-            _storable(content),
+        there = self.database.run(
+            "SELECT entry, content FROM drivelab_records WHERE digest = ?", entry.digest
         )
+        table = {key: value for key, value in entry.to_dict().items() if key not in {"number", "tags"}}
+        kept = (json.dumps(table), _storable(content), entry.digest)
+        if not there:
+            # Another program may have added it since.
+            self.database.run(
+                "INSERT INTO drivelab_records (entry, content, digest, kind) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (digest) DO NOTHING",
+                *kept,
+                entry.kind,
+            )
+        elif there[0][1] != kept[1] or not _is_sound(str(there[0][0])):
+            # What was damaged is whole again.
+            self.database.run("UPDATE drivelab_records SET entry = ?, content = ? WHERE digest = ?", *kept)
         number = int(
             self.database.run("SELECT number FROM drivelab_records WHERE digest = ?", entry.digest)[0][0]
         )
@@ -102,8 +107,8 @@ class Library:
             return entry_from(json.loads(text), tags=tags, number=number)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(
-                f"library {self.database.shown}: what is known of record {number} is damaged; restore it from a "
-                "backup, or import an export into a new library"
+                f"library {self.database.shown}: what is known of record {number} is damaged; add it again, or "
+                "import it again from an export"
             ) from error
 
     def found(self, named: str) -> Entry:
@@ -148,7 +153,7 @@ class Library:
         if digest_of(text) != entry.digest:
             raise InputError(
                 f"library {self.database.shown}: record {entry.number} is not what was added: its content does not "
-                "fit its digest; import it again from an export"
+                "fit its digest; add it again, or import it again from an export"
             )
         found: list[dict[str, Any]] = json.loads(text)
         return found
@@ -204,6 +209,14 @@ def shown(entry: Entry) -> str:
 def _storable(text: str) -> str:
     """PostgreSQL has no NUL in a text, and neither database half a surrogate: as JSON escapes they are fine in both."""
     return json.dumps(text)
+
+
+def _is_sound(text: str) -> bool:
+    try:
+        entry_from(json.loads(text), tags=())
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return True
 
 
 def entry_from(table: dict[str, Any], *, tags: Sequence[str], number: int | None = None) -> Entry:
