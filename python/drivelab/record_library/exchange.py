@@ -85,9 +85,9 @@ def _checked(table: object, place: str) -> tuple[Entry, str]:
         raise InputError(f"{place}.content is no list of objects")
     text = canonical(content)
     if digest_of(text) != table.get("digest"):
-        told = str(table.get("digest"))[:DIGEST_SHOWN]
+        digest = str(table.get("digest"))[:DIGEST_SHOWN]
         raise InputError(
-            f"{place}: its content does not fit its digest {told}: the file was changed or damaged; export it again"
+            f"{place}: its content does not fit its digest {digest}: the file was changed or damaged; export it again"
         )
     # What is told of it comes from the record itself; only what the record does not know is taken from the file.
     known = entry_of(Document(json.loads(text), f"{place}.content"), source="", is_anonymous=False)
