@@ -184,8 +184,13 @@ def test_a_published_table_beside_its_prediction(run):
     done = run("compare", "published:mirpk-2005", sample("reproduced.json"), "--threshold", "2.5")
     assert done.returncode == 0
     assert "A: published:mirpk-2005, published, HD Tach on two SATA drives" in done.stdout
-    assert "threshold 2.5 %: 4 of 4 figures within it" in done.stdout
     assert "A: interval the rounding of the print alone" in done.stdout
+    # Every cell is there: of the buffer, of the surface and of the access time.
+    assert "threshold 2.5 %: 8 of 12 figures within it, 4 open" in done.stdout
+    assert (
+        "not compared: 8 points"
+        in run("compare", "published:mirpk-2005", sample("reproduced.json"), "--figures", "mean").stdout
+    )
 
 
 def test_an_emulated_session_has_no_interval(run):
@@ -223,6 +228,17 @@ def test_a_record_comes_from_stdin(run):
     done = run("compare", "-", sample("v1-first-keys.json"), stdin=text)
     assert (done.returncode, done.stderr) == (0, "")
     assert "A: stdin, simulated" in done.stdout
+
+
+def test_a_folder_stands_for_the_record_in_it(run, queue, tmp_path):
+    assert run("simulate", queue, "--out", "out", "-q").returncode == 0
+    assert "A: out, simulated, one station, 3 points" in run("compare", "out", "out/record.json").stdout
+    (tmp_path / "empty").mkdir()
+    done = run("compare", "out", "empty")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error: empty is a folder without a record.json; `simulate --out` and `reproduce --out` write one\n"
+    )
 
 
 def test_csv_has_a_line_for_each_place_and_figure(run, pair):

@@ -170,7 +170,7 @@ def test_without_names_of_persons_and_machines(library, tmp_path):
         "environment": {
             "host": "lab-seven",
             "device": {"serial": "WD-WX1234567", "model": "WD40EZAZ"},
-            "target": {"path": "disk.img", "mount": "/home/jane/disks"},
+            "target": {"path": "disk.img", "mount": "/srv/jane/disks"},
             "note": "WD-WX1234567 in lab-seven, jane@example.org, 10.1.2.3",
         },
     }

@@ -232,6 +232,11 @@ def _lonely(found: Compared) -> list[str]:
         if beside.missing:
             names = ", ".join(beside.missing)
             lines.append(f"not compared: {names}: {beside.first} and {beside.other} do not both have it")
+        if beside.bare:
+            lines.append(
+                f"not compared: {len(beside.bare)} points at which {beside.first} and {beside.other} have none of the "
+                "figures in common; choose others with --figures"
+            )
     return lines
 
 

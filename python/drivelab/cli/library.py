@@ -310,7 +310,7 @@ def compare(
 
 def _is_outside(record: str) -> bool:
     """Whether a record is named that lies outside of the library."""
-    return record == STDIN or record.startswith("published:") or record.endswith(".json")
+    return record == STDIN or record.startswith("published:") or record.endswith(".json") or "/" in record
 
 
 @library.command("export")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
@@ -15,7 +17,7 @@ from drivelab.comparison.matching import SHARED, Lonely, Pair, matched, pooled, 
 from drivelab.comparison.verdict import Verdict
 from drivelab.errors import InputError
 from drivelab.points_table import axis_text
-from drivelab.records.model import FIGURES, PERCENTILES, Record
+from drivelab.records.model import FIGURES, OTHER_FIGURE, PERCENTILES, Record
 from drivelab.records.opening import of_object, open_record
 from drivelab.records.places import axis_value
 from drivelab.result import Result
@@ -28,10 +30,12 @@ RECORDS_MAX = 26
 """Records have a letter each."""
 
 _DRIVE = "drive"
+# As many as a run's.
+_DIGEST_DIGITS = 16
 
 _NAMED = [
     name
-    for name in ("figure", *FIGURES, *(f"{one}.{name}" for one in ("read", "write") for name in FIGURES))
+    for name in (OTHER_FIGURE, *FIGURES, *(f"{one}.{name}" for one in ("read", "write") for name in FIGURES))
     if not name.endswith("max")
 ]
 """What is compared where two records have none of the usual figures in common."""
@@ -76,6 +80,8 @@ class Beside:
     subjects: dict[str, tuple[str, str]]
     missing: list[str]
     """Figures that were asked for and that one of the two has at no place."""
+    bare: list[dict[str, Any]]
+    """Places that both have without any of the figures in common."""
 
     def figures(self) -> list[str]:
         """The figures that were compared."""
@@ -160,6 +166,7 @@ class Compared:
                         for one in beside.lonely
                     ],
                     "missing": beside.missing,
+                    "without_figures": beside.bare,
                 }
                 for beside in self.besides
             ],
@@ -167,9 +174,12 @@ class Compared:
         }
 
     def provenance(self) -> dict[str, Any]:
-        """For a picture: the program, and where the records are from."""
+        """For a picture: the program, where the records are from, and the digest of what was compared."""
+        told = {key: value for key, value in self.to_dict().items() if key not in {"version", "records"}}
+        text = json.dumps(told, sort_keys=True)
         return {
             "version": _core.VERSION,
+            "digest": hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_DIGITS],
             **{letter: record.origin for letter, record in self.records.items()},
         }
 
@@ -304,29 +314,31 @@ def _beside(first: tuple[str, Record], other: tuple[str, Record], choice: Choice
             f"no point of {twin.origin} is at the same place as one of {record.origin}: "
             f"{'; '.join(list(reasons)[:2])}; {remedy}"
         )
-    by_figure = {name: _differences(found.pairs, name, levels.judged) for name in choice.figures}
+    names = choice.figures
+    if names == JUDGED:
+        # A published table has figures of its own kind, which nobody has to name.
+        others = [pair for pair in found.pairs if not any(_both(pair, name) for name in names)]
+        names = (*names, *(name for name in _NAMED if any(_both(pair, name) for pair in others)))
+    by_figure = {name: _differences(found.pairs, name, levels.judged) for name in names}
     besides = [one for told in by_figure.values() for one in told]
     missing = [name for name, told in by_figure.items() if not told]
-    if not besides and choice.figures == JUDGED:
-        # A published table has one kind of figure, which nobody has to name.
-        common = [name for name in _NAMED if any(_both(pair, name) for pair in found.pairs)]
-        if common:
-            return _beside(first, other, replace(choice, figures=tuple(common)), levels)
     if not besides:
         there = ([pair.first for pair in found.pairs], [pair.other for pair in found.pairs])
-        names = [
+        listed = [
             ", ".join(dict.fromkeys(name for point in points for name in point.figures)) for points in there
         ]
         raise InputError(
-            f"{record.origin} and {twin.origin} have none of {', '.join(choice.figures)} in common: the one has "
-            f"{names[0] or 'none'}, the other {names[1] or 'none'}; choose with --figures"
+            f"{record.origin} and {twin.origin} have none of {', '.join(names)} in common: the one has "
+            f"{listed[0] or 'none'}, the other {listed[1] or 'none'}; choose with --figures"
         )
     shifts = [
         one
         for name in PERCENTILES
         for one in by_figure.get(name) or _differences(found.pairs, name, levels.shifts)
     ]
-    return Beside(one, two, besides, shifts, found.lonely, found.subjects, missing)
+    compared_at = {id(difference.place) for difference in besides}
+    bare = [pair.place for pair in found.pairs if id(pair.place) not in compared_at]
+    return Beside(one, two, besides, shifts, found.lonely, found.subjects, missing, bare)
 
 
 def _both(pair: Pair, name: str) -> bool:

@@ -19,6 +19,9 @@ PERCENTILES = {
 FIGURES = ("iops", "bytes_per_s", "mean", *PERCENTILES, "max")
 """Figures of a point, or of one of its directions with `read.` or `write.` before it. Times are in ns."""
 
+OTHER_FIGURE = "figure"
+"""A figure of a table that is none of these."""
+
 WORKLOAD_AXES = (
     "rw",
     "bs",

@@ -1,6 +1,6 @@
 """Opening what a user names: which kind of record a file is, and reading it.
 
-A source is a path, `-` for stdin, or `published:NAME` for a published table.
+A source is a path, `-` for stdin, or `published:NAME` for a published table. Of a folder its `record.json` is read.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from drivelab.records.repair import documents
 # A log of 100 000 commands is 60 MB of JSON.
 SIZE_MAX_BYTES = 512 * 2**20
 STDIN = "-"
+IN_FOLDER = "record.json"
+"""The record in a folder that `--out` wrote."""
 LIBRARY_FORMAT = "drivelab library"
 """What an export of a library says of itself."""
 # What else drivelab prints as JSON, by a key that nothing else has.
@@ -61,9 +63,20 @@ def open_document(source: str) -> Document:
     if source == STDIN:
         text, origin = sys.stdin.read(), "stdin"
     else:
-        text, origin = read_text(Path(source), SIZE_MAX_BYTES, "record"), source
+        text, origin = read_text(_file(Path(source)), SIZE_MAX_BYTES, "record"), source
     found = documents(text, origin)
     return Document(found.found, origin, found.notes)
+
+
+def _file(path: Path) -> Path:
+    """The file of a record; of a folder that `--out` wrote the record in it. Raises InputError."""
+    if not path.is_dir():
+        return path
+    if not (path / IN_FOLDER).is_file():
+        raise InputError(
+            f"{path} is a folder without a {IN_FOLDER}; `simulate --out` and `reproduce --out` write one"
+        )
+    return path / IN_FOLDER
 
 
 def of_object(table: Mapping[str, Any], origin: str) -> Record:

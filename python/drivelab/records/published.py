@@ -13,7 +13,7 @@ from typing import Any
 from drivelab import experiment
 from drivelab.errors import InputError
 from drivelab.experiment.model import UNITS, Cell, Experiment
-from drivelab.records.model import Figure, Record, RecordPoint, scalars
+from drivelab.records.model import FIGURES, OTHER_FIGURE, Figure, Record, RecordPoint, scalars
 from drivelab.records.places import axes_of_jobs, axis_name, axis_value
 
 PREFIX = "published:"
@@ -78,7 +78,7 @@ def of_outcome(document: Mapping[str, Any], origin: str) -> Record:
         else:
             fields = cell.get("fields")
             axes = _fields(fields) if isinstance(fields, Mapping) else {}
-            points.append(RecordPoint(axes, {_FIGURE_OF_UNIT.get(unit, "figure"): figure}))
+            points.append(RecordPoint(axes, {_FIGURE_OF_UNIT.get(unit, OTHER_FIGURE): figure}))
     if loaded:
         points = _points(loaded, groups) + points
     return Record(
@@ -109,7 +109,9 @@ def _points(found: Experiment, cells: list[tuple[Cell, Figure]]) -> list[RecordP
     for text, members in groups.items():
         named: dict[str, list[tuple[Cell, Figure]]] = {}
         for cell, figure in members:
-            named.setdefault(_figure_name(found.metric_of(cell)), []).append((cell, figure))
+            named.setdefault(_figure_name(found.metric_of(cell), found.unit_of(cell)), []).append(
+                (cell, figure)
+            )
         # Two cells that are the same figure of one scenario are points of their own.
         for place in range(max(map(len, named.values()))):
             chosen = {name: found_[place] for name, found_ in named.items() if place < len(found_)}
@@ -153,9 +155,11 @@ def _of_scenario(text: str) -> dict[str, Any]:
     return {**found, "drive": base} if isinstance(base, str) else found
 
 
-def _figure_name(metric: str) -> str:
-    """A path of the record as the name of a figure."""
-    return metric.replace(_LATENCY, "")
+def _figure_name(metric: str, unit: str) -> str:
+    """A path of the record as the name of a figure; what a scan or an array alone has goes by its unit."""
+    name = metric.replace(_LATENCY, "")
+    known = name.removeprefix("read.").removeprefix("write.") in FIGURES
+    return name if known else _FIGURE_OF_UNIT.get(unit, OTHER_FIGURE)
 
 
 def _drives(points: list[RecordPoint]) -> str:
