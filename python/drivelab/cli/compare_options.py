@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -271,7 +272,9 @@ def _together(found: Compared) -> list[str]:
         return [scope]
     if found.choice.is_pointwise:
         return [f"of {count} intervals about {(1 - confidence) * count:.1f} miss by chance alone; {scope}"]
+    # Two digits of what may miss.
+    digits = max(1 - math.floor(math.log10(100 * (1 - found.levels.judged))), 0)
     return [
         f"all {count} intervals hold at once with {100 * confidence:g} % confidence, each with "
-        f"{100 * found.levels.judged:.4g} %; {scope}"
+        f"{100 * found.levels.judged:.{digits}f} %; {scope}"
     ]
