@@ -5,7 +5,7 @@ of a page run in one empty folder, in their order, beside the TOML blocks of the
 and the blocks of language `text` below a line that is a name between backticks and a colon. A
 line `...` stands for lines that are left out. `python tools/pages.py` writes each block as its command prints it now
 (`make docs`); where lines are left out, each part that is shown keeps its length and begins at the line with the same
-first words.
+first words. With `> NAME` behind it, what a command prints is the file NAME.
 
 A picture `pictures/NAME` of a page is the file NAME that one of its commands has drawn; `make docs` draws it anew. The
 digest of the run in it is held, not the drawing, which differs with the fonts of a machine.
@@ -93,6 +93,8 @@ def run(arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subproce
 def printed(command: str, folder: Path) -> list[str]:
     """What a command prints to its standard output; an error where it fails."""
     words = shlex.split(ALIASES.get(command, command), comments=True)
+    target = folder / words[-1] if words[-2:-1] == [">"] else None
+    words = words if target is None else words[:-2]
     if words[0] != "drivelab":
         raise ValueError(f"only `drivelab ..` and {', '.join(ALIASES)} can be held: {command}")
     kept = {name: value for name, value in os.environ.items() if name not in {"FORCE_COLOR", "COLUMNS"}}
@@ -100,6 +102,9 @@ def printed(command: str, folder: Path) -> list[str]:
     # 3 is the answer of a comparison that failed: its output counts.
     if done.returncode not in {0, 3}:
         raise RuntimeError(f"`{command}` ended with {done.returncode}:\n{done.stderr}")
+    if target is not None:
+        target.write_text(done.stdout, encoding="utf-8")
+        return []
     return done.stdout.rstrip("\n").splitlines()
 
 

@@ -1,8 +1,9 @@
 """Plants faults in a copy of the tree, one at a time, and says which of them the tests let live.
 
 Each table in tools/faults/ holds the faults of one room. A fault is an exact piece of a source file, which occurs there
-once, what stands there instead, and the test programs that must notice. The checkout is never touched: build/plant has
-the copy and its target folder. The tests must pass without a fault before the first is planted.
+once, what stands there instead, and the test programs that must notice: arguments of `cargo test`, or `pytest` and its
+arguments. The checkout is never touched: build/plant has the copy and its target folder. The tests must pass without a
+fault before the first is planted.
 
     make plant                              all faults
     tools/plant.py --room cache             those of the tables named cache
@@ -46,7 +47,12 @@ REMEDIES = {
     UNBUILT: "mend its new text, or take it out of the table",
     HANGS: "give the test a limit of steps",
 }
-FAILED_TEST = re.compile(r"^test (\S+)(?: - should panic)? \.\.\. FAILED$", re.MULTILINE)
+FAILED_TEST = re.compile(
+    r"^(?:test (\S+)(?: - should panic)? \.\.\. FAILED$|FAILED \S+::(\S+))", re.MULTILINE
+)
+PYTEST = "pytest "
+# What the package needs beside its sources, where it has been built.
+EXTENSION = "python/drivelab/_core*.so"
 
 
 class TableError(Exception):
@@ -115,7 +121,9 @@ def read_fault(room: str, row: dict[str, object]) -> Fault:
         raise TableError(f"{name}: unknown key {', '.join(sorted(set(row) - keys))}")
     tests = row.get("tests")
     if not (isinstance(tests, list) and tests and all(isinstance(test, str) for test in tests)):
-        raise TableError(f"{name}: `tests` is a list of arguments of `cargo test`, one text for each program")
+        raise TableError(
+            f"{name}: `tests` is a list of arguments of `cargo test` or of `pytest ..`, one text for each program"
+        )
     texts: dict[str, str] = {}
     for key in sorted(keys - {"tests"}):
         text = row.get(key)
@@ -174,6 +182,9 @@ def run(command: list[str], folder: Path, limit: float) -> Ended:
     fixed = {
         "CARGO_TARGET_DIR": str(folder.parent / "target"),
         "CARGO_PROFILE_DEV_DEBUG": "0",
+        # The copy's package, not the one that is installed.
+        "PYTHONPATH": str(folder / "python"),
+        "PYTHONDONTWRITEBYTECODE": "1",
         # The same random cases for each fault, and no file of them left behind.
         "PROPTEST_RNG_SEED": "1",
         "PROPTEST_MAX_SHRINK_ITERS": "0",
@@ -207,27 +218,40 @@ def cargo(test: str, *flags: str) -> list[str]:
     return [os.environ.get("CARGO", "cargo"), "test", "--locked", "--quiet", *shlex.split(test), *flags]
 
 
+def pytest(test: str) -> list[str]:
+    """The command that runs tests of the Python package, the same examples for each fault."""
+    fixed = ["-p", "no:cacheprovider", "--hypothesis-seed=1", "--exitfirst", "--quiet", "-rf"]
+    return [sys.executable, "-m", *shlex.split(test), *fixed]
+
+
 def judge(tests: Iterable[str], copy: Path, runner: Runner) -> Verdict:
     """What the tests say to the tree as it is in the copy. The first that fails is enough."""
     for test in tests:
-        built = runner(cargo(test, "--no-run"), copy, BUILD_MAX_S)
-        if built.code != 0:
-            return Verdict(UNBUILT, last_error(built.output))
-        # Without --quiet: its lines name the tests that fail.
-        command = [part for part in cargo(test) if part != "--quiet"]
+        name = test if test.startswith(PYTEST) else f"cargo test {test}"
+        if test.startswith(PYTEST):
+            command = pytest(test)
+        else:
+            built = runner(cargo(test, "--no-run"), copy, BUILD_MAX_S)
+            if built.code != 0:
+                return Verdict(UNBUILT, last_error(built.output))
+            # Without --quiet: its lines name the tests that fail.
+            command = [part for part in cargo(test) if part != "--quiet"]
         ended = runner(command, copy, TIME_MAX_S)
         if ended.code is None:
-            return Verdict(HANGS, f"cargo test {test}: not over after {TIME_MAX_S} s")
+            return Verdict(HANGS, f"{name}: not over after {TIME_MAX_S} s")
+        if test.startswith(PYTEST) and ended.code not in {0, 1}:
+            # No test has failed: they could not be read.
+            return Verdict(UNBUILT, last_error(ended.output))
         if ended.code != 0:
-            failed = FAILED_TEST.findall(ended.output)
+            failed = [rust or python for rust, python in FAILED_TEST.findall(ended.output)]
             more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
-            return Verdict(CAUGHT, f"{failed[0]}{more}" if failed else f"cargo test {test}: {ended.code}")
+            return Verdict(CAUGHT, f"{failed[0]}{more}" if failed else f"{name}: {ended.code}")
     return Verdict(SURVIVED, ", ".join(tests))
 
 
 def last_error(output: str) -> str:
     """The line of a build that says what is wrong."""
-    errors = [line for line in output.splitlines() if line.startswith("error")]
+    errors = [line for line in output.splitlines() if line.lower().startswith(("error", "e   "))]
     return errors[0] if errors else (output.strip().splitlines() or ["no output"])[-1]
 
 
@@ -348,7 +372,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT, runner: Runner =
         return check(chosen, root)
     copy = root / WORK / "tree"
     copy.mkdir(parents=True, exist_ok=True)
-    tree = copy_tree(root, copy, tracked(root))
+    built = [path.relative_to(root).as_posix() for path in root.glob(EXTENSION)]
+    tree = copy_tree(root, copy, [*tracked(root), *built])
     return plant(chosen, copy, Results(root / WORK / "results.json", tree, asked.resume), runner)
 
 

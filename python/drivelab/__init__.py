@@ -2,7 +2,8 @@
 
 `simulate` runs a scenario in virtual time, `scan` takes a drive's usual figures, `check` finds all that is wrong
 with a scenario, `catalogue` lists the drives that are known, `reproduce` runs a published table again, `validate`
-sets a drive beside the measurement of a real one, `compare_levels` the levels of an array beside each other.
+sets a drive beside the measurement of a real one, `compare` records of any kind beside each other, `compare_levels`
+the levels of an array.
 The command `drivelab` does the same from a shell.
 """
 
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from drivelab import _core
 
 if TYPE_CHECKING:
+    from drivelab.comparison import Compared, compare
     from drivelab.errors import InputError, Interrupted, OutputError, RunError, ScenarioError
     from drivelab.levels import Comparison, compare_levels
     from drivelab.library import catalogue, check, reproduce, schema
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 __version__ = _core.VERSION
 
 __all__ = [
+    "Compared",
     "Comparison",
     "Failure",
     "InputError",
@@ -42,6 +45,7 @@ __all__ = [
     "__version__",
     "catalogue",
     "check",
+    "compare",
     "compare_levels",
     "reproduce",
     "scan",
@@ -59,6 +63,8 @@ _HOMES = {
     "OutputError": "drivelab.errors",
     "RunError": "drivelab.errors",
     "ScenarioError": "drivelab.errors",
+    "Compared": "drivelab.comparison",
+    "compare": "drivelab.comparison",
     "Comparison": "drivelab.levels",
     "compare_levels": "drivelab.levels",
     "catalogue": "drivelab.library",

@@ -19,20 +19,20 @@ Written = TypeVar("Written")
 _SIZE_MAX_BYTES = 16 * 2**20
 
 
-def read_text(path: Path) -> str:
-    """The text of a small UTF-8 file (at most 16 MiB), or of what is piped in. Raises InputError."""
+def read_text(path: Path, most_bytes: int = _SIZE_MAX_BYTES, what: str = "scenario") -> str:
+    """The text of a UTF-8 file (at most 16 MiB unless said otherwise), or of what is piped in. Raises InputError."""
     try:
         check_kind(path)
         with path.open("rb") as file:
-            data = file.read(_SIZE_MAX_BYTES + 1)
+            data = file.read(most_bytes + 1)
     except InputError:
         raise
     except OSError as error:
         raise InputError(f"cannot read {path}: {_reason(error)}") from error
     except ValueError as error:  # a NUL in the name
         raise InputError(f"cannot read {str(path)!r}: {error}") from error
-    if len(data) > _SIZE_MAX_BYTES:
-        raise InputError(f"cannot read {path}: larger than 16 MiB, so it is no scenario")
+    if len(data) > most_bytes:
+        raise InputError(f"cannot read {path}: larger than {most_bytes // 2**20} MiB, so it is no {what}")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

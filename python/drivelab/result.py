@@ -14,6 +14,7 @@ from drivelab.errors import RunError
 from drivelab.point import Point
 from drivelab.points_table import breakdown_table, points_table
 from drivelab.provenance import line, provenance
+from drivelab.records.places import jobs_of_text
 from drivelab.subject import Subject, is_sequential
 from drivelab.table import Table
 
@@ -111,21 +112,32 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """The record: what `drivelab simulate --json` prints, as dictionaries and lists alone."""
         lists = [
-            {**point, **{key: list(point[key]) for key in LOGS if key in point}} for point in self.records
+            {**point, **{key: list(point[key]) for key in LOGS if key in point}} for point in self._stated()
         ]
         return {**self.document(), "points": lists}
+
+    def _stated(self) -> list[dict[str, Any]]:
+        """The points with the workload of each, by which a record can be set beside others."""
+        if len(self.fio) != len(self.points):
+            return self.records
+        jobs = map(jobs_of_text, self.fio)
+        return [
+            {**point, **({"workload": found} if found else {})}
+            for point, found in zip(self.records, jobs, strict=True)
+        ]
 
     def document(self) -> dict[str, Any]:
         """The record with its logs as they are, which are no lists: of a long one the rows take much room."""
         return {
             "record_version": _core.RECORD_VERSION,
             "name": self.name,
+            **({"target": self.subject.target} if self.subject and self.subject.target else {}),
             **self.provenance(),
             "generator": _core.GENERATOR,
             "interrupted": self.interrupted,
             "failures": [{"axes": failure.axes, "message": failure.message} for failure in self.failures],
             "skipped": [{"axes": skipped.axes, "reason": skipped.reason} for skipped in self.skipped],
-            "points": self.points,
+            "points": self._stated(),
         }
 
     def provenance(self) -> dict[str, Any]:

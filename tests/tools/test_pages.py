@@ -90,6 +90,11 @@ def test_a_page_is_written_and_then_holds(tmp_path, monkeypatch):
     assert not pages.write(page)
 
 
+def test_what_is_printed_may_go_into_a_file(tmp_path):
+    assert pages.printed("drivelab --version > said.txt", tmp_path) == []
+    assert (tmp_path / "said.txt").read_text().startswith("drivelab ")
+
+
 def test_a_command_that_fails_is_told(tmp_path):
     with pytest.raises(RuntimeError, match="ended with 2"):
         pages.printed("drivelab simulate none.toml", tmp_path)

@@ -183,3 +183,26 @@ def test_the_projects_own_tables_are_sound():
     faults = plant.read_tables(plant.ROOT / plant.TABLES)
     assert len(faults) >= 60
     assert {fault.file for fault in faults if not (plant.ROOT / fault.file).is_file()} == set()
+
+
+def test_faults_of_the_package_are_judged_by_pytest(root: Path, capsys):
+    table = TABLE.replace("--test limits", "pytest tests/test_limits.py -k 'the limit'")
+    (root / "tools/faults/limits.toml").write_text(table, encoding="utf-8")
+    (root / "python/drivelab").mkdir(parents=True)
+    (root / "python/drivelab/_core.abi3.so").write_text("built", encoding="utf-8")
+    (root / ".gitignore").write_text("/build/\n*.so\n", encoding="utf-8")
+    commands: list[list[str]] = []
+
+    def runner(command: list[str], folder: Path, _: float) -> Ended:
+        commands.append(command)
+        # What is built, and no part of the checkout, is there too.
+        assert (folder / "python/drivelab/_core.abi3.so").read_text(encoding="utf-8") == "built"
+        if "    8" in (folder / "src/lib.rs").read_text(encoding="utf-8"):
+            return Ended(0, "1 passed")
+        return Ended(1, "FAILED tests/test_limits.py::test_the_limit - assert 9 == 8\n1 failed")
+
+    assert plant.main([], root, runner) == 0
+    assert "one-more: caught" in (said := capsys.readouterr().out)
+    assert "test_the_limit" in said
+    assert all(command[:3] == [sys.executable, "-m", "pytest"] for command in commands)
+    assert commands[0][3:6] == ["tests/test_limits.py", "-k", "the limit"]

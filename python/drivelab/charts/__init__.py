@@ -2,16 +2,17 @@
 
 `depth` and `breakdown` draw the points of a sweep, `latencies` one of them, `over_time` how it went, `timeline` the
 log of their commands, `array_timeline` that of an array with the heads of its members, `rebuild` an array over time,
-`surface` and `sizes` a scan, `surfaces` several, `levels` a comparison of arrays, `experiment`, `cells` and `lines` a
-published table beside what the model predicts, `distributions` measured response times beside simulated ones,
-`trace` a
-recorded trace, `fitted` a fit, `save` writes any of them. Nothing here simulates, measures or reads a file.
+`surface` and `sizes` a scan, `surfaces` several, `levels` a comparison of arrays, `differences` one of records,
+`experiment`, `cells` and `lines` a published table beside what the model predicts, `distributions` measured response
+times beside simulated ones, `trace` a recorded trace, `fitted` a fit, `save` writes any of them. Nothing here
+simulates, measures or reads a file.
 Start with rows.py.
 """
 
 from drivelab.charts.array_timeline import array_timeline
 from drivelab.charts.cells import cells
 from drivelab.charts.curves import depth
+from drivelab.charts.differences import differences
 from drivelab.charts.distributions import distributions
 from drivelab.charts.errors import ChartError, ChartInputError, ChartOutputError
 from drivelab.charts.files import save
@@ -43,6 +44,7 @@ __all__ = [
     "breakdown",
     "cells",
     "depth",
+    "differences",
     "distributions",
     "experiment",
     "fitted",

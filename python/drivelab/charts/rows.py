@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from drivelab.charts.errors import ChartInputError
+from drivelab.sizes import size_of
 
 Point = Mapping[str, Any]
 Row = dict[str, Any]
@@ -31,16 +31,6 @@ SIZE_AXES = {
 }
 # What a picture calls the other axes that have a name of their own.
 _NAMES = {"rw": "Workload", "pattern": "Workload", "drive": "Drive", "level": "Level", "members": "Members"}
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*$")
-_UNITS = (
-    {"": 1, "b": 1}
-    | {
-        name: 1024**power
-        for power, names in enumerate(("k kib", "m mib", "g gib", "t tib"), 1)
-        for name in names.split()
-    }
-    | {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
-)
 # What x is where no axis was swept: the depth that the point itself says it asked for.
 _ASKED = "depth.asked"
 # The name of the place of a run that has none.
@@ -172,15 +162,6 @@ def sweep(points: Sequence[Point]) -> Sweep:
         constants=" · ".join(f"{short[name]} {label(axes[0].get(name))}" for name in constants),
         dropped=len(points) - len(rows),
     )
-
-
-def size_of(value: object) -> float | None:
-    """An amount of data in bytes, as a scenario or a command line has it: 4k, 4KiB, 4096. None for anything else."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    found = _SIZE.match(value) if isinstance(value, str) else None
-    factor = _UNITS.get(found.group(2).lower()) if found else None
-    return float(found.group(1)) * factor if found and factor else None
 
 
 def _title(axis: str, short: Mapping[str, str]) -> str:

@@ -20,6 +20,8 @@ _VERBS = {
     "loop": "loop",
     "crashtest": "crashtest",
     "scan": "scan",
+    "compare": "compare",
+    "library": "library",
     "compare-levels": "compare_levels",
     "durability": "durability",
     "check": "check",

@@ -1,0 +1,280 @@
+"""Options of comparisons, of files and of the library's records alike, and how a comparison is shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab.cli.chart_options import Look
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, emit_table, say
+from drivelab.cli.pictures import draw
+from drivelab.comparison.beside import Compared
+from drivelab.comparison.choice import JUDGED, Choice, chosen
+from drivelab.csv_text import rows_csv
+from drivelab.errors import InputError
+from drivelab.points_table import axis_text
+from drivelab.records.model import BASES, FIGURES, Record
+
+JUDGEMENT_PANEL = "What is judged"
+PLACES_PANEL = "Which points are compared"
+# Of facts that tell records apart, and of points without a counterpart, so many are named.
+_FACTS_MAX = 8
+_LONELY_MAX = 8
+# What a record is called whose scenario was typed.
+UNNAMED = "command line"
+# These tell one run from another and say nothing about it.
+_UNSPOKEN = {"scenario_hash", "time", "seed"}
+
+
+def _completed(incomplete: str) -> list[str]:
+    """The last of several figures."""
+    before, comma, last = incomplete.rpartition(",")
+    names = [*FIGURES, *(f"{one}.{name}" for one in ("read", "write") for name in FIGURES)]
+    return [f"{before}{comma}{name}" for name in names if name.startswith(last)]
+
+
+_NO_INTERVALS = "no intervals: the record carries nothing to tell how far another run would be"
+
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        help="Exit 3 where a figure differs by more than this, shown beyond its interval",
+        metavar="PERCENT",
+        show_default=False,
+        rich_help_panel=JUDGEMENT_PANEL,
+    ),
+]
+Worse = Annotated[
+    bool,
+    typer.Option(
+        "--worse", help="With --threshold: only what is worse counts", rich_help_panel=JUDGEMENT_PANEL
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="With --threshold: what the intervals leave open counts too, and points without a counterpart",
+        rich_help_panel=JUDGEMENT_PANEL,
+    ),
+]
+Figures = Annotated[
+    str,
+    typer.Option(
+        help=f"Which: {', '.join(FIGURES)}; of one direction read.p99",
+        metavar="NAMES",
+        rich_help_panel=JUDGEMENT_PANEL,
+        autocompletion=_completed,
+    ),
+]
+FIGURES_DEFAULT = ",".join(JUDGED)
+Confidence = Annotated[
+    float, typer.Option(help="Of the intervals", metavar="PERCENT", rich_help_panel=JUDGEMENT_PANEL)
+]
+Ignore = Annotated[
+    list[str],
+    typer.Option(
+        help="An axis in which matched points may differ, such as bs; give it again for another",
+        metavar="AXIS",
+        rich_help_panel=PLACES_PANEL,
+    ),
+]
+Pointwise = Annotated[
+    bool,
+    typer.Option(
+        "--pointwise",
+        help="Each interval holds by itself; otherwise all of them hold at once",
+        rich_help_panel=JUDGEMENT_PANEL,
+    ),
+]
+Where = Annotated[
+    list[str],
+    typer.Option(
+        "--where",
+        help="Only points with this value of an axis; give it again for another axis",
+        metavar="AXIS=VALUE",
+        rich_help_panel=PLACES_PANEL,
+    ),
+]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        help="Make a record of each value of an axis, such as drive",
+        metavar="AXIS",
+        rich_help_panel=PLACES_PANEL,
+        show_default=False,
+    ),
+]
+
+
+def choice_of(
+    *,
+    figures: str,
+    confidence: float,
+    pointwise: bool,
+    threshold: float | None,
+    worse: bool,
+    strict: bool,
+    ignore: Sequence[str],
+    where: Sequence[str],
+    split: str | None,
+) -> Choice:
+    """The options as a choice. Raises InputError."""
+    conditions = {}
+    for text in where:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise InputError(f"--where {text}: write an axis and its value, such as --where iodepth=4")
+        if name in conditions:
+            raise InputError(f"--where {name} is given twice: a point has one value of an axis")
+        conditions[name] = value
+    return chosen(
+        figures=[name.strip() for name in figures.split(",") if name.strip()],
+        confidence_percent=confidence,
+        pointwise=pointwise,
+        threshold_percent=threshold,
+        worse_only=worse,
+        strict=strict,
+        ignore=ignore,
+        where=conditions,
+        split=split,
+    )
+
+
+def show(
+    found: Compared, look: Look, output: Sequence[Path], *, as_json: bool, as_csv: bool, quiet: bool
+) -> int:
+    """Print a comparison, draw it, and judge it."""
+    if as_json:
+        emit_json(found.to_dict())
+    elif as_csv:
+        emit(rows_csv(found.rows()))
+    else:
+        _print(found, quiet=quiet)
+    if as_csv and not quiet:
+        # The rows have no room for it.
+        for line in _lonely(found):
+            say(line)
+    for path in output:
+        draw(found.chart, path, found.provenance(), look)
+        if not quiet:
+            say(f"wrote {path}")
+    return Exit.OK if found.verdict().holds else Exit.COMPARISON
+
+
+def _print(found: Compared, *, quiet: bool) -> None:
+    for letter, record in found.records.items():
+        emit(f"{letter}: {described(record)}")
+    if apart := _apart(found):
+        emit(apart)
+    emit("")
+    for line in found.verdict().lines:
+        emit(line)
+    for table in found.tables():
+        emit("")
+        emit_table(table)
+    lonely = _lonely(found)
+    if lonely:
+        emit("")
+        emit("\n".join(lonely))
+    if not quiet:
+        notes = _notes(found)
+        if notes:
+            emit("")
+            emit("\n".join(notes))
+
+
+def described(record: Record) -> str:
+    """A record in a line: where it is from, what it is, what ran."""
+    program = record.facts.get("fio version", "")
+    if record.kind == "simulated" and "model_version" in record.facts:
+        program = f"drivelab {record.facts.get('version', '')}, model {record.facts['model_version']}"
+    count = f"{len(record.points)} {'point' if len(record.points) == 1 else 'points'}"
+    title = record.name if record.kind in {"published", "predicted"} else record.target
+    if record.kind == "simulated" and record.name and record.name != UNNAMED:
+        title = f"{record.name}, {title}" if title else record.name
+    return ", ".join(part for part in (record.origin, record.kind, title, count, program) if part)
+
+
+def _apart(found: Compared) -> str:
+    """What tells the records apart: facts that both state, and what is no place."""
+    told: dict[str, None] = {}
+    first = next(iter(found.records.values()))
+    for beside in found.besides:
+        for name, (one, other) in beside.subjects.items():
+            told[f"{name} ({beside.first} {one}, {beside.other} {other})"] = None
+        facts = found.records[beside.other].facts
+        for name in first.facts.keys() & facts.keys() - _UNSPOKEN:
+            if first.facts[name] != facts[name]:
+                told[f"{name} ({beside.first} {first.facts[name]}, {beside.other} {facts[name]})"] = None
+    shown = sorted(told)[:_FACTS_MAX]
+    more = f" and {len(told) - len(shown)} more" if len(told) > len(shown) else ""
+    return f"told apart by {', '.join(shown)}{more}" if shown else ""
+
+
+def _lonely(found: Compared) -> list[str]:
+    """Points without a counterpart, each with its reason, and figures that one of two records has not."""
+    lines = []
+    for beside in found.besides:
+        for one in beside.lonely[:_LONELY_MAX]:
+            letter = beside.first if one.is_first else beside.other
+            place = _place(one.axes, found.records[letter])
+            lines.append(f"not matched: {letter}, {place}: {one.reason}")
+        if len(beside.lonely) > _LONELY_MAX:
+            more = len(beside.lonely) - _LONELY_MAX
+            lines.append(
+                f"not matched: {more} more points of {beside.first} and {beside.other}; --json lists them"
+            )
+        if beside.missing:
+            names = ", ".join(beside.missing)
+            lines.append(f"not compared: {names}: {beside.first} and {beside.other} do not both have it")
+        if beside.bare:
+            lines.append(
+                f"not compared: {len(beside.bare)} points at which {beside.first} and {beside.other} have none of the "
+                "figures in common; choose others with --figures"
+            )
+    return lines
+
+
+def _place(axes: Mapping[str, Any], record: Record) -> str:
+    """Where a point is among those of its record."""
+    texts = {name: {axis_text(point.axes.get(name)) for point in record.points} for name in axes}
+    names = [name for name in axes if len(texts[name]) > 1]
+    names = [name for name in names if name != "depth" or "iodepth" not in names]
+    return ", ".join(f"{name} {axis_text(axes[name])}" for name in names) or "its only point"
+
+
+def _notes(found: Compared) -> list[str]:
+    """Where intervals come from, what they leave out, and what was repaired in a file."""
+    # A remark on several records is one line.
+    whose: dict[str, list[str]] = {}
+    for letter, record in found.records.items():
+        bases = [f"interval {BASES[basis]}" for basis in record.bases()]
+        for note in [*(bases or [_NO_INTERVALS]), *record.notes]:
+            whose.setdefault(note, []).append(letter)
+    lines = [f"{', '.join(letters)}: {note}" for note, letters in whose.items()]
+    return lines + _together(found)
+
+
+def _together(found: Compared) -> list[str]:
+    """What the confidence is of: each interval, or all at once."""
+    count = sum(one.is_uncertain for beside in found.besides for one in beside.differences)
+    if not count:
+        return []
+    scope = "an interval says how far another run of the same may be, not another day or another drive"
+    confidence = found.choice.confidence
+    if count == 1:
+        return [scope]
+    if found.choice.is_pointwise:
+        return [f"of {count} intervals about {(1 - confidence) * count:.1f} miss by chance alone; {scope}"]
+    # Two digits of what may miss.
+    digits = max(1 - math.floor(math.log10(100 * (1 - found.levels.judged))), 0)
+    return [
+        f"all {count} intervals hold at once with {100 * confidence:g} % confidence, each with "
+        f"{100 * found.levels.judged:.{digits}f} %; {scope}"
+    ]

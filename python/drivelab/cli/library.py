@@ -1,0 +1,373 @@
+"""`drivelab library`: records kept in a database, to be found, compared, and given to others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
+from drivelab.cli.compare_options import (
+    FIGURES_DEFAULT,
+    Confidence,
+    Figures,
+    Ignore,
+    Pointwise,
+    Split,
+    Strict,
+    Threshold,
+    Where,
+    Worse,
+    choice_of,
+    show,
+)
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, emit_table, json_text, say
+from drivelab.cli.places import check_file, check_picture, place
+from drivelab.cli.run_options import AsCsv, AsJson, Pictures, check_form
+from drivelab.comparison.beside import compared
+from drivelab.csv_text import rows_csv
+from drivelab.errors import InputError
+from drivelab.files import write_text
+from drivelab.record_library.entry import DIGEST_SHOWN, Entry
+from drivelab.record_library.exchange import checked, exported, imported
+from drivelab.record_library.shelf import VARIABLE, opened, prepared, shown
+from drivelab.records.opening import STDIN, check_sources, open_document, open_record
+from drivelab.table import Cell, Table
+
+library = typer.Typer(
+    help="Keep records in a database: add, list, search, tag, compare, export, import.",
+    no_args_is_help=True,
+)
+
+_VALUES_SHOWN = 4
+KINDS = ("simulated", "measured", "emulated", "predicted", "fio")
+
+Where_ = Annotated[
+    str | None,
+    typer.Option(
+        "--library",
+        help=f"The database: a file, or postgresql://user@host/database [${VARIABLE}, else one of the user]",
+        metavar="PLACE",
+        show_default=False,
+    ),
+]
+Named = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RECORD..",
+        help="Its number, the begin of its digest, or a tag or name that only it has",
+        show_default=False,
+    ),
+]
+One = Annotated[
+    str,
+    typer.Argument(
+        metavar="RECORD",
+        help="Its number, the begin of its digest, or a tag or name that only it has",
+        show_default=False,
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No remarks")]
+Tags = Annotated[
+    list[str],
+    typer.Option("--tag", help="A tag; give it again for another", metavar="TAG", show_default=False),
+]
+Anonymous = Annotated[
+    bool,
+    typer.Option("--anonymous", help="Without names of hosts and users, serial numbers, paths and addresses"),
+]
+
+
+@library.command("add")
+def add(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE..",
+            help="JSON of simulate, emulate, measure, reproduce or fio; - for stdin",
+            show_default=False,
+        ),
+    ],
+    tags: Tags = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    anonymous: Anonymous = False,
+    where: Where_ = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> int:
+    """Add records. What is there already stays as it is, and gets the tags as well."""
+    check_sources(sources)
+    documents = {source: open_document(source) for source in sources}
+    # Nothing is opened, let alone made, unless all of them are records.
+    records = [
+        prepared(
+            document,
+            source="" if source == STDIN else str(Path(source).absolute()),
+            tags=tags,
+            is_anonymous=anonymous,
+        )
+        for source, document in documents.items()
+    ]
+    with opened(where, create=True) as found:
+        kept = found.put(records)
+        if as_json:
+            emit_json([{**entry.to_dict(), "new": is_new} for entry, is_new in kept])
+        else:
+            for entry, is_new in kept:
+                emit(f"{'added' if is_new else 'already there as'} {shown(entry)}")
+        if not quiet:
+            for source, document in documents.items():
+                for note in document.notes:
+                    say(f"note: {source}: {note}")
+            say(f"library {found.database.shown}")
+    return Exit.OK
+
+
+@library.command("list")
+def list_(
+    tags: Tags = [],  # noqa: B006
+    kind: Annotated[
+        str | None,
+        typer.Option(help=", ".join(KINDS), metavar="KIND", show_default=False),
+    ] = None,
+    where: Where_ = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> int:
+    """List what is there."""
+    return _list([], tags, kind, where, as_json=as_json, as_csv=as_csv)
+
+
+@library.command("search")
+def search(
+    terms: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TERM..",
+            help="A word anywhere, or NAME=VALUE of a field (kind, target, tag, ..) or an axis (bs=4k); all must fit",
+            show_default=False,
+        ),
+    ],
+    tags: Tags = [],  # noqa: B006
+    kind: Annotated[
+        str | None,
+        typer.Option(help=", ".join(KINDS), metavar="KIND", show_default=False),
+    ] = None,
+    where: Where_ = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> int:
+    """List the records that fit all terms. Without any the exit code is 3."""
+    return _list(terms, tags, kind, where, as_json=as_json, as_csv=as_csv)
+
+
+def _list(
+    terms: list[str], tags: list[str], kind: str | None, where: str | None, *, as_json: bool, as_csv: bool
+) -> int:
+    check_form(json=as_json, csv=as_csv)
+    if kind is not None and kind not in KINDS:
+        raise InputError(f"--kind {kind}: there is {', '.join(KINDS)}")
+    with opened(where) as found:
+        entries = found.search(terms, kind=kind, tags=tags)
+        place_ = found.database.shown
+    if as_json:
+        emit_json({"library": place_, "records": [entry.to_dict() for entry in entries]})
+    elif as_csv:
+        emit(rows_csv([_row(entry) for entry in entries]))
+    elif entries:
+        emit_table(_table(entries))
+    else:
+        say(f"library {place_}: no record{' fits' if terms or tags or kind else ''}")
+    return Exit.OK if entries or not terms else Exit.COMPARISON
+
+
+def _row(entry: Entry) -> dict[str, str]:
+    table = entry.to_dict()
+    axes = {f"axes.{name}": " ".join(values) for name, values in entry.axes.items()}
+    return {
+        key: " ".join(map(str, value)) if isinstance(value, list) else str(value if value is not None else "")
+        for key, value in {**table, **axes}.items()
+        if key != "axes"
+    }
+
+
+def _table(entries: list[Entry]) -> Table:
+    rows = [
+        [
+            Cell(str(entry.number)),
+            Cell(entry.kind),
+            Cell(entry.target or entry.name or "-"),
+            Cell(str(entry.points)),
+            Cell(_swept(entry)),
+            Cell(entry.program or "-"),
+            Cell(entry.added[:10]),
+            Cell(", ".join(entry.tags) or "-"),
+            Cell(entry.digest[:DIGEST_SHOWN]),
+        ]
+        for entry in entries
+    ]
+    columns = ["no", "kind", "of", "points", "axes", "program", "added", "tags", "digest"]
+    return Table(columns, rows, left=frozenset({1, 2, 4, 5, 6, 7, 8}))
+
+
+def _swept(entry: Entry) -> str:
+    """The axes with their values, the depth left out where iodepth says it."""
+    parts = []
+    for name, values in entry.axes.items():
+        if name in {"drive", "numjobs"} or (name == "depth" and "iodepth" in entry.axes):
+            continue
+        more = ",.." if len(values) > _VALUES_SHOWN else ""
+        parts.append(f"{name} {','.join(values[:_VALUES_SHOWN])}{more}")
+    return "; ".join(parts) or "-"
+
+
+@library.command("show")
+def show_record(record: One, where: Where_ = None) -> int:
+    """Print a record as JSON: what was added, with its keys in order."""
+    with opened(where) as found:
+        objects = found.content(found.found(record))
+    for one in objects:
+        emit_json(one)
+    return Exit.OK
+
+
+@library.command("tag")
+def tag(
+    record: One,
+    tags: Annotated[
+        list[str], typer.Argument(metavar="TAG..", help="Words to find it by", show_default=False)
+    ],
+    remove: Annotated[bool, typer.Option("--remove", help="Take the tags off")] = False,
+    where: Where_ = None,
+) -> int:
+    """Put tags on a record, or take them off."""
+    with opened(where) as found:
+        entry = found.found(record)
+        entry = found.untag(entry, tags) if remove else found.tag(entry, tags)
+    emit(f"{shown(entry)}, tags {', '.join(entry.tags) or 'none'}")
+    return Exit.OK
+
+
+@library.command("remove")
+def remove(records: Named, where: Where_ = None) -> int:
+    """Take records out of the library."""
+    with opened(where) as found:
+        entries = [found.found(record) for record in records]
+        for entry in {entry.number: entry for entry in entries}.values():
+            found.remove(entry)
+            emit(f"removed {shown(entry)}")
+    return Exit.OK
+
+
+@library.command("compare")
+def compare(
+    records: Named,
+    figures: Figures = FIGURES_DEFAULT,
+    confidence: Confidence = 95,
+    pointwise: Pointwise = False,
+    threshold: Threshold = None,
+    worse: Worse = False,
+    strict: Strict = False,
+    ignore: Ignore = [],  # noqa: B006
+    at: Where = [],  # noqa: B006
+    split: Split = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    output: Pictures = [],  # noqa: B006
+    title: Title = None,
+    width: Width = None,
+    dpi: Dpi = None,
+    provenance: Provenance = False,
+    where: Where_ = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No notes")] = False,
+) -> int:
+    """Compare records of the library, as `drivelab compare` does files; a path or published:NAME may be among them."""
+    check_form(json=as_json, csv=as_csv)
+    for path in output:
+        check_picture("-o", path)
+    look = Look(title, width, dpi, provenance)
+    check_look(look, pictures=bool(output), remedy=ASK_FOR_ONE)
+    choice = choice_of(
+        figures=figures,
+        confidence=confidence,
+        pointwise=pointwise,
+        threshold=threshold,
+        worse=worse,
+        strict=strict,
+        ignore=ignore,
+        where=at,
+        split=split,
+    )
+    check_sources(records)
+    with opened(where) as found:
+        chosen = [
+            open_record(record) if _is_outside(record) else found.record(found.found(record))
+            for record in records
+        ]
+    return show(compared(chosen, choice), look, output, as_json=as_json, as_csv=as_csv, quiet=quiet)
+
+
+def _is_outside(record: str) -> bool:
+    """Whether a record is named that lies outside of the library."""
+    return record == STDIN or record.startswith("published:") or record.endswith(".json") or "/" in record
+
+
+@library.command("export")
+def export(
+    records: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RECORD..]", help="Which; all unless named", show_default=False),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file; stdout unless named", metavar="FILE", parser=place),
+    ] = None,
+    anonymous: Anonymous = False,
+    where: Where_ = None,
+    quiet: Quiet = False,
+) -> int:
+    """Write records with their tags and digests into one file for another library."""
+    if output is not None:
+        check_file("-o", output)
+    with opened(where) as found:
+        entries = [found.found(record) for record in records or ()] or found.entries()
+        document = exported(
+            found, list({entry.number: entry for entry in entries}.values()), is_anonymous=anonymous
+        )
+    if output is None:
+        emit(json_text(document))
+        return Exit.OK
+    write_text(output, json_text(document))
+    if not quiet:
+        say(f"wrote {output}: {len(document['records'])} records")
+    return Exit.OK
+
+
+@library.command("import")
+def import_(
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE..", help="What `library export` wrote; - for stdin", show_default=False),
+    ],
+    where: Where_ = None,
+    quiet: Quiet = False,
+) -> int:
+    """Take records from exports, once version, form and digests are checked; a file is taken whole or not at all."""
+    check_sources(sources)
+    documents = []
+    for source in sources:
+        document = open_document(source)
+        if len(document.objects) != 1:
+            raise InputError(
+                f"{source}: {len(document.objects)} JSON documents in one file; an export is one"
+            )
+        # Nothing is opened, let alone made, for a file that is not sound.
+        documents.append((source, checked(document.objects[0], source)))
+    with opened(where, create=True) as found:
+        for source, records in documents:
+            new, there = imported(found, records)
+            emit(f"{source}: {len(new)} records added, {len(there)} were there already")
+        if not quiet:
+            say(f"library {found.database.shown}")
+    return Exit.OK

@@ -1,0 +1,80 @@
+"""What of records is compared, and how far it may differ: the options of `compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from drivelab.errors import InputError
+from drivelab.records.model import FIGURES
+from drivelab.records.places import axis_name
+
+CONFIDENCE = 0.95
+JUDGED = ("iops", "mean", "p99")
+"""The figures that are compared unless others are named."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is compared, and how far it may differ."""
+
+    figures: tuple[str, ...] = JUDGED
+    confidence: float = CONFIDENCE
+    is_pointwise: bool = False
+    """Whether each interval holds by itself, not all of them at once."""
+    threshold: float | None = None
+    """A share; None where nothing is judged."""
+    worse_only: bool = False
+    strict: bool = False
+    ignore: tuple[str, ...] = ()
+    """Axes by which points are not told apart."""
+    where: Mapping[str, str] | None = None
+    """Values of axes; points with other ones are left out."""
+    split: str | None = None
+    """The axis by whose values one record becomes several."""
+
+
+def chosen(  # noqa: PLR0913 - its parameters are options
+    *,
+    figures: Sequence[str],
+    confidence_percent: float,
+    pointwise: bool,
+    threshold_percent: float | None,
+    worse_only: bool,
+    strict: bool,
+    ignore: Sequence[str],
+    where: Mapping[str, str] | None,
+    split: str | None,
+) -> Choice:
+    """A choice as somebody types it. Raises InputError."""
+    for name in figures:
+        if name.removeprefix("read.").removeprefix("write.") not in FIGURES:
+            raise InputError(
+                f"--figures {name}: no such figure; there is {', '.join(FIGURES)}, and each of them of "
+                "reads or writes alone as read.p99"
+            )
+    if not figures:
+        raise InputError(f"--figures is empty: name some of {', '.join(FIGURES)}")
+    if not 50 <= confidence_percent < 100:
+        raise InputError(
+            f"--confidence {confidence_percent:g}: give a percentage from 50 to below 100, such as 95"
+        )
+    # Not a number compares as false with everything.
+    if threshold_percent is not None and not threshold_percent >= 0:
+        raise InputError(
+            f"--threshold {threshold_percent:g}: give a percentage that is not below zero, such as 5"
+        )
+    if threshold_percent is None and (worse_only or strict):
+        option = "--worse" if worse_only else "--strict"
+        raise InputError(f"{option} changes nothing without a threshold; add one, such as --threshold 5")
+    return Choice(
+        figures=tuple(dict.fromkeys(figures)),
+        confidence=confidence_percent / 100,
+        is_pointwise=pointwise,
+        threshold=None if threshold_percent is None else threshold_percent / 100,
+        worse_only=worse_only,
+        strict=strict,
+        ignore=tuple(axis_name(name) for name in ignore),
+        where={axis_name(name): value for name, value in (where or {}).items()},
+        split=None if split is None else axis_name(split),
+    )

@@ -1,0 +1,153 @@
+"""How far a figure of one record is from that of another, as a share, with its interval where both can say.
+
+The interval is that of the logarithm of the ratio: standard errors of both add in squares, Student's t for the
+degrees of freedom after Welch and Satterthwaite; what rounding may have moved is added to both ends. Intervals that are
+read together are wide enough to hold all at once (`each_of`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from drivelab.points_table import axis_text
+from drivelab.records.model import Figure
+
+Shown = Literal["identical", "more", "less", "none", "unknown"]
+"""What is shown: that nothing differs at all, more or less beyond the interval, no difference, or no interval."""
+Judged = Literal["within", "beyond", "open"]
+"""Against a threshold: shown to be within it, shown to be beyond it, neither."""
+
+# Larger is better; of all others, which are response times, smaller is.
+_RATES = {"iops", "bytes_per_s"}
+# No wider half an interval than this factor of e is told: beyond it nothing is known.
+_LOG_MAX = 50.0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure at a place, of two records. Shares are of the first record's figure."""
+
+    place: dict[str, Any]
+    figure: str
+    first: float
+    other: float
+    share: float | None
+    """None where the first is zero and the other is not."""
+    low: float | None
+    high: float | None
+    error: float | None
+    """The standard error of the logarithm of the ratio."""
+    freedom: float
+    """Degrees of freedom of the error."""
+    shown: Shown
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether its interval is one of chance; that of rounding alone holds for certain."""
+        return self.low is not None and bool(self.error)
+
+    @property
+    def is_better(self) -> bool | None:
+        """Whether the other is better, where they differ; None for a figure that has no better."""
+        if self.share is None or self.share == 0:
+            return None
+        name = self.figure.rpartition(".")[2]
+        if name == "figure":
+            return None
+        return (self.share > 0) == (name in _RATES)
+
+    def judged(self, threshold: float, *, worse_only: bool) -> Judged:
+        """Against a threshold; where there is no interval by the figures alone."""
+        if self.share is None:
+            return "beyond"
+        low = self.share if self.low is None else self.low
+        high = self.share if self.high is None else self.high
+        ends = (low, high) if not worse_only else self._worse(low, high)
+        if ends[0] > threshold or ends[1] < -threshold:
+            return "beyond"
+        return "within" if -threshold <= ends[0] and ends[1] <= threshold else "open"
+
+    def _worse(self, low: float, high: float) -> tuple[float, float]:
+        """The interval with what is better for the other cut off at no difference."""
+        if self.figure.rpartition(".")[2] in _RATES:
+            return min(low, 0.0), min(high, 0.0)
+        return max(low, 0.0), max(high, 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `compare --json` prints it."""
+        return {
+            "place": self.place,
+            "figure": self.figure,
+            "first": self.first,
+            "other": self.other,
+            "difference": self.share,
+            "low": self.low,
+            "high": self.high,
+            "shown": self.shown,
+        }
+
+
+def difference(
+    place: dict[str, Any], name: str, first: Figure, other: Figure, confidence: float, *, identical: bool
+) -> Difference:
+    """Two figures of one name at a place. `identical` says that both come from one and the same run."""
+
+    def made(
+        share: float | None, ends: tuple[float, float] | None, error: float | None, shown: Shown
+    ) -> Difference:
+        low, high = (None, None) if ends is None else ends
+        freedom = joint_freedom([first, other])
+        return Difference(place, name, first.value, other.value, share, low, high, error, freedom, shown)
+
+    if identical and first.value == other.value:
+        return made(0.0, (0.0, 0.0), 0.0, "identical")
+    if first.value == 0 or other.value == 0:
+        share = 0.0 if first.value == other.value else -1.0 if first.value else None
+        return made(share, None, None, "unknown")
+    log = math.log(other.value / first.value)
+    if first.error is None or other.error is None:
+        return made(math.expm1(log), None, None, "unknown")
+    half = margin(first, other, confidence)
+    ends = (math.expm1(max(log - half, -_LOG_MAX)), math.expm1(min(log + half, _LOG_MAX)))
+    shown: Shown = "more" if ends[0] > 0 else "less" if ends[1] < 0 else "none"
+    return made(math.expm1(log), ends, math.hypot(first.error, other.error), shown)
+
+
+def varying(told: Sequence[Difference]) -> list[str]:
+    """Axes in which the places differ; the depth is there in words already where iodepth is."""
+    names = dict.fromkeys(name for one in told for name in one.place)
+    found = [name for name in names if len({axis_text(one.place.get(name)) for one in told}) > 1]
+    return [name for name in found if name != "depth" or "iodepth" not in found]
+
+
+def margin(first: Figure, other: Figure, confidence: float) -> float:
+    """Half the width of the interval of the logarithm of the ratio."""
+    one, two = first.error or 0.0, other.error or 0.0
+    rounding = -math.log1p(-min(first.resolution, 0.99)) - math.log1p(-min(other.resolution, 0.99))
+    variance = one**2 + two**2
+    if variance == 0:
+        return rounding
+    return student(joint_freedom([first, other]), confidence) * math.sqrt(variance) + rounding
+
+
+def joint_freedom(parts: Iterable[Figure | Difference]) -> float:
+    """Degrees of freedom of a sum, after Welch and Satterthwaite; an error whose freedom has no end adds nothing."""
+    known = [(part.error, part.freedom) for part in parts if part.error]
+    below = sum(error**4 / freedom for error, freedom in known)
+    return sum(error**2 for error, _ in known) ** 2 / below if below > 0 else math.inf
+
+
+def each_of(count: int, confidence: float) -> float:
+    """The confidence of each of so many intervals that hold all at once with `confidence` at least (Bonferroni)."""
+    return 1 - (1 - confidence) / max(count, 1)
+
+
+def student(freedom: float, confidence: float) -> float:
+    """How many standard errors an interval of a confidence reaches to either side."""
+    from scipy import special  # noqa: PLC0415 - it loads slowly, and not every comparison has an interval
+
+    share = (1 + confidence) / 2
+    return float(special.ndtri(share) if math.isinf(freedom) else special.stdtrit(freedom, share))

@@ -1,0 +1,163 @@
+"""A record without what it tells of a person or a machine: host and user names, serial numbers, paths, addresses.
+
+A value is left out where its key names such a thing, and wherever else it occurs as a word of a text; paths, e-mail and
+network addresses are found by their form. Each becomes a name of its own (`path-1`), the same wherever it stands, so
+that axes still tell points apart.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import json
+import re
+import socket
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from drivelab.record_library.entry import canonical
+
+# Keys whose values name a host, a user or a device; compared without case, blanks, - and _.
+_KEYS = {
+    "hostname": "host",
+    "host": "host",
+    "nodename": "host",
+    "fqdn": "host",
+    "domain": "host",
+    "machineid": "host",
+    "user": "user",
+    "username": "user",
+    "login": "user",
+    "owner": "user",
+    "serial": "serial",
+    "serialnumber": "serial",
+    "wwn": "serial",
+    "wwid": "serial",
+    "uuid": "serial",
+    "partuuid": "serial",
+    "eui": "serial",
+    "nguid": "serial",
+    "macaddress": "serial",
+    "mac": "serial",
+    "assettag": "serial",
+    "path": "path",
+    "device": "path",
+    "devicepath": "path",
+    "filename": "path",
+    "directory": "path",
+    "file": "path",
+    "cwd": "path",
+    "home": "path",
+    "mountpoint": "path",
+    "ip": "address",
+    "address": "address",
+}
+# Of these only what looks like a path: `device` may be a model too.
+_PATHS_BY_FORM = {"device", "file"}
+# What is no text of a person's: base64 has slashes.
+_NO_TEXTS = {"histogram", "hdr", "digest", "scenariohash", "generator"}
+_FORMS = {
+    # A scheme with what follows, e-mail, IPv4, IPv6 and MAC addresses, then absolute and home-relative paths.
+    "address": re.compile(
+        r"\b[a-z][a-z0-9+.-]*://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)*|\b(?:\d{1,3}\.){3}\d{1,3}\b"
+        r"|\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b|\b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b",
+        re.IGNORECASE,
+    ),
+    "path": re.compile(r"(?<![\w./~])(?:~|\.{1,2})?/[^\s'\":,;|<>()\[\]{}]+|\b[A-Za-z]:\\[^\s'\"]+"),
+}
+# Names as short as this occur in other words too.
+_WORD_MIN = 3
+# What the machine calls itself where it has no name of its own.
+_NO_NAMES = {"localhost", "root", "none", "unknown", ""}
+
+
+def anonymous(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The same record without names of persons and machines."""
+    # Names are given in the order of the keys, whatever it was: the same record is the same without names.
+    kept = json.loads(canonical(list(objects)))
+    names = _Names()
+    for word, what in _own_names():
+        names.word(word, what)
+    for one in kept:
+        _collect(one, names)
+    return [{key: _cleaned(value, key, names) for key, value in one.items()} for one in kept]
+
+
+class _Names:
+    """What each value is called instead."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+        self.words: dict[str, str] = {}
+        self.counts: dict[str, int] = {}
+        self.pattern: re.Pattern[str] | None = None
+
+    def named(self, value: str, what: str) -> str:
+        """What a value is called."""
+        if value not in self.known:
+            self.counts[what] = self.counts.get(what, 0) + 1
+            self.known[value] = f"{what}-{self.counts[what]}"
+        return self.known[value]
+
+    def word(self, value: str, what: str) -> None:
+        """A value that must not be found within other texts either."""
+        if len(value) >= _WORD_MIN and value.lower() not in _NO_NAMES:
+            self.words[value] = self.named(value, what)
+            longest = sorted(self.words, key=len, reverse=True)
+            self.pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)")
+
+    def without(self, text: str) -> str:
+        """A text without the words, addresses and paths."""
+        if self.pattern:
+            text = self.pattern.sub(lambda found: self.words[found[0]], text)
+        for what, form in _FORMS.items():
+            text = form.sub(lambda found, what=what: self.named(found[0], what), text)  # type: ignore[misc]
+        return text
+
+
+def _own_names() -> list[tuple[str, str]]:
+    """The names of the machine and the user of this process."""
+    host = socket.gethostname()
+    found = [(host, "host"), (host.partition(".")[0], "host")]
+    # A user without a name has none to leave out.
+    with contextlib.suppress(KeyError, OSError):
+        found.append((getpass.getuser(), "user"))
+    return found
+
+
+def _key(key: str) -> str:
+    return re.sub(r"[\s_-]", "", key.rpartition(".")[2]).lower()
+
+
+def _collect(value: object, names: _Names) -> None:
+    """Learn what is named by its key, wherever it is."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            what = _KEYS.get(_key(str(key)))
+            if (
+                what in {"host", "user", "serial"}
+                and isinstance(inner, str | int)
+                and not isinstance(inner, bool)
+            ):
+                names.word(str(inner), what or "")
+            else:
+                _collect(inner, names)
+    elif isinstance(value, list):
+        for inner in value:
+            _collect(inner, names)
+
+
+def _cleaned(value: Any, key: str, names: _Names) -> Any:  # noqa: ANN401 - whatever JSON has
+    what = _KEYS.get(_key(key))
+    if isinstance(value, Mapping):
+        return {names.without(str(inner)): _cleaned(one, str(inner), names) for inner, one in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(one, key, names) for one in value]
+    if isinstance(value, str):
+        if _key(key) in _NO_TEXTS:
+            return value
+        is_whole = what and value and (_key(key) not in _PATHS_BY_FORM or re.search(r"[/\\]", value))
+        return names.named(value, what or "") if is_whole else names.without(value)
+    if what in {"host", "user", "serial"} and isinstance(value, int) and not isinstance(value, bool):
+        return names.named(str(value), what or "")
+    return value

@@ -1,0 +1,119 @@
+"""What a record comes to for a comparison: points at their places, figures with how sure they are, and its origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+PERCENTILES = {
+    "p50": 0.5,
+    "p90": 0.9,
+    "p95": 0.95,
+    "p99": 0.99,
+    "p99_9": 0.999,
+    "p99_99": 0.9999,
+}
+"""The percentiles of the record, with the share that does not exceed each."""
+
+FIGURES = ("iops", "bytes_per_s", "mean", *PERCENTILES, "max")
+"""Figures of a point, or of one of its directions with `read.` or `write.` before it. Times are in ns."""
+
+OTHER_FIGURE = "figure"
+"""A figure of a table that is none of these."""
+
+WORKLOAD_AXES = (
+    "rw",
+    "bs",
+    "bssplit",
+    "iodepth",
+    "numjobs",
+    "depth",
+    "rate_iops",
+    "rwmixread",
+    "percentage_random",
+    "random_distribution",
+    "fsync",
+    "pattern",
+)
+"""Axes that say what was asked for; what differs in one of them is never held to be the same point."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure, and how far a repetition may be from it."""
+
+    value: float
+    error: float | None = None
+    """The standard error as a share of the value; None where the record cannot tell."""
+    freedom: float = float("inf")
+    """Degrees of freedom of the error."""
+    resolution: float = 0.0
+    """How far rounding may have moved the value, as a share of it."""
+    basis: str = ""
+    """Where the error comes from, a key of BASES; empty where there is none."""
+
+
+BASES = {
+    "batches": "of IOPS by batch means and the pieces of the record's series",
+    "series": "of mean latency by the pieces of the record's series",
+    "histogram": "of percentiles by the histogram, for as many independent I/Os as the mean's error leaves",
+    "samples": "by fio's samples, approximately: one run, its samples taken as independent",
+    "repeats": "by repeated runs",
+    "print": "the rounding of the print alone; how far another measurement would be nobody published",
+}
+"""What the basis of an error means, for a person."""
+
+
+@dataclass(frozen=True)
+class RecordPoint:
+    """One point: its place by name of axis, and its figures by name."""
+
+    axes: dict[str, Any]
+    figures: dict[str, Figure]
+    digest: str | None = None
+    direction: str = ""
+    """`read` or `write` where all I/Os are of one kind."""
+
+    def figure(self, name: str) -> Figure | None:
+        """A figure; where there are reads alone, those of reads are those of all."""
+        if name in self.figures or not self.direction:
+            return self.figures.get(name)
+        before = f"{self.direction}."
+        return self.figures.get(name.removeprefix(before) if name.startswith(before) else before + name)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record of any kind."""
+
+    origin: str
+    """Where it was read: a path, `published:NAME`, or a place in a library."""
+    kind: str
+    """simulated, measured, emulated, published, predicted or fio."""
+    points: list[RecordPoint]
+    name: str = ""
+    target: str = ""
+    facts: dict[str, str] = field(default_factory=dict)
+    """What identifies the run: program, model, seed, engine; each as text."""
+    notes: list[str] = field(default_factory=list)
+    """What was repaired, left out, or cannot be said."""
+
+    def bases(self) -> list[str]:
+        """Where the errors of its figures come from, in the order of BASES."""
+        found = {figure.basis for point in self.points for figure in point.figures.values()}
+        return [name for name in BASES if name in found]
+
+
+def is_workload(axis: str) -> bool:
+    """Whether an axis says what was asked for; of a named job (`readers.bs`) too."""
+    return axis.rpartition(".")[2] in WORKLOAD_AXES
+
+
+def scalars(table: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
+    """Those of the keys that hold a text or a number, as texts."""
+    return {
+        name: str(table[name])
+        for name in names
+        if isinstance(table.get(name), str | int | float) and str(table[name])
+    }

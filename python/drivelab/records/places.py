@@ -1,0 +1,113 @@
+"""Places of points under common names: what a scenario, a job of fio and a published table call the same axis.
+
+Sizes are bytes, counts are numbers, kinds of access are fio's shorter words; a workload of several jobs has its axes
+under the names of the jobs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from drivelab.fio import values
+from drivelab.sizes import size_of
+
+_KINDS = {"readwrite": "rw", "trimwrite": "trimwrite"}
+_PREFIXES = ("workload.", "target.", "run.")
+# fio's names, and those of other tools, for an axis.
+_ALIASES = {
+    "readwrite": "rw",
+    "blocksize": "bs",
+    "threads": "numjobs",
+    "job.numjobs": "numjobs",
+    "randseed": "seed",
+    "protocol": "queue.protocol",
+}
+_COUNTS = {"iodepth", "numjobs", "rwmixread", "rate_iops", "percentage_random", "fsync", "seed", "depth"}
+# Of a job: its axes, and what fio takes where the job says nothing. The share of reads counts where both are mixed.
+_JOB_AXES = {"rw": "read", "bs": "4k", "iodepth": "1", "numjobs": "1"}
+_JOB_MORE = ("bssplit", "rate_iops", "percentage_random", "random_distribution", "fsync")
+_MIXED = {"rw", "randrw"}
+
+
+def axis_name(path: str) -> str:
+    """The common name of an axis: `workload.job.readers.bs` is `readers.bs`."""
+    name = path
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
+    name = name.removeprefix("job.") if name.count(".") >= 2 else name
+    return _ALIASES.get(name, name)
+
+
+def axis_value(name: str, value: object) -> Any:  # noqa: ANN401 - a text or a number
+    """The common form of a value on an axis."""
+    last = name.rpartition(".")[2]
+    if last == "bs":
+        size = size_of(value)
+        return value if size is None else int(size)
+    if last == "rw" and isinstance(value, str):
+        return _KINDS.get(value.lower(), value.lower())
+    if last in _COUNTS and isinstance(value, str) and re.fullmatch(r"\d+", value.strip()):
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping) and isinstance(value.get("name"), str):
+        return value["name"]
+    return value
+
+
+def axes_of_record(axes: Mapping[str, Any]) -> dict[str, Any]:
+    """The axes of a point of the record."""
+    named = {axis_name(path): value for path, value in axes.items()}
+    return {name: axis_value(name, value) for name, value in named.items()}
+
+
+def axes_of_jobs(
+    jobs: Mapping[str, Mapping[str, Any]], size: Callable[[str], float | None] = size_of
+) -> dict[str, Any]:
+    """The axes of a workload, by the options of its jobs in fio's words; `size` reads a block size."""
+    found: dict[str, Any] = {}
+    for job, given in jobs.items():
+        options = {_ALIASES.get(name, name): str(value) for name, value in given.items()}
+        own = {name: options.get(name, default) for name, default in _JOB_AXES.items()}
+        # fio takes a kind's own suffix, `randread:8`, for how often it draws.
+        own["rw"] = own["rw"].partition(":")[0]
+        own |= {name: options[name] for name in _JOB_MORE if options.get(name) not in {None, "0"}}
+        if axis_value("rw", own["rw"]) in _MIXED:
+            own["rwmixread"] = options.get("rwmixread", "50")
+        if "rate_iops" in own or "bssplit" in own:
+            # With a rate the depth is only what it may grow to; with a split there is no one size.
+            own.pop("iodepth" if "rate_iops" in own else "bs")
+        before = f"{job}." if len(jobs) > 1 else ""
+        for name, text in own.items():
+            value: object = text
+            if name == "bs":
+                bytes_ = size(text)
+                value = text if bytes_ is None else bytes_
+            found[before + name] = axis_value(name, value)
+    return found
+
+
+def fio_size(text: str) -> float | None:
+    """A size as fio reads it; the first where there are three for reads, writes and trims."""
+    try:
+        return float(values.size(text.partition(",")[0]))
+    except ValueError:
+        return None
+
+
+def jobs_of_text(text: str) -> dict[str, dict[str, str]]:
+    """The jobs of a job file that drivelab has written, each with its options."""
+    jobs: dict[str, dict[str, str]] = {}
+    own: dict[str, str] = {}
+    for line in text.splitlines():
+        if line.startswith("[") and line.endswith("]"):
+            own = {}
+            if line != "[global]":
+                jobs[line[1:-1]] = own
+        elif "=" in line and not line.startswith(";"):
+            name, _, value = line.partition("=")
+            own[name] = value
+    kept = {*_JOB_AXES, *_JOB_MORE, "rwmixread"}
+    return {job: {name: value for name, value in one.items() if name in kept} for job, one in jobs.items()}

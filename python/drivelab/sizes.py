@@ -1,0 +1,25 @@
+"""Amounts of data as scenarios and command lines write them: 4k, 4KiB, 4096."""
+
+from __future__ import annotations
+
+import re
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*$")
+_UNITS = (
+    {"": 1, "b": 1}
+    | {
+        name: 1024**power
+        for power, names in enumerate(("k kib", "m mib", "g gib", "t tib"), 1)
+        for name in names.split()
+    }
+    | {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
+)
+
+
+def size_of(value: object) -> float | None:
+    """An amount of data in bytes, as a scenario or a command line has it: 4k, 4KiB, 4096. None for anything else."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    found = _SIZE.match(value) if isinstance(value, str) else None
+    factor = _UNITS.get(found.group(2).lower()) if found else None
+    return float(found.group(1)) * factor if found and factor else None

@@ -1,0 +1,33 @@
+"""What commands say is wrong, held to a file of `tests/golden`: each command with its line on stderr and its exit code.
+
+`DRIVELAB_UPDATE_GOLDEN=1` writes the file anew; it is then reviewed like any other change.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+
+def told(run: Callable[..., Any], commands: Iterable[Sequence[str]], folder: Path) -> str:
+    """Each command, and what it says. What depends on the machine, the folder, is `FOLDER`."""
+    blocks = []
+    for command in commands:
+        done = run(*command, cwd=folder)
+        assert done.stdout == "", command
+        said = done.stderr.replace(str(folder), "FOLDER")
+        blocks.append(f"$ drivelab {shlex.join(command)}\n{said}exit code {done.returncode}\n")
+    return "\n".join(blocks)
+
+
+def held(name: str, text: str) -> None:
+    """The file says the same."""
+    path = GOLDEN / name
+    if os.environ.get("DRIVELAB_UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    assert text.splitlines() == path.read_text(encoding="utf-8").splitlines()
