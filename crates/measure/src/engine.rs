@@ -102,7 +102,6 @@ impl<'a, P: Port> Engine<'a, P> {
         self.began = Moment::now();
         let (mut now, mut report_at) = (Instant::ZERO, Instant::ZERO);
         loop {
-            self.ledger.passes(now);
             if let Some(found) = self.ended(now) {
                 return Ok(found);
             }
@@ -126,7 +125,11 @@ impl<'a, P: Port> Engine<'a, P> {
             }
             now = self.now();
             if self.end().is_none_or(|end| now <= end) {
+                // Before anything is told that happens now.
+                self.ledger.passes(now);
                 self.answer(now)?;
+                // What ended at the end of the window belongs to it.
+                self.hear()?;
             }
         }
     }

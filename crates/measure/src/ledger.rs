@@ -40,6 +40,8 @@ pub struct Ledger {
     pub digest: Digest,
     pub processor: Option<Processor>,
     pub log: Vec<LoggedCommand>,
+    /// Bytes read and written since the start of the run, whatever counts.
+    pub moved_bytes: [u64; 2],
     steady: Option<SteadyRecord>,
 }
 
@@ -63,6 +65,7 @@ impl Ledger {
             processor: None,
             log: Vec::with_capacity(setup.traces.min(LOG_MAX) as usize),
             steady: None,
+            moved_bytes: [0; 2],
         }
     }
 
@@ -129,6 +132,10 @@ impl Ledger {
     #[inline]
     pub fn answered(&mut self, flying: &Flying, completion: &Completion) {
         let (submitted, completed) = (completion.submitted, completion.completed);
+        if completion.outcome == Outcome::Done {
+            let kind = usize::from(flying.command.access == Access::Write);
+            self.moved_bytes[kind] += flying.command.count.bytes().get();
+        }
         if !self.is_open(completed) || completion.outcome != Outcome::Done {
             return;
         }

@@ -40,6 +40,8 @@ pub struct Measured {
     pub cpu_ns_per_io: Option<f64>,
     /// The same as a share of the window: 1 is a whole core.
     pub cpu_share: Option<f64>,
+    /// Bytes read and written since the start of the run, its warm-up included.
+    pub moved_bytes: [u64; 2],
     pub failures: Failures,
     /// Where the window began once the device was steady.
     pub steady: Option<SteadyRecord>,

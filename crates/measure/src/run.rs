@@ -223,6 +223,7 @@ fn through<P: Port>(
         device_histogram,
         cpu_ns_per_io: spent.filter(|_| ios > 0).map(|(used, _)| used / ios as f64),
         cpu_share: spent.map(|(used, window)| used / window),
+        moved_bytes: ledger.moved_bytes,
         failures: ledger.failures,
         steady,
     };

@@ -82,7 +82,24 @@ fn at(path: &Path, door: Door) -> Wish {
 
 fn run(setup: &Setup, wish: &Wish) -> Result<MeasuredPoint, MeasureError> {
     let stop = AtomicBool::new(false);
-    measure(setup, wish, &Control { stop: &stop, progress: &|_| {} })
+    let found = measure(setup, wish, &Control { stop: &stop, progress: &|_| {} })?;
+    is_whole(&found);
+    Ok(found)
+}
+
+/// Every I/O of the window is in a piece of its series, and in the parts of its response time.
+fn is_whole(found: &MeasuredPoint) {
+    let point = &found.point;
+    let ios = point.read.ios + point.write.ios;
+    assert_eq!(point.series.iter().map(|piece| piece.ios).sum::<u64>(), ios);
+    assert_eq!(point.series.iter().map(|piece| piece.errors).sum::<u64>(), point.errors);
+    assert_eq!(found.measured.device_ns.n, ios);
+    let length = point.window_ns as f64 / point.series.len().max(1) as f64;
+    let depths: f64 = point.series.iter().filter_map(|piece| piece.depth).sum();
+    assert!(point.series.iter().all(|piece| piece.depth.is_some_and(|depth| depth >= 0.0)));
+    // Pieces are of one length, but for the last one.
+    let mean = depths * length / point.window_ns.max(1) as f64;
+    assert!((mean - point.depth.achieved).abs() <= 0.1 * point.depth.achieved + 0.5, "{mean}");
 }
 
 #[test]
@@ -148,6 +165,7 @@ fn ctrl_c_leaves_what_there_is_until_then() {
     let control = Control { stop: &stop, progress: &|share| stop.store(share > 0.0, Ordering::Relaxed) };
     let found = measure(&setup(job(4), lasting(Span::from_s(60))), &Wish::default(), &control).unwrap();
     assert_eq!(found.point.ended, Ended::Interrupted);
+    is_whole(&found);
     assert!(found.point.window_ns < 10_000_000_000 && found.point.read.ios > 0);
 }
 
@@ -200,6 +218,7 @@ fn a_file_that_shrinks_under_the_run_is_an_error_that_is_counted_and_located() {
         let control = Control { stop: &stop, progress: &progress };
         let wish = Wish { on_error, ..at(&target.0, Door::Auto) };
         let found = measure(&setup(job(1), ios(SHRINKS)), &wish, &control).unwrap();
+        is_whole(&found);
         let failures = &found.measured.failures;
         assert_eq!(failures.by_error.keys().collect::<Vec<_>>(), ["short"]);
         assert!(failures.places.iter().all(|place| place.offset_bytes >= half));

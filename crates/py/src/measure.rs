@@ -12,6 +12,7 @@ use drivelab_measure::{At, Control, Door, OnError, Steady, Wish, measure as meas
 use drivelab_units::Span;
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,6 +71,7 @@ impl Options {
 /// Returns the point, and whether a signal has ended it: it has what there was until then. Raises `RunError` where
 /// nothing can be measured, and what `on_progress` raises.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what Python brings is converted for this call")]
 pub fn measure<'py>(
     py: Python<'py>,
     plan: PyRef<'py, Plan>,
@@ -95,7 +97,11 @@ pub fn measure<'py>(
                         *share = done;
                     }
                 };
-                drop(sender.send(measure_setup(setup, wish, &Control { stop, progress: &progress })));
+                let control = Control { stop, progress: &progress };
+                // What panics drops its end of the channel, and is a defect.
+                if let Ok(found) = catch_unwind(AssertUnwindSafe(|| measure_setup(setup, wish, &control))) {
+                    drop(sender.send(found));
+                }
             });
             let mut raised: Option<PyErr> = None;
             loop {
