@@ -29,6 +29,8 @@ pub struct Flying {
     /// When it was due.
     pub at: Instant,
     pub submitted: Instant,
+    /// Bytes that are not moved yet.
+    left: u32,
 }
 
 /// Which slot has which command.
@@ -37,6 +39,8 @@ struct Slots {
     free: Vec<u32>,
     /// Those that were pushed and not submitted yet.
     pushed: Vec<u32>,
+    /// Whether the rest of a transfer was pushed.
+    has_rest: bool,
     /// Commands that found no slot.
     waiting: VecDeque<(Command, Instant)>,
 }
@@ -48,6 +52,7 @@ impl Slots {
             flying: vec![None; room],
             free: (0..count).rev().collect(),
             pushed: Vec::with_capacity(room),
+            has_rest: false,
             waiting: VecDeque::with_capacity(room),
         }
     }
@@ -70,6 +75,16 @@ pub struct Engine<'a, P: Port> {
     began: Moment,
     limits: Limits,
     ends: Option<Ended>,
+}
+
+fn request(slot: u32, command: &Command) -> Request {
+    let kind = match command.access {
+        Access::Read => Kind::Read,
+        Access::Write => Kind::Write { durable: command.force_unit_access },
+        Access::Flush => Kind::Flush,
+    };
+    let offset = command.first.get() * SECTOR_BYTES;
+    Request { slot, kind, offset, bytes: (command.count.get() * SECTOR_BYTES) as u32 }
 }
 
 fn defect(error: impl std::fmt::Display) -> MeasureError {
@@ -195,25 +210,20 @@ impl<'a, P: Port> Engine<'a, P> {
 
     #[inline]
     fn push(&mut self, slot: u32, command: Command, at: Instant) -> Result<(), MeasureError> {
-        let kind = match command.access {
-            Access::Read => Kind::Read,
-            Access::Write => Kind::Write { durable: command.force_unit_access },
-            Access::Flush => Kind::Flush,
-        };
         self.ledger.sent(&command);
-        let offset = command.first.get() * SECTOR_BYTES;
-        let bytes = (command.count.get() * SECTOR_BYTES) as u32;
-        self.port.push(&Request { slot, kind, offset, bytes })?;
-        self.slots.flying[slot as usize] = Some(Flying { command, at, submitted: at });
+        let request = request(slot, &command);
+        self.port.push(&request)?;
+        self.slots.flying[slot as usize] = Some(Flying { command, at, submitted: at, left: request.bytes });
         self.slots.pushed.push(slot);
         Ok(())
     }
 
     #[inline]
     fn submit(&mut self) -> Result<(), MeasureError> {
-        if self.slots.pushed.is_empty() {
+        if self.slots.pushed.is_empty() && !self.slots.has_rest {
             return Ok(());
         }
+        self.slots.has_rest = false;
         self.port.submit()?;
         let submitted = self.now();
         for slot in self.slots.pushed.drain(..) {
@@ -229,9 +239,12 @@ impl<'a, P: Port> Engine<'a, P> {
     fn answer(&mut self, now: Instant) -> Result<(), MeasureError> {
         for place in 0..self.done.len() {
             let Done { slot, result } = self.done[place];
-            let Some(flying) = self.slots.flying.get_mut(slot as usize).and_then(Option::take) else {
+            let Some(mut flying) = self.slots.flying.get_mut(slot as usize).and_then(Option::take) else {
                 return Err(MeasureError::Defect(format!("slot {slot} has answered without a request")));
             };
+            if result > 0 && (result as u32) < flying.left && self.goes_on(slot, &mut flying, result)? {
+                continue;
+            }
             let Command { id, initiator, tag, .. } = flying.command;
             let outcome = self.outcome(&flying, result);
             let submitted = flying.submitted;
@@ -252,6 +265,21 @@ impl<'a, P: Port> Engine<'a, P> {
         Ok(())
     }
 
+    /// A transfer that the kernel has done in part goes on with the rest, as long as that is whole sectors.
+    #[cold]
+    fn goes_on(&mut self, slot: u32, flying: &mut Flying, moved: i32) -> Result<bool, MeasureError> {
+        if !(moved as u64).is_multiple_of(SECTOR_BYTES) {
+            return Ok(false);
+        }
+        flying.left -= moved as u32;
+        let whole = request(slot, &flying.command);
+        let offset = whole.offset + u64::from(whole.bytes - flying.left);
+        self.port.push(&Request { offset, bytes: flying.left, ..whole })?;
+        self.slots.flying[slot as usize] = Some(*flying);
+        self.slots.has_rest = true;
+        Ok(true)
+    }
+
     /// Hears of I/Os that have finished, so that a run by count ends with the very one.
     #[inline]
     fn count(&mut self) -> Result<(), MeasureError> {
@@ -260,8 +288,7 @@ impl<'a, P: Port> Engine<'a, P> {
 
     #[inline]
     fn outcome(&mut self, flying: &Flying, result: i32) -> Outcome {
-        let bytes = (flying.command.count.get() * SECTOR_BYTES) as i32;
-        if result == bytes {
+        if result >= 0 && result as u32 == flying.left {
             self.ledger.failures.went_well();
             return Outcome::Done;
         }

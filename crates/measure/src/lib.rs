@@ -70,6 +70,7 @@ mod uring;
 
 pub use error::MeasureError;
 pub use failures::{FailedPlace, Failures};
+pub use open::Identity;
 pub use report::{LoggedCommand, Measured, MeasuredPoint};
 pub use run::{At, Control, Door, OnError, Wish, measure};
 pub use steady::{Steady, SteadyRecord};

@@ -2,15 +2,32 @@
 use crate::error::MeasureError;
 use rustix::fs::{OFlags, ioctl_blksszget};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, IoSliceMut, Seek, SeekFrom};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// What memory is aligned to in the probe.
 const ALIGN: usize = 4096;
 /// Granularities that are probed.
 const GRANULARITIES: [usize; 5] = [512, 1024, 2048, 4096, 16384];
+
+/// Which file or device a path led to: what it is called may lead elsewhere a moment later.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Identity {
+    /// Of the file system that its name lies on (`st_dev`).
+    pub file_system: u64,
+    /// `st_ino`.
+    pub inode: u64,
+    /// Of a device file, the device (`st_rdev`).
+    pub device: u64,
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        Identity { file_system: metadata.dev(), inode: metadata.ino(), device: metadata.rdev() }
+    }
+}
 
 /// A target as it was opened.
 #[derive(Debug)]
@@ -30,11 +47,17 @@ pub struct Opened {
 /// A block device that is written to is opened exclusively: the kernel refuses that while anything uses it.
 ///
 /// # Errors
-/// Where it cannot be opened so, or is neither a file nor a block device, or is empty.
-pub fn open(path: &Path, writes: bool, wants_direct: bool) -> Result<Opened, MeasureError> {
+/// Where it cannot be opened so, is neither a file nor a block device, is empty, or is not the one that is `expected`.
+pub fn open(
+    path: &Path,
+    writes: bool,
+    wants_direct: bool,
+    expected: Option<Identity>,
+) -> Result<Opened, MeasureError> {
     let failed = |error: io::Error| MeasureError::Open { path: path.into(), error };
     let wrong = |why: &str| MeasureError::Target { path: path.into(), why: why.into() };
-    let kind = std::fs::metadata(path).map_err(failed)?.file_type();
+    let looked_at = std::fs::metadata(path).map_err(failed)?;
+    let kind = looked_at.file_type();
     let is_block_device = kind.is_block_device();
     if kind.is_dir() {
         return Err(wrong("is a directory; name a file in it, or a block device"));
@@ -54,6 +77,13 @@ pub fn open(path: &Path, writes: bool, wants_direct: bool) -> Result<Opened, Mea
         }
         _ => (with(OFlags::empty()).map_err(|error| refused(path, error, writes))?, false),
     };
+    // Between the look and the opening the path may have come to lead elsewhere.
+    let found = Identity::of(&file.metadata().map_err(failed)?);
+    if found != expected.unwrap_or(Identity::of(&looked_at)) {
+        return Err(wrong(
+            "is not what it was a moment ago: another file or device has its name now; nothing was done",
+        ));
+    }
     let bytes = (&file).seek(SeekFrom::End(0)).map_err(failed)?;
     if bytes == 0 {
         return Err(wrong("is empty; a file has to be there in its full size before it is measured"));
@@ -105,7 +135,7 @@ mod tests {
     use super::*;
 
     fn message(path: &str, writes: bool) -> String {
-        open(Path::new(path), writes, true).unwrap_err().to_string()
+        open(Path::new(path), writes, true, None).unwrap_err().to_string()
     }
 
     #[test]
@@ -123,11 +153,25 @@ mod tests {
     fn a_file_tells_its_size_and_what_its_reads_must_be_multiples_of() {
         let path = std::env::temp_dir().join(format!("drivelab-open-{}", std::process::id()));
         std::fs::write(&path, vec![1; 1 << 16]).unwrap();
-        let opened = open(&path, true, true).unwrap();
+        let opened = open(&path, true, true, None).unwrap();
         assert_eq!(opened.bytes, 1 << 16);
         assert!(opened.granularity == 1 || opened.granularity.is_multiple_of(512));
         assert_eq!(opened.is_direct_refused, !opened.is_direct);
-        assert!(!open(&path, false, false).unwrap().is_direct);
+        assert!(!open(&path, false, false, None).unwrap().is_direct);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn what_has_taken_the_place_of_what_was_looked_at_is_not_opened() {
+        let path = std::env::temp_dir().join(format!("drivelab-replaced-{}", std::process::id()));
+        let other = path.with_extension("other");
+        std::fs::write(&path, vec![1; 1 << 16]).unwrap();
+        std::fs::write(&other, vec![2; 1 << 16]).unwrap();
+        let identity = Identity::of(&std::fs::metadata(&path).unwrap());
+        assert!(open(&path, true, true, Some(identity)).is_ok());
+        std::fs::rename(&other, &path).unwrap();
+        let error = open(&path, true, true, Some(identity)).unwrap_err().to_string();
+        assert!(error.contains("is not what it was a moment ago"), "{error}");
         std::fs::remove_file(path).unwrap();
     }
 }

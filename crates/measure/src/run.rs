@@ -3,7 +3,7 @@ use crate::engine::Engine;
 use crate::error::MeasureError;
 use crate::ledger::{Ledger, Processor};
 use crate::null::Null;
-use crate::open::{Opened, open};
+use crate::open::{Identity, Opened, open};
 use crate::port::Port;
 use crate::report::{Measured, MeasuredPoint, summary};
 use crate::steady::Steady;
@@ -52,6 +52,8 @@ pub struct Wish {
     pub door: Door,
     /// Whether anything may be written at all.
     pub may_write: bool,
+    /// What the path led to when it was checked; anything else there is refused.
+    pub identity: Option<Identity>,
     /// Past the page cache.
     pub direct: bool,
     pub on_error: OnError,
@@ -65,6 +67,7 @@ impl Default for Wish {
             at: At::Null,
             door: Door::Auto,
             may_write: false,
+            identity: None,
             direct: true,
             on_error: OnError::Stop,
             steady: None,
@@ -82,7 +85,7 @@ pub struct Control<'a> {
 /// Slots of a workload that waits for nothing.
 const OPEN_SLOTS: u32 = 1024;
 /// Most memory of all buffers.
-const BUFFERS_MAX: u64 = 1 << 31;
+const BUFFERS_MAX: u64 = (1 << 31) - 1;
 
 /// How it was reached.
 struct Reached {
@@ -112,7 +115,7 @@ pub fn measure(setup: &Setup, wish: &Wish, control: &Control<'_>) -> Result<Meas
         let reached = Reached { note: None, is_direct: true, is_direct_refused: false };
         return through(&mut Null::new(slots), host, setup, wish, control, reached);
     };
-    let opened = open(path, wish.may_write, wish.direct)?;
+    let opened = open(path, wish.may_write, wish.direct, wish.identity)?;
     check(&opened, path, &setup.jobs)?;
     let mut reached =
         Reached { note: None, is_direct: opened.is_direct, is_direct_refused: opened.is_direct_refused };
@@ -231,3 +234,7 @@ fn through<P: Port>(
     let series = ledger.collector.into_series(ended.max(ledger.start));
     Ok(MeasuredPoint { point: Point { series, ..point }, measured, commands })
 }
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

@@ -62,14 +62,16 @@ impl Threads {
             asked: Condvar::new(),
             answered: Condvar::new(),
         });
-        let mut workers = Vec::with_capacity(room);
+        // Where the system has no more threads, dropping it ends those that there are.
+        let mut threads =
+            Threads { shared, workers: Vec::with_capacity(room), pushed: Vec::with_capacity(room) };
         for number in 0..slots {
-            let shared = Arc::clone(&shared);
+            let shared = Arc::clone(&threads.shared);
             let work = move || serve(&shared, slot_bytes as usize, seed ^ u64::from(number + 1));
             let worker = Builder::new().name(format!("measure-{number}")).stack_size(STACK_BYTES).spawn(work);
-            workers.push(worker.map_err(MeasureError::Port)?);
+            threads.workers.push(worker.map_err(MeasureError::Port)?);
         }
-        Ok(Threads { shared, workers, pushed: Vec::with_capacity(room) })
+        Ok(threads)
     }
 }
 

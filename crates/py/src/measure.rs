@@ -8,7 +8,7 @@ use crate::convert::to_python;
 use crate::errors::measure_error;
 use crate::plan::Plan;
 use drivelab_core::Setup;
-use drivelab_measure::{At, Control, Door, OnError, Steady, Wish, measure as measure_setup};
+use drivelab_measure::{At, Control, Door, Identity, OnError, Steady, Wish, measure as measure_setup};
 use drivelab_units::Span;
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -31,6 +31,8 @@ pub struct Options {
     path: Option<PathBuf>,
     engine: String,
     may_write: bool,
+    /// `st_dev`, `st_ino` and `st_rdev` of what was checked.
+    identity: Option<(u64, u64, u64)>,
     direct: bool,
     goes_on: bool,
     /// The length of a round in nanoseconds, and most rounds, until the device is steady.
@@ -57,6 +59,11 @@ impl Options {
             at: self.path.clone().map_or(At::Null, At::Path),
             door,
             may_write: self.may_write,
+            identity: self.identity.map(|(file_system, inode, device)| Identity {
+                file_system,
+                inode,
+                device,
+            }),
             direct: self.direct,
             on_error: if self.goes_on { OnError::GoOn } else { OnError::Stop },
             steady: self

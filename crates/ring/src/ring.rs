@@ -18,6 +18,9 @@ pub const SLOTS_MAX: u32 = 1 << 12;
 /// `errno` of a wait that timed out, and of one that a signal ended (asm-generic/errno.h).
 const ETIME: i32 = 62;
 const EINTR: i32 = 4;
+/// Those of a kernel that has no memory for a request at the moment, or wants ends to be reaped first.
+const EAGAIN: i32 = 11;
+const EBUSY: i32 = 16;
 
 pub struct Ring {
     ring: ManuallyDrop<IoUring>,
@@ -42,6 +45,7 @@ impl Ring {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let memory = Memory::new(slots, slot_bytes)?;
+        // At most a request of each slot is under way, and the completion queue is twice as long: it never overflows.
         let entries = slots.next_power_of_two();
         let ring = build(entries)?;
         ring.submitter().register_files(&[file.as_raw_fd()])?;
@@ -117,33 +121,34 @@ impl Ring {
         pushed.map_err(|_| io::ErrorKind::WouldBlock.into())
     }
 
-    /// Hands what was pushed to the kernel.
+    /// Hands what was pushed to the kernel; what that has no room for at the moment goes with the next [`Self::wait`].
     ///
     /// # Errors
-    /// Whatever io_uring_enter says.
+    /// Whatever else io_uring_enter says.
     #[inline]
     pub fn submit(&mut self) -> io::Result<()> {
         while !self.ring.submission().is_empty() {
             match self.ring.submit() {
                 Ok(_) => {}
                 Err(error) if error.raw_os_error() == Some(EINTR) => {}
+                Err(error) if matches!(error.raw_os_error(), Some(EAGAIN | EBUSY)) => return Ok(()),
                 Err(error) => return Err(error),
             }
         }
         Ok(())
     }
 
-    /// Waits until something is done, and no longer than this.
+    /// Hands over what is left of the pushed, waits until something is done, and no longer than this.
     ///
     /// # Errors
-    /// Whatever io_uring_enter says, but for the end of the time and signals.
+    /// Whatever io_uring_enter says, but for the end of the time, signals and a kernel that is short of memory.
     #[inline]
     pub fn wait(&mut self, most: Duration) -> io::Result<()> {
         let time = Timespec::from(most);
         let arguments = SubmitArgs::new().timespec(&time);
         match self.ring.submitter().submit_with_args(1, &arguments) {
             Ok(_) => Ok(()),
-            Err(error) if matches!(error.raw_os_error(), Some(ETIME | EINTR)) => Ok(()),
+            Err(error) if matches!(error.raw_os_error(), Some(ETIME | EINTR | EAGAIN | EBUSY)) => Ok(()),
             Err(error) => Err(error),
         }
     }

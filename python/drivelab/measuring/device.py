@@ -228,6 +228,8 @@ class Target:
     file_system: str | None = None
     """Of a file."""
     mount_options: str = ""
+    identity: tuple[int, int, int] | None = None
+    """`st_dev`, `st_ino` and `st_rdev` of what the path led to: the engine opens nothing else."""
 
     @property
     def kind(self) -> str:
@@ -276,4 +278,5 @@ def target_at(path: Path, system: System = System()) -> Target:
         Block(system, node) if node else None,
         mount.kind if mount else None,
         mount.options if mount else "",
+        (found.st_dev, found.st_ino, found.st_rdev),
     )

@@ -139,6 +139,7 @@ def _options(target: Target, how: How, seed: int) -> dict[str, Any]:
         "path": None if how.nowhere else str(target.path),
         "engine": how.engine,
         "may_write": how.may_write,
+        "identity": target.identity,
         "direct": how.direct,
         "goes_on": how.goes_on,
         "steady": how.steady,

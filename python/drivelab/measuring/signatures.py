@@ -30,7 +30,11 @@ _AT_START = (
     (MEMBER, "md (RAID, version 1.2)", 0x1000, b"\xfc\x4e\x2b\xa9"),
     (MEMBER, "btrfs", 0x10040, b"_BHRfS_M"),
     (MEMBER, "bcache", 0x1018, bytes.fromhex("c68573f64e1a45ca8265f57f48ba6d81")),
+    (MEMBER, "bcachefs", 0x1018, bytes.fromhex("c68573f666ce90a9d96a60cf803df7ef")),
     (MEMBER, "Ceph BlueStore", 0, b"bluestore block device"),
+    (MEMBER, "BitLocker", 3, b"-FVE-FS-"),
+    (MEMBER, "Oracle ASM", 32, b"ORCLDISK"),
+    (MEMBER, "Stratis", 0x210, b"!Stra0tis\x86\xff\x02^\x41rh"),
     (FILE_SYSTEM, "ext2, ext3 or ext4", 0x438, b"\x53\xef"),
     (FILE_SYSTEM, "XFS", 0, b"XFSB"),
     (FILE_SYSTEM, "F2FS", 0x400, b"\x10\x20\xf5\xf2"),
@@ -47,6 +51,7 @@ _AT_START = (
 _MD = b"\xfc\x4e\x2b\xa9"
 _UBERBLOCKS = (b"\x0c\xb1\xba\x00\x00\x00\x00\x00", b"\x00\x00\x00\x00\x00\xba\xb1\x0c")
 _INTEL = b"Intel Raid ISM Cfg Sig. "
+_DDF = b"\xde\x11\xde\x11"
 
 
 def signatures(opened: int, size: int) -> list[Signature]:
@@ -81,6 +86,8 @@ def _at_end(opened: int, size: int) -> Iterator[Signature]:
             yield Signature(MEMBER, name, offset)
     if size >= KIB and os.pread(opened, len(_INTEL), size - KIB) == _INTEL:
         yield Signature(MEMBER, "Intel RAID", size - KIB)
+    if size >= KIB and os.pread(opened, len(_DDF), size - 512) == _DDF:
+        yield Signature(MEMBER, "a controller's RAID (DDF)", size - 512)
     if size >= 1024 * KIB:
         begin = (size & ~(256 * KIB - 1)) - 256 * KIB
         if (found := _uberblock(os.pread(opened, 256 * KIB, begin)[128 * KIB :])) is not None:
