@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from drivelab.measuring.reorder import CANNOT_TELL, IN_ORDER, REORDERS, conclude, overtaken_of
+from drivelab.measuring.reorder import CANNOT_TELL, IN_ORDER, REORDERS, conclude, judge, overtaken_of
 
 
 def judged(run, *words: object):
@@ -40,6 +40,27 @@ def test_a_file_on_this_machine_cannot_tell(run, tmp_path):
     found = judged(run, target, "--seconds", "0.05")
     assert (found["verdict"], found["confidence"]) == (CANNOT_TELL, None)
     assert len(found["rounds"]) == 5
+    assert found["environment"]["target"]["path"] == str(target)
+
+
+def test_interrupted_there_is_no_verdict_and_the_rounds_that_were_whole_are_kept():
+    calls = 0
+
+    def runner(_document: object, _number: int, log: int) -> dict[str, object]:
+        nonlocal calls
+        calls += 1
+        if calls == 10:
+            raise KeyboardInterrupt
+        commands = [{"id": 0, "completed_ns": 1}] if log else []
+        return {"latency_ns": {"n": 10}, "window_ns": 1e9, "depth": {"achieved": 32}, "commands": commands}
+
+    found = judge(runner)
+    assert (found.verdict, found.interrupted, len(found.rounds)) == (CANNOT_TELL, True, 2)
+    assert found.reason == "interrupted after 2 of 5 rounds"
+    calls = 9
+    found = judge(runner)
+    assert (found.verdict, found.interrupted, found.rounds) == (CANNOT_TELL, True, [])
+    assert found.table()
 
 
 def rounds(near_one, far_one, near_full, far_full, depth=32.0):

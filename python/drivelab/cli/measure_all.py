@@ -41,7 +41,13 @@ def everything(
     how = device.how_of(
         engine=engine, may_write=False, direct=True, on_error="stop", until_steady=None, repeat=1
     )
-    done = all_of_it.run(found, device.SYSTEM, out, minutes, how.engine, (lambda _: None) if quiet else say)
+    try:
+        done = all_of_it.run(
+            found, device.SYSTEM, out, minutes, how.engine, (lambda _: None) if quiet else say
+        )
+    except KeyboardInterrupt:
+        say("interrupted: the same command goes on where it was")
+        return Exit.INTERRUPTED
     if as_json:
         emit_json({"kind": "all", "target": str(found.path), "files": done})
     else:

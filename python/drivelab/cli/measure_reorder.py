@@ -16,6 +16,7 @@ from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
 from drivelab.cli.run_options import AsJson, Quiet
 from drivelab.errors import InputError, RunError
 from drivelab.measuring import reorder as judging
+from drivelab.measuring.environment import environment
 from drivelab.measuring.on_device import runner_on
 from drivelab.scenario import Override, Source, plan
 from drivelab.simulation import run_plan
@@ -50,6 +51,7 @@ def reorder(
     overrides = words.overrides_of({}, settings)
     suspicion: str | None = None
     notes: list[str] = []
+    surroundings: dict[str, Any] | None = None
     if drive is not None:
         runner = _simulated(drive, overrides)
     else:
@@ -60,6 +62,7 @@ def reorder(
             engine=engine, may_write=False, direct=True, on_error="stop", until_steady=None, repeat=1
         )
         runner, suspicion, notes = runner_on(found, how.engine)
+        surroundings = environment(found, device.SYSTEM)
     done = 0
     with progress_bar(RUNS * rounds, "reorder", quiet=quiet) as progress:
 
@@ -75,7 +78,8 @@ def reorder(
             counted, rounds=rounds, depth=iodepth, seconds=seconds, suspicion=suspicion, notes=notes
         )
     if as_json:
-        emit_json({"kind": "reorder", "target": target or drive, **verdict.to_dict()})
+        place = {"target": target or drive, "environment": surroundings}
+        emit_json({"kind": "reorder", **place, **verdict.to_dict()})
     else:
         emit_table(verdict.table())
         sure = "" if verdict.confidence is None else f" (confidence {100 * verdict.confidence:.4g} %)"
@@ -83,7 +87,7 @@ def reorder(
     if not quiet:
         for note in notes:
             say(f"note: {note}")
-    return Exit.OK
+    return Exit.INTERRUPTED if verdict.interrupted else Exit.OK
 
 
 def _simulated(drive: str, overrides: list[Override]) -> judging.Runner:

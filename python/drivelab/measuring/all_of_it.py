@@ -18,7 +18,7 @@ from drivelab.errors import InputError, RunError
 from drivelab.files import make_folder, read_text, write_text
 from drivelab.measuring import ready, reorder
 from drivelab.measuring.device import System, Target
-from drivelab.measuring.environment import device_facts
+from drivelab.measuring.environment import device_facts, environment
 from drivelab.measuring.on_device import runner_on
 from drivelab.measuring.run import How, MeasuredResult
 from drivelab.scanning.surface import Surface
@@ -29,6 +29,9 @@ SHARES = {"surface": 0.2, "chain": 0.4, "sweep": 0.2, "reorder": 0.2}
 """Of the time that was asked for."""
 DEPTHS = (1, 2, 4, 8, 16, 32)
 PLACES = 50
+PLACES_MIN = 5
+# Less time at a place of the surface tells little: one pause of the machine takes as long.
+PLACE_S = 0.4
 # What a run takes beside its measured time: opening, warm-up.
 OVERHEAD_S = 0.3
 
@@ -97,7 +100,7 @@ def _make(step: Step, target: Target, system: System, folder: Path, engine: str)
         "surface": lambda: _surface(step, target, system, folder, engine),
         "chain": lambda: _chain(step, target, system, folder, engine),
         "sweep": lambda: _sweep(step, target, system, folder, engine),
-        "reorder": lambda: _reorder(step, target, engine),
+        "reorder": lambda: _reorder(step, target, system, engine),
     }
     # Written in one piece: a file is there when its step is done.
     write_text(folder / step.file, makers[step.name]())
@@ -114,8 +117,9 @@ def _whole(result: MeasuredResult, folder: Path, name: str) -> MeasuredResult:
 
 
 def _surface(step: Step, target: Target, system: System, folder: Path, engine: str) -> str:
-    document = surface_document("read", PLACES)
-    each = max(0.05, step.seconds / PLACES - OVERHEAD_S)
+    places = min(PLACES, max(PLACES_MIN, int(step.seconds / (PLACE_S + OVERHEAD_S))))
+    document = surface_document("read", places)
+    each = max(PLACE_S, step.seconds / places - OVERHEAD_S)
     document["run"] = {"warmup": f"{each / 5:g}s", "duration": f"{each * 0.8:g}s"}
     result = _whole(ready.measured(document, target, system, How(engine=engine)), folder, step.name)
     places = Surface.of(result.points).to_dict()["places"]
@@ -136,9 +140,14 @@ def _sweep(step: Step, target: Target, system: System, folder: Path, engine: str
     return ready.sweep_csv(result, "4KiB", "randread")
 
 
-def _reorder(step: Step, target: Target, engine: str) -> str:
+def _reorder(step: Step, target: Target, system: System, engine: str) -> str:
     runs = reorder.ROUNDS * len(reorder.LOADS)
     each = max(0.1, step.seconds / runs / 1.125 - OVERHEAD_S)
     runner, suspicion, notes = runner_on(target, engine)
     verdict = reorder.judge(runner, seconds=each, suspicion=suspicion, notes=notes)
-    return json_text({"kind": "reorder", "target": str(target.path), **verdict.to_dict()})
+    if verdict.interrupted:
+        raise KeyboardInterrupt
+    surroundings = environment(target, system)
+    return json_text(
+        {"kind": "reorder", "target": str(target.path), "environment": surroundings, **verdict.to_dict()}
+    )

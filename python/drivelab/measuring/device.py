@@ -228,6 +228,8 @@ class Target:
     file_system: str | None = None
     """Of a file."""
     mount_options: str = ""
+    is_emulated: bool = False
+    """Whether it is the file of a drive that drivelab emulates."""
     identity: tuple[int, int, int] | None = None
     """`st_dev`, `st_ino` and `st_rdev` of what the path led to: the engine opens nothing else."""
 
@@ -278,5 +280,6 @@ def target_at(path: Path, system: System = System()) -> Target:
         Block(system, node) if node else None,
         mount.kind if mount else None,
         mount.options if mount else "",
+        mount is not None and mount.kind.startswith("fuse") and mount.source == "drivelab",
         (found.st_dev, found.st_ino, found.st_rdev),
     )

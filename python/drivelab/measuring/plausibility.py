@@ -93,7 +93,9 @@ def _of_target(
             "system, not of the drive",
         )
     block = target.block
-    if block is None:
+    if target.is_emulated:
+        yield _warning("emulated", "this is a drive that drivelab emulates, not a real one")
+    elif block is None:
         yield _warning(
             "device-unknown", "which device this lies on is not known, so nothing of it was checked"
         )

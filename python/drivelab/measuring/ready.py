@@ -238,6 +238,8 @@ def surface_csv(places: Sequence[Mapping[str, Any]], size_bytes: int, origin: Me
 def suspicion_of(target: Target) -> str | None:
     """Why no figure of this target could tell the order that a drive serves in; None where one could."""
     block = target.block
+    if target.is_emulated:
+        return None
     if block is None:
         return "which device this lies on is not known"
     if block.kind == "loop":

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from drivelab.errors import InputError
@@ -61,6 +61,7 @@ class Verdict:
     gain: Mapping[str, Any] = field(default_factory=dict)
     overtaken_share: float | None = None
     notes: Sequence[str] = ()
+    interrupted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -112,31 +113,47 @@ def judge(
     suspicion: str | None = None,
     notes: Sequence[str] = (),
 ) -> Verdict:
-    """Run all loads and judge. `suspicion` says why no figure of this target could tell. Raises InputError."""
+    """Run all loads and judge. `suspicion` says why no figure of this target could tell. Raises InputError.
+
+    Interrupted, there is no verdict, and the rounds that were whole are in it.
+    """
     if rounds < ROUNDS_MIN:
         raise InputError(f"{rounds} rounds: {ROUNDS_MIN} at least, or there is no interval")
     if depth < 4:
         raise InputError(f"a depth of {depth}: with fewer than 4 commands there is little to reorder")
-    found = []
-    overtaken, ended = 0, 0
+    found: list[dict[str, Any]] = []
+    overtaken, ended, interrupted = 0, 0, False
     for number in range(rounds):
-        one: dict[str, Any] = {}
-        for load, of in LOADS:
-            is_full = of == 0
-            wanted = depth if is_full else 1
-            log = LOGGED if is_full and load == "far" else 0
-            point = runner(document(load, wanted, seconds), number, log)
-            if not point["latency_ns"]["n"]:
-                raise InputError(f"no read finished in {seconds:g} s: give more --seconds")
-            one[f"{load}_{'full' if is_full else 'one'}_ns"] = point["window_ns"] / point["latency_ns"]["n"]
-            if is_full:
-                one[f"{load}_depth"] = point["depth"]["achieved"]
-            if log:
-                passed, count = overtaken_of(point.get("commands") or ())
-                overtaken, ended = overtaken + passed, ended + count
+        try:
+            one, passed, count = _round(runner, number, depth, seconds)
+        except KeyboardInterrupt:
+            interrupted = True
+            suspicion = f"interrupted after {number} of {rounds} rounds"
+            break
+        overtaken, ended = overtaken + passed, ended + count
         found.append(one)
+    if not found:
+        return Verdict(CANNOT_TELL, suspicion or "nothing was run", None, depth, [], interrupted=interrupted)
     share = overtaken / ended if ended else None
-    return conclude(found, depth, share, suspicion=suspicion, notes=notes)
+    return replace(conclude(found, depth, share, suspicion=suspicion, notes=notes), interrupted=interrupted)
+
+
+def _round(runner: Runner, number: int, depth: int, seconds: float) -> tuple[dict[str, Any], int, int]:
+    """One round of all loads: its figures, how many commands were overtaken, of how many."""
+    one: dict[str, Any] = {}
+    overtaken, ended = 0, 0
+    for load, of in LOADS:
+        is_full = of == 0
+        log = LOGGED if is_full and load == "far" else 0
+        point = runner(document(load, depth if is_full else 1, seconds), number, log)
+        if not point["latency_ns"]["n"]:
+            raise InputError(f"no read finished in {seconds:g} s: give more --seconds")
+        one[f"{load}_{'full' if is_full else 'one'}_ns"] = point["window_ns"] / point["latency_ns"]["n"]
+        if is_full:
+            one[f"{load}_depth"] = point["depth"]["achieved"]
+        if log:
+            overtaken, ended = overtaken_of(point.get("commands") or ())
+    return one, overtaken, ended
 
 
 def overtaken_of(commands: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
