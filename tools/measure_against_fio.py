@@ -1,6 +1,6 @@
 """drivelab measure beside fio on the same file: rate, median latency and processor time of a command, in pairs.
 
-    python tools/measure_against_fio.py FILE [--pairs 10] [--seconds 2] [--registered]
+    python tools/measure_against_fio.py FILE [--pairs 10] [--seconds 2] [--registered] [--depth 256]
 
 Each pair runs both, the one that goes first by turns, so that what else the machine does hits both alike. Figures are
 medians of the pairs' ratios, with the interval that holds the median of such pairs with at least 95 % (order
@@ -102,11 +102,14 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--registered", action="store_true", help="fio with registered file and buffers, too")
+    parser.add_argument("--depth", type=int, help="only the cases of this depth")
     options = parser.parse_args()
     print(
         "case                     ours IOPS    IOPS ratio           p50 ratio            CPU ratio      ours, fio us"
     )
     for case in CASES:
+        if options.depth not in {None, case[2]}:
+            continue
         pairs: list[tuple[Figures, Figures]] = []
         for number in range(options.pairs):
             runs = [
