@@ -93,6 +93,9 @@ def test_what_cannot_tell_says_why():
     flash = conclude(rounds(1e5, 1.01e5, 1e4, 1e4), 32, 0.6)
     assert flash.verdict == CANNOT_TELL
     assert "hardly depends on where it goes" in flash.reason
+    scattered = rounds(6e6, 9e6, 3e6, 3.3e6)
+    scattered[0] |= {"far_one_ns": 5e6}
+    assert "the rounds scatter too far" in conclude(scattered, 32, 0.6).reason
     shallow = conclude(rounds(6e6, 12e6, 3e6, 3.3e6, depth=4.0), 32, 0.7)
     assert "only 4.0 were outstanding" in shallow.reason
     told = conclude(rounds(6e6, 12e6, 3e6, 3.3e6), 32, 0.7, suspicion="it is a loop device")

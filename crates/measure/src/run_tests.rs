@@ -91,12 +91,15 @@ fn setup(ios: u64) -> Setup {
 }
 
 fn run<F: FnMut(&Request) -> i32>(ios: u64, on_error: OnError, port: &mut Scripted<F>) -> MeasuredPoint {
+    run_so(ios, &Wish { on_error, ..Wish::default() }, port)
+}
+
+fn run_so<F: FnMut(&Request) -> i32>(ios: u64, wish: &Wish, port: &mut Scripted<F>) -> MeasuredPoint {
     let (setup, stop) = (setup(ios), AtomicBool::new(false));
-    let wish = Wish { on_error, ..Wish::default() };
     let reached = Reached { note: None, is_direct: true, is_direct_refused: false };
     let control = Control { stop: &stop, progress: &|_| {} };
-    let host = host(&setup, &wish).unwrap();
-    through(port, host, &setup, &wish, &control, reached).unwrap()
+    let host = host(&setup, wish).unwrap();
+    through(port, host, &setup, wish, &control, reached).unwrap()
 }
 
 #[test]
@@ -152,4 +155,15 @@ fn a_full_disk_in_the_middle_of_a_transfer_is_told_as_that() {
     });
     let found = run(100, OnError::Stop, &mut port);
     assert_eq!((found.point.ended, found.point.read.ios), (Ended::DiskFull, 4));
+}
+
+#[test]
+fn a_run_by_count_counts_from_when_the_device_was_steady() {
+    let steady = Some(Steady { round: Span::from_ms(2), rounds_max: 6 });
+    let wish = Wish { steady, ..Wish::default() };
+    let mut port = Scripted::new(|request: &Request| request.bytes as i32);
+    let found = run_so(100, &wish, &mut port);
+    assert_eq!((found.point.read.ios, found.point.ended), (100, Ended::Ios));
+    assert!(found.measured.steady.is_some());
+    assert!(port.asked.len() > 200, "{} in all rounds", port.asked.len());
 }

@@ -190,6 +190,12 @@ def conclude(
 
     if suspicion is not None:
         return verdict(CANNOT_TELL, suspicion)
+    if crossing["low"] < CROSSING_LEAST < crossing["mean"]:
+        return verdict(
+            CANNOT_TELL,
+            f"crossing the target takes x{crossing['mean']:.2f}, but the rounds scatter too far to be sure (x"
+            f"{crossing['low']:.2f} to x{crossing['high']:.2f}); more --seconds or --rounds may tell",
+        )
     if crossing["low"] < CROSSING_LEAST:
         return verdict(
             CANNOT_TELL,
