@@ -355,7 +355,7 @@ def test_sweep_chain_and_surface_are_what_fit_reads(run, target, tmp_path):
 def test_the_ready_made_ones_have_tables_records_and_pictures(run, target, tmp_path):
     done = run("measure", "access", target, "--requests", "100")
     assert "full stroke" in done.stdout, done.stderr
-    done = run("measure", "table", target, "--bs", "4,16", "--threads", "1,2", "--seconds", "0.05", "--csv")
+    done = run("measure", "table", target, "--bs", "4,16", "--threads", "1,2", "--seconds", "0.15", "--csv")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [(row["block_kib"], row["threads"]) for row in rows] == [
         ("4", "1"),
@@ -367,7 +367,7 @@ def test_the_ready_made_ones_have_tables_records_and_pictures(run, target, tmp_p
     assert all(float(row["rndRd"]) > 0 for row in rows)
     for verb in ("sweep", "surface"):
         words = {
-            "sweep": ("--seconds", "0.05"),
+            "sweep": ("--seconds", "0.15"),
             "surface": ("--places", "3", "--requests", "8", "--accesses", "20"),
         }
         done = run("measure", verb, target, *words[verb], "-o", f"{verb}.svg", "--json")
@@ -380,7 +380,7 @@ def test_a_table_with_writes_has_all_columns_of_2007(run, tmp_path):
     target = tmp_path / "new"
     with target.open("wb") as file:
         file.truncate(4 * MIB)
-    words = ("measure", "table", target, "--bs", "4", "--threads", "1", "--seconds", "0.05", "--csv")
+    words = ("measure", "table", target, "--bs", "4", "--threads", "1", "--seconds", "0.15", "--csv")
     done = run(*words, "--write", "--yes-destroy", target)
     assert done.returncode == 0, done.stderr
     [row] = csv.DictReader(io.StringIO(done.stdout))
