@@ -28,6 +28,7 @@ LAYERS = {
     "scenario": 2,
     "trace": 2,
     "record": 2,
+    "ring": 2,
     "simulate": 3,
     "emulate": 3,
     "measure": 3,

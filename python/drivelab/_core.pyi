@@ -27,6 +27,7 @@ __all__ = [
     "kinds",
     "left_out_of_emulation",
     "loop_back",
+    "measure",
     "places",
     "reference",
     "replay",
@@ -110,6 +111,9 @@ def run(
     on_plan: Callable[[int, _Entries], _Kept],
     capture: str | None = None,
 ) -> list[_Kept]: ...
+def measure(
+    plan: Plan, place: int, options: dict[str, Any], on_progress: Callable[[float], object] | None
+) -> tuple[dict[str, Any], bool]: ...
 def places(plan: Plan, blocks: Sequence[int]) -> list[tuple[int, int, int, float]]: ...
 def replay(plan: Plan, trace: str) -> dict[str, Any]: ...
 def trace_info(files: Sequence[str], options: dict[str, Any]) -> dict[str, Any]: ...

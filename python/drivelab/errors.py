@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from drivelab.experiment import Outcome
     from drivelab.result import Result
 
-__all__ = ["InputError", "Interrupted", "OutputError", "RunError", "ScenarioError"]
+__all__ = ["InputError", "Interrupted", "OutputError", "RefusedError", "RunError", "ScenarioError"]
 
 
 class InputError(ValueError):
     """What was asked for cannot be read or does not exist."""
+
+
+class RefusedError(Exception):
+    """What was asked for is refused for safety: it would destroy what somebody may need."""
 
 
 class OutputError(OSError):

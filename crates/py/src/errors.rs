@@ -1,6 +1,7 @@
 //! The one map from our errors to Python's.
 use crate::convert::to_python;
 use drivelab_emulate::EmulateError;
+use drivelab_measure::MeasureError;
 use drivelab_scenario::Problems;
 use drivelab_simulate::RunError as SimulateError;
 use drivelab_simulate::replay::ReplayError;
@@ -52,6 +53,11 @@ pub fn trace_error(error: &dyn Error) -> PyErr {
 
 /// Why nothing can be served.
 pub fn emulate_error(error: &EmulateError) -> PyErr {
+    RunError::new_err(error.to_string())
+}
+
+/// Why nothing was measured.
+pub fn measure_error(error: &MeasureError) -> PyErr {
     RunError::new_err(error.to_string())
 }
 

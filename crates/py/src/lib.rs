@@ -13,6 +13,7 @@ mod durability;
 mod emulate;
 mod errors;
 mod files;
+mod measure;
 mod places;
 mod plan;
 mod recording;
@@ -42,6 +43,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError};
+    #[pymodule_export]
+    use super::measure::measure;
     #[pymodule_export]
     use super::places::places;
     #[pymodule_export]

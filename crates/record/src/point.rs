@@ -169,6 +169,14 @@ pub enum Ended {
     PowerCut,
     /// The recording that was replayed is finished.
     Trace,
+    /// On a real device: the user has ended it. What it has until then counts.
+    Interrupted,
+    /// On a real device: a command failed, and the run was to end then.
+    Error,
+    /// On a real device: it is not there any more.
+    DeviceGone,
+    /// On a real file: its file system has no room for what was to be written.
+    DiskFull,
 }
 
 /// What a driver knows beside what it collected.

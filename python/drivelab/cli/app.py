@@ -15,6 +15,7 @@ from drivelab.cli.output import emit, version_text
 # below drivelab.cli.
 _VERBS = {
     "simulate": "simulate",
+    "measure": "measure",
     "emulate": "emulate",
     "fault": "fault",
     "loop": "loop",

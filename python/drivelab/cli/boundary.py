@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import ReaderGone, say
-from drivelab.errors import InputError, OutputError, RunError, ScenarioError
+from drivelab.errors import InputError, OutputError, RefusedError, RunError, ScenarioError
 
 SHOWN_CHARACTERS_MAX = 4_000
 
@@ -55,12 +55,8 @@ def _code_of(error: BaseException) -> int:
         case KeyboardInterrupt():
             say("interrupted")
             return Exit.INTERRUPTED
-        case ScenarioError():
-            say(str(error))
-            return Exit.USAGE
-        case InputError():
-            say(f"error: {_shortened(str(error))}")
-            return Exit.USAGE
+        case ScenarioError() | InputError() | RefusedError():
+            return _refusal(error)
         case OutputError() | RunError():
             say(f"error: {error}")
             return Exit.FAILED
@@ -77,6 +73,15 @@ def _code_of(error: BaseException) -> int:
         raise error
     say(f"error: a defect of drivelab, please report it: {type(error).__name__}: {error}")
     return Exit.FAILED
+
+
+def _refusal(error: Exception) -> int:
+    """What was asked for cannot be, or is not done for safety."""
+    if isinstance(error, RefusedError):
+        say(f"refused: {error}")
+        return Exit.REFUSED
+    say(str(error) if isinstance(error, ScenarioError) else f"error: {_shortened(str(error))}")
+    return Exit.USAGE
 
 
 def _code_of_usage(error: BaseException) -> int | None:

@@ -1,0 +1,304 @@
+//! The engine: hands what the host says to a port, and the host what the port answers, each with the instant of the
+//! machine's monotonic clock.
+//!
+//! A command has three instants: when it was due, when the kernel had taken it (the call that submits has returned), and
+//! when its end was heard of. Between two of them nothing is allocated.
+use crate::error::MeasureError;
+use crate::failures::Meaning;
+use crate::ledger::Ledger;
+use crate::port::Port;
+use crate::run::{Control, OnError};
+use drivelab_core::host::{Host, HostInput, HostOutput};
+use drivelab_core::{Access, Breakdown, Command, Completion, Machine, Outcome, Setup};
+use drivelab_record::point::Ended;
+use drivelab_ring::{Done, Kind, Request};
+use drivelab_units::{Instant, SECTOR_BYTES, Span};
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant as Moment};
+
+/// At the most so long between two looks at whether to stop.
+const LOOK: Duration = Duration::from_millis(20);
+/// Between two reports of progress.
+const REPORT_EVERY: Span = Span::from_ms(50);
+
+/// A command on its way.
+#[derive(Clone, Copy)]
+pub struct Flying {
+    pub command: Command,
+    /// When it was due.
+    pub at: Instant,
+    pub submitted: Instant,
+    /// Bytes that are not moved yet.
+    left: u32,
+}
+
+/// Which slot has which command.
+struct Slots {
+    flying: Vec<Option<Flying>>,
+    free: Vec<u32>,
+    /// Those that were pushed and not submitted yet.
+    pushed: Vec<u32>,
+    /// Whether the rest of a transfer was pushed.
+    has_rest: bool,
+    /// Commands that found no slot.
+    waiting: VecDeque<(Command, Instant)>,
+}
+
+impl Slots {
+    fn new(count: u32) -> Self {
+        let room = count as usize;
+        Slots {
+            flying: vec![None; room],
+            free: (0..count).rev().collect(),
+            pushed: Vec::with_capacity(room),
+            has_rest: false,
+            waiting: VecDeque::with_capacity(room),
+        }
+    }
+}
+
+/// When a run ends.
+#[derive(Clone, Copy)]
+struct Limits {
+    duration: Option<Span>,
+    ios: u64,
+    on_error: OnError,
+}
+
+pub struct Engine<'a, P: Port> {
+    pub host: Host,
+    pub ledger: Ledger,
+    port: &'a mut P,
+    slots: Slots,
+    done: Vec<Done>,
+    began: Moment,
+    limits: Limits,
+    ends: Option<Ended>,
+}
+
+fn request(slot: u32, command: &Command) -> Request {
+    let kind = match command.access {
+        Access::Read => Kind::Read,
+        Access::Write => Kind::Write { durable: command.force_unit_access },
+        Access::Flush => Kind::Flush,
+    };
+    let offset = command.first.get() * SECTOR_BYTES;
+    Request { slot, kind, offset, bytes: (command.count.get() * SECTOR_BYTES) as u32 }
+}
+
+fn defect(error: impl std::fmt::Display) -> MeasureError {
+    MeasureError::Defect(error.to_string())
+}
+
+impl<'a, P: Port> Engine<'a, P> {
+    pub fn new(host: Host, ledger: Ledger, port: &'a mut P, setup: &Setup, on_error: OnError) -> Self {
+        let slots = port.slots();
+        let ios = setup.limit.ios.unwrap_or(u64::MAX);
+        Engine {
+            host,
+            ledger,
+            port,
+            slots: Slots::new(slots),
+            done: Vec::with_capacity(slots as usize),
+            began: Moment::now(),
+            limits: Limits { duration: setup.limit.duration, ios, on_error },
+            ends: None,
+        }
+    }
+
+    #[inline]
+    fn now(&self) -> Instant {
+        Instant::from_ns(self.began.elapsed().as_nanos() as u64)
+    }
+
+    /// Runs to the limit. Returns when the window closed, and what has closed it.
+    pub fn run(&mut self, control: &Control<'_>) -> Result<(Instant, Ended), MeasureError> {
+        self.began = Moment::now();
+        let (mut now, mut report_at) = (Instant::ZERO, Instant::ZERO);
+        loop {
+            if let Some(found) = self.ended(now) {
+                return Ok(found);
+            }
+            if control.stop.load(Ordering::Relaxed) {
+                return Ok((now, Ended::Interrupted));
+            }
+            if now >= report_at {
+                (control.progress)(self.share_done(now));
+                report_at = now + REPORT_EVERY;
+            }
+            if self.host.poll_timeout().is_some_and(|due| due <= now) {
+                self.host.handle(now, HostInput::Tick).map_err(defect)?;
+            }
+            self.hear()?;
+            self.submit()?;
+            self.done.clear();
+            self.port.reap(&mut self.done);
+            if self.done.is_empty() {
+                self.port.wait(self.time_left())?;
+                self.port.reap(&mut self.done);
+            }
+            now = self.now();
+            if self.end().is_none_or(|end| now <= end) {
+                // Before anything is told that happens now.
+                self.ledger.passes(now);
+                self.answer(now)?;
+                // What ended at the end of the window belongs to it.
+                self.hear()?;
+            }
+        }
+    }
+
+    /// When the window closes, where it closes after a time and has begun.
+    #[inline]
+    fn end(&self) -> Option<Instant> {
+        self.limits
+            .duration
+            .filter(|_| !self.ledger.waits_for_steady())
+            .map(|duration| self.ledger.start + duration)
+    }
+
+    fn ended(&self, now: Instant) -> Option<(Instant, Ended)> {
+        if let Some(why) = self.ends {
+            return Some((now, why));
+        }
+        if self.ledger.counted >= self.limits.ios && !self.ledger.waits_for_steady() {
+            return Some((now, Ended::Ios));
+        }
+        self.end().filter(|end| now >= *end).map(|end| (end, Ended::Duration))
+    }
+
+    fn share_done(&self, now: Instant) -> f64 {
+        let by_count = self.ledger.counted as f64 / self.limits.ios as f64;
+        let by_time = self.end().map_or(0.0, |end| now.as_ns() as f64 / end.as_ns().max(1) as f64);
+        by_count.max(by_time).min(1.0)
+    }
+
+    /// How long the port may wait.
+    fn time_left(&self) -> Duration {
+        let due = match (self.host.poll_timeout(), self.end()) {
+            (Some(due), Some(end)) => due.min(end),
+            (Some(due), None) | (None, Some(due)) => due,
+            (None, None) => return LOOK,
+        };
+        let now = self.now();
+        if due > now { Duration::from_nanos((due - now).as_ns()).min(LOOK) } else { Duration::ZERO }
+    }
+
+    /// What the host says goes to the port.
+    #[inline]
+    fn hear(&mut self) -> Result<(), MeasureError> {
+        while let Some(output) = self.host.output() {
+            match output {
+                HostOutput::Submit { at, begins, command } => {
+                    if *begins {
+                        self.ledger.began(*at);
+                    }
+                    let (command, at) = (*command, *at);
+                    match self.slots.free.pop() {
+                        Some(slot) => self.push(slot, command, at)?,
+                        None => self.slots.waiting.push_back((command, at)),
+                    }
+                }
+                HostOutput::Began(at) => self.ledger.began(*at),
+                HostOutput::Finished(io) => self.ledger.finished(io),
+            }
+            self.host.drop_output();
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn push(&mut self, slot: u32, command: Command, at: Instant) -> Result<(), MeasureError> {
+        self.ledger.sent(&command);
+        let request = request(slot, &command);
+        self.port.push(&request)?;
+        self.slots.flying[slot as usize] = Some(Flying { command, at, submitted: at, left: request.bytes });
+        self.slots.pushed.push(slot);
+        Ok(())
+    }
+
+    #[inline]
+    fn submit(&mut self) -> Result<(), MeasureError> {
+        if self.slots.pushed.is_empty() && !self.slots.has_rest {
+            return Ok(());
+        }
+        self.slots.has_rest = false;
+        self.port.submit()?;
+        let submitted = self.now();
+        for slot in self.slots.pushed.drain(..) {
+            if let Some(flying) = &mut self.slots.flying[slot as usize] {
+                flying.submitted = submitted;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is done goes to the host.
+    #[inline]
+    fn answer(&mut self, now: Instant) -> Result<(), MeasureError> {
+        for place in 0..self.done.len() {
+            let Done { slot, result } = self.done[place];
+            let Some(mut flying) = self.slots.flying.get_mut(slot as usize).and_then(Option::take) else {
+                return Err(MeasureError::Defect(format!("slot {slot} has answered without a request")));
+            };
+            if result > 0 && (result as u32) < flying.left && self.goes_on(slot, &mut flying, result)? {
+                continue;
+            }
+            let Command { id, initiator, tag, .. } = flying.command;
+            let outcome = self.outcome(&flying, result);
+            let submitted = flying.submitted;
+            let breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
+            let completion = Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown };
+            self.ledger.answered(&flying, &completion);
+            self.host.take(&completion).map_err(defect)?;
+            match self.slots.waiting.pop_front() {
+                Some((command, at)) => self.push(slot, command, at)?,
+                None => self.slots.free.push(slot),
+            }
+            // At most so many as a run counts.
+            self.count()?;
+            if self.ledger.counted >= self.limits.ios && !self.ledger.waits_for_steady() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// A transfer that the kernel has done in part goes on with the rest, as long as that is whole sectors.
+    #[cold]
+    fn goes_on(&mut self, slot: u32, flying: &mut Flying, moved: i32) -> Result<bool, MeasureError> {
+        if !(moved as u64).is_multiple_of(SECTOR_BYTES) {
+            return Ok(false);
+        }
+        flying.left -= moved as u32;
+        let whole = request(slot, &flying.command);
+        let offset = whole.offset + u64::from(whole.bytes - flying.left);
+        self.port.push(&Request { offset, bytes: flying.left, ..whole })?;
+        self.slots.flying[slot as usize] = Some(*flying);
+        self.slots.has_rest = true;
+        Ok(true)
+    }
+
+    /// Hears of I/Os that have finished, so that a run by count ends with the very one.
+    #[inline]
+    fn count(&mut self) -> Result<(), MeasureError> {
+        if self.limits.ios == u64::MAX { Ok(()) } else { self.hear() }
+    }
+
+    #[inline]
+    fn outcome(&mut self, flying: &Flying, result: i32) -> Outcome {
+        if result >= 0 && result as u32 == flying.left {
+            self.ledger.failures.went_well();
+            return Outcome::Done;
+        }
+        let (meaning, outcome) = self.ledger.failures.add(&flying.command, result);
+        let end = match meaning {
+            Meaning::DeviceGone => Some(Ended::DeviceGone),
+            Meaning::DiskFull => Some(Ended::DiskFull),
+            Meaning::Bad => (self.limits.on_error == OnError::Stop).then_some(Ended::Error),
+        };
+        self.ends = self.ends.or(end);
+        outcome
+    }
+}

@@ -1,0 +1,28 @@
+//! Why nothing was measured.
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum MeasureError {
+    #[error("{}: {}", .path.display(), told(.error))]
+    Open { path: PathBuf, error: io::Error },
+    #[error("{}: {why}", .path.display())]
+    Target { path: PathBuf, why: String },
+    #[error("the workload: {0}")]
+    Workload(String),
+    #[error("io_uring is refused here: {0}")]
+    Refused(io::Error),
+    #[error("the kernel refuses to go on: {0}")]
+    Port(io::Error),
+    #[error("the accounts of the run disagree, a defect of drivelab: {0}")]
+    Accounts(String),
+    #[error("host and device do not understand each other, a defect of drivelab: {0}")]
+    Defect(String),
+}
+
+/// An error of the operating system in small letters, without its number.
+fn told(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}

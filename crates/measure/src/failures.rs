@@ -1,0 +1,145 @@
+//! Commands that a device did not carry out: counted by error, the first of them with their places.
+use drivelab_core::{Access, Command, Outcome};
+use drivelab_units::SECTOR_BYTES;
+use rustix::io::Errno;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Places that are kept.
+const PLACES_MAX: usize = 64;
+/// Failed commands one after the other, none between them done: the device does nothing any more.
+const IN_A_ROW_MAX: u32 = 10_000;
+
+/// What a failure means for the run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Meaning {
+    /// This place cannot be read or written; others may.
+    Bad,
+    DeviceGone,
+    DiskFull,
+}
+
+/// A place that failed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FailedPlace {
+    pub access: &'static str,
+    pub offset_bytes: u64,
+    pub bytes: u64,
+    pub error: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// All failures of a run, its warm-up included.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Failures {
+    pub count: u64,
+    pub by_error: BTreeMap<String, u64>,
+    /// The first 64 places, in the order in which they failed.
+    pub places: Vec<FailedPlace>,
+    #[serde(skip)]
+    in_a_row: u32,
+}
+
+impl Failures {
+    /// A command is done.
+    #[inline]
+    pub fn went_well(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// A command failed: with the negative of an errno, or with fewer bytes than it asked for.
+    #[cold]
+    pub fn add(&mut self, command: &Command, result: i32) -> (Meaning, Outcome) {
+        let (error, meaning, outcome) = judge(result);
+        self.count += 1;
+        self.in_a_row += 1;
+        *self.by_error.entry(error.clone()).or_default() += 1;
+        let access = match command.access {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Flush => "flush",
+        };
+        let offset_bytes = command.first.get() * SECTOR_BYTES;
+        let known = self.places.iter_mut().find(|place| {
+            place.offset_bytes == offset_bytes && place.access == access && place.error == error
+        });
+        if let Some(place) = known {
+            place.count += 1;
+        } else if self.places.len() < PLACES_MAX {
+            let bytes = command.count.bytes().get();
+            self.places.push(FailedPlace { access, offset_bytes, bytes, error, count: 1 });
+        }
+        let meaning = if self.in_a_row > IN_A_ROW_MAX { Meaning::DeviceGone } else { meaning };
+        (meaning, outcome)
+    }
+}
+
+fn judge(result: i32) -> (String, Meaning, Outcome) {
+    if result >= 0 {
+        return ("short".into(), Meaning::Bad, Outcome::OutOfRange);
+    }
+    match Errno::from_raw_os_error(-result) {
+        Errno::NODEV => ("ENODEV".into(), Meaning::DeviceGone, Outcome::Failed),
+        Errno::NXIO => ("ENXIO".into(), Meaning::DeviceGone, Outcome::Failed),
+        Errno::SHUTDOWN => ("ESHUTDOWN".into(), Meaning::DeviceGone, Outcome::Failed),
+        Errno::NOSPC => ("ENOSPC".into(), Meaning::DiskFull, Outcome::Failed),
+        Errno::DQUOT => ("EDQUOT".into(), Meaning::DiskFull, Outcome::Failed),
+        Errno::FBIG => ("EFBIG".into(), Meaning::DiskFull, Outcome::Failed),
+        Errno::IO => ("EIO".into(), Meaning::Bad, Outcome::MediaError),
+        Errno::NODATA => ("ENODATA".into(), Meaning::Bad, Outcome::MediaError),
+        Errno::ILSEQ => ("EILSEQ".into(), Meaning::Bad, Outcome::MediaError),
+        Errno::REMOTEIO => ("EREMOTEIO".into(), Meaning::Bad, Outcome::MediaError),
+        Errno::BADMSG => ("EBADMSG".into(), Meaning::Bad, Outcome::MediaError),
+        Errno::TIMEDOUT => ("ETIMEDOUT".into(), Meaning::Bad, Outcome::TimedOut),
+        Errno::AGAIN => ("EAGAIN".into(), Meaning::Bad, Outcome::Busy),
+        Errno::INVAL => ("EINVAL".into(), Meaning::Bad, Outcome::Invalid),
+        Errno::BADF => ("EBADF".into(), Meaning::Bad, Outcome::Invalid),
+        _ => (format!("errno {}", -result), Meaning::Bad, Outcome::Failed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drivelab_units::{Lba, Sectors};
+
+    fn command(first: u64) -> Command {
+        Command::new(0, Access::Read, Lba::new(first), Sectors::new(8))
+    }
+
+    #[test]
+    fn failures_are_counted_and_located_once_each() {
+        let mut failures = Failures::default();
+        for first in [8, 16, 8] {
+            assert_eq!(failures.add(&command(first), -5), (Meaning::Bad, Outcome::MediaError));
+        }
+        assert_eq!(failures.add(&command(0), 512), (Meaning::Bad, Outcome::OutOfRange));
+        assert_eq!((failures.count, failures.by_error["EIO"], failures.by_error["short"]), (4, 3, 1));
+        let places: Vec<_> = failures.places.iter().map(|place| (place.offset_bytes, place.count)).collect();
+        assert_eq!(places, [(4_096, 2), (8_192, 1), (0, 1)]);
+    }
+
+    #[test]
+    fn a_device_that_is_gone_and_a_full_disk_end_the_run_and_a_bad_block_does_not() {
+        let mut failures = Failures::default();
+        assert_eq!(failures.add(&command(0), -19).0, Meaning::DeviceGone);
+        assert_eq!(failures.add(&command(0), -28).0, Meaning::DiskFull);
+        for _ in 2..IN_A_ROW_MAX {
+            assert_eq!(failures.add(&command(0), -5).0, Meaning::Bad);
+        }
+        failures.went_well();
+        assert_eq!(failures.add(&command(0), -5).0, Meaning::Bad);
+        for _ in 0..IN_A_ROW_MAX {
+            failures.add(&command(0), -5);
+        }
+        assert_eq!(failures.add(&command(0), -5).0, Meaning::DeviceGone, "nothing works any more");
+    }
+
+    #[test]
+    fn no_more_than_64_places_are_kept() {
+        let mut failures = Failures::default();
+        (0..200).for_each(|first| _ = failures.add(&command(first * 8), -5));
+        assert_eq!((failures.count, failures.places.len()), (200, PLACES_MAX));
+    }
+}

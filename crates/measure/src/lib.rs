@@ -1,0 +1,76 @@
+//! The real clock against real devices: the workload of a scenario on a file or block device, with the record of a run.
+//!
+//! Lives here: the engine that drives the core's host, the ports that its requests go through (io_uring, threads, none
+//! at all), the opening of the target, what is collected beside the point. What never does: `unsafe` (that is the room
+//! `ring`), a rule of the host (that is the core's), what may be written to and what a figure is worth (that is Python's).
+//!
+//! Start reading at [`measure`], then [`engine`].
+//!
+//! # Example
+//! A thousand reads that a port answers without a device.
+//! ```
+//! use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
+//! use drivelab_core::host::popularity::Popularity;
+//! use drivelab_core::storage::TargetParams;
+//! use drivelab_core::storage::server::ServerParams;
+//! use drivelab_core::{Limit, Setup};
+//! use drivelab_measure::{At, Control, Wish, measure};
+//! use drivelab_units::{Lba, Sectors, Share, Span};
+//! use std::sync::atomic::AtomicBool;
+//!
+//! let job = JobParams {
+//!     initiator: 0,
+//!     logical_unit: 0,
+//!     process: 0,
+//!     synchronous: true,
+//!     marking: Marking::default(),
+//!     reads: Share::ALL,
+//!     flushes: Flushes::Never,
+//!     addressing: Addressing::Random,
+//!     popularity: Popularity::Uniform,
+//!     sizes: vec![SizeShare { size: Sectors::new(8), weight: 1 }],
+//!     first: Lba::new(0),
+//!     count: Sectors::new(1 << 20),
+//!     align: Sectors::new(8),
+//!     command_limit: None,
+//!     arrivals: Arrivals::Closed { outstanding: 4, think: Span::ZERO },
+//!     submit: SubmitCost::NONE,
+//! };
+//! let capacity = Sectors::new(1 << 20);
+//! let setup = Setup {
+//!     target: TargetParams::Server(ServerParams { capacity, service: None, stations: 1 }),
+//!     jobs: vec![job],
+//!     fed: None,
+//!     warmup: Span::ZERO,
+//!     limit: Limit { ios: Some(1_000), ..Limit::default() },
+//!     seed: 1,
+//!     traces: 0,
+//!     checks_data: false,
+//!     power_cut: None,
+//! };
+//! let stop = AtomicBool::new(false);
+//! let control = Control { stop: &stop, progress: &|_| {} };
+//! let found = measure(&setup, &Wish { at: At::Null, ..Wish::default() }, &control)?;
+//! assert_eq!(found.point.read.ios, 1_000);
+//! assert_eq!(found.point.depth.asked, Some(4));
+//! # Ok::<(), drivelab_measure::MeasureError>(())
+//! ```
+mod engine;
+mod error;
+mod failures;
+mod ledger;
+mod null;
+mod open;
+mod port;
+mod report;
+mod run;
+mod steady;
+mod threads;
+mod uring;
+
+pub use error::MeasureError;
+pub use failures::{FailedPlace, Failures};
+pub use open::Identity;
+pub use report::{LoggedCommand, Measured, MeasuredPoint};
+pub use run::{At, Control, Door, OnError, Wish, measure};
+pub use steady::{Steady, SteadyRecord};

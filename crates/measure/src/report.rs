@@ -1,0 +1,68 @@
+//! What a measured point has beside what every point has.
+use crate::failures::Failures;
+use crate::steady::SteadyRecord;
+use drivelab_record::{Latencies, LatencySummary, Point};
+use serde::Serialize;
+
+/// One point that was measured: the record of a simulated one, and what a real device adds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MeasuredPoint {
+    #[serde(flatten)]
+    pub point: Point,
+    pub measured: Measured,
+    /// The first commands, when they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commands: Option<Vec<LoggedCommand>>,
+}
+
+/// How it was measured. Times in nanoseconds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Measured {
+    /// `io_uring`, `threads` or `null`.
+    pub engine: &'static str,
+    /// Why it is not the one that is tried first; null where it is.
+    pub engine_note: Option<String>,
+    /// Whether the kernel knew the buffers beforehand.
+    pub registered_buffers: bool,
+    /// Whether reads and writes went past the page cache.
+    pub direct: bool,
+    pub direct_refused: bool,
+    /// Commands that it could have under way at once.
+    pub slots: u32,
+    /// From when a command was due until the kernel had taken it.
+    pub submission_ns: LatencySummary,
+    /// HdrHistogram V2, deflated, base64.
+    pub submission_histogram: String,
+    /// From then until its end was heard of.
+    pub device_ns: LatencySummary,
+    pub device_histogram: String,
+    /// Processor time of this process in the window, kernel included, for each I/O; null where nothing finished.
+    pub cpu_ns_per_io: Option<f64>,
+    /// The same as a share of the window: 1 is a whole core.
+    pub cpu_share: Option<f64>,
+    /// Bytes read and written since the start of the run, its warm-up included.
+    pub moved_bytes: [u64; 2],
+    pub failures: Failures,
+    /// Where the window began once the device was steady.
+    pub steady: Option<SteadyRecord>,
+}
+
+/// A command that was logged, with the keys of a simulated one. Stamps are nanoseconds since the start of the run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct LoggedCommand {
+    pub id: u64,
+    pub access: &'static str,
+    pub first_sector: u64,
+    pub sectors: u64,
+    pub outcome: &'static str,
+    /// When it was due.
+    pub intended_ns: u64,
+    /// When the kernel had taken it.
+    pub submitted_ns: u64,
+    pub completed_ns: u64,
+}
+
+/// A histogram and what it says.
+pub fn summary(latencies: &Latencies) -> (LatencySummary, String) {
+    (latencies.into(), latencies.to_hdr_base64())
+}

@@ -1,0 +1,240 @@
+//! One run on a real device, from its setup to its point.
+use crate::engine::Engine;
+use crate::error::MeasureError;
+use crate::ledger::{Ledger, Processor};
+use crate::null::Null;
+use crate::open::{Identity, Opened, open};
+use crate::port::Port;
+use crate::report::{Measured, MeasuredPoint, summary};
+use crate::steady::Steady;
+use crate::threads::{THREADS_MAX, Threads};
+use crate::uring::Uring;
+use drivelab_core::Setup;
+use drivelab_core::host::Host;
+use drivelab_core::host::params::JobParams;
+use drivelab_record::point::{Closing, Point};
+use drivelab_ring::SLOTS_MAX;
+use drivelab_units::{SECTOR_BYTES, Share, Span};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// Where requests go.
+#[derive(Clone, Debug, Default)]
+pub enum At {
+    /// Nowhere: each is answered at once.
+    #[default]
+    Null,
+    Path(PathBuf),
+}
+
+/// The way there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Door {
+    /// io_uring, and threads where that is refused.
+    #[default]
+    Auto,
+    Uring,
+    Threads,
+}
+
+/// What becomes of a run in which a command fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OnError {
+    #[default]
+    Stop,
+    GoOn,
+}
+
+/// How a run is to be made.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub at: At,
+    pub door: Door,
+    /// Whether anything may be written at all.
+    pub may_write: bool,
+    /// What the path led to when it was checked; anything else there is refused.
+    pub identity: Option<Identity>,
+    /// Past the page cache.
+    pub direct: bool,
+    pub on_error: OnError,
+    /// Begin the window once the device is steady.
+    pub steady: Option<Steady>,
+}
+
+impl Default for Wish {
+    fn default() -> Self {
+        Wish {
+            at: At::Null,
+            door: Door::Auto,
+            may_write: false,
+            identity: None,
+            direct: true,
+            on_error: OnError::Stop,
+            steady: None,
+        }
+    }
+}
+
+/// How the caller follows a run and ends it: what it has until then is its point.
+pub struct Control<'a> {
+    pub stop: &'a AtomicBool,
+    /// Called now and then with the share that is done, from zero to one.
+    pub progress: &'a (dyn Fn(f64) + Sync),
+}
+
+/// Slots of a workload that waits for nothing.
+const OPEN_SLOTS: u32 = 1024;
+/// Most memory of all buffers.
+const BUFFERS_MAX: u64 = (1 << 31) - 1;
+
+/// How it was reached.
+struct Reached {
+    note: Option<String>,
+    is_direct: bool,
+    is_direct_refused: bool,
+}
+
+/// Runs the jobs of a setup against a device.
+///
+/// # Errors
+/// When the workload cannot run there, or nothing can be opened. What a device does wrong is in the point.
+pub fn measure(setup: &Setup, wish: &Wish, control: &Control<'_>) -> Result<MeasuredPoint, MeasureError> {
+    let host = host(setup, wish)?;
+    let slots = match host.depth_asked() {
+        Some(depth) => u32::try_from(depth).unwrap_or(SLOTS_MAX).clamp(1, SLOTS_MAX),
+        None => OPEN_SLOTS,
+    };
+    let bytes = setup.jobs.iter().map(|job| job.largest().bytes().get()).max().unwrap_or(0);
+    if bytes * u64::from(slots) > BUFFERS_MAX {
+        let why = format!(
+            "{slots} transfers of {bytes} bytes at once take more than 2 GiB of memory; ask for less"
+        );
+        return Err(MeasureError::Workload(why));
+    }
+    let At::Path(path) = &wish.at else {
+        let reached = Reached { note: None, is_direct: true, is_direct_refused: false };
+        return through(&mut Null::new(slots), host, setup, wish, control, reached);
+    };
+    let opened = open(path, wish.may_write, wish.direct, wish.identity)?;
+    check(&opened, path, &setup.jobs)?;
+    let mut reached =
+        Reached { note: None, is_direct: opened.is_direct, is_direct_refused: opened.is_direct_refused };
+    if wish.door != Door::Threads {
+        let file = opened.file.try_clone().map_err(MeasureError::Port)?;
+        match Uring::new(file, slots, bytes as u32, setup.seed) {
+            Ok(mut port) => return through(&mut port, host, setup, wish, control, reached),
+            Err(error) if wish.door == Door::Uring => return Err(MeasureError::Refused(error)),
+            Err(error) => reached.note = Some(format!("io_uring is refused here: {error}")),
+        }
+    }
+    let slots = slots.min(THREADS_MAX);
+    let mut port = Threads::new(opened.file, slots, bytes as u32, setup.seed)?;
+    through(&mut port, host, setup, wish, control, reached)
+}
+
+fn host(setup: &Setup, wish: &Wish) -> Result<Host, MeasureError> {
+    let wrong = |why: &str| Err(MeasureError::Workload(why.into()));
+    if setup.fed.is_some() {
+        return wrong("a recorded trace is replayed on simulated drives only; give it jobs");
+    }
+    if setup.limit.duration.is_none() && setup.limit.ios.is_none() {
+        return wrong("a run on a device ends after a time or a number of I/Os: --runtime or --number-ios");
+    }
+    let is_written = setup.jobs.iter().any(|job| job.reads != Share::ALL);
+    if is_written && !wish.may_write {
+        return wrong("it writes, and nothing is written unless that is asked for: --write --yes-destroy");
+    }
+    Host::new(&setup.jobs, setup.seed).map_err(|error| MeasureError::Workload(error.to_string()))
+}
+
+/// Whether the target takes what the jobs ask of it.
+fn check(opened: &Opened, path: &Path, jobs: &[JobParams]) -> Result<(), MeasureError> {
+    let granularity = u64::from(opened.granularity);
+    let wrong = |why: String| Err(MeasureError::Target { path: path.into(), why });
+    for job in jobs {
+        let end = (job.first + job.count).get() * SECTOR_BYTES;
+        if end > opened.bytes {
+            return wrong(format!(
+                "has {} bytes, and the workload goes up to {end}; give a --size and --offset that fit",
+                opened.bytes
+            ));
+        }
+        let sizes = job.sizes.iter().map(|share| share.size.bytes().get());
+        let all = sizes.chain([job.first.get() * SECTOR_BYTES, job.align.bytes().get()]);
+        if let Some(odd) = all.into_iter().find(|bytes| bytes % granularity != 0) {
+            return wrong(format!(
+                "takes multiples of {granularity} bytes past the page cache, and the workload has {odd}; \
+                 give another --bs or --offset"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn through<P: Port>(
+    port: &mut P,
+    host: Host,
+    setup: &Setup,
+    wish: &Wish,
+    control: &Control<'_>,
+    reached: Reached,
+) -> Result<MeasuredPoint, MeasureError> {
+    // Waits end when they should: by default the kernel lets them end 50 us late. Refused, they end late.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    let depth_asked = host.depth_asked();
+    let (name, slots, has_registered) = (port.name(), port.slots(), port.has_registered_buffers());
+    let mut engine = Engine::new(host, Ledger::new(setup, wish.steady), port, setup, wish.on_error);
+    let (ended, why) = engine.run(control)?;
+    let Engine { host, mut ledger, .. } = engine;
+    let used = ledger.processor.map(|before| (before, Processor::read(ended)));
+    let accounts = ledger.collector.close(ended);
+    if !accounts.agree() {
+        return Err(MeasureError::Accounts(format!("{accounts:?}")));
+    }
+    let window = if ended > ledger.start { ended - ledger.start } else { Span::ZERO };
+    let oldest_unfinished = host.oldest_unfinished().map(|intended| ended.max(intended).since(intended));
+    let digest = ledger.digest.value();
+    let closing = Closing {
+        window,
+        ended: why,
+        oldest_unfinished,
+        accounts,
+        depth_asked,
+        in_drives_ns: None,
+        turns: None,
+        digest,
+    };
+    let point = Point::new(&ledger.collector, &closing);
+    let ios = point.latency_ns.n;
+    let spent = used.filter(|(before, _)| ended > before.at).map(|(before, after)| {
+        ((after.used - before.used).as_ns() as f64, (ended - before.at).as_ns() as f64)
+    });
+    let steady = ledger.steady_record();
+    let (submission_ns, submission_histogram) = summary(&ledger.submission);
+    let (device_ns, device_histogram) = summary(&ledger.device);
+    let measured = Measured {
+        engine: name,
+        engine_note: reached.note,
+        registered_buffers: has_registered,
+        direct: reached.is_direct,
+        direct_refused: reached.is_direct_refused,
+        slots,
+        submission_ns,
+        submission_histogram,
+        device_ns,
+        device_histogram,
+        cpu_ns_per_io: spent.filter(|_| ios > 0).map(|(used, _)| used / ios as f64),
+        cpu_share: spent.map(|(used, window)| used / window),
+        moved_bytes: ledger.moved_bytes,
+        failures: ledger.failures,
+        steady,
+    };
+    let commands = (setup.traces > 0).then_some(ledger.log);
+    let series = ledger.collector.into_series(ended.max(ledger.start));
+    Ok(MeasuredPoint { point: Point { series, ..point }, measured, commands })
+}
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

@@ -1,0 +1,169 @@
+//! A run through a port that answers as a test wants: in parts, with errors at some places, or with the end of the file.
+use super::*;
+use drivelab_core::Limit;
+use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, Marking, SizeShare, SubmitCost};
+use drivelab_core::host::popularity::Popularity;
+use drivelab_core::storage::TargetParams;
+use drivelab_core::storage::server::ServerParams;
+use drivelab_record::point::Ended;
+use drivelab_ring::{Done, Request};
+use drivelab_units::{Lba, Sectors};
+use std::time::Duration;
+
+const EIO: i32 = 5;
+
+/// Answers each request at once with what a rule says, and keeps what was asked.
+struct Scripted<F: FnMut(&Request) -> i32> {
+    rule: F,
+    pushed: Vec<Done>,
+    submitted: Vec<Done>,
+    asked: Vec<Request>,
+}
+
+impl<F: FnMut(&Request) -> i32> Scripted<F> {
+    fn new(rule: F) -> Self {
+        Scripted { rule, pushed: Vec::new(), submitted: Vec::new(), asked: Vec::new() }
+    }
+}
+
+impl<F: FnMut(&Request) -> i32> Port for Scripted<F> {
+    fn slots(&self) -> u32 {
+        4
+    }
+
+    fn push(&mut self, request: &Request) -> Result<(), MeasureError> {
+        self.asked.push(*request);
+        self.pushed.push(Done { slot: request.slot, result: (self.rule)(request) });
+        Ok(())
+    }
+
+    fn submit(&mut self) -> Result<(), MeasureError> {
+        self.submitted.append(&mut self.pushed);
+        Ok(())
+    }
+
+    fn wait(&mut self, _: Duration) -> Result<(), MeasureError> {
+        assert!(!self.submitted.is_empty() || self.pushed.is_empty(), "what was pushed was never submitted");
+        Ok(())
+    }
+
+    fn reap(&mut self, done: &mut Vec<Done>) {
+        done.append(&mut self.submitted);
+    }
+
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+}
+
+/// 64 KiB reads, four at a time, over 16 MiB.
+fn setup(ios: u64) -> Setup {
+    let capacity = Sectors::new(1 << 15);
+    let job = JobParams {
+        initiator: 0,
+        logical_unit: 0,
+        process: 0,
+        synchronous: true,
+        marking: Marking::default(),
+        reads: Share::ALL,
+        flushes: Flushes::Never,
+        addressing: Addressing::Random,
+        popularity: Popularity::Uniform,
+        sizes: vec![SizeShare { size: Sectors::new(128), weight: 1 }],
+        first: Lba::new(0),
+        count: capacity,
+        align: Sectors::new(128),
+        command_limit: None,
+        arrivals: Arrivals::Closed { outstanding: 4, think: Span::ZERO },
+        submit: SubmitCost::NONE,
+    };
+    Setup {
+        target: TargetParams::Server(ServerParams { capacity, service: None, stations: 1 }),
+        jobs: vec![job],
+        fed: None,
+        warmup: Span::ZERO,
+        limit: Limit { ios: Some(ios), ..Limit::default() },
+        seed: 3,
+        traces: 0,
+        checks_data: false,
+        power_cut: None,
+    }
+}
+
+fn run<F: FnMut(&Request) -> i32>(ios: u64, on_error: OnError, port: &mut Scripted<F>) -> MeasuredPoint {
+    run_so(ios, &Wish { on_error, ..Wish::default() }, port)
+}
+
+fn run_so<F: FnMut(&Request) -> i32>(ios: u64, wish: &Wish, port: &mut Scripted<F>) -> MeasuredPoint {
+    let (setup, stop) = (setup(ios), AtomicBool::new(false));
+    let reached = Reached { note: None, is_direct: true, is_direct_refused: false };
+    let control = Control { stop: &stop, progress: &|_| {} };
+    let host = host(&setup, wish).unwrap();
+    through(port, host, &setup, wish, &control, reached).unwrap()
+}
+
+#[test]
+fn what_was_done_in_part_goes_on_where_it_ended() {
+    let mut port = Scripted::new(|request: &Request| request.bytes.min(24 << 10) as i32);
+    let found = run(100, OnError::Stop, &mut port);
+    assert_eq!((found.point.read.ios, found.point.read.bytes), (100, 100 * (64 << 10)));
+    assert_eq!((found.measured.failures.count, found.point.ended), (0, Ended::Ios));
+    let of_one: Vec<_> = port
+        .asked
+        .iter()
+        .filter(|request| request.slot == port.asked[0].slot)
+        .take(3)
+        .map(|request| (request.offset - port.asked[0].offset, request.bytes))
+        .collect();
+    assert_eq!(of_one, [(0, 64 << 10), (24 << 10, 40 << 10), (48 << 10, 16 << 10)]);
+}
+
+#[test]
+fn the_end_of_a_file_that_has_shrunk_is_a_failure_with_its_place() {
+    // Not a whole number of sectors, then nothing at all.
+    for most in [1000, 0] {
+        let found = run(10, OnError::Stop, &mut Scripted::new(|_: &Request| most));
+        // The four that were under way end together.
+        assert_eq!((found.point.ended, found.measured.failures.by_error["short"]), (Ended::Error, 4));
+    }
+}
+
+#[test]
+fn bad_places_are_counted_and_located_and_the_rest_is_measured() {
+    let is_bad = |request: &Request| (request.offset >> 16).is_multiple_of(4);
+    let mut port =
+        Scripted::new(|request: &Request| if is_bad(request) { -EIO } else { request.bytes as i32 });
+    let found = run(400, OnError::GoOn, &mut port);
+    let failures = &found.measured.failures;
+    let bad = port.asked.iter().filter(|request| is_bad(request)).count() as u64;
+    assert!(bad > 50);
+    // The last ones may be under way at the end.
+    assert!((bad - 4..=bad).contains(&failures.count), "{} of {bad}", failures.count);
+    assert_eq!(failures.by_error["EIO"], failures.count);
+    assert!(failures.places.iter().all(|place| (place.offset_bytes >> 16).is_multiple_of(4)));
+    assert_eq!(found.point.ended, Ended::Ios);
+}
+
+#[test]
+fn a_full_disk_in_the_middle_of_a_transfer_is_told_as_that() {
+    const ENOSPC: i32 = 28;
+    let mut room = 300 << 10;
+    let mut port = Scripted::new(|request: &Request| {
+        let moved = request.bytes.min(room);
+        room -= moved;
+        if moved == 0 { -ENOSPC } else { moved as i32 }
+    });
+    let found = run(100, OnError::Stop, &mut port);
+    assert_eq!((found.point.ended, found.point.read.ios), (Ended::DiskFull, 4));
+}
+
+#[test]
+fn a_run_by_count_counts_from_when_the_device_was_steady() {
+    let steady = Some(Steady { round: Span::from_ms(2), rounds_max: 6 });
+    let wish = Wish { steady, ..Wish::default() };
+    let mut port = Scripted::new(|request: &Request| request.bytes as i32);
+    let found = run_so(100, &wish, &mut port);
+    assert_eq!((found.point.read.ios, found.point.ended), (100, Ended::Ios));
+    assert!(found.measured.steady.is_some());
+    assert!(port.asked.len() > 200, "{} in all rounds", port.asked.len());
+}

@@ -1,0 +1,171 @@
+//! The port of threads: one for each slot, with preadv2 and pwritev2, where io_uring is refused.
+use crate::error::MeasureError;
+use crate::port::{Port, fill};
+use drivelab_ring::{Done, Kind, Request};
+use rustix::io::{Errno, ReadWriteFlags, preadv2, pwritev2};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{IoSlice, IoSliceMut};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant as Moment};
+
+/// More threads tell nothing about a device.
+pub const THREADS_MAX: u32 = 512;
+/// Of the stack of a thread that does nothing but read and write.
+const STACK_BYTES: usize = 64 << 10;
+/// What every device's O_DIRECT is content with.
+const ALIGN: usize = 4096;
+/// At the end so long is waited for requests under way.
+const DRAIN: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(10);
+
+#[derive(Default)]
+struct Shelf {
+    wanted: VecDeque<Request>,
+    done: Vec<Done>,
+    is_over: bool,
+}
+
+struct Shared {
+    file: File,
+    shelf: Mutex<Shelf>,
+    /// There is something to do.
+    asked: Condvar,
+    /// There is something done.
+    answered: Condvar,
+}
+
+impl Shared {
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        // No thread panics while it holds the lock.
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+pub struct Threads {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+    pushed: Vec<Request>,
+}
+
+impl Threads {
+    /// # Errors
+    /// When the system has no more threads.
+    pub fn new(file: File, slots: u32, slot_bytes: u32, seed: u64) -> Result<Self, MeasureError> {
+        let room = slots as usize;
+        let shelf =
+            Shelf { wanted: VecDeque::with_capacity(room), done: Vec::with_capacity(room), is_over: false };
+        let shared = Arc::new(Shared {
+            file,
+            shelf: Mutex::new(shelf),
+            asked: Condvar::new(),
+            answered: Condvar::new(),
+        });
+        // Where the system has no more threads, dropping it ends those that there are.
+        let mut threads =
+            Threads { shared, workers: Vec::with_capacity(room), pushed: Vec::with_capacity(room) };
+        for number in 0..slots {
+            let shared = Arc::clone(&threads.shared);
+            let work = move || serve(&shared, slot_bytes as usize, seed ^ u64::from(number + 1));
+            let worker = Builder::new().name(format!("measure-{number}")).stack_size(STACK_BYTES).spawn(work);
+            threads.workers.push(worker.map_err(MeasureError::Port)?);
+        }
+        Ok(threads)
+    }
+}
+
+/// A thread's life.
+fn serve(shared: &Shared, bytes: usize, seed: u64) {
+    let mut memory = vec![0; bytes + ALIGN];
+    let start = memory.as_ptr().align_offset(ALIGN);
+    let buffer = &mut memory[start..start + bytes];
+    fill(buffer, seed);
+    loop {
+        let mut shelf = shared.shelf();
+        let request = loop {
+            if shelf.is_over {
+                return;
+            }
+            match shelf.wanted.pop_front() {
+                Some(request) => break request,
+                None => shelf = shared.asked.wait(shelf).unwrap_or_else(PoisonError::into_inner),
+            }
+        };
+        drop(shelf);
+        let result = carry_out(&shared.file, &request, buffer);
+        let mut shelf = shared.shelf();
+        shelf.done.push(Done { slot: request.slot, result });
+        drop(shelf);
+        shared.answered.notify_one();
+    }
+}
+
+fn carry_out(file: &File, request: &Request, buffer: &mut [u8]) -> i32 {
+    let (offset, buffer) = (request.offset, &mut buffer[..request.bytes as usize]);
+    loop {
+        let done = match request.kind {
+            Kind::Read => preadv2(file, &mut [IoSliceMut::new(buffer)], offset, ReadWriteFlags::empty()),
+            Kind::Write { durable } => {
+                let flags = if durable { ReadWriteFlags::DSYNC } else { ReadWriteFlags::empty() };
+                pwritev2(file, &[IoSlice::new(buffer)], offset, flags)
+            }
+            Kind::Flush => rustix::fs::fdatasync(file).map(|()| 0),
+        };
+        match done {
+            Ok(bytes) => return i32::try_from(bytes).unwrap_or(i32::MAX),
+            Err(Errno::INTR) => {}
+            Err(error) => return -error.raw_os_error(),
+        }
+    }
+}
+
+impl Port for Threads {
+    fn slots(&self) -> u32 {
+        self.workers.len() as u32
+    }
+
+    fn push(&mut self, request: &Request) -> Result<(), MeasureError> {
+        self.pushed.push(*request);
+        Ok(())
+    }
+
+    fn submit(&mut self) -> Result<(), MeasureError> {
+        let count = self.pushed.len();
+        self.shared.shelf().wanted.extend(self.pushed.drain(..));
+        (0..count).for_each(|_| self.shared.asked.notify_one());
+        Ok(())
+    }
+
+    fn wait(&mut self, most: Duration) -> Result<(), MeasureError> {
+        let shelf = self.shared.shelf();
+        let waited = self.shared.answered.wait_timeout_while(shelf, most, |shelf| shelf.done.is_empty());
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        Ok(())
+    }
+
+    fn reap(&mut self, done: &mut Vec<Done>) {
+        done.append(&mut self.shared.shelf().done);
+    }
+
+    fn name(&self) -> &'static str {
+        "threads"
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.shared.shelf().is_over = true;
+        self.shared.asked.notify_all();
+        let began = Moment::now();
+        for worker in self.workers.drain(..) {
+            // A thread that the device holds for longer ends with it, and has all it needs until then.
+            while !worker.is_finished() && began.elapsed() < DRAIN {
+                std::thread::sleep(LOOK / 10);
+            }
+            if worker.is_finished() {
+                drop(worker.join());
+            }
+        }
+    }
+}

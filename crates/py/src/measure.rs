@@ -1,0 +1,144 @@
+//! A workload on a real device: a thread of ours measures, Python's main thread stays free for signals.
+#![expect(
+    clippy::disallowed_types,
+    reason = "how often to look for signals is real time, and no result depends on it"
+)]
+
+use crate::convert::to_python;
+use crate::errors::measure_error;
+use crate::plan::Plan;
+use drivelab_core::Setup;
+use drivelab_measure::{At, Control, Door, Identity, OnError, Steady, Wish, measure as measure_setup};
+use drivelab_units::Span;
+use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// Twenty looks a second: Ctrl-C feels immediate and costs nothing.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How a workload is to be measured, as Python says it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Options {
+    /// None for no device at all.
+    path: Option<PathBuf>,
+    engine: String,
+    may_write: bool,
+    /// `st_dev`, `st_ino` and `st_rdev` of what was checked.
+    identity: Option<(u64, u64, u64)>,
+    direct: bool,
+    goes_on: bool,
+    /// The length of a round in nanoseconds, and most rounds, until the device is steady.
+    steady: Option<(u64, u32)>,
+    /// In place of the plan's.
+    seed: Option<u64>,
+    /// Commands to log.
+    log: u64,
+}
+
+impl Options {
+    fn wish(&self) -> PyResult<Wish> {
+        let door = match self.engine.as_str() {
+            "auto" => Door::Auto,
+            "io_uring" => Door::Uring,
+            "threads" => Door::Threads,
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "no engine is called {other}: there are auto, io_uring and threads"
+                )));
+            }
+        };
+        Ok(Wish {
+            at: self.path.clone().map_or(At::Null, At::Path),
+            door,
+            may_write: self.may_write,
+            identity: self.identity.map(|(file_system, inode, device)| Identity {
+                file_system,
+                inode,
+                device,
+            }),
+            direct: self.direct,
+            on_error: if self.goes_on { OnError::GoOn } else { OnError::Stop },
+            steady: self
+                .steady
+                .map(|(round, rounds_max)| Steady { round: Span::from_ns(round.max(1)), rounds_max }),
+        })
+    }
+}
+
+/// Measures the point at `place` of a plan. `on_progress` is called with the share that is done.
+///
+/// Returns the point, and whether a signal has ended it: it has what there was until then. Raises `RunError` where
+/// nothing can be measured, and what `on_progress` raises.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what Python brings is converted for this call")]
+pub fn measure<'py>(
+    py: Python<'py>,
+    plan: PyRef<'py, Plan>,
+    place: usize,
+    options: Options,
+    on_progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyAny>, bool)> {
+    let point = plan.inner.points.get(place).ok_or_else(|| PyIndexError::new_err(place))?;
+    let seed = options.seed.unwrap_or(point.setup.seed);
+    let setup = Setup { seed, traces: options.log, ..point.setup.clone() };
+    drop(plan);
+    let wish = options.wish()?;
+    let on_progress = on_progress.map(Bound::unbind);
+    let stop = AtomicBool::new(false);
+    let share = Mutex::new(0.0);
+    let (found, raised) = py.detach(|| {
+        thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            let (setup, wish, stop, share) = (&setup, &wish, &stop, &share);
+            scope.spawn(move || {
+                let progress = |done: f64| {
+                    if let Ok(mut share) = share.lock() {
+                        *share = done;
+                    }
+                };
+                let control = Control { stop, progress: &progress };
+                // What panics drops its end of the channel, and is a defect.
+                if let Ok(found) = catch_unwind(AssertUnwindSafe(|| measure_setup(setup, wish, &control))) {
+                    drop(sender.send(found));
+                }
+            });
+            let mut raised: Option<PyErr> = None;
+            loop {
+                match receiver.recv_timeout(LOOK_EVERY) {
+                    Ok(found) => return (Some(found), raised),
+                    Err(RecvTimeoutError::Disconnected) => return (None, raised),
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                let done = share.lock().map_or(0.0, |share| *share);
+                if let Err(error) = Python::attach(|py| look(py, on_progress.as_ref(), done)) {
+                    stop.store(true, Ordering::Relaxed);
+                    // The first one counts.
+                    raised = raised.or(Some(error));
+                }
+            }
+        })
+    });
+    let interrupted = match raised {
+        None => false,
+        Some(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => true,
+        Some(error) => return Err(error),
+    };
+    let Some(found) = found else { return Err(crate::errors::defect()) };
+    Ok((to_python(py, &found.map_err(|error| measure_error(&error))?)?, interrupted))
+}
+
+fn look(py: Python<'_>, on_progress: Option<&Py<PyAny>>, share: f64) -> PyResult<()> {
+    py.check_signals()?;
+    match on_progress {
+        Some(on_progress) => on_progress.call1(py, (share,)).map(drop),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,182 @@
+"""`drivelab measure`: a scenario's workload on a real file or block device, with the record of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from drivelab.cli import measure_options as device
+from drivelab.cli import workload_options as words
+from drivelab.cli.chart_options import Dpi, Look, Provenance, Title, Width, check_look
+from drivelab.cli.exits import Exit
+from drivelab.cli.measure_ready import add_ready
+from drivelab.cli.output import emit, emit_json, emit_table, json_text, progress_bar, say
+from drivelab.cli.pictures import draw
+from drivelab.cli.places import check_picture, place
+from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, check_form
+from drivelab.errors import InputError
+from drivelab.files import make_folder, write_text
+from drivelab.measuring import story
+from drivelab.measuring.device import Target
+from drivelab.measuring.run import MeasuredResult, plan_on, writes
+from drivelab.measuring.watched import measure_watched
+from drivelab.points_table import points_csv
+from drivelab.scenario import Source, read_source
+
+RUN = "run"
+"""The verb that is meant where none is named."""
+
+
+class _Group(TyperGroup):
+    """Verbs of measuring; what is none of them is a scenario, or options of a run."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - a class that typer hides
+        if args and args[0] not in {*self.commands, "-h", "--help"}:
+            args = [RUN, *args]
+        return super().parse_args(ctx, args)
+
+
+measure = typer.Typer(
+    cls=_Group,
+    help="Measure a real file or block device: `measure [SCENARIO.toml] --target PATH`, or a ready-made measurement.",
+    no_args_is_help=True,
+)
+add_ready(measure)
+
+
+@measure.command(RUN)
+def run(
+    scenario: Annotated[
+        Path | None, typer.Argument(metavar="[SCENARIO.toml|JOB.fio]", show_default=False)
+    ] = None,
+    target: device.TargetPath = None,
+    name: words.Name = None,
+    pattern: words.Pattern = None,
+    rw: words.Rw = None,
+    bs: words.Bs = None,
+    bssplit: words.Bssplit = None,
+    iodepth: words.Iodepth = None,
+    numjobs: words.Numjobs = None,
+    rwmixread: words.Rwmixread = None,
+    percentage_random: words.PercentageRandom = None,
+    random_distribution: words.RandomDistribution = None,
+    rate_iops: words.RateIops = None,
+    rate_process: words.RateProcess = None,
+    thinktime: words.Thinktime = None,
+    fsync: words.Fsync = None,
+    direct: words.Direct = None,
+    size: words.Size = None,
+    offset: words.Offset = None,
+    runtime: words.Runtime = None,
+    ramp_time: words.RampTime = None,
+    number_ios: words.NumberIos = None,
+    randseed: words.Randseed = None,
+    settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    engine: device.Engine = "auto",
+    write: device.Write = False,
+    yes_destroy: device.YesDestroy = None,
+    overwrite_data: device.OverwriteData = False,
+    on_error: device.OnError = "stop",
+    until_steady: device.UntilSteady = None,
+    repeat: device.Repeat = 1,
+    with_host: device.WithHost = False,
+    with_serial: device.WithSerial = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    out: Annotated[list[Path], typer.Option(help="Folder for record.json", metavar="DIR", parser=place)] = [],  # noqa: B006
+    output: Pictures = [],  # noqa: B006
+    title: Title = None,
+    width: Width = None,
+    dpi: Dpi = None,
+    provenance: Provenance = False,
+    quiet: Quiet = False,
+) -> int:
+    """Run a workload on a real file or block device.
+
+    Reads only, unless --write names the target once more. A list is a sweep: --bs 4k,64k --iodepth 1,4,16,64.
+    """
+    options = dict(locals())
+    check_form(json=as_json, csv=as_csv)
+    for path in output:
+        check_picture("--output", path)
+    look = Look(title, width, dpi, provenance)
+    check_look(look, pictures=bool(output))
+    if direct not in {None, "0", "1"}:
+        raise InputError(f"--direct {direct}: give 1, or 0 for the page cache")
+    options["direct"] = None
+    found = device.find_target(target)
+    source = Source("", "command line") if scenario is None else read_source(scenario)
+    checked = plan_on(source, words.overrides_of(options, settings), found)
+    words.note_words(checked, source)
+    is_written = writes(checked)
+    how = device.how_of(
+        engine=engine,
+        may_write=is_written,
+        direct=direct != "0",
+        on_error=on_error,
+        until_steady=until_steady,
+        repeat=repeat,
+    )
+    device.allow(found, device.Destroy(write, yes_destroy, overwrite_data), writes=is_written, quiet=quiet)
+    for folder in out:
+        make_folder(folder)
+    with progress_bar(len(checked) * how.repeats, checked.name, quiet=quiet) as progress:
+        result = measure_watched(checked, found, device.SYSTEM, how, progress)
+    result = _without_names(result, found, with_host=with_host, with_serial=with_serial)
+    _print(result, as_json=as_json, as_csv=as_csv, quiet=quiet)
+    for note in story.notes(result):
+        say(note)
+    _write(result, out, output, look, quiet=quiet)
+    return exit_code(result)
+
+
+def _without_names(
+    result: MeasuredResult, target: Target, *, with_host: bool, with_serial: bool
+) -> MeasuredResult:
+    """The environment once more with the names that are wanted."""
+    from drivelab.measuring.environment import environment  # noqa: PLC0415 - few want them
+
+    if not with_host and not with_serial:
+        return result
+    named = environment(target, device.SYSTEM, with_host=with_host, with_serial=with_serial)
+    return replace(result, environment=named)
+
+
+def _print(result: MeasuredResult, *, as_json: bool, as_csv: bool, quiet: bool) -> None:
+    if as_json:
+        emit_json(result.document())
+    elif as_csv:
+        emit(points_csv(result.records))
+    elif result.points:
+        emit_table(result.table())
+        emit("")
+        emit_table(story.costs_table(result.records))
+        if not quiet:
+            emit(f"\n{story.condition(result)}\n{result.identity()}")
+
+
+def _write(
+    result: MeasuredResult, out: Sequence[Path], output: Sequence[Path], look: Look, *, quiet: bool
+) -> None:
+    for folder in out:
+        write_text(folder / "record.json", json_text(result.document()))
+        if not quiet:
+            say(f"wrote {folder / 'record.json'}")
+    for path in output if result.points else ():
+        draw(result.chart, path, result.provenance(), look)
+        if not quiet:
+            say(f"wrote {path}")
+
+
+def exit_code(result: MeasuredResult) -> int:
+    """What the run came to."""
+    if result.interrupted:
+        return Exit.INTERRUPTED
+    has_failed = any(point["measured"]["failures"]["count"] for point in result.records)
+    is_empty = any(not point["latency_ns"]["n"] for point in result.records)
+    return Exit.FAILED if result.failures or has_failed or is_empty else Exit.OK

@@ -1,0 +1,58 @@
+"""`drivelab measure all`: one unprivileged run that only reads and holds everything that `fit` needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drivelab.cli import measure_options as device
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, say
+from drivelab.cli.places import place
+from drivelab.cli.run_options import AsJson, Quiet
+from drivelab.measuring import all_of_it
+
+
+def everything(
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="A file or a block device", show_default=False)
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            help="Folder of its files; what is there is not measured again",
+            metavar="DIR",
+            parser=place,
+        ),
+    ],
+    minutes: Annotated[float, typer.Option(help="How long it may take", metavar="N")] = 15.0,
+    engine: device.Engine = "auto",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> int:
+    """Measure what `fit` needs: surface, chain, sweep, and whether the drive reorders. Reads only.
+
+    Interrupted, the same command goes on where it was.
+    """
+    found = device.find_target(target)
+    how = device.how_of(
+        engine=engine, may_write=False, direct=True, on_error="stop", until_steady=None, repeat=1
+    )
+    try:
+        done = all_of_it.run(
+            found, device.SYSTEM, out, minutes, how.engine, (lambda _: None) if quiet else say
+        )
+    except KeyboardInterrupt:
+        say("interrupted: the same command goes on where it was")
+        return Exit.INTERRUPTED
+    if as_json:
+        emit_json({"kind": "all", "target": str(found.path), "files": done})
+    else:
+        emit(
+            f"drivelab fit SHEET.toml --chain {done['chain']} --sweep {done['sweep']} "
+            f"--surface {done['surface']} -o MINE.toml"
+        )
+    return Exit.OK

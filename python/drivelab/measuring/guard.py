@@ -1,0 +1,240 @@
+"""What may be written to: nothing that anybody uses, and nothing with data unless that was said.
+
+A device is refused while it, one of its partitions, or the disk around it is mounted, swap, or part of another device;
+and wherever its bytes say that it belongs to something larger. Of a loop device the same holds for what is behind it.
+Only a table of partitions, a file system that is not mounted, and data may be given up, with `--overwrite-data`.
+
+The engine opens no other file or device than the one that was checked (`Target.identity`), and a block device
+exclusively: the kernel refuses that for what has come into use since.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from drivelab.errors import InputError, RefusedError
+from drivelab.measuring.device import Block, System, Target
+from drivelab.measuring.signatures import MEMBER, SWAP, signatures
+
+_CHUNK = 1 << 20
+# Of a device so many pieces of a MiB are searched for data, from its start to its end.
+_SAMPLES = 64
+_LOOPS_MAX = 8
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What speaks against writing."""
+
+    where: str
+    what: str
+    may_be_given_up: bool = False
+
+
+def check_named_twice(target: Path, destroyed: Path | None) -> None:
+    """Hold the name behind --yes-destroy to the target's. Raises InputError."""
+    if destroyed is None:
+        raise InputError(
+            f"--write destroys what is on {target}: name it once more, with --yes-destroy {target}"
+        )
+    same = target.exists() and destroyed.exists() and target.samefile(destroyed)
+    if not same:
+        raise InputError(f"--yes-destroy {destroyed} is not the target, {target}: name the same one")
+
+
+def check_may_be_written(target: Target, system: System, *, overwrite: bool) -> list[Finding]:
+    """What was found and given up. Raises RefusedError with all that speaks against writing."""
+    found = list(_of_file(target, system) if target.is_file else _of_device(target, system))
+    against = [one for one in found if not (overwrite and one.may_be_given_up)]
+    if not against:
+        return found
+    lines = [f"{described(target)}: it is not written to:"]
+    lines += [f"  {one.where}: {one.what}" for one in against]
+    if all(one.may_be_given_up for one in against):
+        lines.append("  what is there is destroyed with --overwrite-data")
+    raise RefusedError("\n".join(lines))
+
+
+def described(target: Target) -> str:
+    """Path, model and size."""
+    size = target.size_bytes
+    human = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
+    model = target.block.model if target.block and not target.is_file else None
+    return ", ".join([str(target.path), *([model] if model else []), target.kind, human])
+
+
+def _of_file(target: Target, system: System) -> Iterator[Finding]:
+    yield from _uses_of_file(target.path, system, None)
+    opened = _opened(target.path, target.identity)
+    try:
+        if _has_data(opened):
+            yield Finding(str(target.path), "has data in it", may_be_given_up=True)
+    finally:
+        os.close(opened)
+
+
+def _uses_of_file(path: Path, system: System, but_for: str | None) -> Iterator[Finding]:
+    """Who uses a file, but for one loop device."""
+    for line in (system.text("proc/swaps") or "").splitlines()[1:]:
+        if _is_same(line.split()[0], path):
+            yield Finding(str(path), "is swap in use")
+    for name in system.names("sys/block"):
+        backing = system.text("sys/block", name, "loop/backing_file")
+        if backing is not None and name != but_for and _is_same(backing, path):
+            yield Finding(str(path), f"is what /dev/{name} is made of; detach that first")
+
+
+def _is_same(path: str, other: Path) -> bool:
+    """Whether two paths lead to one file, by whatever name."""
+    try:
+        return Path(path).samefile(other)
+    except OSError:
+        return os.path.realpath(path) == os.path.realpath(other)
+
+
+def _opened(path: Path, identity: tuple[int, int, int] | None) -> int:
+    """The target opened for reading, and nothing that has taken its place. Raises RefusedError and OSError."""
+    opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    found = os.fstat(opened)
+    if identity is not None and (found.st_dev, found.st_ino, found.st_rdev) != identity:
+        os.close(opened)
+        raise RefusedError(
+            f"{path}: is not what it was a moment ago: another file or device has its name now"
+        )
+    return opened
+
+
+def _has_data(opened: int) -> bool:
+    """Whether any byte of a file is not zero; what was never written is not read."""
+    size, at = os.fstat(opened).st_size, 0
+    while at < size:
+        try:
+            at = os.lseek(opened, at, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno == errno.ENXIO:
+                return False
+            raise
+        end = os.lseek(opened, at, os.SEEK_HOLE)
+        while at < end:
+            chunk = os.pread(opened, min(_CHUNK, end - at), at)
+            if not chunk:
+                return False
+            if chunk.count(0) < len(chunk):
+                return True
+            at += len(chunk)
+    return False
+
+
+def _has_samples_of_data(opened: int, size: int) -> bool:
+    """Whether any byte is not zero in pieces from the start of a device to its end. Raises OSError."""
+    last = max(0, size - _CHUNK)
+    places = sorted({last * place // (_SAMPLES - 1) for place in range(_SAMPLES)})
+    chunks = (os.pread(opened, _CHUNK, place) for place in places)
+    return any(chunk.count(0) < len(chunk) for chunk in chunks)
+
+
+def _of_device(target: Target, system: System) -> Iterator[Finding]:
+    if target.block is None:
+        yield Finding(str(target.path), "sysfs does not know it, so nobody can tell what uses it")
+        return
+    block = target.block
+    mine = [block, *([] if block.is_partition else block.partitions)]
+    for one in mine:
+        yield from _uses(one, system)
+        yield from _contents(one, system, target if one is block else None)
+    yield from _behind(block.disk, system)
+    if block.is_partition:
+        disk = block.disk
+        for holder in disk.holders:
+            yield Finding(f"/dev/{disk.name}", f"the disk around it is part of /dev/{holder}")
+
+
+def _behind(loop: Block, system: System, deep: int = 0) -> Iterator[Finding]:
+    """Who else uses what a loop device is made of: that does not open it alone, so the kernel lets both write."""
+    backing = system.text(str(loop.node), "loop/backing_file")
+    if backing is None or deep > _LOOPS_MAX:
+        return
+    path = Path(backing)
+    try:
+        found = path.stat()
+    except OSError:
+        # Its name is gone, or lies in another namespace; other loop devices over it say the same.
+        names = [name for name in system.names("sys/block") if name != loop.name]
+        others = [name for name in names if system.text("sys/block", name, "loop/backing_file") == backing]
+        yield from (Finding(backing, f"is what /dev/{name} is made of, too") for name in others)
+        return
+    if not stat.S_ISBLK(found.st_mode):
+        yield from _uses_of_file(path, system, loop.name)
+        return
+    node = system.node(f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}")
+    if node is None:
+        yield Finding(backing, "sysfs does not know it, so nobody can tell what uses it")
+        return
+    block = Block(system, node)
+    around = [block, *([block.disk] if block.is_partition else block.partitions)]
+    for one in around:
+        yield from _uses(one, system)
+    yield from _behind(block.disk, system, deep + 1)
+
+
+def _uses(block: Block, system: System) -> Iterator[Finding]:
+    where = f"/dev/{block.name}"
+    mounted = {
+        one.at
+        for one in system.mounts()
+        if one.number == block.number or _is_device(one.source, block, system)
+    }
+    for at in sorted(mounted):
+        yield Finding(where, f"is mounted at {at}")
+    for line in (system.text("proc/swaps") or "").splitlines()[1:]:
+        if _is_device(line.split()[0], block, system):
+            yield Finding(where, "is swap in use")
+    for holder in block.holders:
+        kind = {"md": "a RAID (md)", "dm": "LVM, LUKS or another mapping"}.get(holder[:2], "another device")
+        yield Finding(where, f"is part of /dev/{holder}: {kind}")
+
+
+def _is_device(source: str, block: Block, system: System) -> bool:
+    """Whether a path that the kernel names is this device, whatever link leads there."""
+    if not source.startswith("/dev/"):
+        return False
+    if source == f"/dev/{block.name}":
+        return True
+    path = system.root / source.lstrip("/")
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}" == block.number != "0:0"
+
+
+def _contents(block: Block, system: System, target: Target | None) -> Iterator[Finding]:
+    path = target.path if target is not None else system.root / "dev" / block.name
+    size = target.size_bytes if target is not None else block.size_bytes
+    where = f"/dev/{block.name}"
+    try:
+        opened = _opened(path, target.identity if target is not None else None)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        yield Finding(where, f"what is on it cannot be looked at: {why}")
+        return
+    try:
+        known = signatures(opened, size)
+        if not known and _has_samples_of_data(opened, size):
+            yield Finding(where, "has data that nothing here knows", may_be_given_up=True)
+        for one in known:
+            if one.kind in (MEMBER, SWAP):
+                remedy = "; if it is not used any more, clear it with wipefs"
+                what = f"is {one.name}" if one.kind == SWAP else f"is a member of {one.name}"
+                yield Finding(where, f"{what}{remedy}")
+            else:
+                yield Finding(where, f"has a {one.kind}: {one.name}", may_be_given_up=True)
+    except OSError as error:
+        yield Finding(where, f"what is on it cannot be read: {(error.strerror or str(error)).lower()}")
+    finally:
+        os.close(opened)

@@ -1,0 +1,236 @@
+"""When a figure is not what it looks like, and why. Each warning has a code for programs and a sentence for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from drivelab import steady
+from drivelab.measuring.device import SECTOR, System, Target
+from drivelab.measuring.extents import unwritten_share
+
+# A processor that is busy for this share of the time limits the rate.
+CPU_SHARE = 0.9
+# Less of the depth that was asked for than this was not reached.
+DEPTH_SHARE = 0.9
+# Others moved this share of what we did.
+NEIGHBOUR_SHARE = 0.05
+# So much less than we asked for reached the device.
+MISSING_SHARE = 0.1
+# Other programs, or other guests, had the processor for this share of the time.
+STOLEN_SHARE = 0.05
+# No platter answers a random read so fast.
+ROTATIONAL_LEAST_NS = 1_000_000
+_COMPRESSING = {"btrfs", "zfs", "bcachefs", "f2fs"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Counters of the machine before or after a run."""
+
+    moved: tuple[int, int] | None
+    """Sectors that the disk has read and written."""
+    stolen: int
+    total: int
+
+    @classmethod
+    def of(cls, target: Target, system: System) -> Reading:
+        """As they are now."""
+        fields = (system.text("proc/stat") or "").partition("\n")[0].split()[1:]
+        ticks = [int(field) for field in fields if field.isdigit()]
+        moved = target.block.counters() if target.block else None
+        return cls(moved, ticks[7] if len(ticks) > 7 else 0, sum(ticks[:8]))
+
+
+def _warning(code: str, text: str) -> dict[str, str]:
+    return {"code": code, "text": text}
+
+
+def warnings_of(
+    target: Target,
+    system: System,
+    points: Sequence[Mapping[str, Any]],
+    before: Reading,
+    after: Reading,
+    moved_bytes: tuple[int, int],
+) -> list[dict[str, str]]:
+    """All that speaks against believing the figures. `moved_bytes` is what all runs read and wrote."""
+    return [
+        *_of_target(target, system, points),
+        *_of_device(target, system, points),
+        *_of_points(target, points),
+        *_of_counters(before, after, moved_bytes),
+    ]
+
+
+def _of_target(
+    target: Target, system: System, points: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, str]]:
+    measured = [point["measured"] for point in points]
+    if any(one["direct_refused"] for one in measured):
+        yield _warning(
+            "direct-refused",
+            f"{target.file_system or 'the target'} refuses O_DIRECT: reads come from the page cache where they "
+            "can, and writes end there",
+        )
+    elif any(not one["direct"] for one in measured):
+        yield _warning(
+            "page-cache", "reads and writes went through the page cache: this is the memory's rate"
+        )
+    reads = any(point["read"]["ios"] for point in points)
+    share = unwritten_share(target.path) if target.is_file and reads else None
+    if share:
+        yield _warning(
+            "never-written",
+            f"{100 * share:.0f} % of the file was never written: its reads end in the file system and reach no device; "
+            "write it once",
+        )
+    if target.file_system in _COMPRESSING:
+        yield _warning(
+            "compression",
+            f"{target.file_system} may compress, check and move what it stores: the figures are those of the file "
+            "system, not of the drive",
+        )
+    block = target.block
+    if target.is_emulated:
+        yield _warning("emulated", "this is a drive that drivelab emulates, not a real one")
+    elif block is None:
+        yield _warning(
+            "device-unknown", "which device this lies on is not known, so nothing of it was checked"
+        )
+    elif block.kind == "loop":
+        direct = system.text(str(block.disk.node), "loop/dio")
+        behind = "" if direct == "1" else ", through its page cache"
+        yield _warning(
+            "loop",
+            f"/dev/{block.disk.name} is a loop device: it is measured with a file system behind it{behind}",
+        )
+    elif block.kind == "virtual":
+        yield _warning(
+            "virtual-disk",
+            f"/dev/{block.disk.name} is a virtual disk: what it does with an address, a queue or a cache is its host's "
+            "affair, and other guests share it",
+        )
+    elif block.members:
+        yield _warning(
+            "made-of-others",
+            f"/dev/{block.disk.name} is made of {', '.join(block.members)}: not one drive is measured",
+        )
+
+
+def _of_device(
+    target: Target, system: System, points: Sequence[Mapping[str, Any]]
+) -> Iterator[dict[str, str]]:
+    block = target.block
+    if block is None:
+        return
+    deepest = max((point["depth"]["asked"] or 0 for point in points), default=0)
+    if block.queue_depth is not None and deepest > block.queue_depth:
+        off = "NCQ is off: " if block.queue_depth == 1 else ""
+        yield _warning(
+            "queue-depth",
+            f"{off}the drive is given at most {block.queue_depth} commands at once (device/queue_depth); the rest of "
+            f"{deepest} wait in the kernel",
+        )
+    cache = block.queue("write_cache")
+    if any(point["write"]["ios"] for point in points) and cache == "write back":
+        yield _warning(
+            "write-cache",
+            "the drive's write cache is on: a write is answered before it is on the medium (write_cache: write back)",
+        )
+    policies = {
+        policy
+        for host in system.names("sys/class/scsi_host")
+        if f"/{host}/" in str(block.disk.node)
+        and (policy := system.text("sys/class/scsi_host", host, "link_power_management_policy"))
+    }
+    if policies - {"max_performance"}:
+        yield _warning(
+            "power-management",
+            f"the link saves power ({', '.join(sorted(policies))}): the first command after a pause takes longer",
+        )
+    if system.text(str(block.disk.node), "device/power/runtime_status") == "suspended":
+        yield _warning(
+            "power-management", "the drive was asleep (runtime_status): the first commands woke it"
+        )
+    governor = system.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    if governor == "powersave" and not block.rotational:
+        yield _warning(
+            "power-management", "the processor saves power (governor powersave): short latencies are its, too"
+        )
+
+
+def _of_points(target: Target, points: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, str]]:
+    busy = [point for point in points if (point["measured"]["cpu_share"] or 0) > CPU_SHARE]
+    if busy:
+        share = max(point["measured"]["cpu_share"] for point in busy)
+        yield _warning(
+            "cpu-bound",
+            f"at {_count(busy)} a processor was busy for {100 * share:.0f} % of the time: the rate is the program's, "
+            "not the drive's",
+        )
+    shallow = [
+        point
+        for point in points
+        if point["depth"]["asked"] and point["depth"]["achieved"] < DEPTH_SHARE * point["depth"]["asked"]
+    ]
+    if shallow:
+        worst = min(shallow, key=lambda point: point["depth"]["achieved"] / point["depth"]["asked"])
+        yield _warning(
+            "depth-not-achieved",
+            f"at {_count(shallow)} fewer commands were under way than asked for: {worst['depth']['achieved']:.1f} of "
+            f"{worst['depth']['asked']}",
+        )
+    unsteady = [one for point in points if (one := steady.ending(point)) is not None and not one.is_steady]
+    if unsteady:
+        worst_change = max(unsteady, key=lambda one: abs(one.iops_change)).iops_change
+        yield _warning(
+            "not-steady",
+            f"the last quarter of the run differs from its mean (IOPS {100 * worst_change:+.0f} %): it was not steady "
+            "yet, a cache was full, or the drive throttles; run longer, or --until-steady",
+        )
+    fast = [
+        point
+        for point in points
+        if (point["read"]["latency_ns"]["p50"] or ROTATIONAL_LEAST_NS) < ROTATIONAL_LEAST_NS
+        and point["measured"]["direct"]
+    ]
+    rotational = target.block is not None and target.block.rotational and target.block.kind == "disk"
+    if rotational and fast:
+        yield _warning(
+            "too-fast",
+            "the kernel takes this for a drive with platters, and half of its reads took less than 1 ms: they came "
+            "from a cache, or were sequential",
+        )
+    for note in {point["measured"]["engine_note"] for point in points} - {None}:
+        yield _warning(
+            "no-io-uring", f"{note}; threads with preadv2 and pwritev2 did the work, at a higher cost"
+        )
+
+
+def _of_counters(before: Reading, after: Reading, moved_bytes: tuple[int, int]) -> Iterator[dict[str, str]]:
+    ours = sum(moved_bytes)
+    if before.moved is not None and after.moved is not None and ours > 0:
+        device = (sum(after.moved) - sum(before.moved)) * SECTOR
+        if device > (1 + NEIGHBOUR_SHARE) * ours:
+            yield _warning(
+                "busy-neighbour",
+                f"the disk moved {device / 1e6:,.0f} MB while this moved {ours / 1e6:,.0f}: somebody else used it",
+            )
+        elif device < (1 - MISSING_SHARE) * ours:
+            yield _warning(
+                "did-not-reach",
+                f"only {100 * device / ours:.0f} % of the bytes reached the disk: the rest came from a cache, or from "
+                "extents that were never written",
+            )
+    ticks = after.total - before.total
+    if ticks > 0 and (after.stolen - before.stolen) > STOLEN_SHARE * ticks:
+        share = (after.stolen - before.stolen) / ticks
+        yield _warning(
+            "stolen", f"the hypervisor had the processor for {100 * share:.0f} % of the time (steal)"
+        )
+
+
+def _count(points: Sequence[object]) -> str:
+    return "one point" if len(points) == 1 else f"{len(points)} points"

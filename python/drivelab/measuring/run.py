@@ -1,0 +1,226 @@
+"""A scenario's workload on a real device: one point after the other, each as often as wanted, and their record."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from drivelab import _core, toml_text
+from drivelab.errors import InputError, RunError
+from drivelab.measuring.device import SECTOR, Target
+from drivelab.result import Failure, Point, Result, Skipped
+from drivelab.scenario import Override, Source, plan
+from drivelab.subject import Subject
+
+REPEATS_MAX = 100
+ENGINES = ("auto", "io_uring", "threads")
+# Student's t at 97.5 %, for 1 to 10 degrees of freedom, then 20, 30 and more.
+_STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+
+Progress = Callable[[float], object]
+"""Called with the number of runs done, parts of runs included."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How a workload is run on a device."""
+
+    engine: str = "auto"
+    may_write: bool = False
+    direct: bool = True
+    goes_on: bool = False
+    """After a command that failed."""
+    steady: tuple[int, int] | None = None
+    """Nanoseconds of a round, and most rounds, until the device is steady."""
+    repeats: int = 1
+    log: int = 0
+    nowhere: bool = False
+    """No device: what the engine itself costs."""
+
+
+@dataclass(frozen=True, repr=False)
+class MeasuredResult(Result):
+    """The record of a simulation, and what a real device adds."""
+
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    warnings: Sequence[Mapping[str, str]] = ()
+    moved_bytes: tuple[int, int] = (0, 0)
+    """What all runs read and wrote, warm-ups included."""
+
+    def document(self) -> dict[str, Any]:
+        """As `measure --json` prints it."""
+        before = super().document()
+        points = before.pop("points")
+        return {
+            "kind": "measured",
+            **before,
+            "environment": dict(self.environment),
+            "warnings": [dict(one) for one in self.warnings],
+            "points": points,
+        }
+
+
+def plan_on(source: Source, overrides: Sequence[Override], target: Target) -> _core.Plan:
+    """The workload of a scenario with the device as its target. Raises ScenarioError and InputError."""
+    for override in overrides:
+        if override.key == "target" or override.key.startswith("target."):
+            raise InputError(
+                f"{override.origin}: the target is the device at {target.path}, and is as it is; leave it out"
+            )
+    document = _document(source)
+    if "target" in document:
+        # What is wrong with the scenario is told with its place.
+        plan(source, overrides)
+    # Stations stand for the device: a plan wants a target, and this one has its size and nothing else.
+    capacity = f"{target.size_bytes // SECTOR * SECTOR}B"
+    document["target"] = {"server": {"service": "fixed", "mean": "1ms", "capacity": capacity}}
+    text = Source(toml_text.dumps(document), source.origin, source.base_dir, source.notes)
+    return plan(text, overrides)
+
+
+def _document(source: Source) -> dict[str, Any]:
+    try:
+        return tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError:
+        # Says what is wrong, where.
+        plan(source)
+        raise
+
+
+def writes(checked: _core.Plan) -> bool:
+    """Whether any point writes; its job files say it."""
+    kinds = {
+        line.partition("=")[2] for text in checked.fio for line in text.splitlines() if line.startswith("rw=")
+    }
+    return any(kind not in {"read", "randread"} for kind in kinds)
+
+
+def measure_plan(
+    checked: _core.Plan, target: Target, how: How, progress: Progress | None = None
+) -> MeasuredResult:
+    """Run every point, repeats by turns so that what drifts hits all points alike.
+
+    Failures and an interruption are in the result, beside what there was until then. Raises InputError.
+    """
+    if not 1 <= how.repeats <= REPEATS_MAX:
+        raise InputError(f"--repeat {how.repeats}: from 1 to {REPEATS_MAX} runs of each point")
+    runs: list[list[dict[str, Any]]] = [[] for _ in range(len(checked))]
+    failures: dict[int, Failure] = {}
+    interrupted, done = False, 0
+    for repeat in range(how.repeats):
+        for place, axes in enumerate(checked.axes):
+            if interrupted or place in failures:
+                continue
+            before = done
+
+            def tell(share: float, before: int = before) -> None:
+                if progress is not None:
+                    progress(before + share)
+
+            try:
+                point, interrupted = _core.measure(
+                    checked, place, _options(target, how, checked.seed + repeat), tell
+                )
+                runs[place].append(point)
+            except RunError as error:
+                failures[place] = Failure(axes, str(error))
+            done += 1
+            tell(0.0, done)
+    return _result(checked, target, runs, list(failures.values()), interrupted=interrupted)
+
+
+def _options(target: Target, how: How, seed: int) -> dict[str, Any]:
+    return {
+        "path": None if how.nowhere else str(target.path),
+        "engine": how.engine,
+        "may_write": how.may_write,
+        "identity": target.identity,
+        "direct": how.direct,
+        "goes_on": how.goes_on,
+        "steady": how.steady,
+        "seed": seed,
+        "log": how.log,
+    }
+
+
+def _result(
+    checked: _core.Plan,
+    target: Target,
+    runs: Sequence[Sequence[dict[str, Any]]],
+    failures: list[Failure],
+    *,
+    interrupted: bool,
+) -> MeasuredResult:
+    points: list[Point] = []
+    places: list[int] = []
+    for place, (axes, found) in enumerate(zip(checked.axes, runs, strict=True)):
+        if not found:
+            continue
+        point = dict(found[0]) if len(found) == 1 else _repeated(found)
+        logged = {} if "commands" not in point else {"logged_from_ns": 0, "platter": None}
+        points.append(cast("Point", {"axes": axes, "in_force": None, **point, **logged}))
+        places.append(place)
+    return MeasuredResult(
+        points=points,
+        name=checked.name,
+        seed=checked.seed,
+        scenario_hash=checked.scenario_hash,
+        interrupted=interrupted,
+        failures=failures,
+        fio=[checked.fio[place] for place in places],
+        skipped=[Skipped(axes, reason) for axes, reason in checked.skipped],
+        places=places,
+        subject=Subject(target.title, {}),
+        moved_bytes=(_moved(runs, 0), _moved(runs, 1)),
+    )
+
+
+def _moved(runs: Sequence[Sequence[Mapping[str, Any]]], kind: int) -> int:
+    return sum(point["measured"]["moved_bytes"][kind] for found in runs for point in found)
+
+
+def _repeated(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The run with the median rate, and what all of them came to."""
+    ranked = sorted(found, key=lambda point: point["iops"])
+    median = ranked[(len(ranked) - 1) // 2]
+    means = [point["latency_ns"]["mean"] for point in found if point["latency_ns"]["mean"] is not None]
+    repeats = {
+        "count": len(found),
+        "figures_of": "the run with the median rate",
+        "iops": interval([point["iops"] for point in found]),
+        "mean_latency_ns": interval(means),
+    }
+    return {**median, "repeats": repeats}
+
+
+def interval(values: Sequence[float]) -> dict[str, Any]:
+    """Mean and 95 % confidence interval of the mean by Student's t; none from less than two values."""
+    if not values:
+        return {"values": [], "mean": None, "low": None, "high": None}
+    mean, count = statistics.fmean(values), len(values)
+    if count < 2:
+        return {"values": list(values), "mean": mean, "low": None, "high": None}
+    half = student(count - 1) * statistics.stdev(values) / math.sqrt(count)
+    return {"values": list(values), "mean": mean, "low": mean - half, "high": mean + half}
+
+
+def student(freedom: int) -> float:
+    """Student's t at 97.5 %; between the numbers of the table that of fewer degrees, which is on the safe side."""
+    if freedom <= len(_STUDENT):
+        return _STUDENT[freedom - 1]
+    return 2.228 if freedom < 20 else 2.086 if freedom < 30 else 2.042
+
+
+def check_path(text: str) -> Path:
+    """A target's path. Raises InputError for an address of the network."""
+    if text.startswith(("nbd:", "nbd+unix:")):
+        raise InputError(
+            f"{text}: a device at an address is measured once the kernel has it: nbd-client, or nbdfuse for an account "
+            "without rights; name what that gives"
+        )
+    return Path(text)
