@@ -143,6 +143,11 @@ class Loads:
         return self.pattern is None and self.trace is None and self.rw not in RANDOM
 
     @property
+    def is_random(self) -> bool:
+        """Whether any address is as likely as any other."""
+        return self.pattern is None and self.trace is None and self.rw in RANDOM
+
+    @property
     def rate(self) -> float | None:
         """The requests a second that are asked of the load; None where so many are kept outstanding."""
         match = None if self.rate_iops is None else _RATE.fullmatch(self.rate_iops.strip())
@@ -204,10 +209,10 @@ class Loads:
             "run": {"warmup": self.warm_up, "ios": self.requests},
         }
 
-    def rebuild_document(self, load: str) -> dict[str, Any]:
-        """The windows of a rebuild under the load, or with the array idle."""
+    def rebuild_document(self, load: str, way: rebuild.Way) -> dict[str, Any]:
+        """A rebuild under the load, or with the array idle."""
         workload = self.workload() if load == REBUILD else dict(rebuild.IDLE)
-        return {"workload": workload, "run": rebuild.run_document()}
+        return {"workload": workload, "run": way.run_document()}
 
     def overrides(self, load: str) -> list[Override]:
         """What was typed of a load, once more under the name of its option: what is wrong with it is said of that."""

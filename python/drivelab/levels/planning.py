@@ -51,6 +51,8 @@ class Chosen:
     lifetime: Lifetime | None = None
     repair: Repair | None = None
     prices: Prices | None = None
+    rebuilds_idle: bool = True
+    """Whether rebuilds are simulated without a load too."""
 
     @property
     def measures_rebuilds(self) -> bool:
@@ -94,6 +96,8 @@ class Entry:
     """By state and load."""
     unused: list[Override] = field(default_factory=list)
     """What was set that this level has no use for."""
+    left_out: Sequence[Override] = ()
+    """What was set that it has no use for while it is rebuilt."""
 
     def without(self, state: str) -> str | None:
         """Why there is no such state; None where there is one."""
@@ -190,21 +194,23 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
     """
     wanted = [(state, load) for state in chosen.loads.states for load in chosen.loads.documents()]
     if chosen.measures_rebuilds:
-        wanted += [("rebuilding", under.REBUILD), ("rebuilding", under.REBUILD_IDLE)]
+        wanted += [("rebuilding", under.REBUILD)]
+        wanted += [("rebuilding", under.REBUILD_IDLE)] if chosen.rebuilds_idle else []
     wanted = [("healthy", under.LOAD), *((state, load) for state, load in wanted if not entry.without(state))]
     left_out: dict[str, list[Override]] = {}
+    plans: dict[tuple[str, str], _core.Plan] = {}
     errors = []
     try:
         for state in dict(wanted):
             try:
                 left_out[state] = []
-                _plan(entry.level, (state, under.LOAD), chosen, [])
+                plans[state, under.LOAD] = _plan(entry.level, (state, under.LOAD), chosen, [])
             except ScenarioError as error:
                 errors.append(error)
                 left_out[state] = _of_arrays(chosen, error)
         plans = {
-            (state, load): _plan(entry.level, (state, load), chosen, left_out[state])
-            for state, load in wanted
+            at: plans.get(at) or _plan(entry.level, at, chosen, left_out[at[0]])
+            for at in dict.fromkeys(wanted)
         }
     except ScenarioError as error:
         if any(not problem["origin"].startswith(_ORIGIN) for problem in error.problems):
@@ -217,6 +223,7 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
     entry.plans = {
         at: found for at, found in plans.items() if at[0] in chosen.loads.states or at[1] in _REBUILDS
     }
+    entry.left_out = left_out.get("rebuilding", ())
     entry.unused = [
         override for override in chosen.overrides if all(override in left for left in left_out.values())
     ]
@@ -235,31 +242,42 @@ def _of_arrays(chosen: Chosen, error: ScenarioError) -> list[Override]:
     ]
 
 
-def _plan(level: Level, at: tuple[str, str], chosen: Chosen, left_out: Sequence[Override]) -> _core.Plan:
+def rebuild_planned(entry: Entry, chosen: Chosen, load: str, way: rebuild.Way) -> _core.Plan:
+    """A rebuild of a level, simulated in a given way. Raises as `planned` does."""
+    return _plan(entry.level, ("rebuilding", load), chosen, entry.left_out, way)
+
+
+def _plan(
+    level: Level,
+    at: tuple[str, str],
+    chosen: Chosen,
+    left_out: Sequence[Override],
+    way: rebuild.Way = rebuild.SHORT,
+) -> _core.Plan:
     """One load in one state. Raises ScenarioError, and InputError where the target is a sweep."""
     state, load = at
     documents = chosen.loads.documents()
     array = {**level.scenario(), **under.STATES[state]}
     if load in _REBUILDS:
-        array["rebuilt"] = rebuild.places()
+        array |= way.array()
     document = {
         "name": f"{chosen.name}, {level.label}, {state}",
         "target": {"array": array},
-        **(chosen.loads.rebuild_document(load) if load in _REBUILDS else documents[load]),
+        **(chosen.loads.rebuild_document(load, way) if load in _REBUILDS else documents[load]),
     }
     source = Source(toml_text.dumps(document), f"{_ORIGIN}{level.label}, {state}, {load}")
     overrides = [override for override in chosen.overrides if override not in left_out]
     overrides += chosen.loads.overrides(load)
     found = plan(source, overrides)
     own = {
-        **dict.fromkeys(_REBUILDS, rebuild.WINDOWS),
+        **dict.fromkeys(_REBUILDS, way.points),
         **dict.fromkeys(under.RANDOM, len(chosen.loads.depths)),
         **dict.fromkeys(under.STREAMS, len(under.STREAM_PLACES)),
     }.get(load, 1)
     if len(found) + len(found.skipped) != own:
         raise InputError(_sweep(found, overrides))
     # Windows with one seed would begin with their spindles at the same angles to each other, and err together.
-    return found.with_own_seeds() if load in _REBUILDS else found
+    return found.with_own_seeds() if load in _REBUILDS and way is not rebuild.WHOLE else found
 
 
 def _sweep(found: _core.Plan, overrides: Sequence[Override]) -> str:
