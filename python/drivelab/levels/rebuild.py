@@ -147,6 +147,12 @@ def extrapolated(
     }
 
 
+def hours_with_interval(found: Mapping[str, Any]) -> str:
+    """The hours of a rebuild as `drivelab durability --rebuild` takes them, with their interval."""
+    hours, error = found["duration_ns"] / (3600 * _NS_PER_S), found["relative_error"]
+    return f"{hours:.6g}h({hours * (1 - error):.6g}h..{hours * (1 + error):.6g}h)"
+
+
 def _of_whole(point: Point, rate: float | None) -> dict[str, Any] | None:
     """A rebuild that was simulated to its end; None where it did not come to it."""
     sync = _rebuilds(point)[0]
