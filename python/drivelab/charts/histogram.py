@@ -1,28 +1,20 @@
-"""The response times of one point as a distribution: what a sweep of one point has to show.
-
-The counts come from the record's histograms: HdrHistogram in its format V2, deflated, as base64.
-"""
+"""The response times of one point as a distribution: what a sweep of one point has to show."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import math
-import struct
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
+from drivelab import hdr
 from drivelab.charts.errors import ChartInputError
 from drivelab.charts.rows import NS_PER_MS, Point, Row, part, scaled
 from drivelab.charts.theme import INK, LINE_COLOURS, SOFT, Panel, dress, heading, inline, log_axis
 
 WIDTH = 680
 HEIGHT = 300
-# The cookies of the format, but for the bits that tell the size of a word.
-_V2, _V2_DEFLATED, _COOKIE = 0x1C849303, 0x1C849304, 0xFFFFFF0F
 # So many bars make a shape; each is as wide on a logarithmic axis.
 _BARS = 60
 _LOG_RATIO = 30.0
@@ -132,48 +124,7 @@ def _stack(rows: Sequence[Row]) -> None:
 
 def decode(text: str) -> list[tuple[int, int]]:
     """Values in ns and how often each came, of a histogram of the record. Raises ChartInputError."""
-    if not text:
-        return []
     try:
-        packed = base64.b64decode(text, validate=True)
-        cookie, length = struct.unpack(">II", packed[:8])
-        body = zlib.decompress(packed[8 : 8 + length]) if cookie & _COOKIE == _V2_DEFLATED else b""
-        inner, size, _, digits, _, _, _ = struct.unpack(">IIIIQQd", body[:40])
-    except (binascii.Error, struct.error, zlib.error) as error:
-        raise ChartInputError(f"a histogram of the record cannot be read: {error}") from error
-    if inner & _COOKIE != _V2:
-        raise ChartInputError("a histogram of the record is not of the format V2")
-    half = 2 ** (math.ceil(math.log2(2 * 10**digits)) - 1)
-    found: list[tuple[int, int]] = []
-    index = 0
-    for count in _zigzag(body[40 : 40 + size]):
-        if count < 0:
-            index -= count
-            continue
-        if count:
-            found.append((_value(index, half), count))
-        index += 1
-    return found
-
-
-def _value(index: int, half: int) -> int:
-    """The middle of the values that are counted at a place."""
-    bucket = max(index // half - 1, 0)
-    within = index - bucket * half
-    return (within << bucket) + (1 << bucket) // 2
-
-
-def _zigzag(data: bytes) -> list[int]:
-    """Signed numbers in LEB128, as HdrHistogram packs them: the ninth byte has eight bits."""
-    numbers, at = [], 0
-    while at < len(data):
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= byte << shift if shift == 56 else (byte & 0x7F) << shift
-            if byte < 0x80 or shift == 56:
-                break
-            shift += 7
-        numbers.append((value >> 1) ^ -(value & 1))
-    return numbers
+        return hdr.decode(text)
+    except ValueError as error:
+        raise ChartInputError(str(error)) from error

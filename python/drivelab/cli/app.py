@@ -22,6 +22,7 @@ _VERBS = {
     "scan": "scan",
     "compare-levels": "compare_levels",
     "durability": "durability",
+    "plan": "plan",
     "check": "check",
     "reproduce": "reproduce",
     "validate": "validate",

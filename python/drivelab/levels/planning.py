@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,11 @@ class Chosen:
     prices: Prices | None = None
     rebuilds_idle: bool = True
     """Whether rebuilds are simulated without a load too."""
+
+    def healthy_alone(self) -> Chosen:
+        """The same without any other state: what it takes to know what each level holds."""
+        loads = replace(self.loads, states=("healthy",))
+        return replace(self, loads=loads, repair=None, rebuilds_idle=False)
 
     @property
     def measures_rebuilds(self) -> bool:
@@ -168,8 +173,7 @@ def planned(chosen: Chosen) -> list[Entry]:
 
     Raises the ScenarioError of a key that no level takes in any state, and InputError where no level is possible.
     """
-    entries = [Entry(level, level.rule()) for level in chosen.levels]
-    errors = [error for entry in entries if not entry.reason for error in _plan_level(entry, chosen)]
+    entries, errors = laid_out(chosen)
     possible = [entry for entry in entries if entry.reason is None]
     if not possible:
         reasons = "; ".join(f"{entry.level.label}: {entry.reason}" for entry in entries)
@@ -178,6 +182,12 @@ def planned(chosen: Chosen) -> list[Entry]:
         if all(override in entry.unused for entry in possible):
             raise next(error for error in errors if override in _of_arrays(chosen, error))
     return entries
+
+
+def laid_out(chosen: Chosen) -> tuple[list[Entry], list[ScenarioError]]:
+    """Every level with its plans or the reason why it has none; errors of keys that some level has no use for."""
+    entries = [Entry(level, level.rule()) for level in chosen.levels]
+    return entries, [error for entry in entries if not entry.reason for error in _plan_level(entry, chosen)]
 
 
 def drive_bytes(chosen: Chosen) -> int:
