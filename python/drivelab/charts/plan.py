@@ -178,7 +178,10 @@ def tornado(plan: Mapping[str, Any]) -> Panel:
             "name": f"{one['name']}, {one['value']}" if one["key"] != "load" else "load",
             "low": one["loss_at_half"],
             "high": one["loss_at_twice"],
-            "turns": "; ".join(f"x{turn['factor']:.3g}: {turn['why']}" for turn in one["turns"])
+            "turns": "; ".join(
+                f"x{turn['factor']:.3g}: {turn['then'] or 'nothing that was tried holds'}"
+                for turn in one["turns"]
+            )
             or "not found",
         }
         for one in plan["assumptions"]

@@ -22,14 +22,18 @@ from drivelab.levels.compare import failure_texts
 from drivelab.levels.level import COPIES, GROUPS
 from drivelab.levels.loads import KINDS, REQUESTS, WARM_UP
 from drivelab.plan.planned import KEYS, Plan, run
-from drivelab.plan.question import LIFE, MEMBERS
+from drivelab.plan.question import LEVELS, LIFE, MEMBERS
 
 
 def _option(
     text: str, metavar: str, panel: str, names: completion.Complete | None = None
 ) -> typer.models.OptionInfo:
     found: typer.models.OptionInfo = typer.Option(
-        help=text, metavar=metavar, rich_help_panel=panel, show_default=False, autocompletion=names
+        help=text.replace("[", "\\["),
+        metavar=metavar,
+        rich_help_panel=panel,
+        show_default=False,
+        autocompletion=names,
     )
     return found
 
@@ -84,7 +88,9 @@ def plan(
     drive: Annotated[
         str | None, _grid("Drives of the catalogue, or paths", "NAMES", completion.drives)
     ] = None,
-    level: Annotated[str | None, _grid("raid10,raid6,raidz2", "NAMES", completion.levels)] = None,
+    level: Annotated[
+        str | None, _grid(f"Levels, raidz2 among them [{LEVELS}]", "NAMES", completion.levels)
+    ] = None,
     members: Annotated[str | None, _grid(f"How many drives: 4..12, or 4,6,8 [{MEMBERS}]", "N")] = None,
     controller: Annotated[
         str | None, _grid("Adapters of the host, none among them [none]", "NAMES", completion.controllers)
@@ -138,7 +144,7 @@ def plan(
     """Which array to buy: the cheapest that holds, of drives, levels, members and controllers.
 
     Closed forms rule candidates out; what is left is simulated, healthy, degraded and rebuilt beside the load, and
-    its chance of data loss found with the rebuild as it was simulated.
+    its chance of data loss found with the rebuild as it was simulated. It takes --capacity, --drive and --drive-price.
     """
     given: dict[str, Any] = dict(locals())
     check_form(json=as_json, csv=as_csv, table=with_table)
@@ -185,6 +191,9 @@ def _print(found: Plan, *, with_table: bool, as_json: bool, as_csv: bool, quiet:
     if with_table:
         emit("")
         emit_table(found.table())
+        if found.assumptions:
+            emit("")
+            emit_table(found.assumed())
     if not quiet:
         say("\n".join(f"note: {note}" for note in found.notes()))
         say(found.identity())

@@ -162,9 +162,11 @@ class Loads:
     @property
     def rate(self) -> float | None:
         """The requests a second that are asked of the load; None where so many are kept outstanding."""
-        given = self.rate_iops if self.table is None else self.table.get("rate_iops")
-        match = None if given is None else _RATE.fullmatch(str(given).strip())
-        return float(match[1]) if match else None
+        if self.table is None:
+            return rate_asked({"rate_iops": self.rate_iops})
+        jobs = self.table.get("job") or {"": {}}
+        rates = [rate_asked({**self.table, **job}) for job in jobs.values()]
+        return sum(rate for rate in rates if rate) if all(rates) else None
 
     def keeps_up(self, figures: Mapping[str, Any]) -> bool | None:
         """Whether an array with these figures did as much as was asked of it; None where no rate was asked."""
@@ -264,6 +266,12 @@ class Loads:
             for key, option in options.items()
             if key in workload
         ]
+
+
+def rate_asked(job: Mapping[str, Any]) -> float | None:
+    """The requests a second of a job, its copies together; None where it keeps so many outstanding."""
+    match = _RATE.fullmatch(str(job.get("rate_iops")).strip())
+    return float(match[1]) * int(job.get("numjobs", 1)) if match else None
 
 
 def names_of(names: str | Iterable[str]) -> list[str]:

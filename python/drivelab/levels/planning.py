@@ -285,12 +285,12 @@ def _plan(
         **dict.fromkeys(under.STREAMS, len(under.STREAM_PLACES)),
     }.get(load, 1)
     if len(found) + len(found.skipped) != own:
-        raise InputError(_sweep(found, overrides))
+        raise InputError(_sweep(found, overrides, chosen.loads.file))
     # Windows with one seed would begin with their spindles at the same angles to each other, and err together.
     return found.with_own_seeds() if load in _REBUILDS and way is not rebuild.WHOLE else found
 
 
-def _sweep(found: _core.Plan, overrides: Sequence[Override]) -> str:
+def _sweep(found: _core.Plan, overrides: Sequence[Override], file: str | None) -> str:
     """Which value was given as a list, although a comparison has no column for it."""
     axes = next(iter([*found.axes, *(axes for axes, _ in found.skipped)]), {})
     lists = [
@@ -299,6 +299,8 @@ def _sweep(found: _core.Plan, overrides: Sequence[Override]) -> str:
         if override.key not in _COLUMNS
         and any(axis == override.key or axis.startswith(f"{override.key}.") for axis in axes)
     ]
+    if file is not None and not lists:
+        lists = [f"{file}: {axis} is a list: " for axis in axes if axis.startswith("workload.")]
     return (
         f"{lists[0] if lists else ''}a comparison by level takes one value of each key; compare once for each"
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.levels import loads as under
 from drivelab.levels.formulas import Failures
+from drivelab.plan import turns
 from drivelab.plan.choice import front
 from drivelab.plan.evaluate import loss_span
 from drivelab.plan.grid import Candidate, money, terabytes
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 NONE = "-"
 _MS, _HOUR_NS = 1e6, 3600e9
+_NUMBERS = {1: "one drive", 2: "two drives", 3: "three drives"}
 _WORDS = {"degraded": "with a drive missing", "rebuilding": "while it is rebuilt"}
 
 
@@ -29,7 +31,7 @@ def lines(found: Plan) -> list[str]:
         f"gives: {_gives(found, found.pick)}",
         f"costs: {_costs(found, found.pick)}",
         f"survives: {_survives(found, found.pick)}",
-        f"would change the pick: {_changes(found)}",
+        f"would change the pick: {turns.changes(found)}",
     ]
 
 
@@ -42,9 +44,10 @@ def _nothing(found: Plan) -> list[str]:
 
 def _pick(found: Plan, one: Candidate) -> str:
     holding = sum(other.holds and other.is_simulated for other in found.candidates)
+    among = f"the cheapest of {holding} that hold" if holding > 1 else "the only one that holds"
     return (
-        f"pick: {one.name}, {terabytes(one.entry.capacity_bytes)} usable: the cheapest of {holding} that hold, of "
-        f"{len(found.candidates)} candidates"
+        f"pick: {one.name}, {terabytes(one.entry.capacity_bytes)} usable: {among}, of {len(found.candidates)} "
+        f"candidate{'s' if len(found.candidates) > 1 else ''}"
     )
 
 
@@ -99,9 +102,7 @@ def _costs(found: Plan, one: Candidate) -> str:
 
 def _survives(found: Plan, one: Candidate) -> str:
     bears = _bears(one)
-    parts = [
-        "no failure of a drive" if not bears else f"any {bears} failure{'s' if bears > 1 else ''} of drives"
-    ]
+    parts = ["the failure of no drive" if not bears else f"the failure of any {_NUMBERS.get(bears, bears)}"]
     if rebuild := _rebuild(one):
         parts.append(f"rebuilt in {rebuild} beside this load")
     if one.loss is not None:
@@ -139,25 +140,6 @@ def _chance(estimate: Mapping[str, Any]) -> str:
     return f"<{estimate['high']:.3g}" if value is None else f"{value:.3g}"
 
 
-def _changes(found: Plan) -> str:
-    """When the pick turns, the nearest first."""
-    turns = []
-    for one in found.assumptions:
-        for factor, why in one.turns:
-            given = "" if one.key == "load" else f" of {one.value}"
-            verb = "from" if one.key != "load" else "at"
-            turns.append((factor, f"{one.name} {verb} {factor:.3g} times{given} on ({why})"))
-    for turn in found.prices:
-        price = found.asked.prices.drives[turn.drive]
-        side = "above" if turn.price > price else "below"
-        text = f"{turn.drive} {side} {money(turn.price, found.asked.prices.currency)} ({turn.other})"
-        turns.append((turn.price / price, text))
-    ordered = sorted(turns, key=lambda one: max(one[0], 1 / one[0]))
-    if not ordered:
-        return "no assumption within 16 times of what it is, and no load within 3 times"
-    return "; ".join(text for _, text in ordered[:4])
-
-
 def notes(found: Plan) -> list[str]:
     """How the figures came about."""
     stages = dict.fromkeys(("rule", "bound", "simulated"), 0)
@@ -165,18 +147,48 @@ def notes(found: Plan) -> list[str]:
         if one.failings:
             stages[one.failings[0].stage] += 1
     said = [
-        f"of {len(found.candidates)} candidates {stages['rule']} are out by rules, capacity or price, "
+        f"candidates: {len(found.candidates)}, of which {stages['rule']} are out by rules, capacity or price, "
         f"{stages['bound']} by closed forms, {stages['simulated']} once simulated",
-        f"load: {found.asked.loads.text()}; limits hold {', '.join(found.asked.limits.states)}; "
+        f"load: {found.asked.loads.text()}; limits apply {', '.join(found.asked.limits.states)}; "
         f"intervals are of 95 %; prices and capacities are exact",
+        *_of_trace(found),
     ]
+    if found.asked.knows_failures and (left := turns.left_out(found)):
+        said.append(f"assumed for the chance of loss: {', '.join(f'{name} {value}' for name, value in left)}")
+    if found.pick and (equals := _equals(found, found.pick)):
+        said.append(
+            f"{', '.join(equals)} cost{'s' if len(equals) == 1 else ''} the same: the pick "
+            f"{'loses data less often' if found.pick.loss else 'answers faster'}"
+        )
     if found.pick and (near := _near(found, found.pick)):
         said.append(
             f"the limit lies within the interval of the pick's {near}: another seed may turn the pick"
         )
-    if found.assumptions:
-        said.append(f"the chance of loss hangs most on: {found.assumptions[0].name}")
+    if found.assumptions and found.assumptions[0].high:
+        said.append(f"the chance of loss depends most on: {found.assumptions[0].name}")
+    if found.pick and not any(one.key == "load" for one in found.assumptions):
+        said.append("the load was not varied: no rate or depth in it is a number")
     return said
+
+
+def _equals(found: Plan, one: Candidate) -> list[str]:
+    """Other candidates that hold at the pick's price."""
+    return [
+        other.name
+        for other in found.candidates
+        if other.holds and other.is_simulated and other is not one
+        if round(other.cost["total"], 6) == round(one.cost["total"], 6)
+    ]
+
+
+def _of_trace(found: Plan) -> list[str]:
+    """How much of a recorded load a rebuild has beside it."""
+    loads, rebuilt = found.asked.loads, (found.pick and found.pick.entry.rebuild) or {}
+    is_recorded = loads.trace is not None or "trace" in (loads.table or {})
+    if not is_recorded or not rebuilt.get("windows"):
+        return []
+    seconds = rebuilt["simulated_s"] / len(rebuilt["windows"])
+    return [f"the rebuild is simulated beside the first {seconds:g} s of the trace, at each place anew"]
 
 
 def _near(found: Plan, one: Candidate) -> str:
@@ -289,10 +301,14 @@ def to_dict(found: Plan) -> dict[str, Any]:
                 "value": one.value,
                 "loss_at_half": one.low,
                 "loss_at_twice": one.high,
-                "turns": [{"factor": factor, "why": why} for factor, why in one.turns],
+                "turns": [{"factor": turn.factor, "why": turn.why, "then": turn.then} for turn in one.turns],
             }
             for one in found.assumptions
         ],
+        "left_out": [
+            {"name": name, "value": value} for name, value in turns.left_out(found) if asked.knows_failures
+        ],
+        "above_capacity": found.capacity and found.capacity.then,
         "prices": [{"drive": one.drive, "price": one.price, "other": one.other} for one in found.prices],
         "interrupted": found.ran.interrupted,
         "failures": [{"axes": failure.axes, "message": failure.message} for failure in found.ran.failures],

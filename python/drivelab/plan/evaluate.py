@@ -11,7 +11,7 @@ from drivelab.levels.measure import Measured, Wanted, measure
 from drivelab.levels.planning import laid_out
 from drivelab.levels.rebuild import hours_with_interval
 from drivelab.plan.bounds import rule_out
-from drivelab.plan.grid import Asked, Candidate
+from drivelab.plan.grid import LAID_OUT, Asked, Candidate
 from drivelab.plan.loss import loss_of
 from drivelab.result import Failure
 
@@ -58,14 +58,16 @@ def evaluate(
         rule_out(left, asked)
         left = [one for one in left if one.holds]
     for one in left:
-        one.failings = [failing for failing in one.failings if failing.stage == "rule"]
+        one.failings = [failing for failing in one.failings if failing.limit in LAID_OUT]
     simulate_loads([one for one in left if not one.is_simulated], ran, workers, progress)
     left = [one for one in left if one.is_simulated]
     for one in left:
         judge_load(one, asked)
     if bounded:
         left = [one for one in left if one.holds]
-    simulate_rebuilds([one for one in left if one.entry.rebuild is None], ran, workers, progress)
+    # Where hosts wait longer and longer already, a rebuild says nothing.
+    carrying = [one for one in left if not any(failing.limit == "load" for failing in one.failings)]
+    simulate_rebuilds([one for one in carrying if one.entry.rebuild is None], ran, workers, progress)
     for place, one in enumerate(left):
         if ran.interrupted:
             break

@@ -33,6 +33,9 @@ FAILURES = (
 )
 """What is passed on to the durability room as it is typed."""
 
+LAID_OUT = ("level", "capacity", "budget")
+"""Limits that are decided when a candidate is laid out."""
+
 
 @dataclass(frozen=True)
 class Failing:
@@ -107,8 +110,7 @@ class Asked:
 def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked:
     """Raises InputError."""
     drives = list(dict.fromkeys(names_of(options.get("drive") or "")))
-    if not drives:
-        raise InputError("--drive is missing: give one or several, --drive seagate-exos-x24-24tb,wd-4tb-7200")
+    _check_given({**options, "drive": drives or None}, drives)
     controllers: list[str | None] = [
         None if name == "none" else name
         for name in dict.fromkeys(names_of(options.get("controller") or "none"))
@@ -133,6 +135,30 @@ def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked
         rates=rates,
         spares=whole(options, "spares", 0),
         overrides=overrides,
+    )
+
+
+def _check_given(options: Mapping[str, Any], drives: Sequence[str]) -> None:
+    """Name everything that is missing at once. Raises InputError."""
+    examples = {
+        "capacity": "60TB",
+        "drive": "seagate-exos-x24-24tb,wd-4tb-7200",
+        "drive_price": ",".join(f"{name}=280USD" for name in drives)
+        or "seagate-exos-x24-24tb=280USD,wd-4tb-7200=90USD",
+    }
+    why = {
+        "capacity": "how much has to fit",
+        "drive": "which drives there are to buy",
+        "drive_price": "the pick is the cheapest that holds",
+    }
+    missing = [key for key in examples if options.get(key) is None]
+    if not missing:
+        return
+    names = [f"--{key.replace('_', '-')}" for key in missing]
+    remedy = " ".join(f"{name} {examples[key]}" for name, key in zip(names, missing, strict=True))
+    reasons = "; ".join(why[key] for key in missing)
+    raise InputError(
+        f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} missing ({reasons}): give {remedy}"
     )
 
 
@@ -165,9 +191,7 @@ def candidates(asked_: Asked, options: Mapping[str, Any]) -> list[Candidate]:
     Raises InputError and ScenarioError.
     """
     members = asked.members(str(options.get("members") or asked.MEMBERS))
-    levels = options.get("level")
-    if levels is None:
-        raise InputError("--level is missing: give one or several, --level raid10,raid6,raidz2")
+    levels = options.get("level") or asked.LEVELS
     copies, groups = options.get("copies") or COPIES, options.get("groups") or GROUPS
     count = len(asked_.drives) * len(asked_.controllers) * len(members) * len(names_of(levels))
     if count > CANDIDATES_MAX:

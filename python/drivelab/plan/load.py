@@ -10,10 +10,9 @@ from typing import Any
 
 from drivelab.errors import InputError
 from drivelab.files import read_text
-from drivelab.levels.loads import Loads
+from drivelab.levels.loads import Loads, rate_asked
 
 WORDS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops")
-SCALED = ("rate_iops", "iodepth")
 
 
 def load(options: Mapping[str, Any]) -> Loads:
@@ -47,22 +46,23 @@ def _workload(path: Path) -> dict[str, Any]:
             f"--load {path}: it has no table [workload]; `drivelab help workload` says what is in it"
         )
     trace = found.get("trace")
-    if isinstance(trace, dict) and "file" in trace:
+    if isinstance(trace, str):
+        found["trace"] = str(path.parent / trace)
+    elif isinstance(trace, dict) and "file" in trace:
         found["trace"] = {**trace, "file": str(path.parent / trace["file"])}
     return found
 
 
 def scaled(loads: Loads, factor: float) -> Loads | None:
-    """So many times the rate, or the requests outstanding; None where the load has neither, or they do not change."""
+    """So many times the rate, or the requests outstanding; None where the load has neither, or they do not change.
+
+    The recorded times of a trace are divided by the factor.
+    """
     if loads.trace is not None:
-        return None
+        return replace(loads, trace=None, file=loads.trace["file"], table=_scaled_trace(loads.trace, factor))
     if loads.table is not None:
-        table = dict(loads.table)
-        key = next((key for key in SCALED if isinstance(table.get(key), int | float)), None)
-        if key is None:
-            return None
-        table[key] = round(table[key] * factor) if key == "iodepth" else table[key] * factor
-        return None if table == loads.table or not table[key] else replace(loads, table=table)
+        table = _scaled_table(loads.table, factor)
+        return None if table is None else replace(loads, table=table)
     if loads.rate is not None:
         return replace(loads, rate_iops=f"{loads.rate * factor:.6g}")
     if loads.rate_iops is not None:
@@ -70,3 +70,26 @@ def scaled(loads: Loads, factor: float) -> Loads | None:
     depth = round(int(loads.workload()["iodepth"]) * factor)
     changed = replace(loads, iodepths=(max(depth, 1),))
     return None if changed.workload() == loads.workload() else changed
+
+
+def _scaled_trace(trace: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    return {"trace": {**trace, "scale_time": float(trace.get("scale_time", 1)) / factor}}
+
+
+def _scaled_table(table: Mapping[str, Any], factor: float) -> dict[str, Any] | None:
+    """A workload with each rate or depth in it multiplied, those of its jobs too; None where nothing changes."""
+    trace = table.get("trace")
+    if trace is not None:
+        trace = trace if isinstance(trace, dict) else {"file": trace}
+        return {**table, **_scaled_trace(trace, factor)} if trace.get("pace", "open") == "open" else None
+    found = _scaled_keys(table, factor)
+    if isinstance(jobs := table.get("job"), dict):
+        found["job"] = {name: _scaled_keys(job, factor) for name, job in jobs.items()}
+    return None if found == table else found
+
+
+def _scaled_keys(keys: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    if (rate := rate_asked({**keys, "numjobs": 1})) is not None:
+        return {**keys, "rate_iops": rate * factor}
+    depth = keys.get("iodepth")
+    return {**keys, "iodepth": max(round(depth * factor), 1)} if isinstance(depth, int) else dict(keys)

@@ -47,12 +47,12 @@ def _bytes_of(chosen: Chosen) -> int:
     return _drive_bytes(chosen.drive, tuple(chosen.overrides))
 
 
-def times(text: str, factor: float) -> str:
+def times(text: str, factor: float, digits: int = 9) -> str:
     """A quantity as it is typed, so many times: `1.5%`, `2d`, `1e-15/bit`."""
     match = _QUANTITY.match(text.strip())
     if match is None:
         raise ValueError(text)
-    return f"{float(match[0]) * factor:.9g}{text.strip()[match.end() :]}"
+    return f"{float(match[0]) * factor:.{digits}g}{text.strip()[match.end() :]}"
 
 
 def is_scaled(text: str) -> bool:

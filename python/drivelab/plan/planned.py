@@ -11,11 +11,11 @@ from drivelab.arguments import in_arguments
 from drivelab.errors import InputError, RunError
 from drivelab.levels.compare import failure_texts
 from drivelab.levels.loads import REQUESTS, WARM_UP
-from drivelab.plan import answer, choice, sensitivity
+from drivelab.plan import answer, choice, sensitivity, turns
 from drivelab.plan.choice import Binding
 from drivelab.plan.evaluate import Progress, Ran, evaluate
 from drivelab.plan.grid import Asked, Candidate, asked_of, candidates
-from drivelab.plan.sensitivity import Assumption, PriceTurn
+from drivelab.plan.sensitivity import Assumption, PriceTurn, Turn
 from drivelab.provenance import line, provenance
 from drivelab.result import combined_digest
 from drivelab.scenario import overrides_from
@@ -51,6 +51,8 @@ class Plan:
     assumptions: list[Assumption]
     prices: list[PriceTurn]
     ran: Ran
+    capacity: Turn | None = None
+    """What the pick is where more has to fit than the pick holds; None without a pick."""
 
     def __repr__(self) -> str:
         """A line, however many candidates there are."""
@@ -64,6 +66,10 @@ class Plan:
     def table(self) -> Table:
         """A row for each candidate, the cheapest first."""
         return answer.table(self)
+
+    def assumed(self) -> Table:
+        """A row for each assumption, what was left out too: what it is, and what half and twice of it do."""
+        return turns.table(self)
 
     def notes(self) -> list[str]:
         """What one should know of the figures."""
@@ -141,6 +147,7 @@ def run(
     bindings: list[Binding] = []
     assumptions: list[Assumption] = []
     prices: list[PriceTurn] = []
+    capacity: Turn | None = None
     if picked is None and not ran.interrupted and not ran.failures:
         # What is nearest is known once every candidate is.
         ran.add(evaluate(found, asked, workers, progress, bounded=False))
@@ -148,4 +155,5 @@ def run(
     elif picked is not None and sensitive and not ran.interrupted:
         assumptions = sensitivity.assumptions(picked, found, asked, ran, workers)
         prices = sensitivity.price_turns(picked, found, asked)
-    return Plan(asked, found, picked, bindings, assumptions, prices, ran)
+        capacity = sensitivity.capacity_turn(picked, found)
+    return Plan(asked, found, picked, bindings, assumptions, prices, ran, capacity)

@@ -14,7 +14,7 @@ from drivelab.levels.cost import Price
 from drivelab.levels.level import MEMBERS_MAX
 from drivelab.levels.loads import SHARES, STATES, names_of
 
-MEMBERS = "4..12"
+MEMBERS, LEVELS = "4..12", "raid10,raid5,raid6"
 CANDIDATES_MAX = 2_000
 LIFE = "5y"
 BEYOND = 10
@@ -76,8 +76,6 @@ class Prices:
 
 def limits(options: Mapping[str, Any]) -> Limits:
     """Raises InputError."""
-    if options.get("capacity") is None:
-        raise InputError("--capacity is missing: give how much has to fit, --capacity 60TB")
     states = tuple(dict.fromkeys(names_of(options.get("states") or "healthy")))
     for state in states:
         if state not in STATES:
@@ -174,11 +172,6 @@ def by_name(text: str, names: Sequence[str | None], option: str, example: str) -
 
 def prices(options: Mapping[str, Any], drives: Sequence[str], controllers: Sequence[str | None]) -> Prices:
     """Raises InputError, also where something has no price."""
-    if options.get("drive_price") is None:
-        remedy = ",".join(f"{name}=280USD" for name in drives)
-        raise InputError(
-            f"--drive-price is missing: the pick is the cheapest that holds; give --drive-price {remedy}"
-        )
     option = "--drive-price"
     of_drives = {
         str(name): Price.parse(text, option)

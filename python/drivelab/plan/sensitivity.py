@@ -15,7 +15,7 @@ from drivelab.plan.choice import order
 from drivelab.plan.evaluate import Ran, evaluate, loss_value, rebuild_hours
 from drivelab.plan.grid import Asked, Candidate
 from drivelab.plan.load import scaled
-from drivelab.plan.loss import is_scaled, loss_of
+from drivelab.plan.loss import is_scaled, loss_of, times
 
 LOW, HIGH = 0.5, 2.0
 """Of what each assumption is, the ends of its bar."""
@@ -26,15 +26,27 @@ _RIVALS = 4
 """Cheaper candidates that are looked at, those that miss the limit least."""
 LOADS_UP, LOADS_DOWN = (1.25, 1.5, 2.0, 3.0), (0.8, 0.5)
 _NAMES = {
-    "afr": "drives that fail in a year",
+    "afr": "annual failure rate",
     "mttf": "mean time to failure",
     "ure": "unreadable sectors",
     "latent": "latent defects",
     "detection": "time to detect",
     "replacement": "time to replace",
-    "rebuild": "rebuild",
+    "rebuild": "rebuild time",
     "load": "load",
 }
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Where an assumption makes another candidate the pick."""
+
+    factor: float
+    """How many times what was assumed."""
+    why: str | None
+    """What the pick does not hold there; None where it holds, and a cheaper one does too."""
+    then: str | None
+    """The pick beyond it, of the few that were tried; None where none of them holds."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +60,7 @@ class Assumption:
     """The chance of loss in a year where it is half of that; None where there is none to tell."""
     high: float | None
     """Where it is twice that."""
-    turns: tuple[tuple[float, str], ...]
-    """From how many times it on the pick is another one, and why."""
+    turns: tuple[Turn, ...]
 
     @property
     def name(self) -> str:
@@ -61,13 +72,14 @@ def assumptions(
     picked: Candidate, candidates: Sequence[Candidate], asked: Asked, ran: Ran, workers: int | None
 ) -> list[Assumption]:
     """Everything that was assumed of failures and of the load, the one that the chance of loss hangs on most first."""
-    found = []
+    found: list[Assumption] = []
     if asked.knows_failures:
         given = {**asked.failures, **asked.rates[picked.drive], "rebuild": rebuild_hours(picked) or "1h"}
         for key, text in given.items():
             if key in _NAMES and is_scaled(str(text).partition("(")[0]):
                 found.append(_of_failures(key, str(text), picked, candidates, asked))
-    found.append(_of_load(picked, candidates, asked, ran, workers))
+    if scaled(asked.loads, HIGH) is not None:
+        found.append(_of_load(picked, candidates, asked, ran, workers))
     return sorted(found, key=_width, reverse=True)
 
 
@@ -83,11 +95,11 @@ def _of_failures(
     def loss(one: Candidate, factor: float) -> float | None:
         return loss_at(one, asked, key, factor)
 
-    turns = []
+    turns: list[Turn] = []
     if asked.limits.loss_a_year is not None:
-        turns += list(_turns_up(picked, asked, loss, better=key == "mttf"))
+        turns += list(_turns_up(picked, candidates, asked, loss, better=key == "mttf"))
         turns += list(_turns_down(picked, candidates, asked, loss, better=key == "mttf"))
-    value = text.partition("(")[0]
+    value = times(text.partition("(")[0], 1.0, digits=3)
     return Assumption(key, value, loss(picked, LOW), loss(picked, HIGH), tuple(turns))
 
 
@@ -104,7 +116,9 @@ def loss_at(one: Candidate, asked: Asked, key: str, factor: float) -> float | No
 Loss = Callable[[Candidate, float], float | None]
 
 
-def _turns_up(picked: Candidate, asked: Asked, loss: Loss, *, better: bool) -> Iterator[tuple[float, str]]:
+def _turns_up(
+    picked: Candidate, candidates: Sequence[Candidate], asked: Asked, loss: Loss, *, better: bool
+) -> Iterator[Turn]:
     """Where the pick loses too often."""
     limit = asked.limits.loss_a_year or 0.0
     end = 1 / FAR if better else FAR
@@ -112,16 +126,22 @@ def _turns_up(picked: Candidate, asked: Asked, loss: Loss, *, better: bool) -> I
     while worst is None and abs(math.log(end)) > 0.1:
         end = math.sqrt(end)
         worst = loss(picked, end)
-    if worst is not None and worst > limit:
-        yield (
-            _crossing(lambda factor: (loss(picked, factor) or 0.0) > limit, end),
-            "loses more than --max-loss",
-        )
+    if worst is None or worst <= limit:
+        return
+    factor = _crossing(lambda factor: (loss(picked, factor) or 0.0) > limit, end)
+    now = loss_value(picked)
+    others = [
+        one
+        for one in successors(picked, candidates)
+        if one.loss and rebuild_hours(one) and loss_value(one) < now
+    ]
+    then = (one.name for one in others[:_RIVALS] if (loss(one, factor) or math.inf) <= limit)
+    yield Turn(factor, "the pick loses more than --max-loss", next(then, None))
 
 
 def _turns_down(
     picked: Candidate, candidates: Sequence[Candidate], asked: Asked, loss: Loss, *, better: bool
-) -> Iterator[tuple[float, str]]:
+) -> Iterator[Turn]:
     """Where a cheaper one loses seldom enough."""
     limit = asked.limits.loss_a_year or 0.0
     end = FAR if better else 1 / FAR
@@ -136,9 +156,16 @@ def _turns_down(
         best = loss(one, end)
         if best is not None and best <= limit:
             at = _crossing(lambda factor, own=one: (loss(own, factor) or 0.0) <= limit, end)  # type: ignore[misc]
-            found.append((at, one.name))
+            found.append(Turn(at, None, one.name))
     if found:
-        yield min(found, key=lambda turn: abs(math.log(turn[0])))
+        yield min(found, key=lambda turn: abs(math.log(turn.factor)))
+
+
+def successors(picked: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The others that hold, the next pick first."""
+    return sorted(
+        (one for one in candidates if one.holds and one.is_simulated and one is not picked), key=order
+    )
 
 
 def _crossing(has_turned: Callable[[float], bool], end: float) -> float:
@@ -155,29 +182,34 @@ def _of_load(
 ) -> Assumption:
     """The pick beside other loads; where there is less to do cheaper ones may hold."""
     losses: dict[float, float | None] = {LOW: None, HIGH: None}
-    turns: list[tuple[float, str]] = []
+    turns: list[Turn] = []
     for factor in LOADS_UP:
         again = _again([picked], asked, factor, ran, workers)
         if not again:
             break
         losses[factor] = loss_value(again[0]) if again[0].loss else None
         if not again[0].holds:
-            turns.append((factor, again[0].failings[0].text))
+            others = _again(successors(picked, candidates)[:_RIVALS], asked, factor, ran, workers)
+            then = next((one.name for one in others if one.holds), None)
+            turns.append(Turn(factor, again[0].failings[0].text, then))
             break
+    if asked.knows_failures and losses[HIGH] is None:
+        far = _again([picked], asked, HIGH, ran, workers)
+        losses[HIGH] = loss_value(far[0]) if far and far[0].loss else None
     rivals = [one for one in candidates if one.is_simulated and not one.holds and order_by_cost(one, picked)]
     rivals = sorted(rivals, key=lambda one: one.cost["total"])[:_RIVALS]
     for factor in LOADS_DOWN:
         own = [picked] if factor == LOW else []
-        again = _again([*own, *(rivals if not _turns_below(turns) else [])], asked, factor, ran, workers)
+        again = _again([*own, *([] if _turns_below(turns) else rivals)], asked, factor, ran, workers)
         if own and again:
             losses[LOW] = loss_value(again[0]) if again[0].loss else None
         if holding := [one for one in again[len(own) :] if one.holds]:
-            turns.append((factor, min(holding, key=order).name))
+            turns.append(Turn(factor, None, min(holding, key=order).name))
     return Assumption("load", asked.loads.text(), losses[LOW], losses[HIGH], tuple(turns))
 
 
-def _turns_below(turns: Sequence[tuple[float, str]]) -> bool:
-    return any(factor < 1 for factor, _ in turns)
+def _turns_below(turns: Sequence[Turn]) -> bool:
+    return any(turn.factor < 1 for turn in turns)
 
 
 def order_by_cost(one: Candidate, picked: Candidate) -> bool:
@@ -201,6 +233,17 @@ def _again(
     ]  # fmt: skip
     ran.add(evaluate(found, replace(asked, loads=loads), workers, bounded=False))
     return [one for one in found if one.is_simulated]
+
+
+def capacity_turn(picked: Candidate, candidates: Sequence[Candidate]) -> Turn:
+    """Above which --capacity the pick does not hold, as a factor of what it holds, and what does. Exact."""
+    larger = (
+        one
+        for one in successors(picked, candidates)
+        if one.entry.capacity_bytes > picked.entry.capacity_bytes
+    )
+    then = next(larger, None)
+    return Turn(1.0, "it holds no more", then.name if then else None)
 
 
 @dataclass(frozen=True)
