@@ -1,8 +1,9 @@
 """Plants faults in a copy of the tree, one at a time, and says which of them the tests let live.
 
 Each table in tools/faults/ holds the faults of one room. A fault is an exact piece of a source file, which occurs there
-once, what stands there instead, and the test programs that must notice. The checkout is never touched: build/plant has
-the copy and its target folder. The tests must pass without a fault before the first is planted.
+once, what stands there instead, and the test programs that must notice: arguments of `cargo test`, or of pytest where
+they begin with `tests/`. The checkout is never touched: build/plant has the copy, with the extension of the checkout,
+and its target folder. The tests must pass without a fault before the first is planted.
 
     make plant                              all faults
     tools/plant.py --room cache             those of the tables named cache
@@ -23,6 +24,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -46,7 +48,9 @@ REMEDIES = {
     UNBUILT: "mend its new text, or take it out of the table",
     HANGS: "give the test a limit of steps",
 }
-FAILED_TEST = re.compile(r"^test (\S+)(?: - should panic)? \.\.\. FAILED$", re.MULTILINE)
+FAILED_TEST = re.compile(r"^test (\S+)(?: - should panic)? \.\.\. FAILED$|^FAILED (\S+)", re.MULTILINE)
+PYTHON = "tests/"
+"""How the arguments of a test program of Python begin."""
 
 
 class TableError(Exception):
@@ -115,7 +119,9 @@ def read_fault(room: str, row: dict[str, object]) -> Fault:
         raise TableError(f"{name}: unknown key {', '.join(sorted(set(row) - keys))}")
     tests = row.get("tests")
     if not (isinstance(tests, list) and tests and all(isinstance(test, str) for test in tests)):
-        raise TableError(f"{name}: `tests` is a list of arguments of `cargo test`, one text for each program")
+        raise TableError(
+            f"{name}: `tests` is a list of arguments of `cargo test` or of pytest (tests/..), one text for each program"
+        )
     texts: dict[str, str] = {}
     for key in sorted(keys - {"tests"}):
         text = row.get(key)
@@ -180,6 +186,9 @@ def run(command: list[str], folder: Path, limit: float) -> Ended:
         "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1",
         "INSTA_UPDATE": "no",
     }
+    if command[0] == sys.executable:
+        # The package of the copy, and none of it compiled: a fault may be as long as what it replaces.
+        fixed |= {"PYTHONPATH": str(folder / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
     pipe, merged = subprocess.PIPE, subprocess.STDOUT
     with subprocess.Popen(
         command,
@@ -207,21 +216,35 @@ def cargo(test: str, *flags: str) -> list[str]:
     return [os.environ.get("CARGO", "cargo"), "test", "--locked", "--quiet", *shlex.split(test), *flags]
 
 
+def pytest(test: str) -> list[str]:
+    """The command that runs tests of Python."""
+    return [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *shlex.split(test)]
+
+
+def copy_extension(root: Path, copy: Path) -> None:
+    """Bring the extension that the checkout was built with: no fault of the Python package changes it."""
+    for built in (root / "python/drivelab").glob("_core*.so"):
+        shutil.copy2(built, copy / "python/drivelab" / built.name)
+
+
 def judge(tests: Iterable[str], copy: Path, runner: Runner) -> Verdict:
     """What the tests say to the tree as it is in the copy. The first that fails is enough."""
     for test in tests:
-        built = runner(cargo(test, "--no-run"), copy, BUILD_MAX_S)
-        if built.code != 0:
-            return Verdict(UNBUILT, last_error(built.output))
+        is_python = test.startswith(PYTHON)
+        if not is_python:
+            built = runner(cargo(test, "--no-run"), copy, BUILD_MAX_S)
+            if built.code != 0:
+                return Verdict(UNBUILT, last_error(built.output))
         # Without --quiet: its lines name the tests that fail.
-        command = [part for part in cargo(test) if part != "--quiet"]
+        command = pytest(test) if is_python else [part for part in cargo(test) if part != "--quiet"]
         ended = runner(command, copy, TIME_MAX_S)
+        name = f"{'pytest' if is_python else 'cargo test'} {test}"
         if ended.code is None:
-            return Verdict(HANGS, f"cargo test {test}: not over after {TIME_MAX_S} s")
+            return Verdict(HANGS, f"{name}: not over after {TIME_MAX_S} s")
         if ended.code != 0:
-            failed = FAILED_TEST.findall(ended.output)
+            failed = [one or other for one, other in FAILED_TEST.findall(ended.output)]
             more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
-            return Verdict(CAUGHT, f"{failed[0]}{more}" if failed else f"cargo test {test}: {ended.code}")
+            return Verdict(CAUGHT, f"{failed[0]}{more}" if failed else f"{name}: {ended.code}")
     return Verdict(SURVIVED, ", ".join(tests))
 
 
@@ -349,6 +372,7 @@ def main(arguments: list[str] | None = None, root: Path = ROOT, runner: Runner =
     copy = root / WORK / "tree"
     copy.mkdir(parents=True, exist_ok=True)
     tree = copy_tree(root, copy, tracked(root))
+    copy_extension(root, copy)
     return plant(chosen, copy, Results(root / WORK / "results.json", tree, asked.resume), runner)
 
 

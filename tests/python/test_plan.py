@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ from drivelab.levels import compare_levels
 from drivelab.plan import Plan, plan
 from drivelab.plan.bounds import waiting
 from drivelab.plan.choice import pick
-from drivelab.plan.evaluate import evaluate
+from drivelab.plan.evaluate import evaluate, judge_rebuild, loss_value
 from drivelab.plan.grid import asked_of, candidates
 from drivelab.plan.load import load, scaled
 from drivelab.plan.loss import times
 from drivelab.plan.planned import DEFAULTS
+from drivelab.plan.planned import run as run_plan
 
 SMALL, OTHER = "seagate-cheetah-9lp", "wd-wd360gd"
 QUICK: dict[str, Any] = {
@@ -263,6 +265,57 @@ def test_of_equal_prices_it_is_said_what_decides(run):
     assert (
         "note: raid5 of 5 x seagate-cheetah-9lp costs the same: the pick loses data less often" in done.stderr
     )
+
+
+def test_limits_apply_in_the_states_that_are_named():
+    given = {**QUICK, "level": "raid5", "members": "4", "max_latency": "p99=100ms"}
+    assert plan(**given).pick is not None
+    found = plan(**given, states="healthy,rebuilding")
+    assert found.pick is None
+    ((failing,),) = ([one.text for one in each.failings] for each in found.candidates)
+    assert failing.endswith(" ms while it is rebuilt")
+
+
+@pytest.mark.parametrize(("figures", "said"), [
+    ({"kept_up": False}, ["requests wait longer and longer while it is rebuilt"]),
+    ({"duration_ns": None}, ["hosts leave nothing to a rebuild"]),
+    ({}, []),
+])  # fmt: skip
+def test_a_rebuild_that_hosts_wait_for_longer_and_longer_is_no_array_to_buy(planned, figures, said):
+    picked = planned.pick
+    entry = replace(picked.entry, rebuild={**picked.entry.rebuild, **figures})
+    one = replace(picked, entry=entry, failings=[])
+    judge_rebuild(one)
+    assert [failing.text for failing in one.failings] == said
+
+
+def test_with_a_fast_rebuild_the_bound_of_the_loss_is_below_the_loss():
+    given = {**DEFAULTS, **QUICK, "level": "raid10,raid5", "max_loss": "1e-12/year"}
+    asked = asked_of(given, [])
+    bounded, whole = candidates(asked, given), candidates(asked, given)
+    evaluate(bounded, asked)
+    evaluate(whole, asked, bounded=False)
+    ruled = [one for one in bounded if [failing.limit for failing in one.failings] == ["loss"]]
+    assert ruled
+    for one in ruled:
+        other = next(other for other in whole if other.name == one.name)
+        assert not one.is_simulated
+        assert 0 < loss_value(one) < loss_value(other)
+
+
+def test_an_interrupted_plan_has_no_pick():
+    def interrupt(share: float) -> None:
+        if share > 0.3:
+            raise KeyboardInterrupt
+
+    found = run_plan(
+        {key: str(value) for key, value in QUICK.items() if key != "number_ios"}, progress=interrupt
+    )
+    assert found.ran.interrupted
+    assert found.pick is None
+    assert found.lines() == ["no pick: interrupted when 2 of 6 candidates were known"]
+    assert not any(row["holds"] for row in found.rows())
+    assert found.to_dict()["interrupted"]
 
 
 def test_a_state_that_loses_data_is_said_once(run):

@@ -163,7 +163,7 @@ def _notes(plan: Mapping[str, Any]) -> list[str]:
     missing = sum(1 for one in plan["candidates"] if one["usable_bytes"] and not one["iops_healthy"])
     if missing:
         notes.append(
-            f"{missing} candidates were ruled out before their load ran, and are in the first panel alone"
+            f"{missing} candidates were ruled out before their load ran, so their speed is not known"
         )
     return notes
 

@@ -36,14 +36,16 @@ def lines(found: Plan) -> list[str]:
 
 
 def _nothing(found: Plan) -> list[str]:
-    first = f"nothing holds, of {len(found.candidates)} candidates"
+    count = len(found.candidates)
     if found.ran.interrupted:
-        return [f"{first}: interrupted before that was known"]
+        known = sum(one.judged or bool(one.failings) for one in found.candidates)
+        return [f"no pick: interrupted when {known} of {count} candidates were known"]
+    first = f"nothing holds, of {count} candidate{'s' if count > 1 else ''}"
     return [first, *(binding.line() for binding in found.bindings)]
 
 
 def _pick(found: Plan, one: Candidate) -> str:
-    holding = sum(other.holds and other.is_simulated for other in found.candidates)
+    holding = sum(other.holds for other in found.candidates)
     among = f"the cheapest of {holding} that hold" if holding > 1 else "the only one that holds"
     return (
         f"pick: {one.name}, {terabytes(one.entry.capacity_bytes)} usable: {among}, of {len(found.candidates)} "
@@ -176,7 +178,7 @@ def _equals(found: Plan, one: Candidate) -> list[str]:
     return [
         other.name
         for other in found.candidates
-        if other.holds and other.is_simulated and other is not one
+        if other.holds and other is not one
         if round(other.cost["total"], 6) == round(one.cost["total"], 6)
     ]
 
@@ -272,7 +274,7 @@ def row(one: Candidate, found: Plan) -> dict[str, Any]:
     row["is_loss_a_bound"] = any(
         failing.limit == "loss" and failing.stage == "bound" for failing in one.failings
     )
-    row["holds"] = one.holds and one.is_simulated
+    row["holds"] = one.holds
     row["out_for"] = "; ".join(failing.text for failing in one.failings) or None
     return row
 

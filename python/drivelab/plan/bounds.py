@@ -69,7 +69,7 @@ def rule_out(candidates: Iterable[Candidate], asked: Asked) -> None:
     """Say of each candidate that still holds what a closed form has against it."""
     drives: dict[str, Drive] = {}
     for one in candidates:
-        if not one.holds:
+        if one.failings:
             continue
         if one.drive not in drives:
             drives[one.drive] = measured(one.chosen)

@@ -23,7 +23,7 @@ OPTIONS = {
 
 def pick(candidates: Sequence[Candidate]) -> Candidate | None:
     """The cheapest that holds; of equal prices the one that loses least, then the fastest. None where nothing holds."""
-    return min((one for one in candidates if one.holds and one.is_simulated), key=order, default=None)
+    return min((one for one in candidates if one.holds), key=order, default=None)
 
 
 def order(one: Candidate) -> tuple[float, float, float]:
@@ -38,7 +38,7 @@ def order(one: Candidate) -> tuple[float, float, float]:
 
 def front(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Those that no other one beats in price, latency (of an open load) or IOPS, and chance of loss, all at once."""
-    known = [one for one in candidates if one.is_simulated and one.holds]
+    known = [one for one in candidates if one.holds]
     scores = [score(one) for one in known]
     return [
         one for one, own in zip(known, scores, strict=True) if not any(_beats(other, own) for other in scores)

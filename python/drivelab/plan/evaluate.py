@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from drivelab.levels import loads as under
@@ -14,6 +16,7 @@ from drivelab.plan.bounds import rule_out
 from drivelab.plan.grid import LAID_OUT, Asked, Candidate
 from drivelab.plan.loss import loss_of
 from drivelab.result import Failure
+from drivelab.simulation import default_workers
 
 _WORDS = {"healthy": "", "degraded": " with a drive missing", "rebuilding": " while it is rebuilt"}
 Progress = Callable[[float], object]
@@ -56,7 +59,7 @@ def evaluate(
     left = [one for one in candidates if one.entry.reason is None]
     if bounded:
         rule_out(left, asked)
-        left = [one for one in left if one.holds]
+        left = [one for one in left if not one.failings]
     for one in left:
         one.failings = [failing for failing in one.failings if failing.limit in LAID_OUT]
     simulate_loads([one for one in left if not one.is_simulated], ran, workers, progress)
@@ -64,18 +67,30 @@ def evaluate(
     for one in left:
         judge_load(one, asked)
     if bounded:
-        left = [one for one in left if one.holds]
+        left = [one for one in left if not one.failings]
     # Where hosts wait longer and longer already, a rebuild says nothing.
     carrying = [one for one in left if not any(failing.limit == "load" for failing in one.failings)]
     simulate_rebuilds([one for one in carrying if one.entry.rebuild is None], ran, workers, progress)
-    for place, one in enumerate(left):
-        if ran.interrupted:
-            break
-        judge_rebuild(one)
-        judge_loss(one, asked)
-        if progress is not None:
-            progress(_REBUILDS_SHARE + (1 - _REBUILDS_SHARE) * (place + 1) / len(left))
+    if not ran.interrupted:
+        _judge_losses(left, asked, ran, workers, progress)
     return ran
+
+
+def _judge_losses(
+    left: Sequence[Candidate], asked: Asked, ran: Ran, workers: int | None, progress: Progress | None
+) -> None:
+    """Rebuilds and losses, several candidates at once: the durability room runs without the interpreter's lock."""
+    for one in left:
+        judge_rebuild(one)
+    with ThreadPoolExecutor(workers or default_workers()) as pool:
+        try:
+            for place, one in enumerate(pool.map(partial(judge_loss, asked=asked), left)):
+                one.judged = True
+                if progress is not None:
+                    progress(_REBUILDS_SHARE + (1 - _REBUILDS_SHARE) * (place + 1) / len(left))
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            ran.interrupted = True
 
 
 def simulate_loads(
@@ -148,17 +163,19 @@ def judge_rebuild(one: Candidate) -> None:
         one.fails("load", "requests wait longer and longer while it is rebuilt", "simulated")
 
 
-def judge_loss(one: Candidate, asked: Asked) -> None:
-    """Find a candidate's chances of loss with its own rebuild, and hold them to the limit."""
-    if not asked.knows_failures:
-        return
+def judge_loss(one: Candidate, asked: Asked) -> Candidate:
+    """Find a candidate's chances of loss with its own rebuild, and hold them to the limit. Returns the candidate."""
     hours = rebuild_hours(one)
-    if hours is None and not one.entry.without("rebuilding"):
-        return
+    if not asked.knows_failures or (hours is None and not one.entry.without("rebuilding")):
+        return one
     one.loss = loss_of(one, asked, hours)
     limit = asked.limits.loss_a_year
     if limit is not None and loss_value(one) > limit:
-        one.fails("loss", f"{loss_value(one):.3g} a year", "simulated")
+        is_bound = one.loss["loss_in_a_year"]["value"] is None
+        one.fails(
+            "loss", f"{'not known to be below ' if is_bound else ''}{loss_value(one):.3g} a year", "simulated"
+        )
+    return one
 
 
 def rebuild_hours(one: Candidate) -> str | None:

@@ -62,6 +62,8 @@ class Candidate:
     failings: list[Failing] = field(default_factory=list)
     loss: Mapping[str, Any] | None = None
     """What the durability room says with the rebuild as simulated, or as short as it can be."""
+    judged: bool = False
+    """Whether it was held to every limit; it was not where the plan was interrupted before."""
 
     @property
     def name(self) -> str:
@@ -72,8 +74,8 @@ class Candidate:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is against it."""
-        return not self.failings
+        """Whether it was held to every limit, and nothing is against it."""
+        return self.judged and not self.failings
 
     @property
     def is_simulated(self) -> bool:

@@ -143,7 +143,8 @@ def run(
         remedy = "give other --members, --level or --controller"
         raise InputError(f"no candidate can be made: {'; '.join(reasons)}; {remedy}")
     ran = evaluate(found, asked, workers, progress)
-    picked = choice.pick(found)
+    # A candidate that was not held to its limits yet may be the cheapest.
+    picked = None if ran.interrupted else choice.pick(found)
     bindings: list[Binding] = []
     assumptions: list[Assumption] = []
     prices: list[PriceTurn] = []

@@ -30,6 +30,7 @@ _NAMES = {
     "mttf": "mean time to failure",
     "ure": "unreadable sectors",
     "latent": "latent defects",
+    "scrub": "time between scrubs",
     "detection": "time to detect",
     "replacement": "time to replace",
     "rebuild": "rebuild time",
@@ -163,9 +164,7 @@ def _turns_down(
 
 def successors(picked: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
     """The others that hold, the next pick first."""
-    return sorted(
-        (one for one in candidates if one.holds and one.is_simulated and one is not picked), key=order
-    )
+    return sorted((one for one in candidates if one.holds and one is not picked), key=order)
 
 
 def _crossing(has_turned: Callable[[float], bool], end: float) -> float:
@@ -228,11 +227,12 @@ def _again(
         return []
     found = [
         replace(one, chosen=replace(one.chosen, loads=loads), entry=replace(one.entry, states={}, rebuild=None),
-                failings=[], loss=None)
+                failings=[], loss=None, judged=False)
         for one in candidates
     ]  # fmt: skip
-    ran.add(evaluate(found, replace(asked, loads=loads), workers, bounded=False))
-    return [one for one in found if one.is_simulated]
+    again = evaluate(found, replace(asked, loads=loads), workers, bounded=False)
+    ran.add(again)
+    return [] if again.interrupted else [one for one in found if one.is_simulated]
 
 
 def capacity_turn(picked: Candidate, candidates: Sequence[Candidate]) -> Turn:
@@ -258,7 +258,7 @@ class PriceTurn:
 def price_turns(picked: Candidate, candidates: Sequence[Candidate], asked: Asked) -> list[PriceTurn]:
     """Of each drive the nearest prices, above and below, at which another candidate that holds costs less. Exact."""
     found = []
-    holding = [one for one in candidates if one.holds and one.is_simulated and one is not picked]
+    holding = [one for one in candidates if one.holds and one is not picked]
     for drive, price in asked.prices.drives.items():
         own, rest = _line(picked, drive, price)
         turns = []

@@ -60,7 +60,7 @@ def _where(one: Assumption, turn: Turn) -> str:
 
 
 def _short(text: str) -> str:
-    return _DIGITS.sub(lambda match: f"{float(match[0]):.2g}", text, count=1)
+    return _DIGITS.sub(lambda match: f"{float(f'{float(match[0]):.2g}'):g}", text, count=1)
 
 
 def _nothing(found: Plan) -> str:
