@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -33,6 +33,8 @@ class Wanted:
     state: str
     load: str
     way: rebuild.Way = rebuild.SHORT
+    error_wanted: float = rebuild.ERROR_WANTED
+    """Of a rebuild: one that is known less well is simulated for longer."""
 
     def figures(self, points: Sequence[Point]) -> Figures:
         """What its points come to."""
@@ -58,8 +60,8 @@ class Wanted:
 
     def again(self, figures: Figures) -> Wanted | None:
         """The same rebuild, simulated for longer; None where it is known well enough."""
-        way = next_way(figures, self.way) if self.load in _REBUILDS else None
-        return None if way is None else Wanted(self.chosen, self.entry, self.state, self.load, way)
+        way = next_way(figures, self.way, self.error_wanted) if self.load in _REBUILDS else None
+        return None if way is None else replace(self, way=way)
 
 
 @dataclass

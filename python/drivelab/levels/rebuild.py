@@ -90,13 +90,13 @@ def places() -> list[str]:
     return [f"{100 * (2 * window + 1) / (2 * WINDOWS):g}%" for window in range(WINDOWS)]
 
 
-def next_way(found: Mapping[str, Any] | None, way: Way) -> Way | None:
+def next_way(found: Mapping[str, Any] | None, way: Way, error_wanted: float = ERROR_WANTED) -> Way | None:
     """How the rebuild has to be simulated again after it came to this; None where it is known well enough."""
     if found is None or way is WHOLE:
         return None
     if (found["duration_ns"] or math.inf) < WHOLE_BELOW * way.simulated_s * _NS_PER_S:
         return WHOLE
-    is_wide = found["relative_error"] is None or found["relative_error"] > ERROR_WANTED
+    is_wide = found["relative_error"] is None or found["relative_error"] > error_wanted
     return LONG if is_wide and way is SHORT else None
 
 

@@ -22,6 +22,8 @@ _WORDS = {"healthy": "", "degraded": " with a drive missing", "rebuilding": " wh
 Progress = Callable[[float], object]
 """Called with the share that is done."""
 _LOADS_SHARE, _REBUILDS_SHARE = 0.2, 0.9
+ERROR_WANTED = 0.05
+"""Of rebuild hours: their interval is in that of the chance of loss."""
 
 
 @dataclass
@@ -115,7 +117,12 @@ def simulate_rebuilds(
 
 
 def _wanted(left: Iterable[Candidate], load: str) -> list[Wanted]:
-    return [Wanted(one.chosen, one.entry, *at) for one in left for at in one.entry.plans if at[1] == load]
+    return [
+        Wanted(one.chosen, one.entry, *at, error_wanted=ERROR_WANTED)
+        for one in left
+        for at in one.entry.plans
+        if at[1] == load
+    ]
 
 
 def _shared(progress: Progress | None, begin: float, end: float, points: int) -> Progress | None:

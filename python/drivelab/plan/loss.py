@@ -68,7 +68,8 @@ def times(text: str, factor: float, digits: int = 9) -> str:
     match = _QUANTITY.match(text.strip())
     if match is None:
         raise ValueError(text)
-    return f"{float(match[0]) * factor:.{digits}g}{text.strip()[match.end() :]}"
+    rounded = float(f"{float(match[0]) * factor:.{digits}g}")
+    return f"{rounded:.{max(digits, 6)}g}{text.strip()[match.end() :]}"
 
 
 def is_scaled(text: str) -> bool:
