@@ -16,7 +16,6 @@ from drivelab.errors import InputError
 from drivelab.levels import compare_levels
 from drivelab.plan import Plan, plan
 from drivelab.plan.bounds import waiting
-from drivelab.plan.choice import pick
 from drivelab.plan.evaluate import evaluate, judge_rebuild, loss_value
 from drivelab.plan.grid import asked_of, candidates
 from drivelab.plan.load import load, scaled
@@ -96,28 +95,6 @@ def test_compare_levels_has_the_same_figures(planned):
     assert picked.loss is not None
     chain = raid6.odds["repaired"]["loss_in_a_year"]
     assert picked.loss["loss_in_a_year"]["value"] == pytest.approx(chain, rel=1e-4)
-
-
-@pytest.mark.parametrize("limits", [
-    {"max_latency": "p99=60ms", "max_loss": "1e-3/year", "ure": "1e-14/bit", "replacement": "2d"},
-    {"min_iops": "150", "iodepth": "4", "rate_iops": None, "budget": "700USD"},
-])  # fmt: skip
-def test_the_pick_is_that_of_brute_force(limits):
-    given = {**DEFAULTS, **QUICK, "drive": f"{SMALL},{OTHER}", "level": "raid0,raid10,raid6", **limits}
-    given["drive_price"] = f"{SMALL}=60USD,{OTHER}=110USD"
-    given = {key: value for key, value in given.items() if value is not None}
-    asked = asked_of(given, [])
-    bounded, whole = candidates(asked, given), candidates(asked, given)
-    evaluate(bounded, asked)
-    evaluate(whole, asked, bounded=False)
-    first, second = pick(bounded), pick(whole)
-    assert first is not None
-    assert second is not None
-    assert first.name == second.name
-    # A bound never takes what the simulation would let pass.
-    for one, other in zip(bounded, whole, strict=True):
-        assert one.holds or not other.holds, (one.name, one.failings)
-    assert any(failing.stage == "bound" for one in bounded for failing in one.failings) or "budget" in limits
 
 
 def test_where_nothing_holds_the_limit_that_binds_is_named(run):
@@ -303,9 +280,10 @@ def test_with_a_fast_rebuild_the_bound_of_the_loss_is_below_the_loss():
         assert 0 < loss_value(one) < loss_value(other)
 
 
-def test_an_interrupted_plan_has_no_pick():
+@pytest.mark.parametrize(("at", "known"), [(0.3, 2), (0.92, 3)])
+def test_an_interrupted_plan_has_no_pick(at, known):
     def interrupt(share: float) -> None:
-        if share > 0.3:
+        if share > at:
             raise KeyboardInterrupt
 
     found = run_plan(
@@ -313,8 +291,9 @@ def test_an_interrupted_plan_has_no_pick():
     )
     assert found.ran.interrupted
     assert found.pick is None
-    assert found.lines() == ["no pick: interrupted when 2 of 6 candidates were known"]
-    assert not any(row["holds"] for row in found.rows())
+    assert found.lines() == [f"no pick: interrupted when {known} of 6 candidates were known"]
+    # What was held to every limit before is told, and may yet not be the cheapest.
+    assert sum(row["holds"] for row in found.rows()) == known - 2
     assert found.to_dict()["interrupted"]
 
 
