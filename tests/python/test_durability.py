@@ -101,6 +101,61 @@ def test_an_interval_of_the_rebuild_is_one_of_the_chance():
     assert over["high"] == high["loss_in_a_year"]["value"]
 
 
+BESIDE = ("--drive", "wd-wd360gd", "--members", "4", "--rate-iops", "60", "--rebuild", "simulated")
+
+
+def test_a_simulated_rebuild_is_that_of_compare_levels(run):
+    done = run("durability", "--level", "raid0,raid5", *BESIDE, "--afr", "2%", "--json")
+    raid0, raid5 = json.loads(done.stdout)["levels"]
+    assert "simulated_rebuild" not in raid0
+    options = (
+        "--drive",
+        "wd-wd360gd",
+        "--members",
+        "4",
+        "--rate-iops",
+        "60",
+        "--levels",
+        "raid5",
+        "--afr",
+        "2%",
+    )
+    other = json.loads(run("compare-levels", *options, "--number-ios", "200", "--json").stdout)["levels"][0]
+    assert raid5["simulated_rebuild"]["duration_ns"] == other["rebuild"]["duration_ns"]
+    mean = raid5["array"]["repair"]["rebuild"][0]
+    assert mean["low_hours"] < mean["time"]["mean_hours"] < mean["high_hours"]
+    assert mean["time"]["mean_hours"] == pytest.approx(other["rebuild"]["duration_ns"] / 3600e9, rel=1e-5)
+    # The chain of states is the same in both rooms, and so is its answer.
+    assert raid5["loss_in_a_year"]["value"] == pytest.approx(
+        other["failures"]["repaired"]["loss_in_a_year"], rel=1e-4
+    )
+    assert raid5["array"]["capacity_bytes"] == 72303840 * 512
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--level", "draid", "--width", "3", "--parity", "1"), "cannot be simulated; give its hours"),
+        (
+            ("--level", "raid5", "--rate-iops", "5000"),
+            "leave too little to the rebuild; ask for less, or give its",
+        ),
+        (
+            ("--level", "raid5", "--rebuild", "20h"),
+            "--drive, --rate-iops changes nothing without --rebuild simulated",
+        ),
+        (("--level", "raid5", "--drive", ""), "of which drive? Give --drive NAME"),
+    ],
+)
+def test_a_rebuild_that_cannot_be_simulated_is_said_with_a_remedy(run, given, said):
+    options = dict(zip(BESIDE[::2], BESIDE[1::2], strict=True)) | dict(
+        zip(given[::2], given[1::2], strict=True)
+    )
+    done = run("durability", "--afr", "2%", *(text for pair in options.items() if pair[1] for text in pair))
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
 REFUSED = [
     ("--members", "0", "--members: an array of no members: give how many drives it has"),
     ("--members", "3", "it needs 4 members or more"),

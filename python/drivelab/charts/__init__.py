@@ -4,8 +4,8 @@
 log of their commands, `array_timeline` that of an array with the heads of its members, `rebuild` an array over time,
 `surface` and `sizes` a scan, `surfaces` several, `levels` a comparison of arrays, `differences` one of records,
 `experiment`, `cells` and `lines` a published table beside what the model predicts, `distributions` measured response
-times beside simulated ones, `trace` a recorded trace, `fitted` a fit, `save` writes any of them. Nothing here
-simulates, measures or reads a file.
+times beside simulated ones, `trace` a recorded trace, `fitted` a fit, `pareto` and `tornado` a plan, `save` writes any
+of them. Nothing here simulates, measures or reads a file.
 Start with rows.py.
 """
 
@@ -23,6 +23,7 @@ from drivelab.charts.lines import lines
 from drivelab.charts.over_time import POINTS_MAX as OVER_TIME_POINTS_MAX
 from drivelab.charts.over_time import over_time
 from drivelab.charts.parts import breakdown
+from drivelab.charts.plan import pareto, tornado
 from drivelab.charts.published import experiment
 from drivelab.charts.rebuild import POINTS_MAX as REBUILD_POINTS_MAX
 from drivelab.charts.rebuild import rebuild
@@ -52,11 +53,13 @@ __all__ = [
     "levels",
     "lines",
     "over_time",
+    "pareto",
     "rebuild",
     "save",
     "sizes",
     "surface",
     "surfaces",
     "timeline",
+    "tornado",
     "trace",
 ]

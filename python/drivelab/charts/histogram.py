@@ -1,7 +1,4 @@
-"""The response times of one point as a distribution: what a sweep of one point has to show.
-
-The counts come from the record's histograms: HdrHistogram in its format V2, deflated, as base64.
-"""
+"""The response times of one point as a distribution: what a sweep of one point has to show."""
 
 from __future__ import annotations
 
@@ -126,7 +123,7 @@ def _stack(rows: Sequence[Row]) -> None:
 
 
 def decode(text: str) -> list[tuple[int, int]]:
-    """Values in ns and how often each came, of a histogram of the record. Raises ChartError."""
+    """Values in ns and how often each came, of a histogram of the record. Raises ChartInputError."""
     try:
         return hdr.decode(text)
     except ValueError as error:

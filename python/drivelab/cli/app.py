@@ -25,6 +25,7 @@ _VERBS = {
     "library": "library",
     "compare-levels": "compare_levels",
     "durability": "durability",
+    "plan": "plan",
     "check": "check",
     "reproduce": "reproduce",
     "validate": "validate",

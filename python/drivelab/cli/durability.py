@@ -13,6 +13,7 @@ from drivelab.cli.run_options import AsCsv, AsJson, Quiet, check_form
 from drivelab.csv_text import rows_csv
 from drivelab.durability.losses import Losses, solve
 from drivelab.durability.question import HISTORIES, LIFE, METHODS, READS, RELATIVE, from_file
+from drivelab.levels.loads import KINDS
 
 
 def _option(text: str, metavar: str, panel: str) -> typer.models.OptionInfo:
@@ -32,6 +33,10 @@ def _failure(text: str, metavar: str) -> typer.models.OptionInfo:
 
 def _repair(text: str, metavar: str) -> typer.models.OptionInfo:
     return _option(text, metavar, "The repair")
+
+
+def _beside(text: str, metavar: str) -> typer.models.OptionInfo:
+    return _option(text, metavar, "The load beside a simulated rebuild")
 
 
 def _way(text: str, metavar: str) -> typer.models.OptionInfo:
@@ -79,7 +84,8 @@ def durability(
         _failure("What data cannot be reached without: controller:500000h:8h; more than once", "PART"),
     ] = None,
     rebuild: Annotated[
-        str | None, _repair("Mean, law, interval: 20h, fixed:20h, 20h(18h..23h); by missing members", "LAWS")
+        str | None,
+        _repair("Mean, law, interval: 20h, fixed:20h, 20h(18h..23h); by missing members; simulated", "LAWS"),
     ] = None,
     detection: Annotated[str | None, _repair("From a failure until it is known [0]", "LAW")] = None,
     replacement: Annotated[
@@ -89,6 +95,14 @@ def durability(
     serial: Annotated[
         bool, typer.Option("--serial", help="Rebuilds share the pace of one", rich_help_panel="The repair")
     ] = False,
+    drive: Annotated[str | None, _beside("A drive of the catalogue, or a path to one", "NAME")] = None,
+    controller: Annotated[str | None, _beside("The host's adapter", "NAME")] = None,
+    rw: Annotated[str | None, _beside(f"What hosts ask for: {', '.join(KINDS)} [randrw]", "KIND")] = None,
+    pattern: Annotated[str | None, _beside("A workload of the catalogue in place of it", "NAME")] = None,
+    bs: Annotated[str | None, _beside("Size of a request [4KiB]", "SIZE")] = None,
+    rwmixread: Annotated[int | None, _beside("Share of reads where both are mixed [70]", "PERCENT")] = None,
+    iodepth: Annotated[int | None, _beside("Requests outstanding [16]", "N")] = None,
+    rate_iops: Annotated[str | None, _beside("So many requests a second instead", "N")] = None,
     scrub: Annotated[
         str | None, _repair("Period of a scrub, or a law from defect to correction", "TIME")
     ] = None,

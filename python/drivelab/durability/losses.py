@@ -12,6 +12,7 @@ from typing import Any
 from drivelab import _core
 from drivelab.arguments import in_arguments
 from drivelab.durability import question as asked
+from drivelab.durability import simulated
 from drivelab.errors import InputError
 from drivelab.provenance import line, provenance
 from drivelab.table import Cell, Table
@@ -26,6 +27,8 @@ class Losses:
 
     questions: list[dict[str, Any]]
     outcomes: list[dict[str, Any]]
+    rebuilds: list[dict[str, Any]]
+    """How the rebuild of each level came out where it was simulated, else nothing."""
 
     def __repr__(self) -> str:
         """A line, however many levels there are."""
@@ -52,8 +55,8 @@ class Losses:
             **self.provenance(),
             "settings": self.questions[0]["settings"],
             "levels": [
-                {"array": one["array"], **outcome}
-                for one, outcome in zip(self.questions, self.outcomes, strict=True)
+                {"array": one["array"], **({"simulated_rebuild": rebuilt} if rebuilt else {}), **outcome}
+                for one, outcome, rebuilt in zip(self.questions, self.outcomes, self.rebuilds, strict=True)
             ],
         }
 
@@ -133,7 +136,12 @@ class Losses:
 
     def notes(self) -> list[str]:
         """What one should know of the figures."""
-        found = []
+        found = [
+            f"{name}: rebuilt in {rebuilt['duration_ns'] / 3600e9:.3g} h ± {rebuilt['relative_error']:.1%} beside "
+            f"{rebuilt['load']}, {'extrapolated' if rebuilt['extrapolated'] else 'simulated whole'}"
+            for (name, _), rebuilt in zip(self._named(), self.rebuilds, strict=True)
+            if rebuilt
+        ]
         for name, one in self._named():
             if one["reason"]:
                 found.append(f"{name}: no chain, for {one['reason']}")
@@ -156,7 +164,12 @@ class Losses:
 def solve(options: asked.Options) -> Losses:
     """Find the losses of every level that is asked for. Raises InputError with all that is wrong."""
     asked.check_keys(options)
-    questions = [asked.question(options, level) for level in asked.levels(options)]
+    is_simulated = simulated.is_simulated(options)
+    questions, rebuilds = [], []
+    for level in asked.levels(options):
+        given, rebuilt = simulated.with_rebuild(options, level) if is_simulated else (options, {})
+        questions.append(asked.question(given, level))
+        rebuilds.append(rebuilt)
     outcomes: list[dict[str, Any]] = []
     problems: dict[str, None] = {}
     for one in questions:
@@ -166,7 +179,7 @@ def solve(options: asked.Options) -> Losses:
         outcomes.append(answer.get("outcome", {}))
     if problems:
         raise InputError("\n".join(problems))
-    return Losses(questions, outcomes)
+    return Losses(questions, outcomes, rebuilds)
 
 
 def loss(

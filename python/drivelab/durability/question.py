@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from drivelab.durability import texts
+from drivelab.durability import simulated, texts
 from drivelab.errors import InputError
 from drivelab.files import read_text
 
@@ -53,6 +53,7 @@ KEYS = (
     "histories",
     "error",
     "every_loss",
+    *simulated.KEYS,
 )
 """What may be said of an array, as arguments and as keys of a file."""
 
@@ -148,7 +149,10 @@ def repair(options: Options) -> dict[str, Any]:
     """Detection, replacement and rebuild. Raises InputError."""
     given = options.get("rebuild")
     if given is None:
-        raise InputError("--rebuild is missing: give how long one takes, 20h, or by missing members, 20h,35h")
+        raise InputError(
+            "--rebuild is missing: give how long one takes, 20h, by missing members, 20h,35h, "
+            "or simulated, beside a load"
+        )
     steps = given if isinstance(given, list) else str(given).split(",")
     found: dict[str, Any] = {
         "rebuild": [texts.rebuild(str(step), "--rebuild") for step in steps],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,25 +14,20 @@ from drivelab.levels import loads as under
 from drivelab.levels.cost import Prices
 from drivelab.levels.level import COPIES, GROUPS, LEVELS
 from drivelab.levels.loads import Loads
+from drivelab.levels.measure import all_of, measure
 from drivelab.levels.odds import Lifetime, Repair, lifetime_dict, odds
 from drivelab.levels.planning import Chosen, Entry, checked, drive_bytes, named, planned
-from drivelab.levels.rebuild import extrapolated
 from drivelab.levels.verdict import Verdict, judged
 from drivelab.provenance import line, provenance
-from drivelab.result import Failure, Point, Result, combined_digest
+from drivelab.result import Failure, combined_digest
 from drivelab.scenario import Override, overrides_from
-from drivelab.simulation import Progress, run_reduced
+from drivelab.simulation import Progress
 from drivelab.table import Table
 
 if TYPE_CHECKING:
     import altair
 
 _NS_PER_HOUR = 3600e9
-_FIGURES: Mapping[str, Callable[[Sequence[Point]], Any]] = {
-    under.LOAD: under.load_figures,
-    **dict.fromkeys(under.STREAMS, under.stream_figures),
-    **dict.fromkeys((under.REBUILD, under.REBUILD_IDLE), extrapolated),
-}
 
 
 @dataclass(repr=False)
@@ -177,23 +172,7 @@ def run(
     chosen: Chosen, entries: list[Entry], workers: int | None = None, progress: Progress | None = None
 ) -> Comparison:
     """Run what was planned, all of it side by side, and put what came out in its place."""
-    order = [(entry, key) for entry in entries for key in entry.plans]
-    plans = [entry.plans[key] for entry, key in order]
-    results = run_reduced(plans, lambda place, result: _Ran.of(order[place][1][1], result), workers, progress)
-    failures: list[Failure] = []
-    for (entry, (state, load)), ran in zip(order, results, strict=True):
-        failures += [
-            Failure(
-                {"level": entry.level.label, "state": state, "load": load, **failure.axes}, failure.message
-            )
-            for failure in ran.failures
-        ]
-        if load == under.REBUILD:
-            entry.rebuild = ran.figures
-        elif load == under.REBUILD_IDLE:
-            entry.rebuild_idle = ran.figures
-        elif ran.figures:
-            entry.states.setdefault(state, {})[load] = ran.figures
+    ran = measure(all_of(chosen, entries), workers, progress)
     for entry in entries:
         if entry.reason is None:
             entry.odds = odds(entry.level, chosen.lifetime, _repair_hours(entry, chosen))
@@ -201,39 +180,13 @@ def run(
         chosen=chosen,
         drive_bytes=drive_bytes(chosen),
         entries=entries,
-        seed=results[0].seed,
-        scenario_hash=_hash(results),
-        digest=combined_digest([digest for ran in results for digest in ran.digests]),
-        failures=failures,
-        interrupted=any(ran.interrupted for ran in results),
-        points=sum(len(ran.digests) for ran in results),
+        seed=ran.seeds[0],
+        scenario_hash=hashlib.sha256("".join(ran.hashes).encode()).hexdigest()[:32],
+        digest=combined_digest(ran.digests),
+        failures=ran.failures,
+        interrupted=ran.interrupted,
+        points=ran.points,
     )
-
-
-@dataclass(frozen=True)
-class _Ran:
-    """What is kept of the runs of one load: points with their series and histograms take a hundred times the room."""
-
-    figures: Any
-    """None where there are none."""
-    digests: list[str]
-    """One for each point that finished."""
-    failures: list[Failure]
-    interrupted: bool
-    seed: int
-    scenario_hash: str
-
-    @classmethod
-    def of(cls, load: str, result: Result) -> _Ran:
-        """From the result of a load."""
-        return cls(
-            figures=(_FIGURES.get(load) or under.random_figures)(result.points) if result.points else None,
-            digests=[point["digest"] for point in result.points],
-            failures=result.failures,
-            interrupted=result.interrupted,
-            seed=result.seed,
-            scenario_hash=result.scenario_hash,
-        )
 
 
 def _repair_hours(entry: Entry, chosen: Chosen) -> float | None:
@@ -255,7 +208,3 @@ def failure_texts(failures: Iterable[Failure]) -> list[str]:
         message: f" and {len(at) - 1} more points" if len(at) > 1 else "" for message, at in places.items()
     }
     return [f"{message} (at {at[0]}{more[message]})" for message, at in places.items()]
-
-
-def _hash(results: Sequence[_Ran]) -> str:
-    return hashlib.sha256("".join(result.scenario_hash for result in results).encode()).hexdigest()[:32]

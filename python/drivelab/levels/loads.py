@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drivelab.errors import InputError
+from drivelab.hdr import latency_interval
 from drivelab.levels import rebuild
 from drivelab.result import Point
 from drivelab.scanning.surface import rate_of
@@ -52,6 +53,9 @@ KINDS = {
 }
 """Of the load, by fio's words."""
 REQUESTS, WARM_UP = 4_000, "10s"
+SHARES = {"mean": None, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
+"""Latencies that may be asked for, by their names in the record, and which share of I/Os does not exceed them."""
+LATENCIES = ("n", *SHARES, "max")
 KEEPS_UP_SHARE = 0.95
 """An array that does less of the rate asked, and less than chance explains, does not keep up with it."""
 _RATE = re.compile(r"(\d+(?:\.\d*)?)(?:/s)?")
@@ -76,6 +80,9 @@ class Loads:
     """A workload of the catalogue is the load, in place of `rw`, `bs` and `rwmixread`."""
     trace: Mapping[str, str] | None = None
     """A recorded trace is the load, at its recorded times: keys of `workload.trace`."""
+    file: str | None = None
+    """A scenario's file whose workload is the load, with its table."""
+    table: Mapping[str, Any] | None = None
     full: bool = True
     """Whether anything but the load runs."""
 
@@ -140,13 +147,26 @@ class Loads:
     @property
     def is_stream(self) -> bool:
         """Whether the load goes from address to address: its rate says more than its IOPS."""
-        return self.pattern is None and self.trace is None and self.rw not in RANDOM
+        return self.is_said_by_rw and self.rw not in RANDOM
+
+    @property
+    def is_said_by_rw(self) -> bool:
+        """Whether fio's words say what is asked for."""
+        return self.pattern is None and self.trace is None and self.table is None
+
+    @property
+    def is_random(self) -> bool:
+        """Whether any address is as likely as any other."""
+        return self.is_said_by_rw and self.rw in RANDOM
 
     @property
     def rate(self) -> float | None:
         """The requests a second that are asked of the load; None where so many are kept outstanding."""
-        match = None if self.rate_iops is None else _RATE.fullmatch(self.rate_iops.strip())
-        return float(match[1]) if match else None
+        if self.table is None:
+            return rate_asked({"rate_iops": self.rate_iops})
+        jobs = self.table.get("job") or {"": {}}
+        rates = [rate_asked({**self.table, **job}) for job in jobs.values()]
+        return sum(rate for rate in rates if rate) if all(rates) else None
 
     def keeps_up(self, figures: Mapping[str, Any]) -> bool | None:
         """Whether an array with these figures did as much as was asked of it; None where no rate was asked."""
@@ -158,6 +178,8 @@ class Loads:
 
     def workload(self) -> dict[str, Any]:
         """The load that was named."""
+        if self.table is not None:
+            return dict(self.table)
         if self.trace is not None:
             return {"trace": dict(self.trace)}
         kind: dict[str, Any] = {"pattern": self.pattern} if self.pattern else {"rw": self.rw, "bs": self.bs}
@@ -169,6 +191,8 @@ class Loads:
 
     def text(self) -> str:
         """The load in words."""
+        if self.file is not None:
+            return f"the workload of {self.file}"
         if self.trace is not None:
             return f"the trace {self.trace['file']} at its recorded times"
         mix = f" ({self.rwmixread} % reads)" if self.rw in {"rw", "randrw"} else ""
@@ -180,7 +204,8 @@ class Loads:
     def documents(self) -> dict[str, dict[str, Any]]:
         """Each load as a scenario without its target."""
         # A trace is replayed whole.
-        run = {} if self.trace is not None else {"warmup": self.warm_up, "ios": self.requests}
+        is_recorded = self.trace is not None or "trace" in (self.table or {})
+        run = {} if is_recorded else {"warmup": self.warm_up, "ios": self.requests}
         found: dict[str, dict[str, Any]] = {LOAD: {"workload": self.workload(), "run": run}}
         if not self.full:
             return found
@@ -204,10 +229,10 @@ class Loads:
             "run": {"warmup": self.warm_up, "ios": self.requests},
         }
 
-    def rebuild_document(self, load: str) -> dict[str, Any]:
-        """The windows of a rebuild under the load, or with the array idle."""
+    def rebuild_document(self, load: str, way: rebuild.Way) -> dict[str, Any]:
+        """A rebuild under the load, or with the array idle."""
         workload = self.workload() if load == REBUILD else dict(rebuild.IDLE)
-        return {"workload": workload, "run": rebuild.run_document()}
+        return {"workload": workload, "run": way.run_document()}
 
     def overrides(self, load: str) -> list[Override]:
         """What was typed of a load, once more under the name of its option: what is wrong with it is said of that."""
@@ -230,6 +255,8 @@ class Loads:
                 Override("workload.bs", self.bs, "--bs"),
                 Override("workload.iodepth", str(list(self.depths)), "--iodepth"),
             ]
+        if self.table is not None:
+            return [] if "trace" in self.table else found
         workload = self.workload()
         options = {
             "bs": "--bs", "iodepth": "--iodepth", "rate_iops": "--rate-iops", "pattern": "--pattern",
@@ -239,6 +266,12 @@ class Loads:
             for key, option in options.items()
             if key in workload
         ]
+
+
+def rate_asked(job: Mapping[str, Any]) -> float | None:
+    """The requests a second of a job, its copies together; None where it keeps so many outstanding."""
+    match = _RATE.fullmatch(str(job.get("rate_iops")).strip())
+    return float(match[1]) * int(job.get("numjobs", 1)) if match else None
 
 
 def names_of(names: str | Iterable[str]) -> list[str]:
@@ -302,7 +335,13 @@ def _check_effective(rw: str | None, pattern: str | None, *, full: bool, **other
 
 def load_figures(points: Sequence[Point]) -> dict[str, Any] | None:
     """What the load came to."""
-    return {key: value for key, value in random_figures(points)[0].items() if key != "iodepth"}
+    found = {key: value for key, value in random_figures(points)[0].items() if key != "iodepth"}
+    intervals = {
+        name: latency_interval(points[0], share)
+        for name, share in SHARES.items()
+        if found["latency_ns"][name]
+    }
+    return {**found, "latency_interval_ns": {name: ends and list(ends) for name, ends in intervals.items()}}
 
 
 def random_figures(points: Sequence[Point]) -> list[dict[str, Any]]:
@@ -313,7 +352,7 @@ def random_figures(points: Sequence[Point]) -> list[dict[str, Any]]:
             "iops": point["iops"],
             "iops_relative_error": point["iops_relative_error"],
             "bytes_per_s": point["bytes_per_s"],
-            "latency_ns": {name: point["latency_ns"][name] for name in ("n", "mean", "p50", "p99", "max")},
+            "latency_ns": {name: dict(point["latency_ns"])[name] for name in LATENCIES},
             "errors": point["errors"],
         }
         for point in points

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,13 @@ class Chosen:
     lifetime: Lifetime | None = None
     repair: Repair | None = None
     prices: Prices | None = None
+    rebuilds_idle: bool = True
+    """Whether rebuilds are simulated without a load too."""
+
+    def healthy_alone(self) -> Chosen:
+        """The same without any other state: what it takes to know what each level holds."""
+        loads = replace(self.loads, states=("healthy",))
+        return replace(self, loads=loads, repair=None, rebuilds_idle=False)
 
     @property
     def measures_rebuilds(self) -> bool:
@@ -94,6 +101,8 @@ class Entry:
     """By state and load."""
     unused: list[Override] = field(default_factory=list)
     """What was set that this level has no use for."""
+    left_out: Sequence[Override] = ()
+    """What was set that it has no use for while it is rebuilt."""
 
     def without(self, state: str) -> str | None:
         """Why there is no such state; None where there is one."""
@@ -164,8 +173,7 @@ def planned(chosen: Chosen) -> list[Entry]:
 
     Raises the ScenarioError of a key that no level takes in any state, and InputError where no level is possible.
     """
-    entries = [Entry(level, level.rule()) for level in chosen.levels]
-    errors = [error for entry in entries if not entry.reason for error in _plan_level(entry, chosen)]
+    entries, errors = laid_out(chosen)
     possible = [entry for entry in entries if entry.reason is None]
     if not possible:
         reasons = "; ".join(f"{entry.level.label}: {entry.reason}" for entry in entries)
@@ -174,6 +182,12 @@ def planned(chosen: Chosen) -> list[Entry]:
         if all(override in entry.unused for entry in possible):
             raise next(error for error in errors if override in _of_arrays(chosen, error))
     return entries
+
+
+def laid_out(chosen: Chosen) -> tuple[list[Entry], list[ScenarioError]]:
+    """Every level with its plans or the reason why it has none; errors of keys that some level has no use for."""
+    entries = [Entry(level, level.rule()) for level in chosen.levels]
+    return entries, [error for entry in entries if not entry.reason for error in _plan_level(entry, chosen)]
 
 
 def drive_bytes(chosen: Chosen) -> int:
@@ -190,21 +204,23 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
     """
     wanted = [(state, load) for state in chosen.loads.states for load in chosen.loads.documents()]
     if chosen.measures_rebuilds:
-        wanted += [("rebuilding", under.REBUILD), ("rebuilding", under.REBUILD_IDLE)]
+        wanted += [("rebuilding", under.REBUILD)]
+        wanted += [("rebuilding", under.REBUILD_IDLE)] if chosen.rebuilds_idle else []
     wanted = [("healthy", under.LOAD), *((state, load) for state, load in wanted if not entry.without(state))]
     left_out: dict[str, list[Override]] = {}
+    plans: dict[tuple[str, str], _core.Plan] = {}
     errors = []
     try:
         for state in dict(wanted):
             try:
                 left_out[state] = []
-                _plan(entry.level, (state, under.LOAD), chosen, [])
+                plans[state, under.LOAD] = _plan(entry.level, (state, under.LOAD), chosen, [])
             except ScenarioError as error:
                 errors.append(error)
                 left_out[state] = _of_arrays(chosen, error)
         plans = {
-            (state, load): _plan(entry.level, (state, load), chosen, left_out[state])
-            for state, load in wanted
+            at: plans.get(at) or _plan(entry.level, at, chosen, left_out[at[0]])
+            for at in dict.fromkeys(wanted)
         }
     except ScenarioError as error:
         if any(not problem["origin"].startswith(_ORIGIN) for problem in error.problems):
@@ -217,6 +233,7 @@ def _plan_level(entry: Entry, chosen: Chosen) -> list[ScenarioError]:
     entry.plans = {
         at: found for at, found in plans.items() if at[0] in chosen.loads.states or at[1] in _REBUILDS
     }
+    entry.left_out = left_out.get("rebuilding", ())
     entry.unused = [
         override for override in chosen.overrides if all(override in left for left in left_out.values())
     ]
@@ -235,34 +252,45 @@ def _of_arrays(chosen: Chosen, error: ScenarioError) -> list[Override]:
     ]
 
 
-def _plan(level: Level, at: tuple[str, str], chosen: Chosen, left_out: Sequence[Override]) -> _core.Plan:
+def rebuild_planned(entry: Entry, chosen: Chosen, load: str, way: rebuild.Way) -> _core.Plan:
+    """A rebuild of a level, simulated in a given way. Raises as `planned` does."""
+    return _plan(entry.level, ("rebuilding", load), chosen, entry.left_out, way)
+
+
+def _plan(
+    level: Level,
+    at: tuple[str, str],
+    chosen: Chosen,
+    left_out: Sequence[Override],
+    way: rebuild.Way = rebuild.SHORT,
+) -> _core.Plan:
     """One load in one state. Raises ScenarioError, and InputError where the target is a sweep."""
     state, load = at
     documents = chosen.loads.documents()
     array = {**level.scenario(), **under.STATES[state]}
     if load in _REBUILDS:
-        array["rebuilt"] = rebuild.places()
+        array |= way.array()
     document = {
         "name": f"{chosen.name}, {level.label}, {state}",
         "target": {"array": array},
-        **(chosen.loads.rebuild_document(load) if load in _REBUILDS else documents[load]),
+        **(chosen.loads.rebuild_document(load, way) if load in _REBUILDS else documents[load]),
     }
     source = Source(toml_text.dumps(document), f"{_ORIGIN}{level.label}, {state}, {load}")
     overrides = [override for override in chosen.overrides if override not in left_out]
     overrides += chosen.loads.overrides(load)
     found = plan(source, overrides)
     own = {
-        **dict.fromkeys(_REBUILDS, rebuild.WINDOWS),
+        **dict.fromkeys(_REBUILDS, way.points),
         **dict.fromkeys(under.RANDOM, len(chosen.loads.depths)),
         **dict.fromkeys(under.STREAMS, len(under.STREAM_PLACES)),
     }.get(load, 1)
     if len(found) + len(found.skipped) != own:
-        raise InputError(_sweep(found, overrides))
+        raise InputError(_sweep(found, overrides, chosen.loads.file))
     # Windows with one seed would begin with their spindles at the same angles to each other, and err together.
-    return found.with_own_seeds() if load in _REBUILDS else found
+    return found.with_own_seeds() if load in _REBUILDS and way is not rebuild.WHOLE else found
 
 
-def _sweep(found: _core.Plan, overrides: Sequence[Override]) -> str:
+def _sweep(found: _core.Plan, overrides: Sequence[Override], file: str | None) -> str:
     """Which value was given as a list, although a comparison has no column for it."""
     axes = next(iter([*found.axes, *(axes for axes, _ in found.skipped)]), {})
     lists = [
@@ -271,6 +299,8 @@ def _sweep(found: _core.Plan, overrides: Sequence[Override]) -> str:
         if override.key not in _COLUMNS
         and any(axis == override.key or axis.startswith(f"{override.key}.") for axis in axes)
     ]
+    if file is not None and not lists:
+        lists = [f"{file}: {axis} is a list: " for axis in axes if axis.startswith("workload.")]
     return (
         f"{lists[0] if lists else ''}a comparison by level takes one value of each key; compare once for each"
     )

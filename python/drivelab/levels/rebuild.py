@@ -2,33 +2,49 @@
 
 A member of 24 TB is rebuilt in days of virtual time, of which every second is like those about it: the rate changes
 with the zone, with how far the arms have to go for hosts, and with how much is read from the new member already. So
-the rebuild is simulated for a few seconds at `WINDOWS` places, each in the middle of an equal share of what there is
-to go over (`target.array.rebuilt`), with the load from the start and a seed of its own. The time for a byte at those
-places, averaged, is that of the whole: the midpoint rule.
+the rebuild is simulated at `WINDOWS` places, each in the middle of an equal share of what there is to go over
+(`target.array.rebuilt`), with the load from the start and a seed of its own. The time for a byte at those places,
+averaged, is that of the whole: the midpoint rule.
 
-Its error is taken from the spread of the places about their neighbours' trend: with systematic samples y of a trend
+A window takes as long as it has to (`Way`). What begins first is not typical: md makes up for up to three seconds of
+its floor, write caches are empty, and queues fill, so the first ten seconds of a window do not count, then ten do.
+Where the spread is too wide, a window brought nothing, or hosts did not get what they asked for, thirty do not count
+and sixty do. A rebuild that takes less than `WHOLE_BELOW` times as long as its windows is simulated whole.
+
+What hosts write to a RAID-Z pool comes to a new place, and on the new member: it has not to be gone over any more. With
+w records written by the second at random, of N, what lies at a share p of a rebuild of time T is still there with
+exp(-w p T / N); of all that is (1 - exp(-x)) / x with x = w T / N.
+
+The error is taken from the spread of the places about their neighbours' trend: with systematic samples y of a trend
 the variance of one is the mean of (y[i-1] - 2 y[i] + y[i+1])^2 / 6 (second differences: K. Wolter, Introduction to
 Variance Estimation, 2007). It holds what chance does in a window, and what a place says wrongly of its zone. It does
-not hold what changes in hours: an open load that the array cannot keep up with, and records of a RAID-Z pool that hosts
-move meanwhile.
+not hold what changes in hours: an open load that the array cannot keep up with while it is rebuilt, for which there is
+no error, and a pool of RAID-Z that is cut up by what hosts write other than at random.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from drivelab.result import Point
 
-WINDOWS = 24
-WINDOW_S, SETTLED_S = 5, 1
-"""Measured at each place, after what does not count: queues fill first."""
-T_95 = 2.074
+WINDOWS = 16
+T_95 = 2.145
 """Student's t for 95 % with WINDOWS - 2 degrees of freedom."""
-RESOLUTION = 0.01
-"""What windows show at best, beside their spread: whole rebuilds of idle arrays differ by half of it."""
+RESOLUTION = 0.015
+"""What windows show at best, beside their spread."""
+ERROR_WANTED = 0.03
+"""Windows with a wider error are simulated for longer."""
+WHOLE_BELOW = 8
+"""A rebuild that takes less than so many times all its windows is simulated whole."""
+WHOLE_ERROR = 0.03
+"""Of a whole rebuild: those of other seeds differ by a standard deviation of 1.4 % at most, which is twice that."""
+KEPT_UP = 0.95
+"""Hosts that get less of the rate they ask for than this, while it is rebuilt, wait longer and longer."""
 
 IDLE: Mapping[str, Any] = {"rw": "randread", "bs": "4KiB", "rate_iops": 0.001}
 """Next to nothing is asked of the array: a read every thousand seconds."""
@@ -36,31 +52,77 @@ IDLE: Mapping[str, Any] = {"rw": "randread", "bs": "4KiB", "rate_iops": 0.001}
 _NS_PER_S = 10**9
 
 
+@dataclass(frozen=True)
+class Way:
+    """How much of a rebuild is simulated: windows, or all of it."""
+
+    settled_s: int
+    """Of each window, what does not count."""
+    window_s: int
+    """What counts; 0 for the whole rebuild."""
+
+    @property
+    def points(self) -> int:
+        """How many runs it takes."""
+        return WINDOWS if self.window_s else 1
+
+    @property
+    def simulated_s(self) -> int:
+        """In all windows."""
+        return WINDOWS * (self.settled_s + self.window_s)
+
+    def array(self) -> dict[str, Any]:
+        """What it adds to target.array."""
+        return {"rebuilt": places()} if self.window_s else {}
+
+    def run_document(self) -> dict[str, Any]:
+        """How long each run is simulated."""
+        if self.window_s:
+            return {"duration": f"{self.settled_s + self.window_s}s"}
+        return {"until": "rebuilt", "duration": f"{4 * WHOLE_BELOW * LONG.simulated_s}s"}
+
+
+SHORT, LONG, WHOLE = Way(10, 10), Way(30, 60), Way(0, 0)
+
+
 def places() -> list[str]:
     """How far the rebuild has come where the windows begin."""
     return [f"{100 * (2 * window + 1) / (2 * WINDOWS):g}%" for window in range(WINDOWS)]
 
 
-def run_document() -> dict[str, Any]:
-    """How long each window is simulated."""
-    return {"duration": f"{SETTLED_S + WINDOW_S}s"}
-
-
-def extrapolated(points: Sequence[Point]) -> dict[str, Any] | None:
-    """The whole rebuild from its windows, as `--json` has it. None where nothing is rebuilt, or a window has no result.
-
-    Where a window brings nothing there is no time for the whole, but one that it takes at least.
-    """
-    if len(points) < WINDOWS or not all(_rebuilds(point) for point in points):
+def next_way(found: Mapping[str, Any] | None, way: Way, error_wanted: float = ERROR_WANTED) -> Way | None:
+    """How the rebuild has to be simulated again after it came to this; None where it is known well enough."""
+    if found is None or way is WHOLE:
         return None
+    if (found["duration_ns"] or math.inf) < WHOLE_BELOW * way.simulated_s * _NS_PER_S:
+        return WHOLE
+    is_wide = found["relative_error"] is None or found["relative_error"] > error_wanted
+    return LONG if is_wide and way is SHORT else None
+
+
+def extrapolated(
+    points: Sequence[Point], way: Way = SHORT, rate: float | None = None, records: float | None = None
+) -> dict[str, Any] | None:
+    """The whole rebuild, as `--json` has it. None where nothing is rebuilt, or a window has no result.
+
+    `rate` is what hosts ask for by the second, where they do; `records` are those of a RAID-Z pool that hosts write
+    at random. Where a window brings nothing there is no time for the
+    whole, but one that it takes at least; where hosts get less than that there is no error.
+    """
+    if len(points) < way.points or not all(_rebuilds(point) for point in points):
+        return None
+    if way is WHOLE:
+        return _of_whole(points[0], rate)
     whole = max(sync["member_bytes_in_all"] for sync in _rebuilds(points[0]))
-    windows = [_window(point) for point in points]
+    windows = [_window(point, way) for point in points]
     paces = [_ns_per_byte(window) for window in windows]
+    kept_up = _kept_up(points, rate)
     found: dict[str, Any] = {
         "extrapolated": True,
+        "kept_up": kept_up,
         "member_bytes": whole,
         "simulated_bytes": sum(window["bytes"] for window in windows),
-        "simulated_s": WINDOWS * (SETTLED_S + WINDOW_S),
+        "simulated_s": way.simulated_s,
         "windows": [
             {
                 "rebuilt": point["axes"]["target.array.rebuilt"],
@@ -74,32 +136,74 @@ def extrapolated(points: Sequence[Point]) -> dict[str, Any] | None:
         at_least = whole * sum(pace for pace, window in zip(paces, windows, strict=True)) / WINDOWS
         return {**found, "duration_ns": None, "at_least_ns": round(at_least), "relative_error": None}
     mean = sum(paces) / WINDOWS
+    left = _left_of_pool(points, whole * mean / _NS_PER_S, records) if records else 1.0
+    error = math.hypot(T_95 * _standard_error(paces) / mean, RESOLUTION)
     return {
         **found,
-        "duration_ns": round(whole * mean),
+        "duration_ns": round(whole * mean * left),
         "at_least_ns": None,
-        "relative_error": math.hypot(T_95 * _standard_error(paces) / mean, RESOLUTION),
+        "relative_error": error if kept_up else None,
         "member_bytes_per_s": _NS_PER_S / mean,
     }
+
+
+def hours_with_interval(found: Mapping[str, Any]) -> str:
+    """The hours of a rebuild as `drivelab durability --rebuild` takes them, with their interval."""
+    hours, error = found["duration_ns"] / (3600 * _NS_PER_S), found["relative_error"]
+    return f"{hours:.6g}h({hours * (1 - error):.6g}h..{hours * (1 + error):.6g}h)"
+
+
+def _of_whole(point: Point, rate: float | None) -> dict[str, Any] | None:
+    """A rebuild that was simulated to its end; None where it did not come to it."""
+    sync = _rebuilds(point)[0]
+    if sync["ended_ns"] is None:
+        return None
+    return {
+        "extrapolated": False,
+        "kept_up": _kept_up([point], rate),
+        "member_bytes": sync["member_bytes_in_all"],
+        "simulated_bytes": sync["member_bytes_in_all"],
+        "simulated_s": sync["duration_ns"] / _NS_PER_S,
+        "windows": [],
+        "duration_ns": sync["duration_ns"],
+        "at_least_ns": None,
+        "relative_error": WHOLE_ERROR,
+        "member_bytes_per_s": sync["member_bytes_in_all"] * _NS_PER_S / sync["duration_ns"],
+    }
+
+
+def _left_of_pool(points: Sequence[Point], seconds: float, records: float) -> float:
+    """What of a pool there is to go over, where all of it would take so long: hosts write the rest anew meanwhile."""
+    writes = float(sum(point["write"]["iops"] for point in points)) / len(points)
+    left = 1.0
+    for _ in range(50):
+        exponent = writes * seconds * left / records
+        left = -math.expm1(-exponent) / exponent if exponent else 1.0
+    return left
+
+
+def _kept_up(points: Sequence[Point], rate: float | None) -> bool:
+    """Whether hosts got what they asked for."""
+    return rate is None or sum(point["iops"] for point in points) >= KEPT_UP * rate * len(points)
 
 
 def _rebuilds(point: Point) -> list[Mapping[str, Any]]:
     return [sync for sync in point.get("array", {}).get("syncs", ()) if sync["kind"] == "rebuild"]
 
 
-def _window(point: Point) -> dict[str, int]:
+def _window(point: Point, way: Way) -> dict[str, int]:
     """What the rebuild did once queues had filled: bytes of a member, from one end of a request to the last one."""
     sync = _rebuilds(point)[0]
     whole, series = sync["member_bytes_in_all"], point["array"]["series"]
     piece_ns = series[1]["start_ns"] - series[0]["start_ns"] if len(series) > 1 else 0
     ends = [(piece["start_ns"] + piece_ns, round((piece["rebuilt"] or 0) * whole)) for piece in series]
     steps = [after for before, after in pairwise(ends) if after[1] > before[1]]
-    settled = [step for step in steps if step[0] >= SETTLED_S * _NS_PER_S]
+    settled = [step for step in steps if step[0] >= way.settled_s * _NS_PER_S]
     # Near the end of a small member the window may be all that is left of it.
     is_short = len(settled) < 2 and sync["ended_ns"] is not None
     counted = [(0, sync["member_bytes_before"]), *steps] if is_short else settled
     if len(counted) < 2:
-        return {"bytes": 0, "ns": WINDOW_S * _NS_PER_S}
+        return {"bytes": 0, "ns": way.window_s * _NS_PER_S}
     (first_ns, first), (last_ns, last) = counted[0], counted[-1]
     return {"bytes": last - first, "ns": last_ns - first_ns}
 

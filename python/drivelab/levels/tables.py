@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from drivelab.levels import loads as under
 from drivelab.levels.cost import GB
-from drivelab.levels.rebuild import WINDOW_S, WINDOWS
+from drivelab.levels.rebuild import SHORT, WINDOWS
 from drivelab.points_table import rate_text
 from drivelab.table import Cell, Table
 
@@ -110,7 +110,8 @@ def _rebuild_error(rebuild: Mapping[str, Any] | None) -> str:
 
 
 def _rebuild_rate(rebuild: Mapping[str, Any] | None, window: int) -> str:
-    return rate_text(rebuild["windows"][window]["member_bytes_per_s"] / MB) if rebuild else NONE
+    windows = rebuild["windows"] if rebuild else ()
+    return rate_text(windows[window]["member_bytes_per_s"] / MB) if windows else NONE
 
 
 def _rebuild_part(rebuild: Mapping[str, Any] | None) -> str:
@@ -253,19 +254,26 @@ def _method(found: Comparison) -> list[str]:
     if rebuilds:
         parts = [rebuild["simulated_bytes"] / rebuild["member_bytes"] for rebuild in rebuilds]
         lines.append(
-            f"rebuild: extrapolated from {WINDOWS} windows of {WINDOW_S} s evenly over the member under the load, "
-            f"{min(parts):.2g} to {max(parts):.2g} of it in all; ±: half the 95 % confidence interval, from the spread "
-            "of the windows. Without the time until somebody has brought the new drive"
+            f"rebuild: extrapolated from {WINDOWS} windows of {SHORT.window_s} s or more evenly over the member under "
+            f"the load, {min(parts):.2g} to {max(parts):.2g} of it in all (1 is a whole rebuild); ±: half the 95 % "
+            "confidence interval, from the spread of the windows. Without the time until somebody has brought the new "
+            "drive"
         )
-    if stuck := [
-        entry.level.label for entry in found.possible if entry.rebuild and not entry.rebuild["duration_ns"]
-    ]:
+    if stuck := _named(found, lambda rebuild: not rebuild["duration_ns"]):
+        lines.append(f"{stuck}: in some window no request of the rebuild ended; it takes longer than said")
+    if behind := _named(found, lambda rebuild: not rebuild["kept_up"]):
         lines.append(
-            f"{', '.join(stuck)}: in some window no request of the rebuild ended; it takes longer than said"
+            f"{behind}: while it is rebuilt requests of hosts wait longer and longer, so nobody can say how long it "
+            "takes; its hours are those of its beginning"
         )
     if found.chosen.repair is not None and rebuilds:
         lines.append(f"chances with repair and MTTDL: a repair takes {found.chosen.repair_text}")
     return lines
+
+
+def _named(found: Comparison, of: Callable[[Mapping[str, Any]], bool]) -> str:
+    """The levels with such a rebuild."""
+    return ", ".join(entry.level.label for entry in found.possible if entry.rebuild and of(entry.rebuild))
 
 
 def _moved_at_once(found: Comparison) -> list[str]:

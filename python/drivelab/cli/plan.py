@@ -1,0 +1,210 @@
+"""`drivelab plan`: which array to buy, from a load, a capacity, a budget and how much loss one bears."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from drivelab.cli import completion
+from drivelab.cli import workload_options as words
+from drivelab.cli.chart_options import ASK_FOR_ONE, Dpi, Look, Provenance, Title, Width, check_look
+from drivelab.cli.exits import Exit
+from drivelab.cli.output import emit, emit_json, emit_table, progress_bar, say
+from drivelab.cli.pictures import draw
+from drivelab.cli.places import check_picture, place
+from drivelab.cli.run_options import AsCsv, AsJson, Pictures, Quiet, Workers, check_form
+from drivelab.csv_text import rows_csv
+from drivelab.levels.compare import failure_texts
+from drivelab.levels.level import COPIES, GROUPS
+from drivelab.levels.loads import KINDS, REQUESTS, WARM_UP
+from drivelab.plan.planned import KEYS, Plan, run
+from drivelab.plan.question import LEVELS, LIFE, MEMBERS
+
+
+def _option(
+    text: str, metavar: str, panel: str, names: completion.Complete | None = None
+) -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option(
+        help=text.replace("[", "\\["),
+        metavar=metavar,
+        rich_help_panel=panel,
+        show_default=False,
+        autocompletion=names,
+    )
+    return found
+
+
+def _limit(text: str, metavar: str) -> typer.models.OptionInfo:
+    return _option(text, metavar, "What has to hold")
+
+
+def _load(text: str, metavar: str, names: completion.Complete | None = None) -> typer.models.OptionInfo:
+    return _option(text, metavar, "The load", names)
+
+
+def _grid(text: str, metavar: str, names: completion.Complete | None = None) -> typer.models.OptionInfo:
+    return _option(text, metavar, "The candidates", names)
+
+
+def _price(text: str, metavar: str) -> typer.models.OptionInfo:
+    return _option(text, metavar, "Prices")
+
+
+def _failure(text: str, metavar: str) -> typer.models.OptionInfo:
+    return _option(text, metavar, "What fails, and its repair")
+
+
+def plan(
+    capacity: Annotated[str | None, _limit("How much has to fit: 60TB", "SIZE")] = None,
+    max_latency: Annotated[
+        str | None, _limit("The most a latency may be: p99=50ms,mean=20ms", "NAME=TIME")
+    ] = None,
+    min_iops: Annotated[str | None, _limit("The least I/Os per second", "N")] = None,
+    max_loss: Annotated[str | None, _limit("The greatest chance of data loss: 1e-4/year", "CHANCE")] = None,
+    budget: Annotated[str | None, _limit("The most that all of it may cost: 5000USD", "PRICE")] = None,
+    states: Annotated[
+        str | None, _limit("In which states latencies and IOPS have to hold [healthy]", "NAMES")
+    ] = None,
+    load: Annotated[
+        str | None, _load("A scenario whose workload is the load, or a recorded trace", "FILE")
+    ] = None,
+    rw: Annotated[
+        str | None, _load(f"What is asked for: {', '.join(KINDS)} [randrw]", "KIND", completion.loads)
+    ] = None,
+    pattern: Annotated[
+        str | None, _load("A workload of the catalogue in place of it", "NAME", completion.patterns)
+    ] = None,
+    bs: Annotated[str | None, _load("Size of a request [4KiB]", "SIZE")] = None,
+    rwmixread: Annotated[int | None, _load("Share of reads where both are mixed [70]", "PERCENT")] = None,
+    iodepth: Annotated[str | None, _load("Requests outstanding [16]", "N")] = None,
+    rate_iops: Annotated[str | None, _load("So many requests a second instead", "N")] = None,
+    number_ios: Annotated[int | None, _load(f"Requests for each figure [{REQUESTS}]", "N")] = None,
+    ramp_time: Annotated[str | None, _load(f"Time before they count [{WARM_UP}]", "TIME")] = None,
+    randseed: words.Randseed = None,
+    drive: Annotated[
+        str | None, _grid("Drives of the catalogue, or paths", "NAMES", completion.drives)
+    ] = None,
+    level: Annotated[
+        str | None, _grid(f"Levels, raidz2 among them [{LEVELS}]", "NAMES", completion.levels)
+    ] = None,
+    members: Annotated[str | None, _grid(f"How many drives: 4..12, or 4,6,8 [{MEMBERS}]", "N")] = None,
+    controller: Annotated[
+        str | None, _grid("Adapters of the host, none among them [none]", "NAMES", completion.controllers)
+    ] = None,
+    copies: Annotated[int | None, _grid(f"Copies in raid01 and raid10 [{COPIES}]", "N")] = None,
+    groups: Annotated[int | None, _grid(f"Groups in raid30, raid50, raid60 [{GROUPS}]", "N")] = None,
+    spares: Annotated[int | None, _grid("Hot spares, which cost too [0]", "N")] = None,
+    drive_price: Annotated[str | None, _price("280USD, or A=280USD,B=300USD", "PRICES")] = None,
+    controller_price: Annotated[str | None, _price("Of each controller", "PRICES")] = None,
+    power_price: Annotated[str | None, _price("Of power over the life: 0.30USD/kWh", "PRICE")] = None,
+    drive_power: Annotated[str | None, _price("What a drive takes: 7W, or A=7W,B=9W", "POWER")] = None,
+    life: Annotated[str | None, _price(f"How long the array is used [{LIFE}]", "TIME")] = None,
+    afr: Annotated[
+        str | None, _failure("Drives that fail within a year: 1.5%, or A=1%,B=2%", "PERCENT")
+    ] = None,
+    mttf: Annotated[str | None, _failure("The same as a mean time to failure", "TIME")] = None,
+    ure: Annotated[str | None, _failure("Unreadable sectors for what is read: 1e-15/bit", "RATE")] = None,
+    latent: Annotated[str | None, _failure("Latent defects of a drive by the hour", "RATE")] = None,
+    scrub: Annotated[str | None, _failure("Period of a scrub", "TIME")] = None,
+    reads: Annotated[
+        str | None, _failure("Read from a drive in a day, for --ure with --scrub", "SIZE")
+    ] = None,
+    detection: Annotated[str | None, _failure("From a failure until it is known [0]", "TIME")] = None,
+    replacement: Annotated[str | None, _failure("Until a new drive is there [0]", "TIME")] = None,
+    attended: Annotated[str | None, _failure("When somebody is there to replace it: 8x5", "HxD")] = None,
+    common: Annotated[
+        list[str] | None, _failure("What takes drives together: shelf:20y:30%", "CAUSE")
+    ] = None,
+    settings: words.Set = [],  # noqa: B006 - typer wants a list, and nobody changes it
+    with_table: Annotated[
+        bool, typer.Option("--table", help="Then every candidate, the cheapest first")
+    ] = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    output: Pictures = [],  # noqa: B006
+    tornado: Annotated[
+        list[Path],
+        typer.Option(
+            help="Draw what each assumption does to the chance of loss: .png, .svg or .html",
+            metavar="FILE",
+            parser=place,
+        ),
+    ] = [],  # noqa: B006
+    title: Title = None,
+    width: Width = None,
+    dpi: Dpi = None,
+    provenance: Provenance = False,
+    workers: Workers = None,
+    quiet: Quiet = False,
+) -> int:
+    """Which array to buy: the cheapest that holds, of drives, levels, members and controllers.
+
+    Closed forms rule candidates out; what is left is simulated, healthy, degraded and rebuilt beside the load, and
+    its chance of data loss found with the rebuild as it was simulated. It takes --capacity, --drive and --drive-price.
+    """
+    given: dict[str, Any] = dict(locals())
+    check_form(json=as_json, csv=as_csv, table=with_table)
+    for path in output:
+        check_picture("--output", path)
+    for path in tornado:
+        check_picture("--tornado", path)
+    look = Look(title, width, dpi, provenance)
+    check_look(look, pictures=bool(output or tornado), remedy=ASK_FOR_ONE)
+    options = {key: given[key] for key in KEYS if given[key] is not None and given[key] != []}
+    overrides = words.overrides_of({"randseed": randseed}, settings)
+    with _bar(quiet=quiet) as progress:
+        found = run(options, overrides, workers, progress)
+    _print(found, with_table=with_table, as_json=as_json, as_csv=as_csv, quiet=quiet)
+    for paths, chart, is_there in (
+        (output, found.chart, any(one.is_simulated for one in found.candidates)),
+        (tornado, found.tornado, any(one.low and one.high for one in found.assumptions)),
+    ):
+        for path in paths:
+            if not is_there:
+                say(f"note: {path} is not drawn: there is nothing to show")
+                continue
+            draw(chart, path, found.provenance(), look)
+            if not quiet:
+                say(f"wrote {path}")
+    return _exit_code(found)
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator[Any]:
+    """A bar over the share that is done."""
+    with progress_bar(100, "candidates", quiet=quiet, limits=[(None, None)]) as progress:
+        yield None if progress is None else lambda share: progress(min(100 * share, 100))
+
+
+def _print(found: Plan, *, with_table: bool, as_json: bool, as_csv: bool, quiet: bool) -> None:
+    if as_json:
+        emit_json(found.to_dict())
+        return
+    if as_csv:
+        emit(rows_csv(found.rows()))
+        return
+    emit("\n".join(found.lines()))
+    if with_table:
+        emit("")
+        emit_table(found.table())
+        if found.assumptions:
+            emit("")
+            emit_table(found.assumed())
+    if not quiet:
+        say("\n".join(f"note: {note}" for note in found.notes()))
+        say(found.identity())
+
+
+def _exit_code(found: Plan) -> Exit:
+    for text in failure_texts(found.ran.failures):
+        say(f"error: {text}")
+    if found.ran.interrupted:
+        say("interrupted: what had finished is printed")
+        return Exit.INTERRUPTED
+    if found.ran.failures:
+        return Exit.FAILED
+    return Exit.OK if found.pick else Exit.COMPARISON

@@ -1,0 +1,331 @@
+"""A plan as people and programs read it: five lines, a table, rows, JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from drivelab.levels import loads as under
+from drivelab.levels.formulas import Failures
+from drivelab.plan import turns
+from drivelab.plan.choice import front
+from drivelab.plan.evaluate import loss_span
+from drivelab.plan.grid import Candidate, money, terabytes
+from drivelab.table import Cell, Table
+
+if TYPE_CHECKING:
+    from drivelab.plan.planned import Plan
+
+NONE = "-"
+_MS, _HOUR_NS = 1e6, 3600e9
+_NUMBERS = {1: "one drive", 2: "two drives", 3: "three drives"}
+_WORDS = {"degraded": "with a drive missing", "rebuilding": "while it is rebuilt"}
+
+
+def lines(found: Plan) -> list[str]:
+    """The answer."""
+    if found.pick is None:
+        return _nothing(found)
+    return [
+        _pick(found, found.pick),
+        f"gives: {_gives(found, found.pick)}",
+        f"costs: {_costs(found, found.pick)}",
+        f"survives: {_survives(found, found.pick)}",
+        f"would change the pick: {turns.changes(found)}",
+    ]
+
+
+def _nothing(found: Plan) -> list[str]:
+    count = len(found.candidates)
+    if found.ran.interrupted:
+        known = sum(one.judged or bool(one.failings) for one in found.candidates)
+        return [f"no pick: interrupted when {known} of {count} candidates were known"]
+    first = f"nothing holds, of {count} candidate{'s' if count > 1 else ''}"
+    return [first, *(binding.line() for binding in found.bindings)]
+
+
+def _pick(found: Plan, one: Candidate) -> str:
+    holding = sum(other.holds for other in found.candidates)
+    among = f"the cheapest of {holding} that hold" if holding > 1 else "the only one that holds"
+    return (
+        f"pick: {one.name}, {terabytes(one.entry.capacity_bytes)} usable: {among}, of {len(found.candidates)} "
+        f"candidate{'s' if len(found.candidates) > 1 else ''}"
+    )
+
+
+def _figures(one: Candidate, state: str = "healthy") -> Mapping[str, Any] | None:
+    return one.entry.states.get(state, {}).get(under.LOAD)
+
+
+def _names(found: Plan) -> list[str]:
+    """The latencies that are told: those that have a limit, else mean and p99."""
+    return list(found.asked.limits.latencies_ns) or ["mean", "p99"]
+
+
+def _latencies(figures: Mapping[str, Any], names: list[str], *, spans: bool) -> str:
+    parts = []
+    for name in names:
+        value, span = figures["latency_ns"][name], figures["latency_interval_ns"].get(name)
+        text = "unknown" if value is None else f"{value / _MS:.3g} ms"
+        if spans and span:
+            text += f" ({span[0] / _MS:.3g} to {span[1] / _MS:.3g})"
+        parts.append(f"{name.replace('_', '.')} {text}")
+    return ", ".join(parts)
+
+
+def _gives(found: Plan, one: Candidate) -> str:
+    figures = _figures(one)
+    assert figures is not None  # noqa: S101 - the pick is simulated
+    error = figures["iops_relative_error"]
+    iops = f"{figures['iops']:,.4g} IOPS" + (f" ± {error:.1%}" if error else "")
+    names = _names(found)
+    parts = [f"{_latencies(figures, names, spans=True)}, {iops}"]
+    for state, words in _WORDS.items():
+        if others := _figures(one, state):
+            rate = "" if one.chosen.loads.rate else f", {others['iops']:,.4g} IOPS"
+            parts.append(f"{words} {_latencies(others, names, spans=True)}{rate}")
+    return "; ".join(parts)
+
+
+def _costs(found: Plan, one: Candidate) -> str:
+    prices = found.asked.prices
+    drives = one.level.members + one.spares
+    parts = [f"{drives} drives {money(one.cost['drives'], prices.currency)}"]
+    if one.controller is not None:
+        parts.append(f"controller {money(one.cost['controller'], prices.currency)}")
+    if one.cost["power"]:
+        parts.append(
+            f"power of {prices.life_hours / 8760:g} years {money(one.cost['power'], prices.currency)}"
+        )
+    each = one.cost["total"] / (one.entry.capacity_bytes / 1e12)
+    total = money(one.cost["total"], prices.currency)
+    return f"{total} ({', '.join(parts)}), {money(each, prices.currency)} for a usable TB; exact"
+
+
+def _survives(found: Plan, one: Candidate) -> str:
+    bears = _bears(one)
+    parts = ["the failure of no drive" if not bears else f"the failure of any {_NUMBERS.get(bears, bears)}"]
+    if rebuild := _rebuild(one):
+        parts.append(f"rebuilt in {rebuild} beside this load")
+    if one.loss is not None:
+        years = found.asked.prices.life_hours / 8760
+        low, high = loss_span(one.loss)
+        parts.append(
+            f"data lost within a year with a chance of {_chance(one.loss['loss_in_a_year'])} "
+            f"({_interval(low, high)}), {_chance(one.loss['loss_in_life'])} in {years:g} years"
+        )
+    else:
+        parts.append("chance of loss unknown: nothing says how often a drive fails (--afr)")
+    return "; ".join(parts)
+
+
+def _interval(low: float, high: float) -> str:
+    return "exact" if low == high else f"{low:.3g} to {high:.3g}"
+
+
+def _bears(one: Candidate) -> int:
+    return Failures.of(one.level.arrangement()).bears_worst
+
+
+def _rebuild(one: Candidate) -> str:
+    rebuilt = one.entry.rebuild
+    if rebuilt is None:
+        return ""
+    if rebuilt["duration_ns"] is None:
+        return f"more than {rebuilt['at_least_ns'] / _HOUR_NS:,.3g} h"
+    hours, error = rebuilt["duration_ns"] / _HOUR_NS, rebuilt["relative_error"]
+    return f"{hours:,.3g} h" + (f" ± {error:.1%}" if error is not None else ", error unknown")
+
+
+def _chance(estimate: Mapping[str, Any]) -> str:
+    value = estimate["value"]
+    return f"<{estimate['high']:.3g}" if value is None else f"{value:.3g}"
+
+
+def notes(found: Plan) -> list[str]:
+    """How the figures came about."""
+    stages = dict.fromkeys(("rule", "bound", "simulated"), 0)
+    for one in found.candidates:
+        if one.failings:
+            stages[one.failings[0].stage] += 1
+    said = [
+        f"candidates: {len(found.candidates)}, of which {stages['rule']} are out by rules, capacity or price, "
+        f"{stages['bound']} by closed forms, {stages['simulated']} once simulated",
+        f"load: {found.asked.loads.text()}; limits apply {', '.join(found.asked.limits.states)}; "
+        f"intervals are of 95 %; prices and capacities are exact",
+        *_of_trace(found),
+    ]
+    if found.asked.knows_failures and (left := turns.left_out(found)):
+        said.append(f"assumed for the chance of loss: {', '.join(f'{name} {value}' for name, value in left)}")
+    if found.pick and (equals := _equals(found, found.pick)):
+        said.append(
+            f"{', '.join(equals)} cost{'s' if len(equals) == 1 else ''} the same: the pick "
+            f"{'loses data less often' if found.pick.loss else 'answers faster'}"
+        )
+    if found.pick and (near := _near(found, found.pick)):
+        said.append(
+            f"the limit lies within the interval of the pick's {near}: another seed may turn the pick"
+        )
+    if found.assumptions and found.assumptions[0].high:
+        said.append(f"the chance of loss depends most on: {found.assumptions[0].name}")
+    if found.pick and not any(one.key == "load" for one in found.assumptions):
+        said.append("the load was not varied: no rate or depth in it is a number")
+    return said
+
+
+def _equals(found: Plan, one: Candidate) -> list[str]:
+    """Other candidates that hold at the pick's price."""
+    return [
+        other.name
+        for other in found.candidates
+        if other.holds and other is not one
+        if round(other.cost["total"], 6) == round(one.cost["total"], 6)
+    ]
+
+
+def _of_trace(found: Plan) -> list[str]:
+    """How much of a recorded load a rebuild has beside it."""
+    loads, rebuilt = found.asked.loads, (found.pick and found.pick.entry.rebuild) or {}
+    is_recorded = loads.trace is not None or "trace" in (loads.table or {})
+    if not is_recorded or not rebuilt.get("windows"):
+        return []
+    seconds = rebuilt["simulated_s"] / len(rebuilt["windows"])
+    return [f"the rebuild is simulated beside the first {seconds:g} s of the trace, at each place anew"]
+
+
+def _near(found: Plan, one: Candidate) -> str:
+    """Which of the pick's figures could as well be beyond its limit."""
+    near = []
+    limits = found.asked.limits
+    for state in limits.states:
+        figures = _figures(one, state)
+        for name, most in limits.latencies_ns.items():
+            span = figures and figures["latency_interval_ns"].get(name)
+            if span and span[1] > most:
+                near.append(name.replace("_", "."))
+    if limits.loss_a_year is not None and one.loss and loss_span(one.loss)[1] > limits.loss_a_year:
+        near.append("chance of loss")
+    return ", ".join(dict.fromkeys(near))
+
+
+def table(found: Plan) -> Table:
+    """A row for each candidate that can be, the cheapest first; what is against it in the last column."""
+    names = _names(found)
+    columns = [
+        "candidate", "usable TB", found.asked.prices.currency, *(f"{name.replace('_', '.')} ms" for name in names),
+        "IOPS", "may fail", "rebuild", "loss/year", "out for",
+    ]  # fmt: skip
+    possible = [one for one in found.candidates if one.entry.reason is None]
+    rows = [_cells(one, names, found) for one in sorted(possible, key=lambda one: one.cost["total"])]
+    return Table(columns, rows, left=frozenset({0, len(columns) - 1}))
+
+
+def _cells(one: Candidate, names: list[str], found: Plan) -> list[Cell]:
+    figures = _figures(one)
+    latencies = [
+        f"{figures['latency_ns'][name] / _MS:.3g}" if figures and figures["latency_ns"][name] else NONE
+        for name in names
+    ]
+    is_bound = any(failing.stage == "bound" and failing.limit == "loss" for failing in one.failings)
+    loss = NONE if one.loss is None else f"{'>' if is_bound else ''}{_chance(one.loss['loss_in_a_year'])}"
+    out = "; ".join(failing.text for failing in one.failings)
+    texts = [
+        one.name,
+        f"{one.entry.capacity_bytes / 1e12:,.4g}",
+        f"{one.cost['total']:,.2f}",
+        *latencies,
+        f"{figures['iops']:,.4g}" if figures else NONE,
+        str(_bears(one)),
+        _rebuild(one) or NONE,
+        loss,
+        out or ("the pick" if one is found.pick else ""),
+    ]
+    return [Cell(text) for text in texts]
+
+
+def row(one: Candidate, found: Plan) -> dict[str, Any]:
+    """A candidate's figures, by the names of CSV and JSON."""
+    row: dict[str, Any] = {
+        "candidate": one.name,
+        "drive": one.drive,
+        "controller": one.controller,
+        "level": one.level.label,
+        "members": one.level.members,
+        "spares": one.spares,
+        "usable_bytes": one.entry.capacity_bytes or None,
+        "cost": one.cost["total"],
+        "bears_any": _bears(one) if one.entry.reason is None else None,
+    }
+    for state in under.STATES:
+        figures = _figures(one, state) or {}
+        row[f"iops_{state}"] = figures.get("iops")
+        row[f"iops_relative_error_{state}"] = figures.get("iops_relative_error")
+        for name in dict.fromkeys(["mean", "p99", *found.asked.limits.latencies_ns]):
+            row[f"{name}_ns_{state}"] = (figures.get("latency_ns") or {}).get(name)
+            low, high = (figures.get("latency_interval_ns") or {}).get(name) or (None, None)
+            row[f"{name}_ns_{state}_low"], row[f"{name}_ns_{state}_high"] = low, high
+    rebuilt = one.entry.rebuild or {}
+    hours = rebuilt.get("duration_ns")
+    row["rebuild_h"] = hours and hours / _HOUR_NS
+    row["rebuild_relative_error"] = rebuilt.get("relative_error")
+    year = (one.loss or {}).get("loss_in_a_year") or {}
+    row["loss_in_a_year"] = year.get("value")
+    row["loss_in_a_year_low"], row["loss_in_a_year_high"] = loss_span(one.loss) if one.loss else (None, None)
+    row["is_loss_a_bound"] = any(
+        failing.limit == "loss" and failing.stage == "bound" for failing in one.failings
+    )
+    row["holds"] = one.holds
+    row["out_for"] = "; ".join(failing.text for failing in one.failings) or None
+    return row
+
+
+def to_dict(found: Plan) -> dict[str, Any]:
+    """The plan as JSON has it."""
+    asked = found.asked
+    best = front(found.candidates)
+    return {
+        **found.provenance(),
+        "load": asked.loads.text(),
+        "workload": asked.loads.workload(),
+        "limits": asked.limits.to_dict(),
+        "currency": asked.prices.currency,
+        "lines": lines(found),
+        "pick": found.pick and found.pick.name,
+        "front": [one.name for one in best],
+        "bindings": [
+            {"limit": one.limit, "nearest": one.nearest.name, "alone": one.alone, "text": one.line()}
+            for one in found.bindings
+        ],
+        "assumptions": [
+            {
+                "key": one.key,
+                "name": one.name,
+                "value": one.value,
+                "loss_at_half": one.low,
+                "loss_at_twice": one.high,
+                "turns": [{"factor": turn.factor, "why": turn.why, "then": turn.then} for turn in one.turns],
+            }
+            for one in found.assumptions
+        ],
+        "left_out": [
+            {"name": name, "value": value} for name, value in turns.left_out(found) if asked.knows_failures
+        ],
+        "above_capacity": found.capacity and found.capacity.then,
+        "prices": [{"drive": one.drive, "price": one.price, "other": one.other} for one in found.prices],
+        "interrupted": found.ran.interrupted,
+        "failures": [{"axes": failure.axes, "message": failure.message} for failure in found.ran.failures],
+        "candidates": [
+            {
+                **row(one, found),
+                "cost_parts": dict(one.cost),
+                "failings": [
+                    {"limit": failing.limit, "text": failing.text, "stage": failing.stage}
+                    for failing in one.failings
+                ],
+                "loss": one.loss,
+                "states": one.entry.states,
+                "rebuild": one.entry.rebuild,
+            }
+            for one in found.candidates
+        ],
+    }

@@ -1,0 +1,249 @@
+"""The candidates: every drive with every controller, number of members and level, what it holds and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from drivelab.durability import texts
+from drivelab.durability.question import drive as life_of_drive
+from drivelab.durability.question import latent, whole
+from drivelab.errors import InputError
+from drivelab.levels.level import COPIES, GROUPS, Level
+from drivelab.levels.loads import Loads, names_of
+from drivelab.levels.planning import Chosen, Entry, checked, laid_out, named
+from drivelab.plan import question as asked
+from drivelab.plan.load import load
+from drivelab.plan.question import CANDIDATES_MAX, Limits, Prices
+from drivelab.scenario import Override
+
+FAILURES = (
+    "ure",
+    "latent",
+    "scrub",
+    "reads",
+    "detection",
+    "replacement",
+    "attended",
+    "spares",
+    "common",
+    "life",
+)
+"""What is passed on to the durability room as it is typed."""
+
+LAID_OUT = ("level", "capacity", "budget")
+"""Limits that are decided when a candidate is laid out."""
+
+
+@dataclass(frozen=True)
+class Failing:
+    """What is ruled out, or not held, and by which limit."""
+
+    limit: str
+    """`level`, `capacity`, `budget`, `load`, `latency`, `iops` or `loss`."""
+    text: str
+    stage: str
+    """`rule`, exact and cheap; `bound`, by a closed form; `simulated`."""
+
+
+@dataclass
+class Candidate:
+    """An array that could be bought."""
+
+    drive: str
+    controller: str | None
+    level: Level
+    chosen: Chosen
+    entry: Entry
+    cost: Mapping[str, float]
+    spares: int
+    failings: list[Failing] = field(default_factory=list)
+    loss: Mapping[str, Any] | None = None
+    """What the durability room says with the rebuild as simulated, or as short as it can be."""
+    judged: bool = False
+    """Whether it was held to every limit; it was not where the plan was interrupted before."""
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        drive = Path(self.drive).stem if self.drive.endswith(".toml") else self.drive
+        controller = f" behind {self.controller}" if self.controller else ""
+        return f"{self.level.label} of {self.level.members} x {drive}{controller}"
+
+    @property
+    def holds(self) -> bool:
+        """Whether it was held to every limit, and nothing is against it."""
+        return self.judged and not self.failings
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its load ran."""
+        return "healthy" in self.entry.states
+
+    def fails(self, limit: str, text: str, stage: str) -> None:
+        """Something is against it."""
+        self.failings.append(Failing(limit, text, stage))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Everything that a plan is asked."""
+
+    loads: Loads
+    limits: Limits
+    prices: Prices
+    drives: Sequence[str]
+    controllers: Sequence[str | None]
+    failures: Mapping[str, Any]
+    """Options of the durability room, the same for all drives."""
+    rates: Mapping[str, Mapping[str, str]]
+    """By drive `afr` or `mttf`, as typed; nothing where no rate is given."""
+    spares: int
+    overrides: Sequence[Override]
+
+    @property
+    def knows_failures(self) -> bool:
+        """Whether chances of loss can be told."""
+        return bool(self.rates)
+
+
+def asked_of(options: Mapping[str, Any], overrides: Sequence[Override]) -> Asked:
+    """Raises InputError."""
+    drives = list(dict.fromkeys(names_of(options.get("drive") or "")))
+    _check_given({**options, "drive": drives or None}, drives)
+    controllers: list[str | None] = [
+        None if name == "none" else name
+        for name in dict.fromkeys(names_of(options.get("controller") or "none"))
+    ]
+    limits = asked.limits(options)
+    rates = _rates(options, drives)
+    given = {key: options[key] for key in FAILURES if options.get(key) is not None}
+    if limits.loss_a_year is not None and not rates:
+        raise InputError(
+            "--max-loss: nothing says how often a drive fails: add --afr 1.5%, or NAME=1.5% for each"
+        )
+    if not rates and (idle := [key for key in given if key not in {"spares", "life"}]):
+        raise InputError(f"--{idle[0]} changes nothing without --afr or --mttf: nothing fails")
+    _check_failures(given, rates)
+    return Asked(
+        loads=load(options),
+        limits=limits,
+        prices=asked.prices(options, drives, controllers),
+        drives=drives,
+        controllers=controllers,
+        failures=given,
+        rates=rates,
+        spares=whole(options, "spares", 0),
+        overrides=overrides,
+    )
+
+
+def _check_given(options: Mapping[str, Any], drives: Sequence[str]) -> None:
+    """Name everything that is missing at once. Raises InputError."""
+    examples = {
+        "capacity": "60TB",
+        "drive": "seagate-exos-x24-24tb,wd-4tb-7200",
+        "drive_price": ",".join(f"{name}=280USD" for name in drives)
+        or "seagate-exos-x24-24tb=280USD,wd-4tb-7200=90USD",
+    }
+    why = {
+        "capacity": "how much has to fit",
+        "drive": "which drives there are to buy",
+        "drive_price": "the pick is the cheapest that holds",
+    }
+    missing = [key for key in examples if options.get(key) is None]
+    if not missing:
+        return
+    names = [f"--{key.replace('_', '-')}" for key in missing]
+    remedy = " ".join(f"{name} {examples[key]}" for name, key in zip(names, missing, strict=True))
+    reasons = "; ".join(why[key] for key in missing)
+    raise InputError(
+        f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} missing ({reasons}): give {remedy}"
+    )
+
+
+def _rates(options: Mapping[str, Any], drives: Sequence[str]) -> dict[str, dict[str, str]]:
+    given = [key for key in ("afr", "mttf") if options.get(key) is not None]
+    if len(given) == 2:
+        raise InputError("--afr and --mttf say the same thing twice; give one of them")
+    if not given:
+        return {}
+    key = given[0]
+    texts_of = asked.by_name(str(options[key]), drives, f"--{key}", "1.5%" if key == "afr" else "500000h")
+    for text in texts_of.values():
+        life_of_drive({key: text})
+    return {str(name): {key: text} for name, text in texts_of.items()}
+
+
+def _check_failures(given: Mapping[str, Any], rates: Mapping[str, Any]) -> None:
+    """Refuse before anything runs what the durability room would refuse. Raises InputError."""
+    if not rates:
+        return
+    for key in ("detection", "replacement"):
+        if key in given:
+            texts.law(str(given[key]), f"--{key}")
+    latent(given)
+
+
+def candidates(asked_: Asked, options: Mapping[str, Any]) -> list[Candidate]:
+    """Every candidate, with what is against it as far as that takes no simulation of a load.
+
+    Raises InputError and ScenarioError.
+    """
+    members = asked.members(str(options.get("members") or asked.MEMBERS))
+    levels = options.get("level") or asked.LEVELS
+    copies, groups = options.get("copies") or COPIES, options.get("groups") or GROUPS
+    count = len(asked_.drives) * len(asked_.controllers) * len(members) * len(names_of(levels))
+    if count > CANDIDATES_MAX:
+        raise InputError(
+            f"{count:,} candidates: at most {CANDIDATES_MAX:,}; give fewer --drive, --level or --members"
+        )
+    found = []
+    for drive in asked_.drives:
+        for controller in asked_.controllers:
+            for number in members:
+                own = [Override("target.controller", controller, "--controller")] if controller else []
+                chosen = Chosen(
+                    drive=drive,
+                    members=number,
+                    levels=named(levels, number, copies, groups),
+                    loads=asked_.loads,
+                    overrides=checked(drive, [*own, *asked_.overrides]),
+                    rebuilds_idle=False,
+                )
+                found += _of(chosen, controller, asked_)
+    return found
+
+
+def _of(chosen: Chosen, controller: str | None, asked_: Asked) -> list[Candidate]:
+    """The levels over so many members of one drive."""
+    spares = asked_.spares
+    cost = asked_.prices.cost(chosen.drive, controller, chosen.members + spares)
+    entries, errors = laid_out(chosen.healthy_alone())
+    possible = [entry for entry in entries if entry.reason is None]
+    for override in chosen.overrides:
+        if possible and all(override in entry.unused for entry in possible):
+            raise next(error for error in errors)
+    found = []
+    for entry in entries:
+        one = Candidate(chosen.drive, controller, entry.level, chosen, entry, cost, spares)
+        if entry.reason is not None:
+            one.fails("level", entry.reason, "rule")
+        elif entry.capacity_bytes < asked_.limits.capacity_bytes:
+            one.fails("capacity", f"holds {terabytes(entry.capacity_bytes)}", "rule")
+        if entry.reason is None and asked_.limits.cost is not None and cost["total"] > asked_.limits.cost:
+            one.fails("budget", f"costs {money(cost['total'], asked_.prices.currency)}", "rule")
+        found.append(one)
+    return found
+
+
+def terabytes(count: float) -> str:
+    """A capacity for people."""
+    return f"{count / 1e12:,.4g} TB" if count >= 1e12 else f"{count / 1e9:,.4g} GB"
+
+
+def money(amount: float, currency: str) -> str:
+    """A price for people."""
+    return f"{amount:,.2f} {currency}".replace(".00 ", " ")

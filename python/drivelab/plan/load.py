@@ -1,0 +1,95 @@
+"""The load of a plan: fio's words as of `compare-levels`, a scenario's workload, or a recorded trace."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from drivelab.errors import InputError
+from drivelab.files import read_text
+from drivelab.levels.loads import Loads, rate_asked
+
+WORDS = ("rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops")
+
+
+def load(options: Mapping[str, Any]) -> Loads:
+    """The load with all states. Raises InputError."""
+    words: dict[str, Any] = {key: options.get(key) for key in WORDS}
+    common: dict[str, Any] = {
+        "number_ios": options["number_ios"],
+        "ramp_time": options["ramp_time"],
+        "full": False,
+    }
+    file = options.get("load")
+    if file is None:
+        return Loads.chosen(**words, **common)
+    if given := [f"--{key.replace('_', '-')}" for key, value in words.items() if value is not None]:
+        raise InputError(
+            f"{', '.join(given)} changes nothing with --load, which says what is asked for: keep one"
+        )
+    if not str(file).endswith(".toml"):
+        return Loads.chosen(trace=str(file), **common)
+    return replace(Loads.chosen(**common), file=str(file), table=_workload(Path(file)))
+
+
+def _workload(path: Path) -> dict[str, Any]:
+    """The workload of a scenario's file. Raises InputError."""
+    try:
+        found = tomllib.loads(read_text(path)).get("workload")
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"--load {path}: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(
+            f"--load {path}: it has no table [workload]; `drivelab help workload` says what is in it"
+        )
+    trace = found.get("trace")
+    if isinstance(trace, str):
+        found["trace"] = str(path.parent / trace)
+    elif isinstance(trace, dict) and "file" in trace:
+        found["trace"] = {**trace, "file": str(path.parent / trace["file"])}
+    return found
+
+
+def scaled(loads: Loads, factor: float) -> Loads | None:
+    """So many times the rate, or the requests outstanding; None where the load has neither, or they do not change.
+
+    The recorded times of a trace are divided by the factor.
+    """
+    if loads.trace is not None:
+        return replace(loads, trace=None, file=loads.trace["file"], table=_scaled_trace(loads.trace, factor))
+    if loads.table is not None:
+        table = _scaled_table(loads.table, factor)
+        return None if table is None else replace(loads, table=table)
+    if loads.rate is not None:
+        return replace(loads, rate_iops=f"{loads.rate * factor:.6g}")
+    if loads.rate_iops is not None:
+        return None
+    depth = round(int(loads.workload()["iodepth"]) * factor)
+    changed = replace(loads, iodepths=(max(depth, 1),))
+    return None if changed.workload() == loads.workload() else changed
+
+
+def _scaled_trace(trace: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    return {"trace": {**trace, "scale_time": float(trace.get("scale_time", 1)) / factor}}
+
+
+def _scaled_table(table: Mapping[str, Any], factor: float) -> dict[str, Any] | None:
+    """A workload with each rate or depth in it multiplied, those of its jobs too; None where nothing changes."""
+    trace = table.get("trace")
+    if trace is not None:
+        trace = trace if isinstance(trace, dict) else {"file": trace}
+        return {**table, **_scaled_trace(trace, factor)} if trace.get("pace", "open") == "open" else None
+    found = _scaled_keys(table, factor)
+    if isinstance(jobs := table.get("job"), dict):
+        found["job"] = {name: _scaled_keys(job, factor) for name, job in jobs.items()}
+    return None if found == table else found
+
+
+def _scaled_keys(keys: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    if (rate := rate_asked({**keys, "numjobs": 1})) is not None:
+        return {**keys, "rate_iops": rate * factor}
+    depth = keys.get("iodepth")
+    return {**keys, "iodepth": max(round(depth * factor), 1)} if isinstance(depth, int) else dict(keys)

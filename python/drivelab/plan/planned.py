@@ -1,0 +1,160 @@
+"""A plan: what was asked, every candidate with what it came to, the pick, and what would change it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from drivelab.arguments import in_arguments
+from drivelab.errors import InputError, RunError
+from drivelab.levels.compare import failure_texts
+from drivelab.levels.loads import REQUESTS, WARM_UP
+from drivelab.plan import answer, choice, sensitivity, turns
+from drivelab.plan.choice import Binding
+from drivelab.plan.evaluate import Progress, Ran, evaluate
+from drivelab.plan.grid import Asked, Candidate, asked_of, candidates
+from drivelab.plan.sensitivity import Assumption, PriceTurn, Turn
+from drivelab.provenance import line, provenance
+from drivelab.result import combined_digest
+from drivelab.scenario import overrides_from
+from drivelab.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import altair
+
+    from drivelab.scenario import Override
+
+DEFAULTS: Mapping[str, Any] = {"number_ios": REQUESTS, "ramp_time": WARM_UP}
+KEYS = (
+    "capacity", "load", "rw", "pattern", "bs", "iodepth", "rwmixread", "rate_iops", "number_ios", "ramp_time",
+    "max_latency", "min_iops", "max_loss", "budget", "states", "drive", "level", "members", "controller", "copies",
+    "groups", "drive_price", "controller_price", "power_price", "drive_power", "life", "afr", "mttf", "ure", "latent",
+    "scrub", "reads", "detection", "replacement", "attended", "spares", "common",
+)  # fmt: skip
+"""What may be said, as options and as arguments."""
+
+
+@dataclass(repr=False)
+class Plan:
+    """The answer and what it rests on."""
+
+    asked: Asked
+    candidates: list[Candidate]
+    pick: Candidate | None
+    """None where nothing holds."""
+    bindings: list[Binding]
+    """Where nothing holds: which limits stand in the way."""
+    assumptions: list[Assumption]
+    prices: list[PriceTurn]
+    ran: Ran
+    capacity: Turn | None = None
+    """What the pick is where more has to fit than the pick holds; None without a pick."""
+
+    def __repr__(self) -> str:
+        """A line, however many candidates there are."""
+        picked = self.pick.name if self.pick else "nothing holds"
+        return f"<Plan {picked}, of {len(self.candidates)} candidates>"
+
+    def lines(self) -> list[str]:
+        """The answer in five lines; where nothing holds what stands in the way."""
+        return answer.lines(self)
+
+    def table(self) -> Table:
+        """A row for each candidate, the cheapest first."""
+        return answer.table(self)
+
+    def assumed(self) -> Table:
+        """A row for each assumption, what was left out too: what it is, and what half and twice of it do."""
+        return turns.table(self)
+
+    def notes(self) -> list[str]:
+        """What one should know of the figures."""
+        return answer.notes(self)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row of figures for each candidate, for programs."""
+        return [answer.row(one, self) for one in self.candidates]
+
+    def provenance(self) -> dict[str, Any]:
+        """From what the plan can be repeated and recognised."""
+        scenario = hashlib.sha256("".join(self.ran.hashes).encode()).hexdigest()[:32]
+        seed = self.ran.seeds[0] if self.ran.seeds else 1
+        return provenance(scenario, seed, combined_digest(self.ran.digests))
+
+    def identity(self) -> str:
+        """The same in one line."""
+        return line(self.provenance())
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `drivelab plan --json` prints."""
+        return answer.to_dict(self)
+
+    def chart(self) -> altair.TopLevelMixin:
+        """Cost, performance and loss of every candidate. Raises ChartError."""
+        from drivelab import charts  # noqa: PLC0415 - altair takes long to load
+
+        return charts.pareto(self.to_dict())
+
+    def tornado(self) -> altair.TopLevelMixin:
+        """What each assumption does to the pick's chance of loss. Raises ChartError."""
+        from drivelab import charts  # noqa: PLC0415
+
+        return charts.tornado(self.to_dict())
+
+
+def plan(**options: object) -> Plan:
+    """Which array to buy: `plan(capacity="60TB", drive="wd-4tb-7200", level="raid6", drive_price="90USD", ..)`.
+
+    The options are those of the verb; keys with a dot are laid over the target, such as
+    `**{"target.array.stripe_unit": "256KiB"}`. Raises InputError, ScenarioError, RunError and KeyboardInterrupt.
+    """
+    others = overrides_from({key: value for key, value in options.items() if key not in KEYS})
+    given = {key: value for key, value in options.items() if key in KEYS and value is not None}
+    try:
+        found = run(given, others)
+    except InputError as error:
+        raise InputError(in_arguments(str(error))) from error.__cause__
+    if found.ran.interrupted:
+        raise KeyboardInterrupt
+    if found.ran.failures:
+        raise RunError(failure_texts(found.ran.failures)[0])
+    return found
+
+
+def run(
+    options: Mapping[str, Any],
+    overrides: Sequence[Override] = (),
+    workers: int | None = None,
+    progress: Progress | None = None,
+    *,
+    sensitive: bool = True,
+) -> Plan:
+    """The same from options as they are typed. Failures of runs and an interruption are in the plan."""
+    given = {**DEFAULTS, **{key: value for key, value in options.items() if value is not None}}
+    asked = asked_of(given, overrides)
+    found = candidates(asked, given)
+    possible = [one for one in found if one.entry.reason is None]
+    if not possible:
+        reasons = dict.fromkeys(failing.text for one in found for failing in one.failings)
+        remedy = "give other --members, --level or --controller"
+        raise InputError(f"no candidate can be made: {'; '.join(reasons)}; {remedy}")
+    ran = evaluate(found, asked, workers, progress)
+    # A candidate that was not held to its limits yet may be the cheapest.
+    picked = None if ran.interrupted else choice.pick(found)
+    bindings: list[Binding] = []
+    assumptions: list[Assumption] = []
+    prices: list[PriceTurn] = []
+    capacity: Turn | None = None
+    if picked is None and not ran.interrupted and not ran.failures:
+        # What is nearest is known once every candidate is.
+        ran.add(evaluate(found, asked, workers, progress, bounded=False))
+        bindings = choice.bindings(found, asked)
+    elif picked is not None and sensitive and not ran.interrupted:
+        assumptions = sensitivity.assumptions(picked, found, asked, ran, workers)
+        prices = sensitivity.price_turns(picked, found, asked)
+        capacity = sensitivity.capacity_turn(picked, found)
+    return Plan(asked, found, picked, bindings, assumptions, prices, ran, capacity)

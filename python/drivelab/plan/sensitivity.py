@@ -1,0 +1,281 @@
+"""Which assumption decides: the pick's chance of loss as each is half and twice what it is, and when the pick turns.
+
+Failures, unreadable sectors and delays change chances of loss alone: these are found anew with the rebuilds as they
+were simulated. The load changes everything: the pick is simulated again. Prices change nothing but cost, linearly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from drivelab.errors import InputError
+from drivelab.plan.choice import order
+from drivelab.plan.evaluate import Ran, evaluate, loss_value, rebuild_hours
+from drivelab.plan.grid import Asked, Candidate
+from drivelab.plan.load import scaled
+from drivelab.plan.loss import is_scaled, loss_of, times
+
+LOW, HIGH = 0.5, 2.0
+"""Of what each assumption is, the ends of its bar."""
+FAR = 16.0
+"""Nothing is looked for beyond so many times."""
+_STEPS = 7
+_RIVALS = 4
+"""Cheaper candidates that are looked at, those that miss the limit least."""
+LOADS_UP, LOADS_DOWN = (1.25, 1.5, 2.0, 3.0), (0.8, 0.5)
+_NAMES = {
+    "afr": "annual failure rate",
+    "mttf": "mean time to failure",
+    "ure": "unreadable sectors",
+    "latent": "latent defects",
+    "scrub": "time between scrubs",
+    "detection": "time to detect",
+    "replacement": "time to replace",
+    "rebuild": "rebuild time",
+    "load": "load",
+}
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Where an assumption makes another candidate the pick."""
+
+    factor: float
+    """How many times what was assumed."""
+    why: str | None
+    """What the pick does not hold there; None where it holds, and a cheaper one does too."""
+    then: str | None
+    """The pick beyond it, of the few that were tried; None where none of them holds."""
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One of what was assumed, and what the pick's chance of loss does with it."""
+
+    key: str
+    value: str
+    """As it was given."""
+    low: float | None
+    """The chance of loss in a year where it is half of that; None where there is none to tell."""
+    high: float | None
+    """Where it is twice that."""
+    turns: tuple[Turn, ...]
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        return _NAMES.get(self.key, self.key)
+
+
+def assumptions(
+    picked: Candidate, candidates: Sequence[Candidate], asked: Asked, ran: Ran, workers: int | None
+) -> list[Assumption]:
+    """Everything that was assumed of failures and of the load, the one that the chance of loss hangs on most first."""
+    found: list[Assumption] = []
+    if asked.knows_failures:
+        given = {**asked.failures, **asked.rates[picked.drive], "rebuild": rebuild_hours(picked) or "1h"}
+        for key, text in given.items():
+            if key in _NAMES and is_scaled(str(text).partition("(")[0]):
+                found.append(_of_failures(key, str(text), picked, candidates, asked))
+    if scaled(asked.loads, HIGH) is not None:
+        found.append(_of_load(picked, candidates, asked, ran, workers))
+    return sorted(found, key=_width, reverse=True)
+
+
+def _width(one: Assumption) -> float:
+    if not one.low or not one.high:
+        return 0.0
+    return abs(math.log(one.high / one.low))
+
+
+def _of_failures(
+    key: str, text: str, picked: Candidate, candidates: Sequence[Candidate], asked: Asked
+) -> Assumption:
+    def loss(one: Candidate, factor: float) -> float | None:
+        return loss_at(one, asked, key, factor)
+
+    turns: list[Turn] = []
+    if asked.limits.loss_a_year is not None:
+        turns += list(_turns_up(picked, candidates, asked, loss, better=key == "mttf"))
+        turns += list(_turns_down(picked, candidates, asked, loss, better=key == "mttf"))
+    value = times(text.partition("(")[0], 1.0, digits=3)
+    return Assumption(key, value, loss(picked, LOW), loss(picked, HIGH), tuple(turns))
+
+
+def loss_at(one: Candidate, asked: Asked, key: str, factor: float) -> float | None:
+    """A candidate's chance of loss in a year with an assumption so many times; None where that cannot be."""
+    try:
+        found = loss_of(one, asked, (rebuild_hours(one) or "1h").partition("(")[0], {key: factor})
+    except InputError:
+        return None
+    year = found["loss_in_a_year"]
+    return float(year["high"] if year["value"] is None else year["value"])
+
+
+Loss = Callable[[Candidate, float], float | None]
+
+
+def _turns_up(
+    picked: Candidate, candidates: Sequence[Candidate], asked: Asked, loss: Loss, *, better: bool
+) -> Iterator[Turn]:
+    """Where the pick loses too often."""
+    limit = asked.limits.loss_a_year or 0.0
+    end = 1 / FAR if better else FAR
+    worst = loss(picked, end)
+    while worst is None and abs(math.log(end)) > 0.1:
+        end = math.sqrt(end)
+        worst = loss(picked, end)
+    if worst is None or worst <= limit:
+        return
+    factor = _crossing(lambda factor: (loss(picked, factor) or 0.0) > limit, end)
+    now = loss_value(picked)
+    others = [
+        one
+        for one in successors(picked, candidates)
+        if one.loss and rebuild_hours(one) and loss_value(one) < now
+    ]
+    then = (one.name for one in others[:_RIVALS] if (loss(one, factor) or math.inf) <= limit)
+    yield Turn(factor, "the pick loses more than --max-loss", next(then, None))
+
+
+def _turns_down(
+    picked: Candidate, candidates: Sequence[Candidate], asked: Asked, loss: Loss, *, better: bool
+) -> Iterator[Turn]:
+    """Where a cheaper one loses seldom enough."""
+    limit = asked.limits.loss_a_year or 0.0
+    end = FAR if better else 1 / FAR
+    rivals = [
+        one
+        for one in candidates
+        if one.loss and rebuild_hours(one) and {failing.limit for failing in one.failings} == {"loss"}
+        if order(one) < order(picked)
+    ]
+    found = []
+    for one in sorted(rivals, key=loss_value)[:_RIVALS]:
+        best = loss(one, end)
+        if best is not None and best <= limit:
+            at = _crossing(lambda factor, own=one: (loss(own, factor) or 0.0) <= limit, end)  # type: ignore[misc]
+            found.append(Turn(at, None, one.name))
+    if found:
+        yield min(found, key=lambda turn: abs(math.log(turn.factor)))
+
+
+def successors(picked: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The others that hold, the next pick first."""
+    return sorted((one for one in candidates if one.holds and one is not picked), key=order)
+
+
+def _crossing(has_turned: Callable[[float], bool], end: float) -> float:
+    """The factor between 1 and `end` from which on something is so, to a few percent."""
+    near, far = 0.0, math.log(end)
+    for _ in range(_STEPS):
+        middle = (near + far) / 2
+        near, far = (near, middle) if has_turned(math.exp(middle)) else (middle, far)
+    return math.exp(far)
+
+
+def _of_load(
+    picked: Candidate, candidates: Sequence[Candidate], asked: Asked, ran: Ran, workers: int | None
+) -> Assumption:
+    """The pick beside other loads; where there is less to do cheaper ones may hold."""
+    losses: dict[float, float | None] = {LOW: None, HIGH: None}
+    turns: list[Turn] = []
+    for factor in LOADS_UP:
+        again = _again([picked], asked, factor, ran, workers)
+        if not again:
+            break
+        losses[factor] = loss_value(again[0]) if again[0].loss else None
+        if not again[0].holds:
+            others = _again(successors(picked, candidates)[:_RIVALS], asked, factor, ran, workers)
+            then = next((one.name for one in others if one.holds), None)
+            turns.append(Turn(factor, again[0].failings[0].text, then))
+            break
+    if asked.knows_failures and losses[HIGH] is None:
+        far = _again([picked], asked, HIGH, ran, workers)
+        losses[HIGH] = loss_value(far[0]) if far and far[0].loss else None
+    rivals = [one for one in candidates if one.is_simulated and not one.holds and order_by_cost(one, picked)]
+    rivals = sorted(rivals, key=lambda one: one.cost["total"])[:_RIVALS]
+    for factor in LOADS_DOWN:
+        own = [picked] if factor == LOW else []
+        again = _again([*own, *([] if _turns_below(turns) else rivals)], asked, factor, ran, workers)
+        if own and again:
+            losses[LOW] = loss_value(again[0]) if again[0].loss else None
+        if holding := [one for one in again[len(own) :] if one.holds]:
+            turns.append(Turn(factor, None, min(holding, key=order).name))
+    return Assumption("load", asked.loads.text(), losses[LOW], losses[HIGH], tuple(turns))
+
+
+def _turns_below(turns: Sequence[Turn]) -> bool:
+    return any(turn.factor < 1 for turn in turns)
+
+
+def order_by_cost(one: Candidate, picked: Candidate) -> bool:
+    """Whether it costs less, and nothing but performance or loss is against it."""
+    return one.cost["total"] < picked.cost["total"] and all(
+        failing.stage == "simulated" for failing in one.failings
+    )
+
+
+def _again(
+    candidates: Sequence[Candidate], asked: Asked, factor: float, ran: Ran, workers: int | None
+) -> list[Candidate]:
+    """The same candidates beside so many times the load; none where it has no number to multiply."""
+    loads = scaled(asked.loads, factor)
+    if loads is None or ran.interrupted:
+        return []
+    found = [
+        replace(one, chosen=replace(one.chosen, loads=loads), entry=replace(one.entry, states={}, rebuild=None),
+                failings=[], loss=None, judged=False)
+        for one in candidates
+    ]  # fmt: skip
+    again = evaluate(found, replace(asked, loads=loads), workers, bounded=False)
+    ran.add(again)
+    return [] if again.interrupted else [one for one in found if one.is_simulated]
+
+
+def capacity_turn(picked: Candidate, candidates: Sequence[Candidate]) -> Turn:
+    """Above which --capacity the pick does not hold, as a factor of what it holds, and what does. Exact."""
+    larger = (
+        one
+        for one in successors(picked, candidates)
+        if one.entry.capacity_bytes > picked.entry.capacity_bytes
+    )
+    then = next(larger, None)
+    return Turn(1.0, "it holds no more", then.name if then else None)
+
+
+@dataclass(frozen=True)
+class PriceTurn:
+    """From which price on another candidate is cheaper."""
+
+    drive: str
+    price: float
+    other: str
+
+
+def price_turns(picked: Candidate, candidates: Sequence[Candidate], asked: Asked) -> list[PriceTurn]:
+    """Of each drive the nearest prices, above and below, at which another candidate that holds costs less. Exact."""
+    found = []
+    holding = [one for one in candidates if one.holds and one is not picked]
+    for drive, price in asked.prices.drives.items():
+        own, rest = _line(picked, drive, price)
+        turns = []
+        for one in holding:
+            count, other = _line(one, drive, price)
+            if count != own:
+                at = (rest - other) / (count - own)
+                if at > 0 and at != price and (at - price) * (own - count) > 0:
+                    turns.append((at, one.name))
+        for side in (1, -1):
+            if of_side := [turn for turn in turns if (turn[0] - price) * side > 0]:
+                at, name = min(of_side, key=lambda turn: abs(turn[0] - price))
+                found.append(PriceTurn(drive, at, name))
+    return found
+
+
+def _line(one: Candidate, drive: str, price: float) -> tuple[int, float]:
+    """A candidate's cost as so many of these drives and a rest."""
+    count = one.level.members + one.spares if one.drive == drive else 0
+    return count, one.cost["total"] - count * price

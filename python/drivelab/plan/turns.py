@@ -1,0 +1,119 @@
+"""What would change the pick, in words, and every assumption in a table: given or left out, and what it decides."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from drivelab.plan.grid import money, terabytes
+from drivelab.plan.loss import times
+from drivelab.plan.sensitivity import FAR, LOADS_DOWN, LOADS_UP, Assumption, Turn
+from drivelab.table import Cell, Table
+
+if TYPE_CHECKING:
+    from drivelab.plan.planned import Plan
+
+NONE = "-"
+_NOTHING = "no candidate that was tried"
+_SAID = 4
+"""How many turns are named in the answer."""
+_DIGITS = re.compile(r"\d+(?:\.\d*)?(?:e[+-]?\d+)?", re.IGNORECASE)
+LEFT_OUT = {
+    "ure": ("unreadable sectors", "none", ("ure", "latent")),
+    "detection": ("time to detect", "0", ("detection",)),
+    "replacement": ("time to replace", "0", ("replacement",)),
+    "attended": ("attended hours", "all", ("attended",)),
+    "spares": ("hot spares", "0", ("spares",)),
+    "scrub": ("scrub", "none", ("scrub",)),
+    "common": ("failures that come together", "none", ("common",)),
+}
+"""What the chance of loss assumes where nothing is said: its name, what it is then, and the options that say it."""
+
+
+def changes(found: Plan) -> str:
+    """When the pick turns, the nearest first; last the capacity."""
+    said = [(turn.factor, _turn(one, turn)) for one in found.assumptions for turn in one.turns]
+    for price in found.prices:
+        now = found.asked.prices.drives[price.drive]
+        side = "above" if price.price > now else "below"
+        amount = money(price.price, found.asked.prices.currency)
+        said.append((price.price / now, f"price of {price.drive} {side} {amount}: {price.other}"))
+    ordered = sorted(said, key=lambda one: max(one[0], 1 / one[0]))
+    parts = [text for _, text in ordered[:_SAID]]
+    parts += [] if parts else [_nothing(found)]
+    return "; ".join([*parts, *_capacity(found)])
+
+
+def _turn(one: Assumption, turn: Turn) -> str:
+    return f"{_where(one, turn)}: {turn.then or _NOTHING}"
+
+
+def _where(one: Assumption, turn: Turn) -> str:
+    """From where on, and why."""
+    why = f" ({turn.why})" if turn.why else ""
+    if one.key == "load":
+        return f"{turn.factor:g} times the load{why}"
+    # Digits up to the precision at which the turn is found.
+    return (
+        f"{one.name} {'above' if turn.factor > 1 else 'below'} {_short(times(one.value, turn.factor))}{why}"
+    )
+
+
+def _short(text: str) -> str:
+    return _DIGITS.sub(lambda match: f"{float(f'{float(match[0]):.2g}'):g}", text, count=1)
+
+
+def _nothing(found: Plan) -> str:
+    varied = [one.name for one in found.assumptions if one.key != "load"]
+    parts = []
+    if varied and found.asked.limits.loss_a_year is not None:
+        parts.append(f"neither {' nor '.join(varied)}" if len(varied) > 1 else f"no {varied[0]}")
+        parts[0] += f" within {FAR:g} times"
+    if any(one.key == "load" for one in found.assumptions):
+        parts.append(f"no load from {min(LOADS_DOWN):g} to {max(LOADS_UP):g} times")
+    return ", ".join(parts) or "no price of a drive"
+
+
+def _capacity(found: Plan) -> list[str]:
+    if found.capacity is None or found.pick is None:
+        return []
+    then = found.capacity.then or "no candidate"
+    return [f"capacity above {terabytes(found.pick.entry.capacity_bytes)}: {then}"]
+
+
+def table(found: Plan) -> Table:
+    """A row for each assumption, those on which the chance of loss depends most first."""
+    columns = ["assumption", "is", "loss/year at half", "at twice", "the pick turns"]
+    rows = [
+        [
+            one.name,
+            one.value,
+            _chance(one.low),
+            _chance(one.high),
+            "; ".join(_at(one, turn) for turn in one.turns),
+        ]
+        for one in found.assumptions
+    ]
+    if found.asked.knows_failures:
+        rows += [[*left, NONE, NONE, ""] for left in left_out(found)]
+    return Table(
+        columns, [[Cell(text) for text in row] for row in rows], left=frozenset({0, 1, len(columns) - 1})
+    )
+
+
+def left_out(found: Plan) -> list[tuple[str, str]]:
+    """What the chance of loss assumes because nothing was said of it, each with the option that says it."""
+    given = found.asked.failures
+    return [
+        (name, f"{value} (--{options[0]})")
+        for name, value, options in LEFT_OUT.values()
+        if not any(given.get(option) for option in options)
+    ]
+
+
+def _at(one: Assumption, turn: Turn) -> str:
+    return _turn(one, turn).removeprefix(f"{one.name} ")
+
+
+def _chance(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3g}"

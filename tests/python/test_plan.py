@@ -1,0 +1,393 @@
+"""`drivelab plan` and `drivelab.plan.plan`: what they pick, say, draw and refuse."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from drivelab.errors import InputError
+from drivelab.levels import compare_levels
+from drivelab.plan import Plan, plan
+from drivelab.plan.bounds import waiting
+from drivelab.plan.evaluate import evaluate, judge_rebuild, loss_value
+from drivelab.plan.grid import asked_of, candidates
+from drivelab.plan.load import load, scaled
+from drivelab.plan.loss import times
+from drivelab.plan.planned import DEFAULTS
+from drivelab.plan.planned import run as run_plan
+
+SMALL, OTHER = "seagate-cheetah-9lp", "wd-wd360gd"
+QUICK: dict[str, Any] = {
+    "capacity": "20GB",
+    "drive": SMALL,
+    "level": "raid10,raid5,raid6",
+    "members": "4..5",
+    "rate_iops": "30",
+    "number_ios": 1000,
+    "ramp_time": "1s",
+    "drive_price": "80USD",
+    "afr": "3%",
+}
+
+
+def options(given: dict[str, Any]) -> list[str]:
+    return [word for key, value in given.items() for word in (f"--{key.replace('_', '-')}", str(value))]
+
+
+@pytest.fixture(scope="module")
+def planned() -> Plan:
+    return plan(**QUICK, max_latency="p99=150ms", max_loss="1e-6/year")
+
+
+def test_the_answer_is_five_lines(run):
+    done = run("plan", *options(QUICK), "--max-latency", "p99=150ms", "--max-loss", "1e-6/year", "--table")
+    assert done.returncode == 0, done.stderr
+    answer, table, assumed = done.stdout.rstrip("\n").split("\n\n")
+    lines = answer.splitlines()
+    said = ["pick", "gives", "costs", "survives", "would change the pick"]
+    assert [line.partition(":")[0] for line in lines] == said
+    assert lines[0].startswith(
+        "pick: raid6 of 5 x seagate-cheetah-9lp, 27.31 GB usable: the cheapest of 2 that hold"
+    )
+    assert "exact" in lines[2]
+    assert "the failure of any two drives" in lines[3]
+    assert "chance of 0 " not in done.stdout
+    assert len(table.splitlines()) == 1 + 6
+    assert "note: candidates: 6, of which 2 are out by rules" in done.stderr
+    # Every assumption is named, those that were left out with the option that says them.
+    names = [row.partition("  ")[0] for row in assumed.splitlines()[1:]]
+    assert {"annual failure rate", "rebuild time", "load", "unreadable sectors", "hot spares"} <= set(names)
+    assert "none (--ure)" in assumed
+    assert "unreadable sectors none (--ure), time to detect 0 (--detection)" in done.stderr
+
+
+def test_json_csv_and_python_say_the_same(run, planned):
+    given = (*options(QUICK), "--max-latency", "p99=150ms", "--max-loss", "1e-6/year")
+    found = json.loads(run("plan", *given, "--json").stdout)
+    assert found == json.loads(json.dumps(planned.to_dict()))
+    rows = list(csv.DictReader(io.StringIO(run("plan", *given, "--csv").stdout)))
+    assert [row["candidate"] for row in rows] == [one["candidate"] for one in found["candidates"]]
+    picked = next(one for one in found["candidates"] if one["candidate"] == found["pick"])
+    low, high = picked["p99_ns_healthy_low"], picked["p99_ns_healthy_high"]
+    assert low <= picked["p99_ns_healthy"] <= high
+    assert picked["loss_in_a_year_low"] <= picked["loss_in_a_year"] <= picked["loss_in_a_year_high"]
+    assert found["pick"] in found["front"]
+
+
+def test_compare_levels_has_the_same_figures(planned):
+    picked = planned.pick
+    assert picked is not None
+    found = compare_levels(
+        SMALL, 5, levels=["raid6"], rate_iops=30, number_ios=1000, ramp_time="1s", full=False, afr="3%"
+    )
+    (raid6,) = found.entries
+    assert raid6.capacity_bytes == picked.entry.capacity_bytes
+    assert raid6.states == picked.entry.states
+    assert raid6.rebuild == picked.entry.rebuild
+    # Nothing but rebuilds: the chain of the one room is that of the other.
+    assert picked.loss is not None
+    chain = raid6.odds["repaired"]["loss_in_a_year"]
+    assert picked.loss["loss_in_a_year"]["value"] == pytest.approx(chain, rel=1e-4)
+
+
+def test_where_nothing_holds_the_limit_that_binds_is_named(run):
+    done = run("plan", *options(QUICK), "--max-latency", "p99=12ms", "--max-loss", "1e-6/year")
+    assert done.returncode == 3, done.stderr
+    first, second = done.stdout.splitlines()
+    assert first == "nothing holds, of 6 candidates"
+    assert second.startswith("--max-latency binds: without it raid10 of 5 x seagate-cheetah-9lp holds; p99 ")
+
+
+def test_of_contradictory_limits_the_nearest_is_named(run):
+    given = {**QUICK, "capacity": "1TB", "max_loss": "1e-30/year"}
+    done = run("plan", *options(given))
+    assert done.returncode == 3
+    assert "--capacity binds, and not alone: nearest is raid" in done.stdout
+    assert "raid6 of 4 x seagate-cheetah-9lp; holds 18.21 GB; " in done.stdout
+
+
+def test_a_load_that_nothing_carries_is_said(run):
+    done = run("plan", *options({**QUICK, "rate_iops": 3000}))
+    assert done.returncode == 3
+    assert "the load binds" in done.stdout
+    assert "of 3,000 IOPS" in done.stdout
+
+
+def test_the_pick_turns_where_it_is_said_to():
+    given = {**QUICK, "level": "raid6", "members": "5", "replacement": "2d", "max_loss": "1e-6/year"}
+    found = plan(**given)
+    by_key = {one.key: one for one in found.assumptions}
+    # The chance goes with the cube of the rate, the square of the delay, and hardly with a rebuild of half an hour.
+    assert list(by_key)[:2] == ["afr", "replacement"]
+    assert by_key["afr"].high / by_key["afr"].low == pytest.approx(64, rel=0.2)
+    assert by_key["replacement"].high / by_key["replacement"].low == pytest.approx(16, rel=0.2)
+    (factor,) = (turn.factor for turn in by_key["afr"].turns if turn.why)
+    for other, holds in ((factor * 0.9, True), (factor * 1.1, False)):
+        again = plan(**{**given, "afr": times("3%", other)})
+        assert (again.pick is not None) == holds
+
+
+def test_the_pick_above_what_it_holds_is_named():
+    given = {**QUICK, "level": "raid5", "members": "3..5", "capacity": "15GB"}
+    found = plan(**given)
+    assert found.pick is not None
+    assert found.capacity is not None
+    text = f"capacity above {found.pick.entry.capacity_bytes / 1e9:.4g} GB: {found.capacity.then}"
+    assert text in found.lines()[4]
+    for more, name in ((0, found.pick.name), (10**6, found.capacity.then)):
+        again = plan(**{**given, "capacity": f"{found.pick.entry.capacity_bytes + more}B"})
+        assert again.pick is not None
+        assert again.pick.name == name
+
+
+def test_a_heavier_load_turns_the_pick_to_what_holds_it():
+    given = {**QUICK, "level": "raid5,raid10", "members": "3..5", "afr": None, "max_latency": "p99=33ms"}
+    found = plan(**{key: value for key, value in given.items() if value is not None})
+    (load,) = found.assumptions
+    turn = next(turn for turn in load.turns if turn.factor > 1)
+    assert turn.why
+    again = plan(**{key: value for key, value in {**given, "rate_iops": 30 * turn.factor}.items() if value})
+    assert (again.pick and again.pick.name) == turn.then
+    assert found.pick is not None
+    assert found.pick.name != turn.then
+
+
+def test_prices_turn_the_pick_exactly():
+    given = {
+        **QUICK,
+        "drive": f"{SMALL},{OTHER}",
+        "level": "raid6",
+        "drive_price": f"{SMALL}=60USD,{OTHER}=110USD",
+    }
+    found = plan(**given)
+    assert found.pick is not None
+    turn = next(one for one in found.prices if one.drive == SMALL and one.price > 60)
+    for price, name in ((turn.price - 1, found.pick.name), (turn.price + 1, turn.other)):
+        again = plan(**{**given, "drive_price": f"{SMALL}={price:.2f}USD,{OTHER}=110USD"})
+        assert again.pick is not None
+        assert again.pick.name == name
+
+
+def test_cost_counts_spares_controllers_and_power():
+    found = plan(**{
+        **QUICK, "level": "raid5", "members": "4", "spares": 1, "controller": "intel-ich9r", "drive": OTHER,
+        "controller_price": "240USD", "power_price": "0.30USD/kWh", "drive_power": "8W", "life": "3y",
+        "capacity": "90GB",
+    })  # fmt: skip
+    assert found.pick is not None
+    assert found.pick.cost["total"] == pytest.approx(5 * 80 + 240 + 5 * 0.008 * 3 * 8760 * 0.30)
+
+
+def test_a_scenario_is_a_load(run, tmp_path: Path):
+    (tmp_path / "load.toml").write_text(
+        '[workload]\nrw = "randrw"\nbs = "4KiB"\nrwmixread = 70\nrate_iops = 30\n'
+    )
+    given = {key: value for key, value in QUICK.items() if key != "rate_iops"} | {
+        "level": "raid6",
+        "members": 5,
+    }
+    by_file = json.loads(run("plan", *options(given), "--load", "load.toml", "--json").stdout)
+    by_words = json.loads(run("plan", *options(given), "--rate-iops", "30", "--json").stdout)
+    states = [found["candidates"][0]["states"] for found in (by_file, by_words)]
+    assert states[0] == states[1]
+
+
+JOBS = """[workload]
+bs = "4KiB"
+job.a = { rw = "randread", rate_iops = "20/s", numjobs = 2 }
+job.b = { rw = "randwrite", rate_iops = 10 }
+"""
+
+
+def test_jobs_ask_for_a_rate_and_are_varied_together(tmp_path: Path):
+    file = tmp_path / "jobs.toml"
+    file.write_text(JOBS)
+    loads = load({**DEFAULTS, "load": str(file)})
+    assert loads.rate == 50
+    more = scaled(loads, 1.5)
+    assert more is not None
+    assert more.rate == 75
+    assert more.workload()["bs"] == "4KiB"
+    file.write_text('[workload]\nrw = "randread"\niodepth = 4\n')
+    more = scaled(load({**DEFAULTS, "load": str(file)}), 0.5)
+    assert more is not None
+    assert more.workload()["iodepth"] == 2
+    file.write_text('[workload]\nrw = "randread"\n')
+    assert scaled(load({**DEFAULTS, "load": str(file)}), 2) is None
+
+
+def test_a_trace_is_a_load_and_runs_faster_where_it_is_varied(run, tmp_path: Path):
+    lines = [f"0,{number * 997 % 9000 * 8},4096,{'RW'[number % 2]},{number / 40}" for number in range(1200)]
+    (tmp_path / "a.spc").write_text("".join(f"{line}\n" for line in lines))
+    given = {key: value for key, value in QUICK.items() if key != "rate_iops"}
+    given |= {"level": "raid5", "members": 4}
+    done = run("plan", *options(given), "--load", "a.spc", "--max-latency", "mean=40ms")
+    assert done.returncode == 0, done.stderr
+    assert "load: the trace a.spc at its recorded times" in done.stderr
+    assert "40.02 IOPS" in done.stdout
+    assert scaled(load({**DEFAULTS, "load": "a.spc"}), 2).workload() == {  # type: ignore[union-attr]
+        "trace": {"file": "a.spc", "scale_time": 0.5}
+    }
+
+
+def test_of_equal_prices_it_is_said_what_decides(run):
+    done = run("plan", *options({**QUICK, "level": "raid5,raid6", "members": 5}))
+    assert (
+        "note: raid5 of 5 x seagate-cheetah-9lp costs the same: the pick loses data less often" in done.stderr
+    )
+
+
+def test_limits_apply_in_the_states_that_are_named():
+    given = {**QUICK, "level": "raid5", "members": "4", "max_latency": "p99=100ms"}
+    assert plan(**given).pick is not None
+    found = plan(**given, states="healthy,rebuilding")
+    assert found.pick is None
+    ((failing,),) = ([one.text for one in each.failings] for each in found.candidates)
+    assert failing.endswith(" ms while it is rebuilt")
+
+
+@pytest.mark.parametrize(("figures", "said"), [
+    ({"kept_up": False}, ["requests wait longer and longer while it is rebuilt"]),
+    ({"duration_ns": None}, ["hosts leave nothing to a rebuild"]),
+    ({}, []),
+])  # fmt: skip
+def test_a_rebuild_that_hosts_wait_for_longer_and_longer_is_no_array_to_buy(planned, figures, said):
+    picked = planned.pick
+    entry = replace(picked.entry, rebuild={**picked.entry.rebuild, **figures})
+    one = replace(picked, entry=entry, failings=[])
+    judge_rebuild(one)
+    assert [failing.text for failing in one.failings] == said
+
+
+def test_with_a_fast_rebuild_the_bound_of_the_loss_is_below_the_loss():
+    given = {**DEFAULTS, **QUICK, "level": "raid10,raid5", "max_loss": "1e-12/year"}
+    asked = asked_of(given, [])
+    bounded, whole = candidates(asked, given), candidates(asked, given)
+    evaluate(bounded, asked)
+    evaluate(whole, asked, bounded=False)
+    ruled = [one for one in bounded if [failing.limit for failing in one.failings] == ["loss"]]
+    assert ruled
+    for one in ruled:
+        other = next(other for other in whole if other.name == one.name)
+        assert not one.is_simulated
+        assert 0 < loss_value(one) < loss_value(other)
+
+
+@pytest.mark.parametrize(("at", "known"), [(0.3, 2), (0.92, 3)])
+def test_an_interrupted_plan_has_no_pick(at, known):
+    def interrupt(share: float) -> None:
+        if share > at:
+            raise KeyboardInterrupt
+
+    found = run_plan(
+        {key: str(value) for key, value in QUICK.items() if key != "number_ios"}, progress=interrupt
+    )
+    assert found.ran.interrupted
+    assert found.pick is None
+    assert found.lines() == [f"no pick: interrupted when {known} of 6 candidates were known"]
+    # What was held to every limit before is told, and may yet not be the cheapest.
+    assert sum(row["holds"] for row in found.rows()) == known - 2
+    assert found.to_dict()["interrupted"]
+
+
+def test_a_state_that_loses_data_is_said_once(run):
+    given = {**QUICK, "level": "raid0", "members": 4, "states": "degraded", "max_latency": "p99=1ms"}
+    done = run("plan", *options(given), "--json")
+    assert done.returncode == 3
+    (one,) = json.loads(done.stdout)["candidates"]
+    texts = [failing["text"] for failing in one["failings"]]
+    assert texts.count("loses data with a drive missing") == 1
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "html"])
+def test_pictures(run, tmp_path: Path, suffix: str):
+    pictures = ("-o", f"plan.{suffix}", "--tornado", f"tornado.{suffix}")
+    done = run("plan", *options(QUICK), "--max-loss", "1e-6/year", "-q", *pictures)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / f"plan.{suffix}").stat().st_size > 10_000
+    assert (tmp_path / f"tornado.{suffix}").stat().st_size > 5_000
+
+
+def test_every_candidate_is_in_the_picture(planned):
+    rows = [row for rows in planned.chart().to_dict()["datasets"].values() for row in rows]
+    assert {row["candidate"] for row in rows if "candidate" in row} == {
+        one.name for one in planned.candidates
+    }
+    bars = [row for rows in planned.tornado().to_dict()["datasets"].values() for row in rows if "side" in row]
+    assert {row["side"] for row in bars} == {"half as much", "twice as much"}
+
+
+def test_bounds_are_what_they_are_derived_to_be():
+    turn = 8.33e6
+    # The mean of a uniform part of a turn, and of the least of two.
+    assert waiting(turn, 1, 1.0, None, 4000) == pytest.approx(0.9 * turn / 2)
+    assert waiting(turn, 2, 1.0, None, 4000) == pytest.approx(0.9 * turn / 3)
+    # Of many requests the quantile is that of the distribution.
+    assert waiting(turn, 1, 1.0, 0.99, 10**9) == pytest.approx(0.99 * turn, rel=1e-3)
+    assert waiting(turn, 2, 1.0, 0.99, 10**9) == pytest.approx(0.9 * turn, rel=1e-3)
+    assert waiting(turn, 1, 0.005, 0.99, 4000) == 0.0
+    assert math.isclose(float(times("1.5%", 2)[:-1]), 3.0)
+    assert times("1e-15/bit", 0.5) == "5e-16/bit"
+
+
+REFUSED = [
+    ({"drive_price": None}, "--drive-price is missing (the pick is the cheapest that holds): give --drive-price "
+     "seagate-cheetah-9lp=280USD"),
+    ({"drive_price": "80"}, "--drive-price 80: a price is a number and a currency of three letters, 140USD"),
+    ({"drive_price": "wd=80USD"}, "--drive-price wd=80USD: it is NAME=280USD for each of seagate-cheetah-9lp, or "
+     "280USD for all"),
+    ({"drive": f"{SMALL},{OTHER}", "drive_price": f"{SMALL}=80USD"}, "--drive-price: nothing for wd-wd360gd: add "
+     "wd-wd360gd=280USD"),
+    ({"max_loss": "1.2/year"}, "--max-loss 1.2/year: the chance of a loss within a year, between 0 and 1: 1e-4/year"),
+    ({"max_loss": "0"}, "--max-loss 0: the chance of a loss within a year, between 0 and 1: 1e-4/year"),
+    ({"max_loss": "1e-4", "afr": None}, "--max-loss: nothing says how often a drive fails: add --afr 1.5%"),
+    ({"afr": "120%"}, "--afr 120%: the share of drives that fail in a year, between 0 and 100 %: 1.5%"),
+    ({"afr": None, "ure": "1e-15/bit"}, "--ure changes nothing without --afr or --mttf: nothing fails"),
+    ({"capacity": None}, "--capacity is missing (how much has to fit): give --capacity 60TB"),
+    ({"capacity": "60"}, "--capacity 60: a capacity has its unit: 16TB, 14.5TiB"),
+    ({"capacity": "0TB"}, "--capacity 0: nothing has to fit; give more than 0"),
+    ({"max_latency": "p98=5ms"}, "--max-latency p98=5ms: a latency is mean, p50, p90, p95, p99, p99.9, with the most "
+     "it may be: p99=50ms"),
+    ({"max_latency": "p99.9=5ms"}, "--max-latency p99.9=5ms: that takes 10,000 requests: --number-ios 10000"),
+    ({"max_latency": "p50=80ms,p99=50ms"}, "--max-latency: p50 is never above p99, and its limit is not below that "
+     "one's: leave p50 out, or lower it"),
+    ({"members": "12..4"}, "--members 12..4: from 1 to 1,024; the lower number comes first: 4..12"),
+    ({"members": "3", "level": "raid6"}, "no candidate can be made: needs 4 members or more; give other --members, "
+     "--level or --controller"),
+    ({"drive": None}, "--drive is missing (which drives there are to buy): give --drive seagate-exos-x24-24tb,wd"),
+    ({"drive": None, "capacity": None}, "--capacity, --drive are missing (how much has to fit; which drives there are "
+     "to buy): give --capacity 60TB --drive "),
+    ({"level": "raid7"}, "there is no level raid7"),
+    ({"states": "broken"}, "--states broken: it is healthy, degraded, rebuilding"),
+    ({"power_price": "0.30USD/kWh"}, "--power-price and --drive-power belong together: add --drive-power 7W"),
+    ({"power_price": "0.30USD", "drive_power": "7W"}, "a price for each kilowatt-hour: 0.30USD/kWh"),
+    ({"controller": "intel-ich9r"}, "--controller-price is missing: give intel-ich9r=240USD, or 0USD"),
+    ({"controller_price": "240USD"}, "--controller-price changes nothing without --controller"),
+    ({"budget": "500EUR"}, "prices are in USD and EUR: give all in one currency"),
+    ({"members": "4..1000", "drive": f"{SMALL},{OTHER}"}, "5,982 candidates: at most 2,000; give fewer "
+     "--drive, --level or --members"),
+    ({"load": "load.toml"}, "--rate-iops changes nothing with --load, which says what is asked for: keep one"),
+    ({"load": "absent.toml", "rate_iops": None}, "absent.toml"),
+    ({"load": "absent.trace", "rate_iops": None}, 'the trace "absent.trace" cannot be replayed'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "said"), REFUSED)
+def test_what_is_wrong_is_said_with_a_remedy(run, given, said):
+    asked = {key: value for key, value in {**QUICK, **given}.items() if value is not None}
+    done = run("plan", *options(asked))
+    assert done.returncode == 2, done.stdout
+    assert said in done.stderr
+    assert not done.stdout
+
+
+def test_what_is_wrong_is_said_in_the_callers_words():
+    with pytest.raises(InputError, match="drive_price is missing"):
+        plan(**{key: value for key, value in QUICK.items() if key != "drive_price"})
