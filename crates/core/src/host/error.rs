@@ -6,11 +6,26 @@ use drivelab_units::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostError {
     /// Nothing with this tag is outstanding.
-    UnknownTag { tag: u32 },
+    UnknownTag {
+        /// The tag of the completion.
+        tag: u32,
+    },
     /// What is outstanding with this tag was sent later than this says that it came, or was done before it came.
-    BeforeSubmission { tag: u32, sent: Instant, completed: Instant },
+    BeforeSubmission {
+        /// The tag of the completion.
+        tag: u32,
+        /// When the command was sent.
+        sent: Instant,
+        /// When the completion claims to have happened.
+        completed: Instant,
+    },
     /// Time goes forward only.
-    TimeWentBack { now: Instant, was: Instant },
+    TimeWentBack {
+        /// The instant that was given.
+        now: Instant,
+        /// The latest instant that the host has seen.
+        was: Instant,
+    },
 }
 
 impl fmt::Display for HostError {

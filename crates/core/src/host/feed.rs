@@ -31,6 +31,7 @@ pub enum Pace {
 /// How a host is fed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FeedParams {
+    /// When each I/O that is fed begins.
     pub pace: Pace,
     /// The largest single command: a larger I/O goes out as several at once and completes with the last.
     pub command_limit: Option<Sectors>,
