@@ -4,9 +4,9 @@
 //! the contract exist only here. What boxes share is in their [`context`]: the agenda, the ways out, and the [`link`]s.
 pub mod array;
 mod bad_blocks;
-pub mod call;
+pub(crate) mod call;
 mod commands;
-pub mod context;
+pub(crate) mod context;
 pub mod controller;
 mod device;
 pub mod drive;
@@ -14,12 +14,12 @@ pub mod elevator;
 mod hearing;
 mod index;
 pub mod link;
-pub mod outputs;
-pub mod overlap;
+pub(crate) mod outputs;
+pub(crate) mod overlap;
 pub mod server;
 mod slab;
 pub mod system;
-pub mod tree;
+pub(crate) mod tree;
 pub mod write_behind;
 
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
