@@ -151,16 +151,17 @@
 //! assert_eq!(target.handle(at, TargetInput::Submit(write)), Err(CallError::PowerIsOff));
 //! ```
 #![no_std]
+#![deny(missing_docs)]
 
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod agenda;
+pub(crate) mod agenda;
 pub mod command;
 pub mod data;
 pub mod digest;
-pub mod fifo;
+pub(crate) mod fifo;
 pub mod host;
 pub mod machine;
 pub mod rng;
