@@ -52,7 +52,8 @@ pub enum DataOp {
         /// Sectors, at least one.
         count: Sectors,
     },
-    /// Part of an accepted write will never reach the media, because a newer one has taken its place or power failed.
+    /// Part of an accepted write will never reach the media, because a newer one has taken its place. What a power cut
+    /// takes is not said: [`Drive::volatile`](crate::storage::drive::Drive::volatile) has it.
     Drop {
         /// Number of the write.
         write: u64,

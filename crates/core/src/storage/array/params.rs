@@ -315,6 +315,23 @@ impl ArrayParams {
     pub const MEMBERS_MAX: u16 = 1 << 10;
 
     /// What is wrong with them for members of these capacities, if anything is.
+    /// # Errors
+    /// The first thing found that contradicts the level, the other parameters or the capacities.
+    ///
+    /// ```
+    /// use drivelab_core::storage::array::levels::LevelError;
+    /// use drivelab_core::storage::array::params::{ArrayParams, Level, Rotation};
+    /// use drivelab_units::Sectors;
+    ///
+    /// let raid5 = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
+    /// let drives = [Sectors::new(1 << 20); 4];
+    /// // One drive's worth of the four holds parity.
+    /// assert_eq!(ArrayParams::plain(raid5, 4).capacity(&drives), Ok(Sectors::new(3 << 20)));
+    /// // A drive too many, unless the array counts it as a spare.
+    /// let error = ArrayParams::plain(raid5, 3).check(&drives);
+    /// assert_eq!(error, Err(LevelError::Drives { members: 3, spares: 0, journal: false, given: 4 }));
+    /// assert_eq!(ArrayParams { spares: 1, ..ArrayParams::plain(raid5, 3) }.check(&drives), Ok(()));
+    /// ```
     pub fn check(&self, capacities: &[Sectors]) -> Result<(), LevelError> {
         self.capacity(capacities).map(|_| ())
     }

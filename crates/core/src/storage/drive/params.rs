@@ -262,6 +262,29 @@ pub struct DriveModel {
 
 impl DriveModel {
     /// Checks the parameters and computes the tables. The first fault found is the error.
+    /// # Errors
+    /// What the drive cannot be built with. The message says what must hold; the names of keys are the scenario's affair.
+    ///
+    /// ```
+    /// use drivelab_core::storage::drive::geometry::{GeometryError, GeometryParams};
+    /// use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams};
+    /// use drivelab_core::storage::drive::seek::{SeekError, SeekParams};
+    /// use drivelab_units::{Rpm, Span};
+    ///
+    /// let rpm = Rpm::from_milli(7_200_000).unwrap();
+    /// let geometry = GeometryParams::one_zone(4, 1_000, 600);
+    /// let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
+    /// assert!(DriveModel::new(&DriveParams::plain(rpm, geometry.clone(), seek.clone())).is_ok());
+    ///
+    /// let short = SeekParams::Table(vec![(1, Span::from_us(800))]);
+    /// let error = DriveModel::new(&DriveParams::plain(rpm, geometry.clone(), short)).unwrap_err();
+    /// assert_eq!(error, DriveError::Seek(SeekError::TooFewPoints));
+    /// assert_eq!(error.to_string(), "a seek table needs at least two points");
+    ///
+    /// let twice = GeometryParams { zones: vec![geometry.zones[0].clone(); 2], ..geometry };
+    /// let error = DriveModel::new(&DriveParams::plain(rpm, twice, seek)).unwrap_err();
+    /// assert_eq!(error, DriveError::Geometry(GeometryError::ZonesOverlap { zone: 1 }));
+    /// ```
     pub fn new(params: &DriveParams) -> Result<Self, DriveError> {
         let period = params.rpm.period();
         if period < Span::from_us(200) || period > Span::from_s(2) {

@@ -20,6 +20,45 @@ use super::{Entry, SlotIndex, Slots, View};
 use drivelab_units::Span;
 
 /// In which order the waiting commands are served, with what it weighs and others do not.
+/// No other order can be plugged in: the tests hold each of these to its definition. An order of one's own stands before the
+/// target and hands on one command at a time: see [the crate's examples](crate).
+///
+/// ```
+/// use drivelab_core::storage::drive::geometry::GeometryParams;
+/// use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+/// use drivelab_core::storage::drive::seek::SeekParams;
+/// use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
+/// use drivelab_core::storage::drive::queue::{Knows, Order, QueueParams};
+/// use drivelab_core::storage::{Target, TargetInput, TargetParams};
+/// use drivelab_core::{Access, Command, Machine};
+/// use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
+///
+/// /// The ids in the order of their completions, and when the last one was done.
+/// fn served(order: Order) -> (Vec<u64>, Instant) {
+///     let rpm = Rpm::from_milli(7_200_000).unwrap();
+///     let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
+///     let plain = DriveParams::plain(rpm, GeometryParams::one_zone(4, 1_000, 600), seek);
+///     let queue = QueueParams { depth: 32, order, knows: Knows::Angle, ..QueueParams::NONE };
+///     let model = DriveModel::new(&DriveParams { queue, protocol: Protocol::Ncq(NcqParams::USUAL), ..plain }).unwrap();
+///     let mut target = Target::new(&TargetParams::Drive(model.into()), 1);
+///     for id in 0..16 {
+///         let first = Lba::new(id * 1_234_567 % 2_400_000);
+///         target.handle(Instant::ZERO, TargetInput::Submit(Command::new(id, Access::Read, first, Sectors::new(8)))).unwrap();
+///     }
+///     let mut now = Instant::ZERO;
+///     while let Some(due) = target.poll_timeout() {
+///         now = due;
+///         target.handle(due, TargetInput::Tick).unwrap();
+///     }
+///     let answers = std::iter::from_fn(|| target.poll_output()).filter_map(|said| said.completed());
+///     (answers.map(|answer| answer.id).collect(), now)
+/// }
+///
+/// let (in_order, slow) = served(Order::Fcfs);
+/// let (_, fast) = served(Order::Sptf);
+/// assert_eq!(in_order, (0..16).collect::<Vec<_>>());
+/// assert!(2 * fast.as_ns() < slow.as_ns());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Order {
     /// First come, first served.
