@@ -155,6 +155,10 @@ impl Layout {
         ask!(self, level => RaidLevel::keeper(level, plan, slot, window))
     }
 
+    pub(crate) fn passes_content(&self) -> bool {
+        ask!(self, level => RaidLevel::passes_content(level))
+    }
+
     #[inline(always)]
     pub(crate) fn settle(&mut self, plan: &mut Planner, slot: Slot) {
         ask!(self, level => RaidLevel::settle(level, plan, slot));

@@ -142,6 +142,11 @@ pub trait RaidLevel {
         None
     }
 
+    /// Whether members get nothing but the host's data, so that a write of zeroes, or a discard, goes to them as such.
+    fn passes_content(&self) -> bool {
+        true
+    }
+
     /// A stripe request has ended.
     #[inline]
     fn settle(&mut self, _plan: &mut Planner, _slot: Slot) {}
