@@ -60,7 +60,7 @@ pub struct CommandTrace {
     pub ended: Instant,
     /// When the host saw the completion.
     pub completed: Instant,
-    /// The cylinder of the arm when it was chosen, of its first sector, and of its last.
+    /// The cylinder of the arm when it was chosen.
     pub from_cylinder: u32,
     /// The cylinder of its first sector.
     pub cylinder: u32,

@@ -13,7 +13,7 @@ pub enum HostInput {
 /// A finished I/O, as the application saw it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Io {
-    /// Index of the job, as in the workload.
+    /// Index of the job in the workload; [`FED`](super::feed::FED) for an I/O that was fed.
     pub job: u32,
     /// Read, write or flush.
     pub access: Access,

@@ -25,7 +25,7 @@ pub enum Happening {
         /// Which data of which write.
         what: GivenUp,
     },
-    /// A drive that is in no array has failed for good, or another one has taken its place.
+    /// A drive that is in no array has failed for good.
     DriveFailed {
         /// When it failed.
         at: Instant,

@@ -90,7 +90,7 @@ pub enum Happened {
 /// Ranges of one length, evenly spaced: what a member holds of a striped array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Run {
-    /// Where the first range begins, and how long each is.
+    /// Where the first range begins.
     pub first: Lba,
     /// Sectors of each range.
     pub count: Sectors,

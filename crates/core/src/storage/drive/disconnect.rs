@@ -31,13 +31,13 @@ pub struct DisconnectParams {
 pub struct SecondRelease {
     /// From the arrival of the command until it is understood; in place of the usual overhead.
     pub command: Span,
-    /// To let go of the bus after it, and how long it stays away.
+    /// To let go of the bus after it.
     pub release: Span,
     /// How long it stays away from the bus after that.
     pub away: Span,
     /// When the arm starts: this much after the command is understood, or before.
     pub arm_ns: i64,
-    /// To let go of the bus after the data, and to take it up again at the end.
+    /// To let go of the bus after the data.
     pub release_again: Span,
     /// To take the bus up again at the end of the write.
     pub reselection: Span,

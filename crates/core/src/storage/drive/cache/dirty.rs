@@ -26,8 +26,7 @@ pub struct DirtyPiece {
     pub write: u64,
     /// Its place among all that the cache has accepted.
     pub sequence: u64,
-    /// When the cache accepted it, from when on the arm may start for it, when its first sector begins to come, and when
-    /// its last one is there.
+    /// When the cache accepted it.
     pub since: Instant,
     /// From when on the arm may start for it.
     pub from: Instant,

@@ -31,7 +31,7 @@ enum Kind {
 /// Part of one stripe unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece {
-    /// The so many-th stripe unit of the array, and where in it the piece begins.
+    /// Number of the stripe unit in the array, from 0.
     pub chunk: u64,
     /// Sectors from the beginning of the stripe unit.
     pub offset: u64,
