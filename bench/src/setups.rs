@@ -11,7 +11,7 @@ use drivelab_core::storage::drive::params::{
     DriveModel, DriveParams, FirmwareParams, LinkParams, Overhead, WriteData,
 };
 use drivelab_core::storage::drive::protocol::{ExchangeParams, NcqParams, Protocol, Reordering, ScsiParams};
-use drivelab_core::storage::drive::queue::orders::{self, Unit};
+use drivelab_core::storage::drive::queue::orders::Unit;
 use drivelab_core::storage::drive::queue::{Chooses, Knows, Order, QueueParams};
 use drivelab_core::storage::drive::seek::SeekParams;
 use drivelab_core::storage::elevator::{DeadlineParams, ElevatorOrder, ElevatorParams, FairParams};
@@ -44,7 +44,7 @@ pub fn cases(commands: u64) -> Vec<Case> {
 /// Shortest positioning with credit for age, 2/3 reads: what most drives of the catalogue do.
 fn aged(commands: u64) -> [Case; 2] {
     [32, 256].map(|depth| {
-        let setup = random(&drive(in_order(orders::aged_sptf::USUAL, depth), 3_333), commands, 1);
+        let setup = random(&drive(in_order(Order::AGED_SPTF, depth), 3_333), commands, 1);
         Case { name: format!("simulate/aged-sptf-qd{depth}"), setup }
     })
 }

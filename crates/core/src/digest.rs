@@ -20,6 +20,7 @@ impl Digest {
         self.0 = (product as u64) ^ ((product >> 64) as u64).rotate_left(29);
     }
 
+    /// The 64-bit digest of everything added so far.
     pub fn value(self) -> u64 {
         self.0
     }

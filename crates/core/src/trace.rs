@@ -33,14 +33,18 @@ pub struct OfMember {
     pub drive: u16,
     /// The command that the array had it for, when that was not answered before; none for the array's own work.
     pub part_of: Option<u64>,
+    /// Where the time of the member's command went.
     pub breakdown: Breakdown,
 }
 
 /// The stamps of one command, in the order in which they happen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CommandTrace {
+    /// The command as the host issued it.
     pub command: Command,
+    /// How it ended.
     pub outcome: Outcome,
+    /// What served it: media, buffer or cache.
     pub served: Served,
     /// The command whose media access also served this one, when the host merged them; its own id otherwise.
     pub carried_by: u64,
@@ -56,9 +60,11 @@ pub struct CommandTrace {
     pub ended: Instant,
     /// When the host saw the completion.
     pub completed: Instant,
-    /// The cylinder of the arm when it was chosen, of its first sector, and of its last.
+    /// The cylinder of the arm when it was chosen.
     pub from_cylinder: u32,
+    /// The cylinder of its first sector.
     pub cylinder: u32,
+    /// The cylinder of its last sector.
     pub to_cylinder: u32,
     /// How many commands the drive had chosen before it.
     pub rank: u64,

@@ -3,14 +3,43 @@ use core::fmt;
 use drivelab_units::Instant;
 
 /// A completion, or an instant, that cannot be.
+/// ```
+/// use drivelab_core::host::feed::{FeedParams, Pace};
+/// use drivelab_core::host::{Host, HostError, HostInput};
+/// use drivelab_core::{Breakdown, Completion, Machine, Outcome};
+/// use drivelab_units::{Instant, Span};
+///
+/// let mut host = Host::fed(FeedParams { pace: Pace::Depth(1), command_limit: None }).unwrap();
+/// let now = Instant::ZERO + Span::from_ms(1);
+/// let (outcome, breakdown) = (Outcome::Done, Breakdown::default());
+/// let stray = Completion { id: 0, initiator: 0, tag: 7, outcome, submitted: now, completed: now, breakdown };
+/// assert_eq!(host.handle(now, HostInput::Completed(stray)), Err(HostError::UnknownTag { tag: 7 }));
+/// let back = host.handle(Instant::ZERO, HostInput::Tick);
+/// assert_eq!(back, Err(HostError::TimeWentBack { now: Instant::ZERO, was: now }));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostError {
     /// Nothing with this tag is outstanding.
-    UnknownTag { tag: u32 },
+    UnknownTag {
+        /// The tag of the completion.
+        tag: u32,
+    },
     /// What is outstanding with this tag was sent later than this says that it came, or was done before it came.
-    BeforeSubmission { tag: u32, sent: Instant, completed: Instant },
+    BeforeSubmission {
+        /// The tag of the completion.
+        tag: u32,
+        /// When the command was sent.
+        sent: Instant,
+        /// When the completion claims to have happened.
+        completed: Instant,
+    },
     /// Time goes forward only.
-    TimeWentBack { now: Instant, was: Instant },
+    TimeWentBack {
+        /// The instant that was given.
+        now: Instant,
+        /// The latest instant that the host has seen.
+        was: Instant,
+    },
 }
 
 impl fmt::Display for HostError {

@@ -31,6 +31,7 @@ pub enum Pace {
 /// How a host is fed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FeedParams {
+    /// When each I/O that is fed begins.
     pub pace: Pace,
     /// The largest single command: a larger I/O goes out as several at once and completes with the last.
     pub command_limit: Option<Sectors>,
@@ -143,6 +144,48 @@ impl Host {
     }
 
     /// Takes one I/O. It begins as the pace has it; with [`Pace::ByTime`] feed in the order of the times.
+    /// # Errors
+    /// When this host has jobs of its own or was told to stop, when there is no room, and when no command can be made of the
+    /// I/O. The host is as it was then.
+    ///
+    /// A host and a target with one clock: two reads, one after the other, each 2 ms after the one before has ended.
+    ///
+    /// ```
+    /// use drivelab_core::host::feed::{FedIo, FeedParams, Pace};
+    /// use drivelab_core::host::{Host, HostInput, HostOutput};
+    /// use drivelab_core::storage::server::{ServerParams, Service};
+    /// use drivelab_core::storage::{Target, TargetInput, TargetOutput, TargetParams};
+    /// use drivelab_core::{Access, Command, Machine};
+    /// use drivelab_units::{Instant, Lba, Sectors, Span};
+    ///
+    /// let service = Some(Service::Fixed(Span::from_ms(3)));
+    /// let station = ServerParams { capacity: Sectors::new(1_000), service, stations: 1 };
+    /// let mut target = Target::new(&TargetParams::Server(station), 1);
+    /// let mut host = Host::fed(FeedParams { pace: Pace::AfterPrevious, command_limit: None }).unwrap();
+    /// for first in [0, 500] {
+    ///     let command = Command::new(0, Access::Read, Lba::new(first), Sectors::new(8));
+    ///     host.feed(&FedIo { time: Span::from_ms(2), command }).unwrap();
+    /// }
+    /// let mut finished = Vec::new();
+    /// while let Some(now) = [host.poll_timeout(), target.poll_timeout()].into_iter().flatten().min() {
+    ///     target.handle(now, TargetInput::Tick).unwrap();
+    ///     while let Some(TargetOutput::Completed(answer)) = target.poll_output() {
+    ///         host.handle(now, HostInput::Completed(answer)).unwrap();
+    ///     }
+    ///     host.handle(now, HostInput::Tick).unwrap();
+    ///     while let Some(output) = host.poll_output() {
+    ///         match output {
+    ///             HostOutput::Submit { at, command, .. } => {
+    ///                 target.handle(at, TargetInput::Submit(command)).unwrap();
+    ///             }
+    ///             HostOutput::Finished(io) => finished.push(io.finished),
+    ///             HostOutput::Began(_) => {}
+    ///         }
+    ///     }
+    /// }
+    /// assert!(host.has_served_all());
+    /// assert_eq!(finished, [5, 10].map(|ms| Instant::ZERO + Span::from_ms(ms)));
+    /// ```
     pub fn feed(&mut self, io: &FedIo) -> Result<(), FeedError> {
         let Some(feed) = &mut self.feed else { return Err(FeedError::NotFed) };
         if self.is_stopped {

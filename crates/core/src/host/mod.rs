@@ -6,9 +6,10 @@
 //! enters the system. Start reading at [`Host::issue`].
 //!
 //! I/Os come from jobs, which draw them, or are fed from outside ([`feed`]).
+mod calls;
 mod error;
 pub mod feed;
-pub mod job;
+pub(crate) mod job;
 mod output;
 pub mod params;
 pub mod popularity;
@@ -18,7 +19,6 @@ mod waits;
 use crate::agenda::Agenda;
 use crate::command::{Access, Command, Completion, Content, Outcome, Priority};
 use crate::fifo::Fifo;
-use crate::machine::Machine;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Lba, Sectors, Span};
@@ -53,6 +53,8 @@ enum Due {
     Fed,
 }
 
+/// Issues the I/Os of its jobs, or those that it is fed, as commands, and turns completions into finished I/Os. A
+/// [`Machine`](crate::Machine): it reads no clock.
 pub struct Host {
     jobs: Vec<Job>,
     agenda: Agenda<Due>,
@@ -360,9 +362,16 @@ impl Host {
             finished,
             breakdown,
         }));
+        self.go_on(job, access, finished);
+        Ok(())
+    }
+
+    /// Issues what an I/O that is finished makes room for: what waits, or the job's next.
+    #[inline(always)]
+    fn go_on(&mut self, job: u32, access: Access, finished: Instant) {
         if job == FED || self.is_stopped {
             self.fed_is_done(finished);
-            return Ok(());
+            return;
         }
         if self.backlog.front().is_some_and(|&(job, _)| !self.is_full(job))
             && let Some((job, intended)) = self.backlog.pop_front()
@@ -371,7 +380,7 @@ impl Host {
         }
         if access == Access::Flush && self.jobs[job as usize].flushing {
             self.waited_for(job, finished);
-            return Ok(());
+            return;
         }
         if let Arrivals::Closed { think, .. } = self.jobs[job as usize].params.arrivals {
             if think.is_zero() {
@@ -382,65 +391,5 @@ impl Host {
         } else if let Arrivals::Bursts { .. } = self.jobs[job as usize].params.arrivals {
             self.go_on_in_burst(job, finished);
         }
-        Ok(())
-    }
-}
-
-/// What a driver needs that is in a hurry: inputs and outputs by reference.
-impl Host {
-    /// Hears of a completion, when it was done.
-    ///
-    /// # Errors
-    /// When it answers nothing that this host has asked for. The host is as it was then, but for the time.
-    #[inline]
-    pub fn take(&mut self, completion: &Completion) -> Result<(), HostError> {
-        self.pass_to(completion.completed)?;
-        self.complete(completion)
-    }
-
-    /// The next output, which stays the next one until [`Self::drop_output`].
-    #[inline]
-    pub fn output(&self) -> Option<&HostOutput> {
-        self.out.front()
-    }
-
-    #[inline]
-    pub fn drop_output(&mut self) {
-        self.out.drop_front();
-    }
-
-    #[inline]
-    fn pass_to(&mut self, now: Instant) -> Result<(), HostError> {
-        if now < self.now {
-            return Err(HostError::TimeWentBack { now, was: self.now });
-        }
-        if self.agenda.next_due().is_some_and(|due| due <= now) {
-            self.run_until(now);
-        }
-        self.now = now;
-        Ok(())
-    }
-}
-
-impl Machine for Host {
-    type Input = HostInput;
-    type Output = HostOutput;
-    type Accepted = ();
-    type Error = HostError;
-
-    fn handle(&mut self, now: Instant, input: HostInput) -> Result<(), HostError> {
-        self.pass_to(now)?;
-        match input {
-            HostInput::Tick => Ok(()),
-            HostInput::Completed(completion) => self.complete(&completion),
-        }
-    }
-
-    fn poll_output(&mut self) -> Option<HostOutput> {
-        self.out.pop_front()
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.agenda.next_due()
     }
 }

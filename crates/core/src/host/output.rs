@@ -2,32 +2,48 @@
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
 use drivelab_units::{Instant, Sectors};
 
+/// What a host is told.
 pub enum HostInput {
     /// Nothing but the time.
     Tick,
+    /// A target has answered a command of this host; the tag tells which.
     Completed(Completion),
 }
 
 /// A finished I/O, as the application saw it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Io {
+    /// Index of the job in the workload; [`FED`](super::feed::FED) for an I/O that was fed.
     pub job: u32,
+    /// Read, write or flush.
     pub access: Access,
+    /// Sectors of the whole I/O; zero for a flush.
     pub count: Sectors,
+    /// How it ended: the last outcome other than [`Outcome::Done`] among its commands, if there is one.
     pub outcome: Outcome,
     /// When it was meant to begin; in an open loop maybe before it could.
     pub intended: Instant,
+    /// When its last command had completed.
     pub finished: Instant,
     /// Where the time from `intended` to `finished` went: the way of the command that was done last.
     pub breakdown: Breakdown,
 }
 
 // The tag as a word of its own in front: no copy then mixes it with the fields.
+/// What a host says.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub enum HostOutput {
     /// Send this command at this instant; with it a new I/O enters the system, or not.
-    Submit { at: Instant, begins: bool, command: Command },
+    Submit {
+        /// When the command is sent; never before the input that caused it.
+        at: Instant,
+        /// Whether an I/O enters the system with it: not with its later commands, nor after [`HostOutput::Began`],
+        /// nor with a FLUSH.
+        begins: bool,
+        /// The command, with the tag by which the host knows it again.
+        command: Command,
+    },
     /// An I/O entered the system at this instant, but its commands must wait.
     Began(Instant),
     /// An I/O is finished.

@@ -8,13 +8,31 @@ use drivelab_units::{Frequency, Lba, Rate, Sectors, Share, Span};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrivals {
     /// Keeps this many outstanding; issues the next one `think` after a completion.
-    Closed { outstanding: u32, think: Span },
+    Closed {
+        /// I/Os outstanding, at least 1.
+        outstanding: u32,
+        /// From a completion to the next I/O.
+        think: Span,
+    },
     /// Issues `burst` I/Os, so many outstanding, and the next burst `think` after all of them are finished.
-    Bursts { outstanding: u32, burst: u32, think: Span },
+    Bursts {
+        /// I/Os outstanding within a burst, at least 1.
+        outstanding: u32,
+        /// I/Os in a burst, at least 1.
+        burst: u32,
+        /// From the end of a burst to the next one.
+        think: Span,
+    },
     /// Open loop, exponential gaps, whatever has completed.
-    Poisson { rate: Frequency },
+    Poisson {
+        /// Mean arrivals a second.
+        rate: Frequency,
+    },
     /// Open loop, equal gaps.
-    Fixed { rate: Frequency },
+    Fixed {
+        /// Arrivals a second.
+        rate: Frequency,
+    },
 }
 
 /// Where a job's next address comes from.
@@ -25,13 +43,18 @@ pub enum Addressing {
     /// Anywhere in the range as `JobParams::popularity` has it, aligned to `JobParams::align`.
     Random,
     /// Random with this share, else the one after the last.
-    Mixed { random: Share },
+    Mixed {
+        /// Share of I/Os with a random address.
+        random: Share,
+    },
 }
 
 /// A transfer size and its weight among a job's sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SizeShare {
+    /// Sectors of an I/O, at least 1.
     pub size: Sectors,
+    /// Its weight: an I/O has this size with probability weight / sum of all weights.
     pub weight: u32,
 }
 
@@ -47,14 +70,18 @@ pub struct SubmitCost {
 }
 
 impl SubmitCost {
+    /// Issuing costs no time.
     pub const NONE: SubmitCost = SubmitCost { fixed: Span::ZERO, rate: None, spread: Share::NONE };
 }
 
 /// What a job asks of what stands between it and the media with each of its commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Marking {
+    /// SCSI task attribute.
     pub attribute: Attribute,
+    /// NCQ priority.
     pub priority: Priority,
+    /// FUA: the command completes when its data are on the media.
     pub force_unit_access: bool,
     /// Past the host's own cache (O_DIRECT).
     pub direct: bool,
@@ -63,6 +90,7 @@ pub struct Marking {
 /// When a job has written data fetched to the media.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Flushes {
+    /// The job issues no FLUSH.
     #[default]
     Never,
     /// A FLUSH after so many writes, as fio's `fsync`: the job issues nothing more until it is done, and what it has
@@ -70,28 +98,40 @@ pub enum Flushes {
     After(u32),
 }
 
+/// One job: who issues, what, where and when. [`check`] finds what is wrong with it.
 #[derive(Clone, Debug)]
 pub struct JobParams {
+    /// The initiator that the target sees, from 0.
     pub initiator: u16,
+    /// Logical unit of the commands.
     pub logical_unit: u16,
+    /// The process that issues, for schedulers that keep processes apart.
     pub process: u32,
+    /// Whether somebody waits for each I/O: schedulers may prefer such.
     pub synchronous: bool,
+    /// What each command asks of caches and queues.
     pub marking: Marking,
     /// Share of reads; the rest are writes.
     pub reads: Share,
+    /// When written data are flushed to the media.
     pub flushes: Flushes,
+    /// Sequential, random, or mixed.
     pub addressing: Addressing,
     /// How often each place is drawn at random.
     pub popularity: Popularity,
+    /// Sizes that are drawn from; one at least with a weight above zero.
     pub sizes: alloc::vec::Vec<SizeShare>,
     /// The addresses that the job touches: `count` sectors from `first`.
     pub first: Lba,
+    /// Sectors in the range; the largest size must fit.
     pub count: Sectors,
     /// Random addresses are multiples of this, counted from `first`.
     pub align: Sectors,
     /// The largest single command: a larger I/O goes out as several at once and completes with the last.
     pub command_limit: Option<Sectors>,
+    /// Closed loop, bursts or open loop.
     pub arrivals: Arrivals,
+    /// The time that issuing takes the host's processor.
     pub submit: SubmitCost,
 }
 
@@ -103,34 +143,51 @@ pub const PARTS_MAX: u64 = 1 << 12;
 /// Why a workload cannot run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JobError {
+    /// The workload has no job.
     NoJobs,
+    /// No size has a weight above zero.
     NoSizes {
+        /// Index of the job.
         job: usize,
     },
+    /// A size or a command limit of zero sectors.
     ZeroSize {
+        /// Index of the job.
         job: usize,
     },
+    /// An alignment of zero sectors.
     ZeroAlign {
+        /// Index of the job.
         job: usize,
     },
+    /// A closed loop without outstanding I/Os, or a burst of none.
     ZeroOutstanding {
+        /// Index of the job.
         job: usize,
     },
+    /// The range is smaller than the largest size.
     RangeTooSmall {
+        /// Index of the job.
         job: usize,
     },
     /// A FLUSH after no write at all.
     ZeroWrites {
+        /// Index of the job.
         job: usize,
     },
     /// A job that issues whatever has completed waits for no FLUSH.
     FlushInOpenLoop {
+        /// Index of the job.
         job: usize,
     },
+    /// All jobs together would keep more than [`OUTSTANDING_MAX`] commands outstanding.
     TooManyOutstanding {
+        /// Commands outstanding at most, as the jobs ask.
         asked: u64,
     },
+    /// The largest size makes more than [`PARTS_MAX`] commands.
     TooManyParts {
+        /// Index of the job.
         job: usize,
     },
 }
@@ -218,6 +275,7 @@ fn check_job(job: usize, params: &JobParams) -> Result<(), JobError> {
 }
 
 impl JobParams {
+    /// The largest size, zero without sizes.
     pub fn largest(&self) -> Sectors {
         self.sizes.iter().map(|share| share.size).max().unwrap_or(Sectors::ZERO)
     }

@@ -16,9 +16,15 @@ use libm::{ceil, erf, log, pow};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Shape {
     /// The place of rank r in proportion to 1 / (r + 1)^theta.
-    Zipf { theta: f64 },
+    Zipf {
+        /// Skew, above zero: 1 is Zipf's law.
+        theta: f64,
+    },
     /// The first share x of all places gets x^(log(1 - h) / log h) of the accesses: a share h gets 1 - h of them.
-    Pareto { h: f64 },
+    Pareto {
+        /// The share, above 0 and below 1: 0.2 is the rule of 80 to 20.
+        h: f64,
+    },
 }
 
 /// Where a job's random I/Os go.

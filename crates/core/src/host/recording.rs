@@ -11,6 +11,7 @@ use drivelab_units::Span;
 /// An I/O of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Recorded {
+    /// The I/O, with the instant at which it was issued.
     pub io: FedIo,
     /// From the request to its completion when it was recorded, where the recording has it.
     pub response: Option<Span>,

@@ -16,15 +16,27 @@ pub enum TargetInput {
     /// A host issues a command.
     Submit(Command),
     /// A host gives up the command that it issued under this id.
-    Abort { id: u64 },
+    Abort {
+        /// The host's own id of the command.
+        id: u64,
+    },
     /// A drive fails for good.
-    Fail { drive: u16 },
+    Fail {
+        /// Number of the drive.
+        drive: u16,
+    },
     /// A new drive of the same model takes the place of one that has failed, with nothing on it.
-    Replace { drive: u16 },
+    Replace {
+        /// Number of the drive.
+        drive: u16,
+    },
     /// The power goes: nothing that is under way is answered, and the target takes nothing more.
     CutPower,
     /// The array begins to go over its members: all of each group, as if the scenario had put it down for now.
-    Begin { work: SyncKind },
+    Begin {
+        /// Resync, rebuild or scrub.
+        work: SyncKind,
+    },
     /// Something goes wrong with a drive.
     Inject(Fault),
     /// On the wire: what a controller asks beside commands.
@@ -35,9 +47,17 @@ pub enum TargetInput {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manage {
     /// The initiator gives up the command with this tag.
-    Abort { initiator: u16, tag: u32 },
+    Abort {
+        /// The initiator that sent it.
+        initiator: u16,
+        /// Its tag.
+        tag: u32,
+    },
     /// The initiator ends its auto contingent allegiance.
-    ClearAllegiance { initiator: u16 },
+    ClearAllegiance {
+        /// The initiator that ends it.
+        initiator: u16,
+    },
     /// The drive's log of a failed queue is read: see [`Accepted::Log`].
     ReadLog,
 }
@@ -74,23 +94,57 @@ pub enum Manage {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// Sectors of a drive's media cannot be read.
-    MediaError { drive: u16, first: Lba, count: Sectors, until: Cure },
+    MediaError {
+        /// Number of the drive.
+        drive: u16,
+        /// First sector on the drive.
+        first: Lba,
+        /// Sectors, at least one.
+        count: Sectors,
+        /// What makes them readable again.
+        until: Cure,
+    },
     /// The link to a drive is reset: all commands that it has not answered come back to the controller as aborted, and go
     /// again; on the wire the host hears of them. What the cache holds stays.
-    LinkReset { drive: u16 },
+    LinkReset {
+        /// Number of the drive.
+        drive: u16,
+    },
     /// From now on, or no longer: a drive answers FLUSH at once, whatever waits in its cache.
-    LyingFlush { drive: u16, lies: bool },
+    LyingFlush {
+        /// Number of the drive.
+        drive: u16,
+        /// `true` from now on, `false` for no longer.
+        lies: bool,
+    },
     /// From now on, or no longer: the firmware takes longer to take up each command, one after the other, FLUSH and what
     /// its buffer answers included. It counts as overhead.
-    Slow { drive: u16, how: Option<Slowness> },
+    Slow {
+        /// Number of the drive.
+        drive: u16,
+        /// By how much; back to normal when `None`.
+        how: Option<Slowness>,
+    },
     /// For so long the drive says nothing and turns to nothing new. What its mechanism has begun it ends, and what is on
     /// the link goes on; what comes waits at its firmware, and no command ends that had not before. Then it goes on with
     /// all of that, as if nothing had been. A span longer than anything else is for good: a controller's time limit gives
     /// such commands up.
-    Hang { drive: u16, lasts: Span },
+    Hang {
+        /// Number of the drive.
+        drive: u16,
+        /// From now until it goes on.
+        lasts: Span,
+    },
     /// What is on a drive's media in these sectors changes, and nobody is told: reads find it and are done. Written data that
     /// wait in its cache are not touched, and a write puts the sectors right.
-    Corrupt { drive: u16, first: Lba, count: Sectors },
+    Corrupt {
+        /// Number of the drive.
+        drive: u16,
+        /// First sector on the drive.
+        first: Lba,
+        /// Sectors, at least one.
+        count: Sectors,
+    },
 }
 
 /// How the firmware of an ailing drive is slow: by how much longer it takes up a command.
@@ -99,11 +153,28 @@ pub enum Slowness {
     /// Always by this much.
     Constant(Span),
     /// By nothing at first, evenly more up to this much `over` so long, and as much from then on.
-    Ramp { by: Span, over: Span },
+    Ramp {
+        /// Added to each command at the end of the ramp.
+        by: Span,
+        /// Length of the ramp.
+        over: Span,
+    },
     /// By this much while a burst lasts, one after every `every`; the first begins at once.
-    Bursts { by: Span, every: Span, lasts: Span },
+    Bursts {
+        /// Added to each command within a burst.
+        by: Span,
+        /// From the beginning of one burst to that of the next.
+        every: Span,
+        /// Length of a burst.
+        lasts: Span,
+    },
     /// By this much for a share of the commands, drawn by their ids from the stream `drive/<index>/slow`.
-    Some { by: Span, share: Share },
+    Some {
+        /// Added to each command drawn.
+        by: Span,
+        /// Share of commands.
+        share: Share,
+    },
 }
 
 impl Fault {
@@ -151,7 +222,10 @@ pub enum Accepted {
     Done,
     /// The command has this number in the target: it names its data in [data operations](crate::data::DataOp). A host
     /// that numbers its commands upward finds its own ids.
-    Submitted { number: u64 },
+    Submitted {
+        /// Never used twice in a target.
+        number: u64,
+    },
     /// The command will end as [`Aborted`](crate::Outcome::Aborted), unless it ends otherwise at this instant. One that a
     /// controller's cache or array has ends so when all that they have begun for it is over.
     Aborting,
@@ -161,33 +235,73 @@ pub enum Accepted {
     /// No such command is under way, so there is nothing to give up.
     NothingThere,
     /// The tag that the log of a failed queue names.
-    Log { failed: Option<u32> },
+    Log {
+        /// Tag of the command that failed the queue; `None` if none did.
+        failed: Option<u32>,
+    },
 }
 
 /// What a target cannot be told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallError {
     /// Time goes forward only.
-    TimeWentBack { now: Instant, was: Instant },
+    TimeWentBack {
+        /// The instant that was given.
+        now: Instant,
+        /// The latest instant that the target has seen.
+        was: Instant,
+    },
     /// Later than anything that the target can still add a time to.
-    TimeTooFar { now: Instant },
+    TimeTooFar {
+        /// The instant that was given.
+        now: Instant,
+    },
     /// A command with this id has not ended.
-    IdUnderWay { id: u64 },
+    IdUnderWay {
+        /// The id that was given.
+        id: u64,
+    },
     /// There are fewer drives.
-    NoSuchDrive { drive: u16, drives: u16 },
+    NoSuchDrive {
+        /// Number that was given.
+        drive: u16,
+        /// Drives that there are, numbered from 0.
+        drives: u16,
+    },
     /// It has failed before.
-    DriveHasFailed { drive: u16 },
+    DriveHasFailed {
+        /// Number of the drive.
+        drive: u16,
+    },
     /// It works, so that nothing can take its place.
-    DriveIsThere { drive: u16 },
+    DriveIsThere {
+        /// Number of the drive.
+        drive: u16,
+    },
     /// These addresses are not on that drive, or there are none of them.
-    NotOnDrive { drive: u16, first: Lba, count: Sectors },
+    NotOnDrive {
+        /// Number of the drive.
+        drive: u16,
+        /// First sector that was given.
+        first: Lba,
+        /// Sectors that were given.
+        count: Sectors,
+    },
     /// Bursts of slowness with nothing from one to the next.
     EndlessBursts,
     /// A firmware that is slower than any that a drive can be built with: see
     /// [`TIME_MAX`](super::drive::params::TIME_MAX).
-    TooSlow { by: Span },
+    TooSlow {
+        /// The slowness that was given.
+        by: Span,
+    },
     /// This kind of target cannot do that.
-    Unable { what: &'static str, needs: &'static str },
+    Unable {
+        /// What was asked, for the message.
+        what: &'static str,
+        /// What a target must have for it.
+        needs: &'static str,
+    },
     /// There is nothing to rebuild, or no spare to rebuild it on.
     NothingToRebuild,
     /// The power is gone.

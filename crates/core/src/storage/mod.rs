@@ -4,9 +4,9 @@
 //! the contract exist only here. What boxes share is in their [`context`]: the agenda, the ways out, and the [`link`]s.
 pub mod array;
 mod bad_blocks;
-pub mod call;
+pub(crate) mod call;
 mod commands;
-pub mod context;
+pub(crate) mod context;
 pub mod controller;
 mod device;
 pub mod drive;
@@ -14,12 +14,12 @@ pub mod elevator;
 mod hearing;
 mod index;
 pub mod link;
-pub mod outputs;
-pub mod overlap;
+pub(crate) mod outputs;
+pub(crate) mod overlap;
 pub mod server;
 mod slab;
 pub mod system;
-pub mod tree;
+pub(crate) mod tree;
 pub mod write_behind;
 
 use crate::command::{Access, Breakdown, Command, Completion, Outcome};
@@ -131,11 +131,87 @@ impl Target {
     }
 
     /// From now on the trace of every command is told: [`TargetOutput::Lived`], before the command's completion.
+    /// ```
+    /// use drivelab_core::storage::drive::geometry::GeometryParams;
+    /// use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+    /// use drivelab_core::storage::drive::seek::SeekParams;
+    /// use drivelab_core::storage::{Target, TargetInput, TargetOutput, TargetParams};
+    /// use drivelab_core::{Access, Command, Machine, Served};
+    /// use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
+    ///
+    /// let rpm = Rpm::from_milli(7_200_000).unwrap();
+    /// let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
+    /// let drive = DriveParams::plain(rpm, GeometryParams::one_zone(4, 1_000, 600), seek);
+    /// let mut target = Target::new(&TargetParams::Drive(DriveModel::new(&drive).unwrap().into()), 1);
+    /// target.keep_traces();
+    /// let read = Command::new(0, Access::Read, Lba::new(1_200_000), Sectors::new(8));
+    /// target.handle(Instant::ZERO, TargetInput::Submit(read)).unwrap();
+    /// while let Some(due) = target.poll_timeout() {
+    ///     target.handle(due, TargetInput::Tick).unwrap();
+    /// }
+    /// let (Some(TargetOutput::Lived(trace)), Some(TargetOutput::Completed(answer))) =
+    ///     (target.poll_output(), target.poll_output())
+    /// else {
+    ///     panic!("a trace, then the completion")
+    /// };
+    /// assert_eq!(trace.served, Served::Chosen);
+    /// // 4 heads of 600 sectors: the arm has gone from the first cylinder to the 500th.
+    /// assert_eq!((trace.from_cylinder, trace.cylinder), (0, 500));
+    /// // From its choice to its first sector it moved and waited for the platter.
+    /// assert_eq!(trace.begun - trace.chosen, answer.breakdown.seek + answer.breakdown.rotation);
+    /// ```
     pub fn keep_traces(&mut self) {
         self.context.keeps.traces = true;
     }
 
     /// From now on every data operation is told: [`TargetOutput::Data`].
+    /// What a power cut takes: a write that the cache has answered is lost until its data are on the media.
+    ///
+    /// ```
+    /// use drivelab_core::data::DataOp;
+    /// use drivelab_core::storage::drive::cache::params::{CacheParams, Destage, WriteBackParams};
+    /// use drivelab_core::storage::drive::geometry::GeometryParams;
+    /// use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+    /// use drivelab_core::storage::drive::seek::SeekParams;
+    /// use drivelab_core::storage::{Target, TargetInput, TargetOutput, TargetParams};
+    /// use drivelab_core::{Access, Command, Machine};
+    /// use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
+    ///
+    /// let rpm = Rpm::from_milli(7_200_000).unwrap();
+    /// let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
+    /// let room = Sectors::new(4_096);
+    /// let write_back = WriteBackParams {
+    ///     limit: room,
+    ///     segments: 1,
+    ///     destage: Destage::WhenIdle,
+    ///     idle: Span::from_s(1),
+    ///     age: None,
+    ///     press_from: room,
+    ///     run: room,
+    ///     while_busy: true,
+    /// };
+    /// let cache = Some(CacheParams { write_back: Some(write_back), ..CacheParams::reading_on(room) });
+    /// let plain = DriveParams::plain(rpm, GeometryParams::one_zone(4, 1_000, 600), seek);
+    /// let model = DriveModel::new(&DriveParams { cache, ..plain }).unwrap();
+    /// let mut target = Target::new(&TargetParams::Drive(model.into()), 1);
+    /// target.keep_data();
+    /// let write = Command::new(0, Access::Write, Lba::new(500_000), Sectors::new(8));
+    /// target.handle(Instant::ZERO, TargetInput::Submit(write)).unwrap();
+    /// let mut now = Instant::ZERO;
+    /// let mut told: Vec<TargetOutput> = std::iter::from_fn(|| target.poll_output()).collect();
+    /// while !told.iter().any(|said| said.completed().is_some()) {
+    ///     now = target.poll_timeout().unwrap();
+    ///     target.handle(now, TargetInput::Tick).unwrap();
+    ///     told.extend(std::iter::from_fn(|| target.poll_output()));
+    /// }
+    /// target.handle(now, TargetInput::CutPower).unwrap();
+    /// told.extend(std::iter::from_fn(|| target.poll_output()));
+    /// let ops: Vec<DataOp> = told.into_iter().filter_map(|said| said.data()).collect();
+    /// assert!(ops.iter().any(|op| matches!(op, DataOp::Accept { write: 0, .. })));
+    /// assert!(!ops.iter().any(|op| matches!(op, DataOp::Persist { .. })));
+    /// let lost: Vec<_> = target.drive().unwrap().volatile().map(|piece| (piece.write, piece.count())).collect();
+    /// assert_eq!(lost, [(0, Sectors::new(8))]);
+    /// ```
     pub fn keep_data(&mut self) {
         self.context.keeps.data = true;
         if let Body::System(system) = &mut self.body {

@@ -18,21 +18,30 @@ pub enum Happening {
     Array(Report),
     /// A memory has given up data that it had answered for. The write is named by its number in the target.
     GivenUp {
+        /// When it gave up.
         at: Instant,
+        /// Which memory.
         memory: Place,
+        /// Which data of which write.
         what: GivenUp,
     },
-    /// A drive that is in no array has failed for good, or another one has taken its place.
+    /// A drive that is in no array has failed for good.
     DriveFailed {
+        /// When it failed.
         at: Instant,
+        /// Number of the drive.
         drive: u16,
     },
+    /// A drive that is in no array has been replaced by a new one, with nothing on it.
     DriveReplaced {
+        /// When it was replaced.
         at: Instant,
+        /// Number of the drive.
         drive: u16,
     },
     /// The power is gone: what was under way is never answered.
     PowerCut {
+        /// When it was cut.
         at: Instant,
     },
 }
@@ -77,9 +86,13 @@ impl TargetOutput {
 /// The same by reference, where it lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OutputRef<'a> {
+    /// A command has ended.
     Completed(&'a Completion),
+    /// Data have moved; only after a target was told to say so.
     Data(&'a DataOp),
+    /// The stamps of a command; only after a target was told to say so.
     Lived(&'a CommandTrace),
+    /// Something happened that is no command's answer.
     Happened(&'a Happening),
 }
 

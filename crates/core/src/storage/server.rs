@@ -9,18 +9,25 @@ use drivelab_units::{Instant, Sectors, Span};
 /// How long a server takes for one command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Service {
+    /// Always this long.
     Fixed(Span),
+    /// Exponentially distributed.
     Exponential {
+        /// Mean service time.
         mean: Span,
     },
     /// Uniform from `least` up to `most`.
     Uniform {
+        /// The shortest.
         least: Span,
+        /// The longest.
         most: Span,
     },
     /// The sum of `phases` exponentials of this total mean (Erlang).
     Erlang {
+        /// Mean of the sum.
         mean: Span,
+        /// Number of phases, at least 1.
         phases: u32,
     },
 }
@@ -41,8 +48,10 @@ impl Service {
     }
 }
 
+/// A station of queueing theory in place of a drive.
 #[derive(Clone, Debug)]
 pub struct ServerParams {
+    /// Sectors that it answers for.
     pub capacity: Sectors,
     /// Infinitely many servers with no service time when `None`: the null target.
     pub service: Option<Service>,
@@ -69,12 +78,14 @@ struct Waiting {
     served: Span,
 }
 
+/// The station at work.
 pub struct Server {
     params: ServerParams,
     stations: alloc::vec::Vec<Station>,
 }
 
 impl Server {
+    /// Stations with service times drawn from streams of this seed.
     pub fn new(params: ServerParams, seed: u64) -> Self {
         let station = |i| Station {
             waiting: VecDeque::with_capacity(64),
@@ -83,10 +94,12 @@ impl Server {
         Server { stations: (0..params.stations).map(station).collect(), params }
     }
 
+    /// Sectors that it answers for.
     pub fn capacity(&self) -> Sectors {
         self.params.capacity
     }
 
+    /// Takes a command, which waits until a server is free.
     pub fn submit(&mut self, context: &mut Context, command: Command) {
         let now = context.now;
         let waiting = Waiting { command, submitted: now, served: Span::ZERO };
@@ -96,7 +109,7 @@ impl Server {
         self.join(context, 0, waiting);
     }
 
-    pub fn on_event(&mut self, context: &mut Context, event: ServerEvent) {
+    pub(crate) fn on_event(&mut self, context: &mut Context, event: ServerEvent) {
         let station = usize::from(event.station);
         let Some(served) = self.stations[station].waiting.pop_front() else { return };
         if !self.stations[station].waiting.is_empty() {

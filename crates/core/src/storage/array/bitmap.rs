@@ -21,13 +21,16 @@ use crate::storage::tree::{NONE, Slot};
 use alloc::vec::Vec;
 use drivelab_units::{Instant, Span};
 
+/// State of a region's bit in the write-intent bitmap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bit {
+    /// No write to the region is under way or recent: after a power cut it needs no resync.
     Clear,
     /// To be set by the next write of its granule.
     Wanted,
     /// Being written.
     Setting,
+    /// Set on the media: writes to the region may go on.
     Set,
     /// Being cleared.
     Clearing,

@@ -317,6 +317,7 @@ impl Array {
         self.condition.has_lost
     }
 
+    /// The state of the array as a whole, from its members' states and its losses.
     pub fn health(&self) -> Health {
         let is_missing = |state| matches!(state, MemberState::Missing | MemberState::Aside);
         if self.condition.has_lost {

@@ -2,6 +2,7 @@
 use super::levels::Spot;
 use alloc::vec::Vec;
 
+/// What the drive in a slot is good for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemberState {
     /// All of its data are right.
@@ -11,13 +12,18 @@ pub enum MemberState {
     /// There is a drive, and nothing on it counts: its striped set misses another one (RAID 01).
     Aside,
     /// A new drive: what lies below `done` is right.
-    Rebuilding { done: u64 },
+    Rebuilding {
+        /// Sectors of the member that are rebuilt, from its start.
+        done: u64,
+    },
 }
 
+/// A slot of an array, with the drive in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
     /// The number of the drive that has the slot, or had it last.
     pub drive: u16,
+    /// Whether its data count.
     pub state: MemberState,
     /// Commands that are with the drive.
     pub outstanding: u32,
@@ -25,6 +31,7 @@ pub struct Member {
     pub head: u64,
 }
 
+/// The slots of an array with their drives, and the spares that are left.
 pub struct Members {
     members: Vec<Member>,
     /// Slots that are not whole.
@@ -57,24 +64,29 @@ impl Members {
         self.forgets[usize::from(self.get(slot).drive)]
     }
 
+    /// The member in this slot. Panics when there is none.
     #[inline]
     pub fn get(&self, slot: u16) -> &Member {
         &self.members[usize::from(slot)]
     }
 
+    /// The member in this slot, to change. Panics when there is none.
     #[inline]
     pub fn get_mut(&mut self, slot: u16) -> &mut Member {
         &mut self.members[usize::from(slot)]
     }
 
+    /// All members with their slots, in the order of slots.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &Member)> {
         (0..).zip(&self.members)
     }
 
+    /// Number of slots.
     pub fn count(&self) -> u16 {
         self.members.len() as u16
     }
 
+    /// Sets the state of a slot. Panics when there is none.
     pub fn set(&mut self, slot: u16, state: MemberState) {
         let member = &mut self.members[usize::from(slot)];
         self.impaired -= u16::from(member.state != MemberState::Whole);

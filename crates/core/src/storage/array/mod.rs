@@ -16,7 +16,7 @@
 //! Two stripe requests that touch the same blocks, of which one writes, never run at once where that could leave copies
 //! that differ or parity that does not fit: the younger waits. Start reading at [`Array::submit`].
 mod avoids;
-pub mod background;
+pub(crate) mod background;
 mod below;
 mod bitmap;
 mod claims;
@@ -25,7 +25,7 @@ mod health;
 mod holds;
 mod intake;
 pub mod levels;
-pub mod logs;
+pub(crate) mod logs;
 pub mod members;
 pub mod params;
 mod phases;
@@ -67,20 +67,37 @@ use traces::Traces;
 /// The ids of members' commands begin here, among those that no host has issued.
 const OP_IDS: u64 = OWN_IDS | 1 << 51;
 
+/// What the array does at an instant of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayEvent {
     /// The parity of the stripe request that took this place as the so many-th is computed.
-    Computed { stripe_request: u32, serial: u32 },
+    Computed {
+        /// Place of the stripe request.
+        stripe_request: u32,
+        /// Tells it from others that had the place before.
+        serial: u32,
+    },
     /// The array looks after its background work.
     Background,
     /// A new drive takes this slot.
-    Replace { slot: u16 },
+    Replace {
+        /// The slot.
+        slot: u16,
+    },
     /// This region may have been left alone for long enough to clear its bit.
-    Unmark { region: u32 },
+    Unmark {
+        /// Number of the region in the bitmap.
+        region: u32,
+    },
     /// Work that was put down for now begins.
-    Begin { scheduled: u16 },
+    Begin {
+        /// Index among [`ArrayParams::scheduled`](params::ArrayParams).
+        scheduled: u16,
+    },
 }
 
+/// One array: turns commands of hosts into commands of members, and does its own background work. An embedder reaches
+/// it by [`System::array`](super::system::System::array), to read from.
 pub struct Array {
     layout: Layout,
     planner: Planner,
@@ -125,10 +142,12 @@ impl Array {
         }
     }
 
+    /// Sectors that hosts can address.
     pub fn capacity(&self) -> Sectors {
         self.layout.capacity()
     }
 
+    /// The layout, which tells what lies where.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -139,10 +158,12 @@ impl Array {
         self.layout.take_over(&before.layout);
     }
 
+    /// The parameters that it was built with.
     pub fn params(&self) -> &ArrayParams {
         &self.planner.params
     }
 
+    /// The slots, with the state of each member.
     pub fn members(&self) -> &Members {
         &self.planner.members
     }
@@ -346,7 +367,7 @@ impl Array {
         }
     }
 
-    pub fn on_event(&mut self, context: &mut Context, event: ArrayEvent) {
+    pub(crate) fn on_event(&mut self, context: &mut Context, event: ArrayEvent) {
         match event {
             ArrayEvent::Computed { stripe_request: slot, serial } => {
                 let stripe_request = self.planner.stripe_requests.get_mut(slot);
@@ -375,7 +396,7 @@ impl Array {
     }
 
     #[inline]
-    pub fn drop_answer(&mut self) {
+    pub(crate) fn drop_answer(&mut self) {
         self.answers.drop_front();
     }
 

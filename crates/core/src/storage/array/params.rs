@@ -12,7 +12,9 @@ use drivelab_units::{Instant, Rate, Sectors, Share, Span};
 /// I/O scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Keeper {
+    /// The host's software, as Linux md.
     Host,
+    /// A RAID controller, which the host sees as one device.
     Controller,
 }
 
@@ -30,9 +32,13 @@ pub enum Copies {
 /// Where parity lies in each row of stripe units, and where data begin.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rotation {
+    /// Parity begins on the last member and moves one down each row; data begin behind the parity. The default of md.
     LeftSymmetric,
+    /// Parity as in left-symmetric; data begin at the first member.
     LeftAsymmetric,
+    /// Parity begins on the first member and moves one up each row; data begin behind the parity.
     RightSymmetric,
+    /// Parity as in right-symmetric; data begin at the first member.
     RightAsymmetric,
     /// All parity on the first members.
     First,
@@ -40,6 +46,7 @@ pub enum Rotation {
     Last,
 }
 
+/// The RAID level, with what only that level has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Level {
     /// JBOD: one drive behind the other.
@@ -49,16 +56,41 @@ pub enum Level {
     /// RAID 1: every member has everything.
     Mirrored,
     /// RAID 01: so many copies of one striped set; a set that misses a member is given up whole.
-    MirroredStripes { copies: u16 },
+    MirroredStripes {
+        /// Striped sets, at least 2; must divide the members.
+        copies: u16,
+    },
     /// RAID 10.
-    StripedMirrors { copies: u16, layout: Copies },
+    StripedMirrors {
+        /// Copies of each sector, from 2 up to the number of members.
+        copies: u16,
+        /// Where md puts the copies.
+        layout: Copies,
+    },
     /// RAID 3, and RAID 30 with several groups: synchronised spindles, parity on the last member, every command on all.
-    Interleaved { groups: u16 },
+    Interleaved {
+        /// Groups with parity of their own, at least 1; must divide the members.
+        groups: u16,
+    },
     /// RAID 4, 5 and 6, and RAID 50 and 60 with several groups.
-    Parity { parities: u8, rotation: Rotation, groups: u16 },
+    Parity {
+        /// Parities of each row, 1 to 3.
+        parities: u8,
+        /// On which member each row has its parity.
+        rotation: Rotation,
+        /// Groups with parity of their own, at least 1; must divide the members.
+        groups: u16,
+    },
     /// RAID-Z: records of one size, written to a new place each time. The sector of the pool (its ashift) is
     /// [`ParityParams::granule`]; data fill at most so many percent of the places for a record.
-    RaidZ { parities: u8, record: Sectors, fill_percent: u8 },
+    RaidZ {
+        /// Parities of each record, 1 to 3.
+        parities: u8,
+        /// Data of a record: a whole number of the pool's sectors.
+        record: Sectors,
+        /// 1 to 100.
+        fill_percent: u8,
+    },
 }
 
 /// Which copy answers a read.
@@ -90,18 +122,23 @@ pub struct SplitReads {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PartialWrites {
     /// Whichever reads less, as md counts it; the other on a tie when `prefers_old`.
-    Cheaper { prefers_old: bool },
+    Cheaper {
+        /// Whether a tie goes to read-modify-write.
+        prefers_old: bool,
+    },
     /// Always from the old data and the old parity (read-modify-write).
     Old,
     /// Always from the data that are not written (reconstruct-write).
     Rest,
 }
 
+/// How parity is computed and written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParityParams {
     /// How fast parity is computed, over all data that go into it, one row of stripe units after the other; infinitely
     /// fast when `None`.
     pub rate: Option<Rate>,
+    /// How a write of less than a row gets its parity.
     pub partial: PartialWrites,
     /// Parity is computed over whole pieces of so much: 4 KiB for md. For RAID-Z the sector of the pool.
     pub granule: Sectors,
@@ -110,10 +147,13 @@ pub struct ParityParams {
 /// What keeps a power cut from leaving parity that does not fit its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConsistencyPolicy {
+    /// Nothing: a resync after a power cut covers the whole array.
     None,
     /// A map of regions being written tells what to make consistent after a cut. It shortens that, and closes nothing.
     Bitmap {
+        /// Sectors of the array for each bit.
         region: Sectors,
+        /// How long a region must be free of writes before its bit is cleared.
         clears_after: Span,
     },
     /// Data and parity go to a drive of their own first.
@@ -155,28 +195,36 @@ pub enum GivesWay {
 /// When a member fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
+    /// At this instant of virtual time.
     At(Instant),
     /// After so many commands of the hosts have come to the array.
     Commands(u64),
 }
 
+/// A drive that fails during the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// The number of the drive.
     pub drive: u16,
+    /// By time or by count.
     pub when: When,
 }
 
 /// What of the array is not right as the run begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scheduled {
+    /// What is done.
     pub kind: super::report::SyncKind,
+    /// When it begins.
     pub at: Instant,
 }
 
+/// An array. [`Layout::new`](super::levels::Layout::new) checks it against the drives.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ArrayParams {
+    /// RAID level.
     pub level: Level,
+    /// Where the array's logic runs.
     pub keeper: Keeper,
     /// Drives from the first on; behind them lie the spares, then the journal if there is one.
     pub members: u16,
@@ -184,22 +232,29 @@ pub struct ArrayParams {
     pub spares: u16,
     /// How long after a failure a spare is taken, or a new drive is put in.
     pub replaced_after: Span,
+    /// Sectors of a stripe unit; of no meaning for levels without one.
     pub unit: Sectors,
     /// Commands of hosts that it works on at once; the others wait. No limit of its own when `None`.
     pub depth: Option<u32>,
     /// What it takes whoever keeps the array to answer that a command's data are gone, one command after the other.
     pub refusal: Span,
+    /// Which copy a read takes.
     pub reads: ReadChoice,
+    /// How a large read is shared among copies; one copy serves all of it when `None`.
     pub split: Option<SplitReads>,
+    /// How parity is computed and written.
     pub parity: ParityParams,
+    /// What protects parity from a power cut.
     pub consistency_policy: ConsistencyPolicy,
     /// The largest command to a member.
     pub request: Sectors,
+    /// How background work takes turns with commands of hosts.
     pub sync: SyncParams,
     /// The members' periods deviate by up to so many millionths from what is documented, evenly distributed.
     pub deviation_ppm: u32,
     /// All spindles turn as one.
     pub synchronised: bool,
+    /// Drives that fail during the run.
     pub failures: Vec<Failure>,
     /// Members that are missing as the run begins.
     pub missing: Vec<u16>,
@@ -260,6 +315,23 @@ impl ArrayParams {
     pub const MEMBERS_MAX: u16 = 1 << 10;
 
     /// What is wrong with them for members of these capacities, if anything is.
+    /// # Errors
+    /// The first thing found that contradicts the level, the other parameters or the capacities.
+    ///
+    /// ```
+    /// use drivelab_core::storage::array::levels::LevelError;
+    /// use drivelab_core::storage::array::params::{ArrayParams, Level, Rotation};
+    /// use drivelab_units::Sectors;
+    ///
+    /// let raid5 = Level::Parity { parities: 1, rotation: Rotation::LeftSymmetric, groups: 1 };
+    /// let drives = [Sectors::new(1 << 20); 4];
+    /// // One drive's worth of the four holds parity.
+    /// assert_eq!(ArrayParams::plain(raid5, 4).capacity(&drives), Ok(Sectors::new(3 << 20)));
+    /// // A drive too many, unless the array counts it as a spare.
+    /// let error = ArrayParams::plain(raid5, 3).check(&drives);
+    /// assert_eq!(error, Err(LevelError::Drives { members: 3, spares: 0, journal: false, given: 4 }));
+    /// assert_eq!(ArrayParams { spares: 1, ..ArrayParams::plain(raid5, 3) }.check(&drives), Ok(()));
+    /// ```
     pub fn check(&self, capacities: &[Sectors]) -> Result<(), LevelError> {
         self.capacity(capacities).map(|_| ())
     }

@@ -1,6 +1,6 @@
 //! How a stripe request goes through its phases: it is planned, its commands go to the members and come back, and what
 //! could not be read is planned anew.
-use super::levels::{Blocks, Layout};
+use super::levels::Blocks;
 use super::stripe_request::{Op, Owner, Phase, StripeRequest};
 use super::{Array, ArrayEvent, background};
 use crate::command::{Access, Attribute, Breakdown, Command, Completion, Content, Outcome, Priority};
@@ -153,10 +153,7 @@ impl Array {
     /// where its parity may be among them.
     #[cold]
     fn content_below(&self, like: &Command) -> Content {
-        match self.layout() {
-            Layout::Linear(_) | Layout::Copied(_) => like.content,
-            Layout::Rows(_) | Layout::RaidZ(_) => Content::Data,
-        }
+        if self.layout().passes_content() { like.content } else { Content::Data }
     }
 
     /// All commands of a stripe request's phase are back.

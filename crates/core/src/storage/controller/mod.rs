@@ -36,18 +36,42 @@ use params::ControllerParams;
 /// How long a lane without a command at the drive waits after TASK SET FULL before it tries again.
 const TRY_AGAIN: Span = Span::from_ms(1);
 
+/// What a controller does at an instant of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ControllerEvent {
     /// A command reaches the drive.
-    Deliver { initiator: u16, tag: u32 },
+    Deliver {
+        /// Initiator of the command.
+        initiator: u16,
+        /// Its tag.
+        tag: u32,
+    },
     /// The host has taken a completion.
-    Taken { initiator: u16, tag: u32 },
+    Taken {
+        /// Initiator of the command.
+        initiator: u16,
+        /// Its tag.
+        tag: u32,
+    },
     /// The lane may go on.
-    GoOn { initiator: u16 },
+    GoOn {
+        /// Initiator whose lane goes on.
+        initiator: u16,
+    },
     /// The host's error handler is through.
-    Recovered { initiator: u16 },
+    Recovered {
+        /// Initiator whose lane had stopped.
+        initiator: u16,
+    },
     /// The command that took the tag as the lane's so many-th has been with the drive for too long.
-    TimeOut { initiator: u16, tag: u32, serial: u32 },
+    TimeOut {
+        /// Initiator of the command.
+        initiator: u16,
+        /// Its tag.
+        tag: u32,
+        /// Tells it from commands that had the tag before.
+        serial: u32,
+    },
 }
 
 /// The controller's end of one drive. Its processor serves all drives behind it: see [`Context::busy_until`].
@@ -64,6 +88,7 @@ pub struct Controller {
 }
 
 impl Controller {
+    /// A controller for one drive, speaking the drive's protocol.
     pub fn new(params: &ControllerParams, drive: &Drive) -> Self {
         let protocol = drive.protocol();
         let depth = params.depth.unwrap_or_else(|| drive.depth()).min(protocol.tags());
@@ -344,7 +369,7 @@ impl Controller {
         context.agenda.schedule(recovered, 3, Event::Controller(self.drive, event));
     }
 
-    pub fn on_event(
+    pub(crate) fn on_event(
         &mut self,
         context: &mut Context,
         drive: &mut Drive,

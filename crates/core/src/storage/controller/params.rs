@@ -3,6 +3,7 @@ use crate::storage::link::params::BusParams;
 use crate::storage::write_behind::params::WriteBehindParams;
 use drivelab_units::Span;
 
+/// The host's end of the queueing protocol: how many commands it sends, and what it does about errors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ControllerParams {
     /// Commands of one initiator that it keeps with the drive at once; as many as the drive holds when `None`.

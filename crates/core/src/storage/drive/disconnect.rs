@@ -9,6 +9,7 @@ use super::params::Overhead;
 use crate::command::{Access, Command};
 use drivelab_units::{Lba, Span};
 
+/// What a drive's releases and reselections of its bus cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DisconnectParams {
     /// Whether it keeps the bus from the command to the completion.
@@ -30,14 +31,17 @@ pub struct DisconnectParams {
 pub struct SecondRelease {
     /// From the arrival of the command until it is understood; in place of the usual overhead.
     pub command: Span,
-    /// To let go of the bus after it, and how long it stays away.
+    /// To let go of the bus after it.
     pub release: Span,
+    /// How long it stays away from the bus after that.
     pub away: Span,
     /// When the arm starts: this much after the command is understood, or before.
     pub arm_ns: i64,
-    /// To let go of the bus after the data, and to take it up again at the end.
+    /// To let go of the bus after the data.
     pub release_again: Span,
+    /// To take the bus up again at the end of the write.
     pub reselection: Span,
+    /// How much of the data must be there before the media write begins.
     pub sectors_first: SectorsFirst,
 }
 
@@ -48,6 +52,7 @@ pub struct SectorsFirst {
     pub short: u64,
     /// Of a long one: of so many sectors or more.
     pub long: u64,
+    /// Sectors from which on a write is long.
     pub long_from: u64,
 }
 
@@ -65,9 +70,13 @@ impl SectorsFirst {
 /// takes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Steps {
+    /// From the arrival of the command until the arm may start.
     pub arm: Span,
+    /// From the arrival of the command until the data may flow.
     pub data: Span,
+    /// To let go of the bus behind the data.
     pub release: Span,
+    /// To take the bus up again for the completion.
     pub end: Span,
 }
 
@@ -113,6 +122,7 @@ impl DisconnectParams {
         if self.holds { Span::ZERO } else { self.reselection + self.preparation }
     }
 
+    /// All times in it, for a check against [`TIME_MAX`](super::params::TIME_MAX).
     pub fn times(&self) -> [Span; 10] {
         let second = self.second_release;
         let part = |of: fn(SecondRelease) -> Span| second.map_or(Span::ZERO, of);

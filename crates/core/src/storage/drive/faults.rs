@@ -11,6 +11,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use drivelab_units::{Lba, Sectors, Share, Span};
 
+/// Which reads of a drive fail, from the start.
 #[derive(Clone, Debug)]
 pub struct FaultParams {
     /// Share of reads that fail although the media is sound, each attempt for itself.
@@ -37,6 +38,7 @@ pub struct Faults {
 }
 
 impl Faults {
+    /// The faults of drive `index`, drawn from the stream `drive/<index>/faults` of this seed.
     pub fn new(params: &FaultParams, index: u16, seed: u64) -> Self {
         let key = rng::Stream::named(seed, &format!("drive/{index}/faults")).bits();
         let mut unreadable = BadBlocks::default();

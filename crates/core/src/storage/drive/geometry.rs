@@ -86,15 +86,20 @@ impl Zone {
 /// A slot on the media: the zone, the track in the zone's order, the slot in the track.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SectorSlot {
+    /// Number of the zone.
     pub zone: u32,
+    /// Number of the track in the zone's order.
     pub track: u32,
+    /// Number of the slot in the track.
     pub sector: u32,
 }
 
 /// A track as the mechanism sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Track {
+    /// Cylinder, 0 at the outer edge.
     pub cylinder: u32,
+    /// Head, from 0.
     pub head: u32,
     /// Time within a revolution at which slot 0 begins.
     pub start: Span,
@@ -253,6 +258,7 @@ impl Geometry {
             .collect();
     }
 
+    /// Sectors that the drive offers.
     pub fn capacity(&self) -> Sectors {
         Sectors::new(self.capacity)
     }
@@ -262,10 +268,12 @@ impl Geometry {
         self.cylinders
     }
 
+    /// Heads of the drive.
     pub fn heads(&self) -> u32 {
         self.heads
     }
 
+    /// Number of zones.
     pub fn zones(&self) -> u32 {
         self.zones.len() as u32
     }
@@ -275,6 +283,7 @@ impl Geometry {
         Lba::new(self.zones[zone as usize].first_lba)
     }
 
+    /// Slots of each track of a zone. Panics when there is no such zone.
     pub fn sectors_per_track(&self, zone: u32) -> u32 {
         self.zones[zone as usize].sectors_per_track
     }

@@ -10,7 +10,9 @@ use drivelab_units::{Instant, Lba, Sectors, Span};
 /// Where the arm stands and which head reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Arm {
+    /// Cylinder, 0 at the outer edge.
     pub cylinder: u32,
+    /// The head in use, from 0.
     pub head: u32,
 }
 
@@ -25,16 +27,20 @@ pub struct SettleParams {
     pub write_least: Span,
     /// Whether an access may begin in the middle of its part of a track (zero-latency), by kind.
     pub read_on_arrival: bool,
+    /// The same for writes.
     pub write_on_arrival: bool,
 }
 
 /// An access as the mechanism carries it out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passage {
+    /// Movement of the arm to the first sector, settling included.
     pub seek: Span,
+    /// From there until the first sector comes round.
     pub rotation: Span,
     /// From the first sector to the last, with all track switches between.
     pub transfer: Span,
+    /// When the last sector has passed the head.
     pub end: Instant,
     /// Where it leaves the arm.
     pub arm: Arm,
@@ -45,7 +51,9 @@ pub struct Passage {
 /// The first part of an access, all on one track: what choosing between accesses needs to know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Landing {
+    /// Cylinder of the first sector.
     pub cylinder: u32,
+    /// Head of the first sector.
     pub head: u32,
     /// Time into the revolution at which the first slot begins.
     pub start: u32,
@@ -68,10 +76,14 @@ impl Landing {
     }
 }
 
+/// The moving parts of a drive: where blocks lie, and how long the arm takes to them.
 #[derive(Clone, Debug)]
 pub struct Mechanism {
+    /// Where blocks lie.
     pub geometry: Geometry,
+    /// The seek time by distance.
     pub seek: SeekCurve,
+    /// Settling times and access in the middle of a track.
     pub settle: SettleParams,
     /// How far movements miss the curve.
     pub scatter: Option<Scatter>,

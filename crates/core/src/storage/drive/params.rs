@@ -16,15 +16,19 @@ use drivelab_units::{Bytes, Rate, Rpm, Sectors, Span};
 /// A firmware overhead that depends on the kind of the command before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Overhead {
+    /// When the command before was a read.
     pub after_read: Span,
+    /// When it was a write or a FLUSH.
     pub after_write: Span,
 }
 
 impl Overhead {
+    /// The same time whatever came before.
     pub const fn always(span: Span) -> Self {
         Overhead { after_read: span, after_write: span }
     }
 
+    /// The time behind a command of this kind.
     #[inline]
     pub fn after(self, before: Access) -> Span {
         match before {
@@ -47,6 +51,7 @@ pub struct FirmwareParams {
     pub write_hit: Overhead,
     /// From the last datum until the host sees the completion.
     pub read_completion: Span,
+    /// The same for a write, from its last sector on the media or in the cache.
     pub write_completion: Span,
 }
 
@@ -59,12 +64,14 @@ pub enum WriteData {
     WhilePositioning,
 }
 
+/// The drive's end of the link to the host.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkParams {
     /// Infinitely fast when `None`.
     pub rate: Option<Rate>,
     /// For writes, where it is not the same.
     pub write_rate: Option<Rate>,
+    /// When a write's data come.
     pub write_data: WriteData,
 }
 
@@ -93,21 +100,31 @@ impl LinkParams {
 /// A drive in physical parameters.
 #[derive(Clone, Debug)]
 pub struct DriveParams {
+    /// Spindle speed, 30 to 300 000 rpm.
     pub rpm: Rpm,
+    /// Zones, tracks and the order of blocks.
     pub geometry: GeometryParams,
+    /// Seek time by distance in cylinders.
     pub seek: SeekParams,
+    /// Settling times and access in the middle of a track.
     pub settle: SettleParams,
     /// How far the arm's movements miss the curve; none miss it when `None`.
     pub scatter: Option<ScatterParams>,
+    /// Firmware overheads.
     pub firmware: FirmwareParams,
+    /// Rates of the link.
     pub link: LinkParams,
+    /// The drive's own queue: depth and order.
     pub queue: QueueParams,
     /// The protocol in force: what the drive and its controller share.
     pub protocol: Protocol,
+    /// What the exchanges of a protocol cost on the link.
     pub exchange: ExchangeParams,
     /// How the drive lets go of its bus and takes it up again, whatever the protocol.
     pub disconnect: DisconnectParams,
+    /// The drive's cache; no buffer at all when `None`.
     pub cache: Option<CacheParams>,
+    /// Sectors and reads that fail; none when `None`.
     pub faults: Option<FaultParams>,
 }
 
@@ -160,17 +177,22 @@ impl DriveParams {
 pub enum DriveError {
     /// Slower than 30 or faster than 300 000 rpm.
     Spindle,
+    /// The geometry cannot be built.
     Geometry(GeometryError),
+    /// The seek curve cannot be built.
     Seek(SeekError),
+    /// The scatter of seeks cannot be built.
     Scatter(ScatterError),
     /// A depth of zero or above [`DEPTH_MAX`].
     Depth,
     /// More commands than the protocol can tell apart.
     DepthOfProtocol {
+        /// Commands that the protocol tells apart.
         most: u32,
     },
     /// A negative write settle that would make some movement take less than nothing.
     Settle {
+        /// The settle time of the least value that would do.
         least: Span,
     },
     /// A time of the firmware, the queue or the mechanism above [`TIME_MAX`].
@@ -216,20 +238,53 @@ impl core::error::Error for DriveError {}
 /// A drive ready to run: tables instead of formulas. Immutable, so that runs and array members can share it.
 #[derive(Clone, Debug)]
 pub struct DriveModel {
+    /// Time of one revolution.
     pub period: Span,
+    /// Geometry, seek curve and settling.
     pub mechanism: Mechanism,
+    /// Firmware overheads.
     pub firmware: FirmwareParams,
+    /// Rates of the link.
     pub link: LinkParams,
+    /// The drive's own queue: depth and order.
     pub queue: QueueParams,
     /// The protocol in force: what the drive and its controller share.
     pub protocol: Protocol,
+    /// What the exchanges of a protocol cost on the link.
     pub exchange: ExchangeParams,
+    /// What releases and reselections of the bus cost.
     pub disconnect: DisconnectParams,
+    /// The drive's cache; no buffer at all when `None`.
     pub cache: Option<CacheParams>,
+    /// Sectors and reads that fail; none when `None`.
     pub faults: Option<FaultParams>,
 }
 
 impl DriveModel {
+    /// Checks the parameters and computes the tables. The first fault found is the error.
+    /// # Errors
+    /// What the drive cannot be built with. The message says what must hold; the names of keys are the scenario's affair.
+    ///
+    /// ```
+    /// use drivelab_core::storage::drive::geometry::{GeometryError, GeometryParams};
+    /// use drivelab_core::storage::drive::params::{DriveError, DriveModel, DriveParams};
+    /// use drivelab_core::storage::drive::seek::{SeekError, SeekParams};
+    /// use drivelab_units::{Rpm, Span};
+    ///
+    /// let rpm = Rpm::from_milli(7_200_000).unwrap();
+    /// let geometry = GeometryParams::one_zone(4, 1_000, 600);
+    /// let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
+    /// assert!(DriveModel::new(&DriveParams::plain(rpm, geometry.clone(), seek.clone())).is_ok());
+    ///
+    /// let short = SeekParams::Table(vec![(1, Span::from_us(800))]);
+    /// let error = DriveModel::new(&DriveParams::plain(rpm, geometry.clone(), short)).unwrap_err();
+    /// assert_eq!(error, DriveError::Seek(SeekError::TooFewPoints));
+    /// assert_eq!(error.to_string(), "a seek table needs at least two points");
+    ///
+    /// let twice = GeometryParams { zones: vec![geometry.zones[0].clone(); 2], ..geometry };
+    /// let error = DriveModel::new(&DriveParams::plain(rpm, twice, seek)).unwrap_err();
+    /// assert_eq!(error, DriveError::Geometry(GeometryError::ZonesOverlap { zone: 1 }));
+    /// ```
     pub fn new(params: &DriveParams) -> Result<Self, DriveError> {
         let period = params.rpm.period();
         if period < Span::from_us(200) || period > Span::from_s(2) {
@@ -280,6 +335,7 @@ impl DriveModel {
         DriveModel { period, mechanism, ..self.clone() }
     }
 
+    /// Sectors that the drive offers.
     pub fn capacity(&self) -> Sectors {
         self.mechanism.geometry.capacity()
     }

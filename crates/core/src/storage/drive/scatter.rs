@@ -35,9 +35,15 @@ pub enum ScatterError {
     /// No width at all, or more than [`POINTS_MAX`].
     Points,
     /// A point does not lie farther out than the one before it.
-    NotAscending { point: usize },
+    NotAscending {
+        /// Index of the point.
+        point: usize,
+    },
     /// A width above [`WIDTH_MAX`].
-    TooWide { point: usize },
+    TooWide {
+        /// Index of the point.
+        point: usize,
+    },
 }
 
 impl fmt::Display for ScatterError {

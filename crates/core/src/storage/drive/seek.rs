@@ -16,25 +16,48 @@ pub enum SeekParams {
     Table(Vec<(u32, Span)>),
     /// Lee's form a sqrt(d - 1) + b (d - 1) + c through three figures of a data sheet: the times of one cylinder, of
     /// the mean over uniform random pairs, and of the full stroke (E. K. Lee, UCB//CSD-93-770).
-    Lee { single: Span, average: Span, full: Span },
+    Lee {
+        /// Seek time of one cylinder.
+        single: Span,
+        /// Mean seek time over uniform random pairs of cylinders.
+        average: Span,
+        /// Seek time of the full stroke.
+        full: Span,
+    },
     /// The three-part form of Ruemmler and Wilkes (1994): 0; a + b sqrt(d) below `limit`; c + e d from there on.
     /// `b` is per root of a cylinder and `e` per thousand cylinders.
-    ThreePart { a: Span, b: Span, limit: u32, c: Span, e: Span },
+    ThreePart {
+        /// Constant of the short form.
+        a: Span,
+        /// Per root of a cylinder.
+        b: Span,
+        /// First distance, in cylinders, of the long form.
+        limit: u32,
+        /// Constant of the long form.
+        c: Span,
+        /// Per thousand cylinders.
+        e: Span,
+    },
 }
 
 /// Why a seek curve cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SeekError {
+    /// A table of fewer than two points.
     TooFewPoints,
+    /// A point that does not lie farther out than the one before it.
     NotAscending {
+        /// Index of the point.
         point: usize,
     },
     /// The form gives a negative or overlong time at this distance.
     Absurd {
+        /// In cylinders.
         distance: u32,
     },
     /// More than a second, or zero for a distance above zero.
     OutOfRange {
+        /// In cylinders.
         distance: u32,
     },
 }

@@ -22,6 +22,7 @@ impl Spindle {
         Spindle { period, phase: phase.as_ns() % period, reciprocal }
     }
 
+    /// Nanoseconds of one revolution.
     #[inline]
     pub fn period(&self) -> u64 {
         self.period

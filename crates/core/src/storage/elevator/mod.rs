@@ -19,13 +19,13 @@
 //!
 //! Time is an argument, and asking [`Elevator::next`] once more changes nothing. Nothing is allocated for a command unless
 //! more are held than ever before, and each costs O(log n) steps whatever waits.
-pub mod clook;
-pub mod deadline;
-pub mod fair;
+pub(crate) mod clook;
+pub(crate) mod deadline;
+pub(crate) mod fair;
 mod fifo;
 mod merge;
-pub mod noop;
-pub mod params;
+pub(crate) mod noop;
+pub(crate) mod params;
 mod requests;
 mod sorted;
 #[cfg(test)]
@@ -74,6 +74,7 @@ trait Policy {
     }
 }
 
+/// The host's I/O scheduler before one device: holds requests, merges adjoining ones, and chooses the next.
 pub struct Elevator {
     table: Table,
     overlaps: Overlaps,
@@ -97,6 +98,7 @@ pub struct Elevator {
 }
 
 impl Elevator {
+    /// An empty scheduler.
     pub fn new(params: &ElevatorParams) -> Self {
         let depth = params.depth;
         assert!((1..=OUTSTANDING_MAX).contains(&depth.into()), "a depth of {depth}");

@@ -5,19 +5,26 @@ use drivelab_units::{Sectors, Span};
 /// In which order the host hands requests on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ElevatorOrder {
+    /// In order of arrival, merged where they adjoin.
     Noop,
+    /// By address, in batches, with a time limit for each request: Linux's `deadline`.
     Deadline,
+    /// By address in one direction, then from the lowest again.
     CLook,
+    /// Time slices for each process, by address within: as Linux's `cfq`.
     Fair,
 }
 
 impl ElevatorOrder {
+    /// All orders.
     pub const ALL: [ElevatorOrder; 4] =
         [ElevatorOrder::Noop, ElevatorOrder::Deadline, ElevatorOrder::CLook, ElevatorOrder::Fair];
 }
 
+/// A host's I/O scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElevatorParams {
+    /// The order in which requests go to the device.
     pub order: ElevatorOrder,
     /// Requests with the device at once.
     pub depth: u32,
@@ -29,6 +36,7 @@ pub struct ElevatorParams {
     pub fair: FairParams,
 }
 
+/// The times and counts of [`ElevatorOrder::Deadline`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeadlineParams {
     /// How long a read may wait before a batch of reads begins with it.
@@ -42,6 +50,7 @@ pub struct DeadlineParams {
 }
 
 impl DeadlineParams {
+    /// The defaults of Linux.
     pub const DEFAULT: DeadlineParams = DeadlineParams {
         read_expire: Span::from_ms(500),
         write_expire: Span::from_s(5),
@@ -50,6 +59,7 @@ impl DeadlineParams {
     };
 }
 
+/// The slices of [`ElevatorOrder::Fair`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FairParams {
     /// The time slice of a process.
@@ -64,6 +74,7 @@ pub struct FairParams {
 }
 
 impl FairParams {
+    /// The defaults of Linux.
     pub const DEFAULT: FairParams = FairParams {
         slice_sync: Span::from_ms(100),
         slice_async: Span::from_ms(40),

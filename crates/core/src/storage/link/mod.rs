@@ -23,6 +23,7 @@ use stage::{Stage, StageTime};
 pub struct Transfer {
     /// A read's data go to the host, a write's come from there.
     pub access: Access,
+    /// Sectors, at least one.
     pub count: Sectors,
     /// When the first sector is there to leave.
     pub from: Instant,

@@ -24,6 +24,7 @@ mod failures;
 mod hosts;
 mod params;
 mod power;
+mod reading;
 mod traces;
 
 use super::array::Array;
@@ -32,15 +33,14 @@ use super::controller::params::ControllerParams;
 use super::device::{Device, Scheduler};
 use super::drive::Drive;
 use super::elevator::ElevatorParams;
+use super::write_behind::Answer;
 use super::write_behind::params::WriteBehindParams;
-use super::write_behind::{Answer, WriteBehind};
 use crate::command::{Command, Completion};
 use crate::trace::CommandTrace;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use cache::Cache;
-use drivelab_units::Sectors;
 use hosts::host_scheduler;
 pub use params::SystemParams;
 
@@ -58,6 +58,7 @@ struct Host {
     scheduler: Option<Scheduler>,
 }
 
+/// All boxes behind a host, wired up: memories, I/O schedulers, array, controllers and drives.
 pub struct System {
     /// By initiator; none without a cache or an I/O scheduler.
     hosts: Vec<Host>,
@@ -79,6 +80,8 @@ pub struct System {
 }
 
 impl System {
+    /// Builds and wires the boxes. Panics on parameters of an array that
+    /// [`Layout::new`](super::array::levels::Layout::new) refuses.
     pub fn new(params: &SystemParams, seed: u64) -> Self {
         let schedules_drives = params.schedules_drives();
         let before_drive = params.elevator.as_ref().filter(|_| schedules_drives);
@@ -120,46 +123,13 @@ impl System {
         }
     }
 
-    pub fn capacity(&self) -> Sectors {
-        self.array.as_ref().map_or_else(|| self.devices[0].drive.capacity(), |array| array.capacity())
-    }
-
-    /// Its drives, in the order of their numbers.
-    pub fn drives(&self) -> impl Iterator<Item = &Drive> {
-        self.devices.iter().map(|device| &device.drive)
-    }
-
-    pub fn array(&self) -> Option<&Array> {
-        self.array.as_deref()
-    }
-
-    /// The cache of a host that has issued something.
-    pub fn host_cache(&self, initiator: u16) -> Option<&WriteBehind> {
-        self.hosts.get(usize::from(initiator))?.cache.as_ref().map(|cache| &cache.memory)
-    }
-
-    /// The cache of the controller.
-    pub fn controller_cache(&self) -> Option<&WriteBehind> {
-        self.cache.as_ref().map(|cache| &cache.memory)
-    }
-
-    /// The caches, those of hosts that have issued something first.
-    pub fn caches(&self) -> impl Iterator<Item = &WriteBehind> {
-        let hosts = self.hosts.iter().filter_map(|host| host.cache.as_ref());
-        hosts.chain(&self.cache).map(|cache| &cache.memory)
-    }
-
-    /// Whether the array refuses writes: the last copy of something did not do one, or the journal is gone.
-    pub fn refuses_writes(&self) -> bool {
-        self.array.as_ref().is_some_and(|array| array.takes_no_writes())
-    }
-
     /// From now on the caches keep their data operations too.
     pub fn keep_data(&mut self) {
         let hosts = self.hosts.iter_mut().filter_map(|host| host.cache.as_mut());
         hosts.chain(&mut self.cache).for_each(|cache| cache.memory.keep_data());
     }
 
+    /// Takes a command of a host; its answer comes as an output.
     pub fn submit(&mut self, context: &mut Context, command: &Command) {
         if self.is_open {
             self.enter_array(context, command);
@@ -169,7 +139,7 @@ impl System {
         self.settle(context);
     }
 
-    pub fn on_event(&mut self, context: &mut Context, event: Event) {
+    pub(crate) fn on_event(&mut self, context: &mut Context, event: Event) {
         match event {
             Event::Drive(drive, event) => {
                 if !self.dead[usize::from(drive)] {

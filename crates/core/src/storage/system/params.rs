@@ -10,16 +10,19 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use drivelab_units::Sectors;
 
+/// What stands behind the hosts. [`SystemParams::of_drive`] is the smallest.
 #[derive(Clone, Debug)]
 pub struct SystemParams {
     /// One without an array; with one its members, then its spares, then its journal, as the array's parameters count them.
     pub drives: Vec<Arc<DriveModel>>,
+    /// The host's end of the protocol, one for each drive.
     pub controller: ControllerParams,
     /// The host's I/O scheduler: one for each initiator, or for each drive of an array that the host keeps. Commands go on
     /// as they come when `None`.
     pub elevator: Option<ElevatorParams>,
     /// The host's own cache before its I/O scheduler, one for each initiator.
     pub host_cache: Option<WriteBehindParams>,
+    /// How the drives make an array; `None` with a single drive.
     pub array: Option<ArrayParams>,
     /// Whether all drives sit on one bus instead of each on a link of its own (parallel SCSI).
     pub shares_link: bool,

@@ -34,7 +34,9 @@ const TRIES: u8 = 5;
 pub struct GivenUp {
     /// Whose data.
     pub write: u64,
+    /// First sector, as an address of the write.
     pub first: Lba,
+    /// Sectors, at least one.
     pub count: Sectors,
     /// How the last attempt ended.
     pub outcome: Outcome,

@@ -81,11 +81,13 @@ pub enum Place {
 /// What the box says to above.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Answer {
+    /// The answer to the command.
     pub completion: Completion,
     /// The command, when memory has answered it and nothing below has heard of it.
     pub in_memory: Option<Command>,
 }
 
+/// A write cache of the host or of a RAID controller: takes writes at once, and flushes them later.
 pub struct WriteBehind {
     params: WriteBehindParams,
     place: Place,

@@ -25,6 +25,7 @@ pub struct WriteBehindParams {
     pub background: Sectors,
     /// Data that have waited so long go however few they are; without it they may wait for ever.
     pub age: Option<Span>,
+    /// The order in which data go to the device.
     pub order: FlushOrder,
     /// The largest flush command: data that lie one behind the other go together up to this.
     pub request: Sectors,
@@ -137,17 +138,29 @@ impl WriteBehindParams {
 /// Why a cache cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WriteBehindError {
+    /// The limit of dirty data is zero, or larger than the memory.
     Limit,
+    /// Flushing begins only above the limit.
     Background,
+    /// A flush command of zero sectors.
     Request,
+    /// No flush command outstanding, or more than [`WriteBehindParams::OUTSTANDING_MAX`].
     Outstanding,
+    /// An overhead above [`WriteBehindParams::OVERHEAD_MAX`].
     Overhead,
+    /// An age above [`WriteBehindParams::AGE_MAX`].
     Age,
+    /// More than [`WriteBehindParams::ROWS_MAX`] rows within the limit.
     Stripe,
+    /// A wait for whole rows above [`WriteBehindParams::AGE_MAX`].
     StripeWait,
+    /// A line of zero sectors, or one larger than the memory.
     Line,
+    /// A read-ahead window larger than the memory.
     Window,
+    /// No line on its way, or more than [`WriteBehindParams::OUTSTANDING_MAX`].
     Lines,
+    /// A stream of no reads, or a number of streams outside 1 to [`WriteBehindParams::STREAMS_MAX`].
     Streams,
 }
 

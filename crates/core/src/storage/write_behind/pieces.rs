@@ -9,7 +9,9 @@ use drivelab_units::{Lba, Sectors};
 pub struct Piece {
     /// The command's id.
     pub write: u64,
+    /// First sector on the device.
     pub first: Lba,
+    /// Sectors, at least one.
     pub count: Sectors,
 }
 

@@ -6,53 +6,185 @@ use drivelab_units::Sectors;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LevelError {
     /// Other than the drives that the array counts.
-    Drives { members: u16, spares: u16, journal: bool, given: usize },
+    Drives {
+        /// Members that the array counts.
+        members: u16,
+        /// Spares that the array counts.
+        spares: u16,
+        /// Whether it has a journal, which takes a drive.
+        journal: bool,
+        /// Drives that are given.
+        given: usize,
+    },
     /// Fewer members in each group than the level needs.
-    TooFew { level: &'static str, least: u16, groups: u16, members: u16 },
+    TooFew {
+        /// Usual name of the level.
+        level: &'static str,
+        /// Members needed in each group.
+        least: u16,
+        /// Groups of the array.
+        groups: u16,
+        /// Members of each group.
+        members: u16,
+    },
     /// More members than an array, or a group of this level, can have.
-    TooMany { level: &'static str, most: u16, members: u16 },
+    TooMany {
+        /// Usual name of the level.
+        level: &'static str,
+        /// Members possible.
+        most: u16,
+        /// Members asked for.
+        members: u16,
+    },
     /// No groups.
-    Groups { level: &'static str },
+    Groups {
+        /// Usual name of the level.
+        level: &'static str,
+    },
     /// Members that cannot be shared out evenly over copies (RAID 01) or groups.
-    Uneven { level: &'static str, by: u16, members: u16 },
+    Uneven {
+        /// Usual name of the level.
+        level: &'static str,
+        /// Number of copies or groups that must divide the members.
+        by: u16,
+        /// Members asked for.
+        members: u16,
+    },
     /// Fewer than two copies, or more than members.
-    Copies { level: &'static str, copies: u16, members: u16 },
+    Copies {
+        /// Usual name of the level.
+        level: &'static str,
+        /// Copies asked for.
+        copies: u16,
+        /// Members of the array.
+        members: u16,
+    },
     /// A number of parities that the level does not have.
-    Parities { level: &'static str, most: u8, parities: u8 },
+    Parities {
+        /// Usual name of the level, or of the family.
+        level: &'static str,
+        /// Parities possible; the least is 1.
+        most: u8,
+        /// Parities asked for.
+        parities: u8,
+    },
     /// A stripe unit of nothing, or of which too few fit on a member.
-    Unit { level: &'static str, unit: Sectors, rows: u16, smallest: Sectors },
+    Unit {
+        /// Usual name of the level.
+        level: &'static str,
+        /// The stripe unit.
+        unit: Sectors,
+        /// Stripe units that must fit on each member.
+        rows: u16,
+        /// Sectors of the smallest member.
+        smallest: Sectors,
+    },
     /// A RAID-Z record that is not made of whole sectors, or too large or too many for the members.
-    Record { level: &'static str, record: Sectors, sector: Sectors },
+    Record {
+        /// Usual name of the level.
+        level: &'static str,
+        /// The record asked for.
+        record: Sectors,
+        /// The sector of the pool.
+        sector: Sectors,
+    },
     /// Commands to members that cannot hold a member's share of a record.
-    Request { level: &'static str, record: Sectors },
+    Request {
+        /// Usual name of the level.
+        level: &'static str,
+        /// The record.
+        record: Sectors,
+    },
     /// A RAID-Z pool that is too small to keep a free place beside a record, or has more places than it can count.
-    Pool { level: &'static str },
+    Pool {
+        /// Usual name of the level.
+        level: &'static str,
+    },
     /// A share of the places that cannot be filled.
-    Fill { percent: u8 },
+    Fill {
+        /// The share asked for; possible are 1 to 100.
+        percent: u8,
+    },
     /// A spare that is smaller than what the array uses of a member.
-    Spare { drive: u16, capacity: Sectors, needed: Sectors },
+    Spare {
+        /// Number of the spare.
+        drive: u16,
+        /// Its capacity.
+        capacity: Sectors,
+        /// What the array uses of each member.
+        needed: Sectors,
+    },
     /// Spares where nothing is left to rebuild from.
-    NoUseOfSpares { level: &'static str },
+    NoUseOfSpares {
+        /// Usual name of the level.
+        level: &'static str,
+    },
     /// A drive that there is not fails.
-    NoSuchDrive { drive: u16, drives: usize },
+    NoSuchDrive {
+        /// Number asked for.
+        drive: u16,
+        /// Drives that there are.
+        drives: usize,
+    },
     /// A member that there is not is missing.
-    NoSuchMember { slot: u16, members: u16 },
+    NoSuchMember {
+        /// Slot asked for.
+        slot: u16,
+        /// Members that there are.
+        members: u16,
+    },
     /// A drive is named twice among those that fail or are missing.
-    FailsTwice { drive: u16 },
+    FailsTwice {
+        /// Number of the drive.
+        drive: u16,
+    },
     /// More failures than drives.
-    TooManyFailures { failures: usize, drives: usize },
+    TooManyFailures {
+        /// Failures asked for, drives missing from the start included.
+        failures: usize,
+        /// Drives that there are.
+        drives: usize,
+    },
     /// Something against the write hole where it has no use.
-    NoUse { level: &'static str, of: &'static str, only: &'static str },
+    NoUse {
+        /// Usual name of the level.
+        level: &'static str,
+        /// What it has no use for.
+        of: &'static str,
+        /// The levels that have a use for it.
+        only: &'static str,
+    },
     /// Parity over pieces of which a partial parity log cannot hold one, and what describes it.
-    Log { granule: Sectors },
+    Log {
+        /// The piece asked for.
+        granule: Sectors,
+    },
     /// A journal that has no room for one row of stripe units and what describes it.
-    Journal { capacity: Sectors, needed: Sectors },
+    Journal {
+        /// Capacity of the journal's drive.
+        capacity: Sectors,
+        /// What one row needs.
+        needed: Sectors,
+    },
     /// A bitmap of more regions than it can have.
-    Regions { region: Sectors, regions: u64, needed: Sectors },
+    Regions {
+        /// The region asked for.
+        region: Sectors,
+        /// Regions that this makes.
+        regions: u64,
+        /// The smallest region of which a bitmap can cover the members.
+        needed: Sectors,
+    },
     /// Reads are to be shared where there is one copy.
-    NoCopies { level: &'static str },
+    NoCopies {
+        /// Usual name of the level.
+        level: &'static str,
+    },
     /// A size or a number that must not be zero.
-    Zero { what: &'static str },
+    Zero {
+        /// What is zero, as a noun phrase for the message.
+        what: &'static str,
+    },
 }
 
 impl fmt::Display for LevelError {

@@ -2,7 +2,7 @@
 //! x^8 + x^4 + x^3 + x^2 + 1 (0x11d), with the generator 2. Addition is exclusive or.
 //!
 //! A row's parities are `P = sum D_i`, `Q = sum 2^i D_i` and `R = sum 4^i D_i`, with the indices `i` of
-//! [`Rows::index_of`](super::layout::Rows::index_of). Any three of its units can be computed from the others while there
+//! [`Rows::index_of`](super::Rows::index_of). Any three of its units can be computed from the others while there
 //! are at most 255 data units. Source: H. P. Anvin, The mathematics of RAID-6, 2004, as in the Linux kernel, lib/raid6.
 
 /// Powers of the generator, twice over.
@@ -33,6 +33,7 @@ const fn logs() -> [u8; 256] {
     table
 }
 
+/// The product in the field.
 #[inline]
 pub fn mul(a: u8, b: u8) -> u8 {
     if a == 0 || b == 0 {

@@ -7,31 +7,30 @@
 //! All numbers are sectors. A *piece* is a stretch of the array's addresses that lies in one run on each member that has
 //! it; a *spot* is a place on a member. Members are named by their slot in the array, whatever drive has it.
 mod check;
-pub mod copied;
+pub(crate) mod copied;
 mod error;
 pub mod gf;
-pub mod linear;
+mod layout;
+pub(crate) mod linear;
 mod losses;
 pub mod raidz;
 pub mod reserved;
-pub mod rows;
+pub(crate) mod rows;
 
 use super::background::{Job, Part};
 use super::members::Members;
-use super::params::{ArrayParams, Level};
 use super::plan::Planner;
 use super::report::{Run, SyncKind};
 use super::stripe_request::{Op, StripeRequest};
 use crate::command::{Access, Outcome};
 use crate::storage::context::Context;
 use crate::storage::tree::Slot;
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 pub use check::name;
 pub use copied::{Copied, Piece};
 use core::ops::Range;
-use drivelab_units::Sectors;
 pub use error::LevelError;
+pub use layout::Layout;
 pub use linear::Linear;
 pub use losses::ALL;
 pub use raidz::RaidZ;
@@ -40,7 +39,9 @@ pub use rows::{Row, Rows};
 /// A place on a member.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Spot {
+    /// Slot of the member.
     pub slot: u16,
+    /// Sector on the member.
     pub at: u64,
 }
 
@@ -49,10 +50,14 @@ pub struct Spot {
 pub enum Held {
     /// A copy of these addresses of the array.
     Data {
+        /// First address of the array that is held.
         first: u64,
+        /// Number of the copy, 0 for the first.
         copy: u16,
     },
+    /// Parity over data of the same row or record.
     Parity {
+        /// Number of the parity: 0 is P (XOR), 1 is Q, 2 is R.
         which: u8,
     },
     /// Left over: no address of the array is there.
@@ -69,7 +74,9 @@ impl Held {
 /// What a window of background work goes over, in the numbers of its job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stretch {
+    /// First block.
     pub first: u64,
+    /// The block after the last.
     pub end: u64,
     /// How many of them are asked for; the others are passed over.
     pub count: u64,
@@ -133,6 +140,11 @@ pub trait RaidLevel {
     /// window are given.
     fn keeper(&mut self, _plan: &Planner, _slot: Slot, _window: Option<(&Job, Range<u64>)>) -> Option<Slot> {
         None
+    }
+
+    /// Whether members get nothing but the host's data, so that a write of zeroes, or a discard, goes to them as such.
+    fn passes_content(&self) -> bool {
+        true
     }
 
     /// A stripe request has ended.
@@ -230,218 +242,5 @@ pub trait RaidLevel {
     /// How many numbers a job goes over in all.
     fn length(&self, job: &Job) -> u64 {
         job.end - job.begin
-    }
-}
-
-pub enum Layout {
-    Linear(Linear),
-    Copied(Copied),
-    Rows(Rows),
-    RaidZ(Box<RaidZ>),
-}
-
-/// Asks the level that a layout is.
-macro_rules! ask {
-    ($layout:expr, $level:ident => $answer:expr) => {
-        match $layout {
-            Layout::Linear($level) => $answer,
-            Layout::Copied($level) => $answer,
-            Layout::Rows($level) => $answer,
-            Layout::RaidZ($level) => $answer,
-        }
-    };
-}
-
-impl Layout {
-    /// Lays an array out over members of these capacities.
-    ///
-    /// # Errors
-    /// What of the parameters contradicts the level, the other parameters or the capacities.
-    pub fn new(params: &ArrayParams, capacities: &[Sectors]) -> Result<Self, LevelError> {
-        check::check(params, capacities)?;
-        let members = &capacities[..usize::from(params.members)];
-        let least = members.iter().min().map_or(0, |least| least.get());
-        let start = reserved::sectors(params, least);
-        let least = least - start;
-        let (n, unit) = (u64::from(params.members), params.unit.get());
-        let layout = match params.level {
-            Level::Linear => Layout::Linear(Linear::new(members)),
-            Level::Striped => Layout::Copied(Copied::striped(n, unit, least)),
-            Level::Mirrored => Layout::Copied(Copied::mirrored(n, least).behind(start)),
-            Level::MirroredStripes { copies } => {
-                Layout::Copied(Copied::sets(n, copies.into(), unit, least).behind(start))
-            }
-            Level::StripedMirrors { copies, layout } => {
-                Layout::Copied(Copied::spread(n, copies.into(), layout, unit, least).behind(start))
-            }
-            Level::Interleaved { groups } => {
-                Layout::Rows(Rows::interleaved(n, groups.into(), unit, least).behind(start))
-            }
-            Level::Parity { parities, rotation, groups } => {
-                Layout::Rows(Rows::new(n, groups.into(), parities, rotation, unit, least).behind(start))
-            }
-            Level::RaidZ { parities, record, fill_percent } => {
-                let sector = params.parity.granule.get();
-                let pool = RaidZ::new(n, parities, record.get(), fill_percent, sector, least);
-                Layout::RaidZ(Box::new(pool.ok_or(LevelError::Pool { level: name(params.level) })?))
-            }
-        };
-        check::check_spares(params, capacities, layout.used())?;
-        Ok(layout)
-    }
-
-    /// Sectors of each member that the array uses; of a JBOD, of the largest.
-    pub fn used(&self) -> Sectors {
-        Sectors::new(ask!(self, level => RaidLevel::used(level)))
-    }
-
-    pub fn capacity(&self) -> Sectors {
-        Sectors::new(ask!(self, level => RaidLevel::capacity(level)))
-    }
-
-    /// Takes over from the layout of an array that was cut off what its metadata on the members tell.
-    pub fn take_over(&mut self, before: &Layout) {
-        if let (Layout::RaidZ(pool), Layout::RaidZ(before)) = (self, before) {
-            pool.lie_as(before);
-        }
-    }
-
-    // The questions of [`RaidLevel`], passed on.
-
-    pub fn home(&self, address: u64) -> Spot {
-        ask!(self, level => RaidLevel::home(level, address))
-    }
-
-    pub fn address_at(&self, spot: Spot) -> Option<u64> {
-        ask!(self, level => RaidLevel::address_at(level, spot))
-    }
-
-    pub fn group_members(&self) -> Option<u16> {
-        ask!(self, level => RaidLevel::group_members(level))
-    }
-
-    pub fn whole_write(&self) -> Option<u64> {
-        ask!(self, level => RaidLevel::whole_write(level))
-    }
-
-    #[inline(always)]
-    pub fn blocks(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
-        ask!(self, level => RaidLevel::blocks(level, plan, stripe_request))
-    }
-
-    #[inline(always)]
-    pub fn cut(&self, plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
-        ask!(self, level => RaidLevel::cut(level, plan, access, at, end))
-    }
-
-    #[inline(always)]
-    pub fn plan_read(
-        &mut self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-    ) -> Result<(), Outcome> {
-        ask!(self, level => RaidLevel::plan_read(level, plan, context, slot))
-    }
-
-    #[inline(always)]
-    pub fn plan_write(
-        &mut self,
-        plan: &mut Planner,
-        context: &mut Context,
-        slot: Slot,
-    ) -> Result<(), Outcome> {
-        ask!(self, level => RaidLevel::plan_write(level, plan, context, slot))
-    }
-
-    #[inline(always)]
-    pub fn keeper(&mut self, plan: &Planner, slot: Slot, window: Option<(&Job, Range<u64>)>) -> Option<Slot> {
-        ask!(self, level => RaidLevel::keeper(level, plan, slot, window))
-    }
-
-    #[inline(always)]
-    pub fn settle(&mut self, plan: &mut Planner, slot: Slot) {
-        ask!(self, level => RaidLevel::settle(level, plan, slot));
-    }
-
-    #[inline(always)]
-    pub fn looks_up_losses(&self) -> bool {
-        ask!(self, level => RaidLevel::looks_up_losses(level))
-    }
-
-    pub fn is_redundant(&self) -> bool {
-        ask!(self, level => RaidLevel::is_redundant(level))
-    }
-
-    pub fn fails_the_last(&self) -> bool {
-        ask!(self, level => RaidLevel::fails_the_last(level))
-    }
-
-    pub fn companions(&self, slot: u16) -> Range<u16> {
-        ask!(self, level => RaidLevel::companions(level, slot))
-    }
-
-    pub fn is_kept_without(&self, members: &Members, op: &Op) -> bool {
-        ask!(self, level => RaidLevel::is_kept_without(level, members, op))
-    }
-
-    pub fn losses(&self, members: &Members, before: &[u64], failed: u16) -> Vec<Run> {
-        ask!(self, level => RaidLevel::losses(level, members, before, failed))
-    }
-
-    pub fn reach(&self, members: &Members, slot: u16) -> u64 {
-        ask!(self, level => RaidLevel::reach(level, members, slot))
-    }
-
-    pub fn others_have(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
-        ask!(self, level => RaidLevel::others_have(level, plan, op))
-    }
-
-    pub fn lost_but_for_stale(&self, plan: &Planner) -> Vec<Run> {
-        ask!(self, level => RaidLevel::lost_but_for_stale(level, plan))
-    }
-
-    pub fn joins(&mut self, slot: u16) {
-        ask!(self, level => RaidLevel::joins(level, slot));
-    }
-
-    pub fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64)) {
-        ask!(self, level => RaidLevel::range(level, kind, request))
-    }
-
-    pub fn around(&self, job: &Job, at: u64, to: u64) -> (u64, u64) {
-        ask!(self, level => RaidLevel::around(level, job, at, to))
-    }
-
-    pub fn blocks_of_window(&self, first: u64, end: u64) -> Option<Blocks> {
-        ask!(self, level => RaidLevel::blocks_of_window(level, first, end))
-    }
-
-    pub fn next_stretch(&self, members: &Members, job: &Job) -> Option<Stretch> {
-        ask!(self, level => RaidLevel::next_stretch(level, members, job))
-    }
-
-    pub fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
-        ask!(self, level => RaidLevel::plan_window(level, plan, context, part));
-    }
-
-    pub fn edge(&self, numbers: u64) -> u64 {
-        ask!(self, level => RaidLevel::edge(level, numbers))
-    }
-
-    pub fn share(&self, kind: SyncKind, numbers: u64) -> u64 {
-        ask!(self, level => RaidLevel::share(level, kind, numbers))
-    }
-
-    pub fn smallest_window(&self, granule: u64) -> u64 {
-        ask!(self, level => RaidLevel::smallest_window(level, granule))
-    }
-
-    pub fn filled(&self, job: &Job) -> u64 {
-        ask!(self, level => RaidLevel::filled(level, job))
-    }
-
-    pub fn length(&self, job: &Job) -> u64 {
-        ask!(self, level => RaidLevel::length(level, job))
     }
 }

@@ -9,6 +9,7 @@ pub const PARTIAL_PARITY_LOG: u64 = 2_048;
 /// Regions that a bitmap has at most.
 pub const REGIONS_MOST: u64 = 1 << 24;
 
+/// Sectors of one write of metadata: the parity granule, at least one.
 pub fn granule(params: &ArrayParams) -> u64 {
     params.parity.granule.get().max(1)
 }

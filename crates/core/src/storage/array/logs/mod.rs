@@ -33,9 +33,11 @@ pub struct Logged {
     /// The command that writes it to the log, and where the log has it. The journal's slot is the number of members. What
     /// the command carries there is what the record's checksum is made of.
     pub op: u64,
+    /// Where the log has its data; a slot of the number of members is the journal.
     pub log: Spot,
     /// What it is for: the place that is written (journal), or that of the parity (partial parity log).
     pub of: Spot,
+    /// Sectors, at least one.
     pub count: u64,
     /// Of a partial parity log: the columns that are written, from the first to before the last.
     pub columns: (u32, u32),

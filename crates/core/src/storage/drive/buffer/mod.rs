@@ -8,7 +8,7 @@
 //! The buffer never moves the arm: it is told where arm and platter are ([`Motion`], [`View`]), and the drive carries out
 //! what it wants. Start reading at [`Buffer::urge`].
 mod data_ops;
-pub mod waiting;
+pub(crate) mod waiting;
 
 use super::cache::Cache;
 use super::cache::dirty::{Dirty, DirtyPiece};

@@ -18,21 +18,26 @@ pub const PIECES_MAX: u32 = 1 << 14;
 /// Part of a write, or all of it.
 #[derive(Clone, Copy, Debug)]
 pub struct DirtyPiece {
+    /// First sector on the drive.
     pub first: Lba,
+    /// The sector after the last.
     pub end: Lba,
     /// The id of the command that wrote it.
     pub write: u64,
     /// Its place among all that the cache has accepted.
     pub sequence: u64,
-    /// When the cache accepted it, from when on the arm may start for it, when its first sector begins to come, and when
-    /// its last one is there.
+    /// When the cache accepted it.
     pub since: Instant,
+    /// From when on the arm may start for it.
     pub from: Instant,
+    /// When its first sector begins to come over the link.
     pub coming: Instant,
+    /// When its last sector is in the cache.
     pub there: Instant,
 }
 
 impl DirtyPiece {
+    /// Sectors of the piece.
     pub fn count(&self) -> Sectors {
         self.end - self.first
     }
@@ -45,7 +50,9 @@ struct Kept {
     younger: Slot,
 }
 
+/// The written data that a drive's cache holds, and the order in which they go to the media.
 pub struct Dirty {
+    /// The parameters that it was built with.
     pub params: WriteBackParams,
     /// What the drive goes by when it chooses among pieces.
     pub queue: QueueParams,
@@ -64,6 +71,7 @@ pub struct Dirty {
 }
 
 impl Dirty {
+    /// An empty cache for a drive with this many cylinders and this period of rotation in nanoseconds.
     pub fn new(params: &WriteBackParams, cylinders: u32, period: u64) -> Self {
         let depth = pieces_max(params);
         // Nobody waits for a piece, and whatever the protocol, the firmware knows where its platter is.
@@ -124,6 +132,7 @@ impl Dirty {
             || self.flying.last().is_some_and(|piece| piece.end == first)
     }
 
+    /// The piece in this slot, which must hold one.
     #[inline]
     pub fn piece(&self, slot: Slot) -> &DirtyPiece {
         &self.kept.get(slot).piece

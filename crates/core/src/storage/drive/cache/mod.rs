@@ -7,8 +7,8 @@ pub mod dirty;
 mod grid;
 mod index;
 pub mod params;
-pub mod segment;
-pub mod segments;
+pub(crate) mod segment;
+pub(crate) mod segments;
 
 use super::mechanism::Mechanism;
 use dirty::Dirty;
@@ -17,9 +17,13 @@ use params::CacheParams;
 use segment::{Cover, Motion};
 use segments::{SegmentIndex, Segments};
 
+/// A drive's cache: segments that keep read data, and written data that wait for the media.
 pub struct Cache {
+    /// The parameters that it was built with.
     pub params: CacheParams,
+    /// The read buffer.
     pub segments: Segments,
+    /// Written data; `None` with write-through.
     pub dirty: Option<Dirty>,
 }
 

@@ -20,8 +20,10 @@ pub enum Reach {
     NextTrack,
 }
 
+/// What a drive reads on behind a read, without being asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadAheadParams {
+    /// How it decides how far.
     pub reach: Reach,
     /// How far it reads on behind the last block asked for.
     pub limit: Sectors,
@@ -53,12 +55,14 @@ pub enum Destage {
     WhenIdle,
 }
 
+/// A write-back cache: its room, and when the data go to the media.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WriteBackParams {
     /// Most data that wait for the media; a write that finds no room waits.
     pub limit: Sectors,
     /// Most segments that hold such data.
     pub segments: u32,
+    /// When the data go to the media.
     pub destage: Destage,
     /// With [`Destage::WhenIdle`]: how long the drive must have had nothing to do.
     pub idle: Span,
@@ -93,6 +97,7 @@ pub struct CacheParams {
     pub keeps_passing: bool,
     /// Whether a read that the buffer can answer is answered while the arm is at work for the cache.
     pub hits_while_busy: bool,
+    /// What is read on behind a read.
     pub read_ahead: ReadAheadParams,
     /// Writes complete when their data are in the cache; write-through when `None`.
     pub write_back: Option<WriteBackParams>,
@@ -189,6 +194,8 @@ impl CacheParams {
         })
     }
 
+    /// Finds what is wrong with the parameters. What depends on the drive,
+    /// [`DriveModel::new`](crate::storage::drive::params::DriveModel::new) checks.
     pub fn check(&self) -> Result<(), CacheError> {
         if self.segments == 0 || self.segments > SEGMENTS_MAX {
             return Err(CacheError::Segments);

@@ -15,10 +15,16 @@ pub enum Spares {
     Zone(u64),
     /// So many at the end of each stretch of so many tracks. What is left of the zone behind the last whole stretch has
     /// none.
-    Each { tracks: u32, spares: u32 },
+    Each {
+        /// Tracks of a stretch.
+        tracks: u32,
+        /// Spare slots at its end.
+        spares: u32,
+    },
 }
 
 impl Spares {
+    /// No spare slots.
     pub const NONE: Spares = Spares::Zone(0);
 }
 

@@ -12,17 +12,26 @@ pub enum SurfaceOrder {
     /// All heads of a cylinder, then the next cylinder.
     Cylinder,
     /// `cylinders_per_head` cylinders under one head, then back under the next head, and so on.
-    Serpentine { cylinders_per_head: u32 },
+    Serpentine {
+        /// Length of a serpent, at least 1.
+        cylinders_per_head: u32,
+    },
     /// All heads of a cylinder, upward in one and downward in the next. The first to run downward is the zone's second
     /// cylinder, or each odd one of the drive.
-    Alternating { by_drive: bool },
+    Alternating {
+        /// Whether odd cylinders of the drive run downward, and not every second one of the zone.
+        by_drive: bool,
+    },
 }
 
 /// One zone: cylinders whose tracks hold the same number of sectors.
 #[derive(Clone, Debug, Default)]
 pub struct ZoneParams {
+    /// Its first cylinder, counted from the outer edge of the drive.
     pub first_cylinder: u32,
+    /// Cylinders, at least 1.
     pub cylinders: u32,
+    /// Slots of each track, at least 1.
     pub sectors_per_track: u32,
     /// Angle of the zone's first slot; behind the zone before, with its cylinder skew, when `None`.
     pub start: Option<Angle>,
@@ -34,15 +43,20 @@ pub struct ZoneParams {
     pub front: u64,
     /// Slots of the zone, counted in track order, that are slipped over. Ascending, without repetition.
     pub slips: Vec<u64>,
+    /// Spare slots, left free for sectors that go bad.
     pub spares: Spares,
     /// Whether each slip turns what lies behind its stretch of spares by one slot more.
     pub slips_turn: bool,
 }
 
+/// Where blocks lie on the platters. [`Geometry::new`](super::Geometry::new) checks it.
 #[derive(Clone, Debug)]
 pub struct GeometryParams {
+    /// Heads, at least 1; each has a surface.
     pub heads: u32,
+    /// The order in which blocks fill the surfaces.
     pub order: SurfaceOrder,
+    /// Zones from the outer edge inward; ascending cylinders, without overlap.
     pub zones: Vec<ZoneParams>,
     /// In place of zones and their order.
     pub patterns: Option<PatternParams>,
@@ -61,18 +75,59 @@ impl GeometryParams {
 /// Why a geometry cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GeometryError {
+    /// No zone and no pattern.
     NoZones,
+    /// No head.
     NoHeads,
-    EmptyZone { zone: usize },
-    ZonesOverlap { zone: usize },
-    ZoneTooLarge { zone: usize },
-    BadSlip { zone: usize },
-    BadSpares { zone: usize },
-    NoBlocks { zone: usize },
+    /// A zone without cylinders, or with tracks of no slots.
+    EmptyZone {
+        /// Index of the zone.
+        zone: usize,
+    },
+    /// A zone that begins before the one in front of it ends.
+    ZonesOverlap {
+        /// Index of the zone.
+        zone: usize,
+    },
+    /// A zone with more cylinders, tracks or slots than can be counted.
+    ZoneTooLarge {
+        /// Index of the zone.
+        zone: usize,
+    },
+    /// Slips that do not ascend, or one behind the zone's last slot.
+    BadSlip {
+        /// Index of the zone.
+        zone: usize,
+    },
+    /// A stretch that is empty or longer than the zone, that has nothing but spares, or more slips than spares.
+    BadSpares {
+        /// Index of the zone.
+        zone: usize,
+    },
+    /// A zone whose slips, front and spares leave no block.
+    NoBlocks {
+        /// Index of the zone.
+        zone: usize,
+    },
+    /// A serpent of no cylinders.
     NoSerpent,
-    BadPattern { pattern: usize },
-    BadSkip { skip: usize },
-    CapacityTooLarge { capacity: u64, held: u64 },
+    /// A pattern that is empty, repeats one not defined before it, is nested too deep, or leaves the drive.
+    BadPattern {
+        /// Index of the pattern.
+        pattern: usize,
+    },
+    /// Skips that do not ascend, are empty, or leave no block.
+    BadSkip {
+        /// Index of the skip.
+        skip: usize,
+    },
+    /// A capacity above what the media hold, or of zero.
+    CapacityTooLarge {
+        /// Sectors asked for.
+        capacity: u64,
+        /// Sectors that the media hold.
+        held: u64,
+    },
 }
 
 impl fmt::Display for GeometryError {

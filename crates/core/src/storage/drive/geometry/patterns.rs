@@ -23,12 +23,22 @@ pub enum Unit {
     /// A pattern with a lower number.
     Pattern(u32),
     /// A track under a head: so many sectors to the turn, of which `sectors` from `first_sector` on are slots.
-    Track { head: u32, sectors_per_track: u32, first_sector: u32, sectors: u32 },
+    Track {
+        /// Number of the head.
+        head: u32,
+        /// Sectors to the turn, which set the time of one.
+        sectors_per_track: u32,
+        /// First slot, counted from where the track begins.
+        first_sector: u32,
+        /// Slots of the track.
+        sectors: u32,
+    },
 }
 
 /// A track or a pattern, repeated.
 #[derive(Clone, Copy, Debug)]
 pub struct RunParams {
+    /// What is repeated.
     pub unit: Unit,
     /// How many instances.
     pub count: u32,

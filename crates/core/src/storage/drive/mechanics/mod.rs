@@ -4,8 +4,8 @@
 //! What goes on without a gap where the command in service ends is carried out in the same sweep, without a choice
 //! ([`sweep`]). Behind a read that nothing else follows the head reads on ([`reading_on`]). The physics are in
 //! [`super::mechanism`], the order of the queue in [`super::queue`]. Start reading at [`Mechanics::pass`].
-pub mod reading_on;
-pub mod sweep;
+pub(crate) mod reading_on;
+pub(crate) mod sweep;
 
 use super::cache::segment::Motion;
 use super::faults::Faults;

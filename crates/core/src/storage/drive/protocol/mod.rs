@@ -4,13 +4,13 @@
 //! their source; [`task_set`] keeps what task attributes promise, [`overlap`] what restricted reordering promises. What
 //! an exchange costs is in [`ExchangeParams`]. A further protocol, such as one with several submission queues, is one
 //! more variant with its own file.
-pub mod ata_tcq;
-pub mod names;
-pub mod ncq;
-pub mod none;
-pub mod overlap;
-pub mod scsi_tcq;
-pub mod task_set;
+pub(crate) mod ata_tcq;
+pub(crate) mod names;
+pub(crate) mod ncq;
+pub(crate) mod none;
+pub(crate) mod overlap;
+pub(crate) mod scsi_tcq;
+pub(crate) mod task_set;
 
 use crate::command::{Access, Attribute, Command, Outcome, Priority};
 use drivelab_units::Span;
@@ -20,17 +20,23 @@ pub use scsi_tcq::{Naca, QueueErrors, Reordering, ScsiParams, TaskSets, Untagged
 /// The protocol in force, with what the drive or the host has chosen of its options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Protocol {
+    /// No queueing: one command at a time, without a tag.
     #[default]
     None,
+    /// SCSI tagged command queueing.
     ScsiTcq(ScsiParams),
+    /// ATA tagged command queueing (READ/WRITE DMA QUEUED), with release and service.
     AtaTcq,
+    /// SATA native command queueing.
     Ncq(NcqParams),
 }
 
 /// Which of the other commands an error takes with it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clears {
+    /// The failed command only.
     Nothing,
+    /// All commands that the drive holds.
     All,
     /// Those of the initiator whose command failed.
     Nexus,

@@ -20,6 +20,7 @@ use crate::command::{Access, Attribute};
 
 pub const TAGS: u32 = 32;
 
+/// What a drive with NCQ has chosen of its options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NcqParams {
     /// Whether the data of one command may come out of order (non-zero buffer offsets).
@@ -31,6 +32,7 @@ pub struct NcqParams {
 }
 
 impl NcqParams {
+    /// A drive that may send data out of order and knows neither RDNC nor WDNC.
     pub const USUAL: NcqParams = NcqParams { out_of_order: true, rdnc: false, wdnc: false };
 
     /// Whether a deadline of such a command that passes aborts the outstanding commands.

@@ -42,7 +42,9 @@ pub const DEPTH_MAX: u32 = 1 << 16;
 /// The queue algorithm modifier.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reordering {
+    /// 0: overlapping commands of one initiator keep their order when one of them writes.
     Restricted,
+    /// 1: SIMPLE commands are served in any order.
     Unrestricted,
 }
 
@@ -60,11 +62,14 @@ pub enum QueueErrors {
 /// What a command without a tag counts as.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum UntaggedAs {
+    /// As a SIMPLE task: reordered with others.
     Simple,
+    /// As an ORDERED task: behind all older ones, before all younger.
     Ordered,
 }
 
 impl UntaggedAs {
+    /// The task attribute that an untagged command gets.
     pub fn acts_as(self) -> Attribute {
         match self {
             UntaggedAs::Simple => Attribute::Simple,
@@ -88,9 +93,12 @@ pub enum TaskSets {
 pub struct Naca(u16);
 
 impl Naca {
+    /// No initiator sets NACA: errors end without auto contingent allegiance.
     pub const NOBODY: Naca = Naca(0);
+    /// Every initiator sets NACA.
     pub const ALL: Naca = Naca(u16::MAX);
 
+    /// These initiators set NACA; numbers above 15 count as 15.
     pub fn by(initiators: impl IntoIterator<Item = u16>) -> Self {
         Naca(initiators.into_iter().fold(0, |bits, initiator| bits | Naca::bit(initiator)))
     }
@@ -99,32 +107,41 @@ impl Naca {
         1 << initiator.min(15)
     }
 
+    /// Whether this initiator sets it.
     #[inline]
     pub fn is_set_by(self, initiator: u16) -> bool {
         self.0 & Naca::bit(initiator) != 0
     }
 
+    /// Whether any initiator sets it.
     pub fn is_set(self) -> bool {
         self != Naca::NOBODY
     }
 }
 
+/// What drive and initiators have chosen of SCSI's queueing options (SAM, SPC: control mode page).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScsiParams {
     /// Tags of one initiator: 256 or 65 536.
     pub tags: u32,
+    /// QUEUE ALGORITHM MODIFIER.
     pub reordering: Reordering,
+    /// Whether initiators share a task set (TST).
     pub task_sets: TaskSets,
+    /// What an error clears (QERR).
     pub on_error: QueueErrors,
     /// TAS: whether commands that another initiator's error clears end with TASK ABORTED, and not by UNIT ATTENTION.
     pub task_aborted: bool,
+    /// What a command without a tag counts as.
     pub untagged: UntaggedAs,
+    /// Which initiators set NACA in their commands.
     pub naca: Naca,
     /// Whether the drive may let go of the bus while it works; if not, one command at a time.
     pub disconnects: bool,
 }
 
 impl ScsiParams {
+    /// The usual options: 65 536 tags, restricted reordering, one task set, QERR 0, TAS 0, no NACA.
     pub const USUAL: ScsiParams = ScsiParams {
         tags: 1 << 16,
         reordering: Reordering::Restricted,

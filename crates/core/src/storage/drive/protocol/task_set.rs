@@ -101,11 +101,6 @@ impl InitiatorSets {
         InitiatorSets { apart, first: TaskSet::default(), others: Vec::new() }
     }
 
-    #[inline]
-    pub fn are_apart(&self) -> bool {
-        self.apart
-    }
-
     /// The task set that commands of this initiator belong to.
     #[inline]
     pub fn of(&mut self, initiator: u16) -> &mut TaskSet {

@@ -2,19 +2,19 @@
 //!
 //! [`slots`] keeps the entries, in order of arrival and by cylinder. Each order is one file in [`orders`] that opens with its
 //! rule, defines a cost (the lowest wins, ties go to the older command) and finds the winner without looking at everything.
-//! The rules that hold for every policy, starvation bounds and window, are in [`choose`].
-pub mod aged;
+//! The rules that hold for every policy, starvation bounds and window, are in [`mod@choose`].
+pub(crate) mod aged;
 mod angles;
 mod bitmap;
 mod buckets;
 pub mod choose;
-pub mod crowd;
+pub(crate) mod crowd;
 mod lane;
 pub mod orders;
-pub mod outward;
-pub mod params;
-pub mod row;
-pub mod slots;
+pub(crate) mod outward;
+pub(crate) mod params;
+pub(crate) mod row;
+pub(crate) mod slots;
 #[cfg(test)]
 mod tests;
 
@@ -30,8 +30,11 @@ use core::hint::select_unpredictable;
 /// What the drive knows at the moment of choosing.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
+    /// Geometry and seek curve.
     pub mechanism: &'a Mechanism,
+    /// Order, margins and limits.
     pub params: &'a QueueParams,
+    /// Where the arm stands.
     pub arm: Arm,
     /// Towards higher cylinders (LOOK, VSCAN).
     pub upward: bool,

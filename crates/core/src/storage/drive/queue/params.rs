@@ -29,6 +29,7 @@ pub enum Chooses {
 /// sweep, whatever else waits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Joins {
+    /// Commands are never carried out together.
     Never,
     /// It must be there before the arm starts, or before the first sector when the arm has no way to go.
     BeforeStart,
@@ -70,11 +71,13 @@ impl AgeWeight {
         (u64::from(self.0) << 16) / count.max(1)
     }
 
+    /// The credit for a wait of `age` nanoseconds, in nanoseconds.
     #[inline(always)]
     pub fn credit(self, age: u64) -> u64 {
         ((u128::from(age) * u128::from(self.0)) >> 16) as u64
     }
 
+    /// Whether waiting counts for nothing.
     pub fn is_zero(self) -> bool {
         self.0 == 0
     }
@@ -95,7 +98,7 @@ impl AgeFull {
     }
 
     #[inline]
-    pub fn is_reached(self, age: u64) -> bool {
+    pub(crate) fn is_reached(self, age: u64) -> bool {
         age >= self.age
     }
 
@@ -144,12 +147,16 @@ impl ScanWeight {
 /// The deepest queue.
 pub const DEPTH_MAX: u32 = 1 << 16;
 
+/// A drive's queue. [`DriveModel::new`](crate::storage::drive::params::DriveModel::new) checks the depth.
 #[derive(Clone, Debug)]
 pub struct QueueParams {
     /// Commands that the drive holds at once, the one in service included.
     pub depth: u32,
+    /// The order of service.
     pub order: Order,
+    /// What the drive knows of rotation as it chooses.
     pub knows: Knows,
+    /// When the drive chooses its next command.
     pub chooses: Chooses,
     /// With [`Chooses::AfterAnswer`]: how long after a media transfer the drive waits for the host's answer, unless
     /// nothing else waits: then it starts with the first command that comes.
@@ -170,7 +177,9 @@ pub struct QueueParams {
     /// The same for either as a part of what the arm takes to get there: a guard that grows with the distance, as the scatter of
     /// seeks does.
     pub seek_margin: Share,
+    /// When adjoining reads go in one sweep.
     pub joins_reads: Joins,
+    /// When adjoining writes go in one sweep.
     pub joins_writes: Joins,
     /// A command this old goes before any younger one; no bound when `None`.
     pub age_limit: Option<Span>,

@@ -26,12 +26,15 @@ pub struct Entry {
     pub ready: u64,
     /// Nanoseconds before the arm may start, because the data must come first.
     pub lead: u64,
+    /// Cylinder of the first sector.
     pub cylinder: u32,
+    /// Head of the first sector.
     pub head: u32,
     /// Time into the revolution at which it begins.
     pub start: u32,
     /// The longest wait that rotation can cost.
     pub longest_wait: u32,
+    /// Whether it is a write.
     pub write: bool,
 }
 
@@ -81,9 +84,11 @@ impl Entry {
 pub enum Kind {
     /// Reads, and writes too unless they are kept apart.
     Main,
+    /// Writes, where an order keeps them apart.
     Writes,
 }
 
+/// The waiting commands of a drive, found by cylinder and by age.
 pub struct Slots {
     places: Vec<SlotEntry>,
     filed: Vec<Filed>,
@@ -115,14 +120,17 @@ impl Slots {
         }
     }
 
+    /// Commands that wait.
     pub fn len(&self) -> usize {
         self.len
     }
 
+    /// Whether none waits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
+    /// The entry in this slot, which must hold one.
     #[inline]
     pub fn entry(&self, slot: SlotIndex) -> &Entry {
         &self.places[slot as usize].entry

@@ -4,9 +4,9 @@
 //! It knows neither platters nor buffer: the drive tells it what arrives, what waits and what ends, and carries out what
 //! it answers. The rules of the protocols are in [`super::protocol`]. Start reading at [`Tasks::refusal`] and
 //! [`Tasks::begin`].
-pub mod allegiance;
-pub mod flight;
-pub mod precedence;
+pub(crate) mod allegiance;
+pub(crate) mod flight;
+pub(crate) mod precedence;
 
 use super::protocol::names::{Name, Names};
 use super::protocol::overlap::Overlaps;

@@ -31,12 +31,15 @@ enum Kind {
 /// Part of one stripe unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece {
-    /// The so many-th stripe unit of the array, and where in it the piece begins.
+    /// Number of the stripe unit in the array, from 0.
     pub chunk: u64,
+    /// Sectors from the beginning of the stripe unit.
     pub offset: u64,
+    /// Sectors, at least one.
     pub count: u64,
 }
 
+/// The layout of RAID 0, 1, 01 and 10: where each copy of each stripe unit lies. All sizes in sectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Copied {
     kind: Kind,
@@ -52,18 +55,22 @@ pub struct Copied {
 }
 
 impl Copied {
+    /// RAID 0 over `members`, of which the smallest has `least` sectors, in stripe units of `unit`.
     pub fn striped(members: u64, unit: u64, least: u64) -> Self {
         Self::new(Kind::Near, members, 1, unit, least)
     }
 
+    /// RAID 1: each of `members` holds everything.
     pub fn mirrored(members: u64, least: u64) -> Self {
         Self::new(Kind::Near, members, members, least, least)
     }
 
+    /// RAID 01: `copies` striped sets of `members / copies` members each.
     pub fn sets(members: u64, copies: u64, unit: u64, least: u64) -> Self {
         Self::new(Kind::Sets, members, copies, unit, least)
     }
 
+    /// RAID 10 in md's near, far or offset layout.
     pub fn spread(members: u64, copies: u64, layout: Copies, unit: u64, least: u64) -> Self {
         let kind = match layout {
             Copies::Near => Kind::Near,
@@ -89,18 +96,22 @@ impl Copied {
         Copied { start, ..self }
     }
 
+    /// Sectors that hosts can address.
     pub fn capacity(&self) -> u64 {
         self.chunks * self.unit
     }
 
+    /// Copies of each sector.
     pub fn copies(&self) -> u16 {
         self.copies as u16
     }
 
+    /// Members, all copies counted.
     pub fn members(&self) -> u64 {
         self.members
     }
 
+    /// Sectors of a stripe unit.
     pub fn unit(&self) -> u64 {
         self.unit
     }

@@ -6,12 +6,14 @@ use super::Spot;
 use alloc::vec::Vec;
 use drivelab_units::Sectors;
 
+/// JBOD: members one behind the other, without redundancy.
 pub struct Linear {
     /// The address of the array at which each member ends.
     ends: Vec<u64>,
 }
 
 impl Linear {
+    /// Concatenates members of these capacities.
     pub fn new(capacities: &[Sectors]) -> Self {
         let mut end = 0;
         let ends = capacities.iter().map(|capacity| {
@@ -21,6 +23,7 @@ impl Linear {
         Linear { ends: ends.collect() }
     }
 
+    /// Sectors that hosts can address: the sum of all members.
     pub fn capacity(&self) -> u64 {
         self.ends.last().copied().unwrap_or(0)
     }

@@ -64,6 +64,10 @@ impl RaidLevel for Box<RaidZ> {
         true
     }
 
+    fn passes_content(&self) -> bool {
+        false
+    }
+
     fn is_redundant(&self) -> bool {
         true
     }

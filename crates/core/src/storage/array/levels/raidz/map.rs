@@ -12,13 +12,16 @@ use crate::storage::array::levels::Spot;
 /// A record's share of one member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Column {
+    /// Slot of the member.
     pub slot: u16,
     /// Sectors of 512 bytes, as everywhere else.
     pub at: u64,
+    /// Sectors of 512 bytes.
     pub count: u64,
 }
 
 impl Column {
+    /// Where the column begins.
     pub fn spot(&self) -> Spot {
         Spot { slot: self.slot, at: self.at }
     }
@@ -58,6 +61,7 @@ impl Map {
         Map { members, parities: p, shift, whole, longer, columns, total, taken }
     }
 
+    /// Members of the pool.
     pub fn members(&self) -> u64 {
         self.members
     }
@@ -67,6 +71,7 @@ impl Map {
         1 << self.shift
     }
 
+    /// Parities, 1 to 3.
     pub fn parities(&self) -> u8 {
         self.parities as u8
     }

@@ -50,6 +50,7 @@ impl Pin {
     }
 }
 
+/// The layout of a RAID-Z pool of records of one size, and which place each record has now.
 pub struct RaidZ {
     map: Map,
     /// Sectors of 512 bytes of a record.
@@ -103,10 +104,12 @@ impl RaidZ {
         })
     }
 
+    /// How a record spreads over the members.
     pub fn map(&self) -> &Map {
         &self.map
     }
 
+    /// Sectors of 512 bytes that hosts can address.
     pub fn capacity(&self) -> u64 {
         self.records * self.record
     }
@@ -116,10 +119,12 @@ impl RaidZ {
         self.record
     }
 
+    /// Records that hosts can address.
     pub fn records(&self) -> u64 {
         self.records
     }
 
+    /// Places for a record; one at least is free at all times.
     pub fn places(&self) -> u64 {
         self.places
     }
@@ -147,11 +152,11 @@ impl RaidZ {
         pages.map(|(first, is_moved)| (first, (first + PAGE).min(self.records), is_moved))
     }
 
-    pub fn births(&self) -> &Births {
+    pub(crate) fn births(&self) -> &Births {
         &self.births
     }
 
-    pub fn births_mut(&mut self) -> &mut Births {
+    pub(crate) fn births_mut(&mut self) -> &mut Births {
         &mut self.births
     }
 

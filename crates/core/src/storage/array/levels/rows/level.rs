@@ -66,6 +66,10 @@ impl RaidLevel for Rows {
         }
     }
 
+    fn passes_content(&self) -> bool {
+        false
+    }
+
     fn is_redundant(&self) -> bool {
         true
     }

@@ -49,6 +49,8 @@ pub struct Row {
     pub at: u64,
 }
 
+/// The layout of RAID 3, 4, 5, 6 and their nested forms: rows of stripe units, and in each its parity. All sizes in
+/// sectors.
 #[derive(Clone, Copy)]
 pub struct Rows {
     /// Of each group.
@@ -71,6 +73,8 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Lays out `groups` equal groups over all `members`, of which the smallest has `least` sectors, in stripe units
+    /// of `unit`.
     pub fn new(members: u64, groups: u64, parities: u8, rotation: Rotation, unit: u64, least: u64) -> Self {
         let members = members / groups;
         let rows = least / unit * groups;
@@ -104,6 +108,7 @@ impl Rows {
         Rows { start, ..self }
     }
 
+    /// Sectors that hosts can address.
     pub fn capacity(&self) -> u64 {
         self.rows * self.row_data()
     }
@@ -114,10 +119,12 @@ impl Rows {
         self.columns as u32
     }
 
+    /// Parities of each row, 1 to 3.
     pub fn parities(&self) -> u8 {
         self.parities as u8
     }
 
+    /// Groups of members, each with parity of its own.
     pub fn groups(&self) -> u64 {
         self.groups
     }
@@ -127,6 +134,7 @@ impl Rows {
         self.members
     }
 
+    /// Sectors of a stripe unit.
     pub fn unit(&self) -> u64 {
         self.unit
     }
@@ -190,6 +198,7 @@ impl Rows {
         }
     }
 
+    /// The row of this number, counted over all groups.
     #[inline]
     pub fn row(&self, row: u64) -> Row {
         let (group, inside) = self.inside(row);

@@ -3,31 +3,75 @@
 //! All that is known of an order follows from its rule: the scenario's names and keys, what the documentation and the schema
 //! say of them, which keys count beside it, and what the tests hold it to. A new order is a file here, its lines below, and,
 //! where it weighs something that no other order does, a key in the scenario.
-pub mod aged_sptf;
-pub mod clook;
-pub mod fcfs;
-pub mod firmware;
-pub mod look;
-pub mod read_first_sptf;
-pub mod share_aged_sptf;
-pub mod sptf;
-pub mod sstf;
-pub mod vscan;
-pub mod weighted_sptf;
+pub(crate) mod aged_sptf;
+pub(crate) mod clook;
+pub(crate) mod fcfs;
+pub(crate) mod firmware;
+pub(crate) mod look;
+pub(crate) mod read_first_sptf;
+pub(crate) mod share_aged_sptf;
+pub(crate) mod sptf;
+pub(crate) mod sstf;
+pub(crate) mod vscan;
+pub(crate) mod weighted_sptf;
 
 use super::params::{AgeFull, AgeWeight, ScanWeight};
 use super::{Entry, SlotIndex, Slots, View};
 use drivelab_units::Span;
 
 /// In which order the waiting commands are served, with what it weighs and others do not.
+/// No other order can be plugged in: the tests hold each of these to its definition. An order of one's own stands before the
+/// target and hands on one command at a time: see [the crate's examples](crate).
+///
+/// ```
+/// use drivelab_core::storage::drive::geometry::GeometryParams;
+/// use drivelab_core::storage::drive::params::{DriveModel, DriveParams};
+/// use drivelab_core::storage::drive::seek::SeekParams;
+/// use drivelab_core::storage::drive::protocol::{NcqParams, Protocol};
+/// use drivelab_core::storage::drive::queue::{Knows, Order, QueueParams};
+/// use drivelab_core::storage::{Target, TargetInput, TargetParams};
+/// use drivelab_core::{Access, Command, Machine};
+/// use drivelab_units::{Instant, Lba, Rpm, Sectors, Span};
+///
+/// /// The ids in the order of their completions, and when the last one was done.
+/// fn served(order: Order) -> (Vec<u64>, Instant) {
+///     let rpm = Rpm::from_milli(7_200_000).unwrap();
+///     let seek = SeekParams::Table(vec![(1, Span::from_us(800)), (1_000, Span::from_ms(15))]);
+///     let plain = DriveParams::plain(rpm, GeometryParams::one_zone(4, 1_000, 600), seek);
+///     let queue = QueueParams { depth: 32, order, knows: Knows::Angle, ..QueueParams::NONE };
+///     let model = DriveModel::new(&DriveParams { queue, protocol: Protocol::Ncq(NcqParams::USUAL), ..plain }).unwrap();
+///     let mut target = Target::new(&TargetParams::Drive(model.into()), 1);
+///     for id in 0..16 {
+///         let first = Lba::new(id * 1_234_567 % 2_400_000);
+///         target.handle(Instant::ZERO, TargetInput::Submit(Command::new(id, Access::Read, first, Sectors::new(8)))).unwrap();
+///     }
+///     let mut now = Instant::ZERO;
+///     while let Some(due) = target.poll_timeout() {
+///         now = due;
+///         target.handle(due, TargetInput::Tick).unwrap();
+///     }
+///     let answers = std::iter::from_fn(|| target.poll_output()).filter_map(|said| said.completed());
+///     (answers.map(|answer| answer.id).collect(), now)
+/// }
+///
+/// let (in_order, slow) = served(Order::Fcfs);
+/// let (_, fast) = served(Order::Sptf);
+/// assert_eq!(in_order, (0..16).collect::<Vec<_>>());
+/// assert!(2 * fast.as_ns() < slow.as_ns());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Order {
+    /// First come, first served.
     Fcfs,
+    /// Shortest seek time first.
     Sstf,
+    /// The nearest cylinder ahead; turns where nothing is ahead.
     Look,
+    /// The nearest cylinder ahead in one direction; then back to the lowest.
     CLook,
     /// What a turn of the arm counts.
     VScan(ScanWeight),
+    /// Shortest positioning time first: seek and rotation.
     Sptf,
     /// The credit for the time waited.
     AgedSptf(AgeWeight),
@@ -42,6 +86,9 @@ pub enum Order {
 }
 
 impl Order {
+    /// Shortest positioning time with the usual credit for age: what most drives of the catalogue are given.
+    pub const AGED_SPTF: Order = aged_sptf::USUAL;
+
     /// Every order, with what it weighs as it is unasked.
     pub const ALL: [Order; 11] = [
         Order::Fcfs,
@@ -50,7 +97,7 @@ impl Order {
         Order::CLook,
         vscan::USUAL,
         Order::Sptf,
-        aged_sptf::USUAL,
+        Order::AGED_SPTF,
         weighted_sptf::USUAL,
         read_first_sptf::USUAL,
         firmware::USUAL,
@@ -91,7 +138,7 @@ pub struct Rule {
     pub summary: &'static str,
     /// What it weighs and others do not.
     pub weighs: Option<Weighs>,
-    pub cost_is: CostIs,
+    pub(crate) cost_is: CostIs,
     /// Whether the cost counts rotation, as far as the drive knows the angle.
     pub counts_rotation: bool,
     /// Whether reads and writes are looked for apart from each other.
@@ -125,6 +172,7 @@ impl Rule {
 pub struct Weighs {
     /// The key under which users set it. Orders that weigh the same share a key.
     pub key: &'static str,
+    /// Unit and range of the value.
     pub unit: Unit,
     /// Its value unasked.
     pub usual: u64,
@@ -138,7 +186,10 @@ pub struct Weighs {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// Millionths, up to so many ones.
-    Share { most: u64 },
+    Share {
+        /// The largest value, in whole ones.
+        most: u64,
+    },
     /// Nanoseconds.
     Time,
 }

@@ -1,0 +1,247 @@
+//! The level that an array has: builds it from the parameters, and passes on to it each question of [`RaidLevel`].
+use super::{
+    Blocks, Copied, LevelError, Linear, RaidLevel, RaidZ, Rows, Spot, Stretch, check, name, reserved,
+};
+use crate::command::{Access, Outcome};
+use crate::storage::array::background::{Job, Part};
+use crate::storage::array::members::Members;
+use crate::storage::array::params::{ArrayParams, Level};
+use crate::storage::array::plan::Planner;
+use crate::storage::array::report::{Run, SyncKind};
+use crate::storage::array::stripe_request::{Op, StripeRequest};
+use crate::storage::context::Context;
+use crate::storage::tree::Slot;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::Range;
+use drivelab_units::Sectors;
+
+/// The layout of an array, one variant for each family of levels. [`Layout::new`] checks and builds it.
+pub enum Layout {
+    /// JBOD.
+    Linear(Linear),
+    /// RAID 0, 1, 01 and 10.
+    Copied(Copied),
+    /// RAID 3, 4, 5, 6 and their nested forms.
+    Rows(Rows),
+    /// RAID-Z with one to three parities.
+    RaidZ(Box<RaidZ>),
+}
+
+/// Asks the level that a layout is.
+macro_rules! ask {
+    ($layout:expr, $level:ident => $answer:expr) => {
+        match $layout {
+            Layout::Linear($level) => $answer,
+            Layout::Copied($level) => $answer,
+            Layout::Rows($level) => $answer,
+            Layout::RaidZ($level) => $answer,
+        }
+    };
+}
+
+impl Layout {
+    /// Lays an array out over members of these capacities.
+    ///
+    /// # Errors
+    /// What of the parameters contradicts the level, the other parameters or the capacities.
+    pub fn new(params: &ArrayParams, capacities: &[Sectors]) -> Result<Self, LevelError> {
+        check::check(params, capacities)?;
+        let members = &capacities[..usize::from(params.members)];
+        let least = members.iter().min().map_or(0, |least| least.get());
+        let start = reserved::sectors(params, least);
+        let least = least - start;
+        let (n, unit) = (u64::from(params.members), params.unit.get());
+        let layout = match params.level {
+            Level::Linear => Layout::Linear(Linear::new(members)),
+            Level::Striped => Layout::Copied(Copied::striped(n, unit, least)),
+            Level::Mirrored => Layout::Copied(Copied::mirrored(n, least).behind(start)),
+            Level::MirroredStripes { copies } => {
+                Layout::Copied(Copied::sets(n, copies.into(), unit, least).behind(start))
+            }
+            Level::StripedMirrors { copies, layout } => {
+                Layout::Copied(Copied::spread(n, copies.into(), layout, unit, least).behind(start))
+            }
+            Level::Interleaved { groups } => {
+                Layout::Rows(Rows::interleaved(n, groups.into(), unit, least).behind(start))
+            }
+            Level::Parity { parities, rotation, groups } => {
+                Layout::Rows(Rows::new(n, groups.into(), parities, rotation, unit, least).behind(start))
+            }
+            Level::RaidZ { parities, record, fill_percent } => {
+                let sector = params.parity.granule.get();
+                let pool = RaidZ::new(n, parities, record.get(), fill_percent, sector, least);
+                Layout::RaidZ(Box::new(pool.ok_or(LevelError::Pool { level: name(params.level) })?))
+            }
+        };
+        check::check_spares(params, capacities, layout.used())?;
+        Ok(layout)
+    }
+
+    /// Sectors of each member that the array uses; of a JBOD, of the largest.
+    pub fn used(&self) -> Sectors {
+        Sectors::new(ask!(self, level => RaidLevel::used(level)))
+    }
+
+    /// Sectors that hosts can address.
+    pub fn capacity(&self) -> Sectors {
+        Sectors::new(ask!(self, level => RaidLevel::capacity(level)))
+    }
+
+    /// Takes over from the layout of an array that was cut off what its metadata on the members tell.
+    pub fn take_over(&mut self, before: &Layout) {
+        if let (Layout::RaidZ(pool), Layout::RaidZ(before)) = (self, before) {
+            pool.lie_as(before);
+        }
+    }
+
+    // The questions of [`RaidLevel`], passed on.
+
+    /// Where the first copy of this address of the array lies.
+    pub fn home(&self, address: u64) -> Spot {
+        ask!(self, level => RaidLevel::home(level, address))
+    }
+
+    /// The address of the array whose data this place holds; `None` where it holds parity or nothing.
+    pub fn address_at(&self, spot: Spot) -> Option<u64> {
+        ask!(self, level => RaidLevel::address_at(level, spot))
+    }
+
+    pub(crate) fn group_members(&self) -> Option<u16> {
+        ask!(self, level => RaidLevel::group_members(level))
+    }
+
+    pub(crate) fn whole_write(&self) -> Option<u64> {
+        ask!(self, level => RaidLevel::whole_write(level))
+    }
+
+    #[inline(always)]
+    pub(crate) fn blocks(&self, plan: &Planner, stripe_request: &StripeRequest) -> Option<Blocks> {
+        ask!(self, level => RaidLevel::blocks(level, plan, stripe_request))
+    }
+
+    #[inline(always)]
+    pub(crate) fn cut(&self, plan: &Planner, access: Access, at: u64, end: u64) -> u64 {
+        ask!(self, level => RaidLevel::cut(level, plan, access, at, end))
+    }
+
+    #[inline(always)]
+    pub(crate) fn plan_read(
+        &mut self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+    ) -> Result<(), Outcome> {
+        ask!(self, level => RaidLevel::plan_read(level, plan, context, slot))
+    }
+
+    #[inline(always)]
+    pub(crate) fn plan_write(
+        &mut self,
+        plan: &mut Planner,
+        context: &mut Context,
+        slot: Slot,
+    ) -> Result<(), Outcome> {
+        ask!(self, level => RaidLevel::plan_write(level, plan, context, slot))
+    }
+
+    #[inline(always)]
+    pub(crate) fn keeper(
+        &mut self,
+        plan: &Planner,
+        slot: Slot,
+        window: Option<(&Job, Range<u64>)>,
+    ) -> Option<Slot> {
+        ask!(self, level => RaidLevel::keeper(level, plan, slot, window))
+    }
+
+    pub(crate) fn passes_content(&self) -> bool {
+        ask!(self, level => RaidLevel::passes_content(level))
+    }
+
+    #[inline(always)]
+    pub(crate) fn settle(&mut self, plan: &mut Planner, slot: Slot) {
+        ask!(self, level => RaidLevel::settle(level, plan, slot));
+    }
+
+    #[inline(always)]
+    pub(crate) fn looks_up_losses(&self) -> bool {
+        ask!(self, level => RaidLevel::looks_up_losses(level))
+    }
+
+    pub(crate) fn is_redundant(&self) -> bool {
+        ask!(self, level => RaidLevel::is_redundant(level))
+    }
+
+    pub(crate) fn fails_the_last(&self) -> bool {
+        ask!(self, level => RaidLevel::fails_the_last(level))
+    }
+
+    pub(crate) fn companions(&self, slot: u16) -> Range<u16> {
+        ask!(self, level => RaidLevel::companions(level, slot))
+    }
+
+    pub(crate) fn is_kept_without(&self, members: &Members, op: &Op) -> bool {
+        ask!(self, level => RaidLevel::is_kept_without(level, members, op))
+    }
+
+    pub(crate) fn losses(&self, members: &Members, before: &[u64], failed: u16) -> Vec<Run> {
+        ask!(self, level => RaidLevel::losses(level, members, before, failed))
+    }
+
+    pub(crate) fn reach(&self, members: &Members, slot: u16) -> u64 {
+        ask!(self, level => RaidLevel::reach(level, members, slot))
+    }
+
+    pub(crate) fn others_have(&self, plan: &Planner, op: &Op) -> Vec<(u64, u64)> {
+        ask!(self, level => RaidLevel::others_have(level, plan, op))
+    }
+
+    pub(crate) fn lost_but_for_stale(&self, plan: &Planner) -> Vec<Run> {
+        ask!(self, level => RaidLevel::lost_but_for_stale(level, plan))
+    }
+
+    pub(crate) fn joins(&mut self, slot: u16) {
+        ask!(self, level => RaidLevel::joins(level, slot));
+    }
+
+    pub(crate) fn range(&self, kind: SyncKind, request: u64) -> (u64, (u64, u64)) {
+        ask!(self, level => RaidLevel::range(level, kind, request))
+    }
+
+    pub(crate) fn around(&self, job: &Job, at: u64, to: u64) -> (u64, u64) {
+        ask!(self, level => RaidLevel::around(level, job, at, to))
+    }
+
+    pub(crate) fn blocks_of_window(&self, first: u64, end: u64) -> Option<Blocks> {
+        ask!(self, level => RaidLevel::blocks_of_window(level, first, end))
+    }
+
+    pub(crate) fn next_stretch(&self, members: &Members, job: &Job) -> Option<Stretch> {
+        ask!(self, level => RaidLevel::next_stretch(level, members, job))
+    }
+
+    pub(crate) fn plan_window(&mut self, plan: &mut Planner, context: &mut Context, part: &mut Part<'_>) {
+        ask!(self, level => RaidLevel::plan_window(level, plan, context, part));
+    }
+
+    pub(crate) fn edge(&self, numbers: u64) -> u64 {
+        ask!(self, level => RaidLevel::edge(level, numbers))
+    }
+
+    pub(crate) fn share(&self, kind: SyncKind, numbers: u64) -> u64 {
+        ask!(self, level => RaidLevel::share(level, kind, numbers))
+    }
+
+    pub(crate) fn smallest_window(&self, granule: u64) -> u64 {
+        ask!(self, level => RaidLevel::smallest_window(level, granule))
+    }
+
+    pub(crate) fn filled(&self, job: &Job) -> u64 {
+        ask!(self, level => RaidLevel::filled(level, job))
+    }
+
+    pub(crate) fn length(&self, job: &Job) -> u64 {
+        ask!(self, level => RaidLevel::length(level, job))
+    }
+}
