@@ -82,28 +82,6 @@ def test_a_fault_is_caught_or_lives_and_the_checkout_stays(root: Path, capsys):
     assert (root / "build/plant/tree/src/lib.rs").read_text(encoding="utf-8") == SOURCE
 
 
-def test_arguments_that_begin_with_tests_are_those_of_pytest(root: Path, capsys):
-    table = TABLE.replace("--test limits", "tests/test_limits.py -k most")
-    (root / "tools/faults/limits.toml").write_text(table, encoding="utf-8")
-    (root / "python/drivelab").mkdir(parents=True)
-    (root / "python/drivelab/__init__.py").touch()
-    (root / "python/drivelab/_core.abi3.so").write_text("built", encoding="utf-8")
-    (root / ".gitignore").write_text("/build/\n*.so\n", encoding="utf-8")
-    commands: list[list[str]] = []
-
-    def runner(command: list[str], folder: Path, _: float) -> Ended:
-        commands.append(command)
-        assert (folder / "python/drivelab/_core.abi3.so").read_text(encoding="utf-8") == "built"
-        sound = (folder / "src/lib.rs").read_text(encoding="utf-8") == SOURCE
-        return Ended(0, "") if sound else Ended(1, "FAILED tests/test_limits.py::test_most - assert\n")
-
-    assert plant.main([], root, runner) == 0
-    assert "one-more: caught (0 s): tests/test_limits.py::test_most" in capsys.readouterr().out
-    assert [command[3:] for command in commands] == [
-        ["-q", "-x", "-p", "no:cacheprovider", "tests/test_limits.py", "-k", "most"]
-    ] * 3
-
-
 def test_all_caught_is_success(root: Path):
     assert run(root, Fake(caught="9"), "--only", "one-more") == 0
     assert run(root, Fake(caught="9"), "--only", "1", "--room", "limits") == 0
