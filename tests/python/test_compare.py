@@ -99,7 +99,7 @@ def test_the_threshold_decides_the_exit_code(run, pair):
     for arguments, code in codes.items():
         assert run("compare", *pair, "--threshold", *arguments).returncode == code, arguments
     assert run("compare", *reversed(pair), "--threshold", "20", "--worse").returncode == 0
-    done = run("compare", *pair, "--threshold", "20", "-q")
+    done = run("compare", *pair, "--threshold", "20%", "-q")
     assert "threshold 20 %: 0 of 6 figures within it, 6 beyond; the farthest is " in done.stdout
 
 

@@ -40,9 +40,19 @@ def _completed(incomplete: str) -> list[str]:
 
 _NO_INTERVALS = "no intervals: the record carries nothing to tell how far another run would be"
 
+
+def _percent(text: str) -> float:
+    """A share in percent, with its sign or without."""
+    try:
+        return float(text.removesuffix("%"))
+    except ValueError as error:
+        raise typer.BadParameter(f"{text} is no percentage: give 5, or 5%") from error
+
+
 Threshold = Annotated[
     float | None,
     typer.Option(
+        parser=_percent,
         help="Exit 3 where a figure differs by more than this, shown beyond its interval",
         metavar="PERCENT",
         show_default=False,
