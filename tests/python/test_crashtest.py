@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -22,11 +25,18 @@ CHECK = f"{PROGRAM} check"
 def crashtest(run, tmp_path):
     """Run a campaign on a scenario: `crashtest(DRIVE, "--run", FLUSHED, "--check", CHECK)`."""
 
+    kept: set[str] = set()
+
     def crashtest(scenario: str, *options: str) -> subprocess.CompletedProcess[str]:
         (tmp_path / "d.toml").write_text(scenario)
-        return run("crashtest", "d.toml", *options)
+        done = run("crashtest", "d.toml", *options)
+        kept.update(re.findall(r"--from (/tmp/drivelab-crash-\w+)", done.stdout))
+        return done
 
-    return crashtest
+    yield crashtest
+    # After a loss the session stays for who wants to repeat it.
+    for folder in kept:
+        shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("scenario", [DRIVE, RAID5], ids=["drive", "raid5"])
@@ -183,6 +193,31 @@ def test_a_database_on_ext4_keeps_what_it_promises(crashtest, mounts, journal, s
     assert done.returncode == (3 if loses else 0), done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_a_workload_that_is_interrupted_leaves_nothing_mounted(
+    command, environment, mounts, tmp_path, number
+):
+    load = 'cd "$DRIVELAB_MOUNT" && touch "$OLDPWD/begun" && while true; do date > a; sync; sleep 0.05; done'
+    options = ("--fs", "ext4", "--fs-size", "64MiB", "--run", load, "--check", "true", "-q")
+    (tmp_path / "d.toml").write_text(CACHED)
+    process = subprocess.Popen(
+        [*command, "crashtest", "d.toml", *options], cwd=tmp_path, env=environment, stderr=subprocess.PIPE
+    )
+    end = time.monotonic() + 60
+    while not (tmp_path / "begun").exists():
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130 if number == signal.SIGINT else 143, b"")
+    mine = f"drivelab-crash-device-{process.pid}-"
+    assert mine not in Path("/proc/mounts").read_text()
+    assert (
+        mine not in subprocess.run(["losetup", "--list"], capture_output=True, text=True, check=True).stdout
+    )
+
+
 def test_the_guide_to_sqlite_does_what_it_says(mounts, command, environment, tmp_path):
     text = (HERE.parents[1] / "docs" / "crash-tests.md").read_text()
     part = text[text.index("## SQLite on a disk") :]
@@ -208,5 +243,7 @@ def test_the_guide_to_sqlite_does_what_it_says(mounts, command, environment, tmp
         )
         assert done.returncode == 0, words + done.stdout + done.stderr
         said.append(done.stdout)
+        for kept in re.findall(r"--from (/tmp/drivelab-crash-\w+)", done.stdout):
+            shutil.rmtree(kept, ignore_errors=True)
     assert "50 cuts: none with loss" in said[0]
     assert re.search(r"50 cuts: [1-9]\d* with loss", said[1])

@@ -9,6 +9,7 @@ use fuser::{
     ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite, Request, Session, TimeOrNow, WriteFlags,
 };
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
+use rustix::mount::UnmountFlags;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
@@ -293,10 +294,10 @@ impl FuseDoor {
 impl Drop for FuseDoor {
     fn drop(&mut self) {
         self.drop_clients();
-        if let Some(session) = self.session.take() {
-            // A file that is still open keeps the kernel's side alive, and fails from now on.
-            drop(session);
-        }
+        // Who has the file open, as a loop device does, must not keep the folder: what is asked of it fails from now on.
+        // Without the right to do that the library asks fusermount3.
+        let _ = rustix::mount::unmount(&self.folder, UnmountFlags::DETACH);
+        drop(self.session.take());
     }
 }
 

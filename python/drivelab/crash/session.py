@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import tempfile
@@ -184,7 +185,7 @@ def keep(
         else:
             kept.size_bytes = size_bytes
 
-    with tempfile.TemporaryDirectory(prefix="drivelab-crash-device-") as name:
+    with tempfile.TemporaryDirectory(prefix=f"drivelab-crash-device-{os.getpid()}-") as name:
         place = Path(name)
         command = Workload(text, kept, clock, on_line)
         options = emulation.served("skip", keep=str(folder))
