@@ -21,6 +21,8 @@ use std::time::{Duration, Instant as Moment};
 const LOOK: Duration = Duration::from_millis(20);
 /// Between two reports of progress.
 const REPORT_EVERY: Span = Span::from_ms(50);
+/// More pushed requests are not kept back until all are: the device would have nothing to do meanwhile.
+const AT_ONCE: usize = 4;
 
 /// A command on its way.
 #[derive(Clone, Copy)]
@@ -215,6 +217,9 @@ impl<'a, P: Port> Engine<'a, P> {
         self.port.push(&request)?;
         self.slots.flying[slot as usize] = Some(Flying { command, at, submitted: at, left: request.bytes });
         self.slots.pushed.push(slot);
+        if self.slots.pushed.len() >= AT_ONCE {
+            return self.submit();
+        }
         Ok(())
     }
 
