@@ -187,4 +187,4 @@ def _again(given: dict[str, Any], folder: Path) -> list[str]:
             found += [f"--{name.replace('_', '-')}", str(given[name])]
     for setting in given["settings"]:
         found += ["--set", setting]
-    return [*found, "--from", str(folder), "--check", given["check"]]
+    return [*found, "--timeout", given["timeout"], "--from", str(folder), "--check", given["check"]]

@@ -77,7 +77,8 @@ def run(checker: Checker, instants: Sequence[int], workers: int, progress: Progr
                 found.cuts.append(one.result())
                 if progress is not None:
                     progress((number + 1) / len(waiting))
-            found.earliest = _earliest(checker, found.cuts)
+            if len(instants) > 1:
+                found.earliest = _earliest(checker, found.cuts)
         except KeyboardInterrupt:
             found.interrupted = True
         finally:

@@ -13,6 +13,7 @@ from typing import Any
 from drivelab import _core, emulation
 from drivelab.crash.filesystem import UnmountableError, attached, find, mounted
 from drivelab.crash.session import Kept
+from drivelab.errors import RunError
 
 GOOD, LOSS, ERROR = "good", "loss", "error"
 # Of the command timeout.
@@ -63,6 +64,9 @@ def check(checker: Checker, at_ns: int) -> Checked:
                 verdict, why = _judge(checker, folder, image, {**words, **more})
         except UnmountableError as error:
             verdict, why = LOSS, f"the file system cannot be mounted: {error}"
+        except RunError as error:
+            # One cut that cannot be checked is no reason to lose the others.
+            verdict, why = ERROR, str(error)
         return Checked(at_ns, verdict, why, committed, **after)
 
 

@@ -28,6 +28,8 @@ class FileSystem:
     name: str
     make: tuple[str, ...]
     """The command that makes one; the device follows."""
+    options: str = "rw"
+    """Of its mount."""
 
 
 KNOWN = {
@@ -37,7 +39,8 @@ KNOWN = {
         FileSystem(
             "ext4", ("mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0")
         ),
-        FileSystem("xfs", ("mkfs.xfs", "-q", "-f", "-K")),
+        # Images of several cuts are mounted side by side, and have the same name.
+        FileSystem("xfs", ("mkfs.xfs", "-q", "-f", "-K"), "nouuid"),
         FileSystem("btrfs", ("mkfs.btrfs", "-q", "-f", "-K")),
     )
 }
@@ -83,7 +86,7 @@ def attached(image: Path, size_bytes: int, *, direct: bool = False) -> Iterator[
 def mounted(system: FileSystem, device: str, at: Path) -> Iterator[Path]:
     """The file system on a device, mounted at a new folder. Raises UnmountableError and RunError."""
     at.mkdir()
-    command = ["mount", "-t", system.name, device, str(at)]
+    command = ["mount", "-t", system.name, "-o", system.options, device, str(at)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
     if done.returncode:
         raise UnmountableError(done.stderr.strip() or f"mount ends with status {done.returncode}")
@@ -94,7 +97,9 @@ def mounted(system: FileSystem, device: str, at: Path) -> Iterator[Path]:
 
 
 def _unmount(at: Path) -> None:
-    """Unmount it; what a command has left running there loses it all the same."""
+    """Unmount it, unless the checker has; what a command has left running there loses it all the same."""
+    if not at.is_mount():
+        return
     done = subprocess.run(
         ["umount", str(at)], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
     )
