@@ -16,6 +16,8 @@ use std::time::{Duration, Instant as Moment};
 const SPIN: Duration = Duration::from_micros(150);
 /// So long nothing is heard before `skip` jumps.
 const QUIET: Duration = Duration::from_micros(30);
+/// The same where somebody watches what clients say: who is woken by an answer is heard before the model goes on.
+const QUIET_WATCHED: Duration = Duration::from_millis(1);
 /// At the most so long between two looks at whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
 /// The fastest clock.
@@ -80,6 +82,8 @@ pub struct Clock {
     skipped: Span,
     /// When something was last heard.
     heard: Moment,
+    /// For how long nothing is heard before `skip` jumps.
+    quiet: Duration,
     /// The last answer: time never goes back.
     last: Instant,
 }
@@ -88,7 +92,12 @@ impl Clock {
     /// Begins at zero, now.
     pub fn new(pace: Pace) -> Self {
         let now = Moment::now();
-        Clock { pace, began: now, skipped: Span::ZERO, heard: now, last: Instant::ZERO }
+        Clock { pace, began: now, skipped: Span::ZERO, heard: now, quiet: QUIET, last: Instant::ZERO }
+    }
+
+    /// Somebody notes when clients say something: `skip` leaves time for that.
+    pub fn is_watched(&mut self) {
+        self.quiet = QUIET_WATCHED;
     }
 
     pub fn pace(&self) -> Pace {
@@ -124,7 +133,7 @@ impl Clock {
             return Wait::Spin;
         }
         if self.pace == Pace::Skip && is_asked {
-            if self.heard.elapsed() >= QUIET {
+            if self.heard.elapsed() >= self.quiet {
                 self.skipped += due - now;
             }
             return Wait::Spin;

@@ -70,7 +70,10 @@ impl Server {
         if let Some(at) = self.power_cut {
             self.engine.later.push((at, Action::of(Kind::PowerCut)));
         }
-        let clock = Clock::new(self.pace);
+        let mut clock = Clock::new(self.pace);
+        if self.face.is_some() {
+            clock.is_watched();
+        }
         let (lateness, ready) = (Lateness::default(), Vec::new());
         let mut session = Session { server: &mut self, clock, lateness, ready, cuts: 0 };
         let failure = session.serve(stop).err();
@@ -159,6 +162,10 @@ impl Session<'_> {
         }
         replies.iter().for_each(|reply| self.server.door.answer(reply));
         self.server.door.flush();
+        if self.server.face.is_some() {
+            // What an answer makes a client say is waited for.
+            self.clock.hears();
+        }
         let now = self.clock.now();
         for due in replies.iter().filter_map(|reply| reply.due) {
             self.lateness.answered(due, now, self.clock.as_real(now - due));
