@@ -19,6 +19,8 @@ HERE = Path(__file__).parent
 PROGRAM = shlex.join(["env", f"PYTHONPATH={HERE}", sys.executable, str(HERE / "crash_load.py")])
 FLUSHED, FUA, UNFLUSHED = (f"{PROGRAM} write 40 {how}" for how in ("flush", "fua", "none"))
 CHECK = f"{PROGRAM} check"
+# A session that stays after a loss.
+KEPT = re.compile(r"--from (\S*drivelab-crash-\w+)")
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def crashtest(run, tmp_path):
     def crashtest(scenario: str, *options: str) -> subprocess.CompletedProcess[str]:
         (tmp_path / "d.toml").write_text(scenario)
         done = run("crashtest", "d.toml", *options)
-        kept.update(re.findall(r"--from (/tmp/drivelab-crash-\w+)", done.stdout))
+        kept.update(KEPT.findall(done.stdout))
         return done
 
     yield crashtest
@@ -243,7 +245,7 @@ def test_the_guide_to_sqlite_does_what_it_says(mounts, command, environment, tmp
         )
         assert done.returncode == 0, words + done.stdout + done.stderr
         said.append(done.stdout)
-        for kept in re.findall(r"--from (/tmp/drivelab-crash-\w+)", done.stdout):
+        for kept in KEPT.findall(done.stdout):
             shutil.rmtree(kept, ignore_errors=True)
     assert "50 cuts: none with loss" in said[0]
     assert re.search(r"50 cuts: [1-9]\d* with loss", said[1])
