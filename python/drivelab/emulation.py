@@ -93,12 +93,12 @@ def serve(
     options: dict[str, Any],
     on_ready: Callable[[str, int], object],
     command: Command | None = None,
-    clock: _core.ModelClock | None = None,
+    transcript: _core.Transcript | None = None,
 ) -> Session:
     """Serve the target of a plan until a signal comes, or its command has ended.
 
-    Without a socket and a port the device gets a socket in a folder of its own, which goes with it. `clock` shows the
-    model's time meanwhile. Raises RunError.
+    Without a socket and a port the device gets a socket in a folder of its own, which goes with it. `transcript`
+    hears what the command says meanwhile. Raises RunError.
     """
     private = tempfile.mkdtemp(prefix="drivelab-") if options["socket"] is options["port"] is None else None
     if private is not None:
@@ -115,9 +115,11 @@ def serve(
         return command is not None and command.is_over()
 
     try:
-        record, interrupted = _core.emulate(plan, options, ready, look, clock)
+        try:
+            record, interrupted = _core.emulate(plan, options, ready, look, transcript)
+        finally:
+            status = command.end() if command is not None else None
     finally:
-        status = command.end() if command is not None else None
         if private is not None:
             shutil.rmtree(private, ignore_errors=True)
     return Session(record, interrupted, None if interrupted else status)

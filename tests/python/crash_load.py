@@ -22,13 +22,15 @@ def _address() -> Path:
 
 
 def write(count: str, how: str) -> int:
-    """Write records and say that each is committed: after a FLUSH, as a write with FUA, or as it is (`none`)."""
+    """Write records, and say that each is committed: after a FLUSH, with FUA, before its FLUSH (`early`), or without any."""
     with nbd.Client(_address()) as client:
         for number in range(1, int(count) + 1):
             client.write(number * STRIDE, bytes([number]) * BLOCK, nbd.FUA if how == "fua" else 0)
             if how == "flush":
                 assert client.ask(nbd.FLUSH).errno == 0
             print("committed", number, flush=True)
+            if how == "early":
+                assert client.ask(nbd.FLUSH).errno == 0
     return 0
 
 

@@ -144,6 +144,18 @@ impl Action {
         self.for_ns.map(|_| Action { member: self.member, by_ns, ..Action::of(action) })
     }
 
+    /// Whether what was to be undone later is about what this has just set anew: the same state of the same member.
+    pub fn overtakes(&self, later: &Action) -> bool {
+        let state = |kind| match kind {
+            Kind::Slow => Some(Kind::Slow),
+            Kind::Lie | Kind::Honest => Some(Kind::Honest),
+            Kind::Fail | Kind::Replace => Some(Kind::Replace),
+            _ => None,
+        };
+        let of = state(self.action);
+        of.is_some() && self.member == later.member && of == state(later.action)
+    }
+
     /// What the target is told; nothing for what is not told to it.
     pub fn input(&self) -> Option<TargetInput> {
         let drive = self.member;
@@ -307,5 +319,16 @@ mod tests {
         assert_eq!(ends(Kind::Lie), Some(Action { member: 3, ..Action::of(Kind::Honest) }));
         assert_eq!(ends(Kind::Fail), Some(Action { member: 3, ..Action::of(Kind::Replace) }));
         assert_eq!(ends(Kind::Hang), None);
+    }
+
+    #[test]
+    fn a_newer_wish_overtakes_the_end_of_an_older_one() {
+        let of = |kind, member| Action { member, ..Action::of(kind) };
+        assert!(of(Kind::Slow, 1).overtakes(&of(Kind::Slow, 1)));
+        assert!(of(Kind::Lie, 1).overtakes(&of(Kind::Honest, 1)));
+        assert!(of(Kind::Replace, 1).overtakes(&of(Kind::Replace, 1)));
+        assert!(!of(Kind::Slow, 1).overtakes(&of(Kind::Slow, 2)));
+        assert!(!of(Kind::Slow, 1).overtakes(&of(Kind::Replace, 1)));
+        assert!(!of(Kind::PowerCut, 0).overtakes(&of(Kind::PowerCut, 0)));
     }
 }

@@ -9,14 +9,13 @@
 use drivelab_units::{Instant, Span};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant as Moment};
 
 /// The last stretch before a due instant is waited for without sleeping, because a sleep ends late.
 const SPIN: Duration = Duration::from_micros(150);
 /// So long nothing is heard before `skip` jumps.
 const QUIET: Duration = Duration::from_micros(30);
-/// The same where somebody watches what clients say: who is woken by an answer is heard before the model goes on.
+/// The same where a workload says what it has done: who is woken by an answer is heard before the model goes on.
 const QUIET_WATCHED: Duration = Duration::from_millis(1);
 /// At the most so long between two looks at whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -95,7 +94,7 @@ impl Clock {
         Clock { pace, began: now, skipped: Span::ZERO, heard: now, quiet: QUIET, last: Instant::ZERO }
     }
 
-    /// Somebody notes when clients say something: `skip` leaves time for that.
+    /// A workload says what it has done: `skip` leaves time for that.
     pub fn is_watched(&mut self) {
         self.quiet = QUIET_WATCHED;
     }
@@ -158,37 +157,6 @@ impl Clock {
     }
 }
 
-/// The model's time for those who watch a session: what the machine's clock says, and how far the model was ahead of it
-/// when that was last shown. So it is never later than the model's time, and never earlier than that of an answer that has
-/// gone out.
-#[derive(Debug)]
-pub struct Face {
-    origin: Moment,
-    ahead_ns: AtomicU64,
-}
-
-impl Default for Face {
-    fn default() -> Self {
-        Face { origin: Moment::now(), ahead_ns: AtomicU64::new(0) }
-    }
-}
-
-impl Face {
-    fn machine_ns(&self) -> u64 {
-        self.origin.elapsed().as_nanos() as u64
-    }
-
-    /// It is this late now, by the model's clock.
-    pub fn show(&self, now: Instant) {
-        self.ahead_ns.store(now.as_ns().wrapping_sub(self.machine_ns()), Ordering::Release);
-    }
-
-    /// The model's time; before anything was shown since this was made.
-    pub fn now(&self) -> Instant {
-        Instant::from_ns(self.ahead_ns.load(Ordering::Acquire).wrapping_add(self.machine_ns()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,19 +184,6 @@ mod tests {
         }
         let before = clock.now();
         assert!(clock.now() >= before && before >= due);
-    }
-
-    #[test]
-    fn a_face_goes_on_from_what_was_shown_and_never_ahead_of_it() {
-        let (mut clock, face) = (Clock::new(Pace::Skip), Face::default());
-        while clock.now() < Instant::ZERO + Span::from_s(1_000) {
-            let due = clock.now() + Span::from_s(1_000);
-            clock.wait(Some(due), true);
-        }
-        let shown = clock.now();
-        face.show(shown);
-        let seen = face.now();
-        assert!(seen >= shown && seen <= clock.now(), "{shown:?} {seen:?}");
     }
 
     #[test]

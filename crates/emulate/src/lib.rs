@@ -32,7 +32,7 @@
 //!     power_cut: None,
 //!     keep: None,
 //!     mount: None,
-//!     face: None,
+//!     transcript: None,
 //! };
 //! let server = open(Device { target, seed: 1, name: "station".into() }, &wish)?;
 //! let stop = AtomicBool::new(false);
@@ -70,6 +70,7 @@ pub mod punctual;
 pub mod serve;
 pub mod session;
 pub mod store;
+pub mod transcript;
 
 pub use clock::Pace;
 pub use engine::{Device, Engine};

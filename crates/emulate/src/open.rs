@@ -1,6 +1,6 @@
 //! From what a person asks for to a server: the target as clients may see it, its images, its sockets.
 use crate::capture::Capture;
-use crate::clock::{Face, Pace};
+use crate::clock::Pace;
 use crate::control::Control;
 use crate::crash;
 use crate::door::Door;
@@ -9,10 +9,11 @@ use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
 use crate::folder::Folder;
 use crate::fuse::FuseDoor;
-use crate::image::{CopyOnWrite, FileImage, Image, MemoryImage};
+use crate::image::{CopyOnWrite, FileImage, Image};
 use crate::nbd::{Export, NbdDoor};
 use crate::serve::Server;
 use crate::store::Store;
+use crate::transcript::Transcript;
 use drivelab_core::storage::array::params::Level;
 use drivelab_core::storage::controller::params::ControllerParams;
 use drivelab_core::storage::server::ServerParams;
@@ -62,8 +63,8 @@ pub struct Wish {
     /// What 99 of 100 answers may be late by.
     pub budget: Span,
     pub power_cut: Option<Instant>,
-    /// Where the model's time is face as it passes.
-    pub face: Option<Arc<Face>>,
+    /// Hears what the workload says on its stdout.
+    pub transcript: Option<Arc<Transcript>>,
 }
 
 /// The target without what a client brings itself, and what was left out.
@@ -126,9 +127,10 @@ pub fn open(device: Device, wish: &Wish) -> Result<Server, EmulateError> {
     if is_unclean {
         engine.recover();
     }
-    let (pace, budget, power_cut, face) = (wish.pace, wish.budget, wish.power_cut, wish.face.clone());
+    let (pace, budget, power_cut) = (wish.pace, wish.budget, wish.power_cut);
+    let transcript = wish.transcript.clone();
     let door: Box<dyn Door> = Box::new(Doors(doors));
-    Ok(Server { engine, door, control, pace, budget, folder, power_cut, face })
+    Ok(Server { engine, door, control, pace, budget, folder, power_cut, transcript })
 }
 
 fn capture(device: &Device, wish: &Wish, size: u64) -> Result<Option<Capture>, EmulateError> {
@@ -166,12 +168,8 @@ fn store(
     bytes: &Bytes,
 ) -> Result<(Store, Option<Folder>), EmulateError> {
     let sizes = sizes(&device.target, capacity);
-    let memory = || -> Box<dyn Image> { Box::new(MemoryImage::default()) };
     match bytes {
-        Bytes::Memory => {
-            let images = (0..sizes.len()).map(|drive| (format!("member {drive} in memory"), memory()));
-            Ok((Store::new(&device.target, images.collect()), None))
-        }
+        Bytes::Memory => Ok((Store::in_memory(&device.target), None)),
         Bytes::File { path, is_written } => {
             if sizes.len() > 1 {
                 let why = "an image is of one drive, and this is an array: give a folder, which has an image for each member";

@@ -45,6 +45,7 @@ impl Engine {
         self.hear(own);
         self.note_injected(injected);
         self.told.acted(now, *action);
+        self.later.retain(|(_, later)| !action.overtakes(later));
         if let (Some(undone), Some(for_ns)) = (action.undone(), action.for_ns) {
             self.later.push((now + Span::from_ns(for_ns), undone));
         }

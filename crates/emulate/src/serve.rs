@@ -1,7 +1,7 @@
 //! A session: one thread that hears clients, lets the model's time pass and sends answers. Start reading at
 //! [`Server::run`].
 use crate::action::{Action, Kind};
-use crate::clock::{Clock, Face, Pace, Wait};
+use crate::clock::{Clock, Pace, Wait};
 use crate::control::Control;
 use crate::door::{Asked, Desk, Door, Ticket};
 use crate::engine::Engine;
@@ -10,6 +10,7 @@ use crate::folder::Folder;
 use crate::lateness::{GAP, Lateness};
 use crate::punctual;
 use crate::session::{Scheduling, SessionRecord};
+use crate::transcript::Transcript;
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::sync::Arc;
@@ -28,18 +29,22 @@ pub struct Server {
     pub(crate) budget: Span,
     pub(crate) folder: Option<Folder>,
     pub(crate) power_cut: Option<Instant>,
-    pub(crate) face: Option<Arc<Face>>,
+    pub(crate) transcript: Option<Arc<Transcript>>,
 }
 
 /// Hands requests to the engine, each at its moment.
 struct Counter<'a> {
     engine: &'a mut Engine,
     clock: &'a mut Clock,
+    transcript: Option<&'a Transcript>,
 }
 
 impl Desk for Counter<'_> {
     fn submit(&mut self, ticket: Ticket, asked: Asked) {
         let now = self.clock.now();
+        if let Some(transcript) = self.transcript {
+            transcript.hear(now);
+        }
         self.engine.submit(now, ticket, asked);
     }
 }
@@ -71,7 +76,7 @@ impl Server {
             self.engine.later.push((at, Action::of(Kind::PowerCut)));
         }
         let mut clock = Clock::new(self.pace);
-        if self.face.is_some() {
+        if self.transcript.is_some() {
             clock.is_watched();
         }
         let (lateness, ready) = (Lateness::default(), Vec::new());
@@ -90,6 +95,9 @@ impl Server {
         failure: Option<EmulateError>,
     ) -> SessionRecord {
         let (now, real) = (clock.now(), clock.real());
+        if let Some(transcript) = &self.transcript {
+            transcript.hear(now);
+        }
         self.door.drop_clients();
         self.door.shut(true);
         if let Some(folder) = &self.folder {
@@ -128,9 +136,6 @@ impl Session<'_> {
     fn serve(&mut self, stop: &AtomicBool) -> Result<(), EmulateError> {
         while !stop.load(Ordering::Relaxed) {
             let now = self.clock.now();
-            if let Some(face) = &self.server.face {
-                face.show(now);
-            }
             self.server.engine.run(now)?;
             self.feel_cuts();
             self.send();
@@ -162,7 +167,7 @@ impl Session<'_> {
         }
         replies.iter().for_each(|reply| self.server.door.answer(reply));
         self.server.door.flush();
-        if self.server.face.is_some() {
+        if self.server.transcript.is_some() {
             // What an answer makes a client say is waited for.
             self.clock.hears();
         }
@@ -178,6 +183,9 @@ impl Session<'_> {
         self.server.door.wait_for(&mut fds);
         if let Some(control) = &self.server.control {
             control.wait_for(&mut fds);
+        }
+        if let Some(transcript) = &self.server.transcript {
+            transcript.wait_for(&mut fds);
         }
         let (timeout, patience) = match wait {
             Wait::Spin => (Duration::ZERO, GAP),
@@ -208,7 +216,11 @@ impl Session<'_> {
         let of_door = fds.len();
         drop(fds);
         let (of_door, of_control) = ready.split_at(of_door);
-        server.door.receive(of_door, &mut Counter { engine: &mut server.engine, clock });
+        let transcript = server.transcript.as_deref();
+        if let Some(transcript) = transcript {
+            transcript.hear(clock.now());
+        }
+        server.door.receive(of_door, &mut Counter { engine: &mut server.engine, clock, transcript });
         let engine = &mut server.engine;
         if let Some(control) = &mut server.control {
             control.receive(of_control, &mut |action| {

@@ -1,6 +1,6 @@
 //! The bytes of a target: on the images of its drives as the model says, or, where the model has no drives, on one.
 use crate::door::Found;
-use crate::image::{Image, Named};
+use crate::image::{Image, MemoryImage, Named};
 use crate::ledger::{Ledger, Lost};
 use crate::platter::{ImagePlatter, Trouble};
 use drivelab_core::data::DataOp;
@@ -72,6 +72,14 @@ impl Store {
         let data = Executor::of_system(system).on_platters(shared.collect());
         let ledger = is_volatile(system).then(Ledger::default);
         Store::Modelled(Box::new(Modelled { data, platters, ledger, trouble }))
+    }
+
+    /// In memory, for each drive of the target.
+    pub fn in_memory(params: &TargetParams) -> Self {
+        let drives = if let TargetParams::System(system) = params { system.drives.len() } else { 1 };
+        let image =
+            |drive| -> Named { (format!("member {drive} in memory"), Box::new(MemoryImage::default())) };
+        Store::new(params, (0..drives).map(image).collect())
     }
 
     /// What went wrong with an image.

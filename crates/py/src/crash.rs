@@ -38,6 +38,16 @@ impl CrashLog {
         Ok(CrashLog { inner: inner.map_err(|error| emulate_error(&error))? })
     }
 
+    /// Raises `RunError` where a plan's target cannot be cut, or has no such member to die afterwards.
+    #[staticmethod]
+    #[pyo3(signature = (plan, dies=None))]
+    #[expect(clippy::needless_pass_by_value, reason = "what Python holds is lent")]
+    fn check(plan: PyRef<'_, Plan>, dies: Option<u16>) -> PyResult<()> {
+        let setup = &plan.inner.points[0].setup;
+        let (target, _) = as_served(&setup.target);
+        crash::check(&target, setup.power_cut, dies).map_err(|error| emulate_error(&error))
+    }
+
     /// Every instant at which anything happens, in ns and in order. Raises `RunError` where the session does not run as it
     /// did.
     fn instants(&self, py: Python<'_>) -> PyResult<Vec<u64>> {

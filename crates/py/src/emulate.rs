@@ -8,12 +8,13 @@ use crate::convert::to_python;
 use crate::errors::emulate_error;
 use crate::plan::Plan;
 use drivelab_core::Setup;
-use drivelab_emulate::clock::Face;
 use drivelab_emulate::looped::{self, LoopPoint};
+use drivelab_emulate::transcript::Transcript as Pipe;
 use drivelab_emulate::{At, Bytes, Device, EmulateError, Pace, SessionRecord, Wish, as_served, open};
 use drivelab_units::{Span, parse};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -43,29 +44,37 @@ pub struct Options {
     budget_ns: u64,
 }
 
-/// The time of a model that is being served.
+/// A pipe for the stdout of a workload: each line gets the model's time.
 #[pyclass(frozen)]
-pub struct ModelClock {
-    face: Arc<Face>,
+pub struct Transcript {
+    pipe: Arc<Pipe>,
 }
 
 #[pymethods]
-impl ModelClock {
+impl Transcript {
+    /// Raises OSError where there is no pipe to be had.
     #[new]
-    fn new() -> Self {
-        ModelClock { face: Arc::default() }
+    fn new() -> PyResult<Self> {
+        Ok(Transcript { pipe: Arc::new(Pipe::new()?) })
     }
 
-    /// Nanoseconds since the session began, or before that since this was made.
+    /// The descriptor to write to.
+    fn fileno(&self) -> i32 {
+        self.pipe.stdout()
+    }
+
+    /// The lines that were heard since the last call, without newlines, each behind the nanoseconds since the session began.
     ///
-    /// Who looks after the answer to a request finds no earlier time than that of the answer.
-    fn now_ns(&self) -> u64 {
-        self.face.now().as_ns()
+    /// What the workload has said before a request has no later time than the request, and what it says after an answer no
+    /// earlier time than the answer.
+    fn take<'py>(&self, py: Python<'py>) -> Vec<(u64, Bound<'py, PyBytes>)> {
+        let lines = self.pipe.take().into_iter();
+        lines.map(|(at, line)| (at.as_ns(), PyBytes::new(py, &line))).collect()
     }
 }
 
 impl Options {
-    fn wish(self, setup: &Setup, face: Option<Arc<Face>>) -> PyResult<Wish> {
+    fn wish(self, setup: &Setup, transcript: Option<Arc<Pipe>>) -> PyResult<Wish> {
         let at = match (self.socket, self.port) {
             (Some(path), None) => At::Socket(path),
             (None, Some(port)) => At::Port(port),
@@ -89,30 +98,30 @@ impl Options {
             mount: self.mount,
             budget: Span::from_ns(self.budget_ns),
             power_cut: setup.power_cut,
-            face,
+            transcript,
         })
     }
 }
 
 /// Serves the target of a plan's first point until a signal comes or `on_look` returns true, which is called a hundred
 /// times a second. `on_ready` is called with the address as soon as clients may come, and with the bytes of the device.
-/// `clock` shows the model's time meanwhile.
+/// `transcript` hears what a workload says meanwhile.
 ///
 /// Returns the record of the session, and whether a signal has ended it. Raises `RunError` where nothing can be served.
 #[pyfunction]
-#[pyo3(signature = (plan, options, on_ready, on_look, clock=None))]
+#[pyo3(signature = (plan, options, on_ready, on_look, transcript=None))]
 pub fn emulate<'py>(
     py: Python<'py>,
     plan: PyRef<'py, Plan>,
     options: Options,
     on_ready: &Bound<'py, PyAny>,
     on_look: Bound<'py, PyAny>,
-    clock: Option<PyRef<'py, ModelClock>>,
+    transcript: Option<PyRef<'py, Transcript>>,
 ) -> PyResult<(Bound<'py, PyAny>, bool)> {
     let setup = plan.inner.points[0].setup.clone();
     let device = Device { target: setup.target.clone(), seed: setup.seed, name: plan.inner.name.clone() };
     drop(plan);
-    let wish = options.wish(&setup, clock.map(|clock| Arc::clone(&clock.face)))?;
+    let wish = options.wish(&setup, transcript.map(|transcript| Arc::clone(&transcript.pipe)))?;
     let server = py.detach(|| open(device, &wish)).map_err(|error| emulate_error(&error))?;
     on_ready.call1((server.uri(), server.size_bytes()))?;
     let on_look = on_look.unbind();
@@ -191,7 +200,7 @@ pub fn loop_back<'py>(
         mount: None,
         budget: Span::from_ns(budget_ns),
         power_cut: None,
-        face: None,
+        transcript: None,
     };
     let (ended, raised) = py.detach(|| {
         let server = match open(device, &wish) {

@@ -39,7 +39,7 @@ mod _core {
     use super::durability::durability;
     #[pymodule_export]
     use super::emulate::{
-        ModelClock, check_clock, emulate, left_out_of_emulation, loop_back, size_bytes, span_ns,
+        Transcript, check_clock, emulate, left_out_of_emulation, loop_back, size_bytes, span_ns,
     };
     #[pymodule_export]
     use super::errors::{RunError, ScenarioError, TraceError};

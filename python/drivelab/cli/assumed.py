@@ -23,6 +23,13 @@ def note_assumed(plans: Iterable[_core.Plan], name: str | None = None) -> None:
         say(f"note: {line}" if name is None else f"note: {name}: {line}")
 
 
+def note_served(checked: _core.Plan) -> None:
+    """The same for a device that is served, and what of its scenario is not."""
+    note_assumed([checked])
+    for key in _core.left_out_of_emulation(checked):
+        say(f"note: {key} is left out: a client brings that itself")
+
+
 def note_assumed_of(overrides: Sequence[Override], name: str | None = None) -> None:
     """The same for the target that these overrides describe; what is wrong with it is told by whoever runs it."""
     # A block at a time fits any drive.

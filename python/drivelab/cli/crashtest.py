@@ -12,7 +12,7 @@ import typer
 
 from drivelab import _core
 from drivelab.cli import workload_options as words
-from drivelab.cli.assumed import note_assumed
+from drivelab.cli.assumed import note_served
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, progress_bar, say
 from drivelab.cli.run_options import AsJson, Quiet, Workers
@@ -24,6 +24,7 @@ from drivelab.errors import InputError
 from drivelab.scenario import Source, plan, read_source
 
 CUTS = 100
+FS_SIZE = "512MiB"
 _PANEL = "The campaign"
 
 
@@ -52,8 +53,8 @@ def crashtest(
         str | None, _campaign("Make a file system on the device and mount it (root)", "ext4|xfs|btrfs")
     ] = None,
     fs_size: Annotated[
-        str, _campaign("Of the device this much is for it; 512MiB by default", "SIZE")
-    ] = "512MiB",
+        str | None, _campaign(f"Of the device this much is for it; {FS_SIZE} by default", "SIZE")
+    ] = None,
     cuts: Annotated[int | None, _campaign(f"How many cuts; {CUTS} by default", "N", min=1)] = None,
     every: Annotated[str | None, _campaign("Cut whenever a FLUSH was answered", "flush")] = None,
     at: Annotated[str | None, _campaign("One cut, at this time of the session", "TIME")] = None,
@@ -80,10 +81,14 @@ def crashtest(
     given = dict(locals())
     _check_words(given)
     system = None if fs is None else find(fs)
-    timeout_s, size_bytes = _span_ns("--timeout", timeout) / 1e9, _size_bytes(fs_size)
+    timeout_s, size_bytes = _span_ns("--timeout", timeout) / 1e9, _size_bytes(fs_size or FS_SIZE)
     checked = _device(scenario, given, settings)
+    try:
+        _core.CrashLog.check(checked, dies)
+    except _core.RunError as error:
+        raise InputError(str(error)) from error
     if not quiet:
-        note_assumed([checked])
+        note_served(checked)
     folder, is_ours = _folder(keep_in, kept_in)
     try:
         if run is None:
@@ -124,6 +129,8 @@ def _check_words(given: dict[str, Any]) -> None:
         raise InputError("--cuts, --every and --at: each says where to cut; give one of them")
     if given["every"] not in {None, "flush"}:
         raise InputError(f"--every {given['every']}: there is --every flush")
+    if given["fs_size"] is not None and given["fs"] is None:
+        raise InputError("--fs-size: there is no file system to have it; give --fs")
     if given["kept_in"] is not None and (given["fs"] is not None or given["keep_in"] is not None):
         raise InputError("--from: the session has its file system and its folder; leave --fs and --keep out")
 
@@ -142,7 +149,12 @@ def _device(scenario: Path | None, given: dict[str, Any], settings: list[str]) -
 def _instants(log: _core.CrashLog, kept: Kept, given: dict[str, Any]) -> list[int]:
     """Where to cut. Raises InputError and RunError."""
     if given["at"] is not None:
-        return [_span_ns("--at", given["at"])]
+        at = _span_ns("--at", given["at"])
+        if at > kept.ended_ns:
+            raise InputError(
+                f"--at {given['at']}: the workload has ended at {kept.ended_ns}ns; cut before that"
+            )
+        return [at]
     if given["every"] is not None:
         return campaign.at_flushes(log, kept)
     return campaign.drawn(log, kept, given["cuts"] or CUTS, given["seed"])

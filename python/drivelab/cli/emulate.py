@@ -9,7 +9,7 @@ import typer
 
 from drivelab import _core, emulation
 from drivelab.cli import workload_options as words
-from drivelab.cli.assumed import note_assumed
+from drivelab.cli.assumed import note_served
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, json_text, say
 from drivelab.cli.places import check_file, place
@@ -131,7 +131,7 @@ def emulate(
             f"one device is served, and this scenario has {len(checked)} points: give each value once"
         )
     if not quiet:
-        _note(checked)
+        note_served(checked)
     command = emulation.Command(run, emulation.stderr_number() if as_json else None) if run else None
 
     def ready(uri: str, size: int) -> None:
@@ -165,13 +165,6 @@ def _tell(found: dict[str, Any], record: Path | None, *, as_json: bool, quiet: b
         say("\n".join(lines(found)))
     if note := late_note(found):
         say(note)
-
-
-def _note(checked: _core.Plan) -> None:
-    """What is not as the scenario has it, or as nobody has said."""
-    note_assumed([checked])
-    for key in _core.left_out_of_emulation(checked):
-        say(f"note: {key} is left out: a client brings that itself")
 
 
 def _code(session: emulation.Session) -> int:

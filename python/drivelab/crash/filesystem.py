@@ -62,11 +62,19 @@ def find(name: str) -> FileSystem:
 
 
 def run(command: list[str], what: str) -> str:
-    """What a command prints. Raises RunError with what it says when it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    """What a command prints. Raises RunError with the first line of what it says when it fails."""
+    done = _done(command, what)
     if done.returncode:
-        raise RunError(f"{what}: {done.stderr.strip() or done.stdout.strip() or f'status {done.returncode}'}")
+        said = (done.stderr.strip() or done.stdout.strip() or f"status {done.returncode}").splitlines()
+        raise RunError(f"{what}: {said[0]}")
     return done.stdout
+
+
+def _done(command: list[str], what: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise RunError(f"{what}: it has not ended after {_TIMEOUT_S:g} s") from error
 
 
 @contextmanager
@@ -87,7 +95,7 @@ def mounted(system: FileSystem, device: str, at: Path) -> Iterator[Path]:
     """The file system on a device, mounted at a new folder. Raises UnmountableError and RunError."""
     at.mkdir()
     command = ["mount", "-t", system.name, "-o", system.options, device, str(at)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
+    done = _done(command, f"mount {at}")
     if done.returncode:
         raise UnmountableError(done.stderr.strip() or f"mount ends with status {done.returncode}")
     try:
@@ -100,8 +108,5 @@ def _unmount(at: Path) -> None:
     """Unmount it, unless the checker has; what a command has left running there loses it all the same."""
     if not at.is_mount():
         return
-    done = subprocess.run(
-        ["umount", str(at)], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
-    )
-    if done.returncode:
+    if _done(["umount", str(at)], f"umount {at}").returncode:
         run(["umount", "--lazy", str(at)], f"umount {at}")

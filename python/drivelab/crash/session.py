@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
+import secrets
 import tempfile
 import threading
 import time
@@ -20,10 +20,9 @@ from drivelab.errors import InputError, RunError
 
 FACTS = "session.json"
 """What the workload has said, in the folder of a session."""
-_HEAR_S = 2.0
 _LOOK_S = 0.002
-_COMMITTED = re.compile(rb"committed (\d+)\s*$")
-
+# The number is one of 64 bits for whoever reads it.
+_COMMITTED = re.compile(rb"committed (\d{1,18})\s*")
 
 Told = Callable[[str], object]
 
@@ -76,43 +75,47 @@ class Kept:
 class Workload(emulation.Command):
     """The command of a campaign: what it says it has committed is noted with the model's time."""
 
-    def __init__(self, text: str, kept: Kept, clock: _core.ModelClock, on_line: Told) -> None:
+    def __init__(self, text: str, kept: Kept, transcript: _core.Transcript, on_line: Told) -> None:
         """Keep the command, and where to note; `on_line` is told what else it says."""
-        super().__init__(text, subprocess.PIPE)
+        super().__init__(text, transcript.fileno())
         self.on_line = on_line
         self.kept = kept
-        self.clock = clock
-        self.reader: threading.Thread | None = None
+        self.transcript = transcript
+        # Lines of our own, which no workload says: their times are those of its beginning and its end.
+        self.begins, self.ends = (secrets.token_hex().encode() for _ in range(2))
 
     def start(self, words: Mapping[str, str]) -> None:
-        """Start it, and hear what it says."""
-        self.kept.began_ns = self.clock.now_ns()
+        """Start it."""
+        self._say(self.begins)
         super().start(words)
-        self.reader = threading.Thread(target=self._hear, daemon=True)
-        self.reader.start()
-
-    def _hear(self) -> None:
-        if self.process is None or self.process.stdout is None:
-            return
-        with self.process.stdout as lines:
-            for line in lines:
-                # The answer that it speaks of went out at no later time than this.
-                now = self.clock.now_ns()
-                if found := _COMMITTED.match(line):
-                    self.kept.commits.append((now, int(found[1])))
-                else:
-                    self.on_line(line.decode(errors="replace").rstrip())
 
     def is_over(self) -> bool:
-        """Whether it has ended, and all that it said is heard."""
+        """Whether it has ended."""
+        self.hear()
+        return self.has_ended()
+
+    def has_ended(self) -> bool:
+        """Whether the process has ended; what it has left running is not waited for."""
         if not super().is_over():
             return False
-        if not self.kept.ended_ns:
-            self.kept.ended_ns = self.clock.now_ns()
-            if self.reader is not None:
-                # What it has left running may hold its stdout, and is not waited for.
-                self.reader.join(_HEAR_S)
+        self._say(self.ends)
         return True
+
+    def _say(self, mark: bytes) -> None:
+        # Behind a line without an end, if there is one.
+        os.write(self.transcript.fileno(), b"\n" + mark + b"\n")
+
+    def hear(self) -> None:
+        """Note what was said since the last time."""
+        for at_ns, line in self.transcript.take():
+            if line == self.begins:
+                self.kept.began_ns = at_ns
+            elif line == self.ends:
+                self.kept.ended_ns = self.kept.ended_ns or at_ns
+            elif (found := _COMMITTED.fullmatch(line)) and not self.kept.ended_ns:
+                self.kept.commits.append((at_ns, int(found[1])))
+            elif line:
+                self.on_line(line.decode(errors="replace"))
 
 
 class OnFileSystem(Workload):
@@ -122,13 +125,13 @@ class OnFileSystem(Workload):
         self,
         text: str,
         kept: Kept,
-        clock: _core.ModelClock,
+        transcript: _core.Transcript,
         on_line: Told,
         system: FileSystem,
         folder: Path,
     ) -> None:
         """Keep the command, the file system, and the folder at which the device is mounted as a file."""
-        super().__init__(text, kept, clock, on_line)
+        super().__init__(text, kept, transcript, on_line)
         self.system = system
         self.folder = folder
         self.thread: threading.Thread | None = None
@@ -147,13 +150,14 @@ class OnFileSystem(Workload):
                 with mounted(self.system, device, self.folder / "mount") as at:
                     more = {"DRIVELAB_DEVICE": device, "DRIVELAB_MOUNT": str(at)}
                     super().start({**words, **more})
-                    while not super().is_over():
+                    while not self.has_ended():
                         time.sleep(_LOOK_S)
         except (RunError, UnmountableError, OSError) as error:
             self.raised = error
 
     def is_over(self) -> bool:
         """Whether it has ended, and the file system is unmounted."""
+        self.hear()
         return self.thread is not None and not self.thread.is_alive()
 
     def end(self) -> int | None:
@@ -161,7 +165,7 @@ class OnFileSystem(Workload):
         status = super().end()
         if self.thread is not None:
             self.thread.join()
-        if isinstance(self.raised, Exception):
+        if self.raised is not None:
             raise RunError(f"--fs {self.system.name}: {self.raised}")
         return status
 
@@ -175,7 +179,7 @@ def keep(
     its commits. Raises RunError and InputError.
     """
     kept = Kept(plan.scenario_hash, plan.seed, fs=None if system is None else system.name)
-    clock = _core.ModelClock()
+    transcript = _core.Transcript()
 
     def ready(_uri: str, size: int) -> None:
         if system is None:
@@ -187,15 +191,16 @@ def keep(
 
     with tempfile.TemporaryDirectory(prefix=f"drivelab-crash-device-{os.getpid()}-") as name:
         place = Path(name)
-        command = Workload(text, kept, clock, on_line)
+        command = Workload(text, kept, transcript, on_line)
         options = emulation.served("skip", keep=str(folder))
         if system is not None:
             # Programs that are not run by root, as databases are, find the file system too.
             place.chmod(0o711)
             (place / "device").mkdir(mode=0o700)
             options["mount"] = str(place / "device")
-            command = OnFileSystem(text, kept, clock, on_line, system, place)
-        session = emulation.serve(plan, options, ready, command, clock)
+            command = OnFileSystem(text, kept, transcript, on_line, system, place)
+        session = emulation.serve(plan, options, ready, command, transcript)
+        command.hear()
     _check(session)
     kept.digest = session.record["digest"]
     kept.write(folder)

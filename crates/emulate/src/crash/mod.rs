@@ -10,7 +10,6 @@ pub use data::DataWriter;
 use crate::action::{Action, Kind, input_of};
 use crate::engine::{Device, Engine};
 use crate::error::EmulateError;
-use crate::image::{Image, MemoryImage};
 use crate::ledger::Lost;
 use crate::session::PowerCut;
 use crate::store::{Payload, Store, array_of};
@@ -63,15 +62,14 @@ impl CrashLog {
     /// without drives, and a session whose power went while it ran.
     pub fn read(folder: &Path, device: Device) -> Result<Self, EmulateError> {
         let refuse = |why: &str| EmulateError::Option { what: folder.display().to_string(), why: why.into() };
-        if !matches!(device.target, TargetParams::System(_)) {
-            return Err(refuse("a station keeps all that it answers: give the target drives"));
-        }
+        check(&device.target, None, None)?;
         let trace = folder.join(TRACE);
         let open = |path: PathBuf| move |error| EmulateError::Open { path, error };
         let of_trace = |error: drivelab_trace::TraceError| refuse(&error.to_string());
         let file = File::open(&trace).map_err(open(trace))?;
         let mut reader = Reader::new(file).map_err(of_trace)?;
-        let size = Engine::new(device.clone(), in_memory(&device), None).capacity().get() * SECTOR_BYTES;
+        let size = Engine::new(device.clone(), Store::in_memory(&device.target), None).capacity().get()
+            * SECTOR_BYTES;
         if reader.header().seed != Some(device.seed)
             || reader.header().device_bytes.is_none_or(|bytes| bytes > size)
         {
@@ -140,6 +138,7 @@ impl CrashLog {
     /// # Errors
     /// When the session does not run as it did, and for a member that there is none of.
     pub fn cut(&self, at: Instant, dies: Option<u16>) -> Result<Cut, EmulateError> {
+        check(&self.device.target, None, dies)?;
         let mut replay = Replay::new(self);
         while replay.next_at().is_some_and(|next| next <= at) {
             replay.feed()?;
@@ -211,11 +210,35 @@ impl Cut {
     }
 }
 
-fn in_memory(device: &Device) -> Store {
-    let drives = if let TargetParams::System(system) = &device.target { system.drives.len() } else { 1 };
-    let image =
-        |drive| (format!("member {drive} in memory"), Box::new(MemoryImage::default()) as Box<dyn Image>);
-    Store::new(&device.target, (0..drives).map(image).collect())
+/// Whether a target can be cut, and a member die afterwards.
+///
+/// # Errors
+/// For a target without drives, for one whose power goes by itself, and for a member that there is none of.
+pub fn check(
+    target: &TargetParams,
+    power_cut: Option<Instant>,
+    dies: Option<u16>,
+) -> Result<(), EmulateError> {
+    let refuse = |what: String, why: String| Err(EmulateError::Option { what, why });
+    if power_cut.is_some() {
+        let why = "a campaign cuts the power itself: leave it out";
+        return refuse("target.faults.power_cut".into(), why.into());
+    }
+    let TargetParams::System(system) = target else {
+        let why = "it is a station, which keeps all that it answers: give it drives";
+        return refuse("the target".into(), why.into());
+    };
+    match dies {
+        Some(member) if system.array.is_none() => refuse(
+            format!("member {member}"),
+            "the target is one drive and has no members: give it an array".into(),
+        ),
+        Some(member) if usize::from(member) >= system.drives.len() => refuse(
+            format!("member {member}"),
+            format!("the target has {} drives, counted from 0", system.drives.len()),
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// A session that is run again.
@@ -232,7 +255,7 @@ struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     fn new(log: &'a CrashLog) -> Self {
-        let engine = Engine::new(log.device.clone(), in_memory(&log.device), None);
+        let engine = Engine::new(log.device.clone(), Store::in_memory(&log.device.target), None);
         Replay { log, engine, next: 0, next_data: 0, written: Vec::new(), differing: 0 }
     }
 

@@ -1,9 +1,10 @@
 //! A session that was kept, and cut: what is there is what a power cut of the session itself would have left.
-use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device, in_memory};
+use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device};
 use drivelab_emulate::action::{Action, Kind};
 use drivelab_emulate::capture::Capture;
 use drivelab_emulate::crash::{CrashLog, DATA, DataWriter, TRACE};
 use drivelab_emulate::door::Asked;
+use drivelab_emulate::store::Store;
 use drivelab_emulate::{Device, Engine};
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
 use std::fs::File;
@@ -57,7 +58,7 @@ fn keep(device: &Device, script: &Script, name: &str) -> PathBuf {
     let size = rig.engine.capacity().get() * SECTOR_BYTES;
     let data = DataWriter::create(&folder.join(DATA)).expect("there is room");
     let capture = Capture::new(out, "device", size, device.seed).with_data(data);
-    rig.engine = Engine::new(device.clone(), in_memory(device), Some(capture));
+    rig.engine = Engine::new(device.clone(), Store::in_memory(&device.target), Some(capture));
     play(&mut rig, script, script[script.len() - 1].0);
     rig.settle();
     rig.engine.take_capture().expect("it was given one").close().expect("there is room");
@@ -140,7 +141,8 @@ fn a_member_that_dies_after_the_cut_takes_nothing_that_was_flushed() {
             }
         }
     }
-    assert!(log.cut(Instant::ZERO + wait, Some(9)).is_err(), "there are four members");
+    let refused = log.cut(Instant::ZERO + wait, Some(9)).err().map(|error| error.to_string());
+    assert_eq!(refused.as_deref(), Some("member 9: the target has 4 drives, counted from 0"));
     std::fs::remove_dir_all(&folder).expect("it is there");
 }
 
@@ -161,6 +163,6 @@ fn a_session_of_another_device_is_refused() {
     assert!(why.contains("answers come at other instants than in the session: keep it again"), "{why}");
     let station = device("[target]\nserver = { capacity = \"1GB\", mean = \"8ms\" }", 1);
     let refused = CrashLog::read(&folder, station).err().expect("it has no drives").to_string();
-    assert!(refused.ends_with("a station keeps all that it answers: give the target drives"), "{refused}");
+    assert_eq!(refused, "the target: it is a station, which keeps all that it answers: give it drives");
     std::fs::remove_dir_all(&folder).expect("it is there");
 }

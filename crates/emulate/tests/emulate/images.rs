@@ -86,7 +86,7 @@ fn wish(place: &Place, bytes: Bytes) -> Wish {
         power_cut: None,
         keep: None,
         mount: None,
-        face: None,
+        transcript: None,
     }
 }
 

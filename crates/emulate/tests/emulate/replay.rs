@@ -1,11 +1,12 @@
 //! A session's capture, told to a fresh target by the simulator's own clock, gives the same completions to the nanosecond,
 //! however late the session woke up.
-use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device, in_memory};
+use crate::rig::{DRIVE, Dice, RAID5, RAID10, Rig, device};
 use drivelab_core::storage::{Target, TargetInput, TargetOutput};
 use drivelab_core::{Command, Machine};
 use drivelab_emulate::action::{Action, Kind, input_of};
 use drivelab_emulate::capture::Capture;
 use drivelab_emulate::door::Asked;
+use drivelab_emulate::store::Store;
 use drivelab_emulate::{Device, Engine};
 use drivelab_trace::formats::native::{Entry, Reader};
 use drivelab_units::{Instant, SECTOR_BYTES, Span};
@@ -26,7 +27,7 @@ fn session(device: &Device, seed: u64, faults: &[(u64, Action)]) -> PathBuf {
     let mut rig = Rig::new(device.clone());
     let size = rig.engine.capacity().get() * SECTOR_BYTES;
     let capture = Capture::new(file, "device", size, device.seed);
-    rig.engine = Engine::new(device.clone(), in_memory(device), Some(capture));
+    rig.engine = Engine::new(device.clone(), Store::in_memory(&device.target), Some(capture));
     let mut dice = Dice::new(seed);
     for number in 0..400 {
         for (_, fault) in faults.iter().filter(|(at, _)| *at == number) {

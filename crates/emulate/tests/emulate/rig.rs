@@ -1,7 +1,6 @@
 //! Devices of scenarios, and an engine driven by hand.
 use drivelab_core::Setup;
 use drivelab_emulate::door::{Answer, Asked, Failure, Reply, Ticket};
-use drivelab_emulate::image::{Image, MemoryImage};
 use drivelab_emulate::store::Store;
 use drivelab_emulate::{Device, Engine, as_served};
 use drivelab_scenario::{NoFiles, Source, plan};
@@ -25,15 +24,6 @@ pub const RAID10: &str = "[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache =
 pub const RAID5: &str =
     "[target]\ndrive = \"wd-wd740gd-00fla0\"\nwrite_cache = true\narray = { level = \"raid5\", members = 5 }";
 
-pub fn in_memory(device: &Device) -> Store {
-    let drives = match &device.target {
-        drivelab_core::storage::TargetParams::System(system) => system.drives.len(),
-        _ => 1,
-    };
-    let image = |drive| (format!("member {drive}"), Box::new(MemoryImage::default()) as Box<dyn Image>);
-    Store::new(&device.target, (0..drives).map(image).collect())
-}
-
 /// An engine, and what time it is.
 pub struct Rig {
     pub engine: Engine,
@@ -44,7 +34,7 @@ pub struct Rig {
 
 impl Rig {
     pub fn new(device: Device) -> Self {
-        let store = in_memory(&device);
+        let store = Store::in_memory(&device.target);
         Rig { engine: Engine::new(device, store, None), now: Instant::ZERO, replies: Vec::new(), cookies: 0 }
     }
 

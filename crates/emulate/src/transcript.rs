@@ -1,0 +1,111 @@
+//! What the workload of a session says on its stdout, each line with the model's time.
+//!
+//! The thread that serves the device reads the pipe itself, before it takes any request: what the workload has said before a
+//! request has no later time than the request, and what it says after an answer no earlier time than the answer.
+use drivelab_units::Instant;
+use rustix::event::{PollFd, PollFlags};
+use std::io::{self, PipeReader, PipeWriter, Read};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A line that is longer comes in pieces.
+const LINE_MAX: usize = 1 << 16;
+
+/// A line, and when the device has heard it.
+pub type Line = (Instant, Vec<u8>);
+
+#[derive(Default, Debug)]
+struct Heard {
+    /// Without the newline.
+    partial: Vec<u8>,
+    lines: Vec<Line>,
+}
+
+/// The pipe, and the lines that came through it.
+#[derive(Debug)]
+pub struct Transcript {
+    reader: PipeReader,
+    writer: PipeWriter,
+    heard: Mutex<Heard>,
+}
+
+impl Transcript {
+    /// # Errors
+    /// When there is no pipe to be had.
+    pub fn new() -> io::Result<Self> {
+        let (reader, writer) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&reader, true)?;
+        Ok(Transcript { reader, writer, heard: Mutex::default() })
+    }
+
+    /// The descriptor to be the workload's stdout.
+    pub fn stdout(&self) -> RawFd {
+        self.writer.as_raw_fd()
+    }
+
+    /// The lines that were heard since the last call.
+    pub fn take(&self) -> Vec<Line> {
+        std::mem::take(&mut self.heard().lines)
+    }
+
+    pub(crate) fn wait_for<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+        fds.push(PollFd::from_borrowed_fd(self.reader.as_fd(), PollFlags::IN));
+    }
+
+    /// Reads what there is, at this time of the model.
+    pub(crate) fn hear(&self, now: Instant) {
+        let mut bytes = [0; 4_096];
+        // While this lives the pipe has a writer: there is no end, and no error but that nothing is there.
+        while let Ok(count @ 1..) = (&self.reader).read(&mut bytes) {
+            self.heard().put(now, &bytes[..count]);
+        }
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Heard {
+    fn put(&mut self, now: Instant, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let text = piece.strip_suffix(b"\n");
+            self.partial.extend_from_slice(text.unwrap_or(piece));
+            if text.is_some() || self.partial.len() > LINE_MAX {
+                self.lines.push((now, std::mem::take(&mut self.partial)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_line_has_the_time_at_which_its_end_is_heard() {
+        let transcript = Transcript::new().expect("a pipe");
+        let [first, second, third] = [1, 2, 3].map(Instant::from_ns);
+        transcript.hear(first);
+        assert_eq!(transcript.take(), []);
+        (&transcript.writer).write_all(b"one\ntw").expect("room");
+        transcript.hear(second);
+        (&transcript.writer).write_all(b"o\n\nthr").expect("room");
+        transcript.hear(third);
+        let lines = [(second, b"one".to_vec()), (third, b"two".to_vec()), (third, Vec::new())];
+        assert_eq!(transcript.take(), lines);
+        assert_eq!(transcript.take(), []);
+    }
+
+    #[test]
+    fn a_line_without_end_comes_in_pieces() {
+        let transcript = Transcript::new().expect("a pipe");
+        for _ in 0..33 {
+            (&transcript.writer).write_all(&[b'x'; 4_096]).expect("room");
+            transcript.hear(Instant::ZERO);
+        }
+        let lengths: Vec<_> = transcript.take().iter().map(|(_, line)| line.len()).collect();
+        assert_eq!(lengths, [LINE_MAX + 4_096]);
+    }
+}
