@@ -22,7 +22,7 @@ def _address() -> Path:
 
 
 def write(count: str, how: str) -> int:
-    """Write records, and say that each is committed: after a FLUSH, with FUA, before its FLUSH (`early`), or without any."""
+    """Write records, and say that each is committed: after a FLUSH, with FUA, before a FLUSH (`early`), or as it is."""
     with nbd.Client(_address()) as client:
         for number in range(1, int(count) + 1):
             client.write(number * STRIDE, bytes([number]) * BLOCK, nbd.FUA if how == "fua" else 0)
