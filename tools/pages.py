@@ -3,8 +3,8 @@
 A fenced block without a language whose first line begins with `$ ` is a command and its standard output. All blocks
 of a page run in one empty folder, in their order, beside the TOML blocks of the page that open with `# NAME.toml`,
 and the blocks of language `text` below a line that is a name between backticks and a colon. A
-line `...` stands for lines that are left out. `python tools/pages.py` writes each block as its command prints it now
-(`make docs`); where lines are left out, each part that is shown keeps its length and begins at the line with the same
+line `...` stands for lines that are left out. `python tools/pages.py [PAGE ...]` writes each block as its
+command prints it now (`make docs`); where lines are left out, each part that is shown keeps its length and begins at the line with the same
 first words. With `> NAME` behind it, what a command prints is the file NAME.
 
 A picture `pictures/NAME` of a page is the file NAME that one of its commands has drawn; `make docs` draws it anew. The
@@ -13,6 +13,7 @@ digest of the run in it is held, not the drawing, which differs with the fonts o
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shlex
@@ -221,8 +222,16 @@ def write(page: Path) -> bool:
 
 
 def main() -> int:
-    """Writes all pages."""
-    for page in pages():
+    """Writes all pages, or those that are named."""
+    known = {str(page.relative_to(ROOT)): page for page in pages()}
+    parser = argparse.ArgumentParser(description="Write what the pages print as their commands print it now.")
+    parser.add_argument(
+        "pages", nargs="*", metavar="PAGE", help="docs/NAME.md or README.md; all of them by default"
+    )
+    wanted = parser.parse_args().pages
+    if unknown := [name for name in wanted if name not in known]:
+        parser.error(f"there is no page {unknown[0]}")
+    for page in (known[name] for name in wanted or known):
         if write(page):
             print(f"wrote {page.relative_to(ROOT)}")
     return 0

@@ -30,6 +30,7 @@ UNITS = {
     "Mbit/s": 125_000,
     "IOPS": 1,
     "ms": 10**6,
+    "s": 10**9,
     "": 1,
 }
 """What a figure of the record (bytes/s, I/O per second, nanoseconds, shares) is divided by."""

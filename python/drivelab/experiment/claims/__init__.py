@@ -15,7 +15,9 @@ from drivelab.experiment.claims import (
     ich9r_2008_raid,
     lkml_2007,
     mirpk_2005,
+    mirpk_2005_desktop,
     storagereview_2004,
+    storagereview_2004_desktop,
     storagereview_2004_raid,
 )
 from drivelab.experiment.outcome import Outcome, Verdict
@@ -28,7 +30,9 @@ OF_EXPERIMENT: Mapping[str, Mapping[str, Claim]] = {
     "ich9r-2008-raid": ich9r_2008_raid.CLAIMS,
     "lkml-2007": lkml_2007.CLAIMS,
     "mirpk-2005": mirpk_2005.CLAIMS,
+    "mirpk-2005-desktop": mirpk_2005_desktop.CLAIMS,
     "storagereview-2004": storagereview_2004.CLAIMS,
+    "storagereview-2004-desktop": storagereview_2004_desktop.CLAIMS,
     "storagereview-2004-raid": storagereview_2004_raid.CLAIMS,
 }
 
