@@ -28,7 +28,10 @@ def section(page: str, heading: str) -> str:
 def follow(
     text: str, folder: Path, command: Sequence[str], environment: Mapping[str, str], timeout_s: float = 300
 ) -> list[str]:
-    """Write the programs of a section, which open with their names, and run its sh blocks. What each has said."""
+    """Write the programs of a section, which open with their names, and run its sh blocks.
+
+    Returns what each block has said on stdout and then on stderr.
+    """
     programs = folder / "bin"
     programs.mkdir()
     # What a shell would find under `drivelab`.
@@ -50,7 +53,7 @@ def follow(
             for kept in _KEPT.findall(done.stdout):
                 shutil.rmtree(kept, ignore_errors=True)
             assert done.returncode == 0, block + done.stdout + done.stderr
-            said.append(done.stdout)
+            said.append(done.stdout + done.stderr)
         elif name := _NAME.match(block):
             (folder / name[1]).write_text(block)
     return said
