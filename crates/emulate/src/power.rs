@@ -230,7 +230,7 @@ impl Engine {
         steps = steps.next_multiple_of(LOOK_EVERY);
         while self.has_waiting() && steps < END_STEPS_MAX {
             // What a rebuild writes waits for ever, and goes with the member that is not whole.
-            if is_rebuilt && steps % LOOK_EVERY == 0 && self.store.unsaved(&self.model.target) == 0 {
+            if is_rebuilt && steps.is_multiple_of(LOOK_EVERY) && self.store.unsaved(&self.model.target) == 0 {
                 break;
             }
             let Some(due) = self.model.target.poll_timeout().filter(|due| *due <= limit) else { break };
