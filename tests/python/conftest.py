@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -105,6 +106,23 @@ def reference(request: pytest.FixtureRequest) -> Callable[[str], Path]:
         return folder / name
 
     return path
+
+
+@pytest.fixture
+def crashtest(run: Run, tmp_path: Path) -> Iterator[Run]:
+    """Run a campaign on a scenario: `crashtest(DRIVE, "--run", ..., "--check", ...)`."""
+    kept: set[str] = set()
+
+    def crashtest(scenario: str, *options: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "d.toml").write_text(scenario, encoding="utf-8")
+        done = run("crashtest", "d.toml", *options)
+        kept.update(re.findall(r"--from (\S*drivelab-crash-\w+)", done.stdout))
+        return done
+
+    yield crashtest
+    # After a loss the session stays for who wants to repeat it.
+    for folder in kept:
+        shutil.rmtree(folder)
 
 
 @pytest.fixture

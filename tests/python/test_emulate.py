@@ -422,6 +422,18 @@ def test_a_slow_drive_answers_later_and_a_hung_one_when_it_is_over(serve):
     assert record["real_ns"] < 20e9
 
 
+def test_a_drive_is_slow_in_bursts(serve):
+    with serve() as device:
+        client = device.client()
+        assert _fault(device, "slow", "--by", "500ms", "--for", "1s", "--every", "1500ms") == 0
+        # Three milliseconds each, and two of them in each burst: 3 s with one burst alone.
+        for place in range(600):
+            client.read((place * 7919 % 4096) << 20, 4096)
+        record = device.end()
+    assert [action["action"] for action in record["actions"]] == ["slow"]
+    assert 4.5e9 < record["model_ns"] < 9e9
+
+
 def test_a_power_cut_takes_what_was_only_answered_and_lists_it(serve):
     with serve() as device:
         client = device.client()
@@ -470,6 +482,7 @@ def test_a_drive_that_fails_and_is_replaced(serve):
         ),
         (("fault", "x", "lie", "--for", "2"), 2, "--for 2: the unit is missing"),
         (("fault", "x", "slow", "--by", "much"), 2, "--by much: not a number"),
+        (("fault", "x", "slow", "--every", "5"), 2, "--every 5: the unit is missing"),
         (("fault", "x", "slow", "--share", "0%"), 2, "--share 0%: give a share such as 1% or 0.01"),
         (
             ("fault", "nbd://127.0.0.1:10809", "fail"),

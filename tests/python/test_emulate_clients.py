@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from devices import DRIVE, RAID5
 from nbd_client import dice_of
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "emulate.md"
 SYSTEM_PYTHON = "/usr/bin/python3"
 
 
@@ -151,32 +148,3 @@ def test_libnbd_of_python_sends_many_at_once(request, against, tmp_path):
     (tmp_path / "client.py").write_text(LIBNBD)
     done = against(DRIVE, f"{SYSTEM_PYTHON if has else sys.executable} client.py")
     assert done.returncode == 0, done.stderr
-
-
-def test_the_guide_to_a_slow_disk_in_ci_does_what_it_says(needs, run, tmp_path, environment):
-    needs("fio", "nbdcopy", "qemu-io")
-    text = GUIDE.read_text()
-    part = text[text.index("## A slow disk in CI") :]
-    part = part[: part.index("\n## ", 5)]
-    (scenario,) = re.findall(r"```toml\n# slow\.toml\n(.*?)```", part, re.DOTALL)
-    (tmp_path / "slow.toml").write_text(scenario)
-    commands = re.findall(r"```sh\n(.*?)```", part, re.DOTALL)
-    assert len(commands) >= 3
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    # What a shell would find under `drivelab`.
-    program = folder / "drivelab"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m drivelab "$@"\n')
-    program.chmod(0o755)
-    env = {**environment, "PATH": f"{folder}:{environment['PATH']}"}
-    for command in commands:
-        done = subprocess.run(
-            ["/bin/sh", "-e", "-c", command],
-            cwd=tmp_path,
-            env=env,
-            encoding="utf-8",
-            capture_output=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, command + done.stdout + done.stderr

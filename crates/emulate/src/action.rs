@@ -67,6 +67,9 @@ pub struct Action {
     /// So many commands of a million are late.
     #[serde(default)]
     pub share_ppm: Option<u32>,
+    /// It comes again so long after each beginning.
+    #[serde(default)]
+    pub every_ns: Option<u64>,
 }
 
 impl Action {
@@ -81,6 +84,7 @@ impl Action {
             by_ns: None,
             over_ns: None,
             share_ppm: None,
+            every_ns: None,
         }
     }
 
@@ -122,7 +126,15 @@ impl Action {
             Kind::Slow if self.share_ppm.is_some_and(|share| share == 0 || share > MILLION) => {
                 return Err("--share is of commands: more than 0 and at most 100%".into());
             }
+            Kind::Slow
+                if self.every_ns.is_some_and(|every| self.for_ns.is_none_or(|lasts| lasts >= every)) =>
+            {
+                return Err("--every: bursts of slow last --for a time that is shorter than --every".into());
+            }
             Kind::Slow => {}
+            _ if self.every_ns.is_some() => {
+                return Err("--every is for slow alone, which comes in bursts: leave it out".into());
+            }
             _ if says_how => {
                 return Err("--by, --over and --share are for slow alone: leave them out".into());
             }
@@ -140,8 +152,8 @@ impl Action {
             // It ends by itself, and the power is back by itself.
             _ => return None,
         };
-        let by_ns = (action == Kind::Slow).then_some(0);
-        self.for_ns.map(|_| Action { member: self.member, by_ns, ..Action::of(action) })
+        let (by_ns, every_ns) = ((action == Kind::Slow).then_some(0), self.every_ns);
+        self.for_ns.map(|_| Action { member: self.member, by_ns, every_ns, ..Action::of(action) })
     }
 
     /// Whether what was to be undone later is about what this has just set anew: the same state of the same member.
@@ -302,6 +314,18 @@ mod tests {
             (
                 Action { by_ns: Some(1), ..Action::of(Kind::Hang) },
                 "--by, --over and --share are for slow alone: leave them out",
+            ),
+            (
+                Action { every_ns: Some(5), ..slow },
+                "--every: bursts of slow last --for a time that is shorter than --every",
+            ),
+            (
+                Action { for_ns: Some(5), every_ns: Some(5), ..slow },
+                "--every: bursts of slow last --for a time that is shorter than --every",
+            ),
+            (
+                Action { every_ns: Some(5), ..lasts(Kind::Hang) },
+                "--every is for slow alone, which comes in bursts: leave it out",
             ),
         ];
         for (action, why) in wrong {

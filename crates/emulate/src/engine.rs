@@ -80,7 +80,7 @@ pub struct Engine {
     next: Vec<Order>,
     next_id: u64,
     pub(crate) replies: Vec<Reply>,
-    /// What is to be done at an instant.
+    /// What is to be done at an instant, the next first.
     pub(crate) later: Vec<(Instant, Action)>,
     pub(crate) told: Told,
     pub(crate) capture: Option<Capture>,
@@ -152,11 +152,9 @@ impl Engine {
     /// When the session cannot go on. Nothing that was not kept has been answered then.
     pub fn run(&mut self, now: Instant) -> Result<(), EmulateError> {
         self.advance(now);
-        self.later.sort_by_key(|(at, _)| *at);
         while self.later.first().is_some_and(|(at, _)| *at <= now) {
-            let (_, action) = self.later.remove(0);
-            // What cannot be undone any more needs no undoing.
-            let _ = self.act(now, &action);
+            let (due, action) = self.later.remove(0);
+            self.act_later(now, due, &action);
         }
         self.check()
     }

@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 
 /// An array that is broken may hold back for ever what an orderly end waits for.
 const END_STEPS_MAX: u32 = 2_000_000;
+/// After so many steps of a rebuild it is asked whether clients' data are safe.
+const LOOK_EVERY: u32 = 1_000;
 /// What is left to be written as a session ends is written within so much of the model's time.
 const END_MAX: Span = Span::from_s(3_600);
 
@@ -33,23 +35,50 @@ impl Engine {
         if self.is_off() {
             return Err("the power is off: wait until it is back".into());
         }
-        let injected = action.injected(now);
         if action.action == Kind::PowerCut {
-            self.note_injected(injected);
+            self.note_injected(action.injected(now));
             self.told.acted(now, *action);
             return Ok(self.cut_power(now, Span::from_ns(action.for_ns.unwrap_or(0))));
         }
+        self.inject(now, action)?;
+        self.told.acted(now, *action);
+        self.later.retain(|(_, later)| !action.overtakes(later));
+        self.plan(now, action);
+        Ok("done".into())
+    }
+
+    /// What was to be done at an instant is done now. What cannot be undone any more needs no undoing.
+    pub(crate) fn act_later(&mut self, now: Instant, due: Instant, action: &Action) {
+        if action.every_ns.is_none() {
+            let _ = self.act(now, action);
+            return;
+        }
+        // A burst begins or ends; it was told of with the first.
+        self.advance(now);
+        if !self.is_off() {
+            let _ = self.inject(now, action);
+        }
+        self.plan(due, action);
+    }
+
+    /// The target is told.
+    fn inject(&mut self, now: Instant, action: &Action) -> Result<(), String> {
         let Some(input) = action.input() else { return Err("nothing is to be done".into()) };
         let own = self.model.own(now);
         self.model.target.handle(own, input).map_err(|error| error.to_string())?;
         self.hear(own);
-        self.note_injected(injected);
-        self.told.acted(now, *action);
-        self.later.retain(|(_, later)| !action.overtakes(later));
-        if let (Some(undone), Some(for_ns)) = (action.undone(), action.for_ns) {
-            self.later.push((now + Span::from_ns(for_ns), undone));
+        self.note_injected(action.injected(now));
+        Ok(())
+    }
+
+    /// What follows from an action: its end, and the next burst.
+    fn plan(&mut self, from: Instant, action: &Action) {
+        let (Some(undone), Some(for_ns)) = (action.undone(), action.for_ns) else { return };
+        self.later.push((from + Span::from_ns(for_ns), undone));
+        if let Some(every_ns) = action.every_ns {
+            self.later.push((from + Span::from_ns(every_ns), *action));
         }
-        Ok("done".into())
+        self.later.sort_by_key(|(at, _)| *at);
     }
 
     fn note_injected(&mut self, injected: Option<Injected>) {
@@ -187,7 +216,7 @@ impl Engine {
             let _ = honest.input().map(|input| self.model.target.handle(own, input));
         }
         self.hear(own);
-        let mut steps = 0;
+        let mut steps = 0_u32;
         while !self.orders.is_empty() && steps < END_STEPS_MAX {
             let Some(due) = self.model.target.poll_timeout().filter(|due| *due <= limit) else { break };
             own = due;
@@ -197,7 +226,13 @@ impl Engine {
         }
         // A target that has failed does not answer: its images are as they are.
         let _ = self.go(own, Access::Flush, 0, None);
+        let is_rebuilt = !self.missing().is_empty();
+        steps = steps.next_multiple_of(LOOK_EVERY);
         while self.has_waiting() && steps < END_STEPS_MAX {
+            // What a rebuild writes waits for ever, and goes with the member that is not whole.
+            if is_rebuilt && steps.is_multiple_of(LOOK_EVERY) && self.store.unsaved(&self.model.target) == 0 {
+                break;
+            }
             let Some(due) = self.model.target.poll_timeout().filter(|due| *due <= limit) else { break };
             let _ = self.model.target.pass_to(due);
             self.hear(due);

@@ -199,7 +199,7 @@ impl Store {
         match self {
             Store::Modelled(modelled) => {
                 modelled.platters.iter().for_each(|platter| platter.sync());
-                modelled.unsaved(target)
+                self.unsaved(target)
             }
             Store::Flat { image, trouble } => {
                 if let Err(error) = image.sync() {
@@ -207,6 +207,14 @@ impl Store {
                 }
                 0
             }
+        }
+    }
+
+    /// Answered sectors that are on no image.
+    pub(crate) fn unsaved(&self, target: &Target) -> u64 {
+        match self {
+            Store::Modelled(modelled) => modelled.unsaved(target),
+            Store::Flat { .. } => 0,
         }
     }
 

@@ -17,9 +17,10 @@ from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, progress_bar, say
 from drivelab.cli.run_options import AsJson, Quiet, Workers
 from drivelab.crash import campaign, story
-from drivelab.crash.check import ERROR, LOSS, Checker
-from drivelab.crash.filesystem import find
-from drivelab.crash.session import Kept, keep
+from drivelab.crash.check import ERROR, LOSS, Checker, place_for
+from drivelab.crash.filesystem import check_size, find
+from drivelab.crash.leftover import adopting
+from drivelab.crash.session import FACTS, Kept, keep
 from drivelab.errors import InputError
 from drivelab.scenario import Source, plan, read_source
 
@@ -82,6 +83,8 @@ def crashtest(
     _check_words(given)
     system = None if fs is None else find(fs)
     timeout_s, size_bytes = _span_ns("--timeout", timeout) / 1e9, _size_bytes(fs_size or FS_SIZE)
+    if system is not None and fs_size is not None:
+        check_size(system, fs_size, size_bytes)
     checked = _device(scenario, given, settings)
     try:
         _core.CrashLog.check(checked, dies)
@@ -90,23 +93,26 @@ def crashtest(
     if not quiet:
         note_served(checked)
     folder, is_ours = _folder(keep_in, kept_in)
-    try:
-        if run is None:
-            kept = Kept.read(folder, checked)
-        else:
-            kept = keep(checked, run, folder, system, size_bytes, say)
-            if not quiet:
-                say(story.session_line(kept))
-        log = _core.CrashLog(checked, str(folder))
-        checker = Checker(checked, log, kept, given["check"], dies, timeout_s)
-        instants = _instants(log, kept, given)
-        with progress_bar(len(instants), "cuts", quiet=quiet) as progress:
-            found = campaign.run(checker, instants, workers or os.cpu_count() or 1, progress)
-        # A loss is repeated with the session that it was found in.
-        is_ours = is_ours and not found.of(LOSS) and not found.of(ERROR)
-    finally:
-        if is_ours:
-            shutil.rmtree(folder, ignore_errors=True)
+    # One more than there are cores: the kernel mounts and unmounts meanwhile.
+    at_once = workers or (os.cpu_count() or 1) + 1
+    with adopting():
+        try:
+            if run is None:
+                kept = Kept.read(folder, checked)
+            else:
+                kept = keep(checked, run, folder, system, size_bytes, say)
+                if not quiet:
+                    say(story.session_line(kept))
+            log = _core.CrashLog(checked, str(folder))
+            checker = Checker(checked, log, kept, given["check"], dies, timeout_s, place_for(kept, at_once))
+            instants = _instants(log, kept, given)
+            with progress_bar(len(instants), "cuts", quiet=quiet) as progress:
+                found = campaign.run(checker, instants, at_once, progress)
+            # A loss is repeated with the session that it was found in.
+            is_ours = is_ours and not found.of(LOSS) and not found.of(ERROR)
+        finally:
+            if is_ours:
+                shutil.rmtree(folder, ignore_errors=True)
     again = _again(given, folder)
     if as_json:
         emit_json(story.record(found, checked, kept, again, seed))
@@ -170,6 +176,11 @@ def _folder(keep_in: Path | None, kept_in: Path | None) -> tuple[Path, bool]:
         keep_in.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"--keep {keep_in}: {(error.strerror or str(error)).lower()}") from error
+    if (keep_in / FACTS).exists():
+        raise InputError(
+            f"--keep {keep_in}: a session is kept there already: cut it with --from {keep_in}, without --run, --fs "
+            "and --fs-size, or name another folder"
+        )
     if any(keep_in.iterdir()):
         raise InputError(f"--keep {keep_in}: there is something in it; name a folder that is new or empty")
     return keep_in, False

@@ -65,6 +65,14 @@ def fault(
         str | None,
         typer.Option(help="So many of its commands are late: 1%", metavar="SHARE", show_default=False),
     ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            help="It is slow in bursts: one --for a time, and again so long after its beginning",
+            metavar="TIME",
+            show_default=False,
+        ),
+    ] = None,
 ) -> int:
     """Have something go wrong with a device that is being served, or right again."""
     if action not in ACTIONS:
@@ -74,7 +82,8 @@ def fault(
         wish["lba"] = lba
     if sectors is not None:
         wish["sectors"] = sectors
-    for option, name, text in (("--for", "for_ns", for_), ("--by", "by_ns", by), ("--over", "over_ns", over)):
+    spans = (("for", for_), ("by", by), ("over", over), ("every", every))
+    for option, name, text in ((f"--{name}", f"{name}_ns", text) for name, text in spans):
         if text is not None:
             try:
                 wish[name] = _core.span_ns(text)

@@ -74,15 +74,18 @@ def run(checker: Checker, instants: Sequence[int], workers: int, progress: Progr
         waiting = [pool.submit(check, checker, at) for at in instants]
         try:
             for number, one in enumerate(waiting):
-                found.cuts.append(one.result())
+                one.result()
                 if progress is not None:
                     progress((number + 1) / len(waiting))
+            found.cuts = [one.result() for one in waiting]
             if len(instants) > 1:
                 found.earliest = _earliest(checker, found.cuts)
         except KeyboardInterrupt:
             found.interrupted = True
         finally:
+            checker.stop.set()
             pool.shutdown(cancel_futures=True)
+    found.cuts = [one.result() for one in waiting if not one.cancelled() and one.exception() is None]
     return found
 
 

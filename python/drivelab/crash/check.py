@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import shlex
+import os
+import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from drivelab import _core, emulation
 from drivelab.crash.filesystem import UnmountableError, attached, find, mounted
+from drivelab.crash.judge import Judge, Stop
 from drivelab.crash.session import Kept
 from drivelab.errors import RunError
 
 GOOD, LOSS, ERROR = "good", "loss", "error"
-# Of the command timeout.
-_TIMED_OUT = 124
 _NOISE_MAX = 400
+# A file system writes to its image each time that it syncs; here no disk waits for that.
+_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of our own is made there
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class Checker:
     dies: int | None
     """The member that dies after each cut."""
     timeout_s: float
+    place: str | None = None
+    """The folder for the images; that of all temporary files by default."""
+    stop: Stop = field(default_factory=Stop)
+    """Ends the checkers that run."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +58,11 @@ class Checked:
 
 
 def check(checker: Checker, at_ns: int) -> Checked:
-    """Cut the session at an instant and run the checker on what is left. Raises RunError."""
-    with tempfile.TemporaryDirectory(prefix="drivelab-cut-") as name:
+    """Cut the session at an instant and run the checker on what is left.
+
+    Raises RunError, and StoppedError where the campaign ends meanwhile.
+    """
+    with tempfile.TemporaryDirectory(prefix=f"drivelab-cut-{os.getpid()}-", dir=checker.place) as name:
         folder = Path(name)
         image = folder / "device.img"
         after = checker.log.cut(at_ns, str(image), checker.kept.size_bytes, checker.dies)
@@ -68,6 +77,18 @@ def check(checker: Checker, at_ns: int) -> Checked:
             # One cut that cannot be checked is no reason to lose the others.
             verdict, why = ERROR, str(error)
         return Checked(at_ns, verdict, why, committed, **after)
+
+
+def place_for(kept: Kept, workers: int) -> str | None:
+    """Where so many images at once go: into memory if they hold a file system and there is plenty of room."""
+    if kept.fs is None or "TMPDIR" in os.environ or not _MEMORY.is_mount():
+        return None
+    # As much again is left to everybody else.
+    needed = 2 * workers * kept.size_bytes
+    facts = Path("/proc/meminfo").read_text(encoding="ascii")
+    found = re.search(r"^MemAvailable: +(\d+) kB$", facts, re.MULTILINE)
+    available = int(found[1]) * 1024 if found else 0
+    return str(_MEMORY) if min(shutil.disk_usage(_MEMORY).free, available) > needed else None
 
 
 @contextmanager
@@ -89,35 +110,30 @@ def _given(checker: Checker, folder: Path, image: Path) -> Iterator[dict[str, st
 
 def _judge(checker: Checker, folder: Path, image: Path, words: dict[str, str]) -> tuple[str, str]:
     noise = folder / "said"
-    text = f"( {checker.command}\n) > {shlex.quote(str(noise))} 2>&1"
-    status = _served(checker, text, words, image)
-    said = noise.read_text(encoding="utf-8", errors="replace").strip()[-_NOISE_MAX:] if noise.exists() else ""
+    judge = Judge(checker.command, words, noise, checker.timeout_s, checker.stop)
+    status = _on_its_own(judge) if checker.kept.fs is not None else _served(checker, judge, image)
+    if judge.has_timed_out:
+        return ERROR, f"the checker has not ended after {checker.timeout_s:g} s"
+    said = noise.read_text(encoding="utf-8", errors="replace").strip()[-_NOISE_MAX:]
     if status == 0:
         return GOOD, ""
-    if status == 1:
-        return LOSS, said
-    if status == _TIMED_OUT:
-        return ERROR, f"the checker has not ended after {checker.timeout_s:g} s"
-    return ERROR, f"the checker ended with status {status}: {said}"
+    return (LOSS, said) if status == 1 else (ERROR, f"the checker ended with status {status}: {said}")
 
 
-class _Told(emulation.Command):
-    """A command that is told more than where the device is."""
+def _on_its_own(judge: Judge) -> int | None:
+    try:
+        # What the file system is on is read and written through that alone.
+        judge.start({})
+        judge.wait()
+    finally:
+        status = judge.end()
+    return status
 
-    def __init__(self, text: str, words: dict[str, str]) -> None:
-        super().__init__(text)
-        self.words = words
 
-    def start(self, words: Any) -> None:  # noqa: ANN401 - a mapping, as in the base
-        super().start({**words, **self.words})
-
-
-def _served(checker: Checker, text: str, words: dict[str, str], image: Path) -> int:
+def _served(checker: Checker, judge: Judge, image: Path) -> int:
     """Run the checker while the image is served to it as a network block device. Returns its status."""
-    # What a file system is mounted on is written through that alone.
-    options = emulation.served("untimed", image=str(image), write_image=checker.kept.fs is None)
-    command = _Told(f"timeout {checker.timeout_s:g} /bin/sh -c {shlex.quote(text)}", words)
-    session = emulation.serve(checker.plan, options, lambda _uri, _size: None, command)
+    options = emulation.served("untimed", image=str(image), write_image=True)
+    session = emulation.serve(checker.plan, options, lambda _uri, _size: None, judge)
     if session.interrupted or session.status is None:
         raise KeyboardInterrupt
     return session.status

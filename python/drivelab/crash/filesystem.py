@@ -5,16 +5,24 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from drivelab.crash.leftover import end_users
 from drivelab.errors import InputError, RunError
 
 _ATTACHING = threading.Lock()
+# Where the kernel does not mount two btrfs of one UUID.
+_ONE_AT_A_TIME = threading.Lock()
+_TEMPORARY_FSID = Path("/sys/fs/btrfs/features/temp_fsid")
 _TIMEOUT_S = 120.0
+_MIB = 1 << 20
+# No file system is larger at the least.
+_SMALLEST_MAX = 1 << 30
 
 
 class UnmountableError(Exception):
@@ -26,6 +34,8 @@ class FileSystem:
     """One that campaigns know."""
 
     name: str
+    package: str
+    """Of Debian; it brings the command."""
     make: tuple[str, ...]
     """The command that makes one; the device follows."""
     options: str = "rw"
@@ -37,11 +47,13 @@ KNOWN = {
     for one in (
         # Everything that mkfs would leave to the first mount is done at once, or never.
         FileSystem(
-            "ext4", ("mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0")
+            "ext4",
+            "e2fsprogs",
+            ("mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
         ),
         # Images of several cuts are mounted side by side, and have the same name.
-        FileSystem("xfs", ("mkfs.xfs", "-q", "-f", "-K"), "nouuid"),
-        FileSystem("btrfs", ("mkfs.btrfs", "-q", "-f", "-K")),
+        FileSystem("xfs", "xfsprogs", ("mkfs.xfs", "-q", "-f", "-K"), "nouuid"),
+        FileSystem("btrfs", "btrfs-progs", ("mkfs.btrfs", "-q", "-f", "-K")),
     )
 }
 
@@ -55,10 +67,36 @@ def find(name: str) -> FileSystem:
         raise InputError(
             f"--fs {name}: mounting takes root; without --fs the device itself is written and checked"
         )
-    for command in (found.make[0], "losetup", "mount"):
+    for command, package in ((found.make[0], found.package), ("losetup", "mount"), ("mount", "mount")):
         if shutil.which(command) is None:
-            raise InputError(f"--fs {name}: {command} is not there: install it")
+            raise InputError(f"--fs {name}: {command} is not there: install it (Debian: {package})")
     return found
+
+
+def check_size(system: FileSystem, text: str, size_bytes: int) -> None:
+    """Refuse a size that is too small for a file system, and name the least. Raises InputError."""
+    if size_bytes >= _SMALLEST_MAX:
+        return
+    with tempfile.TemporaryDirectory(prefix="drivelab-fs-") as name:
+        image = Path(name) / "image"
+
+        def refusal(size: int) -> str:
+            with image.open("wb") as file:
+                file.truncate(size)
+            done = _done([*system.make, str(image)], system.make[0])
+            said = (done.stderr.strip() or done.stdout.strip() or "it fails").splitlines()
+            return said[0] if done.returncode else ""
+
+        why = refusal(size_bytes)
+        if not why:
+            return
+        low, high = size_bytes // _MIB, _SMALLEST_MAX // _MIB
+        if refusal(high * _MIB):
+            raise InputError(f"--fs-size {text}: {system.make[0]}: {why}")
+        while low + 1 < high:
+            middle = (low + high) // 2
+            low, high = (middle, high) if refusal(middle * _MIB) else (low, middle)
+    raise InputError(f"--fs-size {text}: {system.name} is not made that small here: give {high}MiB or more")
 
 
 def run(command: list[str], what: str) -> str:
@@ -94,19 +132,35 @@ def attached(image: Path, size_bytes: int, *, direct: bool = False) -> Iterator[
 def mounted(system: FileSystem, device: str, at: Path) -> Iterator[Path]:
     """The file system on a device, mounted at a new folder. Raises UnmountableError and RunError."""
     at.mkdir()
-    command = ["mount", "-t", system.name, "-o", system.options, device, str(at)]
-    done = _done(command, f"mount {at}")
-    if done.returncode:
-        raise UnmountableError(done.stderr.strip() or f"mount ends with status {done.returncode}")
-    try:
-        yield at
-    finally:
-        _unmount(at)
+    with _turn(system, device):
+        command = ["mount", "-t", system.name, "-o", system.options, device, str(at)]
+        done = _done(command, f"mount {at}")
+        if done.returncode:
+            raise UnmountableError(done.stderr.strip() or f"mount ends with status {done.returncode}")
+        try:
+            yield at
+        finally:
+            _unmount(at)
+
+
+@contextmanager
+def _turn(system: FileSystem, device: str) -> Iterator[None]:
+    """Before Linux 6.7, btrfs does not tell the images of two cuts apart: one at a time, and each is forgotten."""
+    if system.name != "btrfs" or _TEMPORARY_FSID.exists():
+        yield
+        return
+    with _ONE_AT_A_TIME:
+        try:
+            yield
+        finally:
+            _done(["btrfs", "device", "scan", "--forget", device], f"btrfs device scan {device}")
 
 
 def _unmount(at: Path) -> None:
-    """Unmount it, unless the checker has; what a command has left running there loses it all the same."""
-    if not at.is_mount():
+    """Unmount it, unless the checker has. What a command has left running there is killed."""
+    if not at.is_mount() or not _done(["umount", str(at)], f"umount {at}").returncode:
         return
-    if _done(["umount", str(at)], f"umount {at}").returncode:
+    end_users(at)
+    if _done(["umount", "--recursive", str(at)], f"umount {at}").returncode:
+        # Somebody else looks into it: the mount and its loop device go when he has done.
         run(["umount", "--lazy", str(at)], f"umount {at}")

@@ -20,6 +20,7 @@ from drivelab.errors import InputError, RunError
 
 FACTS = "session.json"
 """What the workload has said, in the folder of a session."""
+_FILES = (FACTS, "session.trace", "data")
 _LOOK_S = 0.002
 # The number is one of 64 bits for whoever reads it.
 _COMMITTED = re.compile(rb"committed (\d{1,18})\s*")
@@ -50,6 +51,12 @@ class Kept:
     def committed(self, at_ns: int) -> int | None:
         """The last N that was said by an instant."""
         return next((number for at, number in reversed(self.commits) if at <= at_ns), None)
+
+    @staticmethod
+    def remove(folder: Path) -> None:
+        """Remove what was kept of a session that has failed; the folder may be given again."""
+        for name in _FILES:
+            (folder / name).unlink(missing_ok=True)
 
     def write(self, folder: Path) -> None:
         """Keep it beside the trace."""
@@ -199,11 +206,15 @@ def keep(
             (place / "device").mkdir(mode=0o700)
             options["mount"] = str(place / "device")
             command = OnFileSystem(text, kept, transcript, on_line, system, place)
-        session = emulation.serve(plan, options, ready, command, transcript)
-        command.hear()
-    _check(session)
-    kept.digest = session.record["digest"]
-    kept.write(folder)
+        try:
+            session = emulation.serve(plan, options, ready, command, transcript)
+            command.hear()
+            _check(session)
+            kept.digest = session.record["digest"]
+            kept.write(folder)
+        except BaseException:
+            Kept.remove(folder)
+            raise
     return kept
 
 

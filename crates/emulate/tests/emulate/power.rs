@@ -184,3 +184,44 @@ fn a_write_with_fua_is_on_the_media_when_it_is_answered() {
         }
     }
 }
+
+/// A session that ends while a member is rebuilt writes out what clients have written, and does not wait for the rebuild.
+#[test]
+fn an_orderly_end_does_not_wait_for_a_rebuild() {
+    let mut rig = Rig::new(device(RAID5, 4));
+    rig.engine.act(rig.now, &action(Kind::Fail, 2)).expect("it can be done");
+    rig.engine.act(rig.now, &action(Kind::Replace, 2)).expect("it can be done");
+    rig.pass(Span::from_s(2));
+    for place in 0..BLOCKS {
+        rig.write(offset(place), block(place + 1), false).expect("it is done");
+    }
+    assert_eq!(rig.engine.close(rig.now), 0, "all that was answered is on the media");
+    let after = rig.engine.next_due().expect("the rebuild goes on") - rig.now;
+    assert!(after < Span::from_s(30), "it has ended after {after:?}");
+}
+
+/// The first burst begins at once, and each is as long as the first; what ends them ends all that were to come.
+#[test]
+fn slowness_comes_in_bursts_until_it_is_ended() {
+    let mut rig = Rig::new(device(DRIVE, 1));
+    let ms = |ms: u64| Some(ms * 1_000_000);
+    let bursts = Action { by_ns: ms(20), for_ns: ms(50), every_ns: ms(200), ..action(Kind::Slow, 0) };
+    let ended = Action { by_ns: Some(0), ..action(Kind::Slow, 0) };
+    let is_slow = |rig: &mut Rig| {
+        rig.pass(Span::from_ms(10));
+        let (begun, cookie) = (rig.now, rig.submit(Asked::Flush));
+        rig.pass(Span::from_ms(30));
+        let reply = rig.replies.pop().expect("nothing waits, so that it is answered at once");
+        assert_eq!(reply.ticket.cookie, cookie);
+        reply.due.expect("the model has answered it") - begun >= Span::from_ms(20)
+    };
+    rig.engine.act(rig.now, &bursts).expect("it can be done");
+    for number in 0..20 {
+        assert_eq!(is_slow(&mut rig), (number * 40 + 10) % 200 < 50, "FLUSH {number}");
+    }
+    rig.engine.act(rig.now, &ended).expect("it can be done");
+    for number in 0..10 {
+        assert!(!is_slow(&mut rig), "FLUSH {number} after the last burst");
+    }
+    assert_eq!(rig.engine.told().actions.len(), 2, "a burst is told of once");
+}

@@ -135,6 +135,14 @@ fn a_drive_that_is_slow_and_hangs_is_replayed_to_the_nanosecond() {
 }
 
 #[test]
+fn bursts_of_slowness_are_replayed_to_the_nanosecond() {
+    let slow = Action { by_ns: Some(7_000_000), ..action(Kind::Slow, 2) };
+    let bursts = Action { for_ns: Some(40_000_000), every_ns: Some(150_000_000), ..slow };
+    let ended = Action { by_ns: Some(0), ..slow };
+    check(RAID5, "bursts", &[(20, bursts), (300, ended)]);
+}
+
+#[test]
 fn raid10_is_replayed_to_the_nanosecond_a_failure_included() {
     let faults = [(150, action(Kind::Fail, 2)), (300, action(Kind::Replace, 2))];
     check(RAID10, "raid10", &faults);

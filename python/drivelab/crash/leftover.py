@@ -1,0 +1,83 @@
+"""What a command has left running: found by the mounted folder that it still uses, and ended."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+# See prctl(2).
+_SET_SUBREAPER, _GET_SUBREAPER = 36, 37
+_GONE_S = 5.0
+_LOOK_S = 0.01
+
+
+@contextmanager
+def adopting() -> Iterator[None]:
+    """Within it, processes that lose their parent become children of this one: a daemon of a checker stays ours."""
+    system = ctypes.CDLL(None)
+    before = ctypes.c_int(0)
+    system.prctl(_GET_SUBREAPER, ctypes.byref(before), 0, 0, 0)
+    system.prctl(_SET_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        system.prctl(_SET_SUBREAPER, before.value, 0, 0, 0)
+
+
+def end_users(folder: Path) -> None:
+    """Kill the processes below this one that use a folder, and wait until they are gone.
+
+    Processes of others that look into it are left alone.
+    """
+    end = time.monotonic() + _GONE_S
+    while users := [pid for pid in _descendants() if _uses(pid, str(folder))]:
+        for pid in users:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if time.monotonic() > end:
+            return
+        time.sleep(_LOOK_S)
+        for pid in users:
+            # Only those that we have adopted are ours to reap.
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+def _descendants() -> list[int]:
+    parents = {}
+    for place in Path("/proc").iterdir():
+        if place.name.isdecimal():
+            with suppress(OSError, IndexError):
+                # The name of the command, in brackets, may contain anything.
+                after = (place / "stat").read_text(errors="replace").rpartition(")")[2]
+                parents[int(place.name)] = int(after.split()[1])
+    found, newest = set[int](), {os.getpid()}
+    while newest:
+        newest = {pid for pid, parent in parents.items() if parent in newest} - found
+        found |= newest
+    return sorted(found)
+
+
+def _uses(pid: int, folder: str) -> bool:
+    """Whether a process works in a folder, or has a file of it open or mapped."""
+    place = Path("/proc") / str(pid)
+
+    def is_within(name: str) -> bool:
+        return name == folder or name.startswith(folder + "/")
+
+    with suppress(OSError):
+        links = [place / "cwd", place / "root", place / "exe", *(place / "fd").iterdir()]
+        for link in links:
+            with suppress(OSError):
+                if is_within(str(link.readlink())):
+                    return True
+        for line in (place / "maps").read_text(errors="replace").splitlines():
+            # Address, rights, offset, device, inode, and where it is.
+            if is_within(line.split(maxsplit=5)[-1]):
+                return True
+    return False

@@ -1,0 +1,200 @@
+"""Campaigns on file systems: what a database promises is there, and nothing stays mounted, attached or running."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+PROGRAM = shlex.join(["env", f"PYTHONPATH={HERE}", sys.executable, str(HERE / "crash_load.py")])
+CACHED = '[target]\ndrive = "wd-4tb-7200"\nwrite_cache = true\n'
+SIZES = {"ext4": "64MiB", "xfs": "300MiB", "btrfs": "128MiB"}
+ON_EXT4 = ("--fs", "ext4", "--fs-size", "64MiB")
+# Forty files, each of them synced with its folder.
+FILES = 'cd "$DRIVELAB_MOUNT" && for i in $(seq 1 40); do echo $i > $i; sync $i .; echo committed $i; sleep 0.01; done'
+
+
+@pytest.fixture
+def needs(request, mounts, tmp_path):
+    """Skip, by the test's name, where a file system cannot be made or the kernel does not mount it."""
+
+    def needs(name: str) -> None:
+        if shutil.which(f"mkfs.{name}") is None:
+            pytest.skip(f"{request.node.name}: no mkfs.{name}")
+        image, at = tmp_path / "probe.img", tmp_path / "probe"
+        with image.open("wb") as file:
+            file.truncate(512 << 20)
+        at.mkdir()
+        subprocess.run([f"mkfs.{name}", "-q", str(image)], check=True, capture_output=True)
+        done = subprocess.run(["mount", "-o", "loop", str(image), str(at)], check=False, capture_output=True)
+        if done.returncode:
+            pytest.skip(f"{request.node.name}: the kernel does not mount {name}")
+        subprocess.run(["umount", str(at)], check=True)
+        image.unlink()
+
+    return needs
+
+
+def left(pid: int) -> list[str]:
+    """What the campaigns of a process have left mounted or attached, and their temporary files."""
+    mine = re.compile(rf"/drivelab-(cut|crash-device)-{pid}-")
+    attached = subprocess.run(["losetup", "--list"], capture_output=True, text=True, check=True).stdout
+    lines = [*Path("/proc/mounts").read_text().splitlines(), *attached.splitlines()]
+    places = "/dev/shm", tempfile.gettempdir()  # noqa: S108 - only looked at
+    files = [str(path) for at in places for path in Path(at).glob("drivelab-c*")]
+    return [line for line in lines + files if mine.search(line)]
+
+
+def is_running(mark: str) -> bool:
+    """Whether any process has this among its arguments."""
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if mark in place.read_bytes().decode(errors="replace").split("\0"):
+                return True
+        except OSError:
+            pass
+    return False
+
+
+@pytest.mark.parametrize(
+    ("fs", "journal", "loses"),
+    [("ext4", "wal", False), ("ext4", "delete", True), ("xfs", "wal", False), ("btrfs", "wal", False)],
+)
+def test_a_database_keeps_what_it_promises(crashtest, needs, fs, journal, loses):
+    needs(fs)
+    load = f"{PROGRAM} sqlite {journal} full 40"
+    options = ("--fs", fs, "--fs-size", SIZES[fs], "--cuts", "30", "-q")
+    done = crashtest(CACHED, "--run", load, "--check", f"{PROGRAM} check_sqlite", *options)
+    # The unlink of a rollback journal is not synced with FULL: the last transaction may be gone.
+    assert done.returncode == (3 if loses else 0), done.stdout + done.stderr
+    assert "30 cuts: " in done.stdout
+    assert left(os.getpid()) == []
+
+
+@pytest.mark.parametrize("fs", SIZES)
+def test_a_file_system_that_syncs_nothing_is_found_to_lose(crashtest, needs, fs):
+    needs(fs)
+    load = FILES.replace("sync $i .; ", "")
+    check = 'test "${DRIVELAB_COMMITTED:-0}" = 0 || test -s "$DRIVELAB_MOUNT/$DRIVELAB_COMMITTED"'
+    options = ("--fs", fs, "--fs-size", SIZES[fs], "--cuts", "10", "-q")
+    done = crashtest(CACHED, "--run", load, "--check", check, *options)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "10 with loss" in done.stdout
+
+
+@pytest.mark.parametrize("fs", ["xfs", "btrfs"])
+def test_a_size_that_is_too_small_is_refused_with_the_least(crashtest, needs, fs):
+    needs(fs)
+    done = crashtest(CACHED, "--fs", fs, "--fs-size", "12MiB", "--run", "true", "--check", "true", "-q")
+    assert done.returncode == 2
+    said = f"error: --fs-size 12MiB: {fs} is not made that small here: give (\\d+)MiB or more\n"
+    least = re.search(said, done.stderr)
+    assert least, done.stderr
+    load = FILES.replace("seq 1 40", "seq 1 3")
+    options = ("--run", load, "--check", "true", "--cuts", "1", "-q")
+    done = crashtest(CACHED, "--fs", fs, "--fs-size", f"{least[1]}MiB", *options)
+    assert done.returncode == 0, done.stderr
+    smaller = crashtest(CACHED, "--fs", fs, "--fs-size", f"{int(least[1]) - 1}MiB", *options)
+    assert smaller.returncode == 2
+    assert f"give {least[1]}MiB or more" in smaller.stderr
+
+
+def test_what_a_checker_leaves_running_goes_with_it(crashtest, mounts):
+    marks = [f"60.{os.getpid()}{number}" for number in range(3)]
+    left_running = "; ".join(
+        [
+            'cd "$DRIVELAB_MOUNT"',
+            f"sleep {marks[0]} &",
+            # A daemon, as databases are: in a session of its own, with a file open on the file system.
+            f"setsid sh -c 'exec sleep {marks[1]} < 1' &",
+            f"(cd / && exec sleep {marks[2]}) & sleep 0.1",
+        ]
+    ).replace("&;", "&")
+    options = (*ON_EXT4, "--run", FILES, "--check", left_running, "--cuts", "6", "-q")
+    done = crashtest(CACHED, *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert left(os.getpid()) == []
+    assert [mark for mark in marks if is_running(mark)] == []
+
+
+def test_a_checker_that_does_not_end_is_killed_with_all_that_it_has_started(crashtest, mounts):
+    mark = f"61.{os.getpid()}"
+    # It does not hear SIGTERM, and its child has the folder.
+    check = f"trap '' TERM; cd \"$DRIVELAB_MOUNT\"; sleep {mark}; sleep {mark}"
+    options = (*ON_EXT4, "--run", FILES, "--check", check, "--cuts", "2", "--timeout", "300ms", "-q")
+    begun = time.monotonic()
+    done = crashtest(CACHED, *options)
+    assert done.returncode == 1, done.stderr
+    assert "the checker has not ended after 0.3 s" in done.stdout
+    assert time.monotonic() - begun < 30
+    assert left(os.getpid()) == []
+    assert not is_running(mark)
+
+
+@pytest.mark.parametrize("fs", [(), ON_EXT4], ids=["device", "ext4"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_cuts_that_are_interrupted_are_told_as_far_as_they_were_judged(
+    command, environment, mounts, tmp_path, number, fs
+):
+    mark = f"62.{os.getpid()}"
+    load = FILES if fs else f"{PROGRAM} write 40 flush"
+    # The first ten commits are judged at once, the others never.
+    check = f'test "${{DRIVELAB_COMMITTED:-0}}" -lt 10 || {{ touch {tmp_path}/begun; sleep {mark}; }}'
+    (tmp_path / "d.toml").write_text(CACHED)
+    options = (*fs, "--run", load, "--check", check, "--cuts", "60", "--json")
+    process = subprocess.Popen(
+        [*command, "crashtest", "d.toml", *options],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    await_file(process, tmp_path / "begun")
+    begun = time.monotonic()
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=60)
+    assert time.monotonic() - begun < 20
+    assert process.returncode == (130 if number == signal.SIGINT else 143)
+    found = json.loads(said)
+    assert found["interrupted"]
+    assert 0 < found["cuts"] < 60
+    assert found["failures"] == found["errors"] == []
+    assert not is_running(mark)
+    assert left(process.pid) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_a_workload_that_is_interrupted_leaves_nothing_mounted(
+    command, environment, mounts, tmp_path, number
+):
+    load = 'cd "$DRIVELAB_MOUNT" && touch "$OLDPWD/begun" && while true; do date > a; sync; sleep 0.05; done'
+    options = (*ON_EXT4, "--run", load, "--check", "true", "-q")
+    (tmp_path / "d.toml").write_text(CACHED)
+    process = subprocess.Popen(
+        [*command, "crashtest", "d.toml", *options], cwd=tmp_path, env=environment, stderr=subprocess.PIPE
+    )
+    await_file(process, tmp_path / "begun")
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130 if number == signal.SIGINT else 143, b"")
+    assert left(process.pid) == []
+
+
+def await_file(process: subprocess.Popen[bytes], path: Path) -> None:
+    """Wait until a file is there."""
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
