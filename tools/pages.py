@@ -2,10 +2,10 @@
 
 A fenced block without a language whose first line begins with `$ ` is a command and its standard output. All blocks
 of a page run in one empty folder, in their order, beside the TOML blocks of the page that open with `# NAME.toml`,
-and the blocks of language `text` below a line that is a name between backticks and a colon. A
-line `...` stands for lines that are left out. `python tools/pages.py [PAGE ...]` writes each block as its
-command prints it now (`make docs`); where lines are left out, each part that is shown keeps its length and begins at the line with the same
-first words. With `> NAME` behind it, what a command prints is the file NAME.
+and the blocks of language `text` below a line that is a name between backticks and a colon. A line `...` stands for
+lines that are left out. `python tools/pages.py [PAGE ...]` writes each block as its command prints it now (`make
+docs`); where lines are left out, each part that is shown keeps its length and begins at the line with the same first
+words. With `> NAME` behind it, what a command prints is the file NAME.
 
 A picture `pictures/NAME` of a page is the file NAME that one of its commands has drawn; `make docs` draws it anew. The
 digest of the run in it is held, not the drawing, which differs with the fonts of a machine.
