@@ -29,6 +29,7 @@ LAYERS = {
     "trace": 2,
     "record": 2,
     "ring": 2,
+    "nbd": 2,
     "simulate": 3,
     "emulate": 3,
     "measure": 3,

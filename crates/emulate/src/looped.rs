@@ -5,23 +5,22 @@
 //! come.
 use crate::error::EmulateError;
 use crate::lateness::Figures;
-use crate::nbd::client::{Client, Kind, go};
 use drivelab_core::host::{Host, HostInput, HostOutput, Io};
 use drivelab_core::{Access, Breakdown, Command, Completion, Machine, Outcome, Setup};
+use drivelab_nbd::{Address, Connection, Heard, Kind, NbdError, Place, Request};
 use drivelab_record::Latencies;
 use drivelab_units::{Instant, SECTOR_BYTES};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as Moment};
 
 /// At the most so long between two looks at whether to stop.
 const LOOK: Duration = Duration::from_millis(20);
+/// What writes carry.
+const PAYLOAD: u8 = 0xd1;
 
 /// What the host has seen in its window.
 #[derive(Clone, Debug, Serialize)]
@@ -35,12 +34,12 @@ pub struct LoopPoint {
 
 struct Looped {
     host: Host,
-    client: Client,
-    stream: UnixStream,
+    connection: Connection,
     began: Moment,
     /// Commands under way, by their ids.
     commands: BTreeMap<u64, (Command, Instant)>,
-    out: Vec<u8>,
+    /// Those that were answered, and are not told the host yet.
+    answers: Vec<(u64, u32)>,
     start: Instant,
     end: Instant,
     ios: u64,
@@ -48,8 +47,8 @@ struct Looped {
     latencies: Latencies,
 }
 
-fn failed(error: io::Error) -> EmulateError {
-    EmulateError::Wait(error)
+fn failed(error: NbdError) -> EmulateError {
+    EmulateError::Wait(io::Error::other(error))
 }
 
 /// Runs the workload of a setup against the device at a socket, for its warm-up and its duration.
@@ -70,17 +69,17 @@ pub fn run(setup: &Setup, socket: &Path, stop: &AtomicBool) -> Result<LoopPoint,
         }
         None => Host::new(&setup.jobs, setup.seed).map_err(|error| option(error.to_string()))?,
     };
-    let mut stream = UnixStream::connect(socket).map_err(failed)?;
-    go(&mut stream).map_err(failed)?;
-    stream.set_nonblocking(true).map_err(failed)?;
+    let address = Address { place: Place::Unix(socket.into()), export: String::new() };
+    let largest = setup.jobs.iter().map(|job| job.largest().bytes().get()).max().unwrap_or(0);
+    let room = host.depth_asked().unwrap_or(0) as usize;
+    let connection = Connection::open(&address, room, vec![PAYLOAD; largest as usize]).map_err(failed)?;
     let start = Instant::ZERO + setup.warmup;
     let mut looped = Looped {
         host,
-        client: Client::default(),
-        stream,
+        connection,
         began: Moment::now(),
         commands: BTreeMap::new(),
-        out: Vec::new(),
+        answers: Vec::new(),
         start,
         end: start + window,
         ios: 0,
@@ -116,20 +115,13 @@ impl Looped {
                 .map_err(|error| EmulateError::Defect(error.to_string()))?;
         }
         self.say(now);
-        self.send().map_err(failed)?;
+        self.connection.send().map_err(failed)?;
         let due = self.host.poll_timeout().unwrap_or(self.end).min(self.end);
         let now = self.now();
         let timeout =
             if due > now { Duration::from_nanos((due - now).as_ns()).min(LOOK) } else { Duration::ZERO };
-        let mut flags = PollFlags::IN;
-        flags.set(PollFlags::OUT, !self.out.is_empty());
-        let mut fds = [PollFd::from_borrowed_fd(self.stream.as_fd(), flags)];
-        let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
-        match poll(&mut fds, Some(&timeout)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Ok(_) => self.hear(),
-            Err(error) => Err(EmulateError::Wait(error.into())),
-        }
+        self.connection.wait(timeout).map_err(failed)?;
+        self.hear()
     }
 
     /// What the host says.
@@ -139,12 +131,13 @@ impl Looped {
                 HostOutput::Submit { command, .. } => {
                     let kind = match command.access {
                         Access::Read => Kind::Read,
-                        Access::Write => Kind::Write { fua: command.force_unit_access },
+                        Access::Write => Kind::Write { fua: command.force_unit_access, payload: 0 },
                         Access::Flush => Kind::Flush,
                     };
                     let (offset, length) =
                         (command.first.get() * SECTOR_BYTES, command.count.get() * SECTOR_BYTES);
-                    self.client.put(&mut self.out, kind, command.id, offset, length as u32);
+                    let length = length as u32;
+                    self.connection.put(&Request { tag: command.id, kind, offset, length });
                     self.commands.insert(command.id, (command, now));
                 }
                 HostOutput::Finished(io) => self.finished(&io),
@@ -163,33 +156,19 @@ impl Looped {
         self.latencies.record((io.finished - io.intended).as_ns());
     }
 
-    fn send(&mut self) -> io::Result<()> {
-        while !self.out.is_empty() {
-            match self.stream.write(&self.out) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(count) => _ = self.out.drain(..count),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
     fn hear(&mut self) -> Result<(), EmulateError> {
-        let mut bytes = vec![0; 256 << 10];
-        let count = match self.stream.read(&mut bytes) {
-            Ok(0) => return Err(failed(ErrorKind::UnexpectedEof.into())),
-            Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-            Err(error) => return Err(failed(error)),
-        };
-        let mut answers = Vec::new();
-        self.client.take(&bytes[..count], |answer| answers.push(answer)).map_err(failed)?;
-        for answer in answers {
+        let answers = &mut self.answers;
+        let heard = self.connection.receive(|heard| {
+            if let Heard::Answer { tag, errno } = heard {
+                answers.push((tag, errno));
+            }
+        });
+        heard.map_err(failed)?;
+        for place in 0..self.answers.len() {
+            let (id, errno) = self.answers[place];
             let now = self.now();
-            let Some((command, submitted)) = self.commands.remove(&answer.cookie) else { continue };
-            let outcome = if answer.errno == 0 { Outcome::Done } else { Outcome::MediaError };
+            let Some((command, submitted)) = self.commands.remove(&id) else { continue };
+            let outcome = if errno == 0 { Outcome::Done } else { Outcome::MediaError };
             let breakdown = Breakdown { wait: now - submitted, ..Breakdown::default() };
             let Command { id, initiator, tag, .. } = command;
             let completion = Completion { id, initiator, tag, outcome, submitted, completed: now, breakdown };
@@ -197,6 +176,7 @@ impl Looped {
             taken.map_err(|error| EmulateError::Defect(error.to_string()))?;
             self.say(now);
         }
+        self.answers.clear();
         Ok(())
     }
 }

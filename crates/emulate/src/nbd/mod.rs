@@ -1,15 +1,16 @@
 //! NBD: fixed newstyle handshake, structured replies, replies in any order. The codec does no I/O; [`door`] has the sockets.
 //!
+//! The numbers of the protocol, and the client that our own host uses, are the room `nbd`'s.
+//!
 //! Start reading at [`session`]: one connection as a state machine.
-pub mod client;
 pub mod door;
 pub mod export;
 pub mod handshake;
 pub mod request;
 pub mod session;
-pub mod wire;
 
 pub use door::NbdDoor;
+pub use drivelab_nbd::wire;
 pub use export::Export;
 pub use session::{Closed, Request, Session};
 pub use wire::Errno;

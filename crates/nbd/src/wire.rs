@@ -33,6 +33,7 @@ pub mod reply {
     pub const ERR_UNSUP: u32 = (1 << 31) + 1;
     pub const ERR_POLICY: u32 = (1 << 31) + 2;
     pub const ERR_INVALID: u32 = (1 << 31) + 3;
+    pub const ERR_TLS_REQD: u32 = (1 << 31) + 5;
     pub const ERR_UNKNOWN: u32 = (1 << 31) + 6;
     pub const ERR_TOO_BIG: u32 = (1 << 31) + 9;
 }
@@ -77,9 +78,13 @@ pub mod flag {
 
 pub mod chunk {
     pub const DONE: u16 = 1 << 0;
+    pub const NONE: u16 = 0;
     pub const OFFSET_DATA: u16 = 1;
+    pub const OFFSET_HOLE: u16 = 2;
     pub const BLOCK_STATUS: u16 = 5;
-    pub const ERROR: u16 = (1 << 15) + 1;
+    /// Of every kind that says an error.
+    pub const IS_ERROR: u16 = 1 << 15;
+    pub const ERROR: u16 = IS_ERROR + 1;
 }
 
 /// What a client is told went wrong, by its number in the protocol.

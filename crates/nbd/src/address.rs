@@ -1,0 +1,129 @@
+//! Addresses: `nbd+unix:///EXPORT?socket=PATH` and `nbd://HOST:PORT/EXPORT`.
+//!
+//! Source: the NBD URI specification, `doc/uri.md` of NetworkBlockDevice/nbd.
+use crate::error::NbdError;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// The port that is meant where none is named.
+pub const PORT: u16 = 10_809;
+
+/// Where a server listens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    Unix(PathBuf),
+    Tcp { host: String, port: u16 },
+}
+
+/// A server and one of its exports.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Address {
+    pub place: Place,
+    /// Empty for the server's default export.
+    pub export: String,
+}
+
+impl FromStr for Address {
+    type Err = NbdError;
+
+    fn from_str(text: &str) -> Result<Self, NbdError> {
+        let wrong = |why: &str| NbdError::Address(why.into());
+        if text.starts_with("nbds") {
+            return Err(wrong("TLS is not supported; use nbd:// or nbd+unix://"));
+        }
+        let (scheme, rest) = text.split_once("://").ok_or_else(|| {
+            wrong("is no NBD address; write nbd+unix:///?socket=PATH or nbd://HOST:PORT/EXPORT")
+        })?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, export) = rest.split_once('/').unwrap_or((rest, ""));
+        let export = decoded(export)?;
+        match scheme {
+            "nbd+unix" => {
+                let socket = query.split('&').find_map(|part| part.strip_prefix("socket=")).unwrap_or("");
+                if !authority.is_empty() || socket.is_empty() {
+                    return Err(wrong("names no socket; write nbd+unix:///EXPORT?socket=PATH"));
+                }
+                Ok(Address { place: Place::Unix(decoded(socket)?.into()), export })
+            }
+            "nbd" => Ok(Address { place: tcp(authority)?, export }),
+            _ => Err(wrong("is no NBD address; write nbd+unix:///?socket=PATH or nbd://HOST:PORT/EXPORT")),
+        }
+    }
+}
+
+fn tcp(authority: &str) -> Result<Place, NbdError> {
+    let wrong = || NbdError::Address("names no host and port; write nbd://HOST:PORT/EXPORT".into());
+    let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
+        let (host, rest) = rest.split_once(']').ok_or_else(wrong)?;
+        (host, if rest.is_empty() { "" } else { rest.strip_prefix(':').ok_or_else(wrong)? })
+    } else {
+        authority.rsplit_once(':').unwrap_or((authority, ""))
+    };
+    let port = if port.is_empty() { PORT } else { port.parse().map_err(|_| wrong())? };
+    if host.is_empty() || host.contains('@') {
+        return Err(wrong());
+    }
+    Ok(Place::Tcp { host: host.into(), port })
+}
+
+/// Percent-encoded text as it is meant.
+fn decoded(text: &str) -> Result<String, NbdError> {
+    let wrong = || NbdError::Address("has a % that two hexadecimal digits of UTF-8 do not follow".into());
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        rest = behind;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let (code, behind) = rest.split_at_checked(2).ok_or_else(wrong)?;
+        let code = std::str::from_utf8(code).map_err(|_| wrong())?;
+        bytes.push(u8::from_str_radix(code, 16).map_err(|_| wrong())?);
+        rest = behind;
+    }
+    String::from_utf8(bytes).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_of_address_are_read() {
+        let unix: Address = "nbd+unix:///my%20disk?socket=/tmp/a%3Fb".parse().unwrap();
+        assert_eq!((unix.place, unix.export.as_str()), (Place::Unix("/tmp/a?b".into()), "my disk"));
+        for (text, host, port, export) in [
+            ("nbd://10.0.0.1:9000", "10.0.0.1", 9_000, ""),
+            ("nbd://server/disk/1", "server", PORT, "disk/1"),
+            ("nbd://[::1]:77/", "::1", 77, ""),
+            ("nbd://[::1]", "::1", PORT, ""),
+        ] {
+            let found: Address = text.parse().unwrap();
+            assert_eq!(
+                (found.place, found.export.as_str()),
+                (Place::Tcp { host: host.into(), port }, export)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_told() {
+        for (text, why) in [
+            ("nbd:localhost:1", "is no NBD address; write"),
+            ("http://host", "is no NBD address; write"),
+            ("nbds://host", "TLS is not supported"),
+            ("nbd+unix:///", "names no socket"),
+            ("nbd+unix://host/?socket=x", "names no socket"),
+            ("nbd://:10/", "names no host and port"),
+            ("nbd://host:port/", "names no host and port"),
+            ("nbd://host:70000/", "names no host and port"),
+            ("nbd://[::1/", "names no host and port"),
+            ("nbd://host/%zz", "two hexadecimal digits"),
+            ("nbd://host/%f", "two hexadecimal digits"),
+        ] {
+            let said = text.parse::<Address>().unwrap_err().to_string();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! One connection to a server: requests go out in the order in which they were put, replies come as they come.
+use crate::address::{Address, Place};
+use crate::error::NbdError;
+use crate::handshake::{Export, go};
+use crate::replies::{Heard, Replies};
+use crate::wire::{REQUEST_BYTES, REQUEST_MAGIC, command, flag};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// How long a server may take for each step of the handshake.
+pub const HANDSHAKE: Duration = Duration::from_secs(10);
+/// What is read at once.
+const INPUT: usize = 256 << 10;
+/// Pieces that are sent in one call.
+const PIECES: usize = 64;
+
+enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    fn to(place: &Place) -> io::Result<Stream> {
+        let stream = match place {
+            Place::Unix(path) => {
+                let stream = UnixStream::connect(path)?;
+                stream.set_read_timeout(Some(HANDSHAKE))?;
+                Stream::Unix(stream)
+            }
+            Place::Tcp { host, port } => {
+                let mut found = Err(io::Error::new(ErrorKind::NotFound, "no address of that host is known"));
+                for address in (host.as_str(), *port).to_socket_addrs()? {
+                    found = TcpStream::connect_timeout(&address, HANDSHAKE);
+                    if found.is_ok() {
+                        break;
+                    }
+                }
+                let stream = found?;
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(Some(HANDSHAKE))?;
+                Stream::Tcp(stream)
+            }
+        };
+        Ok(stream)
+    }
+
+    fn wait_never(&self) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => stream.set_nonblocking(true),
+            Stream::Tcp(stream) => stream.set_nonblocking(true),
+        }
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Unix(stream) => stream.as_fd(),
+            Stream::Tcp(stream) => stream.as_fd(),
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.read(buffer),
+            Stream::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.write(buffer),
+            Stream::Tcp(stream) => stream.write(buffer),
+        }
+    }
+
+    fn write_vectored(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.write_vectored(pieces),
+            Stream::Tcp(stream) => stream.write_vectored(pieces),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a request does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Read,
+    /// With the bytes of the connection's payload from here on.
+    Write {
+        fua: bool,
+        payload: usize,
+    },
+    Flush,
+}
+
+/// A request; the caller knows it by its tag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    pub tag: u64,
+    pub kind: Kind,
+    pub offset: u64,
+    pub length: u32,
+}
+
+/// A request on its way out.
+struct Outgoing {
+    head: [u8; REQUEST_BYTES],
+    /// Of the payload.
+    from: usize,
+    bytes: usize,
+}
+
+fn head(flags: u16, kind: u16, cookie: u64, offset: u64, length: u32) -> [u8; REQUEST_BYTES] {
+    let mut head = [0; REQUEST_BYTES];
+    head[..4].copy_from_slice(&REQUEST_MAGIC.to_be_bytes());
+    head[4..6].copy_from_slice(&flags.to_be_bytes());
+    head[6..8].copy_from_slice(&kind.to_be_bytes());
+    head[8..16].copy_from_slice(&cookie.to_be_bytes());
+    head[16..24].copy_from_slice(&offset.to_be_bytes());
+    head[24..].copy_from_slice(&length.to_be_bytes());
+    head
+}
+
+/// A connection in its transmission phase. No call waits, but for [`Self::wait`].
+pub struct Connection {
+    stream: Stream,
+    export: Export,
+    replies: Replies,
+    out: VecDeque<Outgoing>,
+    /// Bytes of the first one that are sent.
+    sent: usize,
+    /// What writes carry.
+    payload: Vec<u8>,
+    input: Box<[u8]>,
+}
+
+impl Connection {
+    /// Connects and takes the export, with room for so many requests in flight. Writes carry bytes of `payload`.
+    ///
+    /// # Errors
+    /// When no server is there, it is none of NBD, or has no such export.
+    pub fn open(address: &Address, room: usize, payload: Vec<u8>) -> Result<Self, NbdError> {
+        let mut stream = Stream::to(&address.place).map_err(NbdError::Connect)?;
+        let export = go(&mut stream, &address.export)?;
+        stream.wait_never()?;
+        Ok(Connection {
+            stream,
+            export,
+            replies: Replies::new(room),
+            out: VecDeque::with_capacity(room),
+            sent: 0,
+            payload,
+            input: vec![0; INPUT].into(),
+        })
+    }
+
+    /// What the server says of the export.
+    pub fn export(&self) -> &Export {
+        &self.export
+    }
+
+    /// Requests without an answer.
+    pub fn in_flight(&self) -> usize {
+        self.replies.in_flight()
+    }
+
+    /// Puts a request behind what is to be sent.
+    #[inline]
+    pub fn put(&mut self, request: &Request) {
+        let &Request { tag, kind, offset, length } = request;
+        let (number, flags, reads, from, bytes) = match kind {
+            Kind::Read => (command::READ, 0, length, 0, 0),
+            Kind::Write { fua, payload } => {
+                (command::WRITE, if fua { flag::FUA } else { 0 }, 0, payload, length as usize)
+            }
+            Kind::Flush => (command::FLUSH, 0, 0, 0, 0),
+        };
+        let cookie = self.replies.begin(tag, offset, reads);
+        self.out.push_back(Outgoing { head: head(flags, number, cookie, offset, length), from, bytes });
+    }
+
+    /// Sends as much as the connection takes now.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    pub fn send(&mut self) -> Result<(), NbdError> {
+        while !self.out.is_empty() {
+            let mut pieces = [IoSlice::new(&[]); PIECES];
+            let (mut count, mut skip) = (0, self.sent);
+            for one in self.out.iter().take(PIECES / 2) {
+                for piece in [&one.head[..], &self.payload[one.from..one.from + one.bytes]] {
+                    let left = &piece[skip.min(piece.len())..];
+                    skip -= piece.len() - left.len();
+                    if !left.is_empty() {
+                        pieces[count] = IoSlice::new(left);
+                        count += 1;
+                    }
+                }
+            }
+            match self.stream.write_vectored(&pieces[..count]) {
+                Ok(0) => return Err(NbdError::Closed),
+                Ok(bytes) => self.sent += bytes,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+            while let Some(first) = self.out.front().filter(|one| self.sent >= REQUEST_BYTES + one.bytes) {
+                self.sent -= REQUEST_BYTES + first.bytes;
+                self.out.pop_front();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what has come, in one call to the kernel. Returns its bytes: none where nothing has come.
+    ///
+    /// # Errors
+    /// When the connection is lost, or the server does not keep to the protocol.
+    #[inline]
+    pub fn receive(&mut self, heard: impl FnMut(Heard<'_>)) -> Result<usize, NbdError> {
+        match self.stream.read(&mut self.input) {
+            Ok(0) => Err(NbdError::Closed),
+            Ok(count) => self.replies.take(&self.input[..count], heard).map(|()| count),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(0),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Waits until something has come, or can be sent, and no longer than this.
+    ///
+    /// # Errors
+    /// When the kernel refuses to wait.
+    pub fn wait(&self, most: Duration) -> Result<(), NbdError> {
+        let mut flags = PollFlags::IN;
+        flags.set(PollFlags::OUT, !self.out.is_empty());
+        let timeout = Timespec { tv_sec: most.as_secs() as i64, tv_nsec: most.subsec_nanos().into() };
+        let mut fds = [PollFd::from_borrowed_fd(self.stream.as_fd(), flags)];
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(NbdError::Lost(error.into())),
+        }
+    }
+
+    /// The tags of requests that will have no answer any more.
+    pub fn give_up(&mut self, lost: impl FnMut(u64)) {
+        self.out.clear();
+        self.replies.give_up(lost);
+    }
+
+    /// Reads a range, and waits for it; for use while nothing else is in flight.
+    ///
+    /// # Errors
+    /// When the connection is lost, or the server does not answer in time. `Ok(Err(errno))` is the server's own error.
+    pub fn read(&mut self, offset: u64, length: u32) -> Result<Result<Vec<u8>, u32>, NbdError> {
+        let mut data = vec![0; length as usize];
+        let mut ended = None;
+        self.put(&Request { tag: 0, kind: Kind::Read, offset, length });
+        let began = std::time::Instant::now();
+        while ended.is_none() {
+            if began.elapsed() > HANDSHAKE {
+                return Err(NbdError::Silent(HANDSHAKE.as_secs()));
+            }
+            self.send()?;
+            self.wait(HANDSHAKE)?;
+            self.receive(|heard| match heard {
+                Heard::Data { at, bytes, .. } => {
+                    data[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+                }
+                Heard::Answer { errno, .. } => ended = Some(errno),
+            })?;
+        }
+        Ok(ended.filter(|errno| *errno != 0).map_or(Ok(data), Err))
+    }
+}
+
+impl Drop for Connection {
+    /// Takes leave, where no half of a request is in the way.
+    fn drop(&mut self) {
+        if self.out.is_empty() {
+            let _ = self.stream.write(&head(0, command::DISC, 0, 0, 0));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Why a server cannot be used, or not any more.
+use std::io;
+use thiserror::Error;
+
+/// What is wrong; the address that it is about is the caller's to name.
+#[derive(Debug, Error)]
+pub enum NbdError {
+    #[error("{0}")]
+    Address(String),
+    #[error("cannot connect: {}", told(.0))]
+    Connect(io::Error),
+    #[error("{0}")]
+    Refused(String),
+    #[error("the server does not keep to the NBD protocol: {0}")]
+    Protocol(&'static str),
+    #[error("the server has closed the connection")]
+    Closed,
+    #[error("the server did not answer within {0} s")]
+    Silent(u64),
+    #[error("the connection is lost: {}", told(.0))]
+    Lost(io::Error),
+}
+
+/// An error of the operating system in small letters, without its number.
+fn told(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+impl From<io::Error> for NbdError {
+    fn from(error: io::Error) -> Self {
+        use io::ErrorKind::{
+            BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, UnexpectedEof, WouldBlock, WriteZero,
+        };
+        match error.kind() {
+            UnexpectedEof | BrokenPipe | ConnectionReset | ConnectionAborted | WriteZero => NbdError::Closed,
+            WouldBlock | TimedOut => NbdError::Silent(crate::connection::HANDSHAKE.as_secs()),
+            _ => NbdError::Lost(error),
+        }
+    }
+}

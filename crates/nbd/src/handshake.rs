@@ -1,0 +1,178 @@
+//! The client's handshake: fixed newstyle, structured replies where they are offered, then GO.
+use crate::error::NbdError;
+use crate::wire::{
+    FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, IHAVEOPT, NBDMAGIC, PAYLOAD_MAX, REPLY_MAGIC, info, option, reply,
+    transmission, u16_at, u32_at, u64_at,
+};
+use serde::Serialize;
+use std::io::{Read, Write};
+
+/// Longer answers to an option are no answers.
+const ANSWER_MAX: u32 = 1 << 20;
+
+/// What a server says of an export.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Export {
+    pub size_bytes: u64,
+    pub read_only: bool,
+    pub rotational: bool,
+    /// Whether a flush may be asked for.
+    pub flush: bool,
+    /// Whether a write may ask to be on the medium when it is answered.
+    pub fua: bool,
+    pub trim: bool,
+    /// Whether several connections see one device.
+    pub multi_conn: bool,
+    /// Offsets and lengths are multiples of this.
+    pub block_least_bytes: u32,
+    /// What the server serves best.
+    pub block_preferred_bytes: u32,
+    /// The longest read or write.
+    pub block_most_bytes: u32,
+    /// One line for people, where there is one.
+    pub description: Option<String>,
+    /// Whether reads are answered by structured replies.
+    pub structured: bool,
+}
+
+fn read<const N: usize>(from: &mut impl Read) -> Result<[u8; N], NbdError> {
+    let mut bytes = [0; N];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn say(stream: &mut impl Write, number: u32, data: &[u8]) -> Result<(), NbdError> {
+    let mut said = IHAVEOPT.to_be_bytes().to_vec();
+    said.extend(number.to_be_bytes());
+    said.extend((data.len() as u32).to_be_bytes());
+    said.extend(data);
+    Ok(stream.write_all(&said)?)
+}
+
+/// The next answer to an option: its kind and data.
+fn answer(stream: &mut impl Read, number: u32) -> Result<(u32, Vec<u8>), NbdError> {
+    let head: [u8; 20] = read(stream)?;
+    let (Some(REPLY_MAGIC), Some(of), Some(kind), Some(length)) =
+        (u64_at(&head, 0), u32_at(&head, 8), u32_at(&head, 12), u32_at(&head, 16))
+    else {
+        return Err(NbdError::Protocol("an option is answered by something else"));
+    };
+    if of != number || length > ANSWER_MAX {
+        return Err(NbdError::Protocol("an option is answered by something else"));
+    }
+    let mut data = vec![0; length as usize];
+    stream.read_exact(&mut data)?;
+    Ok((kind, data))
+}
+
+/// Takes an export, on a stream that waits.
+///
+/// # Errors
+/// When no NBD server is there, or it has no such export.
+pub fn go(stream: &mut (impl Read + Write), export: &str) -> Result<Export, NbdError> {
+    let greeting: [u8; 16] = read(stream)?;
+    if u64_at(&greeting, 0) != Some(NBDMAGIC) {
+        return Err(NbdError::Refused("no NBD server answers there".into()));
+    }
+    let flags = u16::from_be_bytes(match u64_at(&greeting, 8) {
+        Some(IHAVEOPT) => read(stream)?,
+        _ => return Err(NbdError::Refused("the server speaks the old handshake only".into())),
+    });
+    if flags & FLAG_FIXED_NEWSTYLE == 0 {
+        return Err(NbdError::Refused("the server does not speak the fixed newstyle handshake".into()));
+    }
+    let ours = FLAG_FIXED_NEWSTYLE | (flags & FLAG_NO_ZEROES);
+    stream.write_all(&u32::from(ours).to_be_bytes())?;
+    say(stream, option::STRUCTURED_REPLY, &[])?;
+    let structured = answer(stream, option::STRUCTURED_REPLY)?.0 == reply::ACK;
+    let mut wanted = (export.len() as u32).to_be_bytes().to_vec();
+    wanted.extend(export.as_bytes());
+    for word in [2, info::DESCRIPTION, info::BLOCK_SIZE] {
+        wanted.extend(word.to_be_bytes());
+    }
+    say(stream, option::GO, &wanted)?;
+    let mut told = Told { structured, ..Told::default() };
+    loop {
+        let (kind, data) = answer(stream, option::GO)?;
+        match kind {
+            reply::INFO => told.hear(&data)?,
+            reply::ACK => return told.export(),
+            _ => return Err(NbdError::Refused(refusal(kind, &data, export))),
+        }
+    }
+}
+
+fn refusal(kind: u32, data: &[u8], export: &str) -> String {
+    let why = String::from_utf8_lossy(data);
+    let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+    match kind {
+        reply::ERR_UNKNOWN if export.is_empty() => format!("the server has no default export{why}; name one"),
+        reply::ERR_UNKNOWN => format!("the server has no export named {export:?}{why}"),
+        reply::ERR_TLS_REQD => format!("the server wants TLS, which is not supported{why}"),
+        reply::ERR_POLICY => format!("the server does not let this client in{why}"),
+        reply::ERR_UNSUP => format!("the server is too old: it does not know the option GO{why}"),
+        _ => format!("the server refuses the export with error {:#x}{why}", kind & !(1 << 31)),
+    }
+}
+
+/// What was heard so far.
+#[derive(Default)]
+struct Told {
+    size_and_flags: Option<(u64, u16)>,
+    blocks: Option<[u32; 3]>,
+    description: Option<String>,
+    structured: bool,
+}
+
+impl Told {
+    fn hear(&mut self, data: &[u8]) -> Result<(), NbdError> {
+        let short = NbdError::Protocol("what it says of the export is cut off");
+        match u16_at(data, 0) {
+            Some(info::EXPORT) => {
+                let (Some(size), Some(flags)) = (u64_at(data, 2), u16_at(data, 10)) else {
+                    return Err(short);
+                };
+                self.size_and_flags = Some((size, flags));
+            }
+            Some(info::BLOCK_SIZE) => {
+                let (Some(least), Some(preferred), Some(most)) =
+                    (u32_at(data, 2), u32_at(data, 6), u32_at(data, 10))
+                else {
+                    return Err(short);
+                };
+                if !least.is_power_of_two() || most < least {
+                    return Err(NbdError::Protocol("its block sizes contradict each other"));
+                }
+                self.blocks = Some([least, preferred, most]);
+            }
+            Some(info::DESCRIPTION) => {
+                self.description = Some(String::from_utf8_lossy(&data[2..]).into_owned());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn export(self) -> Result<Export, NbdError> {
+        let Some((size_bytes, flags)) = self.size_and_flags else {
+            return Err(NbdError::Protocol("it does not tell the size of the export"));
+        };
+        // What the protocol says of servers that do not tell.
+        let [least, preferred, most] = self.blocks.unwrap_or([1, 4_096, PAYLOAD_MAX]);
+        let has = |flag: u16| flags & transmission::HAS_FLAGS != 0 && flags & flag != 0;
+        Ok(Export {
+            size_bytes,
+            read_only: has(transmission::READ_ONLY),
+            rotational: has(transmission::ROTATIONAL),
+            flush: has(transmission::SEND_FLUSH),
+            fua: has(transmission::SEND_FUA),
+            trim: has(transmission::SEND_TRIM),
+            multi_conn: has(transmission::CAN_MULTI_CONN),
+            block_least_bytes: least,
+            block_preferred_bytes: preferred,
+            block_most_bytes: most.min(PAYLOAD_MAX),
+            description: self.description.filter(|text| !text.is_empty()),
+            structured: self.structured,
+        })
+    }
+}
