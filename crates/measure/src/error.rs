@@ -1,4 +1,5 @@
 //! Why nothing was measured.
+use drivelab_nbd::NbdError;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -9,6 +10,8 @@ pub enum MeasureError {
     Open { path: PathBuf, error: io::Error },
     #[error("{}: {why}", .path.display())]
     Target { path: PathBuf, why: String },
+    #[error("{address}: {error}")]
+    Address { address: String, error: NbdError },
     #[error("the workload: {0}")]
     Workload(String),
     #[error("io_uring is refused here: {0}")]

@@ -1,7 +1,7 @@
-//! The real clock against real devices: the workload of a scenario on a file or block device, with the record of a run.
+//! The real clock against real devices: the workload of a scenario on a file, a block device or an NBD address, with the record of a run.
 //!
-//! Lives here: the engine that drives the core's host, the ports that its requests go through (io_uring, threads, none
-//! at all), the opening of the target, what is collected beside the point. What never does: `unsafe` (that is the room
+//! Lives here: the engine that drives the core's host, the ports that its requests go through (io_uring, threads,
+//! NBD, none at all), the opening of the target, what is collected beside the point. What never does: `unsafe` (that is the room
 //! `ring`), a rule of the host (that is the core's), what may be written to and what a figure is worth (that is Python's).
 //!
 //! Start reading at [`measure`], then [`engine`].
@@ -59,6 +59,7 @@ mod engine;
 mod error;
 mod failures;
 mod ledger;
+mod nbd;
 mod null;
 mod open;
 mod port;

@@ -27,6 +27,11 @@ pub trait Port {
     fn has_registered_buffers(&self) -> bool {
         false
     }
+
+    /// Why it serves nothing any more, where it knows.
+    fn lost(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Fills a buffer with what no device can compress, and no two slots share.

@@ -18,7 +18,7 @@ pub struct MeasuredPoint {
 /// How it was measured. Times in nanoseconds.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Measured {
-    /// `io_uring`, `threads` or `null`.
+    /// `io_uring`, `threads`, `nbd` or `null`.
     pub engine: &'static str,
     /// Why it is not the one that is tried first; null where it is.
     pub engine_note: Option<String>,
@@ -43,6 +43,9 @@ pub struct Measured {
     /// Bytes read and written since the start of the run, its warm-up included.
     pub moved_bytes: [u64; 2],
     pub failures: Failures,
+    /// Why the connection to the device was lost; only where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
     /// Where the window began once the device was steady.
     pub steady: Option<SteadyRecord>,
 }

@@ -2,8 +2,9 @@
 use crate::engine::Engine;
 use crate::error::MeasureError;
 use crate::ledger::{Ledger, Processor};
+use crate::nbd::Nbd;
 use crate::null::Null;
-use crate::open::{Identity, Opened, open};
+use crate::open::{Identity, open};
 use crate::port::Port;
 use crate::report::{Measured, MeasuredPoint, summary};
 use crate::steady::Steady;
@@ -25,16 +26,19 @@ pub enum At {
     #[default]
     Null,
     Path(PathBuf),
+    /// The address of a network block device, as `nbd+unix:///?socket=PATH`.
+    Address(String),
 }
 
 /// The way there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Door {
-    /// io_uring, and threads where that is refused.
+    /// NBD to an address; else io_uring, and threads where that is refused.
     #[default]
     Auto,
     Uring,
     Threads,
+    Nbd,
 }
 
 /// What becomes of a run in which a command fails.
@@ -111,12 +115,22 @@ pub fn measure(setup: &Setup, wish: &Wish, control: &Control<'_>) -> Result<Meas
         );
         return Err(MeasureError::Workload(why));
     }
-    let At::Path(path) = &wish.at else {
-        let reached = Reached { note: None, is_direct: true, is_direct_refused: false };
-        return through(&mut Null::new(slots), host, setup, wish, control, reached);
+    let reached = Reached { note: None, is_direct: true, is_direct_refused: false };
+    let path = match &wish.at {
+        At::Null => return through(&mut Null::new(slots), host, setup, wish, control, reached),
+        At::Address(address) => {
+            let mut port = connected(address, wish, &setup.jobs, (slots, bytes as u32), setup.seed)?;
+            return through(&mut port, host, setup, wish, control, reached);
+        }
+        At::Path(path) => path,
     };
+    if wish.door == Door::Nbd {
+        let why = "is no NBD address; the engine nbd takes one, as nbd+unix:///?socket=PATH".into();
+        return Err(MeasureError::Target { path: path.into(), why });
+    }
     let opened = open(path, wish.may_write, wish.direct, wish.identity)?;
-    check(&opened, path, &setup.jobs)?;
+    let (bytes_there, granularity) = (opened.bytes, u64::from(opened.granularity));
+    check(bytes_there, granularity, "past the page cache", path, &setup.jobs)?;
     let mut reached =
         Reached { note: None, is_direct: opened.is_direct, is_direct_refused: opened.is_direct_refused };
     if wish.door != Door::Threads {
@@ -147,23 +161,46 @@ fn host(setup: &Setup, wish: &Wish) -> Result<Host, MeasureError> {
     Host::new(&setup.jobs, setup.seed).map_err(|error| MeasureError::Workload(error.to_string()))
 }
 
+/// The port to an address, with so many slots of so many bytes.
+fn connected(
+    address: &str,
+    wish: &Wish,
+    jobs: &[JobParams],
+    (slots, bytes): (u32, u32),
+    seed: u64,
+) -> Result<Nbd, MeasureError> {
+    if matches!(wish.door, Door::Uring | Door::Threads) {
+        let why = "is an address, which the engine nbd measures; leave --engine out".into();
+        return Err(MeasureError::Target { path: address.into(), why });
+    }
+    let port = Nbd::new(address, jobs, slots, bytes, seed)?;
+    let export = port.export();
+    let granularity = u64::from(export.block_least_bytes);
+    check(export.size_bytes, granularity, "in a request", Path::new(address), jobs)?;
+    Ok(port)
+}
+
 /// Whether the target takes what the jobs ask of it.
-fn check(opened: &Opened, path: &Path, jobs: &[JobParams]) -> Result<(), MeasureError> {
-    let granularity = u64::from(opened.granularity);
+fn check(
+    bytes: u64,
+    granularity: u64,
+    how: &str,
+    path: &Path,
+    jobs: &[JobParams],
+) -> Result<(), MeasureError> {
     let wrong = |why: String| Err(MeasureError::Target { path: path.into(), why });
     for job in jobs {
         let end = (job.first + job.count).get() * SECTOR_BYTES;
-        if end > opened.bytes {
+        if end > bytes {
             return wrong(format!(
-                "has {} bytes, and the workload goes up to {end}; give a --size and --offset that fit",
-                opened.bytes
+                "has {bytes} bytes, and the workload goes up to {end}; give a --size and --offset that fit"
             ));
         }
         let sizes = job.sizes.iter().map(|share| share.size.bytes().get());
         let all = sizes.chain([job.first.get() * SECTOR_BYTES, job.align.bytes().get()]);
         if let Some(odd) = all.into_iter().find(|bytes| bytes % granularity != 0) {
             return wrong(format!(
-                "takes multiples of {granularity} bytes past the page cache, and the workload has {odd}; \
+                "takes multiples of {granularity} bytes {how}, and the workload has {odd}; \
                  give another --bs or --offset"
             ));
         }
@@ -187,6 +224,7 @@ fn through<P: Port>(
     let mut engine = Engine::new(host, Ledger::new(setup, wish.steady), port, setup, wish.on_error);
     let (ended, why) = engine.run(control)?;
     let Engine { host, mut ledger, .. } = engine;
+    let lost = port.lost();
     let used = ledger.processor.map(|before| (before, Processor::read(ended)));
     let accounts = ledger.collector.close(ended);
     if !accounts.agree() {
@@ -228,6 +266,7 @@ fn through<P: Port>(
         cpu_share: spent.map(|(used, window)| used / window),
         moved_bytes: ledger.moved_bytes,
         failures: ledger.failures,
+        lost,
         steady,
     };
     let commands = (setup.traces > 0).then_some(ledger.log);

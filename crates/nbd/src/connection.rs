@@ -261,12 +261,29 @@ impl Connection {
         self.replies.give_up(lost);
     }
 
-    /// Reads a range, and waits for it; for use while nothing else is in flight.
+    /// Reads a range of any alignment, and waits for it; for use while nothing else is in flight.
     ///
     /// # Errors
-    /// When the connection is lost, or the server does not answer in time. `Ok(Err(errno))` is the server's own error.
-    pub fn read(&mut self, offset: u64, length: u32) -> Result<Result<Vec<u8>, u32>, NbdError> {
-        let mut data = vec![0; length as usize];
+    /// When the server refuses, does not answer in time, or the connection is lost.
+    pub fn read(&mut self, offset: u64, length: u32) -> Result<Vec<u8>, NbdError> {
+        let least = u64::from(self.export.block_least_bytes);
+        let step = u64::from(self.export.block_most_bytes) / least * least;
+        let (mut at, end) = (offset / least * least, (offset + u64::from(length)).next_multiple_of(least));
+        let cut = (offset - at) as usize;
+        let mut data = Vec::with_capacity((end - at) as usize);
+        while at < end {
+            let count = step.min(end - at) as u32;
+            self.read_at_once(at, count, &mut data)?;
+            at += u64::from(count);
+        }
+        data.drain(..cut);
+        data.truncate(length as usize);
+        Ok(data)
+    }
+
+    fn read_at_once(&mut self, offset: u64, length: u32, data: &mut Vec<u8>) -> Result<(), NbdError> {
+        let before = data.len();
+        data.resize(before + length as usize, 0);
         let mut ended = None;
         self.put(&Request { tag: 0, kind: Kind::Read, offset, length });
         let began = std::time::Instant::now();
@@ -278,12 +295,16 @@ impl Connection {
             self.wait(HANDSHAKE)?;
             self.receive(|heard| match heard {
                 Heard::Data { at, bytes, .. } => {
-                    data[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+                    let at = before + at as usize;
+                    data[at..at + bytes.len()].copy_from_slice(bytes);
                 }
                 Heard::Answer { errno, .. } => ended = Some(errno),
             })?;
         }
-        Ok(ended.filter(|errno| *errno != 0).map_or(Ok(data), Err))
+        match ended {
+            None | Some(0) => Ok(()),
+            Some(errno) => Err(NbdError::Read { offset, errno }),
+        }
     }
 }
 

@@ -17,6 +17,8 @@ pub enum NbdError {
     Closed,
     #[error("the server did not answer within {0} s")]
     Silent(u64),
+    #[error("a read at byte {offset} fails: {}", told(&io::Error::from_raw_os_error(*.errno as i32)))]
+    Read { offset: u64, errno: u32 },
     #[error("the connection is lost: {}", told(.0))]
     Lost(io::Error),
 }

@@ -14,6 +14,7 @@ mod emulate;
 mod errors;
 mod files;
 mod measure;
+mod nbd;
 mod places;
 mod plan;
 mod recording;
@@ -45,6 +46,8 @@ mod _core {
     use super::errors::{RunError, ScenarioError, TraceError};
     #[pymodule_export]
     use super::measure::measure;
+    #[pymodule_export]
+    use super::nbd::{nbd_export, nbd_read};
     #[pymodule_export]
     use super::places::places;
     #[pymodule_export]

@@ -27,8 +27,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Options {
-    /// None for no device at all.
+    /// None for an address, or no device at all.
     path: Option<PathBuf>,
+    /// Of a network block device.
+    address: Option<String>,
     engine: String,
     may_write: bool,
     /// `st_dev`, `st_ino` and `st_rdev` of what was checked.
@@ -49,14 +51,19 @@ impl Options {
             "auto" => Door::Auto,
             "io_uring" => Door::Uring,
             "threads" => Door::Threads,
+            "nbd" => Door::Nbd,
             other => {
                 return Err(PyValueError::new_err(format!(
-                    "no engine is called {other}: there are auto, io_uring and threads"
+                    "no engine is called {other}: there are auto, io_uring, threads and nbd"
                 )));
             }
         };
         Ok(Wish {
-            at: self.path.clone().map_or(At::Null, At::Path),
+            at: match (&self.address, &self.path) {
+                (Some(address), _) => At::Address(address.clone()),
+                (None, Some(path)) => At::Path(path.clone()),
+                (None, None) => At::Null,
+            },
             door,
             may_write: self.may_write,
             identity: self.identity.map(|(file_system, inode, device)| Identity {

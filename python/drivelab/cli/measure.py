@@ -1,4 +1,4 @@
-"""`drivelab measure`: a scenario's workload on a real file or block device, with the record of a simulation."""
+"""`drivelab measure`: a scenario's workload on a file, block device or NBD address, with a simulation's record."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ class _Group(TyperGroup):
 
 measure = typer.Typer(
     cls=_Group,
-    help="Measure a real file or block device: `measure [SCENARIO.toml] --target PATH`, or a ready-made measurement.",
+    help="Measure a real file, block device or NBD address: `measure [SCENARIO.toml] --target PATH`, or a ready-made "
+    "measurement.",
     no_args_is_help=True,
 )
 add_ready(measure)
@@ -96,7 +97,7 @@ def run(
     provenance: Provenance = False,
     quiet: Quiet = False,
 ) -> int:
-    """Run a workload on a real file or block device.
+    """Run a workload on a real file, block device or NBD address.
 
     Reads only, unless --write names the target once more. A list is a sweep: --bs 4k,64k --iodepth 1,4,16,64.
     """
@@ -110,6 +111,8 @@ def run(
         raise InputError(f"--direct {direct}: give 1, or 0 for the page cache")
     options["direct"] = None
     found = device.find_target(target)
+    if direct == "0" and found.server is not None:
+        raise InputError("--direct 0: an address has no page cache before it; leave it out")
     source = Source("", "command line") if scenario is None else read_source(scenario)
     checked = plan_on(source, words.overrides_of(options, settings), found)
     words.note_words(checked, source)

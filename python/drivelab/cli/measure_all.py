@@ -17,7 +17,8 @@ from drivelab.measuring import all_of_it
 
 def everything(
     target: Annotated[
-        str, typer.Argument(metavar="TARGET", help="A file or a block device", show_default=False)
+        str,
+        typer.Argument(metavar="TARGET", help="A file, a block device or an NBD address", show_default=False),
     ],
     out: Annotated[
         Path,
@@ -49,7 +50,7 @@ def everything(
         say("interrupted: the same command goes on where it was")
         return Exit.INTERRUPTED
     if as_json:
-        emit_json({"kind": "all", "target": str(found.path), "files": done})
+        emit_json({"kind": "all", "target": found.shown, "files": done})
     else:
         emit(
             f"drivelab fit SHEET.toml --chain {done['chain']} --sweep {done['sweep']} "

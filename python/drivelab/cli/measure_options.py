@@ -11,9 +11,10 @@ import typer
 from drivelab import _core
 from drivelab.cli.output import say
 from drivelab.errors import InputError
+from drivelab.measuring.address import is_address, target_at_address
 from drivelab.measuring.device import System, Target, target_at
 from drivelab.measuring.guard import check_may_be_written, check_named_twice, described
-from drivelab.measuring.run import ENGINES, How, check_path
+from drivelab.measuring.run import ENGINES, How
 
 DEVICE_PANEL = "The device"
 SYSTEM = System()
@@ -22,14 +23,14 @@ TargetPath = Annotated[
     str | None,
     typer.Option(
         "--target",
-        help="The file or block device that is measured",
-        metavar="PATH",
+        help="The file, block device or NBD address that is measured",
+        metavar="PATH|ADDRESS",
         rich_help_panel=DEVICE_PANEL,
     ),
 ]
 Engine = Annotated[
     str,
-    typer.Option(help="auto, io_uring or threads", metavar="NAME", rich_help_panel=DEVICE_PANEL),
+    typer.Option(help="auto, io_uring, threads or nbd", metavar="NAME", rich_help_panel=DEVICE_PANEL),
 ]
 Write = Annotated[
     bool,
@@ -38,9 +39,9 @@ Write = Annotated[
     ),
 ]
 YesDestroy = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        help="The target once more, as a write needs it", metavar="PATH", rich_help_panel=DEVICE_PANEL
+        help="The target once more, as a write needs it", metavar="PATH|ADDRESS", rich_help_panel=DEVICE_PANEL
     ),
 ]
 OverwriteData = Annotated[
@@ -91,15 +92,15 @@ class Destroy:
     """What the user has said about writing."""
 
     write: bool = False
-    named: Path | None = None
+    named: str | None = None
     overwrite: bool = False
 
 
 def find_target(path: str | None) -> Target:
     """The target of an option or argument. Raises InputError."""
     if path is None:
-        raise InputError("nothing to measure: name a file or block device with --target PATH")
-    return target_at(check_path(path), SYSTEM)
+        raise InputError("nothing to measure: name a file, block device or NBD address with --target PATH")
+    return target_at_address(path) if is_address(path) else target_at(Path(path), SYSTEM)
 
 
 def allow(target: Target, destroy: Destroy, *, writes: bool, quiet: bool) -> None:
@@ -110,12 +111,17 @@ def allow(target: Target, destroy: Destroy, *, writes: bool, quiet: bool) -> Non
                 "--write changes nothing: the workload only reads; leave it out, or give another --rw"
             )
         return
+    name = target.shown if target.server is None else target.server.address
     if not destroy.write:
         raise InputError(
-            f"the workload writes, and what is on {target.path} would be lost: allow it with --write --yes-destroy "
-            f"{target.path}"
+            f"the workload writes, and what is on {name} would be lost: allow it with --write --yes-destroy "
+            f"{name}"
         )
-    check_named_twice(target.path, destroy.named)
+    named = destroy.named
+    if target.path is None or named is None or is_address(named):
+        check_named_twice(name, named)
+    else:
+        check_named_twice(target.path, Path(named))
     given_up = check_may_be_written(target, SYSTEM, overwrite=destroy.overwrite)
     if not quiet:
         say(f"writing to {described(target)}")

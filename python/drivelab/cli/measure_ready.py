@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import altair
 
 TargetName = Annotated[
-    str, typer.Argument(metavar="TARGET", help="A file or a block device", show_default=False)
+    str, typer.Argument(metavar="TARGET", help="A file, a block device or an NBD address", show_default=False)
 ]
 Seconds = Annotated[float, typer.Option(help="Measured time of each point", min=0.01, metavar="S")]
 Block = Annotated[str, typer.Option("--bs", help="Transfer size", metavar="SIZE")]
@@ -156,11 +156,12 @@ def surface(
         found["access"] = accesses_of.Access.of(dots.points[0]).to_dict()
         found["access_record"] = dots.document()
     rates = [place.bytes_per_s / 1e6 for place in scanned.places]
+    name = result.environment["target"]["path"]
 
     def chart() -> altair.TopLevelMixin:
         from drivelab import charts  # noqa: PLC0415 - slow to load
 
-        return charts.surface({**found, "capacity_bytes": size, "name": target})
+        return charts.surface({**found, "capacity_bytes": size, "name": name})
 
     def text() -> None:
         emit(

@@ -26,7 +26,8 @@ RUNS = len(judging.LOADS)
 
 def reorder(
     target: Annotated[
-        str | None, typer.Argument(metavar="TARGET", help="A file or a block device", show_default=False)
+        str | None,
+        typer.Argument(metavar="TARGET", help="A file, a block device or an NBD address", show_default=False),
     ] = None,
     drive: Annotated[
         str | None,
@@ -62,7 +63,7 @@ def reorder(
             engine=engine, may_write=False, direct=True, on_error="stop", until_steady=None, repeat=1
         )
         runner, suspicion, notes = runner_on(found, how.engine)
-        surroundings = environment(found, device.SYSTEM)
+        surroundings, target = environment(found, device.SYSTEM), found.shown
     done = 0
     with progress_bar(RUNS * rounds, "reorder", quiet=quiet) as progress:
 

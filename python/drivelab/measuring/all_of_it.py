@@ -149,5 +149,5 @@ def _reorder(step: Step, target: Target, system: System, engine: str) -> str:
         raise KeyboardInterrupt
     surroundings = environment(target, system)
     return json_text(
-        {"kind": "reorder", "target": str(target.path), "environment": surroundings, **verdict.to_dict()}
+        {"kind": "reorder", "target": target.shown, "environment": surroundings, **verdict.to_dict()}
     )

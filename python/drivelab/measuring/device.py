@@ -1,4 +1,4 @@
-"""What a target is: a file or a block device, what lies below it, as sysfs and procfs tell.
+"""What a target is: a file or a block device, what lies below it, as sysfs and procfs tell; or a server at an address.
 
 Everything is read below a root, so that tests have a tree of their own.
 """
@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from drivelab.errors import InputError
 
@@ -217,10 +218,22 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Server:
+    """A network block device."""
+
+    address: str
+    shown: str
+    """The address as records have it: without the name of another machine."""
+    export: Mapping[str, Any]
+    """What the handshake told."""
+
+
+@dataclass(frozen=True)
 class Target:
     """What is measured."""
 
-    path: Path
+    path: Path | None
+    """None of an address."""
     size_bytes: int
     is_file: bool
     block: Block | None
@@ -232,19 +245,35 @@ class Target:
     """Whether it is the file of a drive that drivelab emulates."""
     identity: tuple[int, int, int] | None = None
     """`st_dev`, `st_ino` and `st_rdev` of what the path led to: the engine opens nothing else."""
+    server: Server | None = None
+    """Of an address."""
 
     @property
     def kind(self) -> str:
-        """`file`, or the kind of the device."""
+        """`file`, `nbd`, or the kind of the device."""
+        if self.server is not None:
+            return "nbd"
         if self.is_file:
             return "file"
         return self.block.kind if self.block else "block device"
 
     @property
+    def shown(self) -> str:
+        """The path or address, as records have it."""
+        return str(self.path) if self.server is None else self.server.shown
+
+    @property
+    def model(self) -> str | None:
+        """What the device calls itself; None of a file."""
+        if self.server is not None:
+            description: str | None = self.server.export["description"]
+            return description
+        return self.block.model if self.block and not self.is_file else None
+
+    @property
     def title(self) -> str:
         """A word for a person: the model, or the path."""
-        model = self.block.model if self.block and not self.is_file else None
-        return model or str(self.path)
+        return self.model or self.shown
 
 
 def target_at(path: Path, system: System = System()) -> Target:

@@ -9,6 +9,7 @@ import os
 import re
 from typing import Any
 
+from drivelab.measuring.address import server_facts
 from drivelab.measuring.device import System, Target
 
 
@@ -17,6 +18,7 @@ def environment(
 ) -> dict[str, Any]:
     """As the record has it."""
     machine = os.uname()
+    path = target.server.address if target.server is not None and with_host else target.shown
     return {
         "kernel": f"{machine.sysname} {machine.release}",
         "machine": machine.machine,
@@ -26,7 +28,7 @@ def environment(
         "governor": system.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "clock": system.text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "target": {
-            "path": str(target.path),
+            "path": path,
             "kind": target.kind,
             "size_bytes": target.size_bytes,
             "file_system": target.file_system,
@@ -38,6 +40,8 @@ def environment(
 
 def device_facts(target: Target, *, with_serial: bool = False) -> dict[str, Any] | None:
     """The device, or the one below the file; None where none is known."""
+    if target.server is not None:
+        return server_facts(target.server)
     block = target.block
     if block is None:
         return None

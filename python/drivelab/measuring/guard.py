@@ -13,13 +13,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from drivelab.errors import InputError, RefusedError
-from drivelab.measuring.device import Block, System, Target
-from drivelab.measuring.signatures import MEMBER, SWAP, signatures
+from drivelab.errors import InputError, RefusedError, RunError
+from drivelab.measuring.address import Pieces
+from drivelab.measuring.device import Block, Server, System, Target
+from drivelab.measuring.signatures import MEMBER, SWAP, Signature, signatures, signatures_of
 
 _CHUNK = 1 << 20
 # Of a device so many pieces of a MiB are searched for data, from its start to its end.
@@ -36,20 +37,23 @@ class Finding:
     may_be_given_up: bool = False
 
 
-def check_named_twice(target: Path, destroyed: Path | None) -> None:
-    """Hold the name behind --yes-destroy to the target's. Raises InputError."""
+def check_named_twice(target: Path | str, destroyed: Path | str | None) -> None:
+    """Hold the name behind --yes-destroy to the target's: a path, or the words of an address. Raises InputError."""
     if destroyed is None:
         raise InputError(
             f"--write destroys what is on {target}: name it once more, with --yes-destroy {target}"
         )
-    same = target.exists() and destroyed.exists() and target.samefile(destroyed)
+    if isinstance(target, str) or isinstance(destroyed, str):
+        same = target == destroyed
+    else:
+        same = target.exists() and destroyed.exists() and target.samefile(destroyed)
     if not same:
         raise InputError(f"--yes-destroy {destroyed} is not the target, {target}: name the same one")
 
 
 def check_may_be_written(target: Target, system: System, *, overwrite: bool) -> list[Finding]:
     """What was found and given up. Raises RefusedError with all that speaks against writing."""
-    found = list(_of_file(target, system) if target.is_file else _of_device(target, system))
+    found = list(_findings(target, system))
     against = [one for one in found if not (overwrite and one.may_be_given_up)]
     if not against:
         return found
@@ -64,16 +68,50 @@ def described(target: Target) -> str:
     """Path, model and size."""
     size = target.size_bytes
     human = f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
-    model = target.block.model if target.block and not target.is_file else None
-    return ", ".join([str(target.path), *([model] if model else []), target.kind, human])
+    model = target.model
+    name = target.shown if target.server is None else target.server.address
+    return ", ".join([name, *([model] if model else []), target.kind, human])
 
 
-def _of_file(target: Target, system: System) -> Iterator[Finding]:
-    yield from _uses_of_file(target.path, system, None)
-    opened = _opened(target.path, target.identity)
+def _findings(target: Target, system: System) -> Iterator[Finding]:
+    if target.server is not None:
+        yield from _at_address(target.server, target.size_bytes)
+    elif target.path is not None and target.is_file:
+        yield from _of_file(target, target.path, system)
+    elif target.path is not None:
+        yield from _of_device(target, target.path, system)
+
+
+def _at_address(server: Server, size: int) -> Iterator[Finding]:
+    """What the bytes say: who else uses the device, the server alone knows. Raises InputError."""
+    if server.export["read_only"]:
+        raise InputError(f"{server.address}: is a read-only export, and the workload writes")
+    try:
+        pieces = Pieces(server, size)
+    except RunError as error:
+        yield Finding(server.address, f"what is on it cannot be looked at: {error}")
+        return
+    yield from _of_bytes(server.address, signatures_of(pieces.read, size), pieces.has_data)
+
+
+def _of_bytes(where: str, known: Sequence[Signature], has_data: Callable[[], bool]) -> Iterator[Finding]:
+    if not known and has_data():
+        yield Finding(where, "has data that nothing here knows", may_be_given_up=True)
+    for one in known:
+        if one.kind in (MEMBER, SWAP):
+            remedy = "; if it is not used any more, clear it with wipefs"
+            what = f"is {one.name}" if one.kind == SWAP else f"is a member of {one.name}"
+            yield Finding(where, f"{what}{remedy}")
+        else:
+            yield Finding(where, f"has a {one.kind}: {one.name}", may_be_given_up=True)
+
+
+def _of_file(target: Target, path: Path, system: System) -> Iterator[Finding]:
+    yield from _uses_of_file(path, system, None)
+    opened = _opened(path, target.identity)
     try:
         if _has_data(opened):
-            yield Finding(str(target.path), "has data in it", may_be_given_up=True)
+            yield Finding(str(path), "has data in it", may_be_given_up=True)
     finally:
         os.close(opened)
 
@@ -138,9 +176,9 @@ def _has_samples_of_data(opened: int, size: int) -> bool:
     return any(chunk.count(0) < len(chunk) for chunk in chunks)
 
 
-def _of_device(target: Target, system: System) -> Iterator[Finding]:
+def _of_device(target: Target, at: Path, system: System) -> Iterator[Finding]:
     if target.block is None:
-        yield Finding(str(target.path), "sysfs does not know it, so nobody can tell what uses it")
+        yield Finding(str(at), "sysfs does not know it, so nobody can tell what uses it")
         return
     block = target.block
     mine = [block, *([] if block.is_partition else block.partitions)]
@@ -214,7 +252,7 @@ def _is_device(source: str, block: Block, system: System) -> bool:
 
 
 def _contents(block: Block, system: System, target: Target | None) -> Iterator[Finding]:
-    path = target.path if target is not None else system.root / "dev" / block.name
+    path = target.path if target is not None and target.path is not None else system.root / "dev" / block.name
     size = target.size_bytes if target is not None else block.size_bytes
     where = f"/dev/{block.name}"
     try:
@@ -225,15 +263,7 @@ def _contents(block: Block, system: System, target: Target | None) -> Iterator[F
         return
     try:
         known = signatures(opened, size)
-        if not known and _has_samples_of_data(opened, size):
-            yield Finding(where, "has data that nothing here knows", may_be_given_up=True)
-        for one in known:
-            if one.kind in (MEMBER, SWAP):
-                remedy = "; if it is not used any more, clear it with wipefs"
-                what = f"is {one.name}" if one.kind == SWAP else f"is a member of {one.name}"
-                yield Finding(where, f"{what}{remedy}")
-            else:
-                yield Finding(where, f"has a {one.kind}: {one.name}", may_be_given_up=True)
+        yield from _of_bytes(where, known, lambda: _has_samples_of_data(opened, size))
     except OSError as error:
         yield Finding(where, f"what is on it cannot be read: {(error.strerror or str(error)).lower()}")
     finally:

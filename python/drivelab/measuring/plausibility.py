@@ -79,7 +79,8 @@ def _of_target(
             "page-cache", "reads and writes went through the page cache: this is the memory's rate"
         )
     reads = any(point["read"]["ios"] for point in points)
-    share = unwritten_share(target.path) if target.is_file and reads else None
+    path = target.path if target.is_file and reads else None
+    share = unwritten_share(path) if path is not None else None
     if share:
         yield _warning(
             "never-written",
@@ -95,6 +96,11 @@ def _of_target(
     block = target.block
     if target.is_emulated:
         yield _warning("emulated", "this is a drive that drivelab emulates, not a real one")
+    elif target.server is not None:
+        yield _warning(
+            "device-unknown",
+            "what lies behind this address is not known beyond what its server told, so nothing of it was checked",
+        )
     elif block is None:
         yield _warning(
             "device-unknown", "which device this lies on is not known, so nothing of it was checked"
@@ -196,17 +202,22 @@ def _of_points(target: Target, points: Sequence[Mapping[str, Any]]) -> Iterator[
         if (point["read"]["latency_ns"]["p50"] or ROTATIONAL_LEAST_NS) < ROTATIONAL_LEAST_NS
         and point["measured"]["direct"]
     ]
-    rotational = target.block is not None and target.block.rotational and target.block.kind == "disk"
-    if rotational and fast:
+    if _has_platters(target) and fast:
         yield _warning(
             "too-fast",
-            "the kernel takes this for a drive with platters, and half of its reads took less than 1 ms: they came "
+            "this is said to be a drive with platters, and half of its reads took less than 1 ms: they came "
             "from a cache, or were sequential",
         )
     for note in {point["measured"]["engine_note"] for point in points} - {None}:
         yield _warning(
             "no-io-uring", f"{note}; threads with preadv2 and pwritev2 did the work, at a higher cost"
         )
+
+
+def _has_platters(target: Target) -> bool:
+    if target.server is not None:
+        return bool(target.server.export["rotational"])
+    return target.block is not None and bool(target.block.rotational) and target.block.kind == "disk"
 
 
 def _of_counters(before: Reading, after: Reading, moved_bytes: tuple[int, int]) -> Iterator[dict[str, str]]:

@@ -240,6 +240,10 @@ def suspicion_of(target: Target) -> str | None:
     block = target.block
     if target.is_emulated:
         return None
+    if target.server is not None:
+        return (
+            "what lies behind this address is not known: its server decides what an address and a queue mean"
+        )
     if block is None:
         return "which device this lies on is not known"
     if block.kind == "loop":

@@ -7,7 +7,6 @@ import statistics
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, cast
 
 from drivelab import _core, toml_text
@@ -18,7 +17,7 @@ from drivelab.scenario import Override, Source, plan
 from drivelab.subject import Subject
 
 REPEATS_MAX = 100
-ENGINES = ("auto", "io_uring", "threads")
+ENGINES = ("auto", "io_uring", "threads", "nbd")
 # Student's t at 97.5 %, for 1 to 10 degrees of freedom, then 20, 30 and more.
 _STUDENT = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
@@ -70,7 +69,7 @@ def plan_on(source: Source, overrides: Sequence[Override], target: Target) -> _c
     for override in overrides:
         if override.key == "target" or override.key.startswith("target."):
             raise InputError(
-                f"{override.origin}: the target is the device at {target.path}, and is as it is; leave it out"
+                f"{override.origin}: the target is the device at {target.shown}, and is as it is; leave it out"
             )
     document = _document(source)
     if "target" in document:
@@ -128,15 +127,22 @@ def measure_plan(
                 )
                 runs[place].append(point)
             except RunError as error:
-                failures[place] = Failure(axes, str(error))
+                failures[place] = Failure(axes, _without_names(str(error), target))
             done += 1
             tell(0.0, done)
     return _result(checked, target, runs, list(failures.values()), interrupted=interrupted)
 
 
+def _without_names(message: str, target: Target) -> str:
+    """What goes into a record names no other machine."""
+    server = target.server
+    return message if server is None else message.replace(server.address, server.shown)
+
+
 def _options(target: Target, how: How, seed: int) -> dict[str, Any]:
     return {
-        "path": None if how.nowhere else str(target.path),
+        "path": None if how.nowhere or target.path is None else str(target.path),
+        "address": None if how.nowhere or target.server is None else target.server.address,
         "engine": how.engine,
         "may_write": how.may_write,
         "identity": target.identity,
@@ -214,13 +220,3 @@ def student(freedom: int) -> float:
     if freedom <= len(_STUDENT):
         return _STUDENT[freedom - 1]
     return 2.228 if freedom < 20 else 2.086 if freedom < 30 else 2.042
-
-
-def check_path(text: str) -> Path:
-    """A target's path. Raises InputError for an address of the network."""
-    if text.startswith(("nbd:", "nbd+unix:")):
-        raise InputError(
-            f"{text}: a device at an address is measured once the kernel has it: nbd-client, or nbdfuse for an account "
-            "without rights; name what that gives"
-        )
-    return Path(text)

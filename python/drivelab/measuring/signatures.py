@@ -7,10 +7,12 @@ at too: RAID metadata and the copies of ZFS's labels lie there.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 KIB = 1024
+Reader = Callable[[int, int], bytes]
+"""Reads so many bytes from an offset on, as `os.pread` of an open device does."""
 MEMBER, FILE_SYSTEM, TABLE, SWAP = "member", "file system", "partition table", "swap"
 
 
@@ -56,8 +58,12 @@ _DDF = b"\xde\x11\xde\x11"
 
 def signatures(opened: int, size: int) -> list[Signature]:
     """What is on an open device of this size. Raises OSError."""
-    start = os.pread(opened, 256 * KIB, 0)
-    return [*_at_start(start), *_at_end(opened, size)]
+    return signatures_of(lambda count, offset: os.pread(opened, count, offset), size)
+
+
+def signatures_of(read: Reader, size: int) -> list[Signature]:
+    """The same of a device that is read so. Raises what the reader raises."""
+    return [*_at_start(read(256 * KIB, 0)), *_at_end(read, size)]
 
 
 def _at_start(start: bytes) -> Iterator[Signature]:
@@ -76,21 +82,21 @@ def _at_start(start: bytes) -> Iterator[Signature]:
         yield Signature(TABLE, "MBR", 510)
 
 
-def _at_end(opened: int, size: int) -> Iterator[Signature]:
+def _at_end(read: Reader, size: int) -> Iterator[Signature]:
     places = (
         ((size & ~(64 * KIB - 1)) - 64 * KIB, "md (RAID, version 0.90)"),
         ((size - 8 * KIB) & ~(4 * KIB - 1), "md (RAID, version 1.0)"),
     )
     for offset, name in places:
-        if offset > 0 and os.pread(opened, 4, offset) == _MD:
+        if offset > 0 and read(4, offset) == _MD:
             yield Signature(MEMBER, name, offset)
-    if size >= KIB and os.pread(opened, len(_INTEL), size - KIB) == _INTEL:
+    if size >= KIB and read(len(_INTEL), size - KIB) == _INTEL:
         yield Signature(MEMBER, "Intel RAID", size - KIB)
-    if size >= KIB and os.pread(opened, len(_DDF), size - 512) == _DDF:
+    if size >= KIB and read(len(_DDF), size - 512) == _DDF:
         yield Signature(MEMBER, "a controller's RAID (DDF)", size - 512)
     if size >= 1024 * KIB:
         begin = (size & ~(256 * KIB - 1)) - 256 * KIB
-        if (found := _uberblock(os.pread(opened, 256 * KIB, begin)[128 * KIB :])) is not None:
+        if (found := _uberblock(read(256 * KIB, begin)[128 * KIB :])) is not None:
             yield Signature(MEMBER, "ZFS", begin + 128 * KIB + found)
 
 

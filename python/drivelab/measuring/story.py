@@ -66,7 +66,8 @@ def notes(result: MeasuredResult) -> Iterator[str]:
         )
         at = f"{where}: " if where else ""
         if (why := _ENDED.get(point["ended"])) is not None:
-            yield f"note: {at}{why}"
+            lost = point["measured"].get("lost")
+            yield f"note: {at}{why}{f': {lost}' if lost else ''}"
         failures = point["measured"]["failures"]
         if failures["count"]:
             yield f"error: {at}{_failed(failures)}"

@@ -1,0 +1,208 @@
+//! The port of a network block device: one connection, with all commands in flight at once.
+//!
+//! A connection that is lost answers everything under way, and everything after it, as a device that is gone.
+use crate::error::MeasureError;
+use crate::port::{Port, fill};
+use drivelab_core::host::params::{Flushes, JobParams};
+use drivelab_nbd::{Address, Connection, Export, Heard, Kind as NbdKind, NbdError, Request as NbdRequest};
+use drivelab_ring::{Done, Kind, Request};
+use drivelab_units::Share;
+use rustix::io::Errno;
+use std::time::{Duration, Instant as Moment};
+
+/// At the end so long is waited for commands under way, so that they do not burden the next run.
+const DRAIN: Duration = Duration::from_secs(5);
+const DRAIN_STEP: Duration = Duration::from_millis(100);
+
+pub struct Nbd {
+    connection: Connection,
+    slots: u32,
+    slot_bytes: u32,
+    /// Answered, and not reaped yet.
+    done: Vec<Done>,
+    /// Slots whose command had no answer when the connection was lost, or came after that.
+    unanswered: Vec<u32>,
+    lost: Option<NbdError>,
+}
+
+impl Nbd {
+    /// # Errors
+    /// When the server cannot be reached, or does not offer what the jobs ask for.
+    pub fn new(
+        text: &str,
+        jobs: &[JobParams],
+        slots: u32,
+        slot_bytes: u32,
+        seed: u64,
+    ) -> Result<Self, MeasureError> {
+        let failed = |error| MeasureError::Address { address: text.into(), error };
+        let address: Address = text.parse().map_err(failed)?;
+        let writes = jobs.iter().any(|job| job.reads != Share::ALL);
+        // Each slot's data are its own, so that no server finds the same bytes twice.
+        let mut payload = vec![0; if writes { slots as usize * slot_bytes as usize } else { 0 }];
+        for (slot, buffer) in payload.chunks_mut(slot_bytes.max(1) as usize).enumerate() {
+            fill(buffer, seed ^ (slot as u64 + 1));
+        }
+        let connection = Connection::open(&address, slots as usize, payload).map_err(failed)?;
+        check(connection.export(), jobs).map_err(|why| MeasureError::Target { path: text.into(), why })?;
+        let room = slots as usize;
+        let (done, unanswered) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        Ok(Nbd { connection, slots, slot_bytes, done, unanswered, lost: None })
+    }
+
+    /// What the server says of the export.
+    pub fn export(&self) -> &Export {
+        self.connection.export()
+    }
+
+    /// The connection is gone: nothing that is under way has an answer.
+    #[cold]
+    fn lose(&mut self, error: NbdError) {
+        self.lost.get_or_insert(error);
+        let unanswered = &mut self.unanswered;
+        self.connection.give_up(|slot| unanswered.push(slot as u32));
+    }
+
+    fn send(&mut self) {
+        if self.lost.is_none()
+            && let Err(error) = self.connection.send()
+        {
+            self.lose(error);
+        }
+    }
+
+    /// Takes what has come, until a command has ended or nothing is left. What has ended is not kept back for what may
+    /// come behind it.
+    #[inline]
+    fn receive(&mut self) {
+        while self.lost.is_none() && self.done.is_empty() {
+            let done = &mut self.done;
+            let received = self.connection.receive(|heard| {
+                if let Heard::Answer { tag, errno } = heard {
+                    done.push(answered(tag, errno));
+                }
+            });
+            match received {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(error) => self.lose(error),
+            }
+        }
+    }
+}
+
+/// A tag is the slot, and the bytes that its command moves.
+#[inline]
+fn tag(request: &Request) -> u64 {
+    u64::from(request.bytes) << 32 | u64::from(request.slot)
+}
+
+#[inline]
+fn answered(tag: u64, errno: u32) -> Done {
+    let result = if errno == 0 { (tag >> 32) as i32 } else { -i32::try_from(errno).unwrap_or(i32::MAX) };
+    Done { slot: tag as u32, result }
+}
+
+/// Whether a server offers what jobs ask of it.
+fn check(export: &Export, jobs: &[JobParams]) -> Result<(), String> {
+    for job in jobs {
+        let writes = job.reads != Share::ALL;
+        if writes && export.read_only {
+            return Err("is a read-only export, and the workload writes".into());
+        }
+        if job.flushes != Flushes::Never && !export.flush {
+            return Err("offers no FLUSH, and the workload flushes; leave --fsync out".into());
+        }
+        if writes && job.marking.force_unit_access && !export.fua {
+            return Err(
+                "offers no FUA, and the workload's writes ask for it; leave force_unit_access out".into()
+            );
+        }
+        let largest = job.largest().bytes().get();
+        if largest > u64::from(export.block_most_bytes) {
+            return Err(format!(
+                "takes at most {} bytes in a request, and the workload has {largest}; give a smaller --bs",
+                export.block_most_bytes
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Port for Nbd {
+    fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    #[inline]
+    fn push(&mut self, request: &Request) -> Result<(), MeasureError> {
+        if self.lost.is_some() {
+            self.unanswered.push(request.slot);
+            return Ok(());
+        }
+        let kind = match request.kind {
+            Kind::Read => NbdKind::Read,
+            Kind::Write { durable } => {
+                NbdKind::Write { fua: durable, payload: request.slot as usize * self.slot_bytes as usize }
+            }
+            Kind::Flush => NbdKind::Flush,
+        };
+        let (offset, length) = (request.offset, request.bytes);
+        self.connection.put(&NbdRequest { tag: tag(request), kind, offset, length });
+        Ok(())
+    }
+
+    #[inline]
+    fn submit(&mut self) -> Result<(), MeasureError> {
+        self.send();
+        Ok(())
+    }
+
+    #[inline]
+    fn wait(&mut self, most: Duration) -> Result<(), MeasureError> {
+        if self.lost.is_some() && self.unanswered.is_empty() {
+            std::thread::sleep(most);
+        }
+        if self.lost.is_some() || !self.done.is_empty() {
+            return Ok(());
+        }
+        if let Err(error) = self.connection.wait(most) {
+            self.lose(error);
+        }
+        // What did not fit before.
+        self.send();
+        Ok(())
+    }
+
+    #[inline]
+    fn reap(&mut self, done: &mut Vec<Done>) {
+        self.receive();
+        done.append(&mut self.done);
+        if !self.unanswered.is_empty() {
+            let gone = -Errno::SHUTDOWN.raw_os_error();
+            done.extend(self.unanswered.drain(..).map(|slot| Done { slot, result: gone }));
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        "nbd"
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.lost.as_ref().map(ToString::to_string)
+    }
+}
+
+impl Drop for Nbd {
+    fn drop(&mut self) {
+        let began = Moment::now();
+        while self.lost.is_none() && self.connection.in_flight() > 0 && began.elapsed() < DRAIN {
+            self.send();
+            if let Err(error) = self.connection.wait(DRAIN_STEP) {
+                self.lose(error);
+            }
+            self.receive();
+            self.done.clear();
+        }
+    }
+}
