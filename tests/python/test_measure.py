@@ -153,13 +153,17 @@ def test_writes_are_refused_until_the_target_is_named_twice(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ((), 2, "nothing to measure: name a file or block device with --target PATH"),
+        ((), 2, "nothing to measure: name a file, block device or NBD address with"),
         (("--target", "nowhere"), 2, "error: nowhere: no such file or directory"),
         (("--target", "."), 2, "error: .: is a directory; name a file in it, or a block device"),
         (("--target", "/dev/null"), 2, "error: /dev/null: is neither a file nor a block device"),
         (("--target", "empty"), 2, "error: empty: is empty; a file has to be there in its full size"),
-        (("--target", "nbd+unix:///?socket=x"), 2, "is measured once the kernel has it: nbd-client"),
-        (("--target", "file", "--engine", "aio"), 2, "--engine aio: there are auto, io_uring and threads"),
+        (("--target", "nbd+unix:///?socket=x"), 2, "socket=x: cannot connect: no such file or directory"),
+        (
+            ("--target", "file", "--engine", "aio"),
+            2,
+            "--engine aio: there are auto, io_uring, threads and nbd",
+        ),
         (("--target", "file", "--on-error", "retry"), 2, "--on-error retry: give stop or continue"),
         (("--target", "file", "--repeat", "0"), 2, "--repeat 0: from 1 to 100 runs of each point"),
         (("--target", "file", "--direct", "2"), 2, "--direct 2: give 1, or 0 for the page cache"),

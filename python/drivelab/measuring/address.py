@@ -32,11 +32,11 @@ def target_at_address(text: str) -> Target:
     if export["size_bytes"] < SECTOR:
         raise InputError(f"{text}: the export is empty")
     is_ours = _OURS.search(export["description"] or "") is not None
-    server = Server(text, _without_host(text), export)
+    server = Server(text, without_host(text), export)
     return Target(None, export["size_bytes"], is_file=False, block=None, is_emulated=is_ours, server=server)
 
 
-def _without_host(text: str) -> str:
+def without_host(text: str) -> str:
     """The address as a record has it: a name of another machine is left out."""
     found = re.match(r"nbd://(\[[^]]*\]|[^:/?]*)", text)
     if found is None or found[1] in _LOCAL:
