@@ -33,8 +33,11 @@ fn error(cookie: u64, flags: u16, errno: u32, why: &str) -> Vec<u8> {
     structured(cookie, flags, chunk::ERROR, &[&head, why.as_bytes()].concat())
 }
 
+/// Data of a read: its tag, where they begin, and the bytes.
+type Part = (u64, u32, Vec<u8>);
+
 /// The answers, and the bytes of each read by tag.
-fn hear(replies: &mut Replies, bytes: &[u8], step: usize) -> (Vec<(u64, u32)>, Vec<(u64, u32, Vec<u8>)>) {
+fn hear(replies: &mut Replies, bytes: &[u8], step: usize) -> (Vec<(u64, u32)>, Vec<Part>) {
     let (mut answers, mut found) = (Vec::new(), Vec::new());
     for part in bytes.chunks(step) {
         replies
