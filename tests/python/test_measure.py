@@ -130,6 +130,30 @@ def test_the_page_cache_is_told(run, target):
     assert not found["points"][0]["measured"]["direct"]
 
 
+@pytest.mark.parametrize("engine", ["io_uring", "threads"])
+def test_flushes_and_writes_through_are_measured(run, tmp_path, engine):
+    target = tmp_path / "new"
+    with target.open("wb") as file:
+        file.truncate(4 * MIB)
+    words = (
+        "--rw",
+        "randwrite",
+        "--number-ios",
+        "40",
+        "--write",
+        "--yes-destroy",
+        target,
+        "--engine",
+        engine,
+    )
+    asked = ("--set", "workload.fsync=4", "--set", "workload.fua=true", "--overwrite-data")
+    found = measured(run, target, *words, *asked)
+    (point,) = found["points"]
+    # The run ends with the last write, before its FLUSH.
+    assert (point["write"]["ios"], point["flush"]["count"]) == (40, 9)
+    assert "depth-not-achieved" not in [one["code"] for one in found["warnings"]]
+
+
 def test_writes_are_refused_until_the_target_is_named_twice(run, tmp_path):
     target = tmp_path / "new"
     with target.open("wb") as file:

@@ -179,7 +179,10 @@ def _of_points(target: Target, points: Sequence[Mapping[str, Any]]) -> Iterator[
     shallow = [
         point
         for point in points
-        if point["depth"]["asked"] and point["depth"]["achieved"] < DEPTH_SHARE * point["depth"]["asked"]
+        if point["depth"]["asked"]
+        and point["depth"]["achieved"] < DEPTH_SHARE * point["depth"]["asked"]
+        # While a FLUSH is under way nothing else is issued.
+        and not point["flush"]["count"]
     ]
     if shallow:
         worst = min(shallow, key=lambda point: point["depth"]["achieved"] / point["depth"]["asked"])

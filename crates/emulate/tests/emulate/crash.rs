@@ -146,6 +146,35 @@ fn a_member_that_dies_after_the_cut_takes_nothing_that_was_flushed() {
     std::fs::remove_dir_all(&folder).expect("it is there");
 }
 
+/// Without a copy what the dead member had is gone, and that alone.
+#[test]
+fn what_only_a_dead_member_has_is_gone() {
+    let device = device(
+        "[target]\ndrive = \"wd-wd740gd-00fla0\"\narray = { level = \"raid0\", members = 2, stripe_unit = \"64KiB\" }",
+        7,
+    );
+    let script: Script = (0..4_u64)
+        .map(|unit| {
+            let data = vec![1 + unit as u8; BLOCK as usize];
+            (Instant::ZERO + Span::from_ms(50 * unit), Asked::Write { offset: unit << 16, data, fua: true })
+        })
+        .collect();
+    let folder = keep(&device, &script, "gone");
+    let log = CrashLog::read(&folder, device).expect("it is sound");
+    let path = folder.join("cut.img");
+    for (dies, gone) in [(None, vec![]), (Some(0), vec![0_usize, 2]), (Some(1), vec![1, 3])] {
+        let cut = log.cut(Instant::ZERO + Span::from_s(1), dies).expect("it can be cut");
+        let sectors = gone.len() as u64 * BLOCK / SECTOR_BYTES;
+        assert_eq!(cut.lay_out(&path, BYTES).expect("there is room"), sectors, "{dies:?}");
+        let there = std::fs::read(&path).expect("it is there");
+        for unit in 0..4 {
+            let is = there[unit << 16];
+            assert_eq!(is, if gone.contains(&unit) { 0 } else { 1 + unit as u8 }, "{dies:?} {unit}");
+        }
+    }
+    std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
 #[test]
 fn a_session_of_another_device_is_refused() {
     let (first, script) = (device(DRIVE, 1), script(1));

@@ -5,7 +5,7 @@ use crate::check::workload::{BS, JOBS_MAX, Job, Listed, Served, size};
 use crate::keys::At;
 use crate::raw::commands::CommandRaw;
 use crate::raw::workload::{Rw, WorkloadRaw};
-use crate::text::problem::{Log, Place};
+use crate::text::problem::Log;
 use drivelab_core::Access;
 use drivelab_core::host::params::{Addressing, Arrivals, Flushes, JobParams, SizeShare, SubmitCost};
 use drivelab_units::{Lba, Share, Span};
@@ -61,7 +61,7 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
         only_for_drives(&raw.set(), log);
     }
     if access == Access::Flush {
-        check_flush(raw, served, log);
+        check_flush(raw, log);
     }
     let (bytes, place) = raw.bs.as_ref().map_or((BS, at.place), |bs| (bs.value, bs.place));
     let count = size(bytes, place, "bs", log)?;
@@ -99,20 +99,12 @@ fn one(number: usize, at: &At<CommandRaw>, served: Option<Served>, log: &mut Log
     Some(Job { name: format!("command{number}"), rw, distribution: None, params, copies: 1, listed })
 }
 
-/// A FLUSH moves no data, and is asked of a drive.
-fn check_flush(raw: &CommandRaw, served: Option<Served>, log: &mut Log) {
+/// A FLUSH moves no data.
+fn check_flush(raw: &CommandRaw, log: &mut Log) {
     for (key, place) in raw.set() {
         if ["offset", "bs", "priority", "icc", "fua", "direct"].contains(&key) {
             let message = format!("`{key}` has no effect with rw = \"flush\": a flush moves no data");
             log.fault(place, message, "leave it out");
         }
-    }
-    if let Some(Served { drive: None, .. }) = served {
-        let place = raw.rw.as_ref().map_or_else(Place::default, |rw| rw.place);
-        log.fault(
-            place,
-            "a flush asks something of a drive; this target has none",
-            "leave it out, or take a drive",
-        );
     }
 }

@@ -120,10 +120,11 @@ fn check_priority(priority: Option<&At<PriorityName>>, protocol: Protocol, log: 
     );
 }
 
-/// Keys that ask something of a drive, where the target is none.
+/// Keys that ask something of a drive, where the target is none. A station serves a flush as any request, and has nothing
+/// to write through.
 pub fn only_for_drives(set: &[(&str, Place)], log: &mut Log) {
     for &(key, place) in set {
-        if ["attribute", "priority", "icc", "fua", "fsync", "initiator"].contains(&key) {
+        if ["attribute", "priority", "icc", "initiator"].contains(&key) {
             let message = format!("`{key}` asks something of a drive; this target has none");
             log.fault(place, message, "leave it out, or take a drive");
         }

@@ -92,7 +92,8 @@ choices!(ServiceName {
 
 section! {
     facts: false,
-    /// Stations that a command visits one after the other, each with its own queue and one server.
+    /// Stations that a command visits one after the other, each with its own queue and one server. A FLUSH is served as any
+    /// other, and writes have nothing to be forced through.
     pub struct ServerRaw {
         /// The distribution of the time for one command.
         service: ServiceName = "exponential",

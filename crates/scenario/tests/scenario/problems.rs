@@ -346,10 +346,6 @@ fn lists_of_commands_that_cannot_be() {
                  priority = \"high\" },\n]",
             ),
         ),
-        (
-            "a flush of no drive",
-            "[target]\nserver.mean = \"5ms\"\n[workload]\ncommands = [{ rw = \"flush\" }]\n".to_owned(),
-        ),
         ("a list cut short", list(on_sata(""), "commands = [{}, {}]\nramp_time = \"1s\"\n[run]\nios = 1")),
         (
             "a list that asks something of no drive",
