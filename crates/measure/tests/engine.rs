@@ -94,11 +94,16 @@ fn is_whole(found: &MeasuredPoint) {
     assert_eq!(point.series.iter().map(|piece| piece.ios).sum::<u64>(), ios);
     assert_eq!(point.series.iter().map(|piece| piece.errors).sum::<u64>(), point.errors);
     assert_eq!(found.measured.device_ns.n, ios);
-    let length = point.window_ns as f64 / point.series.len().max(1) as f64;
-    let depths: f64 = point.series.iter().filter_map(|piece| piece.depth).sum();
     assert!(point.series.iter().all(|piece| piece.depth.is_some_and(|depth| depth >= 0.0)));
-    // Pieces are of one length, but for the last one.
-    let mean = depths * length / point.window_ns.max(1) as f64;
+    // The last piece may be a short one.
+    let end = point.series.first().map_or(0, |piece| piece.start_ns) + point.window_ns;
+    let ends = point.series.iter().skip(1).map(|piece| piece.start_ns).chain([end]);
+    let area = point
+        .series
+        .iter()
+        .zip(ends)
+        .map(|(piece, end)| piece.depth.unwrap_or_default() * end.saturating_sub(piece.start_ns) as f64);
+    let mean = area.sum::<f64>() / point.window_ns.max(1) as f64;
     assert!((mean - point.depth.achieved).abs() <= 0.1 * point.depth.achieved + 0.5, "{mean}");
 }
 
