@@ -376,7 +376,7 @@ impl Buffer {
 
     /// A command waits for the cache no longer. Returns whether it did.
     pub fn leaves(&mut self, slot: SlotIndex) -> bool {
-        self.waiting.forget(slot).is_some()
+        self.waiting.forget(slot)
     }
 }
 

@@ -113,14 +113,16 @@ impl Waiting {
         self.barriers.iter().any(|barrier| barrier.slot == slot).then_some(WaitsFor::Media)
     }
 
-    /// A command waits here no longer. Returns what for, if it did.
-    pub fn forget(&mut self, slot: SlotIndex) -> Option<WaitsFor> {
-        let waited = self.waits_for(slot)?;
-        match waited {
-            WaitsFor::Room => self.writers.retain(|&other| other != slot),
-            WaitsFor::Arm => self.hits.retain(|&other| other != slot),
-            WaitsFor::Media => self.barriers.retain(|barrier| barrier.slot != slot),
+    /// A command waits here no longer. Returns whether it did.
+    pub fn forget(&mut self, slot: SlotIndex) -> bool {
+        // As a rule the one that has waited longest goes first: its place is found at once.
+        for queue in [&mut self.writers, &mut self.hits] {
+            if let Some(at) = queue.iter().position(|&other| other == slot) {
+                queue.remove(at);
+                return true;
+            }
         }
-        Some(waited)
+        let at = self.barriers.iter().position(|barrier| barrier.slot == slot);
+        at.map(|at| self.barriers.remove(at)).is_some()
     }
 }

@@ -7,7 +7,8 @@
 //! Source: R. Fagin, A. Lotem, M. Naor, "Optimal aggregation algorithms for middleware", PODS 2001 (the threshold
 //! algorithm).
 use super::crowd::Search;
-use super::outward::{Best, Cost, sides};
+use super::outward::{Best, Cost, by_angle, sides};
+use super::polar::Walk;
 use super::{Kind, SlotIndex, Slots, View};
 
 /// Among no more entries than this the oldest are too many of all to go by age alone.
@@ -37,7 +38,41 @@ pub fn least<C: Cost>(
     if lowest < 0 && -lowest >= (best.cost - lowest) * share {
         return least_by_age(cost, slots, view, oldest, best, bound);
     }
+    if let Some(walk) = by_angle(slots, Kind::Main, view)
+        && let Some(found) = least_by_angle(cost, slots, view, walk, best, &bound)
+    {
+        return Some(found);
+    }
     least_of_many(cost, slots, view, best, bound)
+}
+
+/// As the entries pass the head and down from the oldest at once; `None` when a turn decides nothing.
+#[inline(always)]
+fn least_by_angle<C: Cost>(
+    cost: &C,
+    slots: &Slots,
+    view: &View<'_>,
+    mut walk: Walk<'_>,
+    mut best: Best,
+    bound: impl Fn(u64, u64) -> i64,
+) -> Option<SlotIndex> {
+    let mut aged = slots.oldest_of(Kind::Main);
+    loop {
+        let Some(oldest) = aged else { return best.found() };
+        if bound(walk.bound(), view.now - slots.entry(oldest).arrived) > best.cost {
+            return best.found();
+        }
+        if walk.is_over() {
+            return None;
+        }
+        let seen = walk.scan(|slot| best.offer(slot, slots.entry(slot), cost.of(slots.entry(slot), view)));
+        // As many steps in age as by angle: whichever walk ends first, the other has taken no more.
+        for _ in 0..=seen {
+            let Some(slot) = aged else { return best.found() };
+            best.offer(slot, slots.entry(slot), cost.of(slots.entry(slot), view));
+            aged = slots.younger(slot);
+        }
+    }
 }
 
 /// Down from the oldest alone.

@@ -3,10 +3,10 @@
 //!
 //! The bitmap leads to a place in the list; from there on, outward is along the links. So filing takes the same time
 //! however many wait, and wherever they crowd. Nothing allocates.
-use super::angles::Angles;
 use super::bitmap::Bitmap;
 use super::params::QueueParams;
-use super::slots::{NONE, SlotEntry, SlotIndex};
+use super::polar::Polar;
+use super::slots::{Entry, NONE, SlotEntry, SlotIndex, some};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -23,7 +23,7 @@ pub(super) struct Buckets {
     first: Vec<SlotIndex>,
     filled: Bitmap,
     /// Where the order counts rotation.
-    angles: Option<Angles>,
+    polar: Option<Polar>,
 }
 
 impl Buckets {
@@ -33,12 +33,12 @@ impl Buckets {
             highest: NONE,
             first: vec![NONE; count],
             filled: Bitmap::new(count),
-            angles: params.reckons_rotation().then(|| Angles::new(params.depth, period)),
+            polar: params.reckons_rotation().then(|| Polar::new(params.depth, count as u32, period)),
         }
     }
 
-    pub fn angles(&self) -> Option<&Angles> {
-        self.angles.as_ref()
+    pub fn polar(&self) -> Option<&Polar> {
+        self.polar.as_ref()
     }
 
     pub fn highest(&self) -> SlotIndex {
@@ -46,7 +46,7 @@ impl Buckets {
     }
 
     pub fn reach(&mut self, slot: SlotIndex) {
-        self.angles.iter_mut().for_each(|angles| angles.reach(slot));
+        self.polar.iter_mut().for_each(|polar| polar.reach(slot));
     }
 
     /// Files the youngest entry.
@@ -66,16 +66,23 @@ impl Buckets {
             self.first[cylinder as usize] = slot;
             self.filled.insert(cylinder as usize);
         }
-        if let Some(angles) = &mut self.angles {
-            angles.insert(slot, &places[slot as usize].entry);
+        if let Some(polar) = &mut self.polar {
+            polar.insert(slot, &places[slot as usize].entry);
+            if let Some(count) = polar.unfitted() {
+                let downward = Downward { places, next: self.highest };
+                let end =
+                    |index: u32| downward.clone().nth(index as usize).map_or(0, |(_, entry)| entry.cylinder);
+                let few = count / 16;
+                polar.fit((end(count - 1 - few), end(few)), downward.clone());
+            }
         }
     }
 
     pub fn remove(&mut self, places: &mut [SlotEntry], slot: SlotIndex) {
         let SlotEntry { ref entry, by_cylinder: Neighbours { below, above } } = places[slot as usize];
         let cylinder = entry.cylinder;
-        if let Some(angles) = &mut self.angles {
-            angles.remove(slot, entry);
+        if let Some(polar) = &mut self.polar {
+            polar.remove(slot, entry);
         }
         match above {
             NONE => self.highest = below,
@@ -98,6 +105,24 @@ impl Buckets {
     #[inline]
     pub fn at_or_above(&self, cylinder: u32) -> SlotIndex {
         self.filled.first_from(cylinder as usize).map_or(NONE, |cylinder| self.first[cylinder])
+    }
+}
+
+/// The entries from the highest cylinder down.
+#[derive(Clone)]
+struct Downward<'a> {
+    places: &'a [SlotEntry],
+    next: SlotIndex,
+}
+
+impl<'a> Iterator for Downward<'a> {
+    type Item = (SlotIndex, &'a Entry);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let slot = some(self.next)?;
+        let place = &self.places[slot as usize];
+        self.next = place.by_cylinder.below;
+        Some((slot, &place.entry))
     }
 }
 

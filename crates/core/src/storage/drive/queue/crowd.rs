@@ -1,14 +1,14 @@
-//! One side of the search in a deep queue, cylinder by cylinder: where many crowd on a cylinder, it does not look at all.
+//! One side of the search in a deep queue, cylinder by cylinder: where many crowd on a cylinder, it does not scan all.
 //!
-//! Where rotation counts, entries of a crowd are visited in the order in which their slices pass once the arm is there,
-//! until the next slice comes too late to win. Where it does not, all entries of a cylinder cost nearly the same: they
-//! are visited oldest first until one costs no more than the seek, which no younger one there can better.
+//! Where rotation does not count, all entries of a cylinder cost nearly the same: they are scanned oldest first until one
+//! costs no more than the seek, which no younger one there can better. Where it counts, a deep queue is searched by angle
+//! first (see [`super::polar`]), and comes here only when that decides nothing.
 use super::lane::Cursor;
 use super::outward::{Best, Cost, Side};
 use super::row::Row;
 use super::{Kind, SlotIndex, Slots, View};
 
-/// More entries than this on a cylinder are a crowd: then it pays to look at it slice by slice.
+/// More entries than this on a cylinder are a crowd: then they are scanned by age.
 pub const CROWD: u32 = 16;
 
 /// A lane of a deep queue and what is looked for in it: `bound(time)` is no higher than the cost of any entry that takes
@@ -65,34 +65,14 @@ impl<'a, B: Fn(u64) -> i64, C: Cost> Search<'a, B, C> {
     }
 
     pub fn visit_crowd(&self, cylinder: u32, seek: u64, best: &mut Best) {
-        let View { turned, period, .. } = *self.view;
-        match self.slots.angles(self.kind) {
-            Some(angles) => {
-                for (wait, first) in angles.from(cylinder, (turned + seek) % period, period) {
-                    if (self.bound)(seek + wait) > best.cost {
-                        break;
-                    }
-                    let mut next = first;
-                    while let Some(slot) = next {
-                        if self.slots.entry(slot).cylinder == cylinder {
-                            self.offer(slot, best);
-                        }
-                        next = angles.next(slot);
-                    }
-                }
+        let mut at = self.slots.first_from(self.kind, cylinder);
+        let slot_at = |at| self.slots.slot_at(self.row, at);
+        while let Some(slot) = slot_at(at).filter(|&slot| self.slots.entry(slot).cylinder == cylinder) {
+            self.offer(slot, best);
+            if best.cost <= (self.bound)(seek) && best.sequence <= self.slots.entry(slot).sequence {
+                break;
             }
-            None => {
-                let mut at = self.slots.first_from(self.kind, cylinder);
-                let slot_at = |at| self.slots.slot_at(self.row, at);
-                while let Some(slot) = slot_at(at).filter(|&slot| self.slots.entry(slot).cylinder == cylinder)
-                {
-                    self.offer(slot, best);
-                    if best.cost <= (self.bound)(seek) && best.sequence <= self.slots.entry(slot).sequence {
-                        break;
-                    }
-                    at = self.slots.next(self.row, at, true);
-                }
-            }
+            at = self.slots.next(self.row, at, true);
         }
     }
 

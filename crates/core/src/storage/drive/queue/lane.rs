@@ -1,8 +1,8 @@
 //! One lane of the slot table: its entries in order of arrival, a linked list through the slots, and in order of cylinder.
 //! The latter is a [`Row`] in a shallow queue and [`Buckets`] in a deep one.
-use super::angles::Angles;
 use super::buckets::{Buckets, Neighbours};
 use super::params::QueueParams;
+use super::polar::Polar;
 use super::row::Row;
 use super::slots::{Filed, NONE, SlotEntry, SlotIndex, some};
 
@@ -65,8 +65,8 @@ impl Lane {
         if let ByCylinder::Row(row) = &self.by_cylinder { Some(row) } else { None }
     }
 
-    pub fn angles(&self) -> Option<&Angles> {
-        if let ByCylinder::Buckets(buckets) = &self.by_cylinder { buckets.angles() } else { None }
+    pub fn polar(&self) -> Option<&Polar> {
+        if let ByCylinder::Buckets(buckets) = &self.by_cylinder { buckets.polar() } else { None }
     }
 
     #[inline]

@@ -4,7 +4,6 @@
 //! rule, defines a cost (the lowest wins, ties go to the older command) and finds the winner without looking at everything.
 //! The rules that hold for every policy, starvation bounds and window, are in [`mod@choose`].
 pub(crate) mod aged;
-mod angles;
 mod bitmap;
 mod buckets;
 pub mod choose;
@@ -13,6 +12,7 @@ mod lane;
 pub mod orders;
 pub(crate) mod outward;
 pub(crate) mod params;
+mod polar;
 pub(crate) mod row;
 pub(crate) mod slots;
 #[cfg(test)]

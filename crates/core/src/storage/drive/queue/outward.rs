@@ -5,6 +5,7 @@
 //! is above the best cost found.
 use super::crowd::{CROWD, Search};
 use super::lane::Cursor;
+use super::polar::Walk;
 use super::row::{Item, Row};
 use super::slots::{NONE, some};
 use super::{Entry, Kind, SlotIndex, Slots, View};
@@ -91,6 +92,38 @@ impl Few<'_> {
 /// The same in a deep one. Apart, so that what a shallow one does stays in one piece.
 #[inline(never)]
 fn least_of_many<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
+    least_by_angle(cost, slots, kind, view).or_else(|| least_outward(cost, slots, kind, view))
+}
+
+/// The walk through a deep queue in the order in which entries pass the head, where rotation counts and any waits.
+#[inline(always)]
+pub fn by_angle<'a>(slots: &'a Slots, kind: Kind, view: &'a View<'a>) -> Option<Walk<'a>> {
+    let polar = slots.polar(kind)?;
+    let (above, below) = sides(slots, kind, view);
+    let nearest = above.floor.min(below.floor);
+    (nearest != CLOSED).then(|| polar.walk(view, nearest as u64))
+}
+
+/// As the entries pass the head; `None` when none is met within a turn.
+#[inline(always)]
+fn least_by_angle<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
+    let mut walk = by_angle(slots, kind, view)?;
+    let mut best = Best::NONE;
+    while walk.bound() as i64 <= best.cost {
+        if walk.is_over() {
+            return None;
+        }
+        walk.scan(|slot| {
+            let entry = slots.entry(slot);
+            best.offer(slot, entry, cost.of(entry, view));
+        });
+    }
+    best.found()
+}
+
+/// Along the cylinders on both sides of the arm.
+#[inline(never)]
+fn least_outward<C: Cost>(cost: &C, slots: &Slots, kind: Kind, view: &View<'_>) -> Option<SlotIndex> {
     let search = Search::new(cost, slots, kind, view, |seek| seek as i64);
     let many = Many { search, settle: i64::from(view.least_settle()) };
     let (mut above, mut below) = many.sides();
@@ -200,6 +233,7 @@ impl Side {
 }
 
 /// The least found so far.
+#[derive(Clone, Copy)]
 pub struct Best {
     pub cost: i64,
     pub sequence: u64,

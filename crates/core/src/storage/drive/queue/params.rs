@@ -227,7 +227,7 @@ impl QueueParams {
 
     /// Whether so many may wait that looking at each of a crowd takes long.
     pub fn is_deep(&self) -> bool {
-        self.depth > 256
+        self.depth > if self.reckons_rotation() { 128 } else { 256 }
     }
 
     /// Whether rotation is part of the cost.

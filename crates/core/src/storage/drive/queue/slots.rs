@@ -1,10 +1,10 @@
 //! The slot table of the queue: what waits, in order of arrival and in order of cylinder.
 //!
 //! All entries are in one lane, unless the order serves reads and writes apart: then each kind has a [`Lane`] of its own.
-use super::angles::Angles;
 use super::buckets::Neighbours;
 use super::lane::{Cursor, Lane};
 use super::params::QueueParams;
+use super::polar::Polar;
 use super::row::Row;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -235,9 +235,10 @@ impl Slots {
         self.deep
     }
 
-    /// The entries of this kind by angle, in a deep queue whose order counts rotation.
-    pub fn angles(&self, kind: Kind) -> Option<&Angles> {
-        self.lane(kind).angles()
+    /// The entries of this kind by angle and cylinder, in a deep queue whose order counts rotation.
+    #[inline]
+    pub fn polar(&self, kind: Kind) -> Option<&Polar> {
+        self.lane(kind).polar()
     }
 
     /// The entry that has waited longest.

@@ -38,7 +38,9 @@ proptest! {
                     naive.push((slot, kinds[step]));
                 }
                 3 => {
-                    prop_assert_eq!(waiting.forget(slot), known.map(|at| naive.remove(at).1));
+                    prop_assert_eq!(waiting.waits_for(slot), known.map(|at| naive[at].1));
+                    prop_assert_eq!(waiting.forget(slot), known.is_some());
+                    known.map(|at| naive.remove(at));
                 }
                 4 => {
                     let at = first(&naive, WaitsFor::Arm);

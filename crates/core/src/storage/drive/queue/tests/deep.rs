@@ -32,6 +32,38 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(fewer(2))]
+    /// By angle, where no access begins in its middle: a table for many with a few in it or some hundreds, all over the drive
+    /// or on a part of it, while others come and the bands follow them.
+    #[test]
+    fn the_walk_by_angle_finds_the_least(
+        (curve, cylinders) in curves_and_cylinders(), settle in settles(), params in queues_of(129u32..3_000),
+        orders in orders(), count in prop_oneof![1u32..8, 60u32..300], part in 1u64..50, seed in any::<u64>(),
+    ) {
+        let mechanism = mechanism(&curve, cylinders, settle);
+        for order in orders {
+            let params = QueueParams {
+                order, knows: Knows::Angle, age_limit: None, pass_limit: None, considers: None, sorts_from: None,
+                ..params.clone()
+            };
+            let mut play = Play::new(&mechanism, params, seed);
+            let used = (u64::from(cylinders) / part).max(1);
+            for step in 0..2 * count {
+                // The second half of them lies elsewhere.
+                let from = if step < count { 0 } else { u64::from(cylinders) - used };
+                let cylinder = from + play.below(used);
+                play.arrive_anywhere(cylinder as u32);
+                if step >= count || !play.has_room() {
+                    let chosen = play.chosen().unwrap();
+                    play.check(chosen)?;
+                    play.carry_out(chosen);
+                }
+            }
+        }
+    }
+}
+
 /// How many entries a choice looks at, the mean over some choices from a queue that is kept full with commands for the
 /// first so many cylinders.
 fn looked_at(order: Order, depth: u32, mechanism: &Mechanism, cylinders: u32) -> u32 {
