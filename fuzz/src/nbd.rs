@@ -1,0 +1,109 @@
+//! The protocol of network block devices, from both ends.
+use drivelab_emulate::door::Asked;
+use drivelab_emulate::nbd::wire::Errno;
+use drivelab_emulate::nbd::{Export, Session};
+use drivelab_nbd::{handshake as client, replies::Replies};
+use std::io::{Cursor, Read, Write};
+
+const SIZE: u64 = 1 << 20;
+
+/// What a client says, in pieces whose length is that of the first byte; all that is asked is answered at once.
+pub fn server(bytes: &[u8]) {
+    let Some((&piece, mut rest)) = bytes.split_first() else { return };
+    let export = Export { size: SIZE, block_size: 512, description: "a drive".into(), is_rotational: true };
+    let mut session = Session::new(export.into());
+    while !rest.is_empty() {
+        let room = session.room();
+        let count = room.len().min(rest.len()).min(usize::from(piece).max(1));
+        room[..count].copy_from_slice(&rest[..count]);
+        session.filled(count);
+        rest = &rest[count..];
+        loop {
+            match session.poll() {
+                Ok(Some(request)) => answer(&mut session, request.cookie, &request.asked),
+                Ok(None) => break,
+                Err(_) => return,
+            }
+        }
+        let said = session.to_send().len();
+        session.sent(said);
+    }
+}
+
+/// Answers what is sound: on the device, and in whole blocks.
+fn answer(session: &mut Session, cookie: u64, asked: &Asked) {
+    let on_device = |offset: u64, length: u64| {
+        assert!(length > 0 && offset.is_multiple_of(512) && length.is_multiple_of(512));
+        assert!(offset.checked_add(length).is_some_and(|end| end <= SIZE));
+    };
+    match *asked {
+        Asked::Read { offset, length } => {
+            on_device(offset, length.into());
+            let length = length as usize;
+            session.data(cookie, offset, length, |out| out.resize(out.len() + length, 7));
+        }
+        Asked::Status { offset, length, .. } => {
+            on_device(offset, length.into());
+            session.extents(cookie, &[(length, 0)]);
+        }
+        Asked::Write { offset, ref data, .. } => {
+            on_device(offset, data.len() as u64);
+            session.done(cookie);
+        }
+        Asked::Trim { offset, length, .. } | Asked::Zero { offset, length, .. } => {
+            on_device(offset, length.into());
+            session.refuse(cookie, Errno::NoSpace, "no room");
+        }
+        Asked::Cache { offset, length } => {
+            on_device(offset, length.into());
+            session.done(cookie);
+        }
+        Asked::Flush => session.done(cookie),
+    }
+}
+
+/// A stream with what the other end says; what is said to it is dropped.
+struct Said<'a>(Cursor<&'a [u8]>);
+
+impl Read for Said<'_> {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read(room)
+    }
+}
+
+impl Write for Said<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a server says as a client takes an export.
+pub fn handshake(bytes: &[u8]) {
+    let _ = client::go(&mut Said(Cursor::new(bytes)), "disk");
+}
+
+/// What a server replies to sixteen reads and as many writes, in two pieces: each is answered once at most.
+pub fn replies(bytes: &[u8]) {
+    let Some((&cut, rest)) = bytes.split_first() else { return };
+    let mut replies = Replies::new(32);
+    for tag in 0..32_u64 {
+        replies.begin(tag, tag * 4_096, if tag < 16 { 4_096 } else { 0 });
+    }
+    let (mut answered, cut) = ([0_u32; 32], usize::from(cut).min(rest.len()));
+    for piece in [&rest[..cut], &rest[cut..]] {
+        let taken = replies.take(piece, |heard| {
+            if let drivelab_nbd::replies::Heard::Answer { tag, .. } = heard {
+                answered[tag as usize] += 1;
+            }
+        });
+        if taken.is_err() {
+            break;
+        }
+    }
+    assert!(answered.iter().all(|&count| count <= 1));
+    assert_eq!(replies.in_flight(), answered.iter().filter(|&&count| count == 0).count());
+}
