@@ -36,6 +36,7 @@ LAYERS = {
     "durability": 3,
     "py": 4,
     "bench": 4,
+    "fuzz": 4,
 }
 
 # The rooms without std, and everything that each may use outside its tests.
