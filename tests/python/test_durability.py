@@ -208,7 +208,9 @@ def test_laws_as_they_are_typed():
 
 
 def test_the_references_are_reproduced(run):
-    found = json.loads(run("reproduce", "durability-references", "--json", timeout=300).stdout)
+    done = run("reproduce", "durability-references", "--json", timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
     cells = {cell["id"]: cell for cell in found["cells"]}
     chain = cells["prism/raid5/4/day/chain"]
     assert abs(chain["predicted"] - chain["published"]) < 1e-9

@@ -11,6 +11,7 @@ use crate::law::uniform;
 use crate::plan::Plan;
 use drivelab_core::rng::Stream;
 use libm::{expm1, log};
+use serde::{Deserialize, Serialize};
 
 /// What one unreadable sector takes with it.
 pub const SECTOR_BYTES: f64 = 4096.0;
@@ -18,7 +19,7 @@ pub const SECTOR_BYTES: f64 = 4096.0;
 const NEVER: f64 = f64::INFINITY;
 
 /// How a history is run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Way {
     /// Hours.
     pub life: f64,
@@ -80,7 +81,7 @@ pub struct Array<'p> {
     next: Vec<f64>,
     phase: Vec<Phase>,
     born: Vec<f64>,
-    /// Of each drive: from when on, until when it has a latent defect.
+    /// Of each drive: from when on, until when it has a latent defect. What follows is drawn once somebody asks.
     defect: Vec<(f64, f64)>,
     missing: Vec<u32>,
     all_missing: u32,
@@ -137,15 +138,11 @@ impl<'p> Array<'p> {
             .extend(about.common.iter().map(|common| -common.mean_hours * log(uniform(stream))));
         self.ageing = 1.0;
         if let Some(batch) = &about.batch
-            && uniform(stream) < batch.share
+            && self.chosen(batch.share, 0.0, stream)
         {
             self.ageing = batch.factor;
         }
-        if self.has_defects() {
-            for drive in 0..self.born.len() {
-                self.defect[drive] = self.new_defect(0.0, stream);
-            }
-        }
+        self.defect.fill((NEVER, 0.0));
         if self.way.biased {
             self.force(self.way.life, 1.0, false, stream);
         } else {
@@ -226,18 +223,22 @@ impl<'p> Array<'p> {
             return true;
         }
         let mistake = self.plan.about.wrong_drive;
-        if mistake > 0.0 && uniform(stream) < mistake {
+        let mut last = drive;
+        if mistake > 0.0 && self.mistaken(mistake, stream) {
             let live = |other: &usize| self.plan.cell_of[*other] == cell && self.phase[*other] == Phase::Live;
             let good: Vec<usize> = (0..self.next.len()).filter(live).collect();
             if !good.is_empty() {
-                let pulled = good[stream.below(good.len() as u64) as usize];
-                return self.fail(pulled, tally, stream);
+                last = good[stream.below(good.len() as u64) as usize];
+                if self.fail(last, tally, stream) {
+                    return true;
+                }
             }
         }
+        self.bias(last, stream);
         false
     }
 
-    /// A drive goes missing: losses, then its repair. Whether data are lost for good.
+    /// A drive goes missing: losses, then its repair, which the caller may bias. Whether data are lost for good.
     fn fail(&mut self, drive: usize, tally: &mut Tally, stream: &mut Stream) -> bool {
         let plan = self.plan;
         let cell = usize::from(plan.cell_of[drive]);
@@ -265,9 +266,6 @@ impl<'p> Array<'p> {
         }
         self.pace(cell, before, self.all_missing - 1);
         self.repair(drive, cell, stream);
-        if self.way.biased {
-            self.bias(drive, stream);
-        }
         false
     }
 
@@ -284,15 +282,9 @@ impl<'p> Array<'p> {
             }
             return;
         }
-        let mut defects = 0u32;
-        for other in 0..self.next.len() {
-            let exposed = plan.arrangement.is_exposed(cell, usize::from(plan.cell_of[other]));
-            if self.phase[other] == Phase::Live && exposed && self.has_defect(other, stream) {
-                defects += 1;
-            }
-        }
-        if defects > 0 {
-            self.lose(1.0, SECTOR_BYTES * f64::from(defects), true, tally);
+        let (chance, defects) = self.met(cell, stream);
+        if chance > 0.0 {
+            self.lose(chance, SECTOR_BYTES * defects, true, tally);
         }
     }
 
@@ -328,9 +320,7 @@ impl<'p> Array<'p> {
     fn renew(&mut self, drive: usize, stream: &mut Stream) {
         self.phase[drive] = Phase::Live;
         self.born[drive] = self.now;
-        if self.has_defects() {
-            self.defect[drive] = self.new_defect(self.now, stream);
-        }
+        self.defect[drive] = (NEVER, self.now);
         self.next[drive] = self.failure_of(drive, stream);
     }
 
@@ -351,13 +341,14 @@ impl<'p> Array<'p> {
                 continue;
             }
             self.stores.common[which] = now - common.mean_hours * log(uniform(stream));
-            let struck: Vec<usize> = (0..self.next.len())
-                .filter(|&drive| self.phase[drive] == Phase::Live && uniform(stream) < common.share)
-                .collect();
-            for drive in struck {
+            let struck = self.struck(which, stream);
+            for &drive in &struck {
                 if self.phase[drive] == Phase::Live && self.fail(drive, tally, stream) {
                     return true;
                 }
+            }
+            if let Some(&last) = struck.last() {
+                self.bias(last, stream);
             }
         }
         false

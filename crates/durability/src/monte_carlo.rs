@@ -1,10 +1,12 @@
-//! Many histories of an array, plain or biased, on all cores: chunks with a stream each, so that the result does not
-//! depend on how many cores there are. It grows in doublings until its interval is narrow enough.
+//! Many histories of an array, plain or biased, on all cores or wherever the caller runs them: chunks with a stream
+//! each, so that the result does not depend on where. It grows in doublings until its interval is narrow enough.
 use crate::array::{Array, Tally, Way};
+use crate::description::Description;
 use crate::estimate::Moments;
 use crate::plan::Plan;
 use drivelab_core::rng::Stream;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Histories that share a stream.
 pub const CHUNK: u64 = 4096;
@@ -41,6 +43,73 @@ impl Histories {
     pub fn count(&self) -> f64 {
         self.life.count
     }
+
+    /// All sums to the bit, to be handed from one process to another.
+    pub fn bits(&self) -> Vec<u64> {
+        let moments = [&self.year, &self.life, &self.losses, &self.bytes];
+        let sums = moments
+            .iter()
+            .flat_map(|one| [one.count, one.sum, one.squares, one.hits, f64::from(u8::from(one.fractions))]);
+        let all = &self.all;
+        let tally = [all.year, all.life, all.by_sectors, all.losses, all.bytes, all.hours];
+        sums.chain(tally).map(f64::to_bits).collect()
+    }
+
+    /// The sums that [`Self::bits`] has handed over; None where these are not so many.
+    pub fn of_bits(bits: &[u64]) -> Option<Self> {
+        let values: Vec<f64> = bits.iter().copied().map(f64::from_bits).collect();
+        let [sums @ .., year, life, by_sectors, losses, bytes, hours] = &values[..] else { return None };
+        let moments = |sums: &[f64]| match *sums {
+            [count, sum, squares, hits, fractions] => {
+                Some(Moments { count, sum, squares, hits, fractions: fractions != 0.0 })
+            }
+            _ => None,
+        };
+        let [one, two, three, four] =
+            sums.chunks(5).map(moments).collect::<Option<Vec<_>>>()?.try_into().ok()?;
+        let all = Tally {
+            year: *year,
+            life: *life,
+            by_sectors: *by_sectors,
+            losses: *losses,
+            bytes: *bytes,
+            hours: *hours,
+        };
+        Some(Histories { year: one, life: two, losses: three, bytes: four, all })
+    }
+}
+
+/// Histories that anybody can run who has this: which array, how, and whose chunks.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Job {
+    pub array: Description,
+    pub way: Way,
+    pub seed: u64,
+}
+
+/// Where chunks of histories run, other than on the threads of this process.
+pub trait Elsewhere: Sync {
+    /// The chunks from one number up to another, in order; None where they cannot be had, which ends the run.
+    fn run(&self, job: &Job, from: u64, to: u64) -> Option<Vec<Histories>>;
+}
+
+/// The chunks of a job from one number up to another, one after the other.
+pub fn chunks(plan: &Plan, way: Way, seed: u64, from: u64, to: u64) -> Vec<Histories> {
+    let name = if way.biased { "biased" } else { "plain" };
+    (from..to).map(|one| chunk(plan, way, seed, name, one)).collect()
+}
+
+fn chunk(plan: &Plan, way: Way, seed: u64, name: &str, one: u64) -> Histories {
+    let mut stream = Stream::named(seed, &format!("durability/{name}/{one}"));
+    let mut array = Array::new(plan, way);
+    let mut found = Histories::default();
+    for _ in 0..CHUNK {
+        let mut tally = Tally::default();
+        array.begin(&mut stream);
+        array.run(u32::MAX, &mut tally, &mut stream);
+        found.take(&tally);
+    }
+    found
 }
 
 /// Histories of a plan.
@@ -48,26 +117,39 @@ pub struct Sampler<'p> {
     plan: &'p Plan,
     way: Way,
     seed: u64,
-    name: &'static str,
+    elsewhere: Option<&'p dyn Elsewhere>,
     chunks: u64,
+    /// Whether histories could not be had.
+    stopped: bool,
     pub found: Histories,
 }
 
 impl<'p> Sampler<'p> {
-    pub fn new(plan: &'p Plan, way: Way, seed: u64) -> Self {
-        let name = if way.biased { "biased" } else { "plain" };
-        Sampler { plan, way, seed, name, chunks: 0, found: Histories::default() }
+    pub fn new(plan: &'p Plan, way: Way, seed: u64, elsewhere: Option<&'p dyn Elsewhere>) -> Self {
+        Sampler { plan, way, seed, elsewhere, chunks: 0, stopped: false, found: Histories::default() }
     }
 
     /// Runs on until there are so many histories.
     pub fn reach(&mut self, histories: u64) {
-        let last = histories.div_ceil(CHUNK);
-        let chunks: Vec<Histories> =
-            (self.chunks..last).into_par_iter().map(|chunk| self.chunk(chunk)).collect();
+        let (from, last) = (self.chunks, histories.div_ceil(CHUNK));
+        if last <= from || self.stopped {
+            return;
+        }
+        let chunks = if let Some(elsewhere) = self.elsewhere {
+            let job = Job { array: self.plan.about.clone(), way: self.way, seed: self.seed };
+            elsewhere.run(&job, from, last)
+        } else {
+            let one = |at| chunks(self.plan, self.way, self.seed, at, at + 1);
+            Some((from..last).into_par_iter().flat_map_iter(one).collect())
+        };
+        let Some(chunks) = chunks else {
+            self.stopped = true;
+            return;
+        };
         for chunk in &chunks {
             self.found.merge(chunk);
         }
-        self.chunks = self.chunks.max(last);
+        self.chunks = last;
     }
 
     /// Runs on until half the interval of the chance within a year and within the life is below `relative` of
@@ -79,23 +161,10 @@ impl<'p> Sampler<'p> {
             let narrow = [&self.found.year, &self.found.life]
                 .iter()
                 .all(|sums| sums.estimate().relative() <= relative);
-            if narrow || histories >= most {
+            if narrow || histories >= most || self.stopped {
                 return;
             }
             histories = (2 * histories).min(most);
         }
-    }
-
-    fn chunk(&self, chunk: u64) -> Histories {
-        let mut stream = Stream::named(self.seed, &format!("durability/{}/{chunk}", self.name));
-        let mut array = Array::new(self.plan, self.way);
-        let mut found = Histories::default();
-        for _ in 0..CHUNK {
-            let mut tally = Tally::default();
-            array.begin(&mut stream);
-            array.run(u32::MAX, &mut tally, &mut stream);
-            found.take(&tally);
-        }
-        found
     }
 }

@@ -6,7 +6,7 @@ use crate::array::Way;
 use crate::chain::Chain;
 use crate::closed_forms::{Mttdl, mttdl};
 use crate::estimate::{CONFIDENCE, Estimate, Moments};
-use crate::monte_carlo::{CHUNK, Histories, Sampler};
+use crate::monte_carlo::{CHUNK, Elsewhere, Histories, Sampler};
 use crate::plan::{Plan, Problem};
 use crate::splitting::{REPLICATES, split};
 use crate::states::{Loss, explored, not_exponential};
@@ -45,6 +45,8 @@ pub struct Outcome {
     pub method: Method,
     /// Why it is not the chain, where nobody asked for another method.
     pub reason: Option<&'static str>,
+    /// The method that was asked for, where it saw no loss and this one was tried after it.
+    pub instead_of: Option<Method>,
     pub confidence: f64,
     pub histories: f64,
     pub drive_years: f64,
@@ -74,11 +76,23 @@ pub struct Outcome {
 /// # Errors
 /// A method that the array does not allow, or a setting without a meaning.
 pub fn solve(plan: &Plan, settings: &Settings) -> Result<Outcome, Vec<Problem>> {
+    solve_elsewhere(plan, settings, None)
+}
+
+/// The same, with histories run by the caller; those of splitting run here.
+///
+/// # Errors
+/// As [`solve`]. Where histories could not be had the outcome means nothing.
+pub fn solve_elsewhere(
+    plan: &Plan,
+    settings: &Settings,
+    elsewhere: Option<&dyn Elsewhere>,
+) -> Result<Outcome, Vec<Problem>> {
     check(plan, settings)?;
-    let mut outcome = run(plan, settings)?;
+    let mut outcome = run(plan, settings, elsewhere)?;
     let ends = [plan.at_end(|step| step.low_hours), plan.at_end(|step| step.high_hours)];
     for end in ends.iter().flatten() {
-        let other = run(end, settings)?.loss_in_a_year;
+        let other = run(end, settings, elsewhere)?.loss_in_a_year;
         let sum = outcome.loss_in_a_year_over_rebuilds.unwrap_or(outcome.loss_in_a_year).over(&other);
         outcome.loss_in_a_year_over_rebuilds = Some(sum);
     }
@@ -115,10 +129,17 @@ fn check(plan: &Plan, settings: &Settings) -> Result<(), Vec<Problem>> {
         format!("{} loses data with its first failure", plan.about.level),
         "splitting needs redundancy: give --method monte-carlo",
     );
+    let at_once = plan.about.common.iter().any(|common| common.share > 0.0);
+    hold(
+        settings.method != Method::Splitting || !at_once,
+        "method",
+        "a common cause takes several drives at once, past the stages of splitting".into(),
+        "give --method biasing",
+    );
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-fn run(plan: &Plan, settings: &Settings) -> Result<Outcome, Vec<Problem>> {
+fn run(plan: &Plan, settings: &Settings, elsewhere: Option<&dyn Elsewhere>) -> Result<Outcome, Vec<Problem>> {
     let way = Way {
         life: plan.about.life_hours.max(HOURS_PER_YEAR),
         biased: false,
@@ -144,31 +165,56 @@ fn run(plan: &Plan, settings: &Settings) -> Result<Outcome, Vec<Problem>> {
         }
         method = Method::MonteCarlo;
         // Frequent losses are counted plainly; biasing would only add spread.
-        let mut pilot = Sampler::new(plan, way, settings.seed);
+        let mut pilot = Sampler::new(plan, way, settings.seed, elsewhere);
         pilot.reach((8 * CHUNK).min(settings.histories));
         if pilot.found.year.hits < 100.0 && !settings.every_loss {
             method = Method::Biasing;
         }
     }
-    let found = match method {
-        Method::Splitting => {
-            split(plan, way, (settings.histories / REPLICATES).clamp(50, 1 << 24), settings.seed)
-        }
-        _ => {
-            let way = Way { biased: method == Method::Biasing, ..way };
-            let mut sampler = Sampler::new(plan, way, settings.seed);
-            sampler.until(settings.relative, settings.histories);
-            sampler.found
-        }
-    };
-    if method != Method::MonteCarlo && found.year.hits == 0.0 {
-        // Weights without a hit bound nothing: plain histories do.
-        let mut plain = Sampler::new(plan, way, settings.seed);
-        plain.reach(settings.histories);
-        return Ok(by_histories(plan, way, Method::MonteCarlo, reason, &plain.found, 1.0));
+    let mut tried = Vec::from([method]);
+    if method == Method::Splitting {
+        tried.push(Method::Biasing);
     }
-    let effort = if method == Method::Splitting { (settings.histories / REPLICATES) as f64 } else { 1.0 };
-    Ok(by_histories(plan, way, method, reason, &found, effort))
+    if method != Method::MonteCarlo {
+        // Weights without a hit bound nothing: plain histories do.
+        tried.push(Method::MonteCarlo);
+    }
+    let last = tried.len() - 1;
+    for (place, &method) in tried.iter().enumerate() {
+        let bound = place > 0 && place == last;
+        let found = histories(
+            plan,
+            Way { biased: method == Method::Biasing, ..way },
+            method,
+            (settings, bound),
+            elsewhere,
+        );
+        if found.year.hits > 0.0 || place == last {
+            let instead_of = (place > 0).then_some(tried[0]);
+            return Ok(Outcome { instead_of, ..by_histories(plan, way, method, reason, &found, settings) });
+        }
+    }
+    unreachable!("the last method gives its bound")
+}
+
+/// Histories by one method; all of them where a bound is wanted.
+fn histories(
+    plan: &Plan,
+    way: Way,
+    method: Method,
+    (settings, bound): (&Settings, bool),
+    elsewhere: Option<&dyn Elsewhere>,
+) -> Histories {
+    if method == Method::Splitting {
+        return split(plan, way, (settings.histories / REPLICATES).clamp(50, 1 << 24), settings.seed);
+    }
+    let mut sampler = Sampler::new(plan, way, settings.seed, elsewhere);
+    if bound {
+        sampler.reach(settings.histories);
+    } else {
+        sampler.until(settings.relative, settings.histories);
+    }
+    sampler.found
 }
 
 fn by_histories(
@@ -177,8 +223,9 @@ fn by_histories(
     method: Method,
     reason: Option<&'static str>,
     found: &Histories,
-    effort: f64,
+    settings: &Settings,
 ) -> Outcome {
+    let effort = if method == Method::Splitting { (settings.histories / REPLICATES) as f64 } else { 1.0 };
     let life = found.life.estimate();
     // Of a process whose losses come at a constant rate: time over losses.
     let hours = found.all.hours / found.count();
@@ -268,6 +315,7 @@ fn outcome(plan: &Plan, method: Method, year: Estimate, life: Estimate) -> Outco
     Outcome {
         method,
         reason: None,
+        instead_of: None,
         confidence: CONFIDENCE,
         histories: 0.0,
         drive_years: 0.0,

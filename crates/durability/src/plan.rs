@@ -93,6 +93,8 @@ impl Plan {
         for step in &mut other.about.repair.rebuild {
             if let Some(hours) = end(step) {
                 step.time = step.time.scaled(hours / step.time.mean());
+                // Rounding may leave the new mean outside of it, and nobody asks again.
+                (step.low_hours, step.high_hours) = (None, None);
                 differs = true;
             }
         }

@@ -1,5 +1,6 @@
 //! The Markov chain of an array, where every time is exponential: a state is how many members of each cell are
-//! missing, up to what makes no difference; with counted spares also how many drives wait and how many lie ready.
+//! missing, and how many of them are in each part of their repair, up to what makes no difference; with counted spares
+//! also how many drives wait and how many lie ready.
 //!
 //! The chain makes the same moves as the run of events in `array.rs`: after each failure first the loss by missing
 //! members, then, if the array is critical, the chance of a sector that cannot be read as it is rebuilt.
@@ -12,6 +13,10 @@ use std::collections::BTreeMap;
 
 /// Above it a chain takes too long.
 pub const STATES_MAX: usize = 400;
+/// The same where a repair has several parts: histories of those do not take long either.
+pub const STATES_OF_PARTS_MAX: usize = 150;
+/// Detection, replacement, rebuild.
+const PARTS: usize = 3;
 
 /// How data were lost, and what of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,8 +26,8 @@ pub struct Loss {
     pub bytes: f64,
 }
 
-/// Missing members by cell; drives of them that wait for a spare; spares that are ready.
-type State = (Vec<u32>, u32, u32);
+/// Missing members by cell, in each part of their repair; drives of them that wait for a spare; spares that are ready.
+type State = (Vec<[u32; PARTS]>, u32, u32);
 
 /// The chain of an array and what each way of absorption means.
 pub struct States {
@@ -44,11 +49,19 @@ pub fn not_exponential(plan: &Plan) -> Option<&'static str> {
     if !repair.rebuild.iter().all(|step| exponential(&step.time)) {
         return Some("the rebuild is not exponential");
     }
-    if !repair.detection.is_zero() || repair.attended.is_some() {
-        return Some("a repair has more than one part");
+    if repair.attended.is_some() {
+        return Some("somebody is there at some hours only");
+    }
+    let is_simple = |law: &Law| law.is_zero() || exponential(law);
+    if !is_simple(&repair.detection) {
+        return Some("the detection is not exponential");
     }
     match about.spares {
-        None if !repair.replacement.is_zero() => Some("a repair has more than one part"),
+        None if !is_simple(&repair.replacement) => Some("the replacement is not exponential"),
+        None if parts(plan).len() > 1 && (repair.serial || repair.rebuild.len() > 1) => {
+            Some("a repair of several parts changes its pace")
+        }
+        Some(_) if !repair.detection.is_zero() => Some("spares wait for the detection"),
         Some(_) if !exponential(&repair.replacement) => Some("the replacement of a spare is not exponential"),
         Some(_) if plan.arrangement.cells.len() > 1 => Some("groups share their spares"),
         Some(_) if repair.serial => Some("rebuilds share their pace"),
@@ -56,9 +69,25 @@ pub fn not_exponential(plan: &Plan) -> Option<&'static str> {
     }
 }
 
-/// The chain, with drives that age so many times as fast. None where it has more than [`STATES_MAX`] states.
+/// The mean hours of each part of a repair that takes time; the rebuild is the last.
+fn parts(plan: &Plan) -> Vec<f64> {
+    let repair = &plan.about.repair;
+    let waits = [Some(&repair.detection), plan.about.spares.is_none().then_some(&repair.replacement)];
+    let waits = waits.into_iter().flatten().filter(|law| !law.is_zero()).map(Law::mean);
+    waits.chain([plan.rebuild_mean(1)]).collect()
+}
+
+/// How many members of each cell are missing, whatever part their repair is in.
+fn missing(cells: &[[u32; PARTS]]) -> Vec<u32> {
+    cells.iter().map(|parts| parts.iter().sum()).collect()
+}
+
+/// The chain, with drives that age so many times as fast. None where it has more than [`STATES_MAX`] states, or
+/// [`STATES_OF_PARTS_MAX`] with repairs of several parts.
 pub fn explored(plan: &Plan, ageing: f64) -> Option<States> {
-    let start: State = (vec![0; plan.arrangement.cells.len()], 0, plan.about.spares.unwrap_or(0));
+    let parts = parts(plan);
+    let most = if parts.len() == 1 { STATES_MAX } else { STATES_OF_PARTS_MAX };
+    let start: State = (vec![[0; PARTS]; plan.arrangement.cells.len()], 0, plan.about.spares.unwrap_or(0));
     let mut found = BTreeMap::from([(start.clone(), 0usize)]);
     let mut order = vec![start];
     let mut losses: Vec<Loss> = Vec::new();
@@ -66,7 +95,7 @@ pub fn explored(plan: &Plan, ageing: f64) -> Option<States> {
     let mut lost: Vec<(usize, usize, f64)> = Vec::new();
     let mut at = 0;
     while at < order.len() {
-        let mut branches = Branches { plan, ends: Vec::new(), lost: Vec::new() };
+        let mut branches = Branches { plan, parts: &parts, ends: Vec::new(), lost: Vec::new() };
         branches.explore(&order[at], ageing);
         for (mut state, rate) in branches.ends {
             canonical(plan, &mut state.0);
@@ -86,7 +115,7 @@ pub fn explored(plan: &Plan, ageing: f64) -> Option<States> {
             }
             lost.push((at, way, rate));
         }
-        if order.len() > STATES_MAX {
+        if order.len() > most {
             return None;
         }
         at += 1;
@@ -107,6 +136,7 @@ pub fn explored(plan: &Plan, ageing: f64) -> Option<States> {
 /// Where one state leads, and how often.
 struct Branches<'p> {
     plan: &'p Plan,
+    parts: &'p [f64],
     ends: Vec<(State, f64)>,
     lost: Vec<(Loss, f64)>,
 }
@@ -116,13 +146,13 @@ impl Branches<'_> {
         let about = &self.plan.about;
         let hazard = ageing / about.drive.mean();
         for (cell, &size) in self.plan.arrangement.cells.iter().enumerate() {
-            let live = size - state.0[cell];
+            let live = size - state.0[cell].iter().sum::<u32>();
             let rate = f64::from(live) * hazard;
             if live == 0 {
                 continue;
             }
             for (after, part) in self.failed(state, cell, rate) {
-                let others = size - after.0[cell];
+                let others = size - after.0[cell].iter().sum::<u32>();
                 if about.wrong_drive == 0.0 || others == 0 {
                     self.ends.push((after, part));
                     continue;
@@ -141,8 +171,9 @@ impl Branches<'_> {
     /// One member of a cell fails: what is left of it as states, what is lost put aside.
     fn failed(&mut self, state: &State, cell: usize, rate: f64) -> Vec<(State, f64)> {
         let plan = self.plan;
-        let (mut missing, mut waiting, mut stock) = state.clone();
-        missing[cell] += 1;
+        let (mut cells, mut waiting, mut stock) = state.clone();
+        cells[cell][0] += 1;
+        let missing = missing(&cells);
         if plan.about.spares.is_some() {
             // A spare takes its place; or it waits for the one that is ordered now.
             if stock > 0 { stock -= 1 } else { waiting += 1 }
@@ -164,14 +195,14 @@ impl Branches<'_> {
             self.lost.push((Loss { by_sectors: true, bytes }, rate * chance));
             rate *= 1.0 - chance;
         }
-        if rate > 0.0 { vec![((missing, waiting, stock), rate)] } else { Vec::new() }
+        if rate > 0.0 { vec![((cells, waiting, stock), rate)] } else { Vec::new() }
     }
 
     /// Each member fails with the same chance, cell after cell.
     fn common(&mut self, state: &State, rate: f64, share: f64) {
         let mut open = vec![(state.clone(), rate)];
         for (cell, &size) in self.plan.arrangement.cells.iter().enumerate() {
-            let live = size - state.0[cell];
+            let live = size - state.0[cell].iter().sum::<u32>();
             let mut after = Vec::new();
             for (from, part) in open {
                 for count in 0..=live {
@@ -191,19 +222,28 @@ impl Branches<'_> {
     }
 
     fn repairs(&mut self, state: &State) {
-        let (missing, waiting, stock) = state;
+        let (cells, waiting, stock) = state;
         let about = &self.plan.about;
-        let all: u32 = missing.iter().sum();
-        for (cell, &count) in missing.iter().enumerate() {
-            let rebuilding = count - waiting.min(&count);
-            if rebuilding == 0 {
-                continue;
+        let counts = missing(cells);
+        let all: u32 = counts.iter().sum();
+        let last = self.parts.len() - 1;
+        for (cell, parts) in cells.iter().enumerate() {
+            for (part, &count) in parts.iter().enumerate() {
+                let under_way = count - waiting.min(&count);
+                if under_way == 0 {
+                    continue;
+                }
+                let mut after = cells.clone();
+                after[cell][part] -= 1;
+                let rate = if part < last {
+                    after[cell][part + 1] += 1;
+                    f64::from(under_way) / self.parts[part]
+                } else {
+                    let shared = if about.repair.serial { f64::from(all) } else { 1.0 };
+                    f64::from(under_way) / (self.plan.rebuild_mean(counts[cell]) * shared)
+                };
+                self.ends.push(((after, *waiting, *stock), rate));
             }
-            let shared = if about.repair.serial { f64::from(all) } else { 1.0 };
-            let rate = f64::from(rebuilding) / (self.plan.rebuild_mean(count) * shared);
-            let mut after = missing.clone();
-            after[cell] -= 1;
-            self.ends.push(((after, *waiting, *stock), rate));
         }
         // Every spare that was used, and every drive that waits, has an order of its own under way.
         let Some(spares) = about.spares else { return };
@@ -211,9 +251,9 @@ impl Branches<'_> {
         if orders > 0 {
             let rate = f64::from(orders) / about.repair.replacement.mean();
             let after = if *waiting > 0 {
-                (missing.clone(), waiting - 1, *stock)
+                (cells.clone(), waiting - 1, *stock)
             } else {
-                (missing.clone(), 0, stock + 1)
+                (cells.clone(), 0, stock + 1)
             };
             self.ends.push((after, rate));
         }
@@ -225,7 +265,7 @@ fn binomial(n: u32, k: u32) -> f64 {
 }
 
 /// One state for all that differ only in which cell it is.
-fn canonical(plan: &Plan, missing: &mut [u32]) {
+fn canonical(plan: &Plan, missing: &mut [[u32; PARTS]]) {
     match plan.arrangement.rule {
         Rule::Bears(_) | Rule::EveryCell => missing.sort_unstable(),
         Rule::Local { .. } => {

@@ -1,9 +1,11 @@
 //! How likely an array loses data: a description as JSON text, and what is known of its losses or is wrong with it.
 use crate::convert::to_python;
-use drivelab_durability::{Description, Outcome, Plan, Problem, Settings, solve};
+use drivelab_durability::monte_carlo::{Elsewhere, Histories, Job, chunks};
+use drivelab_durability::{Description, Outcome, Plan, Problem, Settings, solve_elsewhere};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,14 +21,74 @@ enum Answer {
     Problems(Vec<Problem>),
 }
 
+/// Chunks of histories that a function of Python runs.
+struct Called {
+    function: Py<PyAny>,
+    /// What it raised.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Elsewhere for Called {
+    fn run(&self, job: &Job, from: u64, to: u64) -> Option<Vec<Histories>> {
+        let called = Python::attach(|py| {
+            let job = serde_json::to_string(job).map_err(|error| unreadable(&error))?;
+            self.function.call1(py, (job, from, to))?.extract::<Vec<Vec<u64>>>(py)
+        });
+        let found = called.and_then(|chunks| {
+            let read = chunks.iter().map(|bits| Histories::of_bits(bits)).collect::<Option<Vec<_>>>();
+            let read = read.filter(|read| read.len() as u64 == to - from);
+            read.ok_or_else(|| {
+                PyValueError::new_err("these are not the chunks of histories that were asked for")
+            })
+        });
+        match found {
+            Ok(chunks) => Some(chunks),
+            Err(error) => {
+                *self.raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
+                None
+            }
+        }
+    }
+}
+
+fn unreadable(error: &serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
 /// The losses of the array in a question, `{"array": .., "settings": ..}`: `{"outcome": ..}` or `{"problems": [..]}`.
 ///
-/// Raises `ValueError` where the text is no question.
+/// `histories` runs chunks of histories in place of the threads of this process: it is called with a job, and the
+/// number of its first chunk and that behind its last, and returns what `durability_chunks` does.
+///
+/// Raises `ValueError` where the text is no question, and what `histories` raises.
 #[pyfunction]
-pub fn durability<'py>(py: Python<'py>, question: &str) -> PyResult<Bound<'py, PyAny>> {
-    let asked: Question =
-        serde_json::from_str(question).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let answer = py.detach(|| Plan::check(asked.array).and_then(|plan| solve(&plan, &asked.settings)));
+#[pyo3(signature = (question, histories=None))]
+pub fn durability<'py>(
+    py: Python<'py>,
+    question: &str,
+    histories: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let asked: Question = serde_json::from_str(question).map_err(|error| unreadable(&error))?;
+    let called = histories.map(|function| Called { function, raised: Mutex::new(None) });
+    let answer = py.detach(|| {
+        let elsewhere = called.as_ref().map(|called| -> &dyn Elsewhere { called });
+        Plan::check(asked.array).and_then(|plan| solve_elsewhere(&plan, &asked.settings, elsewhere))
+    });
+    let raised = called.and_then(|called| called.raised.into_inner().unwrap_or_default());
+    if let Some(error) = raised {
+        return Err(error);
+    }
     let answer = answer.map_or_else(Answer::Problems, |outcome| Answer::Outcome(Box::new(outcome)));
     to_python(py, &answer)
+}
+
+/// Chunks of the histories of a job, from one number up to another: of each its sums, to the bit.
+///
+/// Raises `ValueError` where the text is no job.
+#[pyfunction]
+pub fn durability_chunks(py: Python<'_>, job: &str, first: u64, last: u64) -> PyResult<Vec<Vec<u64>>> {
+    let job: Job = serde_json::from_str(job).map_err(|error| unreadable(&error))?;
+    let plan = Plan::check(job.array).map_err(|_| PyValueError::new_err("the array of the job cannot be"))?;
+    let found = py.detach(|| chunks(&plan, job.way, job.seed, first, last));
+    Ok(found.iter().map(Histories::bits).collect())
 }

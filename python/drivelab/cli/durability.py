@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from drivelab import executors
 from drivelab.cli.exits import Exit
 from drivelab.cli.output import emit, emit_json, emit_table, say
-from drivelab.cli.run_options import AsCsv, AsJson, Quiet, check_form
+from drivelab.cli.run_options import AsCsv, AsJson, Checkpoint, Quiet, Ray, check_form
 from drivelab.csv_text import rows_csv
 from drivelab.durability.losses import Losses, solve
 from drivelab.durability.question import HISTORIES, LIFE, METHODS, READS, RELATIVE, from_file
@@ -119,6 +120,8 @@ def durability(
         ),
     ] = False,
     randseed: Annotated[int | None, _way("Seed of the random numbers [1]", "N")] = None,
+    ray: Ray = None,
+    checkpoint: Checkpoint = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     quiet: Quiet = False,
@@ -130,7 +133,7 @@ def durability(
     given: dict[str, Any] = dict(locals())
     check_form(json=as_json, csv=as_csv)
     options = from_file(file) if file is not None else {}
-    own = {"file", "as_json", "as_csv", "quiet", "randseed"}
+    own = {"file", "as_json", "as_csv", "quiet", "randseed", "ray", "checkpoint"}
     # 0 is an answer, and equals False.
     options.update(
         {
@@ -141,7 +144,9 @@ def durability(
     )
     if randseed is not None:
         options["seed"] = randseed
-    _print(solve(options), as_json=as_json, as_csv=as_csv, quiet=quiet)
+    with executors.using(ray, checkpoint):
+        found = solve(options)
+    _print(found, as_json=as_json, as_csv=as_csv, quiet=quiet)
     return Exit.OK
 
 

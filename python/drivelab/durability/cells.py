@@ -61,11 +61,17 @@ def _point(losses: Losses) -> dict[str, Any]:
     year = found["loss_in_a_year"]
     survival = 1 - (year["value"] or 0.0)
     losses_in_life = found["losses_in_life"]
+    textbook, mttdl = found["textbook"], found["mttdl_years"]["value"]
+    years = textbook["approximate_hours"] / 8760 if textbook else None
+    life = losses.questions[0]["array"]["life_hours"] / 8760
     return {
         **row,
         "digest": losses.provenance()["digest"],
         "survival_in_a_year": survival,
         "survival_standard_error": year["error"],
         "losses_of_1000_in_life": 1000 * (losses_in_life["value"] or 0.0),
+        "textbook_years": years,
+        "losses_of_1000_by_textbook": 1000 * life / years if years else None,
+        "losses_in_1e9_hours": 1e9 / (8760 * mttdl) if mttdl else None,
         "iops_relative_error": 1.96 * year["error"] / survival,
     }

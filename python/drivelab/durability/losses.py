@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drivelab import _core
+from drivelab import _core, executors
 from drivelab.arguments import in_arguments
 from drivelab.durability import question as asked
 from drivelab.durability import simulated
 from drivelab.errors import InputError
 from drivelab.provenance import line, provenance
+from drivelab.simulation import default_workers
 from drivelab.table import Cell, Table
 
 Estimate = dict[str, Any]
 _NEVER = 1e300
+_WIDE = 1.3
+"""Above it an interval of weighted histories hangs on a few of them, and does not hold what they missed."""
 
 
 @dataclass(repr=False)
@@ -145,13 +148,15 @@ class Losses:
         for name, one in self._named():
             if one["reason"]:
                 found.append(f"{name}: no chain, for {one['reason']}")
+            found += [f"{name}: {text}" for text in _reservations(one)]
             over = one["loss_in_a_year_over_rebuilds"]
             if over:
                 text = f"{over['low']:.3g} to {over['high']:.3g}"
                 found.append(f"{name}: over the intervals of its rebuilds the chance in a year is {text}")
-            if one["loss_in_a_year"]["value"] is None:
+            if over := one["loss_in_a_year_over_failures"]:
+                text = f"{over['low']:.3g} to {over['high']:.3g}"
                 found.append(
-                    f"{name}: no loss was seen; the chance is below the bound with a confidence of 95 %"
+                    f"{name}: over the interval of the annual failure rate the chance in a year is {text}"
                 )
             if _label_is_for_durability_alone(name):
                 found.append(f"{name} is known to durability alone: it cannot be simulated")
@@ -172,14 +177,34 @@ def solve(options: asked.Options) -> Losses:
         rebuilds.append(rebuilt)
     outcomes: list[dict[str, Any]] = []
     problems: dict[str, None] = {}
+    elsewhere = executors.current()
+    histories = None if elsewhere is None else elsewhere.histories(default_workers())
+    ends = asked.ends(options)
     for one in questions:
-        answer = _core.durability(json.dumps(one))
+        answer = _core.durability(json.dumps(one), histories)
         for problem in answer.get("problems", []):
             problems[f"--{problem['place']}: {problem['message']}: {problem['remedy']}"] = None
-        outcomes.append(answer.get("outcome", {}))
+        found = answer.get("outcome", {})
+        outcomes.append({**found, **(_over_failures(one, found, ends, histories) if found else {})})
     if problems:
         raise InputError("\n".join(problems))
     return Losses(questions, outcomes, rebuilds)
+
+
+def _over_failures(
+    one: dict[str, Any],
+    found: dict[str, Any],
+    ends: Sequence[dict[str, Any]],
+    histories: Callable[[str, int, int], list[list[int]]] | None,
+) -> dict[str, Any]:
+    """The chance within a year over the interval of the drives' rate, where it has one."""
+    years = [found["loss_in_a_year"]]
+    for drive in ends:
+        question = {**one, "array": {**one["array"], "drive": drive}}
+        years.append(_core.durability(json.dumps(question), histories)["outcome"]["loss_in_a_year"])
+    lows, highs = ([year[end] for year in years] for end in ("low", "high"))
+    over = {"low": min(lows), "high": max(highs)} if ends else None
+    return {"loss_in_a_year_over_failures": over}
 
 
 def loss(
@@ -233,6 +258,25 @@ def _years(estimate: Estimate) -> str:
     if value is None:
         return f">{estimate['low']:.3g}"
     return "-" if value > _NEVER else f"{value:,.0f}" if 100 <= value < 1e6 else f"{value:.3g}"
+
+
+def _reservations(found: dict[str, Any]) -> list[str]:
+    """What keeps a figure from saying more."""
+    said = []
+    year, histories = found["loss_in_a_year"], f"{found['histories']:,.0f} histories"
+    if found["instead_of"]:
+        said.append(f"{found['instead_of']} saw no loss: {found['method']} was tried after it")
+    if year["value"] is None:
+        said.append(
+            f"no loss was seen in {histories}; the chance is below the bound with a confidence of 95 %, and may be far "
+            "below it: exponential times have a chain, which is exact"
+        )
+    elif found["method"] in {"biasing", "splitting"} and year["high"] > _WIDE * year["value"]:
+        said.append(
+            f"few of {histories} carry the figure, which may be several times too small: give --histories "
+            f"{4 * found['histories']:.0f}"
+        )
+    return said
 
 
 def _method(found: dict[str, Any]) -> str:

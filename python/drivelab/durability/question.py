@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -12,6 +13,7 @@ from typing import Any
 from drivelab.durability import simulated, texts
 from drivelab.errors import InputError
 from drivelab.files import read_text
+from drivelab.levels import counted
 
 METHODS = ("auto", "chain", "monte-carlo", "biasing", "splitting")
 HISTORIES = 1_000_000
@@ -19,6 +21,8 @@ RELATIVE = "5%"
 LIFE = "5y"
 READS = "270GB"
 """Read from a drive in a day, as Elerath found of 2.7e11 bytes (CACM 52(6), 2009)."""
+
+_INTERVAL = re.compile(r"([^()]*)\(([^()]*)\.\.([^()]*)\)")
 
 KEYS = (
     "level",
@@ -136,13 +140,40 @@ def drive(options: Options) -> texts.Law:
         raise InputError(f"{what}: give one of --afr 1.5%, --mttf 500000h and --drive-life LAW")
     text = str(options[given[0]])
     if given[0] == "drive_life":
-        return texts.law(text, names)
+        return texts.law(counted.life(text, names) if counted.is_counted(text) else text, names)
     if given[0] == "mttf":
         return {"law": "exponential", "mean_hours": texts.hours(text, names)}
-    chance = texts.share(text, names)
-    if not 0 < chance < 1:
-        raise InputError(f"--afr {text}: the share of drives that fail in a year, between 0 and 100 %: 1.5%")
+    return yearly(rates(text)[0])
+
+
+def rates(text: str) -> list[float]:
+    """The share of drives that fail in a year, then the ends of its interval, where it has one. Raises InputError."""
+    if counted.is_counted(text):
+        text = counted.afr(text, "--afr")
+    match = _INTERVAL.fullmatch(text.strip())
+    found = [texts.share(part, "--afr") for part in (match.groups() if match else (text,))]
+    for chance in found:
+        if not 0 < chance < 1:
+            raise InputError(
+                f"--afr {text}: the share of drives that fail in a year, between 0 and 100 %: 1.5%, with an interval "
+                f"1.5%(1.2%..1.9%), or {counted.FORM} for a table of counts"
+            )
+    if match and not found[1] <= found[0] <= found[2]:
+        raise InputError(
+            f"--afr {text}: the interval does not hold the rate: give the low end first, then the high one"
+        )
+    return found
+
+
+def yearly(chance: float) -> texts.Law:
+    """The life of drives of which this share fails within a year, at a constant rate."""
     return {"law": "exponential", "mean_hours": -texts.HOURS["y"] / math.log1p(-chance)}
+
+
+def ends(options: Options) -> list[texts.Law]:
+    """How long a drive lives at the ends of the interval of its rate; nothing without one. Raises InputError."""
+    given = options.get("afr")
+    return [] if given is None else [yearly(chance) for chance in rates(str(given))[1:]]
 
 
 def repair(options: Options) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drivelab.errors import InputError
+from drivelab.levels import counted
 from drivelab.levels.formulas import (
     HOURS_PER_YEAR,
     Failures,
@@ -41,6 +42,8 @@ class Lifetime:
         """From an annual failure rate in percent, or a mean time to failure; None without. Raises InputError."""
         if afr is not None and mttf is not None:
             raise InputError("--afr and --mttf say the same thing twice; give one of them")
+        if afr is not None and counted.is_counted(afr):
+            return cls(counted.counted(afr, "--afr").rates()[0])
         if afr is not None:
             match = _PERCENT.fullmatch(afr.strip().lower())
             percent = float(match[1]) if match else -1.0

@@ -1,15 +1,45 @@
 //! Latent defects by the hour: when a drive has one. Nobody asks before a critical array is rebuilt.
-use super::{Array, NEVER};
+use super::{Array, NEVER, Phase};
 use crate::law::Law;
 use drivelab_core::rng::Stream;
 
+/// How often the defects are drawn of a history that stands for many: their share is met, and the history goes on
+/// with one of the draws that has none.
+const DRAWS: u64 = 8;
+
 impl Array<'_> {
-    pub(super) fn has_defects(&self) -> bool {
-        self.plan.about.latent.as_ref().is_some_and(|latent| latent.arrival.is_some())
+    /// The chance that what is read for a critical cell meets a defect, and how many it meets then.
+    pub(super) fn met(&mut self, cell: usize, stream: &mut Stream) -> (f64, f64) {
+        let plan = self.plan;
+        let is_read = |drive: &usize| {
+            self.phase[*drive] == Phase::Live
+                && plan.arrangement.is_exposed(cell, usize::from(plan.cell_of[*drive]))
+        };
+        let read: Vec<usize> = (0..self.next.len()).filter(is_read).collect();
+        let draws = if self.way.biased { DRAWS } else { 1 };
+        let before = self.defect.clone();
+        let mut goes_on = None;
+        let (mut clean, mut defects) = (0u64, 0u64);
+        for _ in 0..draws {
+            self.defect.clone_from(&before);
+            let found = read.iter().filter(|&&drive| self.has_defect(drive, stream)).count() as u64;
+            defects += found;
+            if found == 0 {
+                clean += 1;
+                if stream.below(clean) == 0 {
+                    goes_on = Some(self.defect.clone());
+                }
+            }
+        }
+        if let Some(without) = goes_on {
+            self.defect = without;
+        }
+        let lost = draws - clean;
+        (lost as f64 / draws as f64, defects as f64 / lost.max(1) as f64)
     }
 
     /// The next latent defect of a drive that has none at an instant, and when it is corrected.
-    pub(super) fn new_defect(&self, from: f64, stream: &mut Stream) -> (f64, f64) {
+    fn new_defect(&self, from: f64, stream: &mut Stream) -> (f64, f64) {
         let Some(latent) = &self.plan.about.latent else { return (NEVER, NEVER) };
         let Some(arrival) = &latent.arrival else { return (NEVER, NEVER) };
         let at = from + arrival.draw(stream);
@@ -17,7 +47,7 @@ impl Array<'_> {
     }
 
     /// Whether a drive has a latent defect now; its history is caught up with only when somebody asks.
-    pub(super) fn has_defect(&mut self, drive: usize, stream: &mut Stream) -> bool {
+    fn has_defect(&mut self, drive: usize, stream: &mut Stream) -> bool {
         while self.defect[drive].1 <= self.now {
             self.defect[drive] = self.new_defect(self.defect[drive].1, stream);
         }

@@ -91,3 +91,16 @@ fn groups_are_lost_like_groups_that_stand_alone() {
     let two = solved(exponential("raid60", 12, 1e5, 50.0), Method::Chain, 1000).loss_in_a_year.value.unwrap();
     assert!((two / (1.0 - (1.0 - one) * (1.0 - one)) - 1.0).abs() < 1e-8, "{one:e} {two:e}");
 }
+
+#[test]
+fn a_repair_of_two_parts_has_its_closed_form() {
+    // A mirror: failures at 2f, then the second drive outlives the parts of a repair with a/(a+f) each, so that T0 =
+    // 1/(2f) + T1 and T1 = 1/(a+f) + a/(a+f) (1/(b+f) + b/(b+f) T0).
+    let (f, a, b) = (1e-5, 1.0 / 48.0, 1.0 / 20.0);
+    let mut about = exponential("raid1", 2, 1.0 / f, 1.0 / b);
+    about.repair.replacement = drivelab_durability::law::Law::Exponential { mean_hours: 1.0 / a };
+    let ahead = 1.0 / (2.0 * f) + 1.0 / (a + f) + a / (a + f) / (b + f);
+    let exact = ahead / (1.0 - a / (a + f) * b / (b + f)) / YEAR;
+    let found = solved(about, Method::Chain, 1000).mttdl_years.value.unwrap();
+    assert!((found / exact - 1.0).abs() < 1e-9, "{found} {exact}");
+}

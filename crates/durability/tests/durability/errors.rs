@@ -62,6 +62,13 @@ fn a_method_that_the_array_does_not_allow_says_why() {
     assert!(
         solve(&plan, &settings(Method::Splitting, 1000)).unwrap_err()[0].message.contains("first failure")
     );
+    let mut about = exponential("raid6", 8, 1e5, 20.0);
+    about.common = vec![Common { name: "shelf".into(), mean_hours: 1e5, share: 0.1 }];
+    let said = solve(&Plan::check(about).unwrap(), &settings(Method::Splitting, 1000)).unwrap_err();
+    assert_eq!(
+        said[0].to_string(),
+        "method: a common cause takes several drives at once, past the stages of splitting: give --method biasing"
+    );
 }
 
 #[test]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from drivelab.experiment.outcome import Outcome, Prediction
 
+_CORBETT = 1.2
+"""Losses in 1e9 hours."""
 POINTS = 1e-6
 """Percentage points that the published survivals may differ by."""
 
@@ -32,8 +34,20 @@ def weibull_loses_more(outcome: Outcome) -> tuple[bool, str]:
     """Elerath and Pecht: how many losses the histories have for each of MTTDL; with their scrub it is held."""
     cells = {one.cell.fields["set"]: one.predicted for one in outcome.predictions}
     ratios = {name: cells[name] / cells["mttdl-2007"] for name in cells if name.startswith("weibull-")}
-    texts = ", ".join(f"{name.removeprefix('weibull-')} x{ratio:,.0f}" for name, ratio in ratios.items())
-    return 2 <= ratios["weibull-scrub"] <= 1500, texts
+    texts = ", ".join(f"{name.removeprefix('weibull-')} {_times(ratio)}" for name, ratio in ratios.items())
+    return all(2 <= ratios[name] <= 1500 for name in ("weibull-scrub", "weibull-scrub-36h")), texts
+
+
+def corbett_has_half(outcome: Outcome) -> tuple[bool, str]:
+    """What the chain says of the same disks, which loses on either of two that may be first."""
+    (found,) = (one.predicted for one in outcome.predictions if one.cell.fields["set"] == "corbett-2004")
+    return abs(
+        found / _CORBETT / 2 - 1
+    ) < 0.01, f"the chain has {found:.2f}e-9 an hour, {_times(found / _CORBETT)}"
+
+
+def _times(ratio: float) -> str:
+    return f"x{ratio:,.0f}" if ratio >= 10 else f"x{ratio:.2f}"
 
 
 def _survivals(outcome: Outcome) -> list[Prediction]:
@@ -48,4 +62,5 @@ CLAIMS = {
     "chain_is_exact": chain_is_exact,
     "histories_agree": histories_agree,
     "weibull_loses_more": weibull_loses_more,
+    "corbett_has_half": corbett_has_half,
 }
